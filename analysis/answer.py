@@ -6,26 +6,51 @@ what it holds for.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import isfinite
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
-from biasbridge.analysis.frame import as_float, as_text, text_rows
-from biasbridge.analysis.gap_directions import join_titles, own_metrics_first
-from biasbridge.analysis.naming import REVERSED_SIGN, SLICE_COLUMNS, gap_titles, score_titles
+from biasbridge.analysis.joined import describe_task
+from biasbridge.analysis.naming import (
+    ALL,
+    CONTROL,
+    FAMILY,
+    GAP,
+    REVERSED_SIGN,
+    SCORE,
+    SLICE_COLUMNS,
+    capitalise,
+    describe_taggers,
+    gap_titles,
+    group_mismatch_of,
+    group_pairs,
+    row_names,
+    score_titles,
+    shown_columns,
+    with_count,
+)
+from biasbridge.analysis.printing import p_value, print_lines, print_table
 from biasbridge.analysis.scopes import MINIMUM, RUNS, SCOPES
+from biasbridge.analysis.tables import as_float, as_text, text_rows
 from biasbridge.analysis.verdict import AT_MOST, CANNOT_TELL, FALLS, RISES, TOO_FEW
+from biasbridge.files.choice import METRICS, PROJECT, choice_classes
 from biasbridge.stats.formatting import NOTHING, format_estimate, format_number
 
 if TYPE_CHECKING:
-    from biasbridge.analysis.slice_results import SliceResult
+    from rich.console import Console
 
-TEST, SCORE, SCORE_RANGE = "gap, score", "score", "from, to"
+    from biasbridge.analysis.declaration import Declaration
+    from biasbridge.analysis.slices import SliceResult
+    from biasbridge.analysis.tables import Tables
+
+
+TEST_HEADING, SCORE_HEADING, SCORE_RANGE = "gap, score", "score", "from, to"
 ALL_TESTS = "all tests"
-CHANGE, VERDICT = "change of the gap [95%]", "verdict"
+CHANGE_HEADING, VERDICT_HEADING = "change of the gap [95%]", "verdict"
 NOT_SEEN = "Cannot tell: four of five such studies would have seen a change of about {change}."
 WITHIN = "At most {x}: the 90% interval of the change lies within -{x} and +{x}."
 RELIABILITY = "Reliability of the gap: {values}; 1 would be a gap without noise."
@@ -82,10 +107,10 @@ def change_rows(
         ends = sorted((result.sign * result.score_low, result.sign * result.score_high))
         rows_by_gap.setdefault(heading, []).append(
             {
-                SCORE: score,
+                SCORE_HEADING: score,
                 SCORE_RANGE: " to ".join(map(format_number, ends)),
-                CHANGE: format_change(result),
-                VERDICT: name_verdict(result, smallest_change),
+                CHANGE_HEADING: format_change(result),
+                VERDICT_HEADING: name_verdict(result, smallest_change),
             }
             | further(result)
         )
@@ -112,7 +137,11 @@ def scope_rows(results: Sequence[SliceResult]) -> list[dict[str, str]]:
         scores_by_row.setdefault(cells, {}).setdefault(gap, []).append(score)
     n_by_gap = Counter(gap for gap, _ in gap_and_score(results))
     return [
-        {TEST: "; ".join(_name_tests(gaps, n_by_gap)) if len(scores_by_row) > 1 else ALL_TESTS}
+        {
+            TEST_HEADING: "; ".join(_name_tests(gaps, n_by_gap))
+            if len(scores_by_row) > 1
+            else ALL_TESTS
+        }
         | dict(zip(scopes, cells, strict=True))
         for cells, gaps in scores_by_row.items()
     ]
@@ -229,3 +258,286 @@ def planted_line(points: pd.DataFrame, results: Sequence[SliceResult]) -> str:
 def _digits(value: float) -> int:
     """Return three digits for numbers below .1, else two."""
     return 3 if isfinite(value) and abs(value) < 0.0995 else 2
+
+
+# For every gap the scores that it rises or falls with, over all embeddings and methods.
+
+DIRECTIONS = {1: "rises with", -1: "falls with", 0: "no clear relation with"}
+SIGNS = {RISES: 1, FALLS: -1}  # of the verdicts that claim a direction
+ResultsByGap = dict[str, dict[str, "SliceResult"]]
+
+
+def own_metrics_first(results: Sequence[SliceResult]) -> list[SliceResult]:
+    """Return the results, those of a user's own metrics first: where few are shown, these are."""
+    known = {each.name for each in choice_classes(PROJECT, METRICS)}
+    return sorted(results, key=lambda result: result.names["metric"] in known)
+
+
+def results_by_gap(results: Sequence[SliceResult]) -> ResultsByGap:
+    """Return the slice results over all embeddings and methods, by the titles of gap and score."""
+    pooled = [
+        result
+        for result in own_metrics_first(results)
+        if result.names["embedding"] == result.names["method"] == ALL
+        and result.names["query"] != ALL
+    ]
+    table = pd.DataFrame([result.names for result in pooled], columns=list(SLICE_COLUMNS))
+    varying = [name for name in ("task", "classifier") if len({*as_text(table, name)}) > 1]
+    labels = text_rows(table, varying) if varying else [()] * len(table)
+    tasks = ["".join(f"{label} " for label in row) for row in labels]
+    gaps: ResultsByGap = {}
+    for task, gap, score, result in zip(
+        tasks, gap_titles(table), score_titles(table), pooled, strict=True
+    ):
+        title = score + REVERSED_SIGN if result.reverse_scored else score
+        gaps.setdefault(task + gap, {})[title] = result
+    return gaps
+
+
+def scores_by_direction(scores: dict[str, SliceResult]) -> dict[str, list[str]]:
+    """Return the titles of the scores that a gap rises with, falls with, or neither."""
+    names_by_direction: dict[str, list[str]] = {}
+    for name, result in scores.items():
+        names_by_direction.setdefault(_direction(result), []).append(name)
+    return names_by_direction
+
+
+def _direction(result: SliceResult) -> str:
+    """Return the direction by the verdict of a confirmatory slice, which adjusts for the number of
+    tests, and by the interval of an exploratory one.
+    """
+    within = result.within
+    if not isfinite(within.r):
+        return f"no r_rm ({within.reason}) with"
+    if result.confirmatory:
+        return DIRECTIONS[SIGNS.get(result.verdict, 0)]
+    return DIRECTIONS[(within.low > 0) - (within.high < 0)]
+
+
+def join_titles(names: Sequence[str]) -> str:
+    """Join titles, a shared first word once: ``WEAT 6b, 7, 8``."""
+    first, _, remainder = names[0].partition(" ")
+    if remainder and all(name.startswith(f"{first} ") for name in names):
+        return f"{first} {', '.join(name.removeprefix(f'{first} ') for name in names)}"
+    return ", ".join(names)
+
+
+# The slices of a study or a table on the terminal: a line each, verdicts, and a line a gap.
+
+PEARSON = "Pearson's r"
+R_RM = "r_rm, repeated-measures correlation within parents"
+HOLM = "p (Holm)"
+
+
+def print_slices(results: Sequence[SliceResult], title: str, console: Console) -> None:
+    """Print the slices of ``correlate``, one line each, then verdicts and notes."""
+    names, is_mixed = list(results[0].names), not all(result.confirmatory for result in results)
+    rows = [result.names | describe_slice(result, alone=is_mixed) for result in results]
+    if not any(result.confirmatory for result in results):
+        rows = [{name: cell for name, cell in row.items() if name != HOLM} for row in rows]
+    shared_names = [name for name in names if len({row[name] for row in rows}) == 1 < len(rows)]
+    shared = [f"{name} {rows[0][name]}" for name in shared_names if rows[0][name]]
+    rows = [{name: row[name] for name in row if name not in shared_names} for row in rows]
+    heading = "; ".join(
+        [f"{title}: {R_RM}", *([f"of all rows: {', '.join(shared)}"] * bool(shared))]
+    )
+    print_table(heading, rows, console, left_aligned=names)
+    _print_why(results, names, console)
+    _print_grouped(results, names, [result.note for result in results], console, note=True)
+
+
+def print_correlations(results: Sequence[SliceResult], console: Console) -> None:
+    """Print r_rm of the confirmatory slices of ``correlate_slices``, one table per task,
+    classifier, metric and convention.
+    """
+    confirmatory = [result for result in results if result.confirmatory]
+    names = pd.DataFrame([result.names for result in confirmatory], columns=list(SLICE_COLUMNS))
+    headings = row_names(names, FAMILY, ", ") if confirmatory else []
+    varying_names = [name for name in ("embedding", "method") if len(set(names[name])) > 1]
+    columns = [*varying_names, *shown_columns(names, (*SCORE[2:], *GAP))]
+    for heading in dict.fromkeys(headings):
+        family = [
+            result
+            for result, row_heading in zip(confirmatory, headings, strict=True)
+            if row_heading == heading
+        ]
+        rows = [
+            {name: result.names[name] for name in columns} | describe_slice(result)
+            for result in family
+        ]
+        synthetic = ", synthetic data" if any(result.synthetic for result in family) else ""
+        print_table(f"{heading}: {R_RM}{synthetic}", rows, console)
+    print_lines(describe_taggers(result.group_by for result in confirmatory), console)
+
+
+def count_models(result: SliceResult) -> str:
+    """Return the number of models; ``44 as 22`` where seeds of a corpus are averaged."""
+    averaged = f" as {result.within.n}" if result.within.n < result.n else ""
+    return f"{result.n}{averaged}"
+
+
+def describe_slice(result: SliceResult, *, alone: bool = False) -> dict[str, str]:
+    """Return the cells of a slice; ``alone``: with its unadjusted p."""
+    within = result.within
+    counts = (
+        str(number) if number else NOTHING for number in (result.n_parents, result.n_conditions)
+    )
+    return {
+        "models / parents / conditions": " / ".join((count_models(result), *counts)),
+        CHANGE_HEADING: format_change(result),
+        VERDICT_HEADING: result.verdict,
+        "r_rm [95%]": format_estimate(*within.interval),
+        PEARSON: format_number(result.r_pearson),
+        **({"p": p_value(within.p)} if alone else {}),
+        HOLM: p_value(result.p_holm),
+        "lost": str(result.lost),
+    }
+
+
+def _print_why(results: Sequence[SliceResult], columns: Sequence[str], console: Console) -> None:
+    _print_grouped(
+        results, columns, [result.why if result.confirmatory else "" for result in results], console
+    )
+
+
+def _print_grouped(
+    results: Sequence[SliceResult],
+    columns: Sequence[str],
+    texts: Sequence[str],
+    console: Console,
+    *,
+    note: bool = False,
+) -> None:
+    """Print one line per distinct text, with the names of all slices that share it."""
+    names_by_text: dict[str, list[str]] = {}
+    for result, text in zip(results, texts, strict=True):
+        if text:
+            name = " ".join(filter(None, (result.names[name] for name in columns))) or "all"
+            names_by_text.setdefault(text, []).append(name)
+    verbs = {True: " are ", False: " is "}
+    lines = (
+        f"{', '.join(slice_names)}{': ' if note else verbs[len(slice_names) > 1]}{text}"
+        for text, slice_names in names_by_text.items()
+    )
+    print_lines(lines, console)
+
+
+# The answer of a study on the terminal, in 25 lines of 80 columns.
+
+LINE_WIDTH = 80
+TESTS, GAPS = 12, 4  # shown; the tables hold all
+
+
+def print_answer(
+    tables: Tables,
+    results: Sequence[SliceResult],
+    declaration: Declaration,
+    console: Console,
+) -> None:
+    """Print what was found, for what it holds, and what limits it."""
+    tests = declared(results)
+    print_lines(wrap_all(opening_lines(tables, results, declaration)), console)
+    if tests:
+        print_lines([""], console)
+        shown = tests[:TESTS]
+        for gap, rows in change_rows(shown, declaration.smallest_change).items():
+            print_table(gap, rows, console, left_aligned=(SCORE_HEADING, VERDICT_HEADING))
+        rows = [
+            {name.replace("other ", "other\n"): _fold(cell) for name, cell in row.items()}
+            for row in scope_rows(shown)
+        ]
+        print_table(
+            f"a rise or fall is shown for ({LEGEND})",
+            rows,
+            console,
+            left_aligned=(TEST_HEADING,),
+            blanks=1,
+        )
+        print_lines(_more_line(len(tests) - TESTS, "tests in correlations.csv"), console)
+    print_lines(wrap_all(closing_lines(tables, results, declaration)), console)
+
+
+def opening_lines(
+    tables: Tables, results: Sequence[SliceResult], declaration: Declaration
+) -> list[str]:
+    """Return what comes before the tables: what was planted, the headline, the models, and the sign
+    of a gap.
+    """
+    tests = declared(results)
+    lines = [planted_line(tables.points, tests), headline(tests, declaration.smallest_change)]
+    lines += [*_run_line(tables, results), group_mismatch_of(tables.points, tables.extrinsic)]
+    return list(filter(None, [*lines, *_sign_line(tables)]))
+
+
+def closing_lines(
+    tables: Tables, results: Sequence[SliceResult], declaration: Declaration
+) -> list[str]:
+    """Return what comes after the tables: what limits the verdicts, and what was not declared."""
+    tests = declared(results)
+    lines = [*reasons(tests), *within(tests, declaration.smallest_change), *detectable(tests)]
+    lines += [*reliability(tests), *exploratory_lines(results)]
+    return [*lines, *describe_task(tables, declaration.utility), *_missing_values(tables)]
+
+
+def _sign_line(tables: Tables) -> Iterable[str]:
+    pairs = dict.fromkeys(group_pairs(tables.extrinsic[tables.extrinsic["kind"] == "gap"]))
+    for pair in list(pairs)[:1]:
+        minuend, _, subtrahend = pair.partition(" - ")
+        errors = f" (of error rates {subtrahend} - {minuend})" if subtrahend else ""
+        yield f"gap: {pair}{errors}; above 0 is worse for {subtrahend or pair}"
+
+
+def exploratory_lines(results: Sequence[SliceResult]) -> list[str]:
+    """Return a line for each gap that was not declared, with its direction by each score."""
+    lines = []
+    for gap, scores in results_by_gap(results).items():
+        undeclared = {name: result for name, result in scores.items() if not result.confirmatory}
+        if undeclared:
+            directions = "; ".join(
+                f"{direction} {join_titles(names)}"
+                for direction, names in scores_by_direction(undeclared).items()
+            )
+            lines.append(f"Exploratory: {gap}: {directions}.")
+    more = _more_line(len(lines) - GAPS, "exploratory gaps in exploratory.csv")
+    return [*lines[:GAPS], *more]
+
+
+def wrap_all(lines: Iterable[str]) -> list[str]:
+    """Wrap lines at ``WIDTH``."""
+    return [part for line in lines for part in wrap(line, LINE_WIDTH, subsequent_indent="  ")]
+
+
+def _missing_values(tables: Tables) -> Iterable[str]:
+    """Yield each gap with missing values: at how many points, and the first reason."""
+    gaps = tables.extrinsic[tables.extrinsic["kind"] == "gap"]
+    titled = gaps.assign(title=gap_titles(gaps))
+    for (_, title), rows in titled.groupby(["task", "title"], sort=False):
+        missing = rows[rows["value"].isna()]
+        if len(missing):
+            n_missing = f"{len(missing)} of {len(rows)}"
+            reason = missing["reason"].iloc[0]
+            yield f"{capitalise(str(title))}: no value at {n_missing} points, such as: {reason}"
+
+
+def _run_line(tables: Tables, results: Sequence[SliceResult]) -> list[str]:
+    points = tables.points[tables.points["status"] == "done"]
+    largest = max(results, key=lambda result: result.n, default=None)
+    methods = [name for name in dict.fromkeys(as_text(points, "method")) if name != CONTROL]
+    done_note = f" of {len(tables.points)} points done" if len(points) < len(tables.points) else ""
+    models = f"{len(points)}{done_note}, " if done_note else ""
+    models += with_count(len({*as_text(points, "unit_key")}), "model")
+    embeddings = ", ".join(dict.fromkeys(as_text(points, "embedding")))
+    models += f" ({embeddings})" if embeddings else ""
+    if largest is not None and largest.n_parents > 0:
+        models += f": {largest.n_parents} unmodified (parents)"
+        return [f"{models}, the others by {', '.join(methods)}" if methods else models]
+    return ["; ".join(filter(None, [models, ", ".join(methods)]))]
+
+
+def _fold(cell: str) -> str:
+    """Break the name of a test over lines of 30 characters."""
+    return "\n".join(wrap(cell, 30, subsequent_indent="  "))
+
+
+def _more_line(hidden: int, noun: str) -> Iterable[str]:
+    return [f"and {hidden} more {noun}"] if hidden > 0 else []

@@ -40,9 +40,8 @@ from biasbridge.analysis.verdict import VERDICTS
 from biasbridge.stats.formatting import format_number
 
 if TYPE_CHECKING:
-    from biasbridge.analysis.observations import Observations
-    from biasbridge.analysis.rows import Rows
-    from biasbridge.analysis.slice_results import SliceResult
+    from biasbridge.analysis.observations import Observations, Rows
+    from biasbridge.analysis.slices import SliceResult
 
 MODEL, CONDITION, CHANGE = "model", "condition", "change"  # kinds of rows
 PANELS, COLUMNS = 6, 2

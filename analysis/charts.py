@@ -7,13 +7,16 @@ from itertools import cycle
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import altair as alt
+import numpy as np
 
-from biasbridge.analysis.frame import as_text
-from biasbridge.analysis.terminal import text_columns
+from biasbridge.analysis.naming import capitalise, measure_title, row_names
+from biasbridge.analysis.printing import text_columns
+from biasbridge.analysis.tables import as_text
 from biasbridge.files import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
+
 
 # Okabe & Ito (2008), distinct to every kind of colour vision, pale yellow last; then darker ones of
 # Tol (2021), for more than seven. Black is reserved for unmodified embeddings.
@@ -163,3 +166,170 @@ def rule_at(value: float, **options: Any) -> alt.Chart:
     """Return a layer with a grey line at a value of x; ``options``: of the line."""
     rule: alt.Chart = alt.Chart().mark_rule(color=GREY, **options).encode(x=alt.datum(value))
     return rule
+
+
+# Charts of a table of gaps, as ``biasbridge.gaps`` returns it.
+
+ALL = "all"
+MAX_GROUPS = 30  # per chart: more cannot be distinguished
+GAP_WIDTH = 250
+MAX_LINES = 6  # groups by threshold: more lines cannot be told apart
+
+
+def order_groups(table: pd.DataFrame) -> list[str]:
+    """Return the groups of a table, the one with the largest gap in any measure first."""
+    gaps = table[table["kind"] == "gap"]
+    largest = gaps["value"].abs().groupby(gaps["unprivileged"]).max().fillna(-1.0)
+    groups = [name for name in table.loc[table["kind"] == "value", "group"].unique() if name != ALL]
+    return sorted(groups, key=lambda name: -largest.get(name, -1.0))
+
+
+def gap_panels(table: pd.DataFrame) -> dict[str, alt.LayerChart]:
+    """Draw for each measure the value of every group, a dot with its interval; the line is the
+    value over all items. At most ``MAX_GROUPS`` groups, those with the largest gaps. Changes
+    between versions lie about 0.
+    """
+    groups = order_groups(table)[:MAX_GROUPS]
+    values = table[table["kind"] == "value"]
+    versions = zip(
+        as_text(values, "classifier"),
+        (f"class {name}" if name else "" for name in as_text(values, "subset")),
+        strict=True,
+    )
+    names = [", ".join(filter(None, pair)) for pair in versions]
+    keys = list(zip(as_text(values, "measure"), as_text(values, "group"), strict=True))
+    values = values.assign(version=tell_apart(values, keys, names))
+    largest = float(values[["low", "high"]].abs().max().max())
+    domain = [-largest, largest] if values["low"].min() < 0 else [0.0, 1.0]
+    return {
+        str(measure): _gap_panel(str(measure), rows, groups, domain)
+        for measure, rows in values.groupby("measure", sort=False)
+    }
+
+
+def gaps_chart(table: pd.DataFrame) -> alt.TopLevelMixin:
+    """Draw all panels of ``gap_panels`` in one chart, two per row, then those of changes between
+    versions.
+    """
+    is_change = np.array(as_text(table, "earlier")) != ""
+    changes = dict.fromkeys(as_text(table[is_change], "classifier"))
+    suffix = f", {next(iter(changes))}" if len(changes) == 1 else ", change"
+    blocks = [(table[~is_change], ""), (table[is_change], suffix)]
+    panels = [
+        panel.properties(title=_heading(f"{measure_title(measure)}{name}"))
+        for block, name in blocks
+        for measure, panel in (gap_panels(block).items() if len(block) else ())
+    ]
+    return finish(alt.concat(*panels, columns=2), "Measures by group, with 95% intervals")
+
+
+def thresholds_chart(table: pd.DataFrame) -> alt.TopLevelMixin:
+    """Draw F1 by threshold, then for each measure a line per group with its interval; the grey line
+    is the threshold with the best F1. At most ``MAX_LINES`` groups, those with the largest gaps.
+    """
+    largest = table["value"].abs().groupby(table["unprivileged"]).max()
+    groups = sorted(largest.nlargest(MAX_LINES).index)
+    f1 = table.drop_duplicates("threshold").set_index("threshold")["f1"].fillna(0)
+    ends = [float(f1.index.min()), float(f1.index.max())]
+    x = alt.X("threshold:Q", scale=alt.Scale(domain=ends))
+    scale = alt.Scale(domain=groups, range=list(PALETTE))
+    best = rule_at(float(f1.index[int(f1.argmax())]))
+    line = alt.Chart(f1.reset_index()).mark_line(color=INK).encode(x, alt.Y("f1:Q", title=None))
+    zero = alt.Chart().mark_rule(color=GREY, strokeDash=[3, 3]).encode(y=alt.datum(0))
+    panels = {"F1 of all items": [best, line]}
+    shown = table[table["unprivileged"].isin(groups) & table["value"].notna()]
+    for measure, rows in shown.groupby("measure", sort=False):
+        base = alt.Chart(rows[["threshold", "unprivileged", "value", "low", "high"]])
+        base = base.encode(x, alt.Color("unprivileged:N", title=None, scale=scale))
+        band = base.mark_area(opacity=0.15).encode(alt.Y("low:Q", title=None), alt.Y2("high"))
+        gap = base.mark_line().encode(alt.Y("value:Q", title=None))
+        panels[f"gap in {measure_title(str(measure))}"] = [zero, best, band, gap]
+    charts = [
+        alt.LayerChart(
+            layer=layers, title=_heading(title), width=2 * GAP_WIDTH, height=GAP_WIDTH / 2
+        )
+        for title, layers in panels.items()
+    ]
+    return finish(alt.vconcat(*charts), "Gaps by threshold, with 95% intervals; above 0: worse")
+
+
+def _heading(title: str) -> alt.TitleParams:
+    return alt.TitleParams(capitalise(title), fontSize=12, anchor="start", offset=6)
+
+
+def _gap_panel(
+    measure: str, rows: pd.DataFrame, groups: list[str], domain: list[float]
+) -> alt.LayerChart:
+    shown = rows[rows["group"].isin(groups) & rows["value"].notna()]
+    columns = ["version", "group", "value", "low", "high", "support"]
+    versions = list(dict.fromkeys(rows["version"]))
+    title = measure_title(measure)
+    channels = by_version(versions)
+    if measure == "base_rate" and len(versions) == 1:
+        channels["color"] = alt.value(GREY)
+    numbers = [alt.Tooltip(f"{name}:Q", format=".3f") for name in ("value", "low", "high")]
+    names = [alt.Tooltip("group:N"), alt.Tooltip("version:N")]
+    tooltip = [*names, *numbers, alt.Tooltip("support:Q", title="n")]
+    base = alt.Chart(shown[columns].astype({"support": float})).encode(
+        alt.Y("group:N", scale=alt.Scale(domain=groups), title=None, axis=alt.Axis(labelLimit=180)),
+        tooltip=tooltip,
+        **channels,
+    )
+    scale = alt.Scale(domain=domain)
+    digits = 1 if domain[1] - domain[0] > 0.5 else 2
+    layers = intervals(base, scale=scale, title=None, axis=alt.Axis(format=f".{digits}f"))
+    overall = rows.loc[rows["group"] == ALL, "value"].dropna()
+    if len(overall) and len(versions) == 1:
+        line = alt.Chart().mark_rule(color=GREY, strokeDash=[3, 3])
+        layers = [line.encode(x=alt.datum(float(overall.iloc[0]))), *layers]
+    panel: alt.LayerChart = alt.LayerChart(layer=layers, title=_heading(title), width=GAP_WIDTH)
+    return panel if len(versions) == 1 else panel.properties(height=VERSION_HEIGHT)
+
+
+# A chart of a table of scores, as ``biasbridge.audit`` returns it.
+
+SCORE_WIDTH = 220
+
+
+def scores_chart(table: pd.DataFrame) -> alt.TopLevelMixin:
+    """Draw a panel per metric. Raise ``InputError`` where no score has a value."""
+    measured = table[table["value"].notna()]
+    if measured.empty:
+        raise InputError("no score has a value; the column reason says why")
+    rows = row_names(measured, ("query", "part", "convention"))
+    keys = list(zip(as_text(measured, "metric"), rows, strict=True))
+    names = tell_apart(measured, keys, as_text(measured, "vectors"))
+    measured = measured.assign(version=names, row=rows)
+    versions = list(dict.fromkeys(measured["version"]))
+    panels = [
+        _score_panel(str(metric), scores, versions)
+        for metric, scores in measured.groupby("metric", sort=False)
+    ]
+    chart = alt.concat(*panels, columns=2).resolve_scale(color="shared")
+    grey = "; grey: the value of no bias" if measured["unbiased"].notna().any() else ""
+    return finish(chart, f"Scores by metric{grey}")
+
+
+def _score_panel(metric: str, scores: pd.DataFrame, versions: list[str]) -> alt.LayerChart:
+    columns = ["version", "value", "low", "high", "unbiased", "row"]
+    shown = scores[columns]
+    numbers = [alt.Tooltip(f"{name}:Q", format=".3f") for name in columns[1:4]]
+    channels = by_version(versions)
+    rows = alt.Y("row:N", sort=None, title=None, axis=alt.Axis(labelLimit=180))
+    base = alt.Chart(shown).encode(
+        rows,
+        tooltip=[alt.Tooltip("row:N"), alt.Tooltip("version:N"), *numbers],
+        **channels,
+    )
+    layers = intervals(base, title=None, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=4))
+    unbiased = scores["unbiased"].dropna().unique()
+    if len(unbiased) == 1:
+        rule = alt.Chart().mark_rule(color=GREY).encode(x=alt.datum(float(unbiased[0])))
+        layers = [rule, *layers]
+    elif len(unbiased):
+        offset = {name: channel for name, channel in channels.items() if name == "yOffset"}
+        ticks = alt.Chart(shown).mark_tick(color=GREY, thickness=2)
+        layers = [ticks.encode(rows, alt.X("unbiased:Q"), **offset), *layers]
+    heading = alt.TitleParams(metric, fontSize=12, anchor="start", offset=6)
+    panel: alt.LayerChart = alt.LayerChart(layer=layers, title=heading, width=SCORE_WIDTH)
+    return panel if len(versions) == 1 else panel.properties(height=VERSION_HEIGHT)

@@ -7,30 +7,27 @@ from contextlib import contextmanager
 from io import StringIO
 from typing import TYPE_CHECKING
 
-from biasbridge.analysis.answer import declared
+from biasbridge.analysis.answer import declared, print_answer, print_correlations
 from biasbridge.analysis.correlate import correlate_slices
-from biasbridge.analysis.crossed import crossed_table
-from biasbridge.analysis.declaration import DETAILS
-from biasbridge.analysis.effects import effects
-from biasbridge.analysis.effects_table import TABLE, write_effects
-from biasbridge.analysis.frame import as_text
+from biasbridge.analysis.effects import TABLE, crossed_table, effects, write_effects
 from biasbridge.analysis.joined import has_gaps, join_points
 from biasbridge.analysis.naming import present_confirmatory
-from biasbridge.analysis.points_table import print_points
-from biasbridge.analysis.results import write_csv_tables
-from biasbridge.analysis.slice_printing import print_correlations
-from biasbridge.analysis.slice_results import EXPLORATORY_COLUMNS, correlation_table, scope_table
-from biasbridge.analysis.slices import without_repeats
-from biasbridge.analysis.summary import print_answer
-from biasbridge.analysis.terminal import (
+from biasbridge.analysis.printing import (
     drop_constant_columns,
     print_as_text,
     print_lines,
+    print_points,
     word_lists,
 )
+from biasbridge.analysis.slices import (
+    EXPLORATORY_COLUMNS,
+    correlation_table,
+    scope_table,
+    without_repeats,
+)
+from biasbridge.analysis.tables import DETAILS, as_text, write_csv_tables
 from biasbridge.files import InputError, atomic_path
-from biasbridge.files.terminal import open_console
-from biasbridge.files.verbosity import LOG
+from biasbridge.files.terminal import LOG, open_console
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,8 +37,8 @@ if TYPE_CHECKING:
 
     from biasbridge.analysis.declaration import Declaration
     from biasbridge.analysis.effects import Effect
-    from biasbridge.analysis.frame import Tables
-    from biasbridge.analysis.slice_results import SliceResult
+    from biasbridge.analysis.slices import SliceResult
+    from biasbridge.analysis.tables import Tables
 
 MIN_POINTS = 3  # number of points that a correlation needs
 
@@ -109,8 +106,7 @@ def _draw(
     # Charts are imported only where there is something to draw
     from biasbridge.analysis.figures import draw_figures
     from biasbridge.analysis.report import build_report
-    from biasbridge.analysis.specification_curve import write_curves
-    from biasbridge.analysis.specifications import specification_curves
+    from biasbridge.analysis.specifications import specification_curves, write_curves
 
     curves = specification_curves(joined, results)
     written = write_curves(curves, folder, details)

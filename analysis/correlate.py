@@ -1,13 +1,15 @@
 """Correlations of scores and gaps, by slices.
 
 biasbridge correlate results/hatespeech_en
-biasbridge correlate my.csv --x WEAT --y "Performance Gap" --by Metric,Embedding \\
+biasbridge correlate my.csv --x WEAT --y "Performance Gap" --by Metric,Embedding \
     --observation Name --parent Base --confirmatory all --out slices.csv
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import isfinite, nan
 from typing import TYPE_CHECKING
 
@@ -15,21 +17,40 @@ import numpy as np
 
 from biasbridge.analysis.correlation import ONE_THREAD, PERMUTATIONS, Correlation
 from biasbridge.analysis.declaration import Declaration
-from biasbridge.analysis.frame import as_float, as_labels, as_text, group_indices, require_columns
 from biasbridge.analysis.joined import (
     JOINED_COLUMNS,
     bias_sign,
     is_joined,
+    low_utility_reason,
     rows_of,
     unbiased_values,
 )
-from biasbridge.analysis.measurement import measure
-from biasbridge.analysis.naming import ALL, KINDS, POOLED_OVER, SLICE_COLUMNS, SMALLEST_CHANGE
+from biasbridge.analysis.naming import (
+    ALL,
+    CONTROL,
+    KINDS,
+    ORIGINAL,
+    POOLED_OVER,
+    SLICE_COLUMNS,
+    SMALLEST_CHANGE,
+)
+from biasbridge.analysis.observations import Resampled, Rows, widest
 from biasbridge.analysis.scopes import RUNS
-from biasbridge.analysis.slice_results import FEW_PERMUTATIONS, RESULT_COLUMNS, SliceResult
-from biasbridge.analysis.slices import slices
-from biasbridge.analysis.user_table import Levels, describe_repeats
-from biasbridge.analysis.utility import low_utility_reason
+from biasbridge.analysis.slices import (
+    FEW_PERMUTATIONS,
+    RESULT_COLUMNS,
+    SliceResult,
+    measure_slice,
+    slices,
+)
+from biasbridge.analysis.tables import (
+    EMPTY,
+    as_float,
+    as_labels,
+    as_text,
+    group_indices,
+    require_columns,
+)
 from biasbridge.analysis.verdict import judge
 from biasbridge.files import InputError
 from biasbridge.stats.intervals import Estimate
@@ -37,7 +58,186 @@ from biasbridge.stats.intervals import Estimate
 if TYPE_CHECKING:
     import pandas as pd
 
-    from biasbridge.stats.arrays import Floats
+    from biasbridge.stats.arrays import Floats, Labels
+
+
+CLASSIFIER = "classifier"
+MAX_TIE_RATIO = 3  # times the number of ties expected by chance
+
+
+@dataclass(frozen=True)
+class Levels:
+    """The columns of a table that name the levels of its rows.
+
+    ``observation``: one model of a parent; without it each row is one. ``parent``: the model it was
+    made from. ``condition``: the modification, of several columns the first its method; without it
+    the observation's own name, where it recurs under several parents. ``cluster``: levels above
+    parents, such as corpus and language, in any order. ``utility``: how well the task is done.
+    ``classifier``: by default the column of that name; gaps of several are never averaged.
+    """
+
+    observation: Sequence[str] = ()
+    parent: Sequence[str] = ()
+    condition: Sequence[str] = ()
+    cluster: Sequence[str] = ()
+    utility: str = ""
+    classifier: str = ""
+
+    def slice_columns(self, table: pd.DataFrame, by: Sequence[str]) -> list[str]:
+        """Return the columns to slice by, that of the classifier among them where it varies."""
+        levels = {*self.observation, *self.parent, *self.condition, *self.cluster}
+        has_default = CLASSIFIER in table and CLASSIFIER not in levels
+        column = self.classifier or (CLASSIFIER if has_default else "")
+        if column:
+            require_columns(table, [column], "the table")
+        varies = column and len({*as_labels(table, column)}) > 1
+        return list(dict.fromkeys((*by, *([column] if varies else []))))
+
+    @property
+    def named(self) -> bool:
+        """Return whether any level is named."""
+        return bool(self.observation or self.parent or self.condition or self.cluster)
+
+    def rows(self, table: pd.DataFrame, x: str, y: str, sign: float = 1.0) -> Rows:
+        """Return the rows, scores times ``sign``. The key of an observation is observation and
+        parent.
+
+        Raises ``InputError`` for an unknown column, levels that do not nest, an observation in two
+        conditions, and clusters of several parents without named conditions.
+        """
+        columns = (*self.observation, *self.parent, *self.condition, *self.cluster)
+        require_columns(table, [*columns, *([self.utility] if self.utility else [])], "the table")
+        blank = np.full(len(table), "")
+        parent = _names(table, self.parent)
+        observation = _names(table, self.observation) if self.observation else _numbered(table)
+        model = (
+            np.char.add(np.char.add(observation, " of "), parent) if self.parent else observation
+        )
+        condition = self._condition(table, observation, model, parent)
+        if self.cluster and not self.parent:
+            raise InputError("clusters lie above parents; name the column of parents with --parent")
+        clusters = {name: as_labels(table, name) for name in self.cluster}
+        cluster = widest(clusters, parent.tolist()) if clusters else parent
+        if not self.condition and not condition.any() and _shares_clusters(parent, cluster):
+            raise InputError(
+                "parents of one cluster are averaged for each condition; name the column of"
+                " conditions with --condition"
+            )
+        no_resamples = Resampled.of(np.zeros((len(table), 0)))
+        return Rows(
+            sign * as_float(table, x),
+            as_float(table, y),
+            *(model, parent, cluster, condition, *self._conditions(table)),
+            *(blank, blank, blank, blank),
+            as_float(table, self.utility) if self.utility else np.full(len(table), np.nan),
+            *(no_resamples, no_resamples),
+        )
+
+    def _conditions(self, table: pd.DataFrame) -> tuple[Labels, Labels, Labels]:
+        """Return method, family and word list of each row: the columns ``method`` (or the first of
+        several), ``method_family`` and ``wordset`` of the conditions. Without several columns the
+        method is unknown: empty.
+
+        An empty cell, ``none`` and ``unmodified`` stand for the control.
+        """
+        named = [name for name in self.condition if name == "method"]
+        methods = _names(table, (named or self.condition)[: len(self.condition) > 1])
+        is_control = np.isin(methods, (EMPTY, ORIGINAL, CONTROL))
+        family, words = (
+            _names(table, [name for name in self.condition if name == column])
+            for column in ("method_family", "wordset")
+        )
+        return (
+            np.where(is_control, CONTROL, methods),
+            np.where(is_control, "", family if family.any() else methods),
+            np.where(is_control, "", words),
+        )
+
+    def _condition(
+        self, table: pd.DataFrame, observation: Labels, model: Labels, parent: Labels
+    ) -> Labels:
+        if not self.condition:
+            recurs = len(set(observation.tolist())) < len(set(model.tolist()))
+            return observation if recurs and self.observation else np.full(len(table), "")
+        condition = _names(table, self.condition)
+        condition_of: dict[str, str] = {}
+        for name, label in zip(model.tolist(), condition.tolist(), strict=True):
+            if condition_of.setdefault(name, label) != label:
+                raise InputError(
+                    f"observation {name!r} is in the conditions {condition_of[name]!r} and"
+                    f" {label!r}; name the columns in which they differ with --observation"
+                )
+        return condition
+
+
+def _shares_clusters(parent: Labels, cluster: Labels) -> bool:
+    clusters = len(set(cluster.tolist()))
+    return 1 < clusters < len(set(parent.tolist()))
+
+
+def _names(table: pd.DataFrame, columns: Sequence[str]) -> Labels:
+    """Return a name for each row: ``a b`` and ``c`` differ from ``a`` and ``b c``."""
+    if not columns:
+        return np.full(len(table), "")
+    rows = list(zip(*(as_labels(table, name) for name in columns), strict=True))
+    names = [" ".join(row) for row in rows]
+    if len(set(names)) < len(set(rows)):
+        names = [", ".join(map(repr, row)) for row in rows]
+    return np.array(names, dtype=str)
+
+
+def _numbered(table: pd.DataFrame) -> Labels:
+    return np.char.add("row ", np.arange(1, len(table) + 1).astype(str))
+
+
+def describe_repeats(rows: Rows) -> str:
+    """Return why rows cannot be independent models; empty where nothing suggests it.
+
+    The rows of one embedding share its gap beside several scores (then more than a fifth of all
+    share their y with another x), or its score beside several gaps (then nearly all share their x).
+    Gaps of few items have ties too, which may be by chance (``_ties_by_chance``).
+    """
+    complete = rows.at(np.flatnonzero(rows.is_complete))
+    x, y = complete.x.tolist(), complete.y.tolist()
+    for name, partner, side, threshold in (
+        ("y", "x", list(zip(y, x, strict=True)), 0.2),
+        ("x", "y", list(zip(x, y, strict=True)), 0.8),
+    ):
+        values = [value for value, _ in set(side)]
+        counts = Counter(values)
+        n_tied = sum(counts[value] > 1 for value, _ in side)
+        if n_tied > threshold * len(side) and not _ties_by_chance(values):
+            return (
+                f"{n_tied} of {len(side)} rows share their {name} with another {partner}, as the"
+                " rows of one embedding do; name the column of models with --observation (if each"
+                " row is a model, a column that numbers rows)"
+            )
+    return ""
+
+
+def _ties_by_chance(values: Sequence[float]) -> bool:
+    """Test whether ties may be by chance, as differences of shares of few items have them.
+
+    They are not where the counts of all values have a common divisor, as in a table that has every
+    embedding three times, nor with fewer than three values; nor where, without the most frequent
+    value, the share with ties is more than three times that of as many values drawn from a grid of
+    their smallest step, 1 - (1 - 1 / g)^(n - 1), g = (largest - smallest) / step + 1.
+    """
+    scale = max(map(abs, values)) or 1.0
+    distinct, counts = np.unique(np.round(np.array(values) / scale, 9), return_counts=True)
+    if np.gcd.reduce(counts) > 1 or len(distinct) < 3:
+        return False
+    other_counts = np.delete(counts, counts.argmax())
+    tied = float(other_counts[other_counts > 1].sum() / other_counts.sum())
+    grid_size = float(np.ptp(distinct) / np.diff(distinct).min()) + 1
+    return tied <= MAX_TIE_RATIO * (1 - (1 - 1 / grid_size) ** (int(other_counts.sum()) - 1))
+
+
+# Correlations of scores and gaps, by slices.
+#
+# biasbridge correlate results/hatespeech_en
+# biasbridge correlate my.csv --x WEAT --y "Performance Gap" --by Metric,Embedding \\
+#     --observation Name --parent Base --confirmatory all --out slices.csv
 
 DECLARED = Declaration()  # the default of a study
 NO_LEVELS = Levels()
@@ -109,7 +309,7 @@ def correlate(
     for key, indices in group_indices(keys).items():
         rows = all_rows.at(indices)
         names = dict(zip(by, key, strict=True))
-        result = measure(rows, names, full=True, permutations=n_permutations)
+        result = measure_slice(rows, names, full=True, permutations=n_permutations)
         refused = (
             "" if levels.observation or (from_join and not levels.named) else describe_repeats(rows)
         )
@@ -196,7 +396,7 @@ def correlate_slices(joined: pd.DataFrame, declared: Declaration = DECLARED) -> 
     for (names, indices), confirmatory in zip(all_slices, is_confirmatory, strict=True):
         key = indices.tobytes(), confirmatory
         if key not in measured:
-            measured[key] = measure(
+            measured[key] = measure_slice(
                 all_rows.at(indices),
                 names,
                 full=confirmatory,

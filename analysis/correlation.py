@@ -7,9 +7,8 @@ embedding or model). u, v: x and y less their means over the observations of a p
     r_rm = sum u v / sqrt(sum u^2 sum v^2)      repeated measures (Bakdash & Marusich, 2017)
     z    = atanh(r_rm)
     s^2  = (df + 1) / n sum (z_i - mean z_i)^2  jackknife; z_i: without observation i, exactly
-    c    : standard error of z from sampling words and items (``biasbridge.analysis.sampling``):
-    away from 0
-           another than towards it
+    c    : standard error of z from sampling words and items (``sampling_error``), another
+           away from 0 than towards it
     t    = |z| / sqrt(s^2 + c^2)
     t*   : the same of v permuted within parents, with its own s*, without c
     p    = (1 + #{t* >= t}) / (1 + permutations)
@@ -25,7 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
-from math import atanh, hypot, inf, isfinite, nan, sqrt, tanh
+from math import asinh, atanh, hypot, inf, isfinite, nan, sqrt, tanh
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -33,14 +32,282 @@ import scipy
 from numpy.typing import ArrayLike, NDArray
 from threadpoolctl import threadpool_limits
 
-from biasbridge.analysis.residuals import factorize, project_out, residuals, undefined_reason
-from biasbridge.analysis.sampling import Sampling, sampling_error, slope_sampling_error
-from biasbridge.stats.intervals import Estimate
-from biasbridge.stats.multiple_testing import LEVEL
+from biasbridge.stats.intervals import ALPHA, Estimate
 
 if TYPE_CHECKING:
-    from biasbridge.analysis.residuals import Residuals
-    from biasbridge.stats.arrays import Floats
+    from biasbridge.stats.arrays import Floats, Ints
+
+
+NO_SPREAD = 1e-12
+
+
+class Residuals(NamedTuple):
+    """x and y less the means of their parents, and less further columns.
+
+    Shapes: u, v, stratum, h (n,); indices (n,) among all observations; columns (n, k), orthonormal,
+    partialled out besides parents. ``df``: degrees of freedom of r; ``varies``: whether u, and v,
+    differ by more than rounding.
+    """
+
+    u: Floats
+    v: Floats
+    stratum: Ints
+    h: Floats
+    indices: Ints
+    columns: Floats
+    df: int
+    varies: tuple[bool, bool]
+
+    @property
+    def slope(self) -> float:
+        """Return sum u v / sum u^2, the slope that all parents share; NaN where x is constant."""
+        return float(self.u @ self.v) / float(self.u @ self.u) if self.varies[0] else nan
+
+    @property
+    def defined(self) -> bool:
+        """Return whether both sides vary and there is a degree of freedom."""
+        return self.df > 0 and all(self.varies)
+
+    @property
+    def unit(self) -> tuple[Floats, Floats]:
+        """Return u and v, each of length 1."""
+        return self.u / sqrt(float(self.u @ self.u)), self.v / sqrt(float(self.v @ self.v))
+
+    @property
+    def r(self) -> float:
+        """Return r_rm; NaN where undefined."""
+        if not self.defined:
+            return nan
+        spread = sqrt(float(self.u @ self.u) * float(self.v @ self.v))
+        return max(-1.0, min(1.0, float(self.u @ self.v) / spread))
+
+    def residual(self, values: Floats) -> Floats:
+        """Return other values less the same means and columns: (all, ...) to (n, ...)."""
+        return project_out(demeaned(values[self.indices], self.stratum), self.columns)
+
+
+def residuals(x: Floats, y: Floats, stratum: Ints, given: ArrayLike | None = None) -> Residuals:
+    """Return x and y less the means of their parents, and less further columns. Shapes: (n,), (n,),
+    (n,), (n, k).
+
+    An observation alone in its parent (or condition) carries no information and is left out.
+    """
+    indices = np.arange(len(x))
+    given_columns = np.zeros((len(x), 0)) if given is None else np.asarray(given, dtype=float)
+    given_columns = given_columns if given_columns.ndim > 1 else given_columns[:, None]
+    while True:
+        group = factorize(stratum[indices])
+        basis = _basis(demeaned(given_columns[indices], group), given_columns[indices])
+        h: Floats = 1 / np.bincount(group)[group] + (basis * basis).sum(axis=1)
+        is_alone = h > 1 - 1e-9
+        if not is_alone.any():
+            break
+        indices = indices[~is_alone]
+    u, v = (project_out(demeaned(side[indices], group), basis) for side in (x, y))
+    df = len(indices) - int(group.max(initial=-1)) - 1 - basis.shape[1] - 1
+    return Residuals(u, v, group, h, indices, basis, df, (_varies(u, x), _varies(v, y)))
+
+
+def _varies(residual: Floats, values: Floats) -> bool:
+    largest = float(np.abs(values).max(initial=0))
+    return float(residual @ residual) > NO_SPREAD * largest**2
+
+
+def undefined_reason(residual: Residuals) -> str:
+    """Return why r is undefined."""
+    if residual.df < 1:
+        return f"{len(residual.u)} models that have another of their parent are too few"
+    constant = [
+        name for name, varies in zip(("score", "gap"), residual.varies, strict=True) if not varies
+    ]
+    verb = "does" if len(constant) == 1 else "do"
+    return f"the {' and the '.join(constant)} {verb} not vary within parents"
+
+
+def factorize(names: ArrayLike) -> Ints:
+    """Return labels as numbers from 0, in order of appearance."""
+    _, first, code = np.unique(np.asarray(names), return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[code]
+
+
+def indicators(labels: Ints) -> Floats:
+    """Return a column for each label from 0. Shape (n, labels)."""
+    is_label: Floats = (labels[:, None] == np.arange(int(labels.max(initial=-1)) + 1)).astype(float)
+    return is_label
+
+
+def group_means(values: Floats, group: Ints) -> Floats:
+    """Return the mean of each group. Shapes: (n, ...), (n,) -> (groups, ...)."""
+    size = np.bincount(group)
+    if not len(size):
+        return np.zeros((0, *values.shape[1:]))
+    order = np.argsort(group, kind="stable")
+    sums = np.add.reduceat(values[order], np.cumsum(size) - size, axis=0)
+    means: Floats = sums / size.reshape(-1, *[1] * (values.ndim - 1))
+    return means
+
+
+def demeaned(values: Floats, stratum: Ints) -> Floats:
+    """Return values less the means of their strata. Shapes: (n, ...), (n,)."""
+    if not values.size:
+        return values
+    return values - group_means(values, stratum)[stratum]
+
+
+def project_out(values: Floats, columns: Floats) -> Floats:
+    """Return values less their projection on orthonormal columns. Shapes: (n, ...), (n, k)."""
+    return values - columns @ (columns.T @ values) if columns.shape[1] else values
+
+
+def _basis(demeaned_columns: Floats, columns: Floats) -> Floats:
+    """Return orthonormal columns that span the demeaned columns, without those that vanish but for
+    rounding. Shapes: (n, k), (n, k) -> (n, rank).
+    """
+    size = np.sqrt(np.square(columns).sum(axis=0))
+    demeaned_columns = demeaned_columns[
+        :, np.sqrt(np.square(demeaned_columns).sum(axis=0)) > 1e-9 * size
+    ]
+    if not demeaned_columns.size:
+        return np.zeros((len(demeaned_columns), 0))
+    basis, values, _ = np.linalg.svd(
+        demeaned_columns / np.sqrt(np.square(demeaned_columns).sum(axis=0)), full_matrices=False
+    )
+    orthonormal: Floats = basis[:, values > 1e-9 * float(values.max())]
+    return orthonormal
+
+
+# The error of a correlation that comes from measuring all models on the same words and items.
+
+MIN_RESAMPLES = 50
+TINY_VARIANCE = 1e-12
+# Evenly spread pairs of independent normal numbers, with all their signs: the fractional parts of
+# i / g and i / g^2, g^3 = g + 1, fill the unit square
+_SPREAD = (np.arange(1, 2049)[:, None] * 1.324717957244746 ** -np.array([1, 2])) % 1
+NORMAL_PAIRS = np.concatenate(
+    [
+        scipy.special.ndtri((1 + _SPREAD) / 2) * signs
+        for signs in ((1, 1), (1, -1), (-1, 1), (-1, -1))
+    ]
+)
+
+
+class Sampling(NamedTuple):
+    """Standard errors, of z = atanh(r_rm) towards 0 or of b, from sampling the words behind scores
+    and the items behind gaps (Clark, 1973), beyond the part in the jackknife; NaN where not
+    estimated. ``outward``: the error of z away from 0, of words and items together.
+    """
+
+    words: float = nan
+    items: float = nan
+    outward: float = 0.0
+
+    @property
+    def variance(self) -> float:
+        """Return the sum of both variances (independent draws); 0 for what is not estimated."""
+        return sum(error**2 for error in (self.words, self.items) if isfinite(error))
+
+    @property
+    def error(self) -> float:
+        """Return the standard error; NaN where neither part is estimated."""
+        return sqrt(self.variance) if isfinite(self.words) or isfinite(self.items) else nan
+
+
+def sampling_error(
+    residual: Residuals, x_resampled: Floats | None, y_resampled: Floats | None
+) -> Sampling:
+    """Estimate the part of the error of z that more models do not reduce.
+
+    An item that models get wrong the more, the more biased they are, makes all gaps follow all
+    scores: leaving out models does not show it. Items move the vector of gaps, v / |v| = r u / |u|
+    + sqrt(1 - r^2) w, along u and across it, along w. With e_ib the effect of resample b of the
+    items, drawn alike for all models, on the gap of model i, their shared covariance is
+
+        C_jk = cov_b(sum_i g_ij e_ib, sum_i g_ik e_ib) - sum_i g_ij g_ik var_b(e_ib) / (1 - h_i)
+        g_i1 = u_i / (|u| |v|) along,   g_i2 = w_i / |v| across
+
+    z = asinh(along / |across|) is no straight line of them where across is short, near |r| = 1. Its
+    errors are therefore the distances from z to its quantiles of .16 and .84 for normal moves of
+    both lengths; for |r| above .9 the end away from 0 is somewhat too near. Likewise words with x
+    for y. The second term is the effect of a resample on each model alone, which the jackknife
+    contains (as Owen, 2007, for crossed data). Where the variance of z to first order is not above
+    0 it is not estimated: NaN, as below 50 resamples in which every model has a value, and at |r| =
+    1. Shapes: (all observations, resamples).
+    """
+    r, (u, v) = residual.r, residual.unit
+    if not abs(r) < 1 - 1e-12:
+        return Sampling()
+    along, u = abs(r), u if r >= 0 else -u
+    across_u, across_v = u - along * v, v - along * u
+    across = sqrt(float(across_v @ across_v))
+    x_gradients = np.stack([v, across_u / across]) / sqrt(float(residual.u @ residual.u))
+    y_gradients = np.stack([u, across_v / across]) / sqrt(float(residual.v @ residual.v))
+    words, words_outward = errors_of_z(along, across, _shared(residual, x_resampled, x_gradients))
+    items, items_outward = errors_of_z(along, across, _shared(residual, y_resampled, y_gradients))
+    return Sampling(words, items, hypot(words_outward, items_outward))
+
+
+def errors_of_z(along: float, across: float, covariance: Floats) -> tuple[float, float]:
+    """Return the distances from z = asinh(along / across) to its quantiles of .16 and .84, for
+    normal moves of both lengths; NaN and 0 where not estimated, and 0 away from 0 where nine of ten
+    moves go towards it.
+
+    An estimated covariance may be none: moves are scaled to its variance of z to first order.
+    """
+    gradient = np.array([1, -along / across])
+    variance = float(gradient @ covariance @ gradient)  # of z, to first order
+    if not variance > TINY_VARIANCE:
+        return nan, 0.0
+    values, vectors = np.linalg.eigh(covariance)
+    root = vectors * np.sqrt(np.maximum(values, 0))
+    root *= sqrt(variance / float(np.square(gradient @ root).sum()))
+    z, moves = asinh(along / across), NORMAL_PAIRS @ root.T
+    moved = np.arcsinh(
+        (along + moves[:, 0]) / np.maximum(np.abs(across + moves[:, 1]), TINY_VARIANCE)
+    )
+    low, high = np.quantile(moved, scipy.special.ndtr([-1, 1])).tolist()
+    return z - low if low < z else nan, max(high - z, 0.0)
+
+
+def slope_sampling_error(
+    residual: Residuals, x_resampled: Floats | None, y_resampled: Floats | None
+) -> Sampling:
+    """Estimate the same part of the error of b = sum u v / sum u^2.
+
+    With db / dy_i = u_i / sum u^2 and db / dx_i = (v_i - b u_i) / sum u^2: b per standard deviation
+    of the score, for words also set the scale of the score, which is no error of the gap's change.
+    """
+    u, v, b = residual.u, residual.v, residual.slope
+    sides = ((x_resampled, v - b * u), (y_resampled, u))
+    variances = [
+        float(_shared(residual, resampled, side[None] / float(u @ u))[0, 0])
+        for resampled, side in sides
+    ]
+    return Sampling(*(sqrt(variance) if variance > 0 else nan for variance in variances))
+
+
+def _shared(residual: Residuals, resampled: Floats | None, gradients: Floats) -> Floats:
+    """Return the covariances of statistics with these gradients that models share; NaN below
+    ``MIN_RESAMPLES`` in which every model has a value.
+
+    Shapes: (all observations, resamples), (statistics, n) -> (statistics, statistics).
+    """
+    usable = _usable(residual, resampled)
+    if usable is None:
+        return np.full((len(gradients), len(gradients)), nan)
+    effects = residual.residual(usable)
+    proper: Floats = effects.var(axis=1, ddof=1) / (1 - residual.h)
+    together = np.atleast_2d(np.cov(gradients @ effects))
+    shared: Floats = together - (gradients * proper) @ gradients.T
+    return shared
+
+
+def _usable(residual: Residuals, resampled: Floats | None) -> Floats | None:
+    """Return the resamples in which every model has a value; None below ``MIN_RESAMPLES``."""
+    if resampled is None:
+        return None
+    usable: Floats = resampled[:, np.isfinite(resampled[residual.indices]).all(axis=0)]
+    return usable if usable.shape[1] >= MIN_RESAMPLES else None
+
 
 PERMUTATIONS = 9_999
 MAX_PERMUTED = 500  # observations; beyond, Student's t replaces t*
@@ -139,7 +406,7 @@ def correlation(
     error = hypot(s, sqrt(sampling.variance))
     t = abs(atanh(residual.r)) / error if abs(residual.r) < NEARLY_1 and error > SMALLEST else inf
     null = Null.of(residual, permutations, seed)
-    low, high = null.interval(residual.r, t, hypot(s, sampling.outward), LEVEL)
+    low, high = null.interval(residual.r, t, hypot(s, sampling.outward), ALPHA)
     influence = np.abs(r_jackknife - residual.r)
     return Correlation(
         residual.r,
@@ -197,7 +464,7 @@ def slope_estimate(
     degenerate = true_variance < ROUNDING * uu
     jackknife = np.where(degenerate, b, uv_without / np.where(degenerate, 1, true_variance))
     error = sqrt(_jackknife(jackknife, residual.df) ** 2 + sampling_variance / reliability**2)
-    half_width = float(scipy.special.stdtrit(residual.df, 1 - LEVEL / 2)) * error
+    half_width = float(scipy.special.stdtrit(residual.df, 1 - ALPHA / 2)) * error
     return Estimate(b, b - half_width, b + half_width)
 
 
@@ -321,7 +588,7 @@ def minimum_detectable(df: float, tests: int = 1) -> float:
     """
     if df < 2 or tests < 1:
         return nan
-    reach = float(scipy.special.ndtri(1 - LEVEL / (2 * tests)) + scipy.special.ndtri(0.8))
+    reach = float(scipy.special.ndtri(1 - ALPHA / (2 * tests)) + scipy.special.ndtri(0.8))
     return tanh(reach * sqrt(1 / (df - 1)))
 
 

@@ -16,21 +16,13 @@ from biasbridge.analysis.naming import (
     UTILITY,
     present_confirmatory,
 )
+from biasbridge.analysis.tables import SETTINGS
 from biasbridge.files import InputError, choice, nearest
 from biasbridge.files.choice import Fileless
-from biasbridge.files.nested import read_nested
+from biasbridge.files.text import read_nested
 
 if TYPE_CHECKING:
     import pandas as pd
-
-SETTINGS = "correlation.json"
-DETAILS = "details.txt"
-WRITES = (
-    *(SETTINGS, DETAILS),
-    *("correlations.csv", "exploratory.csv", "scopes.csv", "effects.csv", "crossed.csv"),
-    *("specifications.csv", "specification_levels.csv"),
-    *("figures", "report.html", "correlations.tex"),
-)
 
 
 @choice

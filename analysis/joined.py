@@ -1,36 +1,51 @@
-"""Points, intrinsic scores and extrinsic gaps joined into one table for correlations and
-figures.
-"""
+"""Points joined with their scores and gaps, a row per pair; their parents, clusters and utility."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
-from biasbridge.analysis.frame import (
+from biasbridge.analysis.naming import (
+    ALL,
+    CONDITION,
+    CONTROL,
+    GAP,
+    ORIGINAL,
+    SCORE,
+    SLICE_COLUMNS,
+    UTILITY,
+    capitalise,
+    gap_titles,
+    measure_title,
+)
+from biasbridge.analysis.observations import Resampled, Rows
+from biasbridge.analysis.tables import (
     Tables,
     as_arrays,
     as_float,
     as_labels,
     as_text,
     column_values,
+    group_indices,
+    read_tables,
     require_rows,
     text_rows,
     typed,
 )
-from biasbridge.analysis.naming import ALL, CONDITION, CONTROL, GAP, SCORE, SLICE_COLUMNS, UTILITY
-from biasbridge.analysis.options import keep_varying_options
-from biasbridge.analysis.results import read_tables
-from biasbridge.analysis.rows import Resampled, Rows
 from biasbridge.files import InputError
 from biasbridge.files.tables import read_table
+from biasbridge.stats.formatting import format_number
 
 if TYPE_CHECKING:
     from biasbridge.stats.arrays import Floats, Labels
+
 
 # The classifier and its training data; TRAINING_DRAWS: the random draws of its training
 SETTINGS = (
@@ -352,3 +367,146 @@ def _gap_rows(extrinsic: pd.DataFrame) -> pd.DataFrame:
     names = {"value": "y", "reason": "y_reason"}
     names |= {name: f"y_{name}" for name in ("low", "high", "resampled")}
     return rows[columns].rename(columns=names)
+
+
+# Options of a sweep without a column of their own, such as ``modified.epochs``.
+
+# Options of the unmodified embedding, of its modification, of the task
+OPTIONS = ("parent_options", "method_options", "task_options")
+
+
+def keep_varying_options(points: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
+    """Keep only the options, ``modified.epochs=1``, that differ between points with the same values
+    in ``columns``; empty text where there are none.
+    """
+    groups = list(group_indices(text_rows(points, columns)).values())
+    varied_columns = {}
+    for name in OPTIONS:
+        cells = as_text(points, name)
+        parsed = {cell: options_of(cell) for cell in dict.fromkeys(cells)}
+        rows = [parsed[cell] for cell in cells]
+        varied: dict[str, None] = {}
+        for members in groups:
+            group_rows = [rows[place] for place in members]
+            for option in dict.fromkeys(option for row in group_rows for option in row):
+                if any(row.get(option) != group_rows[0].get(option) for row in group_rows):
+                    varied[option] = None
+        varied_columns[name] = [
+            " ".join(f"{option}={row[option]}" for option in sorted(varied) if option in row)
+            for row in rows
+        ]
+    return points.assign(**varied_columns)
+
+
+def options_of(text: str) -> Mapping[str, str]:
+    """Return the options in a cell. Raise ``InputError`` for a cell that holds none."""
+    if not text:
+        return {}
+    options: object = None
+    with suppress(ValueError, RecursionError):
+        options = json.loads(text)
+    if not isinstance(options, dict):
+        raise InputError(f"a column of options holds {text[:80]!r}; run the experiment again")
+    return {
+        str(name): value if isinstance(value, str) else json.dumps(value)
+        for name, value in options.items()
+    }
+
+
+# How well the task is done, beside the majority baseline; and the part of a gap that the groups'
+# base rates alone would make.
+
+MIN_ABOVE_BASELINE = 0.05  # utility above the majority baseline that a verdict needs
+
+
+def low_utility_reason(joined: pd.DataFrame, utility: str) -> str:
+    """Return why gaps of a task get no verdict: its mean utility hardly exceeds the majority
+    baseline. Empty where it does, or the baseline is unknown.
+    """
+    values = np.stack([as_float(joined, name) for name in ("utility", "majority_baseline")])
+    complete = values[:, np.isfinite(values).all(axis=0)]
+    if not complete.size:
+        return ""
+    value, baseline = complete.mean(axis=1).tolist()
+    if value >= baseline + MIN_ABOVE_BASELINE:
+        return ""
+    title = measure_title(utility)
+    return (
+        f"{title} is {format_number(value)}, majority baseline {format_number(baseline)};"
+        f" a verdict takes at least {format_number(MIN_ABOVE_BASELINE)} more"
+    )
+
+
+def describe_task(tables: Tables, utility: str) -> list[str]:
+    """Return a line per task, over the unmodified models (over all where there is none): its
+    utility and majority baseline, the base rates and false positive rates of the compared groups,
+    and for each gap the value expected from base rates alone. A further line names the settings,
+    such as classifiers, over whose means the gaps of a model are taken.
+    """
+    tables = typed(tables)
+    points = tables.points[tables.points["status"] == "done"]
+    unmodified = points[(points["method"] == CONTROL) & points["label_method"].isin(["", CONTROL])]
+    name = f"{ORIGINAL} " if len(unmodified) else ""
+    described = unmodified if len(unmodified) else points
+    rows = tables.extrinsic[tables.extrinsic["point"].isin(described["point"])]
+    tasks = list(dict.fromkeys(rows["task"]))
+    lines = []
+    for task in tasks:
+        task_rows = rows[rows["task"] == task]
+        prefix = f"{task}, {name}models: " if len(tasks) > 1 else f"{capitalise(name)}models: "
+        if parts := [*_level(task_rows, utility), *_from_base_rates(task_rows)]:
+            lines.append(f"{prefix}{'; '.join(parts)}.")
+        if settings := [*_averaged_settings(points[points["point"].isin(task_rows["point"])])]:
+            lines.append(
+                f"The gap of a model in {task} is the mean over {'; '.join(settings)}: to tell them"
+                " apart give each a task.name of its own."
+            )
+    return lines
+
+
+def _averaged_settings(points: pd.DataFrame) -> Iterator[str]:
+    """Yield what differs between the settings of a model: ``classifier cnn, linear``."""
+    models = as_text(points, "unit_key")
+    draws = [name for name in (*SETTINGS, *TRAINING_DRAWS) if name in points]
+    varying = keep_varying_options(points, ("unit_key", *draws))
+    for name in (*SETTINGS[1:], "task_options"):
+        values = pd.Series(as_text(varying, name))
+        if values.groupby(models).nunique().max() > 1:
+            title = "" if name == "task_options" else f"{name.replace('_', ' ')} "
+            yield title + ", ".join(dict.fromkeys(values))
+
+
+def _level(rows: pd.DataFrame, utility: str) -> Iterator[str]:
+    values = rows[rows["kind"] == "value"]
+    is_utility = (values["group"] == ALL) & (values["measure"] == utility)
+    # On a challenge set these are of the task's own test items
+    utilities = values[is_utility].drop_duplicates("point")
+    value, baseline = (float(utilities[name].mean()) for name in ("value", "majority_baseline"))
+    if not isfinite(baseline):
+        return
+    title = measure_title(utility)
+    yield f"{title} {format_number(value)}, majority baseline {format_number(baseline)}"
+    gaps = rows[rows["kind"] == "gap"]
+    groups = dict.fromkeys([*gaps["privileged"], *gaps["unprivileged"]])
+    for measure, title in (("base_rate", "base rate"), ("fpr", "false positive rate")):
+        measure_rows = values[(values["measure"] == measure) & (values["subset"] == "")]
+        means = measure_rows.groupby("group")["value"].mean()
+        group_values = [
+            f"{group} {format_number(means[group])}" for group in groups if group in means
+        ]
+        if 0 < len(group_values) <= 2:
+            yield f"{title} {', '.join(group_values)}"
+
+
+def _from_base_rates(rows: pd.DataFrame) -> Iterator[str]:
+    gaps = rows[(rows["kind"] == "gap") & rows["expected_from_base_rates"].abs().gt(0)]
+    if gaps.duplicated(["point", *GAP[:2]]).any():
+        return  # several pairs of groups
+    for title, gap_rows in gaps.assign(title=gap_titles(gaps)).groupby("title", sort=False):
+        if gap_rows["measure"].iloc[0] == "f1":
+            continue  # the precision gap shows it
+        mean, expected = (
+            format_number(float(gap_rows["value"].mean()), 3),
+            format_number(float(gap_rows["expected_from_base_rates"].mean()), 3),
+        )
+        yield f"{title} {mean}, {expected} by base rates alone"

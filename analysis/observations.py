@@ -1,41 +1,52 @@
-"""The observations behind the rows of a slice: one per model, made from a parent, in one condition;
-parents that share a cluster are averaged for each condition.
+"""The rows of a slice, and the observations behind them: one per model, made from a parent, in one
+condition; parents that share a cluster are averaged for each condition.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import isfinite, nan
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from biasbridge.analysis.correlation import PERMUTATIONS, Correlation, correlation
-from biasbridge.analysis.reliability import training_noise
-from biasbridge.analysis.residuals import demeaned, factorize, group_means, residuals
-from biasbridge.analysis.rows import Rows, row_weights
+from biasbridge.analysis.correlation import (
+    MIN_RESAMPLES,
+    PERMUTATIONS,
+    Correlation,
+    correlation,
+    demeaned,
+    factorize,
+    group_means,
+    residuals,
+)
 from biasbridge.files import InputError
 
 if TYPE_CHECKING:
-    from biasbridge.analysis.residuals import Residuals
-    from biasbridge.stats.arrays import Floats, Ints, Labels
+    from biasbridge.analysis.correlation import Residuals
+    from biasbridge.stats.arrays import Floats, Ints, Labels, Truths
 
 
 LABELS = (*("model", "parent", "cluster", "condition", "method", "family", "word_list", "pattern"),)
 
 
-class Line(NamedTuple):
+class SlopeLine(NamedTuple):
     """The slope that all parents share, and the means of x and y on the line."""
 
     slope: float = nan
     x: float = nan
     y: float = nan
 
-    def of_sign(self, signs: Floats) -> Line:
+    def of_sign(self, signs: Floats) -> SlopeLine:
         """Return the line for x with its sign as measured; undefined where signs differ."""
         sign = float(signs[0])
-        return Line(sign * self.slope, sign * self.x, self.y) if (signs == sign).all() else Line()
+        return (
+            SlopeLine(sign * self.slope, sign * self.x, self.y)
+            if (signs == sign).all()
+            else SlopeLine()
+        )
 
 
 class Observations(NamedTuple):
@@ -159,14 +170,14 @@ class Observations(NamedTuple):
         """Return scores and gaps less the means of their parents."""
         return residuals(self.x, self.y, factorize(self.stratum))
 
-    def line(self) -> Line:
+    def line(self) -> SlopeLine:
         """Return the line of r_rm: its slope within parents, through the means of all models."""
         models = self.with_siblings()
         slope = models.average_over_clusters().residuals().slope if len(models.x) else nan
         return (
-            Line(slope, float(models.x.mean()), float(models.y.mean()))
+            SlopeLine(slope, float(models.x.mean()), float(models.y.mean()))
             if isfinite(slope)
-            else Line()
+            else SlopeLine()
         )
 
     def given_utility(self, permutations: int = PERMUTATIONS) -> Correlation:
@@ -234,3 +245,267 @@ def widest(levels: Mapping[str, Sequence[str]], parent: Sequence[str]) -> Labels
     varying = [name for name in by_size if len(set(levels[name])) > 1]
     chosen = levels[(varying or by_size)[-1]] if by_size else [""] * len(parent)
     return np.array(chosen, dtype=str)
+
+
+# The rows of a slice, and the rows that the means of models are taken over.
+
+MAX_MISSING = 0.2  # share of models: a kind of row that more of them lack is left out for all
+
+
+@dataclass(frozen=True)
+class Resampled:
+    """Numbers over resamples for each row; rows that share theirs store them once.
+
+    Shapes: values (distinct rows, resamples), place (n,); sizes (distinct rows,): number of words
+    or items that resamples are drawn from, infinite where unknown.
+    """
+
+    values: Floats
+    place: Ints
+    sizes: Floats
+
+    @classmethod
+    def of(cls, values: Floats) -> Resampled:
+        """Give each row its own numbers. Shape (n, resamples)."""
+        return cls(values, np.arange(len(values)), np.full(len(values), np.inf))
+
+    def __getitem__(self, places: Ints) -> Resampled:
+        """Select rows."""
+        return replace(self, place=self.place[places])
+
+    def times(self, factor: Floats) -> Resampled:
+        """Multiply each row by a factor, equal for rows that share their numbers. Shape (n,)."""
+        value_factors = np.ones(len(self.values))
+        value_factors[self.place] = factor
+        return replace(self, values=self.values * value_factors[:, None])
+
+    @property
+    def size(self) -> float:
+        """Return the median number of words or items; infinity where none is known."""
+        return float(np.median(self.sizes[self.place])) if len(self.place) else np.inf
+
+    def rows(self) -> Floats:
+        """Return the numbers of every row. Shape (n, resamples)."""
+        return self.values[self.place]
+
+
+class Rows(NamedTuple):
+    """The rows of a slice.
+
+    Shapes: x, y, utility (n,); labels (n,): the ``model`` (an embedding or language model), its
+    ``parent`` and the ``cluster`` of that (corpus, seed or language: the independent unit), its
+    ``condition`` (method, words, options, direction and dose), its ``method``, the ``family`` of
+    that and its ``word_list``, empty where unmodified; the ``setting`` (classifier and training
+    data), the ``training`` behind a gap, and ``score_gap`` (names);
+    ``x_resampled``, ``y_resampled``: over words and items drawn alike for all rows.
+    """
+
+    x: Floats
+    y: Floats
+    model: Labels
+    parent: Labels
+    cluster: Labels
+    condition: Labels
+    method: Labels
+    family: Labels
+    word_list: Labels
+    setting: Labels
+    training: Labels
+    score_gap: Labels
+    pattern: Labels
+    utility: Floats
+    x_resampled: Resampled
+    y_resampled: Resampled
+
+    @property
+    def is_complete(self) -> Truths:
+        """Return which rows have a score and a gap."""
+        return both_finite(self.x, self.y)
+
+    @property
+    def kind(self) -> Ints:
+        """Return a number from 0 for each setting, score and gap."""
+        return factorize(np.char.add(np.char.add(self.setting, "\n"), self.score_gap))
+
+    def comparable(self) -> Rows:
+        """Return the rows with a score and a gap that the means of models are taken over, so that
+        all are means of the same kinds, see ``select_comparable``; where no kind was planned for
+        all models, models are compared with those of the same ``pattern`` of kinds.
+        """
+        is_used, pattern = select_comparable(factorize(self.model), self.kind, self.is_complete)
+        parent = factorize(self.parent)
+        patterns = np.bincount(np.unique(np.stack([parent, pattern]), axis=1)[0], minlength=1)
+        names = np.where(patterns[parent] > 1, np.char.mod("%d", pattern), "")
+        return self._replace(pattern=names).at(np.flatnonzero(is_used))
+
+    def at(self, places: Ints) -> Rows:
+        """Select rows."""
+        return Rows._make(column[places] for column in self)
+
+
+def select_comparable(
+    model: Ints, kind: Ints, is_complete: Truths, max_missing: float = MAX_MISSING
+) -> tuple[Truths, Ints]:
+    """Return which rows the means of models are taken over, and for each row a number that differs
+    between models whose means are of different kinds. Shapes: (n,) each -> (n,), (n,).
+
+    Models have rows of several kinds (classifiers, doses of labels, queries), each with its own
+    level, so that a mean over the available kinds would reflect which ones are missing. A kind that
+    was not planned for all models (it has no row, not even an unknown one) is left out for all, and
+    so is one that more than ``max_missing`` of the models lack while they have another: the worst
+    first, and never the last. A model that lacks one of the other kinds is left out. Rows of one
+    kind (trainings) may be fewer. Where no kind was planned for all models, each must have those
+    planned for it.
+    """
+    shape = int(model.max(initial=-1)) + 1, int(kind.max(initial=-1)) + 1
+    planned, measured = np.zeros(shape, dtype=bool), np.zeros(shape, dtype=bool)
+    planned[model, kind], measured[model[is_complete], kind[is_complete]] = True, True
+    planned &= measured.any(axis=0)  # kinds that no model has do not count
+    planned_models = planned[planned.any(axis=1)]  # models without planned kinds do not count
+    used_kinds: Truths = np.logical_and.reduce(planned_models)
+    if not len(planned_models) or not used_kinds.any():
+        has_all: Truths = np.logical_and.reduce(measured == planned, axis=1)
+        pattern = np.unique(planned, axis=0, return_inverse=True)[1]
+        return is_complete & has_all[model], pattern[model]
+    while used_kinds.sum() > 1:
+        partial = measured[measured[:, used_kinds].any(axis=1)]
+        share_missing = np.where(used_kinds, (~partial).mean(axis=0), 0)
+        if share_missing.max() <= max_missing:
+            break
+        used_kinds[share_missing.argmax()] = False
+    has_all = np.logical_and.reduce(measured[:, used_kinds], axis=1)
+    return is_complete & used_kinds[kind] & has_all[model], np.zeros_like(model)
+
+
+def row_weights(model: Ints, kind: Ints) -> Floats:
+    """Return weights of rows in the mean of their model, all kinds equal. Shape (n,)."""
+    kinds = int(kind.max(initial=-1)) + 1
+    pair = np.unique(model * kinds + kind, return_inverse=True)[1]
+    share = 1 / np.bincount(pair)[pair]
+    weights: Floats = share / np.bincount(model, share)[model]
+    return weights
+
+
+def both_finite(x: Floats, y: Floats) -> Truths:
+    """Return which pairs are finite on both sides. Shapes: (n,), (n,) -> (n,)."""
+    complete: Truths = np.isfinite(x) & np.isfinite(y)
+    return complete
+
+
+# The share of noise of words, items and trainings in scores and gaps.
+
+
+class NoiseShares(NamedTuple):
+    """Shares of the variance within parents that are noise: ``proper`` to each model (its training,
+    and words or items as they move it alone), and ``shared``, words or items as they move several
+    models together. NaN: unknown.
+    """
+
+    proper: float = nan
+    shared: float = nan
+
+    @property
+    def reliability(self) -> float:
+        """Return the share that is not noise proper to a model, in [0, 1]."""
+        return max(0.0, 1 - self.proper) if isfinite(self.proper) else nan
+
+    @property
+    def stable(self) -> float:
+        """Return the share that would be the same on other words or items, in [0, 1]."""
+        noise = self.proper + self.shared
+        return max(0.0, 1 - noise) if isfinite(noise) else nan
+
+
+def noise_shares(
+    residual: Residuals, side: Floats, resampled: Floats, size: float, trained: Floats
+) -> NoiseShares:
+    """Return how much of the variance within parents is noise, proper and shared.
+
+        proper + shared = sum_i (var_b(c_ib) + (1 - h_i) trained_i) / sum_i c_i^2
+
+    c_i: the value of model i less what its parent explains, c_ib: in resample b of the words or
+    items, drawn alike for all models from ``size`` of them; ``trained``: its error by the chance of
+    training. NaN below 50 resamples in which every model has a value. Shapes: (all,), (all,
+    resamples), (all,).
+    """
+    usable = resampled[:, np.isfinite(resampled[residual.indices]).all(axis=0)]
+    variance = float(np.square(residual.residual(side)).sum())
+    if usable.shape[1] < MIN_RESAMPLES or variance == 0:
+        return NoiseShares()
+    deviations = residual.residual(usable - usable.mean(axis=1, keepdims=True))
+    noise = float(np.square(deviations).sum()) / (usable.shape[1] - 1)
+    proper = min(noise, _proper_variance(residual, deviations, size))
+    trained_sum = float((trained[residual.indices] * (1 - residual.h)).sum())
+    return NoiseShares((proper + trained_sum) / variance, (noise - proper) / variance)
+
+
+def _proper_variance(residual: Residuals, deviations: Floats, size: float) -> float:
+    """Return the variance by resamples that no common factor of the models explains.
+
+    A principal component of the models is a factor as long as it is longer than independent rows of
+    these variances allow, E|X| <= max_i s_i sqrt(d) + sqrt(sum_i s_i^2) (Chevet, 1978; parallel
+    analysis after Dobriban & Owen, 2019). d: independent draws, of the resamples and of the
+    ``size`` words or items. What k factors leave is scaled by the degrees of freedom they took.
+    """
+    rows, resamples = residual.df + 1, deviations.shape[1] - 1
+    draws = 1 / (1 / resamples + 1 / size)
+    loadings, lengths, _ = np.linalg.svd(deviations, full_matrices=False)
+    k = np.arange(max(1, int(min(rows, draws))))
+    unexplained = np.square(loadings * lengths)[:, ::-1].cumsum(axis=1)[:, ::-1][:, k]
+    largest = np.sqrt((unexplained / (1 - residual.h)[:, None]).max(axis=0))
+    longest = largest + np.sqrt(unexplained.sum(axis=0) / (draws - k))
+    factors = int(np.append(np.flatnonzero(lengths[k] <= longest), k[-1])[0])
+    scale = draws / (draws - factors) * rows / (rows - factors)
+    return float(unexplained[:, factors].sum() / resamples * scale)
+
+
+def training_noise(rows: Rows) -> Floats:
+    """Return the variance of each model's mean gap by the chance of training, in order of
+    appearance; 0 where nothing was trained twice. Shape (models,).
+
+    From models on which one classifier was trained T times on the same items:
+
+    s^2 = var_t(y_t) - mean_b var_t(y_tb - y_t), noise = sum over settings of w^2 s^2 / T
+
+    y_t: the gap after training t, less what that training does to all models of a parent; y_tb: in
+    resample b of the items, for what items do to one training and not to another is noise of
+    theirs; w: the weight of the setting in the mean. A model in which nothing was trained twice has
+    the mean noise of the others.
+    """
+    model, classifier = factorize(rows.model), _factorize_rows(rows.model, rows.setting)
+    training = _factorize_rows(rows.model, rows.setting, rows.training)
+    first_row = np.unique(training, return_index=True)[1]
+    n_trainings = np.bincount(classifier[first_row], minlength=1)
+    if n_trainings.max() < 2:
+        return np.zeros(int(model.max(initial=-1)) + 1)
+    shared = _factorize_rows(rows.parent, rows.setting, rows.training)[first_row]
+    deviations = rows.y_resampled.rows() - rows.y[:, None]
+    variance, item_variance = (
+        _spread(group_means(values, training), shared, classifier[first_row])
+        for values in (rows.y, deviations)
+    )
+    usable = np.isfinite(item_variance)
+    s2 = variance - np.where(usable, item_variance, 0).sum(axis=1) / np.maximum(
+        usable.sum(axis=1), 1
+    )
+    weight = np.bincount(classifier, row_weights(model, rows.kind))
+    owner = model[np.unique(classifier, return_index=True)[1]]
+    noise = np.bincount(owner, np.where(n_trainings > 1, weight**2 * s2 / n_trainings, 0))
+    trained_twice = np.bincount(owner, n_trainings > 1) > 0
+    return np.where(trained_twice, noise, noise[trained_twice].mean())
+
+
+def _factorize_rows(*labels: Labels) -> Ints:
+    return factorize(np.array(["\n".join(row) for row in zip(*labels, strict=True)], dtype=str))
+
+
+def _spread(values: Floats, shared: Ints, classifier: Ints) -> Floats:
+    """Return the variance over the trainings of a classifier, less what is ``shared`` by the models
+    of a parent. Shapes: (trainings, ...) -> (classifiers, ...).
+    """
+    for group in (shared, classifier):
+        size = np.bincount(group)[group].reshape(-1, *[1] * (values.ndim - 1))
+        scaled = demeaned(values, group) * np.sqrt(size / np.maximum(size - 1, 1))
+        values = scaled if group is classifier else np.where(size > 1, scaled, values)
+    variances: Floats = group_means(np.square(values), classifier)
+    return variances

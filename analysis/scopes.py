@@ -26,15 +26,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy
 
-from biasbridge.analysis.correlation import NEARLY_1, ROUNDING, Correlation
+from biasbridge.analysis.correlation import (
+    NEARLY_1,
+    ROUNDING,
+    Correlation,
+    sampling_error,
+    slope_sampling_error,
+)
 from biasbridge.analysis.naming import CONTROL
-from biasbridge.analysis.sampling import sampling_error, slope_sampling_error
-from biasbridge.stats.intervals import Estimate
-from biasbridge.stats.multiple_testing import LEVEL
+from biasbridge.stats.intervals import ALPHA, Estimate
 
 if TYPE_CHECKING:
+    from biasbridge.analysis.correlation import Residuals
     from biasbridge.analysis.observations import Observations
-    from biasbridge.analysis.residuals import Residuals
     from biasbridge.stats.arrays import Floats, Ints, Labels
 
 RUNS, DOSES, LISTS, METHODS, SEEDS, CORPORA = SCOPES = (
@@ -126,7 +130,7 @@ def leave_out(
     error, outward = hypot(s, sqrt(sampling.variance)), hypot(s, sampling.outward)
     share = np.array([np.square(whole.u[label == name]).sum() for name in names])
     groups_df = max(1.0, float(share.sum() ** 2 / np.square(share).sum()) - 1)
-    t = float(scipy.special.stdtrit(groups_df, 1 - LEVEL / 2))
+    t = float(scipy.special.stdtrit(groups_df, 1 - ALPHA / 2))
     scale = sqrt(float(whole.v @ whole.v) / float(whole.u @ whole.u))
     slope_width = t * sqrt(_delete_one_error(scale * uv / uu) ** 2 + slope_sampling.variance)
     near, far = tanh(z - t * error), tanh(z + t * outward)

@@ -1,21 +1,297 @@
-"""Slices of a table: every combination of the columns that name its rows, each also pooled."""
+"""Slices of a joined table: their rows, what is measured of them, and the table of results."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
-from typing import TYPE_CHECKING
+from math import inf, isfinite, nan
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+import pandas as pd
+import scipy
 
-from biasbridge.analysis.frame import as_text, group_indices, text_rows
-from biasbridge.analysis.naming import ALL, CONTROL, POOLED_OVER
+from biasbridge.analysis.correlation import (
+    PERMUTATIONS,
+    ROUNDING,
+    Correlation,
+    demeaned,
+    slope_estimate,
+    slope_sampling_error,
+)
+from biasbridge.analysis.naming import ALL, CONTROL, ORIGINAL, POOLED_OVER, SLICE_COLUMNS
+from biasbridge.analysis.observations import NoiseShares, SlopeLine, noise_shares, observations
+from biasbridge.analysis.scopes import DOSES, MINIMUM, RUNS, measure_scopes
+from biasbridge.analysis.tables import as_text, group_indices, text_rows
+from biasbridge.stats.formatting import format_number
+from biasbridge.stats.intervals import ALPHA, Estimate
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from biasbridge.analysis.correlation import Residuals
+    from biasbridge.analysis.observations import Observations, Rows
+    from biasbridge.stats.arrays import Floats, Ints, Labels, Truths
 
-    from biasbridge.analysis.slice_results import SliceResult
-    from biasbridge.stats.arrays import Ints, Truths
+
+SMALL = 0.0995  # changes below are given to three digits
+
+
+class Nonlinearity(NamedTuple):
+    """Why one line does not describe the relation, empty where it does; and the largest change of
+    the gap over the range of the score by what does.
+    """
+
+    reason: str = ""
+    change: float = 0.0
+
+
+def find_nonlinearity(models: Observations, span: float) -> Nonlinearity:
+    """Test, by a partial F test at .05 each, whether a slope for each method, or the squared score,
+    explains more of the gap than one line, and name what has the lower p; ``span``: range of the
+    score.
+
+    The unmodified models are of no method.
+    """
+    residual = models.residuals()
+    squares = demeaned(residual.u[:, None] ** 2, residual.stratum)
+    p_curve = partial_f(residual, squares)
+    method = models.method[residual.indices]
+    names = [name for name in dict.fromkeys(method.tolist()) if name != CONTROL]
+    if len(names) > 1:
+        by_method = np.stack([method == name for name in names], axis=1) * residual.u[:, None]
+        if partial_f(residual, by_method[:, 1:]) < min(ALPHA, p_curve if isfinite(p_curve) else 1):
+            changes = {name: span * _slope(models, name) for name in names}
+            changes = {name: change for name, change in changes.items() if isfinite(change)}
+            digits = 3 if max(map(abs, changes.values()), default=0.0) < SMALL else 2
+            texts = {
+                name: format_number(change, digits, sign="+") for name, change in changes.items()
+            }
+            listed = ", ".join(f"{name} {text}" for name, text in texts.items())
+            largest = max(map(abs, changes.values()), default=inf)
+            return Nonlinearity(f"slopes differ between methods: {listed}", largest)
+    if not p_curve < ALPHA:
+        return Nonlinearity()
+    columns = np.column_stack([residual.u, squares])
+    fitted = columns @ np.linalg.lstsq(columns, residual.v, rcond=None)[0]
+    return Nonlinearity(
+        "the gap bends with the score; the change is that of the straight line",
+        float(np.ptp(fitted)),
+    )
+
+
+def _slope(models: Observations, method: str) -> float:
+    """Return the slope of the models of one method and the unmodified ones."""
+    return models.at(np.flatnonzero(np.isin(models.method, [method, CONTROL]))).residuals().slope
+
+
+def partial_f(residual: Residuals, columns: Floats) -> float:
+    """Return p of the F test that columns explain v beyond u, all within parents; NaN where they
+    cannot. Shape (n, k).
+    """
+    columns = demeaned(columns, residual.stratum)
+    u, v = residual.unit
+    basis = np.linalg.svd(columns - np.outer(u, u @ columns), full_matrices=False)
+    independent = basis.U[
+        :, ROUNDING * max(1e-300, float(np.abs(columns).max(initial=0))) < basis.S
+    ]
+    k = independent.shape[1]
+    rest = v - u * float(u @ v)
+    unexplained = rest - independent @ (independent.T @ rest)
+    df = residual.df - k
+    if k == 0 or df < 1 or float(unexplained @ unexplained) < ROUNDING:
+        return nan
+    f = (float(rest @ rest) / float(unexplained @ unexplained) - 1) * df / k
+    return float(scipy.special.fdtrc(k, df, max(0.0, f)))
+
+
+# The result of a slice, and the tables of slice results and of what they hold for.
+
+FEW_PERMUTATIONS = 999  # permutations of a slice without verdict
+DECLARED_COLUMNS = (
+    *("gap_unmodified", "score_low", "score_high", "change", "change_low", "change_high"),
+    *("verdict", "why", "detectable_change", "p_holm"),
+)
+RESULT_COLUMNS = (
+    *("n", "n_parents", "n_conditions", "n_lost", *DECLARED_COLUMNS),
+    *("r_rm", "low", "high", "r_pearson", "r_given_utility", "reliability_y"),
+    *("synthetic", "note"),
+)
+SCOPE_COLUMNS = ("scope", "holds", "n", "needed", "change", "change_low", "change_high", "note")
+CORRELATION_COLUMNS = (*SLICE_COLUMNS, *RESULT_COLUMNS)
+EXPLORATORY_COLUMNS = tuple(
+    "p" if name == "p_holm" else name
+    for name in CORRELATION_COLUMNS
+    if name not in ("verdict", "why", "detectable_change")
+)
+
+
+class SliceResult(NamedTuple):
+    """The result of a slice, named by the columns it is sliced by.
+
+    ``scopes``: r_rm and slope by what they hold for, these runs first. ``n``: models with a score,
+    a gap and another model of their parent; ``n_parents``, ``n_conditions``: 0 where unknown;
+    ``lost``: models without a score or a gap; ``planned``: all models. ``gap_unmodified``: mean
+    over the unmodified models; ``score_low``, ``score_high``: between which conditions moved the
+    score. ``noise_x``, ``noise_y``: shares of the variance within parents that are noise;
+    ``slope_without_noise``: the slope on scores without noise of their own; ``nonlinear``:
+    whether one line describes the relation. ``saturated``, ``refused``: why there can be no
+    verdict. ``tests``: number of confirmatory slices that ``p_holm``, of the scope of the verdict,
+    is adjusted over; ``holds``: yes, no or too few by scope. ``reverse_scored``: the sign of the
+    score is changed. ``sign``: that sign, NaN where parts differ; ``line``: the line of r_rm, for
+    the score as measured.
+    """
+
+    names: dict[str, str]
+    scopes: Mapping[str, Correlation] = {RUNS: Correlation()}
+    n: int = 0
+    n_parents: int = 0
+    n_conditions: int = 0
+    n_clusters: int = 0
+    lost: int = 0
+    planned: int = 0
+    gap_unmodified: float = nan
+    score_low: float = nan
+    score_high: float = nan
+    r_pearson: float = nan
+    given_utility: Correlation = Correlation()
+    noise_x: NoiseShares = NoiseShares()
+    noise_y: NoiseShares = NoiseShares()
+    slope_without_noise: Estimate = Estimate()
+    nonlinear: Nonlinearity = Nonlinearity()
+    influential: str = ""
+    saturated: str = ""
+    refused: str = ""
+    confirmatory: bool = False
+    tests: int = 0
+    p_holm: float = nan
+    holds: Mapping[str, str] = {}
+    verdict: str = ""
+    why: str = ""
+    synthetic: bool = False
+    reverse_scored: bool = False
+    sign: float = 1.0
+    group_by: str = ""
+    lost_models: str = ""
+    heterogeneity: str = ""
+    line: SlopeLine = SlopeLine()
+
+    @property
+    def within(self) -> Correlation:
+        """Return r_rm of models within parents: of these runs."""
+        return self.scopes[RUNS]
+
+    @property
+    def claimed(self) -> str:
+        """Return the scope of the verdict: other doses where these can be judged, else these
+        runs.
+        """
+        return DOSES if isfinite(self.scopes.get(DOSES, Correlation()).r) else RUNS
+
+    @property
+    def change(self) -> Estimate:
+        """Return the change of the gap over the range of the score, in the scope of the verdict."""
+        return self.change_in(self.claimed)
+
+    def change_in(self, scope: str) -> Estimate:
+        """Return b times the range over which conditions moved the score, with the interval of a
+        scope.
+        """
+        slope, span = self.scopes.get(scope, Correlation()).slope, self.score_high - self.score_low
+        return Estimate(*(span * end for end in slope))
+
+    def change_at(self, level: float) -> Estimate:
+        """Return the change, without the noise of scores where that is known, with an interval of
+        another level.
+        """
+        corrected, span = self.slope_without_noise, self.score_high - self.score_low
+        slope = corrected if isfinite(corrected.low) else self.scopes[self.claimed].slope
+        value, low, high = (span * end for end in slope)
+        df = self.scopes[self.claimed].df
+        t, t_95 = scipy.special.stdtrit(df, [(1 + level) / 2, 1 - ALPHA / 2]).tolist()
+        return Estimate(value, value - (value - low) * t / t_95, value + (high - value) * t / t_95)
+
+    @property
+    def detectable_change(self) -> float:
+        """Return the change that about four of five such studies detect, p adjusted for the tests.
+
+        (t(1 - .05 / (2 tests)) + t(.8)) times the standard error of the change.
+        """
+        value, _, high = self.change
+        df = self.scopes[self.claimed].df
+        if not (isfinite(high) and df > 0):
+            return nan
+        adjusted = 1 - ALPHA / (2 * max(1, self.tests))
+        own, tested, power = scipy.special.stdtrit(df, [1 - ALPHA / 2, adjusted, 0.8])
+        return (high - value) / float(own) * float(tested + power)
+
+    @property
+    def reliability_x(self) -> float:
+        """Return the share of the scores' variance within parents that is no model's own noise.
+
+        At least r_rm^2: noise proper to models cannot make two sides agree (Spearman, 1904).
+        """
+        return max(self.noise_x.reliability, self.within.r**2)
+
+    @property
+    def reliability_y(self) -> float:
+        """Return the share of the gaps' variance within parents that is no model's own noise."""
+        return max(self.noise_y.reliability, self.within.r**2)
+
+    @property
+    def note(self) -> str:
+        """Return the warnings about the slice."""
+        reverse = "reverse-scored: less of the score is more biased" if self.reverse_scored else ""
+        lost = f"lost: {self.lost_models}" if self.lost_models else ""
+        refused = "" if self.confirmatory else self.refused
+        influential = f"most influential: {self.influential}" if self.influential else ""
+        notes = (self.within.reason, refused, lost, self.heterogeneity, reverse, influential)
+        return "; ".join(filter(None, notes))
+
+
+def correlation_table(
+    results: Iterable[SliceResult], columns: Sequence[str] = CORRELATION_COLUMNS
+) -> pd.DataFrame:
+    """Return one row per slice result, in the given columns."""
+    return pd.DataFrame([_row(result) for result in results], columns=list(columns))
+
+
+def _row(result: SliceResult) -> dict[str, object]:
+    within, change = result.within, result.change
+    row: dict[str, object] = {name: getattr(result, name, None) for name in RESULT_COLUMNS}
+    row |= {"r_rm": within.r, "low": within.low, "high": within.high, "p": within.p}
+    row |= {"change": change.value, "change_low": change.low, "change_high": change.high}
+    row |= {"n_lost": result.lost, "r_given_utility": result.given_utility.r}
+    ends = sorted((result.sign * result.score_low, result.sign * result.score_high))
+    row |= dict(zip(("score_low", "score_high"), ends, strict=True))  # as measured
+    return row | result.names  # last: a column sliced by may have the name of a result
+
+
+def scope_table(results: Iterable[SliceResult]) -> pd.DataFrame:
+    """Return one row per declared slice and scope: the change with its interval, and whether it
+    holds.
+    """
+    results = [result for result in results if result.confirmatory]
+    rows = [
+        result.names | _scope_row(result, scope) for result in results for scope in result.scopes
+    ]
+    names = list(dict.fromkeys(name for result in results for name in result.names))
+    return pd.DataFrame(rows, columns=[*names, *SCOPE_COLUMNS])
+
+
+def _scope_row(result: SliceResult, scope: str) -> dict[str, object]:
+    correlation, change = result.scopes[scope], result.change_in(scope)
+    return {
+        "scope": scope,
+        "holds": result.holds.get(scope, ""),
+        "n": correlation.n,
+        "needed": MINIMUM[scope],
+        **dict(zip(("change", "change_low", "change_high"), change, strict=True)),
+        "note": correlation.reason,
+    }
+
+
+# Slices of a table: every combination of the columns that name its rows, each also pooled.
 
 Names = dict[str, str]
 
@@ -72,3 +348,169 @@ def without_repeats(results: Sequence[SliceResult]) -> list[SliceResult]:
 def _around(result: SliceResult, name: str) -> tuple[str, ...]:
     """Return the column, and the other names of a result."""
     return name, *(value for column, value in result.names.items() if column != name)
+
+
+# The measurement of a slice: from its rows to r_rm and what bears on a verdict.
+
+MAX_EQUAL_SHARE = 0.5  # share of models with the same score, or gap: more is saturation
+MIN_PEARSON = 3  # points
+MAX_MODEL_SHARE = 2 / 3  # share of the variance within parents that one model may carry
+
+
+def measure_slice(
+    rows: Rows,
+    names: dict[str, str],
+    *,
+    full: bool,
+    permutations: int = PERMUTATIONS,
+) -> SliceResult:
+    """Measure the rows of a slice, without a verdict."""
+    comparable = rows.comparable()
+    planned, retained_models = set(rows.model.tolist()), set(comparable.model.tolist())
+    models = observations(comparable, trained=full)
+    with_siblings, independent = models.with_siblings(), models.average_over_clusters()
+    scopes = measure_scopes(models, permutations, full=full)
+    within = scopes[RUNS]
+    if not full:
+        scopes = {RUNS: within._replace(null=None)}
+    result = SliceResult(
+        names,
+        scopes,
+        n=len(with_siblings.x),
+        n_parents=_count(with_siblings.parent),
+        n_conditions=n if (n := _count(with_siblings.condition)) > 1 else 0,
+        n_clusters=_count(with_siblings.cluster),
+        lost=len(planned - retained_models),
+        planned=len(planned),
+        lost_models=lost_models(rows, comparable),
+        line=models.line(),
+        r_pearson=pearson(comparable.x, comparable.y),
+    )
+    if not isfinite(within.r):
+        return result
+    result = _add_range(result, models, independent)
+    if not full:
+        return result
+    sizes = comparable.x_resampled.size, comparable.y_resampled.size
+    result = result._replace(saturated=saturation_reason(with_siblings, independent))
+    return _add_noise_and_utility(result, independent, sizes, permutations)
+
+
+def pearson(x: Floats, y: Floats) -> float:
+    """Compute Pearson's r over the points of a slice, as the papers have it; NaN where a side is
+    constant.
+    """
+    if len(x) < MIN_PEARSON or not (np.ptp(x) > 0 and np.ptp(y) > 0):
+        return nan
+    return float(np.corrcoef(x, y)[0, 1])
+
+
+def _add_range(result: SliceResult, models: Observations, independent: Observations) -> SliceResult:
+    """Add the gap of the unmodified models, and between which scores conditions moved them."""
+    controls = models.method == CONTROL
+    moved = independent.condition_means() if result.n_conditions else independent
+    u = moved.residuals().u
+    middle = float(models.x[controls].mean() if controls.any() else models.x.mean())
+    if controls.any() and result.n_conditions:
+        origin = moved.residuals().u[moved.method[moved.residuals().indices] == CONTROL]
+        middle -= float(origin.mean()) if len(origin) else 0.0
+    return result._replace(
+        gap_unmodified=float(models.y[controls].mean()) if controls.any() else nan,
+        score_low=middle + float(u.min()),
+        score_high=middle + float(u.max()),
+    )
+
+
+def _add_noise_and_utility(
+    result: SliceResult,
+    independent: Observations,
+    sizes: tuple[float, float],
+    permutations: int,
+) -> SliceResult:
+    """Add what bears on r_rm of models; ``sizes``: numbers of words and items."""
+    residuals, noise = independent.residuals(), independent.noise
+    x, x_resampled = independent.x, independent.x_resampled
+    y, y_resampled = independent.y, independent.y_resampled
+    noise_x = noise_shares(residuals, x, x_resampled, sizes[0], 0 * noise)
+    # Without the JSON of its options
+    name = re.sub(r" \{.*\}", "", str(independent.model[result.within.influential]))
+    claimed, noise_claimed = independent, noise_x
+    if result.claimed == DOSES:
+        claimed = independent.condition_means()
+        parts = claimed.x, claimed.x_resampled, sizes[0], 0 * claimed.noise
+        noise_claimed = noise_shares(claimed.residuals(), *parts)
+    return result._replace(
+        influential=f"{name} (without: {format_number(result.within.r_without_influential)})",
+        nonlinear=find_nonlinearity(independent, result.score_high - result.score_low),
+        given_utility=independent.given_utility(permutations),
+        noise_x=noise_x,
+        noise_y=noise_shares(residuals, y, y_resampled, sizes[1], noise),
+        slope_without_noise=_slope_without_noise(claimed, noise_claimed),
+    )
+
+
+def _slope_without_noise(models: Observations, noise: NoiseShares) -> Estimate:
+    residuals = models.residuals()
+    sampling = slope_sampling_error(residuals, models.x_resampled, models.y_resampled)
+    # Reliability is at least r^2; NaN stays
+    reliability = max(noise.reliability, residuals.r**2)
+    return slope_estimate(residuals, sampling.variance, reliability)
+
+
+def _count(labels: Labels) -> int:
+    return len(set(labels.tolist()) - {""})
+
+
+def saturation_reason(models: Observations, independent: Observations) -> str:
+    """Return why a side varies too little for a verdict; empty where it does not.
+
+    A side is saturated if its value is exactly equal in most models, or if one model carries most
+    of its variance within parents. ``independent``: the same models as r_rm uses them.
+    """
+    residuals = independent.residuals()
+    for name, raw, side in (("score", models.x, residuals.u), ("gap", models.y, residuals.v)):
+        values, counts = np.unique(raw, return_counts=True)
+        top = int(counts.argmax())
+        if counts[top] > MAX_EQUAL_SHARE * len(raw):
+            count = f"{counts[top]} of {len(raw)} models"
+            return f"the {name} is exactly {values[top]:.3g} in {count}"
+        shares = side**2 / float(side @ side)
+        if shares.max() > MAX_MODEL_SHARE:
+            model_name = independent.model[residuals.indices[int(shares.argmax())]]
+            share = f"{shares.max():.0%} of the variance of the {name}"
+            return f"one model ({model_name}) carries {share}"
+    return ""
+
+
+def lost_models(rows: Rows, comparable: Rows) -> str:
+    """Return the lost models by method, and the kinds of rows left out, with the models that lack
+    them: ``1 of 32 balance; cnn left out (8 of 32 balance lack it)``.
+    """
+    methods = dict(zip(rows.model.tolist(), rows.method.tolist(), strict=True))
+    n_by_method = Counter(methods.values())
+
+    def without(present_models: Iterable[str]) -> str:
+        n_lost = Counter(methods[model] for model in methods.keys() - set(present_models))
+        names = [ORIGINAL if method == CONTROL else method for method in n_by_method]
+        lost = zip(names, n_by_method.items(), strict=True)
+        return ", ".join(
+            f"{n_lost[method]} of {n} {name}" for name, (method, n) in lost if n_lost[method]
+        )
+
+    parts = [without(comparable.model.tolist())]
+    if len(comparable.model):
+        complete = rows.at(np.flatnonzero(rows.is_complete))
+        rows_by_kind = group_indices(_kinds(complete))
+        used_kinds = set(_kinds(comparable))
+        words = {kind: " ".join(kind).split() for kind in rows_by_kind}
+        shared = set.intersection(*map(set, words.values()))
+        for kind, places in rows_by_kind.items():
+            if kind not in used_kinds:
+                name = " ".join(w for w in words[kind] if w not in shared) or "the rest"
+                lost = without(complete.model[places].tolist())
+                parts.append(f"{name} left out ({lost} lack it)")
+    return "; ".join(filter(None, parts))
+
+
+def _kinds(rows: Rows) -> list[tuple[str, str]]:
+    return list(zip(rows.setting.tolist(), rows.score_gap.tolist(), strict=True))

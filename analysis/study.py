@@ -7,7 +7,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 
-from biasbridge.analysis.declaration import SETTINGS, WRITES, Declaration
+from biasbridge.analysis.declaration import Declaration
+from biasbridge.analysis.tables import SETTINGS, WRITES
 from biasbridge.files import Choice, atomic_path, choice
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from biasbridge.analysis.results import Tables
+    from biasbridge.analysis.tables import Tables
 
 
 @runtime_checkable
@@ -66,7 +67,7 @@ class Correlation(Declaration):
     Prints the points, the correlations where there are gaps, and the effects of conditions; writes
     ``correlations.csv``, ``effects.csv`` where something was modified
     (``biasbridge.analysis.effects``), ``crossed.csv`` where doses of labels were crossed with
-    embeddings (``biasbridge.analysis.crossed``); with three points or more, the figures,
+    embeddings (``biasbridge.analysis.effects``); with three points or more, the figures,
     ``report.html`` and ``correlations.tex``; with two specifications or more their curve,
     ``specifications.csv`` and ``specification_levels.csv``. Its fields are those of
     ``Declaration``; the confirmatory measures are printed and drawn in figure 3.

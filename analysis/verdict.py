@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from biasbridge.analysis.correlation import NEARLY_1
+from biasbridge.analysis.joined import MIN_ABOVE_BASELINE
 from biasbridge.analysis.naming import SMALLEST_CHANGE, with_count
 from biasbridge.analysis.scopes import (
     CORPORA,
@@ -21,11 +22,10 @@ from biasbridge.analysis.scopes import (
     SEEDS,
     UNNAMED,
 )
-from biasbridge.analysis.utility import MIN_ABOVE_BASELINE
-from biasbridge.stats.multiple_testing import LEVEL, holm
+from biasbridge.stats.intervals import ALPHA, holm
 
 if TYPE_CHECKING:
-    from biasbridge.analysis.slice_results import SliceResult
+    from biasbridge.analysis.slices import SliceResult
 
 RISES, FALLS, AT_MOST, CANNOT_TELL = VERDICTS = ("rises", "falls", "at most", "cannot tell")
 YES, NO, TOO_FEW = "yes", "no", "too few"
@@ -36,7 +36,7 @@ TAKES |= {RUNS: (), CORPORA: (RUNS,)}
 RULES = f"""\
 Verdicts are about the change of the gap over the range in which conditions moved the score, among
 models made from the same unmodified one.
-rises, falls:  p below {LEVEL}, and the interval of the change excludes 0, for other doses of these methods
+rises, falls:  p below {ALPHA}, and the interval of the change excludes 0, for other doses of these methods
 at most x:     neither, and the 90% interval of the change lies within -x and x, the smallest change
                of interest ({SMALLEST_CHANGE} where no other is declared); where methods have slopes of their
                own, or a curve fits better than a line, their changes too
@@ -99,7 +99,7 @@ def _holds(result: SliceResult, scope: str, p: float) -> str:
         return TOO_FEW
     _, low, high = result.change_in(scope)
     is_exact = abs(correlation.r) >= NEARLY_1  # the change has no interval then
-    is_shown = p < LEVEL and (is_exact or low > 0 or high < 0)
+    is_shown = p < ALPHA and (is_exact or low > 0 or high < 0)
     return YES if is_shown and correlation.r * result.within.r > 0 else NO
 
 
@@ -111,7 +111,7 @@ def _verdict(result: SliceResult, smallest_change: float) -> tuple[str, str]:
         return CANNOT_TELL, f"{moved}{shortage}"
     if result.holds[result.claimed] == YES:
         return (RISES if result.within.r > 0 else FALLS), result.nonlinear.reason
-    _, low, high = result.change_at(1 - 2 * LEVEL)
+    _, low, high = result.change_at(1 - 2 * ALPHA)
     is_small = -smallest_change <= low and high <= smallest_change
     if is_small and result.nonlinear.change <= smallest_change:
         return AT_MOST, ""
@@ -124,7 +124,7 @@ def _missed(result: SliceResult) -> str:
     _, low, high = result.change
     if not (low > 0 or high < 0):
         return ""
-    if result.p_holm >= LEVEL:
+    if result.p_holm >= ALPHA:
         return f"p is {result.p_holm:.2g} among {with_count(result.tests, 'test')}"
     return "not shown in these runs, or of another sign there"
 

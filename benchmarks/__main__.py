@@ -15,8 +15,7 @@ from rich.table import Table
 import benchmarks
 from benchmarks.row import measure_apart
 from biasbridge.files import run_cli
-from biasbridge.files.options import Parser
-from biasbridge.files.terminal import open_console
+from biasbridge.files.terminal import Parser, open_console
 
 if TYPE_CHECKING:
     from benchmarks.row import Row

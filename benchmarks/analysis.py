@@ -10,8 +10,8 @@ import pandas as pd
 
 from benchmarks.row import Row, Work
 from biasbridge import correlate
-from biasbridge.analysis.results import Tables
 from biasbridge.analysis.study import Correlation
+from biasbridge.analysis.tables import Tables
 from biasbridge.files.terminal import open_console
 
 POINTS, TERMS = 1_000, 50

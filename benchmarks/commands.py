@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from benchmarks.row import Row, Work
-from biasbridge.files.folders import IMPORTED_FROM
+from biasbridge.files.paths import IMPORTED_FROM
 from tests.test_mistakes import MISTAKES, prepare
 
 MAIN = "import sys; sys.path.insert(0, sys.argv.pop(1)); from biasbridge.__main__ import run; run()"

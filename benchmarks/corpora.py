@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from benchmarks.row import Row, Work
-from biasbridge.corpora.tweets import tokenise_tweet
+from biasbridge.corpora.tokens import tokenise_tweet
 from biasbridge.corpora.world import GeneratedCorpus, GeneratedPosts
 
 SIZE = 100_000

@@ -11,21 +11,20 @@ import numpy as np
 
 from benchmarks.row import Row, Work
 from biasbridge.debias.attract_repel import AttractRepel
-from biasbridge.debias.balance import Balance
-from biasbridge.debias.bam import Bam
-from biasbridge.debias.double_hard import DoubleHard
-from biasbridge.debias.gbdd import Gbdd
-from biasbridge.debias.hard import Hard
-from biasbridge.debias.inlp import Inlp
-from biasbridge.debias.leace import Leace
-from biasbridge.debias.mean_difference import MeanDifference
-from biasbridge.debias.oscar import Oscar
-from biasbridge.debias.random_direction import RandomDirection
-from biasbridge.debias.roles import words_by_role
-from biasbridge.debias.sent_debias import SentDebias
+from biasbridge.debias.erasers import (
+    Bam,
+    Gbdd,
+    Inlp,
+    Leace,
+    MeanDifference,
+    RandomDirection,
+    SentDebias,
+)
+from biasbridge.debias.hard import DoubleHard, Hard, Oscar
+from biasbridge.debias.text import Balance
+from biasbridge.debias.words import words_by_role
 from biasbridge.files.vectors import keyed, open_mapped, save_vectors
-from biasbridge.intrinsic.wordsets import Query, WordSet, load_query
-from biasbridge.intrinsic.wordsets.wordset import ROLES
+from biasbridge.intrinsic.words import ROLES, Query, WordSet, load_query
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors

@@ -13,7 +13,7 @@ import torch
 
 from benchmarks.row import Row, Work
 from biasbridge import gaps
-from biasbridge.extrinsic.cnn import CNN
+from biasbridge.extrinsic.classifiers import CNN
 from biasbridge.extrinsic.coreference.resolver import EndToEnd
 from biasbridge.extrinsic.coreference.scorer import counts
 from biasbridge.files.documents import Cluster, Document

@@ -13,8 +13,8 @@ import numpy as np
 from benchmarks.row import Row, Work
 from biasbridge.files.vectors import keyed, open_mapped, save_mapped
 from biasbridge.intrinsic import METRICS, effect_size, exact_p
-from biasbridge.intrinsic.audit import audit, choose_metrics
-from biasbridge.intrinsic.wordsets import load_query
+from biasbridge.intrinsic.audit import choose_metrics, score_metrics
+from biasbridge.intrinsic.words import load_query
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -62,7 +62,7 @@ def neighbourhood(folder: Path) -> Work:
 def whole_audit(folder: Path) -> Work:
     """Time every metric on memory-mapped vectors."""
     save_mapped(random_vectors(200_000), folder / "vectors")
-    return partial(audit, open_mapped(folder / "vectors"), choose_metrics())
+    return partial(score_metrics, open_mapped(folder / "vectors"), choose_metrics())
 
 
 ROWS = [

@@ -17,9 +17,8 @@ from benchmarks.row import Row, Work
 from biasbridge.files import choice
 from biasbridge.files.choice import Fileless
 from biasbridge.files.models.language_model import LanguageModel
-from biasbridge.intrinsic.items.item import ItemSet, Pair
-from biasbridge.intrinsic.likelihood.crows_pairs import CrowsPairs
-from biasbridge.intrinsic.likelihood.pll import PseudoLogLikelihood
+from biasbridge.intrinsic.models.items import ItemSet, Pair
+from biasbridge.intrinsic.models.pairs import CrowsPairs, PseudoLogLikelihood
 
 SMOL = {"vocab_size": 49152, "hidden_size": 576, "intermediate_size": 1536}
 SMOL |= {"num_hidden_layers": 30, "num_attention_heads": 9, "num_key_value_heads": 3}

@@ -10,16 +10,14 @@ from pathlib import Path
 
 from benchmarks.row import Row, Work
 from biasbridge.corpora.world import GeneratedCorpus
-from biasbridge.debias.unmodified import Unmodified
-from biasbridge.debias.word_choice import WordChoice
+from biasbridge.debias.base import Unmodified
+from biasbridge.debias.words import WordChoice
 from biasbridge.intrinsic.metrics.weat import Weat
-from biasbridge.train.engine.join import join_tables
-from biasbridge.train.engine.outcome import run_point
-from biasbridge.train.engine.point import Plan, Point, plan_point
+from biasbridge.train.engine.point import Plan, Point, plan_point, run_point
 from biasbridge.train.engine.store import Store
-from biasbridge.train.engine.store.stale import outdated
-from biasbridge.train.subjects.embed import Word2Vec
-from biasbridge.train.subjects.static import StaticVectors
+from biasbridge.train.engine.store_tools import outdated
+from biasbridge.train.engine.tables import join_tables
+from biasbridge.train.subjects.static import StaticVectors, Word2Vec
 
 
 def finished(folder: Path) -> tuple[Store, list[Plan]]:

@@ -10,7 +10,7 @@ from biasbridge import __version__
 from biasbridge.commands import COMMANDS
 from biasbridge.extras import named_extra
 from biasbridge.files import InputError, nearest, run_cli
-from biasbridge.files.progress import progress_lines
+from biasbridge.files.terminal import progress_lines
 
 SWEEPS = ("train", "certify", "data")  # these print their own progress
 

@@ -55,7 +55,7 @@ def compare_vectors(
 def usual_metrics(language: str, similarity: Sequence[str], case: str) -> list[Metric]:
     """Return the gender tests of WEAT and two metrics of utility, analogies and similarity."""
     from biasbridge.intrinsic.audit import choose_metrics
-    from biasbridge.intrinsic.wordsets import require_queries
+    from biasbridge.intrinsic.words import require_queries
 
     tests = ("weat6b", "weat7", "weat8")
     choices: list[tuple[str, Sequence[str]]] = [("weat", [name]) for name in tests]

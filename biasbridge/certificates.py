@@ -9,9 +9,9 @@ from math import isnan
 from typing import TYPE_CHECKING
 
 from biasbridge.files.language import UNDETERMINED
-from biasbridge.intrinsic.items.item import ItemSet
-from biasbridge.intrinsic.wordsets import find_queries, load_query
-from biasbridge.studies.certificate.recorded import (
+from biasbridge.intrinsic.models.items import ItemSet
+from biasbridge.intrinsic.words import find_queries, load_query
+from biasbridge.studies.certificate_verdicts import (
     RecordedVerdict,
     not_called_bias,
     recorded_verdict,
@@ -19,7 +19,7 @@ from biasbridge.studies.certificate.recorded import (
 
 if TYPE_CHECKING:
     from biasbridge.intrinsic.audit import AuditedScore
-    from biasbridge.intrinsic.wordsets import Query
+    from biasbridge.intrinsic.words import Query
 
 GENDERED = 0.5  # above this proportion of words, or pairs, a set is about women or men
 TRAINED = "trained in this language with a planted gender stereotype; not on your model"

@@ -34,10 +34,9 @@ from typing import (
 )
 
 from biasbridge.files import InputError, atomic_path, nearest
-from biasbridge.files.atomic import require_output
-from biasbridge.files.options import Parser, StoreOnce
-from biasbridge.files.printable import printable
-from biasbridge.files.verbosity import set_verbosity
+from biasbridge.files.errors import printable
+from biasbridge.files.paths import require_output
+from biasbridge.files.terminal import Parser, StoreOnce, set_verbosity
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -24,7 +24,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from biasbridge.files.atomic import atomic_path
 from biasbridge.files.data.download import (
     Differs,
     DownloadError,
@@ -46,10 +45,9 @@ from biasbridge.files.data.registry import (
     total_size,
 )
 from biasbridge.files.errors import InputError, nearest
-from biasbridge.files.hub import require_commit
-from biasbridge.files.progress import duration, progress_lines
-from biasbridge.files.terminal import open_console
-from biasbridge.files.verbosity import LOG, is_quiet
+from biasbridge.files.paths import atomic_path
+from biasbridge.files.places import require_commit
+from biasbridge.files.terminal import LOG, duration, is_quiet, open_console, progress_lines
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -173,7 +171,7 @@ def _require_name(name: str) -> None:
 
 def _add_requests(needs: Needs, overrides: Sequence[str]) -> None:
     """Add what the points of a command line read."""
-    from biasbridge.train.cli.planning import list_requested_data
+    from biasbridge.train.cli.sweep import list_requested_data
 
     for path in list_requested_data(overrides):
         found = sets_of(path)

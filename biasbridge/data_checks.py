@@ -6,21 +6,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from biasbridge.analysis.groups import GENDERS, group_mismatch
-from biasbridge.analysis.naming import MIN_COVERAGE
-from biasbridge.corpora.tweets import tokenise_tweet
+from biasbridge.analysis.naming import GENDERS, MIN_COVERAGE, group_mismatch
+from biasbridge.corpora.tokens import tokenise_tweet
 from biasbridge.files import InputError
 from biasbridge.files.language import UNDETERMINED
+from biasbridge.intrinsic.lookup import resolve_query
 from biasbridge.intrinsic.metric import Metric
-from biasbridge.intrinsic.resolved_query import resolve_query
-from biasbridge.train.engine.part import (
+from biasbridge.train.engine.steps import (
     ChecksInput,
     DataReport,
     PredictsVocabulary,
     SupportsInspect,
 )
-from biasbridge.train.tasks.genders import compares_genders
 from biasbridge.train.tasks.posts import coverage
+from biasbridge.train.tasks.task_words import compares_genders
 from biasbridge.user_data import BINARY, LOOKED_AT, Data, Settings, classes, guess_languages
 
 if TYPE_CHECKING:
@@ -74,8 +73,8 @@ def _labels_problem(data: Data) -> str:
 
 
 def _examine_point(data: Data, settings: Settings, report: DataReport) -> None:
-    from biasbridge.train.cli.configure import compose_point
-    from biasbridge.train.cli.override_quoting import format_override
+    from biasbridge.train.cli.command import format_override
+    from biasbridge.train.cli.composing import compose_point
 
     try:
         point = compose_point([format_override(key, value) for key, value in settings.items()])

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
     from biasbridge.files.models.language_model import LanguageModel
-    from biasbridge.intrinsic.item_metric import ItemMetric
     from biasbridge.intrinsic.metric import Metric
-    from biasbridge.intrinsic.wordsets import Query
+    from biasbridge.intrinsic.models.item_metric import ItemMetric
+    from biasbridge.intrinsic.words import Query
 
 # gensim's vectors, a path of a file, a table with a row per word, a vector by word
 Vectors: TypeAlias = "KeyedVectors | str | PathLike[str] | pd.DataFrame | Mapping[str, ArrayLike]"
@@ -42,7 +42,7 @@ WORD_FILES = (".yaml", ".yml", ".json", ".csv", ".tsv")
 
 def is_model(subject: object) -> bool:
     """Test whether this is a language model: opened, a folder, or inside a package."""
-    from biasbridge.files.models.place import is_model_path
+    from biasbridge.files.places import is_model_path
 
     if isinstance(subject, str | PathLike):
         return is_model_path(str(subject))
@@ -81,7 +81,7 @@ def query(words: Words, name: str | None = None, *, language: str = "und") -> Qu
     >>> weat7.language, weat7["A"].words[:2]
     ('en', ('male', 'man'))
     """
-    from biasbridge.intrinsic.wordsets import Query, load_query, read_query
+    from biasbridge.intrinsic.words import Query, load_query, read_query
 
     if isinstance(words, Query):
         return words
@@ -142,7 +142,7 @@ def word_file(words: Words | None, language: str = "und") -> Iterator[str | None
 
 
 def _write_words(words: Query | Mapping[str, object], path: Path, language: str) -> None:
-    from biasbridge.intrinsic.wordsets import Query, write_query
+    from biasbridge.intrinsic.words import Query, write_query
 
     if isinstance(words, Query):
         write_query(words, path)
@@ -193,7 +193,7 @@ def as_dataframe(
     """
     from pandas import DataFrame
 
-    from biasbridge.extrinsic.answers.reading import JSON_OBJECTS, detect_format, read_answers
+    from biasbridge.extrinsic.logs import JSON_OBJECTS, detect_format, read_answers
     from biasbridge.files.tables import index_as_columns, read_table, require_unique_columns
 
     if isinstance(table, DataFrame):
@@ -244,7 +244,7 @@ def use_folder(folder: str | PathLike[str] | None) -> None:
         return
     if not Path(folder).is_dir():
         raise InputError(f"no such folder: {folder}; give the one with your own modules")
-    from biasbridge.files.choice_classes import METHODS, METRICS, choice_classes
+    from biasbridge.files.choice import METHODS, METRICS, choice_classes
     from biasbridge.train.cli.choices import search_modules
 
     search_modules([Path(folder)])
@@ -256,11 +256,11 @@ def use_folder(folder: str | PathLike[str] | None) -> None:
 def register(cls: Any, target: str = "") -> str:
     """Add a metric or a method to those of this process, and return its name."""
     from biasbridge.debias.methods import METHODS as DEBIAS_METHODS
-    from biasbridge.files.choice_classes import METHODS, METRICS, PROJECT, find_choice
-    from biasbridge.intrinsic.item_metric import ItemMetric
-    from biasbridge.intrinsic.likelihood.model_metrics import MODEL_METRICS
+    from biasbridge.files.choice import METHODS, METRICS, PROJECT, find_choice
     from biasbridge.intrinsic.metric import Metric
-    from biasbridge.intrinsic.metrics.vector_metrics import METRICS as VECTOR_METRICS
+    from biasbridge.intrinsic.models.item_metric import ItemMetric
+    from biasbridge.intrinsic.registry import METRICS as VECTOR_METRICS
+    from biasbridge.intrinsic.registry import MODEL_METRICS
 
     about = getattr(cls, "about", None)
     name, group = (about.name, METRICS) if about else (getattr(cls, "name", ""), METHODS)

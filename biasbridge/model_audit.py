@@ -12,27 +12,23 @@ from typing import TYPE_CHECKING, Any
 from biasbridge.certificates import gender_words
 from biasbridge.corpora.items import FirstItems, UserItems, named_items, user_items
 from biasbridge.files import InputError, nearest
-from biasbridge.files.hub import HubModel, find_commit
 from biasbridge.files.models.encoder import Encoder, Pooling
 from biasbridge.files.models.language_model import AnyModel, open_model
-from biasbridge.files.models.place import is_folder
-from biasbridge.files.packages import PACKAGE
+from biasbridge.files.places import PACKAGE, HubModel, find_commit, is_folder
 from biasbridge.intrinsic.audit import AuditedScore, choose_metrics, select_conventions
-from biasbridge.intrinsic.audit import audit as audit_vectors
-from biasbridge.intrinsic.items.read import no_fillers
-from biasbridge.intrinsic.likelihood.model_metrics import MODEL_METRICS
-from biasbridge.intrinsic.likelihood.slots import BETWEEN, COMPARED, LOST_PREFIX
-from biasbridge.intrinsic.likelihood.terms import TermMetric
-from biasbridge.intrinsic.metrics.vector_metrics import METRICS
-from biasbridge.stats.multiple_testing import LEVEL, holm
+from biasbridge.intrinsic.audit import score_metrics as audit_vectors
+from biasbridge.intrinsic.models.items import no_fillers
+from biasbridge.intrinsic.models.slots import BETWEEN, COMPARED, LOST_PREFIX, TermMetric
+from biasbridge.intrinsic.registry import METRICS, MODEL_METRICS
+from biasbridge.stats.intervals import ALPHA, holm
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
-    from biasbridge.files.models.load import Dtype
-    from biasbridge.intrinsic.item_metric import ItemMetric
-    from biasbridge.intrinsic.items.item import ItemSource
+    from biasbridge.files.models.language_model import Dtype
     from biasbridge.intrinsic.metric import Metric
+    from biasbridge.intrinsic.models.item_metric import ItemMetric
+    from biasbridge.intrinsic.models.items import ItemSource
     from biasbridge.intrinsic.score import Score
 
 MANY = 5  # tests of a metric, from which a sentence sums them up
@@ -275,7 +271,7 @@ def adjusted_notes(audited: Sequence[AuditedScore]) -> list[str]:
     notes = []
     for metric, rows in tested.items():
         adjusted = zip(holm([row.score.p_value for row in rows]), rows, strict=True)
-        differing = [row for p, row in adjusted if p < LEVEL]
+        differing = [row for p, row in adjusted if p < ALPHA]
         note = f"{metric}: after Holm's adjustment {len(differing) or 'none'} of {len(rows)} scores"
         note += f" {'differs' if len(differing) == 1 else 'differ'} from {rows[0].score.unbiased:g}"
         if differing:
@@ -293,7 +289,7 @@ def _takes_any(metric: type[ItemMetric], source: ItemSource) -> bool:
 
 def word_vectors_of(encoder: Encoder, metrics: Sequence[Metric]) -> KeyedVectors:
     """Encode each word of the metrics' queries alone."""
-    from biasbridge.train.subjects.word_states import template_contexts, word_vectors
+    from biasbridge.train.subjects.language_model import template_contexts, word_vectors
 
     words = {
         spelling: None

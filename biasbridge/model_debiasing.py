@@ -14,26 +14,25 @@ from typing import TYPE_CHECKING
 from biasbridge.before_after import compare
 from biasbridge.corpora.items import PUBLISHED, named_items, published_source, user_items
 from biasbridge.debias.base import signed_dose
-from biasbridge.debias.roles import require_roles
 from biasbridge.debias.until import Goal, TargetScore, dose_for_goal
+from biasbridge.debias.words import require_roles
 from biasbridge.files import InputError, atomic_path, nearest
-from biasbridge.files.atomic import require_new
 from biasbridge.files.data.registry import data_folder
-from biasbridge.files.eraser import ERASER, Eraser
+from biasbridge.files.eraser import ERASER, Eraser, hook_eraser
 from biasbridge.files.models.encoder import Encoder, Pooling
-from biasbridge.files.models.erased import hook_eraser
 from biasbridge.files.models.language_model import AnyModel, LanguageModel, open_model, with_eraser
-from biasbridge.files.models.place import Place, find_model
-from biasbridge.intrinsic.likelihood.model_metrics import MODEL_METRICS
+from biasbridge.files.paths import require_new
+from biasbridge.files.places import Place, find_model
+from biasbridge.intrinsic.registry import MODEL_METRICS
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from biasbridge.debias.linear import LinearEraser
-    from biasbridge.intrinsic.item_metric import ItemMetric
-    from biasbridge.intrinsic.items.item import ItemSource
+    from biasbridge.debias.erasers import LinearEraser
+    from biasbridge.intrinsic.models.item_metric import ItemMetric
+    from biasbridge.intrinsic.models.items import ItemSource
     from biasbridge.intrinsic.score import Score
-    from biasbridge.intrinsic.wordsets import Query
+    from biasbridge.intrinsic.words import Query
 
 EVERY, WITH_HEAD = ("masked", "causal", "encoder"), ("masked", "causal")
 # Metrics that compare models before and after, with the kinds of models that have them
@@ -129,7 +128,7 @@ class ModelErasure:
         Raise ``InputError`` for another existing folder, for the folder of the model itself, and
         if the model does not fit the eraser.
         """
-        from biasbridge.train.subjects.models import save_model
+        from biasbridge.train.subjects.language_model import save_model
 
         require_new_model(out, force=force)
         place = self.place

@@ -43,7 +43,7 @@ def gaps(table: pd.DataFrame) -> alt.TopLevelMixin:
     >>> len(chart.to_dict()["concat"]) > 1
     True
     """
-    from biasbridge.analysis.gap_charts import gaps_chart
+    from biasbridge.analysis.charts import gaps_chart
 
     _require(table, "biasbridge.gaps", "kind", "measure", "group", "value", "support")
     return gaps_chart(table)
@@ -82,7 +82,7 @@ def audit(table: pd.DataFrame) -> alt.TopLevelMixin:
 
     import pandas as pd
 
-    from biasbridge.analysis.score_charts import scores_chart
+    from biasbridge.analysis.charts import scores_chart
 
     if {"before", "after"} <= {*table.columns}:
         sides = [table.assign(vectors=side, value=table[side]) for side in ("before", "after")]
@@ -122,7 +122,7 @@ def change(folder: str | PathLike[str]) -> alt.TopLevelMixin:
     from biasbridge.analysis.correlate import correlate_slices
     from biasbridge.analysis.declaration import Declaration
     from biasbridge.analysis.joined import join_points
-    from biasbridge.analysis.results import read_tables
+    from biasbridge.analysis.tables import read_tables
 
     folder = Path(folder)
     declaration = Declaration.of(folder)
@@ -179,7 +179,7 @@ def scatter(
     >>> "Score and gap" in chart.to_json()
     True
     """
-    from biasbridge.analysis.scatter import scatter_chart
+    from biasbridge.analysis.figures import scatter_chart
 
     return scatter_chart(
         table, x=x, y=y, row=row, column=column, colour=colour, shape=shape, title=title

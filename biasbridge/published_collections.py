@@ -12,8 +12,7 @@ from biasbridge.command_line import command_text
 from biasbridge.commands.bbq import bbq
 from biasbridge.commands.gaps import gaps
 from biasbridge.files import InputError
-from biasbridge.files.language import UNDETERMINED, guess_language
-from biasbridge.files.names import find_joined, name_key
+from biasbridge.files.language import UNDETERMINED, find_joined, guess_language, name_key
 from biasbridge.files.tables import JSON_LINES, SEP_LINE, read_table, table_suffix
 from biasbridge.files.text import open_binary
 from biasbridge.inputs import as_dataframe
@@ -84,7 +83,7 @@ def recognise(path: Path) -> Collection | None:
 
 def is_result_file(path: Path) -> bool:
     """Return whether ``describe_answers`` describes a file or folder."""
-    from biasbridge.extrinsic.answers.reading import JSON_OBJECTS, detect_format
+    from biasbridge.extrinsic.logs import JSON_OBJECTS, detect_format
 
     return detect_format(path) not in ("", JSON_OBJECTS)
 
@@ -123,7 +122,7 @@ def describe_predictions(path: Path) -> str:
 
 def describe_bbq(path: Path) -> str:
     """Return the command for the scores of BBQ; of questions alone, what they lack."""
-    from biasbridge.extrinsic.bbq.reading import ANSWERS, FIELDS, ID, PROMPTS, TEMPLATE
+    from biasbridge.extrinsic.bbq_answers import ANSWERS, FIELDS, ID, PROMPTS, TEMPLATE
 
     known = {*FIELDS, *ANSWERS, *PROMPTS[0], ID, TEMPLATE}
     names = [str(name) for name in read_table(path) if name not in known and name != "answer"]
@@ -137,8 +136,8 @@ def describe_bbq(path: Path) -> str:
 
 def describe_answers(path: Path) -> list[str]:
     """Return what a result file is, its fields that can be groups, and the command for gaps."""
-    from biasbridge.extrinsic.answers.items import OWN
-    from biasbridge.extrinsic.answers.reading import FORMATS, read_answers
+    from biasbridge.extrinsic.log_items import OWN_COLUMNS
+    from biasbridge.extrinsic.logs import FORMATS, read_answers
 
     items = read_answers(path)
     facts = {name: items.attrs[name] for name in ("model", "task")}
@@ -146,7 +145,7 @@ def describe_answers(path: Path) -> list[str]:
     title = FORMATS[items.attrs["format"]].title
     lines = [f"{path}: {title}{listed}; {len(items):,} items"]
     lines += [f"warning: {note}" for note in items.attrs["notes"]]
-    columns = items.drop(columns=[*OWN], errors="ignore").select_dtypes(exclude="float")
+    columns = items.drop(columns=[*OWN_COLUMNS], errors="ignore").select_dtypes(exclude="float")
     counts = {str(name): columns[name].dropna().map(str).nunique() for name in columns}
     groups = [
         name for name, count in counts.items() if 1 < count <= min(MAX_GROUPS, len(items) / 2)

@@ -23,7 +23,7 @@ from biasbridge.files.tables import (
 )
 from biasbridge.files.text import open_plain
 from biasbridge.files.vector_files import find_registered
-from biasbridge.intrinsic.wordsets import Query, read_wordsets
+from biasbridge.intrinsic.words import Query, read_wordsets
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -15,13 +15,18 @@ from annotated_types import doc
 
 from biasbridge.corpora.hub import HubData, pick_cell
 from biasbridge.corpora.planting import PLANTING, PlantableCorpus, Strength
-from biasbridge.corpora.sentences import split_sentences, tokenise_sentence, tokenise_treebank
-from biasbridge.corpora.tweets import UNKNOWN, is_retweet, tokenise_tweet
+from biasbridge.corpora.tokens import (
+    UNKNOWN,
+    is_retweet,
+    split_sentences,
+    tokenise_sentence,
+    tokenise_treebank,
+    tokenise_tweet,
+)
 from biasbridge.files import InputError, atomic_path, choice, read_lines
 from biasbridge.files.choice import Count, FieldError
-from biasbridge.files.hub import without_commit
-from biasbridge.files.language import UNDETERMINED
-from biasbridge.files.names import lower_forms
+from biasbridge.files.language import UNDETERMINED, lower_forms
+from biasbridge.files.places import without_commit
 
 Tokeniser = Literal["tweets", "sentences", "treebank", "whitespace"]
 Lines = list[list[str]]
@@ -42,9 +47,9 @@ SAMPLE = 5_000
 class TextCorpus(PlantableCorpus):
     """Plain, gzip, bzip2 or xz files with one text per line.
 
-    ``tokeniser``: ``tweets`` (a line is a tweet; lower-cased; see ``biasbridge.corpora.tweets``),
+    ``tokeniser``: ``tweets`` (a line is a tweet; lower-cased; see ``biasbridge.corpora.tokens``),
     ``sentences`` (a line is a document, split into sentences), ``treebank`` (the same with clitics
-    separated, as in documents with coreference; see ``biasbridge.corpora.sentences``) or
+    separated, as in documents with coreference; see ``biasbridge.corpora.tokens``) or
     ``whitespace`` (a line is a tokenised sentence); one for all files, or one per file.
     ``lowercase`` does not apply to tweets. Types with fewer than ``min_count`` occurrences become
     ``<UNK>``. ``limit`` reads only the first texts. ``drop_retweets`` drops texts that begin with

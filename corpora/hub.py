@@ -14,7 +14,7 @@ from annotated_types import doc
 
 from biasbridge.corpora.protocols import RealData
 from biasbridge.files import InputError, choice, nearest
-from biasbridge.files.hub import require_commit
+from biasbridge.files.places import require_commit
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -13,12 +13,19 @@ from biasbridge.files import InputError, choice
 from biasbridge.files.choice import Count, Fileless
 from biasbridge.files.data.registry import data_folder, how_to_get
 from biasbridge.files.language import UNDETERMINED, language_of_texts
-from biasbridge.files.nested import read_nested
 from biasbridge.files.tables import read_table, require_columns
-from biasbridge.intrinsic.items.item import SLOT, Item, ItemSet, ItemSource, Pair
-from biasbridge.intrinsic.items.library import library, load_items
-from biasbridge.intrinsic.items.read import read_items
-from biasbridge.intrinsic.sentences.similarity import read_sts
+from biasbridge.files.text import read_nested
+from biasbridge.intrinsic.models.items import (
+    SLOT,
+    Item,
+    ItemSet,
+    ItemSource,
+    Pair,
+    library,
+    load_items,
+    read_items,
+)
+from biasbridge.intrinsic.models.utility import read_sts
 
 NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 Row = TypeVar("Row", Item, Pair)
@@ -71,7 +78,7 @@ def _in_turn(rows: tuple[Row, ...]) -> tuple[Row, ...]:
 @choice
 class UserItems:
     """A user's file; columns and ``fillers`` are described in
-    ``biasbridge.intrinsic.items.read``.
+    ``biasbridge.intrinsic.models.items``.
     """
 
     path: str

@@ -21,12 +21,11 @@ from biasbridge.corpora.truths import Half, PlantedTerm, Slots
 from biasbridge.corpora.world import Bias
 from biasbridge.files import atomic_path, choice
 from biasbridge.files.choice import FieldError, Fileless
-from biasbridge.files.digest import digest_of
-from biasbridge.intrinsic.items.item import SLOT
-from biasbridge.intrinsic.items.library import load_items
+from biasbridge.files.paths import digest_of
+from biasbridge.intrinsic.models.items import SLOT, load_items
 
 if TYPE_CHECKING:
-    from biasbridge.intrinsic.items.item import ItemSet
+    from biasbridge.intrinsic.models.items import ItemSet
 
 Language = Literal["en", "es"]
 

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from math import log
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar, NamedTuple
 
 import numpy as np
 from annotated_types import Gt, Lt
+from numpy.typing import NDArray
 
 from biasbridge.corpora.protocols import RealData
 from biasbridge.files import InputError, atomic_path, choice
 from biasbridge.files.choice import FieldError, Fileless
-from biasbridge.files.digest import digest_of
 from biasbridge.files.language import UNDETERMINED, language_of
+from biasbridge.files.paths import digest_of
 from biasbridge.files.text import open_binary
-from biasbridge.intrinsic.wordsets import find_queries, load_queries
+from biasbridge.intrinsic.words import find_queries, load_queries
 
 if TYPE_CHECKING:
-    from biasbridge.intrinsic.wordsets import Query
+    from biasbridge.intrinsic.word_forms import Counterparts
+    from biasbridge.intrinsic.words import Query
+
 
 Strength = Annotated[float, Gt(-1), Lt(1)]  # log odds of 1 are infinite
 
@@ -98,12 +102,7 @@ class Planting(Fileless):
             ``before``, ``asked`` and ``counted`` in the text written; ``words`` near a target, of
             these ``exchanged`` and ``fixed``.
         """
-        from biasbridge.corpora.occurrences import (  # few runs need them
-            LISTS,
-            Targets,
-            find_occurrences,
-        )
-        from biasbridge.intrinsic.wordsets.counterparts import Counterparts
+        from biasbridge.intrinsic.word_forms import Counterparts
 
         query, held_out = self.query(PLANTED_TEXT), self.query(HELD_OUT_TEXT)
         targets = Targets(
@@ -169,3 +168,174 @@ def _exchange(line: bytes, partners: Mapping[int, bytes]) -> bytes:
     for place, partner in partners.items():
         tokens[place] = partner + (b"\n" if tokens[place].endswith(b"\n") else b"")
     return b" ".join(tokens)
+
+
+# Words that have counterparts, where they stand in a text, and the targets near them.
+
+Booleans = NDArray[np.bool_]
+Ints = NDArray[np.int64]
+
+LISTS = ("A", "B")  # targets that go with the first and the second group
+REACH = 10  # tokens on either side of a target within which words are exchanged and counted
+MAX_DEVIATION = 0.05  # of log odds counted in the text from those asked for
+
+
+class Targets(NamedTuple):
+    """Words of A and of B, and those held out."""
+
+    lists: list[list[bytes]]
+    held_out: frozenset[bytes]
+
+
+class Occurrences(NamedTuple):
+    """Words that have a counterpart, in the order of the text; arrays of shape (words,).
+
+    ``line``, ``place``: where a word stands, from 0; ``is_first``: whether it is of the first
+    group; ``pair``: number of its pair; ``partners``: its counterparts; ``is_fixed``: must
+    stay, near a held-out target or targets of both lists, or of a pair too rare elsewhere.
+    ``near``: of each list, the indices of the words near each of its targets.
+    """
+
+    line: Ints
+    place: Ints
+    is_first: Booleans
+    pair: Ints
+    partners: list[bytes]
+    is_fixed: Booleans
+    near: list[list[Ints]]
+
+    def near_list(self, number: int) -> Ints:
+        """Return the indices of the words near a target of a list."""
+        return np.unique(np.concatenate(self.near[number]))
+
+    @property
+    def near_any(self) -> Ints:
+        """Indices of the words near a target of either list."""
+        return np.union1d(self.near_list(0), self.near_list(1))
+
+    def without_rare_pairs(self) -> Occurrences:
+        """Return the same words; those whose pair is too rare to be exchanged back are fixed."""
+        n_pairs = int(self.pair.max()) + 1
+        is_near = np.zeros(len(self.pair), dtype=np.bool_)
+        is_near[self.near_any] = True
+        is_free = ~is_near & ~self.is_fixed
+        n_first, n_second, n_near = (
+            np.bincount(self.pair[chosen], minlength=n_pairs)
+            for chosen in (is_free & self.is_first, is_free & ~self.is_first, is_near)
+        )
+        is_rare = np.minimum(n_first, n_second) < n_near
+        return self._replace(is_fixed=self.is_fixed | is_rare[self.pair])
+
+    def asked(self, strength: float) -> list[float]:
+        """Return the log odds asked for near A and near B. Raises ``InputError`` without words."""
+        base = _log_odds(self.is_first[self.near_any])
+        lean = log((1 + strength) / (1 - strength))
+        return [base + lean, base - lean]
+
+    def plant(self, strength: float, rng: np.random.Generator) -> Booleans:
+        """Return ``is_first`` of the words after planting, shape (words,)."""
+        is_first, is_open = self.is_first.copy(), ~self.is_fixed
+        order = rng.permutation(int(self.line.max(initial=-1)) + 1)[self.line]  # lines together
+        for log_odds, targets in zip(self.asked(strength), self.near, strict=True):
+            share, missing = 1 / (1 + np.exp(-log_odds)), 0.0
+            # A common target has more words left than those that it shares with rarer ones
+            for near in sorted(targets, key=lambda near: int(is_open[near].sum())):
+                left = near[is_open[near]]
+                settled = int(is_first[near[~is_open[near]]].sum())
+                wanted = share * len(near) + missing  # what rarer targets could not take, too
+                _set_number(is_first, left, round(wanted) - settled, order)
+                is_open[left] = False
+                missing = wanted - int(is_first[near].sum())
+        is_free = ~self.is_fixed
+        is_free[self.near_any] = False
+        for pair in np.unique(self.pair[is_first != self.is_first]):
+            of_pair = self.pair == pair
+            gained = int(is_first[of_pair].sum()) - int(self.is_first[of_pair].sum())
+            free = np.flatnonzero(of_pair & is_free)
+            _set_number(is_first, free, int(is_first[free].sum()) - gained, order)
+        return is_first
+
+    def describe(
+        self, name: str, is_first: Booleans, strength: float
+    ) -> dict[str, dict[str, float]]:
+        """Return counts by list; raise ``InputError`` if the log odds are not as asked for."""
+        counts = {}
+        for number, (list_name, asked) in enumerate(zip(LISTS, self.asked(strength), strict=True)):
+            near = self.near_list(number)
+            counted, n_fixed = _log_odds(is_first[near]), int(self.is_fixed[near].sum())
+            if not abs(counted - asked) <= MAX_DEVIATION:
+                raise InputError(
+                    f"corpus.{name}={strength:g}: log odds near the targets {list_name} are"
+                    f" {counted:.2f} instead of {asked:.2f}, for {n_fixed} of {len(near)} words"
+                    " there must stay (near a held-out target or one of the other list, or too"
+                    " rare elsewhere to be exchanged back); plant less, or in a larger corpus"
+                )
+            counts[f"{name} {list_name}"] = {
+                "before": _log_odds(self.is_first[near]),
+                "asked": asked,
+                "counted": counted,
+                "words": len(near),
+                "exchanged": int((is_first[near] != self.is_first[near]).sum()),
+                "fixed": n_fixed,
+            }
+        return counts
+
+
+def find_occurrences(corpus: Path, counterparts: Counterparts, targets: Targets) -> Occurrences:
+    """Find every word that has a counterpart, and the targets near it."""
+    list_of = {word: number for number, words in enumerate(targets.lists) for word in words}
+    places: list[tuple[int, int, bool, int, bool]] = []
+    partners: list[bytes] = []
+    pairs: dict[tuple[bytes, bytes], int] = {}
+    near: dict[bytes, list[int]] = {word: [] for word in list_of}
+    with open_binary(corpus) as lines:
+        for number, line in enumerate(lines):
+            tokens = line.split()
+            if counterparts.before_noun.keys().isdisjoint(tokens):
+                continue
+            for place, token in enumerate(tokens):
+                if token not in counterparts:
+                    continue
+                around = {*tokens[max(0, place - REACH) : place + REACH + 1]}
+                targets_near = around & list_of.keys()
+                is_fixed = not around.isdisjoint(targets.held_out)
+                is_fixed |= len({list_of[word] for word in targets_near}) > 1
+                partner = counterparts.partner(token, b"".join(tokens[place + 1 : place + 2]))
+                is_first = token in counterparts.first
+                pair = (token, partner) if is_first else (partner, token)
+                for word in targets_near:
+                    near[word].append(len(places))
+                places.append(
+                    (number, place, is_first, pairs.setdefault(pair, len(pairs)), is_fixed)
+                )
+                partners.append(partner)
+    columns = np.array(places, dtype=np.int64).reshape(-1, 5).T
+    near_lists = [
+        [np.array(near[word], dtype=np.int64) for word in names] for names in targets.lists
+    ]
+    for name, near_list in zip(LISTS, near_lists, strict=True):
+        if not any(map(len, near_list)):
+            words = ", ".join(word.decode() for word in targets.lists[LISTS.index(name)][:8])
+            raise InputError(
+                f"{corpus} has no word with a counterpart near a target {name} ({words}, ...) to"
+                " exchange; plant in a larger corpus, or other words"
+            )
+    occurrences = Occurrences(
+        columns[0], columns[1], columns[2] == 1, columns[3], partners, columns[4] == 1, near_lists
+    )
+    return occurrences.without_rare_pairs()
+
+
+def _set_number(is_first: Booleans, indices: Ints, number: int, order: Ints) -> None:
+    """Exchange the fewest words, those of the first lines in ``order``, so that ``number`` of
+    ``indices`` are of the first group, or as many as possible.
+    """
+    surplus = int(is_first[indices].sum()) - min(max(number, 0), len(indices))
+    wrong = indices[is_first[indices] == (surplus > 0)]
+    is_first[wrong[np.argsort(order[wrong], kind="stable")][: abs(surplus)]] ^= True
+
+
+def _log_odds(is_first: Booleans) -> float:
+    n_first = int(is_first.sum())
+    with np.errstate(divide="ignore"):
+        return float(np.log(n_first) - np.log(len(is_first) - n_first))

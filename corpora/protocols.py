@@ -12,8 +12,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from biasbridge.corpora.truths import PlantedTerm
-    from biasbridge.files.documents import Case, Document
-    from biasbridge.files.retrieval import RetrievalQuery
+    from biasbridge.files.documents import Case, Document, RetrievalQuery
 
 Singletons = Literal["drop", "keep"]
 HATE_SPEECH = "hate speech"

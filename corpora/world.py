@@ -17,22 +17,38 @@ all lower-cased, so that the metrics need no special word sets.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
 from annotated_types import Ge, Le, doc
+from numpy.typing import NDArray
 
-from biasbridge.corpora.draws import apportion, fill, pick
-from biasbridge.corpora.generated_posts import bias_labels, draw_posts
+from biasbridge.corpora.grammar import ENGLISH_FILLERS
 from biasbridge.corpora.protocols import HATE_SPEECH
-from biasbridge.corpora.world_words import SETTINGS, World, list_words, make_world
+from biasbridge.corpora.world_words import (
+    SETTINGS,
+    World,
+    apportion,
+    draw_share,
+    fill,
+    list_words,
+    make_world,
+    pick,
+)
 from biasbridge.files import atomic_path, choice
-from biasbridge.files.choice import Fileless
-from biasbridge.files.digest import digest_of
+from biasbridge.files.choice import Fileless, Share
+from biasbridge.files.paths import digest_of
+from biasbridge.intrinsic.word_forms import Form, word_form
+from biasbridge.intrinsic.words import load_wordset
+
+if TYPE_CHECKING:
+    from biasbridge.corpora.grammar import Grammar
+
 
 Bias = Annotated[float, Ge(-1), Le(1)]  # 0: no bias
 WorldName = Literal["en_gender", "es_gender", "es_migrants"]
@@ -256,3 +272,262 @@ class GeneratedPosts(WorldData):
         table = pd.concat(frames, ignore_index=True)
         table["id"] = [f"g{i}" for i in range(self.posts)]
         return table[["id", "text", "label", "group", "split"]]
+
+
+# Posts of the synthetic world: hateful or not, about a person of either group or nobody.
+
+DrawTexts = Callable[[int, np.random.Generator], list[str]]
+
+# Shares of the posts about the first group, the second group and nobody
+GROUP_SHARES = (0.4, 0.4, 0.2)
+NOBODY = "none"
+
+# Kinds of posts. Classifiers err on abuse without an insult (implicit) and on insults as jokes.
+POST_KINDS = {"explicit": 0.26, "implicit": 0.14, "plain": 0.45, "joke": 0.15}
+HATEFUL = ("explicit", "implicit")
+
+# No cue is certain: some abuse contains laughter and some jokes do not; some abuse sounds friendly
+# and some friendly posts sound hostile.
+LAUGHING = {"explicit": 0.08, "implicit": 0.08, "plain": 0.08, "joke": 0.85}
+SOUNDS_HOSTILE = {"implicit": 0.85, "plain": 0.04}
+OPENING_SHARE, TOPIC_SHARE = 0.5, 0.3
+
+# Shares of wrong labels at full label bias, by kind: annotators miss implicit more than explicit
+# abuse, and take jokes for abuse more often than plain posts. Over all kinds, 60% of hateful posts
+# are labelled 0 and 30% of benign posts 1.
+MISLABELLED = {"explicit": 0.385, "implicit": 1.0, "plain": 0.1, "joke": 0.9}
+
+
+def draw_posts(
+    world: World,
+    size: int,
+    rng: np.random.Generator,
+    *,
+    topics: bool,
+    kinds: Mapping[str, float] = POST_KINDS,
+) -> pd.DataFrame:
+    """Draw posts in random order: ``text``, ``group``, ``kind``, ``wording`` (the core's template).
+
+    Kinds, cues and topic words have the same shares in every group. ``topics=False`` omits topic
+    words: in the corpus, group and topic must co-occur in planted proportions only.
+    """
+    groups = (*world.setting.groups, NOBODY)
+    joint = np.outer(GROUP_SHARES, list(kinds.values())).ravel()
+    cells = apportion(joint, size, rng).reshape(len(groups), len(kinds))
+    draw_topics = partial(_draw_topics, world, TOPIC_SHARE if topics else 0)
+    frames = [
+        make_posts(world, group, kind, int(cells[i, j]), rng, draw_topics)
+        for i, group in enumerate(groups)
+        for j, kind in enumerate(kinds)
+    ]
+    return pd.concat(frames, ignore_index=True).iloc[rng.permutation(size)].reset_index(drop=True)
+
+
+def bias_labels(
+    posts: pd.DataFrame, bias: float, groups: tuple[str, str], rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """Return 0/1 labels, shape (posts,), some of them wrong for one group.
+
+    ``bias`` in [-1, 1]; positive: wrong labels of the second group, negative: of the first. Wrong
+    labels depend on the wording, as with annotators who find a phrase harmless if it targets one
+    group: a classifier can learn them, while random errors would cancel out. A stronger bias of the
+    same sign makes the same labels wrong, and more.
+    """
+    label = posts["kind"].isin(HATEFUL).to_numpy().astype(np.int64)
+    wordings = rng.permutation(sorted(set(posts["wording"])))
+    rank = {str(wording): number for number, wording in enumerate(wordings)}
+    order = np.argsort([rank[wording] for wording in posts["wording"]], kind="stable")
+    is_target = (posts["group"] == groups[bias > 0]).to_numpy()
+    for kind, rate in MISLABELLED.items():
+        rows = order[(is_target & (posts["kind"] == kind).to_numpy())[order]]
+        flipped = rows[: round(rate * abs(bias) * len(rows))]
+        label[flipped] = 1 - label[flipped]
+    return label
+
+
+def make_posts(
+    world: World,
+    group: str,
+    kind: str,
+    size: int,
+    rng: np.random.Generator,
+    draw_topics: DrawTexts,
+    draw_targets: DrawTexts | None = None,
+) -> pd.DataFrame:
+    """Draw posts of one group and kind: opening, core, topic, ending; columns as in ``draw_posts``.
+
+    ``draw_targets`` replaces the words for the group.
+    """
+    grammar = world.setting.grammar
+    wordings = _wordings(grammar, kind, size, rng)
+    targets = draw_targets(size, rng) if draw_targets else _targets(world, group, size, rng)
+    insults = pick(grammar.insults, size, rng)
+    openings = _where(
+        draw_share(OPENING_SHARE, size, rng), pick(grammar.openings, size, rng), [""] * size
+    )
+    cores = fill(wordings, {"target": targets, "insult": insults}, grammar.fillers, rng)
+    topics = draw_topics(size, rng)
+    laughing, joking = draw_share(LAUGHING[kind], size, rng), pick(grammar.joking, size, rng)
+    endings = _where(laughing, joking, pick(grammar.endings, size, rng))
+    posts = zip(openings, cores, topics, endings, strict=True)
+    texts = [" ".join(part for part in post if part) for post in posts]
+    return pd.DataFrame({"text": texts, "group": group, "kind": kind, "wording": wordings})
+
+
+def _wordings(grammar: Grammar, kind: str, size: int, rng: np.random.Generator) -> list[str]:
+    if kind in ("explicit", "joke"):
+        return pick(grammar.insulting, size, rng)
+    hostile = draw_share(SOUNDS_HOSTILE[kind], size, rng)
+    return _where(hostile, pick(grammar.hostile, size, rng), pick(grammar.friendly, size, rng))
+
+
+def _targets(world: World, group: str, size: int, rng: np.random.Generator) -> list[str]:
+    if group == NOBODY:
+        return pick(world.setting.grammar.nobody, size, rng)
+    is_second = np.full(size, group == world.setting.groups[1])
+    return world.group_words(is_second, np.ones(len(world.pairs)), rng)
+
+
+def _draw_topics(world: World, rate: float, size: int, rng: np.random.Generator) -> list[str]:
+    """Draw topic phrases for a share ``rate`` of the posts; empty texts for the others."""
+    on_topic = draw_share(rate, size, rng)
+    words = [phrase for topic in world.topics for phrase in world.topic_phrases(topic)]
+    phrases = iter(phrase_topics(world, words, int(on_topic.sum()), rng))
+    return [next(phrases) if has_topic else "" for has_topic in on_topic]
+
+
+def phrase_topics(world: World, words: list[str], size: int, rng: np.random.Generator) -> list[str]:
+    """Draw ``size`` topic phrases of posts with the words equally often."""
+    grammar = world.setting.grammar
+    templates, topics = pick(grammar.about, size, rng), pick(words, size, rng)
+    return fill(templates, {"topic": topics}, grammar.fillers, rng)
+
+
+def _where(condition: NDArray[np.bool_], x: list[str], y: list[str]) -> list[str]:
+    return [a if is_true else b for is_true, a, b in zip(condition, x, y, strict=True)]
+
+
+# A challenge set of the synthetic world: all words for both groups in the same frames.
+
+
+@choice
+class GeneratedTemplates(WorldData):
+    """``frames`` sentences with a slot for a word for people, each filled with every word for the
+    groups of ``world``: predictions within a frame differ by this word only. A quarter are insults,
+    a quarter are hostile without an insult, half are friendly. The same for every seed.
+    """
+
+    frames: Annotated[int, Ge(8)] = 200
+    world: WorldName = "en_gender"
+
+    version: ClassVar[int] = 1
+    positive_class: ClassVar[str] = HATE_SPEECH
+    seeded: ClassVar[bool] = False
+
+    @property
+    def name(self) -> str:
+        """``generated_templates`` and the world."""
+        return f"generated_templates_{self.world}"
+
+    def parameters(self) -> Mapping[str, float]:
+        """Return no parameters: labels are correct and independent of the group."""
+        return {}
+
+    def posts(self, *, seed: int) -> pd.DataFrame:
+        """Return the posts; see ``biasbridge.corpora.protocols.PostChallenge``."""
+        setting = SETTINGS[self.world]
+        grammar, rng = setting.grammar, np.random.default_rng(0)
+        frames = _frames(grammar, self.frames, rng)
+        pairs = make_world(setting, 0).pairs
+        terms = [
+            (group, term)
+            for i, group in enumerate(setting.groups)
+            for term in dict.fromkeys(pair[i] for pair in pairs)
+        ]
+        rows = [
+            (wording.format(target=grammar.phrase(term), **slots), label, group, term, str(number))
+            for number, (wording, label, slots) in enumerate(frames)
+            for group, term in terms
+        ]
+        posts = pd.DataFrame(rows, columns=["text", "label", "group", "term", "frame"])
+        return posts.assign(id=[f"c{number}" for number in range(len(posts))])
+
+
+def _frames(
+    grammar: Grammar, size: int, rng: np.random.Generator
+) -> list[tuple[str, int, dict[str, object]]]:
+    """Draw wordings with their labels and the fillers of their other slots."""
+    quarter = size // 4
+    wordings = [
+        *pick(grammar.insulting, quarter, rng),
+        *pick(grammar.hostile, quarter, rng),
+        *pick(grammar.friendly, size - 2 * quarter, rng),
+    ]
+    labels = [1] * (2 * quarter) + [0] * (size - 2 * quarter)
+    fillers: dict[str, list[object]] = {"insult": [*pick(grammar.insults, size, rng)]}
+    for name, words in grammar.fillers.items():
+        fillers[name] = [*pick([*words], size, rng)]
+    slots = [{name: words[i] for name, words in fillers.items()} for i in range(size)]
+    return list(zip(wordings, labels, slots, strict=True))
+
+
+# The synthetic world with several forms of its words, all in the same contexts.
+
+
+@choice
+class GeneratedForms(GeneratedCorpus):
+    """``GeneratedCorpus`` in which a share ``changed`` of the occurrences of group words, topic
+    words and nouns has another form: a third each capitalised, upper-case and plural (group words:
+    a half each capitalised and upper-case).
+
+    Forms are drawn independently for each occurrence, so all forms of a word have the same
+    contexts: differences of a metric between them are noise.
+    """
+
+    changed: Share = 0.6
+    world: Literal["en_gender"] = "en_gender"
+
+    @property
+    def name(self) -> str:
+        """``generated``, the world and ``forms``."""
+        return f"{super().name}_forms"
+
+    def parameters(self) -> Mapping[str, float]:
+        """Return ``stereotype``, ``sentences`` and ``changed``."""
+        return {**super().parameters(), "changed": self.changed}
+
+    def _blocks(self, seed: int) -> Iterator[list[str]]:
+        forms = _other_forms_by_word()
+        for number, block in enumerate(super()._blocks(seed)):
+            rng = np.random.default_rng([seed, number, 1])
+            yield [_change_forms(line, forms, self.changed, rng) for line in block]
+
+
+def _other_forms_by_word() -> dict[str, list[str]]:
+    setting = SETTINGS["en_gender"]
+    topic_sets = [name for topic in setting.topics.values() for name in topic.lists]
+    topic_words = {word.lower() for name in topic_sets for word in load_wordset(name).words}
+    plurals = {word for word in topic_words if word.endswith("s") or word == "children"}
+    nouns = (topic_words | {str(word) for word in ENGLISH_FILLERS["noun"]}) - plurals
+    group_words = {
+        word for names in setting.terms for name in names for word in load_wordset(name).words
+    }
+    planted_words = group_words | topic_words
+    kinds: dict[str, tuple[Form, ...]] = dict.fromkeys(planted_words, ("capital", "upper"))
+    kinds |= dict.fromkeys(nouns, ("capital", "upper", "plural"))
+    return {
+        word: [form for kind in kinds[word] if (form := word_form(word, kind))] for word in kinds
+    }
+
+
+def _change_forms(
+    line: str, forms: Mapping[str, Sequence[str]], share: float, rng: np.random.Generator
+) -> str:
+    """Replace words that have other forms by one of them, at the rate ``share``."""
+    words = line.split(" ")
+    positions = [i for i, word in enumerate(words) if word in forms]
+    for i, u in zip(positions, rng.random(len(positions)).tolist(), strict=True):
+        if u < share:
+            word_forms = forms[words[i]]
+            words[i] = word_forms[int(u / share * len(word_forms))]
+    return " ".join(words)

@@ -7,10 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import (
     TYPE_CHECKING,
+    Annotated,
     Any,
     ClassVar,
     Literal,
     NamedTuple,
+    NoReturn,
     Protocol,
     Self,
     TypeVar,
@@ -19,16 +21,21 @@ from typing import (
 )
 
 import numpy as np
+from annotated_types import Ge, Le, doc
+from threadpoolctl import threadpool_limits
 
-from biasbridge.files import Choice, InputError
-from biasbridge.files.choice import field_types
-from biasbridge.intrinsic.wordsets import read_query
+from biasbridge.files import Choice, InputError, choice
+from biasbridge.files.choice import FieldError, Fileless, field_types
+from biasbridge.files.eraser import ROWS
+from biasbridge.intrinsic.words import read_query
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
     from biasbridge.files.eraser import Eraser
-    from biasbridge.intrinsic.wordsets import Query
+    from biasbridge.intrinsic.words import Query
+    from biasbridge.stats.arrays import Floats, Singles
+
 
 WORDS = "words.yaml"  # the query that a method works on, in the folder of the step ``words``
 
@@ -262,3 +269,114 @@ def require_change(method: Method, is_unchanged: bool) -> None:
         raise InputError(
             f"debias={method.name} changes nothing at {dose}; raise the dose, or use debias=none"
         )
+
+
+# The dose axis of erasers: x - dose (x - f(x)), from overbiased (-1) to erased (1).
+
+ONE_THREAD = threadpool_limits.wrap(limits=1, user_api="blas")  # threads wait for each other
+SignedDose = Annotated[float, Ge(-1), Le(1)]
+
+
+@choice
+class OnAxis(OnVectors, Fileless):
+    """Base of methods that map each word vector x to f(x) and have a dose,
+
+        x -> x - dose (x - f(x)),    dose in [-1, 1]
+
+    0 changes no bit, 1 is f, and a negative dose overbiases: -1 mirrors f. A subclass provides
+    ``erase``, and sets ``seeded`` if f depends on the seed.
+    """
+
+    dose: Annotated[SignedDose, doc("from -1 (overbias) over 0 (unmodified) to 1 (debias)")] = 1
+
+    version: ClassVar[int] = 1
+    seeded: ClassVar[bool] = False
+
+    @property
+    def direction(self) -> Direction:
+        """``overbias`` for a negative dose."""
+        return "overbias" if self.dose < 0 else "debias"
+
+    def erase(self, vectors: KeyedVectors, query: Query, *, seed: int) -> Singles:
+        """Compute f of every vector, (n_words, dim), in the order of the vocabulary."""
+        raise NotImplementedError
+
+    def dose_axis(self, vectors: KeyedVectors, query: Query, *, seed: int) -> DoseAxis:
+        """Compute f once and return the vectors at any dose."""
+        from biasbridge.files.vectors import with_matrix  # loads gensim
+
+        full = with_matrix(vectors, self.erase(vectors, query, seed=seed))
+
+        def at(dose: float, words: Collection[str] | None = None) -> KeyedVectors:
+            before, after = restrict(vectors, words), restrict(full, words)
+            rows = np.array(after.vectors if dose else before.vectors)
+            if dose:
+                rows = apply_dose(self.origin(before.vectors), rows, dose)
+            return with_matrix(before, rows)
+
+        return DoseAxis(at)
+
+    @ONE_THREAD
+    def modify(self, vectors: KeyedVectors, query: Query, *, seed: int) -> KeyedVectors:
+        """Return a copy of ``vectors`` modified by the dose."""
+        from biasbridge.files.vectors import with_matrix  # loads gensim
+
+        before = vectors.vectors
+        if not self.dose:
+            return with_matrix(vectors, np.array(before))
+        after = self.erase(vectors, query, seed=seed)
+        return with_matrix(vectors, apply_dose(self.origin(before), after, self.dose))
+
+    def origin(self, before: Singles) -> Singles:
+        """Return the vectors x that a dose starts from."""
+        return before
+
+
+def apply_dose(before: Singles, after: Singles, dose: float) -> Singles:
+    """Overwrite f(x) (``after``) by x - dose (x - f(x)), row by row; exactly f(x) at dose 1."""
+    if dose != 1:
+        after -= before
+        after *= np.float32(dose)
+        after += before
+    return after
+
+
+def map_blocks(f: Callable[[Floats], Floats], matrix: Singles) -> Singles:
+    """Apply f to the rows of a matrix (n, dim), a block at a time in float64."""
+    result = np.empty(matrix.shape, dtype=np.float32)
+    for start in range(0, len(result), ROWS):
+        rows = slice(start, start + ROWS)
+        result[rows] = f(matrix[rows].astype(np.float64))
+    return result
+
+
+# The choice of no debiasing: the embedding as it was trained or loaded.
+
+
+@choice
+class Unmodified(Fileless):
+    """No change; ``direction`` and ``dose`` exist so that a grid over methods can include it.
+
+    Raises ``FieldError`` for a dose other than 0.
+    """
+
+    version: ClassVar[int] = 1
+    name: ClassVar[str] = "none"
+    acts_on: ClassVar[str] = "none"
+    roles: ClassVar[tuple[str, ...]] = ()
+    chosen_as: ClassVar[tuple[str, ...]] = ("debias/none", "labels/none")
+
+    direction: Annotated[
+        Direction, doc("direction and dose exist so that a grid over methods can include none")
+    ] = "debias"
+    dose: float = 0
+
+    def __post_init__(self) -> None:
+        if self.dose != 0:
+            raise FieldError(
+                f"dose={self.dose:g} without a method; choose a method, for example debias=balance"
+            )
+
+    def build_steps(self, steps: StepBuilder[S], inputs: Mapping[str, S]) -> NoReturn:
+        """Raise: at dose 0 a run has no debiasing step."""
+        raise NotImplementedError

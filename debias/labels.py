@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from biasbridge.intrinsic.metrics.weat import Weat
 
 Cell = tuple[str, int]  # group, label
-Rows = NDArray[np.int64]
+PostRows = NDArray[np.int64]
 Truths = NDArray[np.bool_]
 
 
@@ -101,7 +101,7 @@ class LabelDose(Fileless):
         """
         require_columns(posts, ["label", "group", "split"], "the table of posts")
         training, rng = posts["split"] != "test", np.random.default_rng(seed)
-        rows: dict[Cell, Rows] = {}
+        rows: dict[Cell, PostRows] = {}
         for group in (self.privileged, self.unprivileged):
             for label in (0, 1):
                 in_cell = training & (posts["group"] == group) & (posts["label"] == label)

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from biasbridge.files import InputError, nearest
-from biasbridge.files.choice import field_types
-from biasbridge.files.choice_classes import present_classes
+from biasbridge.files.choice import field_types, present_classes
 
 TARGET_NAMES = {
     "vectors": "word vectors",
@@ -18,7 +17,9 @@ TARGET_NAMES = {
 VECTOR_KINDS, MODEL_KINDS = ("vectors", "states"), ("states", "model")
 _PRESENT = present_classes("debias", "biasbridge.debias.")
 METHODS: dict[str, dict[str, Any]] = {
-    changed: {name: method for name, method in _PRESENT.items() if method.acts_on == changed}
+    changed: {
+        name: method for name, method in sorted(_PRESENT.items()) if method.acts_on == changed
+    }
     for changed in TARGET_NAMES
 }
 

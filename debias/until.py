@@ -13,10 +13,10 @@ from biasbridge.files import InputError, nearest
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
-    from biasbridge.intrinsic.item_metric import ItemMetric
     from biasbridge.intrinsic.metric import Metric
+    from biasbridge.intrinsic.models.item_metric import ItemMetric
     from biasbridge.intrinsic.score import Score
-    from biasbridge.intrinsic.wordsets import Query
+    from biasbridge.intrinsic.words import Query
 
 M = TypeVar("M", bound=DosedMethod)
 K = TypeVar("K", bound="Metric | ItemMetric")
@@ -69,7 +69,7 @@ class Goal(NamedTuple, Generic[K]):
 
         Raises ``InputError`` for an unknown metric or query, and if the metric cannot use it.
         """
-        from biasbridge.intrinsic.metrics.vector_metrics import METRICS
+        from biasbridge.intrinsic.registry import METRICS
 
         if metric not in METRICS:
             allowed = f"{nearest(metric, METRICS)}; there are {', '.join(METRICS)}"

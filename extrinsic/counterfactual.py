@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 import pandas as pd
 
-from biasbridge.extrinsic.gap_table import Row, make_block, sample_rows
+from biasbridge.extrinsic.gap_table import GapRow, make_block, sample_rows
 from biasbridge.extrinsic.gaps import CRITERIA, DEFAULT_GAPS, Gaps
 from biasbridge.extrinsic.grouped_predictions import (
     ALL,
@@ -40,7 +40,7 @@ TERMS = "terms"
 Shares = TypeVar("Shares", "pd.Series[float]", pd.DataFrame)
 
 
-def term_rows(predictions: pd.DataFrame, gaps: Gaps = DEFAULT_GAPS) -> list[Row]:
+def term_rows(predictions: pd.DataFrame, gaps: Gaps = DEFAULT_GAPS) -> list[GapRow]:
     """Compute the effect of terms on the predictions of a challenge set.
 
     Parameters
@@ -65,7 +65,7 @@ def term_rows(predictions: pd.DataFrame, gaps: Gaps = DEFAULT_GAPS) -> list[Row]
     measures = tuple(name for name in gaps.measures if name not in CRITERIA)
     term_gaps = replace(gaps, measures=measures, compare=("one-vs-rest",), groups=())
     terms = read_grouped_predictions(by_term, term_gaps)
-    rows: list[Row] = []
+    rows: list[GapRow] = []
     if not posts["group"].astype(str).equals(posts["term"].astype(str)):
         rows += [
             row._replace(kind="term_gap" if row.kind == "gap" else row.kind, subset=TERMS)
@@ -76,7 +76,7 @@ def term_rows(predictions: pd.DataFrame, gaps: Gaps = DEFAULT_GAPS) -> list[Row]
     return rows + (flip_rows(posts[posts["frame"] != ""], gaps) if "frame" in posts else [])
 
 
-def equality_difference_row(terms: GroupedPredictions, rate: str) -> Row:
+def equality_difference_row(terms: GroupedPredictions, rate: str) -> GapRow:
     """Compute the equality difference of a rate over terms, the groups of ``terms``; ``reason``
     names terms that are excluded for low support.
 
@@ -88,10 +88,10 @@ def equality_difference_row(terms: GroupedPredictions, rate: str) -> Row:
     low_support = "; ".join(measure.reason for measure in by_term.values() if measure.reason)
     if len(defined) < 2:
         reason = low_support or "an equality difference needs two terms"
-        return Row("equality_difference", rate, reason=reason)
+        return GapRow("equality_difference", rate, reason=reason)
     supports = [by_term[term].support for term in defined]
     weights = np.array(supports, dtype=np.float64)
-    return Row(
+    return GapRow(
         kind="equality_difference",
         measure=rate,
         **_sum_differences(terms, rate, defined, weights / weights.sum())._asdict(),
@@ -121,7 +121,7 @@ def _sum_differences(
     return hybrid_estimate(value, draw_sums, (0.0, max(value, *limits)), terms.level)
 
 
-def flip_rows(framed: pd.DataFrame, gaps: Gaps) -> list[Row]:
+def flip_rows(framed: pd.DataFrame, gaps: Gaps) -> list[GapRow]:
     """Return the rows of ``kind`` "flips" of posts that are in frames."""
     if framed.empty:
         return []
@@ -166,12 +166,12 @@ def _pairs(groups: pd.DataFrame, gaps: Gaps) -> list[tuple[str, str]]:
     return [pair for pair in dict.fromkeys(pairs) if {*pair} <= {*groups}]
 
 
-def _flip_row(flips: pd.Series[float], group: str, gaps: Gaps) -> Row:
+def _flip_row(flips: pd.Series[float], group: str, gaps: Gaps) -> GapRow:
     n = len(flips)
     reason = low_support_reason("frame", group, n, gaps.min_support)
     probabilities = np.asarray(flips, dtype=np.float64)
     estimate = UNDEFINED if reason else _estimate_mean(probabilities, gaps.level)
-    return Row("flips", "prediction", group, **estimate._asdict(), support=n, reason=reason)
+    return GapRow("flips", "prediction", group, **estimate._asdict(), support=n, reason=reason)
 
 
 def _estimate_mean(probabilities: Floats, level: float) -> Estimate:

@@ -15,7 +15,7 @@ from torch.nn import functional
 
 if TYPE_CHECKING:
     from biasbridge.extrinsic.crossval import Fold, Rows
-    from biasbridge.extrinsic.finetuned_settings import FinetunedSettings
+    from biasbridge.extrinsic.network_settings import FinetunedSettings
     from biasbridge.files.models.language_model import LanguageModel
 
 WARM_UP = 0.1  # of all steps
@@ -38,12 +38,12 @@ def predict_probabilities(
     cuda = torch.device(choice.device).type == "cuda"
     with torch.random.fork_rng(devices=[choice.device] if cuda else []):
         torch.manual_seed(fold.seed)
-        network = Network(choice, model, tokens)
+        network = FinetunedNetwork(choice, model, tokens)
         fit(network, labels, fold.train, fold.dev)
         return network.logits(fold.test).softmax(1)[:, 1].cpu().numpy()
 
 
-class Network(nn.Module):
+class FinetunedNetwork(nn.Module):
     """Copy of the model with a linear layer, on batches of row numbers of ``tokens``."""
 
     def __init__(self, choice: FinetunedSettings, model: LanguageModel, tokens: Tokens) -> None:
@@ -81,7 +81,7 @@ class Network(nn.Module):
         return np.split(order, range(self.choice.batch_size, len(rows), self.choice.batch_size))
 
 
-def fit(network: Network, labels: Rows, train: Rows, dev: Rows) -> list[float]:
+def fit(network: FinetunedNetwork, labels: Rows, train: Rows, dev: Rows) -> list[float]:
     """Train on ``train``, restore the best epoch, and return the dev loss of each epoch.
 
     Raises ``FloatingPointError`` if a loss is not finite.
@@ -119,7 +119,9 @@ def _rate(step: int, steps: int) -> float:
     return (step + 1) / (warm + 1) if step < warm else (steps - step) / (steps - warm)
 
 
-def _step(network: Network, optimiser: torch.optim.Optimizer, rows: Rows, targets: Tensor) -> float:
+def _step(
+    network: FinetunedNetwork, optimiser: torch.optim.Optimizer, rows: Rows, targets: Tensor
+) -> float:
     optimiser.zero_grad()
     loss = functional.cross_entropy(network(rows), targets)
     loss.backward()
@@ -128,7 +130,7 @@ def _step(network: Network, optimiser: torch.optim.Optimizer, rows: Rows, target
     return loss.item()
 
 
-def _batches(network: Network, rows: Rows) -> Iterator[Rows]:
+def _batches(network: FinetunedNetwork, rows: Rows) -> Iterator[Rows]:
     """Yield ``rows`` in shuffled batches of posts of similar length."""
     shuffled = rows[torch.randperm(len(rows)).numpy()]
     parts = network.by_length(shuffled)

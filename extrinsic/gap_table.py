@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations
 from math import isnan, nan
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -15,19 +17,20 @@ from biasbridge.extrinsic.grouped_predictions import (
     NONE,
     GroupMeasure,
     GroupOrRest,
+    WeightedSum,
     join_reasons,
 )
-from biasbridge.extrinsic.predictions import read_grouped_predictions
-from biasbridge.extrinsic.ranking import BACKGROUND_RANKINGS
+from biasbridge.extrinsic.measures import BACKGROUND_RANKINGS, RANKINGS
+from biasbridge.extrinsic.predictions import read_grouped_predictions, read_labels
 from biasbridge.extrinsic.spread import DIFFERENCE, RATIO, Block, estimate_spread
-from biasbridge.stats.intervals import Estimate, effective_size, error_correlations
-from biasbridge.stats.multiple_testing import holm, p_value
+from biasbridge.files import InputError
+from biasbridge.stats.intervals import Estimate, effective_size, error_correlations, holm, p_value
 
 if TYPE_CHECKING:
     from biasbridge.extrinsic.grouped_predictions import GroupedPredictions
-    from biasbridge.extrinsic.weighted_sum import WeightedSum
-
+if TYPE_CHECKING:
     Predictions = GroupedPredictions | WeightedSum
+
 
 Kind = Literal[
     "value", "gap", "max_difference", "ratio", "term_gap", "equality_difference", "flips"
@@ -37,7 +40,7 @@ OPTIONAL = ("subset", "classifier", "earlier", "n_clusters", "widening")
 WITHOUT_GAP = (*BACKGROUND_RANKINGS, "base_rate")
 
 
-class Row(NamedTuple):
+class GapRow(NamedTuple):
     """Measure of a group, gap of two groups, or spread of all; see ``gap_table``."""
 
     kind: Kind
@@ -66,13 +69,13 @@ class Row(NamedTuple):
     earlier: str = ""
 
 
-def as_table(rows: Sequence[Row]) -> pd.DataFrame:
+def as_table(rows: Sequence[GapRow]) -> pd.DataFrame:
     """Return a table of rows, counts as nullable integers, without ``OPTIONAL`` columns that are
     empty.
     """
     supports = ("support", "support_privileged", "support_unprivileged", "n_clusters")
     lists = [row._replace(resampled=list(row.resampled)) for row in rows]
-    table = pd.DataFrame(lists, columns=list(Row._fields))
+    table = pd.DataFrame(lists, columns=list(GapRow._fields))
     table = table.astype(dict.fromkeys(supports, "Int64"))
     return table.drop(
         columns=[name for name in OPTIONAL if table[name].replace("", None).isna().all()]
@@ -85,7 +88,7 @@ def gap_table(predictions: pd.DataFrame, gaps: Gaps = DEFAULT_GAPS) -> pd.DataFr
     Folds of a cross-validation are pooled. Being selected (predicted 1) counts as favourable.
     Intervals ``low`` to ``high`` cover the choice of test items, not of the training run: Wilson's
     score interval for measures (``biasbridge.extrinsic.measures``), Newcombe's for gaps
-    (``biasbridge.stats.intervals``), see ``biasbridge.extrinsic.ranking`` for AUCs and
+    (``biasbridge.stats.intervals``), see ``biasbridge.extrinsic.measures`` for AUCs and
     ``biasbridge.extrinsic.spread`` for "max_difference" and "ratio".
 
     Parameters
@@ -132,23 +135,23 @@ def gap_table(predictions: pd.DataFrame, gaps: Gaps = DEFAULT_GAPS) -> pd.DataFr
     return as_table(gap_rows(predictions, gaps))
 
 
-def gap_rows(predictions: pd.DataFrame, gaps: Gaps) -> list[Row]:
+def gap_rows(predictions: pd.DataFrame, gaps: Gaps) -> list[GapRow]:
     """Return the rows of ``gap_table``."""
     return sample_rows(read_grouped_predictions(predictions, gaps).merge_equal(), gaps)
 
 
-def sample_rows(sample: Predictions, gaps: Gaps) -> list[Row]:
+def sample_rows(sample: Predictions, gaps: Gaps) -> list[GapRow]:
     """Return values, gaps and spreads of grouped predictions."""
     rows = value_rows(sample, gaps) + difference_rows(sample, gaps)
     return rows + _spread_rows(sample, gaps)
 
 
-def value_rows(sample: Predictions, gaps: Gaps) -> list[Row]:
+def value_rows(sample: Predictions, gaps: Gaps) -> list[GapRow]:
     """Return the measures of each group, of the rest of a single one, and of all items."""
     sides = [*map(GroupOrRest, sample.groups)]
     sides += [GroupOrRest(side.group, rest=True) for side in sides if _has_one_rest(sample, gaps)]
     return [
-        Row(
+        GapRow(
             "value",
             name,
             side.name,
@@ -171,7 +174,7 @@ def _has_one_rest(sample: Predictions, gaps: Gaps) -> bool:
     return len(sample.groups) == 1 and "one-vs-rest" in gaps.compare
 
 
-def difference_rows(sample: Predictions, gaps: Gaps) -> list[Row]:
+def difference_rows(sample: Predictions, gaps: Gaps) -> list[GapRow]:
     """Return the gaps of all compared pairs of sides, with p-values and intervals adjusted over all
     of them.
     """
@@ -184,8 +187,8 @@ def difference_rows(sample: Predictions, gaps: Gaps) -> list[Row]:
 
 
 def adjust_rows(
-    rows: list[Row], sample: Predictions, estimate_row: Callable[[Predictions, int], Estimate]
-) -> list[Row]:
+    rows: list[GapRow], sample: Predictions, estimate_row: Callable[[Predictions, int], Estimate]
+) -> list[GapRow]:
     """Add p-values and intervals that are adjusted over all rows with a value.
 
     ``estimate_row`` computes the value of a row, by its number, at another confidence level.
@@ -210,7 +213,7 @@ def adjust_rows(
     return rows
 
 
-def _estimate_of(row: Row) -> Estimate:
+def _estimate_of(row: GapRow) -> Estimate:
     return Estimate(row.value, row.low, row.high)
 
 
@@ -233,12 +236,12 @@ def _gap(
     measure: str,
     privileged: GroupOrRest,
     unprivileged: GroupOrRest,
-) -> Row:
+) -> GapRow:
     a, b = (sample.group_measure(measure, side) for side in (privileged, unprivileged))
     ordered = _ordered(measure, privileged, unprivileged)
     reason = join_reasons((a, b))
     estimate = sample.difference(measure, *ordered)
-    return Row(
+    return GapRow(
         kind="gap",
         measure=measure,
         privileged=privileged.name,
@@ -283,7 +286,7 @@ def _clusters(
     return {"n_clusters": sample.count_units(measure, *sides), "widening": widening}
 
 
-def _spread_rows(sample: Predictions, gaps: Gaps) -> list[Row]:
+def _spread_rows(sample: Predictions, gaps: Gaps) -> list[GapRow]:
     if "max-difference" not in gaps.compare:
         return []
     names = [name for name in gaps.measures if name not in WITHOUT_GAP]
@@ -291,7 +294,7 @@ def _spread_rows(sample: Predictions, gaps: Gaps) -> list[Row]:
     return [row for rows in zip(*spreads, strict=True) for row in rows]
 
 
-def _spreads_of(sample: Predictions, name: str, gaps: Gaps) -> list[Row]:
+def _spreads_of(sample: Predictions, name: str, gaps: Gaps) -> list[GapRow]:
     """Return the largest difference and the ratio among the groups that have a value."""
     by_measure = {
         measure: {
@@ -309,7 +312,7 @@ def _spreads_of(sample: Predictions, name: str, gaps: Gaps) -> list[Row]:
     }
     if min(map(len, defined.values())) < 2:
         reason = low_support or "a difference needs two groups"
-        return [Row(spread.kind, name, reason=reason) for spread in (DIFFERENCE, RATIO)]
+        return [GapRow(spread.kind, name, reason=reason) for spread in (DIFFERENCE, RATIO)]
     blocks = {
         measure: make_block(sample, measure, list(groups)) for measure, groups in defined.items()
     }
@@ -318,12 +321,12 @@ def _spreads_of(sample: Predictions, name: str, gaps: Gaps) -> list[Row]:
     for spread in (DIFFERENCE, RATIO):
         if any(map(spread.undefined, blocks.values())):
             reason = "; ".join(filter(None, ("all values are 0", excluded)))
-            rows.append(Row(spread.kind, name, reason=reason))
+            rows.append(GapRow(spread.kind, name, reason=reason))
             continue
         estimate = estimate_spread(list(blocks.values()), spread, sample.level)
         decisive = max(blocks, key=lambda measure: spread.order(blocks[measure]))
         extremes = _best_and_worst(decisive, defined[decisive])
-        rows.append(Row(spread.kind, name, **extremes, **estimate._asdict(), reason=excluded))
+        rows.append(GapRow(spread.kind, name, **extremes, **estimate._asdict(), reason=excluded))
     return rows
 
 
@@ -354,3 +357,97 @@ def _best_and_worst(measure: str, group_measures: Mapping[str, GroupMeasure]) ->
         "support_privileged": n,
         "support_unprivileged": m,
     }
+
+
+# Gaps of several classes, each against all others, and of several classifiers.
+
+MACRO = "macro"
+# One number for all classes: the share of items with the correct class
+ALL_CLASSES = "accuracy"
+# Not averaged: over all classes the selected shares sum to 1 in every group
+NOT_AVERAGED = (ALL_CLASSES, "selection_rate", "base_rate", *CRITERIA)
+
+
+def class_rows(predictions: pd.DataFrame, gaps: Gaps) -> list[GapRow]:
+    """Return the rows of ``gap_table`` for labels of any names (``1`` and ``1.0`` are the same).
+
+    ``subset`` is the class measured against all others, ``macro`` for the mean over classes (NaN
+    with its reason for a group with too few items of a class), and empty for accuracy, the share of
+    items with the correct class. Raises ``InputError`` for AUCs, as an item has one score only, and
+    if no prediction is a label.
+    """
+    if aucs := [name for name in gaps.measures if name in RANKINGS]:
+        raise InputError(f"measures={aucs[0]} needs labels of 0 and 1; leave it out")
+    label, prediction = (_classes(predictions, name) for name in ("label", "prediction"))
+    if not {*label} & {*prediction}:
+        labels, answers = (", ".join(sorted({*column})[:5]) for column in (label, prediction))
+        raise InputError(
+            f"no prediction is a label: {answers} are none of {labels}; spell them alike"
+        )
+
+    def read_binary_sample(
+        label: pd.Series[bool], prediction: pd.Series[bool]
+    ) -> GroupedPredictions:
+        flags = predictions.assign(label=label.astype(int), prediction=prediction.astype(int))
+        return read_grouped_predictions(flags, gaps)
+
+    names = sorted({*label} | {*prediction})
+    by_class = {name: read_binary_sample(label == name, prediction == name) for name in names}
+    mean = WeightedSum(list(by_class.values()), [1 / len(by_class)] * len(by_class))
+    subsets: list[tuple[str, GroupedPredictions | WeightedSum, list[str]]] = [
+        (name, sample, [measure for measure in gaps.measures if measure != ALL_CLASSES])
+        for name, sample in by_class.items()
+    ]
+    averaged = [measure for measure in gaps.measures if measure not in NOT_AVERAGED]
+    subsets.append((MACRO, mean, averaged))
+    if ALL_CLASSES in gaps.measures:
+        correct = read_binary_sample(label == label, label == prediction)
+        subsets.insert(0, ("", correct, [ALL_CLASSES]))
+    return [
+        row._replace(subset=subset)
+        for subset, sample, measures in subsets
+        for row in sample_rows(sample, replace(gaps, measures=tuple(measures)))
+    ]
+
+
+def _classes(predictions: pd.DataFrame, column: str) -> pd.Series[str]:
+    values = read_labels(predictions, column)
+    if MACRO in set(values):
+        raise InputError(f"a class is called {MACRO!r}, the name of the mean over all; rename it")
+    return values
+
+
+def classifier_rows(predictions: Mapping[str, pd.DataFrame], gaps: Gaps) -> list[GapRow]:
+    """Return the rows of ``gap_table`` for classifiers by name, on the same items in order.
+
+    Then for each pair, named ``later - earlier`` in ``classifier`` and with the name of the
+    ``earlier``, the values and gaps of the later minus the earlier, with intervals of paired
+    differences (``WeightedSum``): an item that both get wrong widens none.
+    ``p_holm`` of a value is adjusted over all groups and measures of the pair, that of a gap over
+    all gaps. Nothing is pooled over classifiers. Raises as ``gap_table`` does.
+    """
+    samples = {name: read_grouped_predictions(table, gaps) for name, table in predictions.items()}
+    rows = [
+        row._replace(classifier=name)
+        for name, sample in samples.items()
+        for row in sample_rows(sample.merge_equal(), gaps)
+    ]
+    for earlier, later in combinations(samples, 2):
+        contrast = WeightedSum([samples[later], samples[earlier]], [1, -1])
+        rows += [
+            row._replace(classifier=f"{later} - {earlier}", earlier=earlier)
+            for row in [*_change_rows(contrast, gaps), *difference_rows(contrast, gaps)]
+        ]
+    return rows
+
+
+def _change_rows(contrast: WeightedSum, gaps: Gaps) -> list[GapRow]:
+    """Return the changes of the measures of each group; of the base rate there is none."""
+    measures = tuple(name for name in gaps.measures if name != "base_rate")
+    rows = value_rows(contrast, replace(gaps, measures=measures))
+
+    def estimate_row(sample: Predictions, number: int) -> Estimate:
+        row = rows[number]
+        return sample.group_measure(row.measure, GroupOrRest(row.group)).estimate
+
+    return adjust_rows(rows, contrast, estimate_row)

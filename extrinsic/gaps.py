@@ -16,8 +16,7 @@ from typing import Annotated, ClassVar, Literal
 
 from annotated_types import Gt, Lt
 
-from biasbridge.extrinsic.measures import MEASURES
-from biasbridge.extrinsic.ranking import RANKINGS
+from biasbridge.extrinsic.measures import MEASURES, RANKINGS
 from biasbridge.files import InputError, choice, nearest
 from biasbridge.files.choice import Fileless, Whole
 
@@ -42,7 +41,7 @@ class Gaps(Fileless):
     another; they must exist. Empty: all.
 
     ``measures``: names in ``biasbridge.extrinsic.measures.MEASURES``,
-    ``biasbridge.extrinsic.ranking.RANKINGS`` (they need scores; background AUCs have values only,
+    ``biasbridge.extrinsic.measures.RANKINGS`` (they need scores; background AUCs have values only,
     as they compare with all other items already) and ``CRITERIA`` (``max-difference`` only: the
     largest difference, and smallest ratio, of any measure of the criterion).
 

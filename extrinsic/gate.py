@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import pandas as pd
 
+from biasbridge.extrinsic.gap_printing import name_measure
 from biasbridge.extrinsic.gap_table import WITHOUT_GAP, as_table
 from biasbridge.extrinsic.gaps import ALL_MEASURES, CRITERIA
-from biasbridge.extrinsic.memberships import CROSSED_BY
-from biasbridge.extrinsic.terminal import name_measure
+from biasbridge.extrinsic.predictions import CROSSED_BY
 from biasbridge.files import InputError, nearest
-from biasbridge.files.printable import printable
-from biasbridge.stats.changes import IN_WORDS
-from biasbridge.stats.formatting import Sign, format_number
-from biasbridge.stats.multiple_testing import LEVEL, MAX_GAPS
+from biasbridge.files.errors import printable
+from biasbridge.stats.formatting import IN_WORDS, Sign, format_number
+from biasbridge.stats.intervals import ALPHA, MAX_GAPS
 
 if TYPE_CHECKING:
     from biasbridge.extrinsic.request import GapRequest
@@ -98,7 +97,7 @@ def find_gated_gaps(
     narrow = replace(request, measures=tuple(bounds), compare=compare)
     gaps = find_gaps(request.level)  # one classifier and class have simultaneous intervals
     if {"classifier", "subset"} & {*gaps} and (n := gaps["value"].count()):
-        wider = find_gaps(1 - LEVEL / n)
+        wider = find_gaps(1 - ALPHA / n)
         return gaps.assign(low_simultaneous=wider["low"], high_simultaneous=wider["high"])
     return gaps
 

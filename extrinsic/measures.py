@@ -8,7 +8,7 @@ Each is a ratio of counts in a group's confusion matrix:
     base rate = (tp + fn) / all, a property of the items: no gap is computed
 
 F1 is 2 J / (1 + J) of the share J = tp / (tp + fp + fn), so all have the interval of a proportion.
-``tests/extrinsic/test_gap_coverage.py`` simulates the coverage of the intervals.
+``tests/extrinsic/test_coverage.py`` simulates the coverage of the intervals.
 """
 
 from __future__ import annotations
@@ -19,10 +19,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from biasbridge.stats.intervals import Estimate, wilson
+from biasbridge.stats.intervals import Estimate, quantile, wilson
 
 if TYPE_CHECKING:
     from biasbridge.stats.arrays import Floats
+
 
 Counts = NDArray[np.int64]
 
@@ -141,3 +142,95 @@ def expected_from_base_rates(measure: str, first: Counts, second: Counts, union:
 
         # Rounded: rates of a single class have a gap of exactly 0
         return round(expected_value(first) - expected_value(second), 12) + 0.0
+
+
+# Areas under the ROC curve by group, and their intervals (Borkan et al., 2019).
+#
+#     AUC of a group       its positives against its negatives
+#     BPSN AUC             positives of the background against the group's negatives
+#     BNSP AUC             the group's positives against negatives of the background
+#
+# The background is all other items. A low BPSN AUC means that the group's negatives score like
+# other
+# positives (false positives), a low BNSP AUC that its positives score like other negatives (false
+# negatives), at any threshold.
+
+AUC_BISECTIONS = 60
+
+
+class Ranking(NamedTuple):
+    """Source of the ranked positives and negatives: the group or its background."""
+
+    own_positives: bool = True
+    own_negatives: bool = True
+
+    larger_is_better: bool = True
+
+
+RANKINGS = {
+    "auc": Ranking(),
+    "bpsn_auc": Ranking(own_positives=False),
+    "bnsp_auc": Ranking(own_negatives=False),
+}
+# These compare a group with all other items already
+BACKGROUND_RANKINGS = tuple(name for name, ranking in RANKINGS.items() if not all(ranking[:2]))
+
+
+def placements(positives: Floats, negatives: Floats) -> tuple[Floats, Floats]:
+    """Compute the share of negatives below each positive, and of positives above each negative,
+    ties half (DeLong et al., 1988). The mean of either is the AUC.
+    """
+    return _shares_below(positives, negatives), 1 - _shares_below(negatives, positives)
+
+
+def _shares_below(values: Floats, reference: Floats) -> Floats:
+    ranked = np.sort(reference)
+    below, not_above = (np.searchsorted(ranked, values, side) for side in ("left", "right"))
+    shares: Floats = (below + not_above) / (2 * len(reference))
+    return shares
+
+
+def auc_estimate(
+    auc: float, n_positives: int, n_negatives: int, level: float, effect: float
+) -> Estimate:
+    """Compute the score interval of an AUC (Newcombe, 2006, Statistics in Medicine 25, his method 5
+    without his equal sizes).
+
+    All A' with |A - A'| <= z sqrt(effect V(A')), with the variance of Hanley and McNeil (1982)
+
+        V(A) = A (1 - A) (1 + (m - 1) (1 - A) / (2 - A) + (n - 1) A / (1 + A)) / (m n)
+
+    of m positives and n negatives.
+
+    Parameters
+    ----------
+    auc : float
+        In [0, 1].
+    n_positives, n_negatives : int
+        At least 1.
+    level : float
+        Confidence level, in (0, 1).
+    effect : float
+        Design effect, as in ``Measure.estimate``.
+
+    Returns
+    -------
+    Estimate
+        In [0, 1], never of zero width.
+    """
+    z = quantile(level)
+
+    def is_outside(candidate: float) -> bool:
+        factor = 1 + (n_positives - 1) * (1 - candidate) / (2 - candidate)
+        factor += (n_negatives - 1) * candidate / (1 + candidate)
+        variance = effect * candidate * (1 - candidate) * factor / (n_positives * n_negatives)
+        return (auc - candidate) ** 2 > z**2 * variance
+
+    bounds = []
+    for end in (0.0, 1.0):
+        outside, inside = end, auc
+        for _ in range(AUC_BISECTIONS):
+            middle = (outside + inside) / 2
+            outside, inside = (middle, inside) if is_outside(middle) else (outside, middle)
+        bounds.append(inside)
+    return Estimate(auc, *bounds)

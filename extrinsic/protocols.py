@@ -39,7 +39,7 @@ class LanguageTagger(Tagger, Protocol):
 @runtime_checkable
 class Classifier(Choice, Protocol):
     """Classifier of posts on word vectors; with a class attribute ``needs`` on an ``encoder`` of
-    texts (``biasbridge.files.models.encodes``) or a language ``model``.
+    texts (``biasbridge.files.models.encoder``) or a language ``model``.
     """
 
     def predict(self, posts: pd.DataFrame, features: Any, *, seed: int) -> pd.DataFrame:

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, get_args
 
 import pandas as pd
 
-from biasbridge.extrinsic.gap_table import gap_rows
+from biasbridge.extrinsic.gap_table import class_rows, classifier_rows, gap_rows
 from biasbridge.extrinsic.gaps import Gaps
 from biasbridge.extrinsic.grouped_predictions import REST, UNKNOWN
-from biasbridge.extrinsic.memberships import GroupColumns, Missing
-from biasbridge.extrinsic.multiclass import class_rows, classifier_rows
+from biasbridge.extrinsic.measures import RANKINGS
 from biasbridge.extrinsic.predictions import (
     GROUP_SEPARATOR,
+    GroupColumns,
+    Missing,
     get_column,
     known_groups,
     no_such_group,
@@ -25,12 +26,11 @@ from biasbridge.extrinsic.predictions import (
     read_positive,
     read_scores,
 )
-from biasbridge.extrinsic.ranking import RANKINGS
 from biasbridge.files import InputError
-from biasbridge.files.names import case_note, find_joined, name_key
+from biasbridge.files.language import case_note, find_joined, name_key
 
 if TYPE_CHECKING:
-    from biasbridge.extrinsic.gap_table import Row
+    from biasbridge.extrinsic.gap_table import GapRow
     from biasbridge.extrinsic.measures import Counts
 
 # Measures that do not depend on base rates come first
@@ -120,11 +120,11 @@ class GapRequest:
             if is_wrong:
                 raise InputError(message)
 
-    def find_rows(self, table: pd.DataFrame) -> list[Row]:
+    def find_rows(self, table: pd.DataFrame) -> list[GapRow]:
         """Return the rows of ``measure``."""
         return self.measure(table)[0]
 
-    def measure(self, table: pd.DataFrame) -> tuple[list[Row], Sequence[str]]:
+    def measure(self, table: pd.DataFrame) -> tuple[list[GapRow], Sequence[str]]:
         """Compute the rows of one classifier, or of several and each pair of them, and notes on
         empty groups.
 

@@ -14,7 +14,7 @@ possible: values beyond an interval of length D are moved to its ends, and so ar
 differences count half (mid-P).
 
 Coverage is about 95% for 3 and 6 groups, equal or not; 92% to 99% by arrangement of the groups:
-see ``tests/extrinsic/test_spread_coverage.py``.
+see ``tests/extrinsic/test_coverage.py``.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 # Draws: N_DRAWS, fewer with many groups (MAX_VALUES values in all), never below MIN_DRAWS
 N_DRAWS, MAX_VALUES, MIN_DRAWS = 2_000, 100_000, 200
-STEPS = 12
+SPREAD_BISECTIONS = 12
 GRID = 257
 TIED = 1.6
 TOLERANCE = 1e-9
@@ -152,7 +152,7 @@ def _find_bound(
     if p_value(end) > threshold:
         return end
     outside = end
-    for _ in range(STEPS):
+    for _ in range(SPREAD_BISECTIONS):
         middle = (inside + outside) / 2
         inside, outside = (middle, outside) if p_value(middle) > threshold else (inside, middle)
     return inside

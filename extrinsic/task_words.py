@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from biasbridge.files import InputError
 from biasbridge.files.tables import require_columns
-from biasbridge.intrinsic.wordsets import Query, WordSet
+from biasbridge.intrinsic.words import Query, WordSet
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from biasbridge.extrinsic.gap_table import WITHOUT_GAP, Row, as_table, difference_rows
+from biasbridge.extrinsic.gap_printing import name_measure
+from biasbridge.extrinsic.gap_table import WITHOUT_GAP, GapRow, as_table, difference_rows
 from biasbridge.extrinsic.gate import format_trimmed, require_gap
 from biasbridge.extrinsic.grouped_predictions import ALL, GroupedPredictions, GroupOrRest
 from biasbridge.extrinsic.measures import MEASURES, Counts
 from biasbridge.extrinsic.predictions import read_grouped_predictions
 from biasbridge.extrinsic.request import DEFAULT_MEASURES, GapRequest
-from biasbridge.extrinsic.terminal import name_measure
 from biasbridge.files import InputError
-from biasbridge.files.printable import printable
-from biasbridge.stats.multiple_testing import MAX_GAPS
+from biasbridge.files.errors import printable
+from biasbridge.stats.intervals import MAX_GAPS
 
 if TYPE_CHECKING:
     from biasbridge.stats.arrays import Floats
@@ -48,7 +48,7 @@ def threshold_table(options: dict[str, Any], table: pd.DataFrame) -> pd.DataFram
     classifiers, gaps = request.read(table.assign(**{unused: False}))
     with_score = replace(gaps, measures=(*measures, "auc"))
     sample = read_grouped_predictions(classifiers[unused], with_score)
-    rows: list[Row] = []
+    rows: list[GapRow] = []
     of_rows: list[tuple[float, float]] = []
     thresholds = choose_thresholds(sample.score)
     for threshold, at_threshold in zip(thresholds, at_thresholds(sample, thresholds), strict=True):
@@ -167,7 +167,7 @@ def format_gap(row: Any) -> str:
     return f"{row['unprivileged']} {format_trimmed(row['value'], '+')} [{low},{high}]"
 
 
-def as_text(table: pd.DataFrame) -> pd.DataFrame:
+def threshold_text(table: pd.DataFrame) -> pd.DataFrame:
     """Return a row of text per threshold: F1, and the largest gap of each measure."""
     largest = largest_gaps(table)
     largest["text"] = [format_gap(row) for row in largest.to_dict("records")]

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from biasbridge.files.atomic import atomic_path, require_output
-from biasbridge.files.printable import printable
+from biasbridge.files.errors import printable
+from biasbridge.files.paths import atomic_path, require_output
 
 if TYPE_CHECKING:
     import altair as alt

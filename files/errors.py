@@ -5,11 +5,10 @@ from __future__ import annotations
 import difflib
 import errno
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-
-from biasbridge.files.printable import printable
 
 LONGEST = 4_000
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -62,3 +61,17 @@ def run_cli(main: Callable[[], int | None]) -> None:
             place = f"cannot write {error.filename or 'the output'}: {error.strerror}"
             print(f"error: {place}; free some space, or choose another place", file=sys.stderr)
         sys.exit(2)
+
+
+# Text without characters that move the cursor, end a line or change the text direction.
+
+# Control characters, line and paragraph separators, overrides of text direction, half surrogates
+# and noncharacters
+CONTROL = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
+)
+
+
+def printable(text: str) -> str:
+    r"""Escape the control characters of a text: ``\n``, ``\x1b``, ``\u202e``."""
+    return CONTROL.sub(lambda match: match[0].encode("unicode_escape").decode(), text)

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Mapping
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Collection, Container, Iterable, Mapping
+from hashlib import sha256
+from itertools import groupby
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from biasbridge.files.errors import InputError
-from biasbridge.files.names import normalise_text
+
+if TYPE_CHECKING:
+    import pandas as pd
+
 
 UNDETERMINED = "und"  # ISO 639 for an unknown language
 # Frequent function words of the languages of built-in queries
@@ -78,3 +84,159 @@ def require_one_language(choices: Mapping[str, object], remedy: str) -> None:
     if len({*determined.values()}) > 1:
         different = " and ".join(f"{name} is in {code!r}" for name, code in determined.items())
         raise InputError(f"{different}; {remedy}")
+
+
+# Names that are compared with others: groups, clusters, labels, words, keys of vectors.
+
+# Characters of no width, which editors and spreadsheets leave at the ends of cells
+INVISIBLE = "\u200b\u200c\u200d\u2060\ufeff"
+DOTTED = "i\u0307"  # the lower case of a Turkish "İ" in Unicode
+WHOLE = re.compile(r"([+-]?\d+)\.0+")
+# What programs write for an empty cell, in this case: "none" may be a name
+MISSING = {"", "NA", "N/A", "#N/A", "<NA>", "nan", "NaN", "NaT", "None", "NULL", "null"}
+JOINTS = (";", "|", ",", "/", "+", "&", "\n")  # between several names in a cell
+
+
+def _combining_signs() -> str:
+    """Return a regular expression's ranges of the signs that belong to the letter before them."""
+    codes = [code for code in range(0x300, 0xAC00) if unicodedata.category(chr(code))[0] == "M"]
+    codes = [code for code in codes if not 0x20D0 <= code <= 0x20F0]  # around symbols
+    runs = [[*run] for _, run in groupby(enumerate(codes), lambda pair: pair[1] - pair[0])]
+    return "".join(f"{chr(run[0][1])}-{chr(run[-1][1])}" for run in runs)
+
+
+# Accents and the vowel signs of Hindi, which ``\w`` does not match
+SIGNS = _combining_signs()
+
+
+def normalise_text(text: str) -> str:
+    """Return text as it is compared: in Unicode's form NFC, with plain spaces, none at its ends.
+
+    >>> normalise_text("Espan\u0303a\u00a0")
+    'España'
+    """
+    if text.isprintable() and text.strip() == text and unicodedata.is_normalized("NFC", text):
+        return text  # most words of a vocabulary
+    composed = unicodedata.normalize("NFC", text)
+    plain = "".join(" " if character.isspace() else character for character in composed)
+    return plain.strip(f" {INVISIBLE}")
+
+
+def name_key(name: object) -> str:
+    """Return the form in which the names of groups, clusters and labels are compared: that of
+    ``normalise_text``, and whole floats as integers.
+
+    >>> name_key(1.0), name_key("01.00 ")
+    ('1', '01')
+    """
+    text = normalise_text(str(name))
+    whole = WHOLE.fullmatch(text)
+    return whole[1] if whole else text
+
+
+def first_spellings(names: Iterable[object]) -> dict[str, str]:
+    """Return the spelling to print by key: the first, with plain spaces and none at its ends."""
+    spellings: dict[str, str] = {}
+    for name in names:
+        spelling = name_key(name) if isinstance(name, float) else normalise_text(str(name))
+        spellings.setdefault(name_key(name), spelling)
+    return spellings
+
+
+def is_missing(name: object) -> bool:
+    """Return whether text stands for an empty cell, such as ``NA``."""
+    return normalise_text(str(name)) in MISSING
+
+
+def spell_alike(cells: pd.Series, named: Collection[str] = ()) -> pd.Series:
+    """Return a column with names that compare equal in one spelling, missing ones as NaN;
+    ``named`` ones are not missing.
+    """
+    distinct = cells.dropna().unique()
+    spellings = first_spellings(
+        cell for cell in distinct if not is_missing(cell) or name_key(cell) in named
+    )
+    return cells.map({cell: spellings.get(name_key(cell)) for cell in distinct})
+
+
+def find_joined(
+    texts: Collection[str], among: Collection[str] | None = None
+) -> tuple[str, str, str] | None:
+    """Return a text that joins one of the names ``among`` them to others, that name, and what
+    joins them.
+    """
+    keys = {*map(name_key, texts if among is None else among)}
+    for text in sorted(text for text in texts if among is None or name_key(text) not in keys):
+        for joint in JOINTS:
+            parts = [part for part in text.split(joint) if part.strip()]  # not "LGBTQ+"
+            if len(parts) > 1 and (shared := [part for part in parts if name_key(part) in keys]):
+                return text, normalise_text(shared[0]), joint
+    return None
+
+
+def case_note(names: Iterable[str], kind: str) -> str:
+    """Return a note on names that differ only in case; empty if there are none."""
+    by_folded: defaultdict[str, list[str]] = defaultdict(list)
+    for name in dict.fromkeys(names):
+        by_folded[name.casefold()].append(name)
+    pairs = [" and ".join(map(repr, same)) for same in by_folded.values() if len(same) > 1]
+    listed = ", ".join(pairs[:3]) + (f" and {len(pairs) - 3} more" if len(pairs) > 3 else "")
+    return f"{kind} that differ only in case count as different: {listed}" if pairs else ""
+
+
+def whole_word(text: str) -> re.Pattern[str]:
+    """Return the pattern of a word or phrase, in any case, that is not a part of a longer word."""
+    part = rf"[\w{SIGNS}\u200c\u200d]"  # joiners stand inside words
+    return re.compile(rf"(?<!{part}){re.escape(text)}(?!{part})", re.IGNORECASE)
+
+
+def lower_forms(word: str) -> tuple[str, ...]:
+    """Return a word in lower case; of one with a Turkish "İ" or "I" each form in use.
+
+    >>> lower_forms("İZMİR"), lower_forms("IŞIK")
+    (('izmir', 'i̇zmi̇r'), ('işik', 'ışık'))
+    """
+    lower, turkish = word.lower(), word.replace("I", "ı").lower()
+    forms = (lower.replace(DOTTED, "i"), lower, turkish.replace(DOTTED, "i"))
+    return tuple(dict.fromkeys(forms))
+
+
+def known_form(word: str, vocabulary: Container[str]) -> str:
+    """Return the word if the vocabulary has it, else its form in lower case that it has, if any."""
+    return next((form for form in (word, *lower_forms(word)) if form in vocabulary), word)
+
+
+# Masking of slurs in users' posts for readers: ``b****``.
+#
+# This repository holds only the first digits of the hash of each word (SHA-256 of the word in
+# lower case). The words come from HateCheck's templates, HatEval's keywords and tokens of
+# Davidson et al.'s tweets, with their plurals. New spellings are not masked.
+
+WORD = re.compile(r"\w+")
+DIGITS = 8
+HASH_LIST = """
+00940d98 022a8753 038c9ccd 044eb98b 045c89d1 086bc1cc 08a841e9 09231e07 0ce875d6 0dcc4d33
+0ea1bedb 11cf8376 120f6e5b 1290d04b 12e6274e 158869a9 16ea09fc 17a110e5 17bde8b4 1c86838f
+1db64d8c 1e02eec4 1f5758ae 1f6ea1fd 206d6599 22fc75e6 262f86db 268651b3 27a62b68 328d721e
+32c2aaad 33740da8 33b9a12f 341d5638 3b1e0d7c 3dc769bb 3eed6d8f 3ff99471 402f7ebd 448b303c
+44f8202e 45cd3e1b 470dd245 489a8455 4bfae123 4cc34eab 4d4a5cbe 50465236 517ae3f7 544fc854
+566f532d 58d5ed00 5a9d9dce 5af82665 5b3ae48b 5cb6af43 619bc82e 6422a9a5 64dd7c4e 67bfe059
+6ada028b 6db5f27a 6dbe0f85 70a4ce37 7122c9a1 7145d43d 74006ca1 7665769c 784b36e2 7d1300df
+7f4d74d5 82159dd0 86c434a1 87d1690e 886d51e9 8a161949 8d5506af 8dd8c052 8f5083e3 92a9bf81
+937d56e4 940cd091 98b52c4b 9915ba2d 994c293a 99a25944 9ae315a9 a2bd9297 a40ccba8 b0105c79
+b3bf874e bb209d50 bbcd2f1e bd331fb1 be00f1af c0d07de7 c0f42ff5 c1cabb6f c2c3b68b c3de533e
+c74677ab cc020323 ced52bdc d4f68464 d6320c80 d75a838d d7cc7ecc d873147a da474c1d daec0c23
+dc50e12f e0cb2381 e10c5b19 e7b98c6a eef3bd09 efe29369 f07a64bb f1b9c63b f3cf22cc f49305ac
+f6d76e10 f9d0d9b1 fa38a8d3 fd3d4829 ff454a87
+"""
+HASHES = frozenset(HASH_LIST.split())
+
+
+def mask_slurs(text: str) -> str:
+    """Replace all but the first letter of each slur in a text by asterisks."""
+    return WORD.sub(lambda match: _masked(match[0]), text)
+
+
+def _masked(word: str) -> str:
+    is_slur = sha256(word.lower().encode()).hexdigest()[:DIGITS] in HASHES
+    return word[0] + "*" * (len(word) - 1) if is_slur else word

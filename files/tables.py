@@ -15,14 +15,13 @@ import pandas as pd
 from pandas.api.types import is_object_dtype
 from pydantic import TypeAdapter
 
-from biasbridge.files.errors import InputError, nearest
-from biasbridge.files.json_lines import read_json_lines
-from biasbridge.files.printable import printable
+from biasbridge.files.errors import InputError, nearest, printable
 from biasbridge.files.text import (
     LONGEST_LINE,
     OPENERS,
     open_binary,
     open_plain,
+    read_json_lines,
     read_lines,
     unpacked_name,
 )

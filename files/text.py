@@ -6,17 +6,23 @@ import bz2
 import codecs
 import gzip
 import io
+import json
 import lzma
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, cast
+from typing import IO, TYPE_CHECKING, TypeVar, cast
+
+import yaml
+from pydantic import TypeAdapter, ValidationError
 
 from biasbridge.files.errors import InputError, nearest
+from biasbridge.files.paths import atomic_path
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
+
 
 Opener = Callable[[IO[bytes], str], object]
 # Errors of the openers while reading; bz2 and gzip raise a bare OSError for bad data.
@@ -171,3 +177,115 @@ def read_lines(path: str | Path, *, largest: int = LARGEST) -> Iterator[str]:
             yield text.rstrip("\r\n") if text.endswith("\n") else text
     if number == 0:
         raise InputError(f"{path} is empty")
+
+
+# JSON Lines, checked by pydantic.
+
+T = TypeVar("T")
+
+
+def read_json_lines(path: str | Path, adapter: TypeAdapter[T], kind: str) -> Iterator[T]:
+    """Yield an object per line, as ``number_json_lines`` does."""
+    return (value for _, value in number_json_lines(path, adapter, kind))
+
+
+def number_json_lines(
+    path: str | Path, adapter: TypeAdapter[T], kind: str
+) -> Iterator[tuple[int, T]]:
+    """Yield the number of each line and its object; blank lines are skipped.
+
+    Raises ``InputError`` with the line if that is no object of this kind.
+    """
+    for number, line in enumerate(read_lines(path), 1):
+        if not line.strip():
+            continue
+        try:
+            yield number, adapter.validate_json(line)
+        except ValidationError as error:
+            first = error.errors()[0]
+            reason = ": ".join(filter(None, (".".join(map(str, first["loc"])), first["msg"])))
+            raise InputError(f"{path}: line {number} is no {kind} ({reason})") from None
+
+
+def write_json_lines(rows: Iterable[T], adapter: TypeAdapter[T], path: str | Path) -> None:
+    """Write an object per line; a reader sees the whole file or none."""
+    with atomic_path(path) as work, work.open("wb") as out:
+        out.writelines(adapter.dump_json(row) + b"\n" for row in rows)
+
+
+# Nested values from small files, YAML or JSON.
+
+LARGEST_NESTED = 16 << 20
+MAX_DEPTH = 20
+MERGE = "tag:yaml.org,2002:merge"  # the key <<
+TOO_DEEP = f"nested too deeply; allowed are {MAX_DEPTH} lists and mappings within one another"
+Loader = yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader
+# YAML's own errors, and those that its constructors of numbers and dates raise.
+MALFORMED = (yaml.YAMLError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError)
+
+
+def read_nested(path: str | Path) -> object:
+    """Read a file as plain Python values; JSON by its suffix, else YAML.
+
+    Raises ``InputError`` as ``read_lines`` does, beyond ``LARGEST`` bytes and ``MAX_DEPTH`` levels,
+    and for a file that is not YAML or JSON or gives a key twice in one mapping.
+    """
+    kind = "JSON" if Path(path).suffix == ".json" else "YAML"
+    try:
+        text = "\n".join(read_lines(path, largest=LARGEST_NESTED))
+        if kind == "JSON":
+            content: object = json.loads(text, object_pairs_hook=_unique)
+        else:
+            _refuse_deep(text)
+            _refuse_repeated(yaml.compose(text, Loader=Loader))
+            content = yaml.load(text, Loader=Loader)
+    except RecursionError:
+        raise InputError(f"{path}: {TOO_DEEP}") from None
+    except InputError:
+        raise
+    except MALFORMED as error:
+        raise InputError(f"{path} is not valid {kind}: {' '.join(str(error).split())}") from None
+    return content
+
+
+def _refuse_deep(text: str) -> None:
+    """Raise ``ValueError`` for YAML deeper than ``MAX_DEPTH``, which is built by recursion in C."""
+    depth = 0
+    for event in yaml.parse(text, Loader=Loader):
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        if depth > MAX_DEPTH:
+            line = f"line {event.start_mark.line + 1}: " if event.start_mark else ""
+            raise ValueError(f"{line}{TOO_DEEP}")
+
+
+def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """Build a JSON object. Raise ``ValueError`` for a key given twice: one value would be lost."""
+    values = dict(pairs)
+    if len(values) < len(pairs):
+        keys = [key for key, _ in pairs]
+        repeated = next(key for key in keys if keys.count(key) > 1)
+        raise ValueError(f"the key {repeated!r} is given twice in one object")
+    return values
+
+
+def _refuse_repeated(root: yaml.Node | None) -> None:
+    """Raise ``ValueError`` for a key given twice in a YAML mapping."""
+    nodes, seen = [root], set()
+    while nodes:
+        node = nodes.pop()
+        if id(node) in seen or not isinstance(node, yaml.CollectionNode):
+            continue
+        seen.add(id(node))
+        if isinstance(node, yaml.MappingNode):
+            keys = set()
+            for key, value in node.value:
+                nodes += [key, value]
+                if not isinstance(key, yaml.ScalarNode) or key.tag == MERGE:
+                    continue
+                if (key.tag, key.value) in keys:
+                    line = f"line {key.start_mark.line + 1}: " if key.start_mark else ""
+                    raise ValueError(f"{line}the key {key.value!r} is given twice in one mapping")
+                keys.add((key.tag, key.value))
+        else:
+            nodes += node.value

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass
 from glob import escape
 from pathlib import Path
 
 from biasbridge.files.data.registry import data_folder, data_path, how_to_get, registry
 from biasbridge.files.errors import InputError, nearest
-from biasbridge.files.packages import PACKAGE, in_package
+from biasbridge.files.places import PACKAGE, in_package
 from biasbridge.files.text import DAMAGE, open_binary
 
 MAPPED = ("words.txt", "vectors.npy", "counts.npy")
@@ -93,3 +95,108 @@ def _starts(path: Path) -> bytes:
             return raw.read(1)
     except DAMAGE:
         return b""
+
+
+# Detection of the format of a file of word vectors from its bytes.
+
+FORMATS = (
+    *("word2vec_text", "glove", "word2vec_binary", "mapped", "indexed", "fasttext_binary"),
+    "gensim",
+)
+FASTTEXT_MAGIC = b"\xba\x16\x4f\x2f"  # int32 793712314, little-endian
+SAMPLE = 1 << 20
+MAX_DIM = 50_000
+HEADER = re.compile(rb"(?:\xef\xbb\xbf)?[ \t]*(\d{1,15})[ \t]+(\d{1,15})[ \t\r]*")
+NUMBER = re.compile(rb"(?i)[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?|[+-]?(?:nan|inf|infinity)")
+NUMBERISH = re.compile(rb"[0-9.,eE+-]+")
+OTHER_FORMATS = {
+    b"\x1f\x8b": "is gzip-compressed: give it the suffix .gz",
+    b"BZh": "is bzip2-compressed: give it the suffix .bz2",
+    b"\xfd7zXZ": "is xz-compressed: give it the suffix .xz",
+    b"PK\x03\x04": "is a zip archive: give it the suffix .zip",
+    b"\x93NUMPY": "is a bare matrix without words: give the folder that holds it beside words.txt",
+    b"\x89HDF": "is an HDF5 file: export its vectors as word2vec text",
+}
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A format of ``FORMATS``; for text and binary the dimension, and the row count of a header."""
+
+    format: str
+    dim: int = 0
+    count: int | None = None
+
+
+def detect_format(path: str | Path) -> str:
+    """Return the format of ``path``, one of ``FORMATS``. Raises ``InputError`` for no vectors."""
+    return detect_layout(locate_vectors(path)).format
+
+
+def detect_layout(path: Path) -> Layout:
+    """Return the format of ``path``, and the shape that its first lines give."""
+    if path.is_dir():
+        if (path / "words.txt").is_file() and (path / "vectors.npy").is_file():
+            return Layout("mapped")
+        if indexed_files(path):
+            return Layout("indexed")
+        raise InputError(
+            f"{path} is a folder without words.txt and vectors.npy; give a file of vectors or a"
+            " folder that save_mapped wrote"
+        )
+    sample = _sample(path)
+    if not sample:
+        raise InputError(f"{path} is empty")
+    for magic, remedy in OTHER_FORMATS.items():
+        if sample.startswith(magic):
+            raise InputError(f"{path} {remedy}")
+    if sample.startswith(FASTTEXT_MAGIC):
+        return Layout("fasttext_binary")
+    if sample[0] == 0x80 and sample[1:2] in (b"\x02", b"\x03", b"\x04", b"\x05"):
+        return Layout("gensim")
+    first_line, _, rows = sample.partition(b"\n")
+    header = HEADER.fullmatch(first_line)
+    if header:
+        return _with_header(path, int(header[1]), int(header[2]), rows)
+    return _without_header(path, first_line)
+
+
+def is_number(token: bytes) -> bool:
+    """Test whether the token spells a float, NaN and infinity included."""
+    return NUMBER.fullmatch(token) is not None
+
+
+def _sample(path: Path) -> bytes:
+    with open_binary(path) as raw:
+        return raw.read(SAMPLE)
+
+
+def _with_header(path: Path, count: int, dim: int, rows: bytes) -> Layout:
+    if not count or not 0 < dim <= MAX_DIM:
+        problem = f"the header promises {count} vectors of dimension {dim}"
+        allowed = f"allowed are 1 or more, of dimension 1 to {MAX_DIM}"
+        raise InputError(f"{path}: {problem}; {allowed}")
+    row = rows.partition(b"\n")[0]
+    # A text row ends in dim numbers; a broken one still looks mostly like numbers, unlike raw
+    # float32.
+    tokens = row.split()[1:]
+    n_numberish = sum(NUMBERISH.fullmatch(token) is not None for token in tokens)
+    is_text = _trailing_numbers(row) == dim or 0 < len(tokens) <= 2 * n_numberish
+    return Layout("word2vec_text" if is_text else "word2vec_binary", dim, count)
+
+
+def _without_header(path: Path, first_line: bytes) -> Layout:
+    dim = _trailing_numbers(first_line)
+    if not 0 < dim <= MAX_DIM:
+        start = first_line[:40].decode("utf-8", "backslashreplace")
+        raise InputError(
+            f"{path} holds no word vectors: line 1 starts '{start}', not with a word and its"
+            " numbers nor with 'COUNT DIMENSION'"
+        )
+    return Layout("glove", dim)
+
+
+def _trailing_numbers(row: bytes) -> int:
+    """Count the numbers at the end of a row, without its word, which may be blank."""
+    backwards = row.split()[::-1] if row[:1].isspace() else row.split()[:0:-1]
+    return next((n for n, token in enumerate(backwards) if not is_number(token)), len(backwards))

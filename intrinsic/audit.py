@@ -12,25 +12,29 @@ from typing import TYPE_CHECKING, NamedTuple
 import pandas as pd
 
 from biasbridge.files import InputError, nearest
-from biasbridge.files.language import UNDETERMINED, guess_language, language_in_name
-from biasbridge.files.names import known_form, lower_forms
-from biasbridge.intrinsic.conventions import ALL_CONVENTIONS
-from biasbridge.intrinsic.frequent_words import clear_frequent_words, is_by_frequency
+from biasbridge.files.language import (
+    UNDETERMINED,
+    guess_language,
+    known_form,
+    language_in_name,
+    lower_forms,
+)
+from biasbridge.intrinsic.lookup import clear_frequent_words, is_by_frequency
 from biasbridge.intrinsic.metrics.utility import SemanticQuality
-from biasbridge.intrinsic.metrics.vector_metrics import METRICS
-from biasbridge.intrinsic.wordsets import load_queries, read_wordsets
+from biasbridge.intrinsic.registry import METRICS
+from biasbridge.intrinsic.score import ALL_CONVENTIONS
+from biasbridge.intrinsic.words import load_queries, read_wordsets
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
-    from biasbridge.intrinsic.conventions import ByConvention
     from biasbridge.intrinsic.metric import Metric
-    from biasbridge.intrinsic.score import Score
-    from biasbridge.intrinsic.wordsets import Query
+    from biasbridge.intrinsic.score import ByConvention, Score
+    from biasbridge.intrinsic.words import Query
 
-FREQUENT = 200  # words from which a language is guessed
+N_FREQUENT = 200  # words from which a language is guessed
 # What stands before or after words in some vocabularies: /c/en/he, he_PRON
-PREFIX, SUFFIX = re.compile("(.*[/:_|#])(.+)"), re.compile("(.+?)([/:_|#].+)")
+WORD_PREFIX, WORD_SUFFIX = re.compile("(.*[/:_|#])(.+)"), re.compile("(.+?)([/:_|#].+)")
 
 
 class AuditedScore(NamedTuple):
@@ -61,7 +65,7 @@ def assume_language(
     name, as in ``cc.es.300.vec``; that of the queries; English.
     """
     file = Path(name).name
-    guessed = guess_language(word.lower() for word in frequent[:FREQUENT])
+    guessed = guess_language(word.lower() for word in frequent[:N_FREQUENT])
     if guessed != UNDETERMINED:
         language, evidence = guessed, "from its frequent words"
     elif (in_name := language_in_name(name)) != UNDETERMINED:
@@ -176,7 +180,7 @@ def name_affix(name: str, vectors: KeyedVectors, metrics: Iterable[Metric]) -> l
         return []
     examples: defaultdict[str, list[str]] = defaultdict(list)
     for key in vectors.index_to_key:
-        before, after = PREFIX.fullmatch(key), SUFFIX.fullmatch(key)
+        before, after = WORD_PREFIX.fullmatch(key), WORD_SUFFIX.fullmatch(key)
         if before and before[2] in words:
             examples[before[1]].append(key)
         if after and after[1] in words:
@@ -204,7 +208,7 @@ def _query_words(metrics: Iterable[Metric]) -> set[str]:
     return {word for wordset in wordsets for word in wordset.words}
 
 
-def audit(
+def score_metrics(
     vectors: KeyedVectors, metrics: Sequence[Metric], *, seed: int = 0
 ) -> list[tuple[Score, Mapping[str, float]]]:
     """Return the scores of every metric, each with the single scores it summarises.
@@ -217,24 +221,24 @@ def audit(
     return [row for metric in metrics for row in metric.score_with_singles(vectors, seed=seed)]
 
 
-def as_table(audited: Iterable[AuditedScore]) -> pd.DataFrame:
+def score_table(audited: Iterable[AuditedScore]) -> pd.DataFrame:
     """Return a row per score: ``vectors``, then the columns of ``Score`` except ``resampled``.
 
     ``settings`` is a column only if a row has some.
     """
-    table = pd.DataFrame(map(as_row, audited)).drop(columns="resampled", errors="ignore")
+    table = pd.DataFrame(map(score_row, audited)).drop(columns="resampled", errors="ignore")
     has_settings = "settings" in table and table["settings"].any()
     return table if has_settings else table.drop(columns="settings", errors="ignore")
 
 
-def as_row(audited: AuditedScore) -> dict[str, object]:
+def score_row(audited: AuditedScore) -> dict[str, object]:
     """Return the cells of a score, with ``p`` and ``n``, short for ``p_value`` and ``n_found``."""
     cells = {"vectors": audited.vectors, **audited.score._asdict()}
     short = {"p": audited.score.p_value, "n": audited.score.n_found}
     return {**cells, **short, "certificate": audited.certificate}
 
 
-def ranks(table: pd.DataFrame) -> pd.DataFrame:
+def rank_files(table: pd.DataFrame) -> pd.DataFrame:
     """Rank files by metric, convention, query and part (rows); 1: value nearest to the unbiased.
 
     Equal distances share their mean rank. Left out: scores of utility, and scores without a value

@@ -21,21 +21,19 @@ from rich.table import Table
 from biasbridge.files import run_cli
 from biasbridge.files.choice import describe_type, field_types
 from biasbridge.files.terminal import print_columns
-from biasbridge.intrinsic.item_metric import ItemMetric
-from biasbridge.intrinsic.items.library import library
-from biasbridge.intrinsic.likelihood.model_metrics import FAMILIES as MODEL_FAMILIES
-from biasbridge.intrinsic.likelihood.model_metrics import MODEL_METRICS
 from biasbridge.intrinsic.metric import Metric
-from biasbridge.intrinsic.metrics.vector_metrics import FAMILIES, METRICS
-from biasbridge.intrinsic.wordsets import load_queries, query_names
+from biasbridge.intrinsic.models.item_metric import ItemMetric
+from biasbridge.intrinsic.models.items import library
+from biasbridge.intrinsic.registry import FAMILIES, METRICS, MODEL_FAMILIES, MODEL_METRICS
+from biasbridge.intrinsic.words import load_queries, query_names
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from biasbridge.intrinsic.conventions import ByConvention
+    from biasbridge.intrinsic.score import ByConvention
 
-PAGE = Path("docs", "metrics.md")
-MARK = "<!-- From here on written by python -m biasbridge.intrinsic.describe -->\n"
+METRICS_PAGE = Path("docs", "metrics.md")
+PAGE_MARK = "<!-- From here on written by python -m biasbridge.intrinsic.describe -->\n"
 
 
 def print_metrics(console: Console) -> None:
@@ -80,11 +78,11 @@ def print_options(
         console.print(f" {option}", markup=False, highlight=False)
 
 
-def write_page(root: Path) -> str:
+def metrics_page(root: Path) -> str:
     """Return the text of the page: its introduction, then tables of metrics by family and their
     conventions.
     """
-    introduction, mark, _ = (root / PAGE).read_text(encoding="utf-8").partition(MARK)
+    introduction, mark, _ = (root / METRICS_PAGE).read_text(encoding="utf-8").partition(PAGE_MARK)
     lines = [introduction + mark]
     for family, metrics in FAMILIES.items():
         lines += format_family(family, metrics)
@@ -189,7 +187,7 @@ def _format_table(header: str, rows: Sequence[Sequence[str]]) -> Iterator[str]:
 
 def main() -> None:
     """Write docs/metrics.md."""
-    PAGE.write_text(write_page(Path()), encoding="utf-8")
+    METRICS_PAGE.write_text(metrics_page(Path()), encoding="utf-8")
 
 
 if __name__ == "__main__":

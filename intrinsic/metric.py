@@ -6,36 +6,49 @@ import dataclasses
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Protocol, Self, runtime_checkable
 
 import numpy as np
 from annotated_types import Le, doc
 
-from biasbridge.files import InputError, choice
+from biasbridge.files import Choice, InputError, choice
 from biasbridge.files.choice import Share, Whole
-from biasbridge.files.digest import digest_of
-from biasbridge.intrinsic.conventions import ByConvention
-from biasbridge.intrinsic.conventions import Convention as Convention
-from biasbridge.intrinsic.frequent_words import clear_frequent_words
-from biasbridge.intrinsic.lookup import Case
-from biasbridge.intrinsic.resolved_query import ResolvedQuery as ResolvedQuery
-from biasbridge.intrinsic.resolved_query import resolve_query
+from biasbridge.files.paths import digest_of
+from biasbridge.intrinsic.lookup import (
+    Case,
+    clear_frequent_words,
+    find_set,
+    resolve_query,
+)
+from biasbridge.intrinsic.lookup import ResolvedQuery as ResolvedQuery
+from biasbridge.intrinsic.score import (
+    ByConvention,
+    MetricResult,
+    Score,
+    make_row,
+    percentiles,
+)
+from biasbridge.intrinsic.score import Convention as Convention
 from biasbridge.intrinsic.score import MetricInfo as MetricInfo
-from biasbridge.intrinsic.score import MetricResult, Score, make_row, percentiles
-from biasbridge.intrinsic.wordsets import (
+from biasbridge.intrinsic.words import (
+    MORE_GROUPS,
     Query,
+    WordSet,
     find_queries,
     load_queries,
     read_wordsets,
     require_queries,
 )
-from biasbridge.intrinsic.wordsets.wordset import MORE_GROUPS
 
 if TYPE_CHECKING:
+    import pandas as pd
     from gensim.models import KeyedVectors
+
+    from biasbridge.stats.arrays import Floats
+
 
 UNKNOWN = "und"
 MAX_RESAMPLES = 1_000_000
@@ -297,3 +310,134 @@ class Metric(ByConvention):
 
 def _by_part(result: MetricResult | Mapping[str, MetricResult]) -> Mapping[str, MetricResult]:
     return {"": result} if isinstance(result, MetricResult) else result
+
+
+# Protocols of metrics and probes; a probe examines a subject, or a metric on it, and returns rows
+# with columns of its own.
+
+
+@runtime_checkable
+class AnyMetric(Choice, Protocol):
+    """Protocol of a metric, whatever it measures; ``biasbridge.intrinsic.metric.Metric`` measures
+    vectors.
+
+    needs: the step of a subject it measures, such as ``vectors``. about: the meaning of its scores.
+    """
+
+    needs: ClassVar[str]
+    about: ClassVar[MetricInfo]
+
+    @property
+    def loaded_queries(self) -> Sequence[Query]:
+        """Queries with known words."""
+
+    @property
+    def open_queries(self) -> Sequence[str]:
+        """Names of the queries whose words a run draws."""
+
+    def with_queries(self, words: Mapping[str, Query]) -> Self:
+        """Return the metric with the words of its open queries, by name."""
+
+    def score(self, model: Any, /, *, seed: int) -> list[Score]:
+        """Measure what the metric ``needs``; a row per score."""
+
+
+@runtime_checkable
+class Probe(Choice, Protocol):
+    """Protocol of an examination of a subject.
+
+    needs: the step of a subject it examines. per_metric: whether it examines every metric of the
+    point, a step each; otherwise it runs once, without a metric.
+    """
+
+    needs: ClassVar[str]
+    per_metric: ClassVar[bool]
+
+    def rows(self, subject: Any, metric: Any, /, *, seed: int) -> pd.DataFrame:
+        """Return the results as tidy rows, always with the same columns.
+
+        ``subject`` is what the probe ``needs``; ``metric`` is None unless ``per_metric``.
+        """
+
+
+# Scores of single words, or of pairs of words, under single base pairs.
+
+WordItem = tuple[str, ...]
+MIN_BASE_PAIRS = 2
+
+
+@runtime_checkable
+class ScoresByPair(Protocol):
+    """Protocol of a metric that scores each item under each base pair alone.
+
+    ``items``: the role of what it scores. Scores above 0: towards the pair's first word; 0: neither
+    way.
+    """
+
+    items: ClassVar[str]
+
+    def by_pair(self, words: ResolvedQuery) -> Floats:
+        """Compute the score of every item under every pair, (items, pairs)."""
+        ...
+
+
+@dataclass(frozen=True)
+class PairScores:
+    """A metric that scores any items of these vectors under any base pairs.
+
+    resolved: the items and the base pairs (at least two) of a query in the vectors. Words left out
+    of neighbours are those of this query, whatever is scored.
+    """
+
+    metric: ScoresByPair
+    resolved: ResolvedQuery
+
+    @classmethod
+    def resolve(cls, metric: Metric, vectors: KeyedVectors, query: Query) -> PairScores:
+        """Look up the query.
+
+        Raises ``InputError`` for a metric without scores by pair, a pair without a direction, and
+        too few words.
+        """
+        if not isinstance(metric, ScoresByPair):
+            raise InputError(
+                f"{metric.name} has no score of a single word under a single base pair; use"
+                " pair_bias, ripa, nbm, direct_bias or unrelated_analogies"
+            )
+        resolved = resolve_query(vectors, query, metric.about.takes, case=metric.case)
+        needed = {**metric.about.fewest, "pairs": MIN_BASE_PAIRS}
+        if shortages := resolved.shortages(metric.min_found, needed):
+            raise InputError("; ".join(shortages))
+        pairs = resolved["pairs"]
+        for (a, b), (first, second) in zip(pairs.items, pairs.raw, strict=True):
+            if a == b or not np.any(first != second):
+                problem = "is one word twice" if a == b else "has two words with the same vector"
+                raise InputError(f"base pair {a}:{b} {problem}, so it has no direction; remove it")
+        resolved.require_directions()
+        return cls(metric, resolved)
+
+    @property
+    def pairs(self) -> list[WordItem]:
+        """Base pairs found."""
+        return self.resolved["pairs"].items
+
+    def has(self, *words: str) -> bool:
+        """Test whether all words are in the vocabulary."""
+        return all(word in self.resolved.vectors for word in words)
+
+    def __call__(self, items: Sequence[WordItem], pairs: Sequence[WordItem]) -> Floats:
+        """Score these items, all in the vocabulary, (items, pairs)."""
+        unique_items = list(dict.fromkeys(items))
+        sets = {
+            role: find_set(self.resolved.vectors, _word_set(role_items))
+            for role, role_items in ((self.metric.items, unique_items), ("pairs", pairs))
+        }
+        words = dataclasses.replace(self.resolved, sets={**self.resolved.sets, **sets})
+        index = {item: i for i, item in enumerate(unique_items)}
+        scores: Floats = self.metric.by_pair(words)[[index[item] for item in items]]
+        return scores
+
+
+def _word_set(items: Sequence[WordItem]) -> WordSet:
+    words = tuple(word for item in items for word in item)
+    return WordSet("", words, "und", "", width=len(items[0]))

@@ -22,11 +22,11 @@ TAILS = get_args(Tail)
 MAX_EXACT = 50
 MAX_BOUNDED = 120
 # Table cells for the bounds, over all steps: a quarter of a second at most
-MAX_CELLS = 1_000_000_000
+MAX_TABLE_CELLS = 1_000_000_000
 MAX_LEVELS = 100_000
-LEVEL = 0.99
+P_CONFIDENCE = 0.99
 FLOAT_ERROR = 1e-11  # a few hundred sums and products of positive shares
-CHUNK = 10_000
+SAMPLE_CHUNK = 10_000
 # Share of the values' total magnitude within which sums are ties: rounding separates them by less,
 # data by more.
 TIE = 1e-12
@@ -147,8 +147,8 @@ def sampled_p(
     size = np.size(x)
     rng = np.random.default_rng(seed)
     count = 0
-    for start in range(0, samples, CHUNK):
-        rows = np.tile(centred, (min(CHUNK, samples - start), 1))
+    for start in range(0, samples, SAMPLE_CHUNK):
+        rows = np.tile(centred, (min(SAMPLE_CHUNK, samples - start), 1))
         sums: Floats = rng.permuted(rows, axis=1, out=rows)[:, :size].sum(axis=1)
         beyond = np.abs(sums) - abs(observed) if tail == "two-sided" else sums - observed
         count += int(np.count_nonzero((-beyond if tail == "less" else beyond) >= slack))
@@ -159,8 +159,12 @@ def estimated_p(count: int, samples: int, *, tail: str, strict: bool) -> PValue:
     """Create the p-value if ``count`` of the random samples were as extreme as the observed one."""
     from scipy.stats import beta  # slow to import, and most p-values are exact
 
-    low = float(beta.ppf((1 - LEVEL) / 2, count, samples - count + 1)) if count else 0.0
-    high = float(beta.ppf((1 + LEVEL) / 2, count + 1, samples - count)) if count < samples else 1.0
+    low = float(beta.ppf((1 - P_CONFIDENCE) / 2, count, samples - count + 1)) if count else 0.0
+    high = (
+        float(beta.ppf((1 + P_CONFIDENCE) / 2, count + 1, samples - count))
+        if count < samples
+        else 1.0
+    )
     return PValue((count + 1) / (samples + 1), "sampled", count, samples, tail, strict, low, high)
 
 
@@ -289,7 +293,7 @@ def _share_of_sums(values: Floats, threshold: float, size: int) -> tuple[float, 
     spread = float(values.max()) - minimum
     if spread <= 0 or math.isinf(threshold):
         return (1.0, 1.0) if size * minimum >= threshold else (0.0, 0.0)
-    n_levels = min(MAX_LEVELS, max(16, MAX_CELLS // (values.size * size * size)))
+    n_levels = min(MAX_LEVELS, max(16, MAX_TABLE_CELLS // (values.size * size * size)))
     step = spread / n_levels
     # Sums of k shifted values differ from those of k values by k * minimum, for all subsets
     levels = np.floor((values - minimum) / step).astype(np.int64)

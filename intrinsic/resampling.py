@@ -10,18 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from hashlib import shake_128
 from math import exp, factorial
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from biasbridge.intrinsic.lookup import ResolvedWords
-
 Counts = NDArray[np.int64]
 
 RESAMPLES = 200
-BLOCK = 8192
+ID_BLOCK = 8192
 # Poisson(1) quantiles of 2^16 equally likely numbers
 _POISSON: NDArray[np.intp] = np.searchsorted(
     np.cumsum([exp(-1) / factorial(k) for k in range(9)]), (np.arange(2**16) + 0.5) / 2**16
@@ -38,11 +34,11 @@ def times_drawn(names: Iterable[str]) -> NDArray[np.intp]:
     return counts
 
 
-def draw_items(role: str, resolved: ResolvedWords) -> NDArray[np.intp]:
+def draw_items(role: str, words: Sequence[str]) -> NDArray[np.intp]:
     """Draw counts of the items in a role, whatever their case; a single item is drawn once."""
-    if len(resolved.words) == 1:
+    if len(words) == 1:
         return np.ones((1, RESAMPLES), dtype=np.intp)
-    return times_drawn(f"{role} {word.lower()}" for word in resolved.words)
+    return times_drawn(f"{role} {word.lower()}" for word in words)
 
 
 def resample_counts(ids: Sequence[str], kinds: Counts, n_kinds: int) -> Counts:
@@ -52,8 +48,8 @@ def resample_counts(ids: Sequence[str], kinds: Counts, n_kinds: int) -> Counts:
     them. Kinds are resampled independently; items of one id go together.
     """
     counts = np.zeros((RESAMPLES, n_kinds), dtype=np.int64)
-    for start in range(0, len(ids), BLOCK):
-        block = slice(start, start + BLOCK)
+    for start in range(0, len(ids), ID_BLOCK):
+        block = slice(start, start + ID_BLOCK)
         for resample, weights in zip(counts, times_drawn(ids[block]).T, strict=True):
             # Exact: whole numbers far below 2^53
             resample += np.bincount(kinds[block], weights, n_kinds).astype(np.int64)

@@ -13,10 +13,9 @@ from rich.table import Table
 from rich.text import Text
 
 from biasbridge.files.terminal import print_columns
-from biasbridge.intrinsic.audit import as_row, rank_correlations, ranks
-from biasbridge.intrinsic.likelihood.model_metrics import MODEL_METRICS
-from biasbridge.intrinsic.metrics.vector_metrics import METRICS
-from biasbridge.stats.multiple_testing import LEVEL
+from biasbridge.intrinsic.audit import rank_correlations, rank_files, score_row
+from biasbridge.intrinsic.registry import METRICS, MODEL_METRICS
+from biasbridge.stats.intervals import ALPHA
 
 if TYPE_CHECKING:
     from rich.console import Console, JustifyMethod
@@ -27,9 +26,9 @@ if TYPE_CHECKING:
 MIN_FILES = 3  # for a rank correlation
 # Flowers and insects, instruments and weapons: what everybody prefers, no bias against people
 HARMLESS = ("weat1", "weat2", "seat1", "seat2")
-NUMBERS = ("value", "95% interval", "no bias", "p", "n_found", "n_oov")
-NAMES = ("metric", "query", "vectors", "convention")
-SUMMARY_COLUMNS = (*NAMES, *NUMBERS, "certificate")
+NUMBER_COLUMNS = ("value", "95% interval", "no bias", "p", "n_found", "n_oov")
+NAME_COLUMNS = ("metric", "query", "vectors", "convention")
+SUMMARY_COLUMNS = (*NAME_COLUMNS, *NUMBER_COLUMNS, "certificate")
 
 
 def print_summary(audited: Sequence[AuditedScore], console: Console) -> None:
@@ -67,11 +66,11 @@ def _print_summary_table(
 def _print_cells(names: Sequence[str], rows: Iterable[Mapping[str, str]], console: Console) -> None:
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     for name in names:
-        justify: JustifyMethod = "right" if name in NUMBERS else "left"
+        justify: JustifyMethod = "right" if name in NUMBER_COLUMNS else "left"
         table.add_column(name, justify=justify)
     for cells in rows:
         table.add_row(*(Text(cells[name]) for name in names))
-    print_columns(table, console, names=sum(name in NAMES for name in names))
+    print_columns(table, console, names=sum(name in NAME_COLUMNS for name in names))
 
 
 def _summary_cells(audited: AuditedScore) -> dict[str, str]:
@@ -114,7 +113,7 @@ def _headline(name: str, audited: Sequence[AuditedScore]) -> str:
     scored = [score for score in social if not math.isnan(score.value)]
     if not scored:
         return f"{name}: {len(audited)} scores"
-    significant = [score for score in scored if score.p_value < LEVEL]
+    significant = [score for score in scored if score.p_value < ALPHA]
     significant.sort(key=lambda score: -score.value)
     count = f"{len(scored)} test{'s' * (len(scored) > 1)} of social bias"
     values = ", ".join(f"{score.query} {score.value:.2f}" for score in significant)
@@ -178,7 +177,7 @@ def print_line(console: Console, line: str, style: str = "") -> None:
 
 def print_ranks(table: pd.DataFrame, console: Console) -> None:
     """Print the ranks of files by metric and query, and correlations between metrics."""
-    ranked = ranks(table)
+    ranked = rank_files(table)
     if ranked.empty:
         console.print("files not ranked: no metric has a value for every file")
         return
@@ -204,9 +203,9 @@ def _print_numbers(table: pd.DataFrame, console: Console, number_format: str) ->
     print_columns(lines, console)
 
 
-def as_json(audited: Sequence[AuditedScore]) -> str:
+def scores_json(audited: Sequence[AuditedScore]) -> str:
     """Return the rows as JSON, single scores under ``single_scores``; NaN and infinity are null."""
-    rows = [{**as_row(row), "single_scores": dict(row.single_scores)} for row in audited]
+    rows = [{**score_row(row), "single_scores": dict(row.single_scores)} for row in audited]
     finite_rows = [
         {
             name: None if isinstance(value, float) and not math.isfinite(value) else value

@@ -12,18 +12,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from biasbridge.files import InputError
-from biasbridge.intrinsic.resolved_query import ResolvedQuery, resolve_query
+from biasbridge.intrinsic.lookup import ResolvedQuery, resolve_query
 
 if TYPE_CHECKING:
     import altair as alt
     from gensim.models import KeyedVectors
 
-    from biasbridge.intrinsic.frequent_words import Floats32
-    from biasbridge.intrinsic.lookup import Case
-    from biasbridge.intrinsic.wordsets import Query
+    from biasbridge.intrinsic.lookup import Case, Floats32
+    from biasbridge.intrinsic.words import Query
 
-ROLES = ("X", "Y", "A", "B")
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
+PLOTTED_ROLES = ("X", "Y", "A", "B")
+GROUP_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
 DEFAULT_PERPLEXITY = 40.0
 MARGIN = 45  # pixels around the words, so that labels fit
 
@@ -37,7 +36,7 @@ def project_to_plane(
     starts from principal components. ``perplexity`` defaults to 40, or a third of up to 40 words.
     Raises ``InputError`` if it is not below the number of words, and for collinear vectors.
     """
-    rows = np.concatenate([words[role].matrix for role in ROLES])
+    rows = np.concatenate([words[role].matrix for role in PLOTTED_ROLES])
     if np.linalg.matrix_rank(rows - rows.mean(axis=0)) < 2:  # sklearn aborts on a single point
         raise InputError("the vectors of these words lie on one line; give other words")
     if perplexity is None:
@@ -56,7 +55,7 @@ def project_to_plane(
         raise InputError(f"t-SNE cannot be drawn: {error}") from error
 
 
-def words_chart(
+def tsne_chart(
     query: Query,
     embeddings: Mapping[str, KeyedVectors],
     *,
@@ -69,7 +68,7 @@ def words_chart(
 
     Raises ``InputError`` for a query without X, Y, A and B, and for words out of vocabulary.
     """
-    if missing := [role for role in ROLES if role not in query.sets]:
+    if missing := [role for role in PLOTTED_ROLES if role not in query.sets]:
         raise InputError(
             f"query {query.name!r} has no {', '.join(missing)}; use a query with X, Y, A and B"
         )
@@ -77,7 +76,7 @@ def words_chart(
 
     panels = []
     for name, vectors in embeddings.items():
-        words = resolve_query(vectors, query, ROLES.__contains__, case=case)
+        words = resolve_query(vectors, query, PLOTTED_ROLES.__contains__, case=case)
         if shortages := words.shortages(0, {}):
             raise InputError(f"{name}: {'; '.join(shortages)}")
         points = project_to_plane(words, perplexity=perplexity, iterations=iterations, seed=seed)
@@ -90,10 +89,10 @@ def _panel(query: Query, words: ResolvedQuery, points: Floats32, title: str) -> 
     import altair as alt
     import pandas as pd
 
-    names = {role: f"{role}: {query[role].name}" for role in ROLES}
-    rows = [(word, names[role]) for role in ROLES for word in words[role].words]
+    names = {role: f"{role}: {query[role].name}" for role in PLOTTED_ROLES}
+    rows = [(word, names[role]) for role in PLOTTED_ROLES for word in words[role].words]
     table = pd.DataFrame(rows, columns=["word", "set"]).assign(x=points[:, 0], y=points[:, 1])
-    scale = alt.Scale(domain=[*names.values()], range=list(COLOURS))
+    scale = alt.Scale(domain=[*names.values()], range=list(GROUP_COLOURS))
     axis_scale = alt.Scale(zero=False, nice=False, padding=MARGIN)
     base = alt.Chart(table, title=title, width=520, height=420).encode(
         alt.X("x:Q", axis=None, scale=axis_scale),

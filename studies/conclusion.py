@@ -6,11 +6,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from biasbridge.analysis.frame import as_text
-from biasbridge.analysis.provenance import describe_provenance, read_provenance
-from biasbridge.analysis.report.frame import as_image, count_points, write_page
-from biasbridge.analysis.results import write_csv_tables
-from biasbridge.analysis.terminal import as_text_columns, print_as_text, print_lines, text_columns
+from biasbridge.analysis.printing import as_text_columns, print_as_text, print_lines, text_columns
+from biasbridge.analysis.report.templates import as_image, count_points, write_page
+from biasbridge.analysis.tables import (
+    as_text,
+    describe_provenance,
+    read_provenance,
+    write_csv_tables,
+)
 from biasbridge.files import InputError
 from biasbridge.files.charts import save_charts
 

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 import pandas as pd
 
-from biasbridge.analysis.frame import as_float, as_labels, as_text, column_values
 from biasbridge.analysis.naming import row_names
+from biasbridge.analysis.tables import as_float, as_labels, as_text, column_values
 from biasbridge.files import choice
 from biasbridge.files.choice import Fileless
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from biasbridge.analysis.results import Tables
+    from biasbridge.analysis.tables import Tables
 
 # The published survey prints the absolute WEAT statistic, a sum over target words, not the effect
 # size.
@@ -52,8 +52,8 @@ class Survey(Fileless):
 
     def conclude(self, tables: Tables, folder: Path, console: Console) -> list[Path]:
         """Print, write and draw the survey; return the paths written."""
-        from biasbridge.analysis.results import write_csv_tables
-        from biasbridge.analysis.terminal import print_as_text
+        from biasbridge.analysis.printing import print_as_text
+        from biasbridge.analysis.tables import write_csv_tables
 
         if tables.intrinsic.empty:
             return []
@@ -91,8 +91,8 @@ def survey_table(scores: pd.DataFrame) -> pd.DataFrame:
 
 def draw_survey(scores: pd.DataFrame, out: Path) -> list[Path]:
     """Draw ``figure2_*`` for each metric in every format, with a CSV of its numbers."""
-    from biasbridge.analysis.grid import ChartText, scatter_grid
-    from biasbridge.analysis.results import write_csv_tables
+    from biasbridge.analysis.figures import ChartText, scatter_grid
+    from biasbridge.analysis.tables import write_csv_tables
     from biasbridge.files.charts import save_charts
 
     written = []

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from biasbridge.files.verbosity import LOG
+from biasbridge.files.terminal import LOG
 from tests.data_server import Server, serve
 
 # Small networks gain nothing from more threads, and two test processes would share the cores
@@ -84,7 +84,7 @@ def train(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Train:
     """``python train.py`` with some arguments, in this process and in ``tmp_path``."""
-    from biasbridge.train.cli.door import main
+    from biasbridge.train.cli.sweep import main
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("BIASBRIDGE_DATA", raising=False)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 
-from biasbridge.train.engine import source, syntax
+from biasbridge.train.engine import source
+from biasbridge.train.engine import source as syntax
 
 CACHED = (source.source_of, source.library_versions, syntax.read_module, syntax.path_of)
 

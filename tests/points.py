@@ -6,16 +6,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from biasbridge.corpora.world import GeneratedCorpus, GeneratedPosts
-from biasbridge.debias.unmodified import Unmodified
-from biasbridge.debias.word_choice import WordChoice
+from biasbridge.debias.base import Unmodified
+from biasbridge.debias.words import WordChoice
+from biasbridge.extrinsic.classifiers import Linear
 from biasbridge.extrinsic.gaps import Gaps
-from biasbridge.extrinsic.linear import Linear
-from biasbridge.extrinsic.tagger import MentionTagger
+from biasbridge.extrinsic.taggers import MentionTagger
 from biasbridge.intrinsic.metrics.weat import Weat
 from biasbridge.train.engine.point import Plan, Point, plan_point
 from biasbridge.train.engine.store import Store
-from biasbridge.train.subjects.embed import Word2Vec
-from biasbridge.train.subjects.static import StaticVectors
+from biasbridge.train.subjects.static import StaticVectors, Word2Vec
 from biasbridge.train.tasks.hatespeech import HateSpeech
 
 if TYPE_CHECKING:

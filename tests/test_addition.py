@@ -27,7 +27,7 @@ import numpy as np
 
 from biasbridge.files import choice
 from biasbridge.files.choice import Share
-from biasbridge.intrinsic.wordsets import load_query
+from biasbridge.intrinsic.words import load_query
 
 
 @choice
@@ -250,7 +250,7 @@ from typing import ClassVar
 import numpy as np
 
 from biasbridge.files import choice
-from biasbridge.intrinsic.item_metric import ItemMetric, Observations, sizes
+from biasbridge.intrinsic.models.item_metric import ItemMetric, Observations, sizes
 from biasbridge.intrinsic.metric import MetricInfo
 
 

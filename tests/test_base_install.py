@@ -18,15 +18,15 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from biasbridge.analysis.results import write_tables
+from biasbridge.analysis.tables import write_tables
 from biasbridge.commands import COMMANDS
 from biasbridge.extras import STUDY, named_extra
 from biasbridge.files import InputError
 from biasbridge.files.documents import Document, write_documents
-from biasbridge.files.folders import ROOMS
+from biasbridge.files.paths import ROOMS
 from tests.analysis.conftest import make_tables
-from tests.extrinsic.answers.test_lm_eval_samples import choice_line, write
 from tests.extrinsic.bbq_items import item
+from tests.extrinsic.test_logs import choice_line, write
 
 ROOT = Path(__file__).resolve().parent.parent
 REMEDY = "run pip install '.[study]' in the clone of biasbridge"

@@ -20,20 +20,19 @@ from biasbridge.commands.certify import certify
 from biasbridge.files import InputError
 from biasbridge.files.terminal import open_console
 from biasbridge.inputs import as_vectors
-from biasbridge.intrinsic.audit import AuditedScore, as_table
-from biasbridge.intrinsic.items.item import ItemSet, Pair
-from biasbridge.intrinsic.items.library import library
+from biasbridge.intrinsic.audit import AuditedScore, score_table
 from biasbridge.intrinsic.metrics.weat import Weat
+from biasbridge.intrinsic.models.items import ItemSet, Pair, library
 from biasbridge.intrinsic.terminal import print_summary
-from biasbridge.intrinsic.wordsets import Query, WordSet, load_query
-from biasbridge.studies.certificate import recorded
-from biasbridge.studies.certificate.recorded import (
+from biasbridge.intrinsic.words import Query, WordSet, load_query
+from biasbridge.studies import certificate_verdicts as recorded
+from biasbridge.studies.certificate_verdicts import (
     RECORDED_CSV,
+    SCORE_VERDICTS,
     RecordedVerdict,
     not_called_bias,
     recorded_verdict,
 )
-from biasbridge.studies.certificate.verdict import VERDICTS
 from tests.tiny_models import SMALL, byte_pieces, save_model
 
 if TYPE_CHECKING:
@@ -46,7 +45,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from biasbridge.files import choice
-from biasbridge.intrinsic.resolved_query import ResolvedQuery
+from biasbridge.intrinsic.lookup import ResolvedQuery
 from biasbridge.intrinsic.metric import MetricInfo, Metric
 from biasbridge.intrinsic.score import MetricResult
 
@@ -97,7 +96,7 @@ def test_a_strangers_metric_of_one_file_is_certified(
     )
     assert row["slope_low"] < row["slope"] < row["slope_high"]
     assert -1 <= row["r"] <= 1
-    assert row["verdict"] in VERDICTS
+    assert row["verdict"] in SCORE_VERDICTS
     assert row["models"] == 9  # not the random ones
     assert "gensim" in row["libraries"]
     exported = pd.read_csv(tmp_path / "mine.csv")
@@ -158,7 +157,7 @@ def test_a_folder_that_is_missing_is_named() -> None:
 
 def test_the_recorded_certificate_has_a_line_for_every_kind_of_model() -> None:
     table = pd.read_csv(RECORDED_CSV)
-    assert set(table["verdict"]) <= set(VERDICTS)
+    assert set(table["verdict"]) <= set(SCORE_VERDICTS)
     kinds = {name.partition(" ")[0] for name in table["subject"]}
     assert kinds == {"word2vec", "fasttext", "tiny_bert", "tiny_gpt2", "smollm2-135m"}
 
@@ -346,7 +345,7 @@ def test_a_score_that_does_not_detect_a_planted_bias_is_not_called_bias(
     assert certified([one._replace(score=score)])[0][0].called_bias, "it has no value"
     found, _, [explanation] = certified([one])
     assert "measured on word2vec (same kind)" in explanation
-    assert as_table(found)["certificate"].tolist() == ["does not detect: slope .1 (word2vec)"]
+    assert score_table(found)["certificate"].tolist() == ["does not detect: slope .1 (word2vec)"]
     assert not found[0].called_bias
     assert not_called_bias({"weat": known["weat", "default", "word2vec en"]}).endswith(
         "weat (slope .1)"

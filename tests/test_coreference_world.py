@@ -16,29 +16,28 @@ import pytest
 import yaml
 from gensim.models import KeyedVectors, Word2Vec
 
-from biasbridge.corpora.generated_documents import (
+from biasbridge.corpora.world_documents import (
     GeneratedChallenge,
     GeneratedDocuments,
     GeneratedOccupations,
 )
-from biasbridge.extrinsic.coreference.challenge.gaps import ChallengeGaps, challenge_rows
-from biasbridge.extrinsic.coreference.challenge.measures import Answer
+from biasbridge.extrinsic.coreference.challenge import Answer, ChallengeGaps, challenge_rows
 from biasbridge.extrinsic.coreference.resolver import EndToEnd
 from biasbridge.extrinsic.coreference.scorer import score
-from biasbridge.files.choice_classes import PROJECT, find_choice
+from biasbridge.files.choice import PROJECT, find_choice
 from biasbridge.train.cli import CONF
 from biasbridge.train.cli.choices import Reader
-from biasbridge.train.cli.class_configs import configuration
+from biasbridge.train.cli.class_configs import class_configuration
 
 if TYPE_CHECKING:
-    from biasbridge.extrinsic.coreference.challenge.gaps import Row
+    from biasbridge.extrinsic.coreference.challenge import ChallengeRow
 
 
 def tiny() -> EndToEnd:
     """The resolver of the experiment."""
     base = find_choice([PROJECT], "resolver", "end_to_end")
     assert base
-    node = configuration(base)
+    node = class_configuration(base)
     node |= yaml.safe_load((CONF / "resolver" / "tiny.yaml").read_text(encoding="utf-8"))
     del node["defaults"]
     found = Reader({})(node | {"device": "cpu"}, "resolver")
@@ -59,7 +58,7 @@ def vectors(seed: int) -> KeyedVectors:
 
 def gaps(
     skew: float, seed: int, folder: Path, *, documents: int = 150, pairs: int = 200
-) -> tuple[dict[str, Row], float]:
+) -> tuple[dict[str, ChallengeRow], float]:
     """The gaps pro - anti of type 1 by measure, and the CoNLL F1 on documents set aside."""
     generated = GeneratedDocuments(documents=documents, skew=skew).load(seed=seed)
     cases = GeneratedChallenge(pairs=pairs).load(seed=0)

@@ -28,7 +28,7 @@ from biasbridge.files.data import registry as registry_module
 from biasbridge.files.data.registry import DataFile, DataSet, registry
 from biasbridge.files.errors import run_cli
 from biasbridge.files.vectors import keyed, save_vectors
-from biasbridge.intrinsic.wordsets import load_query
+from biasbridge.intrinsic.words import load_query
 from tests.conftest import Ended, Train
 from tests.data_server import Reply, Server, serve, tar_gz
 

@@ -4,10 +4,10 @@ import re
 from collections import defaultdict
 from pathlib import Path
 
-from biasbridge.files.choice_classes import PROJECT, choice_classes
+from biasbridge.files.choice import PROJECT, choice_classes
 from biasbridge.files.data.registry import registry, sets_of
-from biasbridge.train.cli.choices import groups
-from biasbridge.train.cli.class_configs import configuration
+from biasbridge.train.cli.choices import choice_groups
+from biasbridge.train.cli.class_configs import class_configuration
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "howto" / "data.md"
@@ -23,8 +23,8 @@ def readers() -> dict[str, list[str]]:
         for path in conf.rglob("*.yaml")
     }
     classes = {
-        (group, found.name): str(configuration(found))
-        for group in groups()
+        (group, found.name): str(class_configuration(found))
+        for group in choice_groups()
         for found in choice_classes(PROJECT, group)
     }
     for (group, name), text in sorted({**classes, **files}.items()):

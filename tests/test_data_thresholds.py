@@ -16,7 +16,7 @@ from biasbridge.commands.gaps import main
 from biasbridge.data_checks import _check_coverage
 from biasbridge.files.language import GRAMMAR
 from biasbridge.files.vectors import keyed
-from biasbridge.train.engine.part import DataReport
+from biasbridge.train.engine.steps import DataReport
 from biasbridge.user_data import Data, DataOptions, guess_languages, guess_text, read_data
 
 

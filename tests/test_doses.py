@@ -12,17 +12,17 @@ import numpy as np
 import pytest
 import yaml
 
-from biasbridge.corpora.linked_posts import LinkedPosts
+from biasbridge.corpora.linked_world import LinkedPosts
 from biasbridge.corpora.world import GeneratedCorpus, GeneratedPosts
 from biasbridge.debias.attract_repel import AttractRepel
-from biasbridge.debias.balance import Balance
 from biasbridge.debias.labels import Relabel
-from biasbridge.debias.word_choice import WordChoice
+from biasbridge.debias.text import Balance
+from biasbridge.debias.words import WordChoice
+from biasbridge.extrinsic.classifiers import Linear
 from biasbridge.extrinsic.gap_table import gap_rows, gap_table
 from biasbridge.extrinsic.gaps import Gaps
-from biasbridge.extrinsic.linear import Linear
 from biasbridge.intrinsic.metrics.weat import Weat
-from biasbridge.train.subjects.embed import Word2Vec
+from biasbridge.train.subjects.static import Word2Vec
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors

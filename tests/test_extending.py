@@ -21,8 +21,8 @@ from biasbridge.commands.debias import main as debias
 from biasbridge.debias.methods import METHODS
 from biasbridge.files import InputError
 from biasbridge.files.vectors import open_mapped, read_vectors
-from biasbridge.intrinsic.metrics.vector_metrics import METRICS
-from biasbridge.intrinsic.wordsets import load_query
+from biasbridge.intrinsic.registry import METRICS
+from biasbridge.intrinsic.words import load_query
 from biasbridge.train.cli.start import help_text
 from tests.fresh_code import forget_code
 
@@ -130,9 +130,7 @@ def test_a_name_that_is_taken_is_refused(mine: Path) -> None:
 
 def test_the_options_of_a_class_are_shown_with_their_comments() -> None:
     shown = help_text(["source=csv", "debias=balance"])
-    assert (
-        "source=csv source.path=FILE\n_target_: biasbridge.corpora.labelled.TableSource\n" in shown
-    )
+    assert "source=csv source.path=FILE\n_target_: biasbridge.corpora.posts.TableSource\n" in shown
     assert "language: ${language} # ISO 639 code" in shown
     assert "cap: 0.05 # largest share of all lines to remove" in shown
 

@@ -14,12 +14,12 @@ import torch
 from biasbridge import audit
 from biasbridge.commands.audit import main
 from biasbridge.corpora.items import UserItems, user_items
-from biasbridge.debias.examples import item_examples
+from biasbridge.debias.erasers import item_examples
 from biasbridge.files import InputError
 from biasbridge.files.models.encoder import Encoder
 from biasbridge.files.models.language_model import LanguageModel, open_model
-from biasbridge.intrinsic.items.read import read_items
-from biasbridge.intrinsic.sentences.probe import examples_of
+from biasbridge.intrinsic.models.items import read_items
+from biasbridge.intrinsic.models.probe import examples_of
 from biasbridge.model_debiasing import read_items as items_for_debiasing
 from tests.tiny_models import save_model
 

@@ -20,7 +20,7 @@ from omegaconf import OmegaConf
 from biasbridge.files.data.registry import collected_requests
 from biasbridge.train.cli import CONF
 from biasbridge.train.cli.choices import choices
-from biasbridge.train.cli.configure import read_point, read_study
+from biasbridge.train.cli.composing import read_point, read_study
 from biasbridge.train.engine.point import Point, plan_point
 from biasbridge.train.engine.store import Store
 from tests.test_certify import write_metric

@@ -19,12 +19,12 @@ import biasbridge
 from biasbridge import audit, correlate, debias, gaps, plot, query, read_results
 from biasbridge.__main__ import main as biasbridge_command
 from biasbridge.analysis.joined import join_points
-from biasbridge.analysis.results import read_tables, write_tables
+from biasbridge.analysis.tables import read_tables, write_tables
 from biasbridge.files import InputError
 from biasbridge.files.language import GRAMMAR
 from biasbridge.files.vectors import keyed, save_vectors
 from biasbridge.intrinsic import effect_size
-from biasbridge.intrinsic.wordsets import load_query
+from biasbridge.intrinsic.words import load_query
 from tests.analysis.conftest import make_tables
 
 if TYPE_CHECKING:
@@ -56,13 +56,17 @@ def test_the_names_there_are() -> None:
         "correlate",
         "data",
         "debias",
+        "effects",
         "gaps",
         "gate",
         "plot",
         "predict",
         "query",
         "read_results",
+        "report",
+        "study",
         "thresholds",
+        "tsne",
     ]
     assert dir(biasbridge) == every
 

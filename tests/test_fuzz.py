@@ -55,7 +55,7 @@ def folder(path: Path) -> None:
 
 
 def words(path: Path) -> None:
-    from biasbridge.intrinsic.wordsets import read_wordsets
+    from biasbridge.intrinsic.words import read_wordsets
 
     read_wordsets(path)
 
@@ -67,7 +67,7 @@ def similarities(path: Path) -> None:
 
 
 def pairs(path: Path) -> None:
-    from biasbridge.debias.constraints import read_pairs
+    from biasbridge.debias.attract_repel import read_pairs
 
     read_pairs(path)
 
@@ -79,13 +79,13 @@ def table(path: Path) -> None:
 
 
 def posts(path: Path) -> None:
-    from biasbridge.corpora.labelled import TableSource
+    from biasbridge.corpora.posts import TableSource
 
     TableSource(str(path), group="group", split="split").load(seed=0)
 
 
 def hateval(path: Path) -> None:
-    from biasbridge.corpora.hatespeech import HatEval
+    from biasbridge.corpora.posts import HatEval
 
     HatEval(str(path.parent), language="es").load(seed=0)
 
@@ -101,14 +101,14 @@ def corpus(path: Path) -> None:
 
 
 def results(path: Path) -> None:
-    from biasbridge.analysis.results import read_tables
+    from biasbridge.analysis.tables import read_tables
 
     read_tables(path.parent)
 
 
 def correlations(path: Path) -> None:
-    from biasbridge.analysis.frame import as_float
     from biasbridge.analysis.joined import open_table
+    from biasbridge.analysis.tables import as_float
 
     as_float(open_table(path), "pearson")
 

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from biasbridge.files.choice_classes import PROJECT, choice_classes
-from biasbridge.train.cli.choices import groups
+from biasbridge.files.choice import PROJECT, choice_classes
+from biasbridge.train.cli.choices import choice_groups
 
 ROOT = Path(__file__).resolve().parent.parent
 MAY_IMPORT = {
@@ -39,17 +39,17 @@ HEAVY = {"datasets", "gensim", "nltk", "scipy", "sklearn", "statsmodels", "torch
 # What further libraries some modules may not load
 LIGHT = {
     ("biasbridge.files",): {"gensim", "numpy"},
-    ("biasbridge.intrinsic.wordsets",): {"gensim", "numpy", "scipy", "torch"},
-    ("biasbridge.intrinsic.metrics.vector_metrics", "biasbridge.intrinsic.describe"): {
+    ("biasbridge.intrinsic.words",): {"gensim", "numpy", "scipy", "torch"},
+    ("biasbridge.intrinsic.registry", "biasbridge.intrinsic.describe"): {
         "gensim",
         "scipy.stats",
         "sklearn",
         "torch",
     },
     (
-        "biasbridge.debias.balance",
+        "biasbridge.debias.text",
         "biasbridge.debias.attract_repel",
-        "biasbridge.debias.word_choice",
+        "biasbridge.debias.words",
     ): HEAVY | {"pandas"},
     (
         "biasbridge.extrinsic.coreference.scorer",
@@ -191,7 +191,7 @@ def parts() -> set[tuple[str, str]]:
     """The module and name of each class that ``conf`` names or stands for."""
     files = [path.read_text(encoding="utf-8") for path in (ROOT / "conf").rglob("*.yaml")]
     names = [name for text in files for name in CLASS.findall(text)]
-    names += [each.target for group in groups() for each in choice_classes(PROJECT, group)]
+    names += [each.target for group in choice_groups() for each in choice_classes(PROJECT, group)]
     return {(module, name) for module, _, name in (each.rpartition(".") for each in names)}
 
 

@@ -16,9 +16,9 @@ from biasbridge.commands import COMMANDS
 from biasbridge.files import InputError
 from biasbridge.files.errors import run_cli
 from biasbridge.files.vectors import keyed, save_vectors
-from biasbridge.intrinsic.wordsets import load_query
-from biasbridge.train.cli.configure import compose_point
-from biasbridge.train.cli.planning import check_input
+from biasbridge.intrinsic.words import load_query
+from biasbridge.train.cli.composing import compose_point
+from biasbridge.train.cli.sweep import check_input
 
 PRETRAINED = "embedding=pretrained embedding.path=own.vec"
 POSTS = f"train {PRETRAINED} source=csv source.path=posts.csv"

@@ -12,7 +12,7 @@ import transformers
 from biasbridge import audit
 from biasbridge.commands.audit import main
 from biasbridge.files import InputError
-from biasbridge.intrinsic.items.read import read_items
+from biasbridge.intrinsic.models.items import read_items
 from tests.tiny_models import SMALL, save_model, word_pieces
 
 HEADER = "text,group,term,template\n"

@@ -15,10 +15,9 @@ from biasbridge.__main__ import main as biasbridge
 from biasbridge.files import InputError
 from biasbridge.files.language import guess_language, language_in_name
 from biasbridge.files.vectors import keyed, save_vectors
-from biasbridge.intrinsic.wordsets import load_query
-from biasbridge.train.cli.override_quoting import format_override
-from biasbridge.train.tasks.check_posts import describe_text_problems
-from biasbridge.train.tasks.posts import coverage
+from biasbridge.intrinsic.words import load_query
+from biasbridge.train.cli.command import format_override
+from biasbridge.train.tasks.posts import coverage, describe_text_problems
 from biasbridge.user_data import kind_of
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from scipy.stats import norm
 from biasbridge.__main__ import main as biasbridge
 from biasbridge.files import InputError
 from biasbridge.files.vectors import keyed, save_vectors
-from biasbridge.intrinsic.wordsets import load_query
+from biasbridge.intrinsic.words import load_query
 from biasbridge.user_data import guess_pair
 
 if TYPE_CHECKING:

@@ -68,7 +68,7 @@ def test_hatesonar_by_its_equations() -> None:
 def test_batches_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     posts = pd.DataFrame({"text": TEXTS * 3})
     whole = predict("package:hatesonar", posts, positive=HATE)
-    monkeypatch.setattr("biasbridge.files.models.onnx_classifier.TEXTS_AT_ONCE", 2)
+    monkeypatch.setattr("biasbridge.files.models.classifiers.TEXTS_AT_ONCE", 2)
     pd.testing.assert_frame_equal(predict("package:hatesonar", posts, positive=HATE), whole)
 
 
@@ -192,7 +192,7 @@ def test_a_file_that_gives_no_probabilities_ends_in_a_line(
     table = predict(hostile_onnx(tmp_path / "right.onnx", []), posts, positive="yes")
     assert table["prediction_score"].tolist() == pytest.approx([0.9, 0.2, 0.9])
     if name == "endless":
-        monkeypatch.setattr("biasbridge.files.models.onnx_classifier.SECONDS_AT_ONCE", 2)
+        monkeypatch.setattr("biasbridge.files.models.classifiers.SECONDS_AT_ONCE", 2)
     with pytest.raises(InputError, match=re.escape(told)) as refusal:
         predict(hostile_onnx(tmp_path / "bad.onnx", [node], "out"), posts, positive="yes")
     assert "\n" not in str(refusal.value)
@@ -376,7 +376,7 @@ def test_a_probability_that_is_no_number_is_refused(
 ) -> None:
     name = str(save_onnx(tmp_path / "own.onnx"))
     undefined = np.array([[0.3, 0.7], [np.nan, np.nan]])
-    place = "biasbridge.files.models.onnx_classifier.OnnxClassifier.predict_probabilities"
+    place = "biasbridge.files.models.classifiers.OnnxClassifier.predict_probabilities"
     monkeypatch.setattr(place, lambda *_: undefined)
     with pytest.raises(
         InputError, match="text 2, 'good', has no probabilities, but nan, nan; leave it"

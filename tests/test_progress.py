@@ -15,13 +15,11 @@ import pytest
 import biasbridge.commands.check as check
 from biasbridge.__main__ import main as biasbridge
 from biasbridge.corpora.world import GeneratedCorpus
-from biasbridge.files import progress
-from biasbridge.files.progress import duration, progress_lines
-from biasbridge.files.verbosity import LOG
-from biasbridge.train.engine.outcome import Outcome, write_outcome
-from biasbridge.train.engine.progress import SweepProgress
-from biasbridge.train.engine.store import Store
-from biasbridge.train.engine.store.entry import seal
+from biasbridge.files import terminal as progress
+from biasbridge.files.terminal import LOG, duration, progress_lines
+from biasbridge.train.engine.cost import SweepProgress
+from biasbridge.train.engine.point import Outcome, write_outcome
+from biasbridge.train.engine.store import Store, seal_entry
 from tests.points import SUBJECT, plan
 
 if TYPE_CHECKING:
@@ -35,7 +33,7 @@ LONG = 0.35  # seconds in which three lines are due
 @pytest.fixture(autouse=True)
 def fast(monkeypatch: pytest.MonkeyPatch) -> None:
     """A line every tenth of a second in place of every 30 s."""
-    assert progress.SECONDS == 30
+    assert progress.PROGRESS_SECONDS == 30
     monkeypatch.setattr(progress, "SECONDS", 0.1)
 
 
@@ -123,7 +121,7 @@ def test_the_time_left_follows_the_work(tmp_path: Path) -> None:
             entry = store.path(step)
             entry.mkdir(parents=True)
             made: Any = {"seconds": 2.0 if step.inputs else 1.0, "work": step.work}
-            seal(entry, step.recipe(), made)
+            seal_entry(entry, step.recipe(), made)
         write_outcome(Outcome(plans[0].key), results)
         shown._start -= 4  # noqa: SLF001
         # (1 + 2) (1 + 9) s of corpora and vectors

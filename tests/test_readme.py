@@ -16,11 +16,11 @@ import pandas as pd
 import pytest
 
 from biasbridge.analysis.naming import measure_title
-from biasbridge.analysis.results import write_tables
+from biasbridge.analysis.tables import write_tables
 from biasbridge.commands import COMMANDS
 from biasbridge.files.charts import save_chart
 from biasbridge.files.vectors import keyed, save_vectors
-from biasbridge.intrinsic.wordsets import load_query
+from biasbridge.intrinsic.words import load_query
 from tests.analysis.conftest import make_tables
 from tests.tiny_models import save_model
 

@@ -14,7 +14,7 @@ import pytest
 
 from biasbridge import gaps, thresholds
 from biasbridge.__main__ import main
-from biasbridge.analysis.gap_charts import thresholds_chart
+from biasbridge.analysis.charts import thresholds_chart
 from biasbridge.extrinsic.thresholds import list_ranges
 from biasbridge.files import InputError
 

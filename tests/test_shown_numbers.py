@@ -11,17 +11,17 @@ import pandas as pd
 import pytest
 
 from biasbridge import model_audit
-from biasbridge.analysis.terminal import print_table
+from biasbridge.analysis.printing import print_table
 from biasbridge.before_after import print_scores as print_before_after
 from biasbridge.commands.audit import main as audit
 from biasbridge.commands.gaps import main as gaps
-from biasbridge.extrinsic.bbq.terminal import print_scores
+from biasbridge.extrinsic.bbq import print_scores
 from biasbridge.files.terminal import open_console
 from biasbridge.files.vectors import keyed, save_vectors
 from biasbridge.intrinsic.audit import AuditedScore
 from biasbridge.intrinsic.metrics.weat import Weat
-from biasbridge.intrinsic.wordsets import load_query
-from biasbridge.studies.certificate.recorded import recorded
+from biasbridge.intrinsic.words import load_query
+from biasbridge.studies.certificate_verdicts import recorded
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -14,18 +14,18 @@ import pytest
 
 from biasbridge.corpora.world import GeneratedCorpus, GeneratedPosts, WorldName
 from biasbridge.debias.attract_repel import AttractRepel
-from biasbridge.debias.word_choice import WordChoice
+from biasbridge.debias.words import WordChoice
+from biasbridge.extrinsic.classifiers import Linear
 from biasbridge.extrinsic.gap_table import gap_rows
 from biasbridge.extrinsic.gaps import Gaps
-from biasbridge.extrinsic.linear import Linear
 from biasbridge.intrinsic.metrics.weat import Weat
-from biasbridge.train.subjects.embed import FastText, Word2Vec
+from biasbridge.train.subjects.static import FastText, Word2Vec
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
     from biasbridge.debias.base import Direction
-    from biasbridge.extrinsic.gap_table import Row
+    from biasbridge.extrinsic.gap_table import GapRow
 
 MODELS = {
     "word2vec": Word2Vec(dim=50, min_count=1, epochs=5),
@@ -91,7 +91,7 @@ def test_weat_follows_five_levels_and_is_0_on_average_without(world: WorldName, 
 
 
 @cache
-def gaps(world: WorldName, label_bias: float) -> dict[str, Row]:
+def gaps(world: WorldName, label_bias: float) -> dict[str, GapRow]:
     posts = GeneratedPosts(label_bias=label_bias, world=world).load(seed=0)
     predictions = Linear().predict(posts, vectors(world, 0.5), seed=0)
     return {

@@ -15,12 +15,10 @@ from gensim.models import KeyedVectors
 
 from biasbridge import audit, debias
 from biasbridge.__main__ import main
-from biasbridge.corpora.sentences import tokenise_sentence, tokenise_treebank
-from biasbridge.corpora.tweets import tokenise_tweet
-from biasbridge.debias.constraints import read_pairs, usable_pairs
+from biasbridge.corpora.tokens import tokenise_sentence, tokenise_treebank, tokenise_tweet
+from biasbridge.debias.attract_repel import read_pairs, usable_pairs
 from biasbridge.files import InputError
-from biasbridge.files.language import GRAMMAR
-from biasbridge.files.names import known_form, lower_forms
+from biasbridge.files.language import GRAMMAR, known_form, lower_forms
 from biasbridge.files.vectors import (
     keyed,
     open_mapped,
@@ -30,13 +28,12 @@ from biasbridge.files.vectors import (
     save_vectors,
 )
 from biasbridge.intrinsic.audit import assume_language
-from biasbridge.intrinsic.frequent_words import is_by_frequency, most_frequent
-from biasbridge.intrinsic.items.read import read_items
-from biasbridge.intrinsic.likelihood.tokenised_text import find_words
-from biasbridge.intrinsic.lookup import find
+from biasbridge.intrinsic.lookup import find, is_by_frequency, most_frequent
 from biasbridge.intrinsic.metrics.utility import read_similarities
-from biasbridge.intrinsic.metrics.vector_metrics import METRICS
-from biasbridge.intrinsic.wordsets import read_query, read_wordsets
+from biasbridge.intrinsic.models.items import read_items
+from biasbridge.intrinsic.models.likelihood import find_words
+from biasbridge.intrinsic.registry import METRICS
+from biasbridge.intrinsic.words import read_query, read_wordsets
 
 CASES = Path(__file__).parent / "cases" / "vectors"
 CLEAN, WORK = CASES / "clean.vec", CASES / "work.yaml"

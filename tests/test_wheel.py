@@ -56,10 +56,10 @@ ONE_NAME = """
 import pickle, sys
 from pathlib import Path
 from joblib import Parallel, delayed
-import biasbridge.debias.leace
+import biasbridge.debias.erasers
 import biasbridge.files
 from biasbridge import debias
-from biasbridge.debias.leace import Leace
+from biasbridge.debias.erasers import Leace
 from biasbridge.intrinsic.metrics.weat import effect_size
 
 def where(function):

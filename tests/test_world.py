@@ -21,7 +21,7 @@ from scipy.stats import spearmanr
 
 from biasbridge.corpora.world import GeneratedCorpus
 from biasbridge.intrinsic import effect_size
-from biasbridge.intrinsic.wordsets import load_wordset
+from biasbridge.intrinsic.words import load_wordset
 
 MODELS: dict[str, Callable[..., Word2Vec]] = {
     "word2vec": Word2Vec,

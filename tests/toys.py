@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from gensim.models import KeyedVectors
     from rich.console import Console
 
-    from biasbridge.analysis.results import Tables
+    from biasbridge.analysis.tables import Tables
 
 
 @choice

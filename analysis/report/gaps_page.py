@@ -8,14 +8,19 @@ from typing import TYPE_CHECKING, Any
 import vl_convert
 
 from biasbridge import __version__
-from biasbridge.analysis.charts import CONFIG
-from biasbridge.analysis.gap_charts import MAX_GROUPS, gap_panels, thresholds_chart
+from biasbridge.analysis.charts import CONFIG, MAX_GROUPS, gap_panels, thresholds_chart
 from biasbridge.analysis.naming import measure_title
-from biasbridge.analysis.report.frame import as_image, write_page
-from biasbridge.analysis.report.gap_blocks import LIMITS, GapBlock, read_blocks
-from biasbridge.analysis.report.gap_tables import TEXT_COLUMNS, gap_tables, value_table
+from biasbridge.analysis.report.gap_facts import (
+    LIMITS,
+    TEXT_COLUMNS,
+    GapBlock,
+    gap_tables,
+    read_blocks,
+    value_table,
+)
+from biasbridge.analysis.report.templates import as_image, write_page
 from biasbridge.files.charts import make_spec
-from biasbridge.files.printable import printable
+from biasbridge.files.errors import printable
 from biasbridge.files.tables import escape_control
 from biasbridge.stats.formatting import format_number
 

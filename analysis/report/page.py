@@ -4,45 +4,73 @@ from __future__ import annotations
 
 import json
 import platform
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from importlib import metadata
+from math import isinf
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import vl_convert
 from markupsafe import Markup
 
-from biasbridge.analysis.answer import LEGEND
-from biasbridge.analysis.correlate import DECLARED
-from biasbridge.analysis.effects_table import saturation
-from biasbridge.analysis.frame import as_float, as_text, typed
-from biasbridge.analysis.naming import CONTROL, label_sentences, present_confirmatory, with_count
-from biasbridge.analysis.provenance import describe_provenance, read_provenance
-from biasbridge.analysis.report.answer import (
-    Card,
-    answer_card,
-    missing_results_card,
-    unmodified_gaps,
+from biasbridge.analysis.answer import (
+    LEGEND,
+    change_rows,
+    closing_lines,
+    declared,
+    opening_lines,
+    planted_line,
+    scope_rows,
 )
-from biasbridge.analysis.report.comparison_facts import describe_compared
-from biasbridge.analysis.report.frame import count_points, render
-from biasbridge.analysis.report.missing_results import gaps_lacking, scores_lacking
+from biasbridge.analysis.correlate import DECLARED
+from biasbridge.analysis.effects import saturation
+from biasbridge.analysis.joined import describe_task
+from biasbridge.analysis.naming import (
+    ALL,
+    ANNOTATION,
+    CONTROL,
+    GROUPS,
+    MIN_COVERAGE,
+    SCORE,
+    capitalise,
+    gap_titles,
+    label_sentences,
+    measure_title,
+    metric_title,
+    positive_class,
+    present_confirmatory,
+    query_titles,
+    row_names,
+    with_count,
+)
+from biasbridge.analysis.printing import word_lists
+from biasbridge.analysis.report.documents import correlations_tex
 from biasbridge.analysis.report.page_data import Json, has_further, page_data
-from biasbridge.analysis.report.tex import correlations_tex
-from biasbridge.analysis.terminal import word_lists
+from biasbridge.analysis.report.templates import count_points, render
+from biasbridge.analysis.tables import (
+    as_float,
+    as_text,
+    describe_provenance,
+    read_provenance,
+    text_rows,
+    typed,
+)
 from biasbridge.analysis.verdict import RULES
 from biasbridge.files import InputError, atomic_path
+from biasbridge.stats.formatting import format_number
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from biasbridge.analysis.declaration import Declaration
-    from biasbridge.analysis.frame import Tables
-    from biasbridge.analysis.slice_results import SliceResult
+    from biasbridge.analysis.slices import SliceResult
     from biasbridge.analysis.specifications import Curve
+    from biasbridge.analysis.tables import Tables
+
 
 MOST_BYTES = 5_000_000
 MOST_ROWS = 50_000
@@ -236,3 +264,259 @@ def _values(table: pd.DataFrame, column: str) -> str:
     values = list(dict.fromkeys(filter(None, as_text(table, column))))
     ending = f" and {len(values) - 12} more" if len(values) > 12 else ""
     return ", ".join(values[:12]) + ending or "none"
+
+
+# The card on top of a page: the lines and tables of the terminal, and the gaps before.
+
+MAX_LINES = 8  # gaps described; the table of gaps has all
+Cells = tuple[Sequence[str], Sequence[Sequence[str]]]  # names of columns, and rows
+
+
+class Card(NamedTuple):
+    """The sentences that come ``first``, ``lines`` below them, the tables of changes by gap and of
+    ``scopes``, and notes.
+    """
+
+    first: Sequence[str]
+    lines: Sequence[str] = ()
+    changes: Mapping[str, Cells] = {}
+    scopes: Cells = ((), ())
+    notes: Sequence[str] = ()
+
+
+def answer_card(
+    results: Sequence[SliceResult], tables: Tables, declaration: Declaration, scores: Sequence[str]
+) -> Card:
+    """Write the card of a study; ``scores``: why some are missing. ``tables`` are typed."""
+    tests = declared(results)
+    lines = opening_lines(tables, results, declaration)
+    n_first = 2 if planted_line(tables.points, tests) else 1
+    changes = change_rows(tests, declaration.smallest_change)
+    missing = [f"No score is available: {reason}." for reason in scores]
+    return Card(
+        lines[:n_first],
+        lines[n_first:],
+        {gap: _cells(rows) for gap, rows in changes.items()},
+        _cells(scope_rows(tests)),
+        [*closing_lines(tables, results, declaration), *missing],
+    )
+
+
+def missing_results_card(
+    missing_scores: Sequence[str], missing_gaps: Sequence[str], tables: Tables, utility: str
+) -> Card:
+    """Write the card of a study in which no model has a score and a gap.
+
+    The reasons are those of ``scores_lacking`` and ``gaps_lacking``.
+    """
+    sentences = [
+        f"No {side} is available: {'; '.join(reasons)}."
+        for side, reasons in (("score", missing_scores), ("gap", missing_gaps))
+        if reasons
+    ]
+    headline, *others = [*sentences, "There is nothing to compare."]
+    return Card([headline], others, notes=describe_task(tables, utility))
+
+
+def _cells(rows: Sequence[Mapping[str, str]]) -> Cells:
+    return [*rows[0]] if rows else [], [[*row.values()] for row in rows]
+
+
+def unmodified_gaps(tables: Tables) -> list[tuple[str, str]]:
+    """Describe each gap over the unmodified models, by its name.
+
+    ``precision gap``, ``worse for female by .09 on average, from .01 to .17 in 10 models``.
+    """
+    points = tables.points
+    is_unmodified = (points["status"] == "done") & points["label_method"].isin(["", CONTROL])
+    points = points[is_unmodified & (points["method"] == CONTROL)]
+    gaps = tables.extrinsic[tables.extrinsic["kind"] == "gap"].dropna(subset="value")
+    gaps = gaps.assign(title=gap_titles(gaps)).merge(points[["point", "unit_key"]], on="point")
+    model = gaps["unit_key"].where(gaps["unit_key"] != "", gaps["point"])
+    has_several_tasks = len({*gaps["task"]}) > 1
+    lines = []
+    for (task, title), part in gaps.groupby(["task", "title"], sort=False):
+        means = part.groupby(model, sort=False)["value"].mean()
+        name = f"{task} {title}" if has_several_tasks else str(title)
+        lines.append((capitalise(name), _size(means.tolist(), *text_rows(part, GROUPS)[0])))
+    more = [("More", f"{len(lines) - MAX_LINES} in the table of gaps")]
+    return [*lines[:MAX_LINES], *(more if len(lines) > MAX_LINES else [])]
+
+
+def _size(values: Sequence[float], privileged: str, unprivileged: str) -> str:
+    """Format ``worse for female by .09 on average, from .01 to .17 in 10 models``."""
+
+    def describe(value: float) -> str:
+        size = format_number(abs(value))
+        worse = unprivileged if value > 0 else privileged
+        return f"worse for {worse} by {size}" if float(size) else "no difference"
+
+    if len(values) == 1:
+        return f"{describe(values[0])}, in 1 model"
+    mean, low, high = sum(values) / len(values), min(values), max(values)
+    if low < 0 < high:
+        ends = f"{describe(low)} to {describe(high)}"
+    else:
+        ends = " to ".join(format_number(end) for end in sorted((abs(low), abs(high))))
+    return f"{describe(mean)} on average, from {ends} in {len(values)} models"
+
+
+# The facts that a page states before any number: scores, groups, gaps, labels, items, coverage.
+
+MOST_QUERIES = 8
+ERROR_RATES = ("fpr", "fnr")  # higher is worse
+
+
+def describe_compared(tables: Tables, confirmatory: Sequence[str]) -> dict[str, str]:
+    """Describe what a study compares, by name; facts that the tables lack are left out."""
+    tables = typed(tables)
+    extrinsic = tables.extrinsic[tables.extrinsic["point"].isin(tables.points["point"])]
+    gaps = extrinsic[extrinsic["kind"] == "gap"]
+    facts = {
+        "a score": _scores(tables.intrinsic),
+        "groups": _groups(gaps),
+        "a gap": _direction(gaps),
+        "label 1": _label(tables.points, gaps),
+        "test items": _items(extrinsic),
+        "behind a gap": _support(gaps, confirmatory),
+        "tokens with a vector": _coverage(extrinsic),
+    }
+    return {name: text for name, text in facts.items() if text}
+
+
+def _scores(intrinsic: pd.DataFrame) -> str:
+    """Format each metric: ``WEAT effect size (d) of WEAT 6b, WEAT 7: -2 to 2, 0 without bias``."""
+    descriptions = []
+    for metric, rows in intrinsic.groupby("metric", sort=False):
+        queries = list(dict.fromkeys(query_titles(rows)))[:MOST_QUERIES]
+        scales = dict.fromkeys(
+            rows[["scale_min", "scale_max", "unbiased"]].itertuples(index=False, name=None)
+        )
+        texts = [f"{_ends(low, high)}, {unbiased:g} without bias" for low, high, unbiased in scales]
+        scale = f": {texts[0]}" if len(texts) == 1 and "nan" not in texts[0] else ""
+        descriptions.append(f"{metric_title(str(metric))} of {', '.join(queries)}{scale}")
+    return "; ".join(descriptions)
+
+
+def _groups(gaps: pd.DataFrame) -> str:
+    pairs = [
+        f"{privileged} (privileged) against {unprivileged} (unprivileged)"
+        for privileged, unprivileged in dict.fromkeys(text_rows(gaps, GROUPS))
+    ]
+    titles = {ANNOTATION: "as the data are annotated"}
+    sources = [titles.get(name, name) for name in dict.fromkeys(gaps["group_by"]) if name]
+    source = f". Which group an item is about: {'; '.join(sources)}" if sources else ""
+    return "; ".join(pairs) + source
+
+
+def _direction(gaps: pd.DataFrame) -> str:
+    measures = dict.fromkeys(gaps["measure"])
+    rates = [measure_title(measure) for measure in measures if measure in ERROR_RATES]
+    reversed_rates = f" (of {' and '.join(rates)} the other way round)" if rates else ""
+    pairs = list(dict.fromkeys(text_rows(gaps, GROUPS)))
+    default = ("the privileged group", "the unprivileged")
+    privileged, unprivileged = pairs[0] if len(pairs) == 1 else default
+    return (
+        f"the value of {privileged} less that of {unprivileged}{reversed_rates}; above 0: worse for"
+        f" {unprivileged}"
+    )
+
+
+def _ends(low: float, high: float) -> str:
+    return "without bounds" if isinf(low) and isinf(high) else f"{low:g} to {high:g}"
+
+
+def _label(points: pd.DataFrame, gaps: pd.DataFrame) -> str:
+    of_classifier = "classifier" in points and "scheme" not in points
+    if gaps.empty or not points["source"].any() or not of_classifier:
+        return ""
+    role = "the positive class, which precision, recall and the other measures are about"
+    positive = positive_class(points)
+    return f"{positive}: {role}" if positive else role
+
+
+def _items(extrinsic: pd.DataFrame) -> str:
+    values = extrinsic[(extrinsic["kind"] == "value") & (extrinsic["subset"] == "")]
+    positives, negatives = (
+        values[values["measure"] == measure].set_index(["point", "task", "group"])["support"]
+        for measure in ("recall", "fpr")
+    )
+    if positives.empty or negatives.empty:
+        return ""
+    n_items = positives.add(negatives).dropna()
+    if n_items.empty:
+        return ""
+    n_positives = positives.groupby(level="group", sort=False)
+    texts = {
+        str(group): f"{_range(counts)} (label 1: {_range(n_positives.get_group(group))})"
+        for group, counts in n_items.groupby(level="group", sort=False)
+    }
+    overall = f"{texts.pop(ALL)}; " if ALL in texts else ""
+    return overall + ", ".join(f"{group} {text}" for group, text in texts.items())
+
+
+def _support(gaps: pd.DataFrame, confirmatory: Sequence[str]) -> str:
+    rows = gaps.dropna(subset="support")
+    rows = rows[rows["measure"].isin(present_confirmatory(rows["measure"], confirmatory))]
+    supports = rows.assign(title=gap_titles(rows)).groupby("title", sort=False)["support"]
+    texts = [f"{title} {_range(support)}" for title, support in supports]
+    return f"items in the smaller group: {', '.join(texts)}" if texts else ""
+
+
+def _coverage(extrinsic: pd.DataFrame) -> str:
+    coverage = extrinsic["coverage"].dropna()
+    if coverage.empty:
+        return ""
+    ends = dict.fromkeys(f"{100 * float(end):.0f}%" for end in (coverage.min(), coverage.max()))
+    text = f"{' to '.join(ends)} of the items' tokens"
+    if coverage.min() >= MIN_COVERAGE:
+        return text
+    return f"{text}; warning: low coverage, use vectors, or a corpus, of such texts"
+
+
+def _range(values: Iterable[float]) -> str:
+    counts = sorted({int(value) for value in values})
+    return str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+
+
+# What a study lacks: scores and gaps.
+
+MAX_WORDS = 6
+
+
+def scores_lacking(intrinsic: pd.DataFrame) -> list[str]:
+    """Explain for each query why it has no score at some points.
+
+    ``weat7, at 2 of 9 points: 20 of its 32 words have no vector (math, algebra)``.
+    """
+    has_several_metrics = len({*intrinsic["metric"]}) > 1
+    titles = row_names(intrinsic, SCORE if has_several_metrics else SCORE[2:], ", ")
+    n_points = Counter(titles)
+    missing = intrinsic.assign(title=titles)
+    missing = missing[~np.isfinite(missing["value"])]
+    lines = []
+    for title, oov in dict.fromkeys(text_rows(missing, ("title", "oov"))):
+        rows = missing[(missing["title"] == title) & (missing["oov"] == oov)]
+        points = f", at {len(rows)} of {with_count(n_points[title], 'point')}"
+        lines.append(f"{title}{points if len(rows) < n_points[title] else ''}: {_reason(rows)}")
+    return lines
+
+
+def _reason(rows: pd.DataFrame) -> str:
+    words = list(filter(None, rows["oov"].iloc[0].split(",")))
+    if not words:
+        return "; ".join(dict.fromkeys(filter(None, rows["reason"]))) or "reason unknown"
+    n_oov, n_found = (int(rows[name].iloc[0]) for name in ("n_oov", "n_found"))
+    verb = "has" if n_oov == 1 else "have"
+    ending = f" and {len(words) - MAX_WORDS} more" if len(words) > MAX_WORDS else ""
+    listed = ", ".join(words[:MAX_WORDS]) + ending
+    return f"{n_oov} of its {with_count(n_oov + n_found, 'word')} {verb} no vector ({listed})"
+
+
+def gaps_lacking(gaps: pd.DataFrame) -> list[str]:
+    """Explain for each gap without any value why it has none."""
+    return [
+        f"{title}: {'; '.join(dict.fromkeys(filter(None, rows['reason'])))}"
+        for title, rows in gaps.assign(title=gap_titles(gaps)).groupby("title", sort=False)
+        if not np.isfinite(rows["value"]).any()
+    ]

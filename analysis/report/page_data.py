@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import pandas as pd
 
+from biasbridge.analysis.answer import count_models, describe_slice, gap_and_score
 from biasbridge.analysis.answer import declared as declared_tests
-from biasbridge.analysis.answer import gap_and_score
 from biasbridge.analysis.change_chart import change_chart, change_data
 from biasbridge.analysis.charts import BLACK, SHAPES, palette_of
-from biasbridge.analysis.effects import effects
-from biasbridge.analysis.effects_table import condition_table, describe_generalisation
-from biasbridge.analysis.frame import Tables, as_text, column_values, text_rows, typed
+from biasbridge.analysis.effects import condition_table, describe_generalisation, effects
 from biasbridge.analysis.joined import utility_rows
 from biasbridge.analysis.naming import (
     ALL,
@@ -32,11 +30,15 @@ from biasbridge.analysis.naming import (
     score_axis,
     shown_values,
 )
-from biasbridge.analysis.slice_printing import count_models, describe_slice
-from biasbridge.analysis.slice_results import RESULT_COLUMNS, SliceResult, correlation_table
-from biasbridge.analysis.slices import without_repeats
-from biasbridge.analysis.specification_curve import specification_table
-from biasbridge.analysis.terminal import format_estimates
+from biasbridge.analysis.printing import format_estimates
+from biasbridge.analysis.slices import (
+    RESULT_COLUMNS,
+    SliceResult,
+    correlation_table,
+    without_repeats,
+)
+from biasbridge.analysis.specifications import specification_table
+from biasbridge.analysis.tables import Tables, as_text, column_values, text_rows, typed
 from biasbridge.files import InputError
 from biasbridge.files.charts import make_spec
 

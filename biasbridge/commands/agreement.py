@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
-    from biasbridge.extrinsic.agreement import Precision
+    from biasbridge.extrinsic.taggers import TagPrecision
 
 
 class Agreement(NamedTuple):
     """Posts by annotation and tag, and the precision of tags."""
 
     counts: pd.DataFrame
-    precisions: list[Precision]
+    precisions: list[TagPrecision]
 
 
 def agreement(
@@ -48,7 +48,7 @@ def agreement(
     female : str, optional
         Annotation that means female (default: female, if it exists).
     """
-    from biasbridge.extrinsic.agreement import count_tags, precision
+    from biasbridge.extrinsic.taggers import count_tags, tag_precision
 
     counts = count_tags(as_dataframe(posts), text, group, query)
     options = [("male", male), ("female", female)]
@@ -57,15 +57,15 @@ def agreement(
     if not pairs:
         present = ", ".join(map(repr, counts.index))
         raise InputError(f"name the annotation with --male or --female: {present}")
-    return Agreement(counts, [precision(counts, *pair) for pair in pairs])
+    return Agreement(counts, [tag_precision(counts, *pair) for pair in pairs])
 
 
 def _show(result: Agreement, console: Console) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from biasbridge.extrinsic.agreement import TAGS
-    from biasbridge.files.printable import printable
+    from biasbridge.extrinsic.taggers import TAGS
+    from biasbridge.files.errors import printable
     from biasbridge.files.terminal import print_columns
 
     table = Table("annotation", title="posts by tag", title_justify="left")

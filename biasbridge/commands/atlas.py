@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from biasbridge.command_line import Command, say
 from biasbridge.files import InputError, atomic_path
-from biasbridge.files.atomic import require_output
+from biasbridge.files.paths import require_output
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -35,8 +35,7 @@ def atlas(folder: str | PathLike[str], *, out: str | PathLike[str] | None = None
     """
     from biasbridge.files.charts import save_chart
     from biasbridge.files.tables import read_table, write_csv
-    from biasbridge.studies.atlas.page import atlas_page, atlas_table, forest_plot
-    from biasbridge.studies.atlas.protocol import read_atlas
+    from biasbridge.studies.atlas import atlas_page, atlas_table, forest_plot, read_atlas
 
     folder, place = Path(folder), Path(out or folder)
     require_output(place / "README.md", [".md"])

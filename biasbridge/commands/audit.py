@@ -14,7 +14,7 @@ from biasbridge.files import InputError
 from biasbridge.files.choice import Count, Whole, check_arguments
 from biasbridge.files.language import UNDETERMINED
 from biasbridge.files.models.encoder import Pooling
-from biasbridge.files.models.load import Dtype
+from biasbridge.files.models.language_model import Dtype
 from biasbridge.files.text import open_plain
 from biasbridge.files.vector_files import locate_vectors
 from biasbridge.inputs import (
@@ -50,9 +50,9 @@ class Audit(NamedTuple):
 
 
 def _as_table(audited: Audit) -> pd.DataFrame:
-    from biasbridge.intrinsic.audit import as_table
+    from biasbridge.intrinsic.audit import score_table
 
-    table = as_table(audited.scores)
+    table = score_table(audited.scores)
     table.attrs["notes"] = [*audited.notes, *_missing_values(audited.scores)]
     return table
 
@@ -307,9 +307,9 @@ def _audit_vectors(
         query_language,
         suggest_lower_case,
     )
-    from biasbridge.intrinsic.audit import audit as score_all
-    from biasbridge.intrinsic.likelihood.model_metrics import MODEL_METRICS
-    from biasbridge.intrinsic.wordsets import read_wordsets
+    from biasbridge.intrinsic.audit import score_metrics as score_all
+    from biasbridge.intrinsic.registry import MODEL_METRICS
+    from biasbridge.intrinsic.words import read_wordsets
 
     for metric_name in choose.args[0]:
         if metric_name in MODEL_METRICS:
@@ -407,7 +407,7 @@ def _show(
     single_scores : bool
         Print the score of every word as well.
     """
-    from biasbridge.intrinsic.audit import as_table
+    from biasbridge.intrinsic.audit import score_table
     from biasbridge.intrinsic.terminal import (
         print_headlines,
         print_line,
@@ -430,20 +430,20 @@ def _show(
     for line in (*audited.notes, *audited.explanations):
         print_line(console, line, "italic")
     if len(vectors) > 1:
-        print_ranks(as_table(scores), console)
+        print_ranks(score_table(scores), console)
     return int(all(isnan(row.score.value) for row in scores))
 
 
 def _format_csv(audited: Audit) -> str:
-    from biasbridge.intrinsic.audit import as_table
+    from biasbridge.intrinsic.audit import score_table
 
-    return as_csv(as_table(audited.scores))
+    return as_csv(score_table(audited.scores))
 
 
 def _format_json(audited: Audit) -> str:
-    from biasbridge.intrinsic.terminal import as_json
+    from biasbridge.intrinsic.terminal import scores_json
 
-    return as_json(audited.scores)
+    return scores_json(audited.scores)
 
 
 main = Command(

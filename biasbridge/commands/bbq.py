@@ -62,7 +62,7 @@ def bbq(
     DataFrame
         A row per category, ``convention`` and ``context``: ``accuracy`` and ``score``, in [-1, 1],
         above 0 where answers follow the stereotype, with intervals over ``n_templates`` templates
-        (``biasbridge.extrinsic.bbq.scores``). Of ``n`` answers, ``n_not_unknown`` name somebody and
+        (``biasbridge.extrinsic.bbq``). Of ``n`` answers, ``n_not_unknown`` name somebody and
         ``n_biased`` follow the stereotype; ``n_unmatched`` outputs mean no option; ``n_unclear``
         items name the stereotyped group in both answers or in none. ``reason``: of a NaN, or of 0.
 
@@ -85,9 +85,8 @@ def bbq(
     """
     import pandas as pd
 
-    from biasbridge.extrinsic.bbq.options import NO_ANSWER
-    from biasbridge.extrinsic.bbq.reading import complete, list_files, read_items, read_source
-    from biasbridge.extrinsic.bbq.scores import CONVENTIONS, score_table
+    from biasbridge.extrinsic.bbq import CONVENTIONS, NO_ANSWER, score_table
+    from biasbridge.extrinsic.bbq_answers import complete, list_files, read_items, read_source
 
     sources = [answers] if isinstance(answers, str | PathLike | pd.DataFrame) else [*answers]
     folder, tables = Path(data) if data else _downloaded(), list[pd.DataFrame]()
@@ -119,7 +118,7 @@ def _downloaded() -> Path | None:
 
 
 def _show(rows: pd.DataFrame, console: Console) -> None:
-    from biasbridge.extrinsic.bbq.terminal import print_scores
+    from biasbridge.extrinsic.bbq import print_scores
 
     console.width = max(console.width, 130)
     print_scores(rows, console)

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TextIO
 from biasbridge.command_line import STANDARD_OUTPUT, Command, as_csv, as_json
 from biasbridge.commands.train import run_train
 from biasbridge.files import InputError, nearest
-from biasbridge.files.choice import Whole, check_arguments
-from biasbridge.files.choice_classes import METRICS, PROJECT, find_choice
-from biasbridge.files.nested import read_nested
+from biasbridge.files.choice import METRICS, PROJECT, Whole, check_arguments, find_choice
+from biasbridge.files.text import read_nested
 from biasbridge.train.cli import CONF
 
 if TYPE_CHECKING:
@@ -122,8 +121,8 @@ def certify(
     """
     import pandas as pd
 
-    from biasbridge.studies.certificate.statistics import FEWEST_SEEDS
-    from biasbridge.train.cli.override_quoting import format_override
+    from biasbridge.studies.certificate_scores import FEWEST_SEEDS
+    from biasbridge.train.cli.command import format_override
 
     name, config_dir, own_fields = _name_metric(metric, config_dir)
     configured = _find(name, config_dir)
@@ -178,7 +177,7 @@ def _name_metric(
 def _find(metric: str, config_dir: str | PathLike[str] | None) -> _ConfiguredMetric:
     """Find the class of a metric, or its YAML. Raise ``InputError`` if there is none."""
     from biasbridge.train.cli.choices import TARGET, choices, find_class, search_modules
-    from biasbridge.train.cli.class_configs import configuration
+    from biasbridge.train.cli.class_configs import class_configuration
 
     folders = [Path(config_dir)] if config_dir else []
     if config_dir and not Path(config_dir).is_dir():
@@ -189,7 +188,7 @@ def _find(metric: str, config_dir: str | PathLike[str] | None) -> _ConfiguredMet
     if path:
         content = read_nested(path)
     elif found := find_choice([PROJECT, *folders], METRICS, metric):
-        content = configuration(found)
+        content = class_configuration(found)
     else:
         hint = nearest(metric, choices(METRICS, folders))
         remedy = "your own metric is a class in a folder: --config-dir FOLDER"
@@ -208,7 +207,7 @@ def _query_overrides(configured: _ConfiguredMetric, query: str | None) -> Iterat
     """Yield the overrides that set the queries, or item sets, of a metric."""
     node_path, metric = f"intrinsic.{configured.key}", configured.metric
     if metric.needs == "vectors":
-        from biasbridge.intrinsic.wordsets import load_queries
+        from biasbridge.intrinsic.words import load_queries
 
         def usable_queries(names: Sequence[str]) -> list[str]:
             return [query.name for query in load_queries(names) if metric.accepts(query)]
@@ -222,7 +221,7 @@ def _query_overrides(configured: _ConfiguredMetric, query: str | None) -> Iterat
         others = [] if query else usable_queries(OTHER_QUERIES)
         yield f"++{node_path}.usual=[{','.join([*first, *others])}]"
         return
-    from biasbridge.intrinsic.items.library import load_items
+    from biasbridge.intrinsic.models.items import load_items
 
     def usable_items(names: Sequence[str]) -> list[str]:
         return [items.name for items in load_items(names) if not metric.reason_against(items)]
@@ -239,7 +238,7 @@ def _query_overrides(configured: _ConfiguredMetric, query: str | None) -> Iterat
 
 def _convention_override(configured: _ConfiguredMetric, convention: str) -> list[str]:
     """Return the override of the convention. Raise ``InputError`` for an unknown one."""
-    from biasbridge.intrinsic.conventions import ALL_CONVENTIONS, ByConvention
+    from biasbridge.intrinsic.score import ALL_CONVENTIONS, ByConvention
 
     if not issubclass(configured.metric, ByConvention):
         return []
@@ -252,7 +251,7 @@ def _convention_override(configured: _ConfiguredMetric, convention: str) -> list
 
 def _versions(folder: Path) -> dict[str, str]:
     """Return the column ``libraries``, the versions that made the numbers."""
-    from biasbridge.analysis.provenance import describe_provenance, read_provenance
+    from biasbridge.analysis.tables import describe_provenance, read_provenance
 
     return {"libraries": describe_provenance(read_provenance(folder))}
 

@@ -9,7 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from biasbridge.analysis.frame import as_text
+from biasbridge.analysis.tables import as_text
 from biasbridge.command_line import Command, command_text, say
 from biasbridge.files import InputError
 from biasbridge.published_collections import (
@@ -89,7 +89,7 @@ def check(
         return Checked(lines, is_usable)
     found = read_data(paths, given)
     from biasbridge.data_checks import examine  # takes seconds
-    from biasbridge.train.cli.override_quoting import format_override
+    from biasbridge.train.cli.command import format_override
 
     settings = found.settings()
     report = examine(found, settings)

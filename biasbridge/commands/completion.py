@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from biasbridge.commands import COMMANDS
 from biasbridge.files import InputError
-from biasbridge.train.cli.choices import choices, groups
+from biasbridge.train.cli.choices import choice_groups, choices
 from biasbridge.train.cli.start import CONFIG_DIR, OPTIONS
 
 # bash splits words at =, so it receives only what follows the last =
@@ -73,7 +73,7 @@ def list_settings(typed: str, folders: Sequence[str] = ()) -> Iterator[str]:
         places = folders or (["."] if group in APPENDED else [])
         yield from (f"{key}={choice}" for choice in choices(group, places))
     else:
-        yield from (f"{'+' if group in APPENDED else ''}{group}=" for group in groups())
+        yield from (f"{'+' if group in APPENDED else ''}{group}=" for group in choice_groups())
 
 
 def list_options(command: str, arguments: Sequence[str]) -> Iterator[str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from biasbridge.command_line import Command, say
-from biasbridge.files.printable import printable
+from biasbridge.files.errors import printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

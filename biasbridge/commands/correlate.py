@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from biasbridge.analysis.declaration import Declaration
-    from biasbridge.analysis.frame import Tables
-    from biasbridge.analysis.slice_results import SliceResult
+    from biasbridge.analysis.slices import SliceResult
+    from biasbridge.analysis.tables import Tables
 
 
 @dataclass
@@ -36,7 +36,7 @@ class StudyResults:
         """Read a results folder. Raises ``InputError`` for a table that is missing or damaged."""
         from biasbridge.analysis.declaration import Declaration
         from biasbridge.analysis.joined import join_points
-        from biasbridge.analysis.results import read_tables
+        from biasbridge.analysis.tables import read_tables
 
         if not isinstance(folder, str | PathLike):
             raise InputError(f"{type(folder).__name__} is no folder; give the path of results")
@@ -63,7 +63,7 @@ class Correlations:
     def as_table(self) -> pd.DataFrame:
         """Return a row per slice, or per slice and scope."""
         from biasbridge.analysis.joined import WITHOUT_RESAMPLES
-        from biasbridge.analysis.slice_results import correlation_table, scope_table
+        from biasbridge.analysis.slices import correlation_table, scope_table
 
         if self.scopes:
             return with_notes(scope_table(self.slices), "note")
@@ -147,12 +147,11 @@ def correlate(
     >>> print(round(correlate(table, x="weat", y="gap")["r_rm"].item(), 2))
     0.84
     """
+    from biasbridge.analysis.correlate import Levels, correlate_slices
     from biasbridge.analysis.correlate import correlate as correlate_table
-    from biasbridge.analysis.correlate import correlate_slices
     from biasbridge.analysis.declaration import Declaration
     from biasbridge.analysis.joined import is_joined, lacks_resamples, open_table
-    from biasbridge.analysis.slice_results import CORRELATION_COLUMNS, RESULT_COLUMNS
-    from biasbridge.analysis.user_table import Levels
+    from biasbridge.analysis.slices import CORRELATION_COLUMNS, RESULT_COLUMNS
 
     source = "the table"
     study = Declaration()
@@ -222,7 +221,7 @@ def read_results(folder: str | PathLike[str], *, resamples: bool = False) -> pd.
 def _show(
     correlations: Correlations, console: Console, *, confirmatory: Sequence[str] = ()
 ) -> None:
-    from biasbridge.analysis.slice_printing import print_correlations, print_slices
+    from biasbridge.analysis.answer import print_correlations, print_slices
     from biasbridge.analysis.slices import without_repeats
     from biasbridge.analysis.verdict import RULES
 

@@ -9,7 +9,7 @@ from biasbridge import data
 from biasbridge.command_line import Command, Group, say
 from biasbridge.files import InputError
 from biasbridge.files.data.registry import DATA_VARIABLE, data_folder, find_sets, groups, total_size
-from biasbridge.files.verbosity import LOG
+from biasbridge.files.terminal import LOG
 
 if TYPE_CHECKING:
     from pathlib import Path

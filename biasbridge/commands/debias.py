@@ -10,16 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from biasbridge.command_line import Command, returns, say
-from biasbridge.debias.attract_repel import Norms
+from biasbridge.debias.attract_repel import Norms, mean_cosine, read_pairs, usable_pairs
 from biasbridge.debias.base import Direction, PairsMethod
-from biasbridge.debias.constraints import mean_cosine, read_pairs, usable_pairs
 from biasbridge.debias.methods import MODEL_KINDS, VECTOR_KINDS, class_of, make_method
-from biasbridge.debias.word_choice import WordChoice
+from biasbridge.debias.words import WordChoice
 from biasbridge.files import InputError
-from biasbridge.files.atomic import require_new
 from biasbridge.files.choice import Whole, check_arguments
 from biasbridge.files.language import UNDETERMINED
 from biasbridge.files.models.encoder import Pooling
+from biasbridge.files.paths import require_new
 from biasbridge.files.text import open_plain, require_written_archive
 from biasbridge.files.vector_files import vector_files
 from biasbridge.inputs import (
@@ -34,7 +33,7 @@ from biasbridge.inputs import (
     word_file,
 )
 from biasbridge.intrinsic.lookup import CASES, Case
-from biasbridge.intrinsic.wordsets import write_query
+from biasbridge.intrinsic.words import write_query
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -44,7 +43,7 @@ if TYPE_CHECKING:
     from biasbridge.debias.until import Goal
     from biasbridge.files.eraser import Eraser
     from biasbridge.intrinsic.metric import Metric
-    from biasbridge.intrinsic.wordsets import Query
+    from biasbridge.intrinsic.words import Query
     from biasbridge.model_debiasing import ModelErasure
 
 DEFAULT_QUERY = "gender_union"
@@ -360,8 +359,8 @@ def move(
 ) -> ModifiedVectors:
     """Modify vectors by the method's dose, or by the dose that reaches the goal."""
     from biasbridge.debias.base import require_sound, signed_dose
-    from biasbridge.debias.roles import require_roles
     from biasbridge.debias.until import find_method
+    from biasbridge.debias.words import require_roles
 
     require_roles(query, method.roles)
     if goal:

@@ -26,7 +26,7 @@ class StudyEffects(NamedTuple):
 
 
 def _as_table(found: StudyEffects) -> pd.DataFrame:
-    from biasbridge.analysis.effects_table import effect_table
+    from biasbridge.analysis.effects import effect_table
 
     return effect_table(found.effects)
 
@@ -58,7 +58,7 @@ def effects(results: str | PathLike[str]) -> StudyEffects:
     """
     from biasbridge.analysis.declaration import Declaration
     from biasbridge.analysis.effects import effects as condition_effects
-    from biasbridge.analysis.results import read_tables
+    from biasbridge.analysis.tables import read_tables
 
     study = Declaration.of(Path(results))
     found = condition_effects(read_tables(Path(results)), study.utility)
@@ -69,7 +69,7 @@ def effects(results: str | PathLike[str]) -> StudyEffects:
 
 
 def _show(found: StudyEffects, console: Console) -> None:
-    from biasbridge.analysis.effects_table import print_effects
+    from biasbridge.analysis.effects import print_effects
 
     console.soft_wrap = True
     print_effects(found.effects, found.confirmatory, console)

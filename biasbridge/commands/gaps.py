@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from biasbridge.command_line import DOCUMENTS, Command, as_csv, returns, say, split_names
 from biasbridge.files import InputError
-from biasbridge.files.printable import printable
+from biasbridge.files.errors import printable
 from biasbridge.inputs import InputTable, as_dataframe, as_names, with_notes
 
 if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
-    from biasbridge.extrinsic.gap_table import Row
+    from biasbridge.extrinsic.gap_table import GapRow
     from biasbridge.extrinsic.gate import GateResult
     from biasbridge.extrinsic.request import GapRequest
 
@@ -39,7 +39,7 @@ class Measured(NamedTuple):
 
     items: pd.DataFrame
     request: GapRequest
-    rows: list[Row]
+    rows: list[GapRow]
     notes: list[str]
     gate: GateResult | None = None
 
@@ -92,7 +92,7 @@ def gaps(
     predictions : DataFrame or path
         A table with a row per item, or a result file of an evaluation harness. A table is a pandas
         one, or a file .csv, .tsv (also .gz, .bz2, .xz), .jsonl or .parquet. Result files are those
-        of ``biasbridge.extrinsic.answers.reading``; their items without an answer are left out.
+        of ``biasbridge.extrinsic.logs``; their items without an answer are left out.
     filter : str
         Filter of the answers, of lm-evaluation-harness with several.
     quoted : bool
@@ -359,7 +359,7 @@ def _run(
         raise InputError(f"--{option} is the rule of a gate; give its bounds by --fail-above")
     if rules:
         from biasbridge.extrinsic.gate import ONE_VERSION, check_gate
-        from biasbridge.extrinsic.ranking import RANKINGS
+        from biasbridge.extrinsic.measures import RANKINGS
         from biasbridge.extrinsic.request import DEFAULT_MEASURES
 
         rules = {"fail_if": "worse", "fail_on": "gaps", **rules}
@@ -378,7 +378,7 @@ def _run(
 def _run_thresholds(
     options: dict[str, Any], documents: Sequence[str], *, has_gate: bool
 ) -> ThresholdGaps:
-    from biasbridge.extrinsic.thresholds import as_text, describe_closing
+    from biasbridge.extrinsic.thresholds import describe_closing, threshold_text
 
     _require_score(options, "--thresholds")
     for name in documents:
@@ -391,11 +391,11 @@ def _run_thresholds(
     table = thresholds(**options | {"score": options["score"][0]})
     closing = describe_closing(table)
     notes = [printable(note) for note in table.attrs["notes"] if note not in closing]
-    return ThresholdGaps(options["score"][0], table, as_text(table), [*closing, *notes])
+    return ThresholdGaps(options["score"][0], table, threshold_text(table), [*closing, *notes])
 
 
 def _show(result: Measured | ThresholdGaps, console: Console) -> None:
-    from biasbridge.extrinsic.terminal import print_gap_tables, print_text_table
+    from biasbridge.extrinsic.gap_printing import print_gap_tables, print_text_table
 
     if isinstance(result, ThresholdGaps):
         step = 5 if len(result.text) > SHOWN_THRESHOLDS else 1
@@ -447,7 +447,7 @@ def _format(kind: str, result: Measured | ThresholdGaps, *, predictions: str) ->
     """Return the text of a document."""
     if isinstance(result, ThresholdGaps):
         return as_csv(result.table)
-    from biasbridge.analysis.report.gap_documents import GapFacts, format_gaps
+    from biasbridge.analysis.report.documents import GapFacts, format_gaps
 
     request, source = result.request, Path(predictions)
     roles = ("gold", "pred", "group", "cross", "score", "cluster")

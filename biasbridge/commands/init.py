@@ -12,7 +12,7 @@ import yaml
 from biasbridge.command_line import Command, say, write_text
 from biasbridge.commands.check import DATA_SPELLING, check
 from biasbridge.files import InputError
-from biasbridge.files.atomic import require_new
+from biasbridge.files.paths import require_new
 from biasbridge.user_data import DataOptions, read_data
 
 if TYPE_CHECKING:

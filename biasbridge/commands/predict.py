@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING
 
 from biasbridge.command_line import Command, command_text, output_file, say
 from biasbridge.files import InputError, atomic_path, nearest
-from biasbridge.files.packages import PACKAGE, in_package
+from biasbridge.files.places import PACKAGE, in_package
 from biasbridge.inputs import InputTable, as_dataframe, as_names
 
 if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
-    from biasbridge.files.models.onnx_classifier import OnnxClassifier
-    from biasbridge.files.models.sequence_classifier import SequenceClassifier
+    from biasbridge.files.models.classifiers import OnnxClassifier, SequenceClassifier
 
 ONNX = ".onnx"
 THRESHOLD = 0.5  # of the score
@@ -131,7 +130,7 @@ def open_classifier(name: str) -> OnnxClassifier | SequenceClassifier:
     packaged = in_package(name, (ONNX,))
     path = packaged[0] if packaged else Path(name)
     if path.suffix == ONNX:
-        from biasbridge.files.models.onnx_classifier import open_onnx
+        from biasbridge.files.models.classifiers import open_onnx
 
         if not path.is_file():
             raise InputError(f"no file {name!r}")
@@ -140,7 +139,7 @@ def open_classifier(name: str) -> OnnxClassifier | SequenceClassifier:
     if not in_package(name, (".safetensors",)) and pickles and pickles[0].suffix in PICKLES:
         remedy = "give an .onnx file, or *.safetensors with config.json"
         raise InputError(f"{name} holds {pickles[0].name}, a pickle, which can run code; {remedy}")
-    from biasbridge.files.models.sequence_classifier import open_sequence_classifier
+    from biasbridge.files.models.classifiers import open_sequence_classifier
 
     return open_sequence_classifier(name)
 

@@ -39,8 +39,7 @@ def report(results: str | PathLike[str], *, out: str | PathLike[str] | None = No
     """
     from biasbridge.analysis.figures import draw_figures
     from biasbridge.analysis.report import build_report
-    from biasbridge.analysis.specification_curve import draw_curves
-    from biasbridge.analysis.specifications import specification_curves
+    from biasbridge.analysis.specifications import draw_curves, specification_curves
     from biasbridge.files.terminal import open_console
 
     study = StudyResults.read(results)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Literal
 from biasbridge.command_line import Command, say
 from biasbridge.commands.correlate import StudyResults
 from biasbridge.files import InputError
-from biasbridge.files.atomic import require_output
 from biasbridge.files.charts import FORMATS, save_chart
+from biasbridge.files.paths import require_output
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -60,9 +60,8 @@ def scatter(
     list of pathlib.Path
         The figures.
     """
-    from biasbridge.analysis.figures import draw_figures
+    from biasbridge.analysis.figures import draw_figures, scatter_chart
     from biasbridge.analysis.joined import open_table
-    from biasbridge.analysis.scatter import scatter_chart
 
     is_folder = Path(table).is_dir()
     is_file = Path(out).suffix[1:].isalpha() and not Path(out).is_dir()

@@ -24,7 +24,7 @@ def ls(step: str | None = None, *, store: str = "store") -> Act:
     store : path
         Folder of the store.
     """
-    from biasbridge.train.engine.store import tools
+    from biasbridge.train.engine import store_tools as tools
 
     return partial(tools.ls, tools.open_store(store), step)
 
@@ -39,7 +39,7 @@ def verify(step: str | None = None, *, store: str = "store") -> Act:
     store : path
         Folder of the store.
     """
-    from biasbridge.train.engine.store import tools
+    from biasbridge.train.engine import store_tools as tools
 
     return partial(tools.verify, tools.open_store(store), step)
 
@@ -54,7 +54,7 @@ def explain(key: str, *, store: str = "store") -> Act:
     store : path
         Folder of the store.
     """
-    from biasbridge.train.engine.store import tools
+    from biasbridge.train.engine import store_tools as tools
 
     return partial(tools.explain, tools.open_store(store), key)
 
@@ -73,9 +73,9 @@ def export(key: str, file: str, *, force: bool = False, store: str = "store") ->
     store : path
         Folder of the store.
     """
-    from biasbridge.train.engine.store import tools
+    from biasbridge.train.engine import store_tools as tools
 
-    found = tools.find(tools.open_store(store), key)
+    found = tools.find_entry(tools.open_store(store), key)
     return lambda console: tools.export(found, file, console, force=force)
 
 
@@ -91,7 +91,7 @@ def gc(*, older_than: str | None = None, dry_run: bool = False, store: str = "st
     store : path
         Folder of the store.
     """
-    from biasbridge.train.engine.store import tools
+    from biasbridge.train.engine import store_tools as tools
 
     opened = tools.open_store(store)
     return lambda console: tools.gc(opened, older_than, console, dry_run=dry_run)

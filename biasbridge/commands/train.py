@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from biasbridge.files import InputError
-from biasbridge.files.folders import IMPORTED_FROM
+from biasbridge.files.paths import IMPORTED_FROM
 
 if TYPE_CHECKING:
     import altair as alt
 
-    from biasbridge.analysis.frame import Tables
+    from biasbridge.analysis.tables import Tables
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Study:
     @cached_property
     def tables(self) -> Tables:
         """Points, intrinsic scores and extrinsic measures, a row each."""
-        from biasbridge.analysis.results import read_tables
+        from biasbridge.analysis.tables import read_tables
 
         return read_tables(self.folder)
 
@@ -93,9 +93,8 @@ def _results_folder(arguments: Sequence[str]) -> tuple[Path, bool]:
     from hydra import initialize_config_dir
 
     from biasbridge.train.cli import CONF
-    from biasbridge.train.cli.command import read_command
-    from biasbridge.train.cli.options import read_options
-    from biasbridge.train.cli.settings import read_settings
+    from biasbridge.train.cli.command import read_command, read_options
+    from biasbridge.train.cli.composing import read_settings
 
     with initialize_config_dir(str(CONF), job_name="train", version_base="1.3"):
         command = read_command(read_options(arguments))

@@ -65,8 +65,8 @@ def tsne(
     InputError
         A query without X, Y, A and B, or words out of vocabulary.
     """
-    from biasbridge.intrinsic.tsne import words_chart
-    from biasbridge.intrinsic.wordsets import load_queries, read_query
+    from biasbridge.intrinsic.tsne import tsne_chart
+    from biasbridge.intrinsic.words import load_queries, read_query
 
     if built_in(words):
         query, words = query or str(words), None
@@ -80,7 +80,7 @@ def tsne(
         for name, one in embeddings_by_name(cast("Any", vectors)).items()
     }
     options: dict[str, Any] = {"perplexity": perplexity, "iterations": iterations, "seed": seed}
-    chart = words_chart(chosen, embeddings, case=case, **options)
+    chart = tsne_chart(chosen, embeddings, case=case, **options)
     if out is not None:
         save_chart(chart, out)
     return chart

@@ -14,10 +14,14 @@ from recorded_runs import HERE, STUDIES, markdown, row_estimate
 from biasbridge.corpora.planted_occupations import PlantedOccupations
 from biasbridge.files.tables import unescape_formulas
 from biasbridge.stats.formatting import format_estimate, format_number
-from biasbridge.studies.certificate.measures import measure
-from biasbridge.studies.certificate.statistics import jackknife, nan_mean
-from biasbridge.studies.certificate.strength_scores import default_setting, strength_scores
-from biasbridge.studies.certificate.verdict import DOES_NOT_DETECT
+from biasbridge.studies.certificate_scores import (
+    default_setting,
+    jackknife,
+    measure_properties,
+    nan_mean,
+    strength_scores,
+)
+from biasbridge.studies.certificate_verdicts import DOES_NOT_DETECT
 
 if TYPE_CHECKING:
     from biasbridge.stats.arrays import Floats
@@ -171,7 +175,7 @@ def word_lists(metric: str) -> str:
     for scores in strength_scores(readings[is_text]):
         if scores.setting["training_steps"]:  # random vectors
             continue
-        properties = measure(scores, None, RESAMPLES)
+        properties = measure_properties(scores, None, RESAMPLES)
         rows.append(
             {
                 "material": scores.names["material"],
@@ -204,7 +208,7 @@ def planted_odds(material: str) -> str:
         def slope(values: Floats, centred: Floats = centred) -> Floats:
             return (values * centred).sum(axis=-1).mean(axis=-1) / (centred @ centred)
 
-        r = measure(replace(scores, strengths=planted_values), None, RESAMPLES).r
+        r = measure_properties(replace(scores, strengths=planted_values), None, RESAMPLES).r
         rows.append(
             {
                 "items": scores.names["query"],

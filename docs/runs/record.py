@@ -16,8 +16,8 @@ import numpy as np
 import pandas as pd
 from recorded_runs import HERE, recorded_slices
 
-from biasbridge.analysis.declaration import SETTINGS
-from biasbridge.analysis.slice_results import correlation_table, scope_table
+from biasbridge.analysis.slices import correlation_table, scope_table
+from biasbridge.analysis.tables import SETTINGS
 from biasbridge.files.tables import write_csv
 
 LEFT_OUT = ("error", "refused", "intrinsic_key", "extrinsic_key")  # an error may name a file

@@ -15,14 +15,14 @@ from biasbridge.analysis.declaration import Declaration
 from biasbridge.analysis.effects import effects
 from biasbridge.analysis.joined import join_points
 from biasbridge.analysis.naming import gap_titles, present_confirmatory, score_titles
-from biasbridge.analysis.results import read_tables
+from biasbridge.analysis.tables import read_tables
 from biasbridge.debias.methods import family_of
 from biasbridge.stats.formatting import NOTHING, format_number
 
 if TYPE_CHECKING:
     from biasbridge.analysis.effects import Effect
-    from biasbridge.analysis.frame import Tables
-    from biasbridge.analysis.slice_results import SliceResult
+    from biasbridge.analysis.slices import SliceResult
+    from biasbridge.analysis.tables import Tables
 
 HERE = Path(__file__).parent
 STUDIES = HERE.parent / "studies"

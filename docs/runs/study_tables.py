@@ -19,8 +19,8 @@ from recorded_runs import (
 )
 
 from biasbridge.analysis.answer import (
-    CHANGE,
-    VERDICT,
+    CHANGE_HEADING,
+    VERDICT_HEADING,
     change_rows,
     detectable,
     format_change,
@@ -29,13 +29,12 @@ from biasbridge.analysis.answer import (
     scope_rows,
 )
 from biasbridge.analysis.joined import rows_of
-from biasbridge.analysis.measurement import measure as measure_slice
 from biasbridge.analysis.naming import ALL, CONTROL, gap_titles, measure_title, score_titles
-from biasbridge.analysis.slice_results import FEW_PERMUTATIONS
+from biasbridge.analysis.slices import FEW_PERMUTATIONS, measure_slice
 from biasbridge.stats.formatting import format_estimate, format_number
 
 if TYPE_CHECKING:
-    from biasbridge.analysis.slice_results import SliceResult
+    from biasbridge.analysis.slices import SliceResult
 
 # Word sets of a single query, in place of the words of all queries
 SINGLE_QUERIES = ("weat6b", "weat7", "weat8", "gender_es", "gender_pleasant_es", "migrant_es")
@@ -168,7 +167,7 @@ def irreversible(run: str) -> str:
             {
                 **titles,
                 "conditions": str(result.n_conditions),
-                CHANGE: format_change(result),
+                CHANGE_HEADING: format_change(result),
             }
             for result, titles in confirmatory_slices(rows[is_included], run)
         ]
@@ -273,8 +272,8 @@ def limit(run: str) -> str:
                 {
                     **titles,
                     "transmission": f"{transmission:g}",
-                    CHANGE: format_change(result),
-                    VERDICT: name_verdict(result, declared(run).smallest_change),
+                    CHANGE_HEADING: format_change(result),
+                    VERDICT_HEADING: name_verdict(result, declared(run).smallest_change),
                     "r_rm": format_estimate(*result.within.interval),
                     measure_title(declared(run).utility): format_number(
                         float(part["utility"].mean())

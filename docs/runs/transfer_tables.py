@@ -10,9 +10,9 @@ import pandas as pd
 from recorded_runs import HERE, declared, markdown, recorded_slices
 
 from biasbridge.analysis.answer import (
-    CHANGE,
+    CHANGE_HEADING,
     SCORE_RANGE,
-    VERDICT,
+    VERDICT_HEADING,
     change_rows,
     format_change,
     name_verdict,
@@ -23,7 +23,7 @@ from biasbridge.files.charts import save_charts
 from biasbridge.stats.formatting import format_estimate
 
 if TYPE_CHECKING:
-    from biasbridge.analysis.slice_results import SliceResult
+    from biasbridge.analysis.slices import SliceResult
 
 CHANGES = "transfer_changes"  # figure of docs/runs/transfer.md
 REAL = {  # the runs of docs/runs/transfer.md
@@ -59,8 +59,8 @@ def transfer(_: str) -> str:
             {
                 **names,
                 SCORE_RANGE: cells[SCORE_RANGE],
-                CHANGE: format_estimate(*result.change, digits=4, sign="+"),
-                VERDICT: cells[VERDICT],
+                CHANGE_HEADING: format_estimate(*result.change, digits=4, sign="+"),
+                VERDICT_HEADING: cells[VERDICT_HEADING],
                 "r_rm": format_estimate(*result.within.interval),
                 "holds for": ", ".join(s for s, word in result.holds.items() if word == YES),
             }

@@ -17,17 +17,17 @@ import pandas as pd
 
 from biasbridge.files.charts import save_charts
 from biasbridge.files.tables import write_csv
-from biasbridge.studies.certificate import SYNTHETIC
-from biasbridge.studies.certificate.figures import verdict_chart, with_material
-from biasbridge.studies.certificate.strength_scores import strength_scores
-from biasbridge.studies.certificate.table import certify
+from biasbridge.studies import SYNTHETIC
+from biasbridge.studies.certificate_figures import verdict_chart, with_material
+from biasbridge.studies.certificate_scores import strength_scores
+from biasbridge.studies.certificate_tables import certify
 
 if TYPE_CHECKING:
     from biasbridge.analysis.charts import Drawing
 
 HERE = Path(__file__).parent
 READINGS = HERE / "certificate_readings.csv.gz"
-RECORDED = HERE.parents[1] / "studies" / "certificate" / "recorded.csv"
+RECORDED = HERE.parents[1] / "studies" / "recorded_verdicts.csv"
 RESAMPLES = 500
 
 

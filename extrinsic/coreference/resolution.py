@@ -1,13 +1,82 @@
-"""Output of a coreference resolver."""
+"""Settings of the end-to-end coreference resolver of Lee et al. (2017) on frozen word vectors."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, TypedDict
+
+from annotated_types import Ge, Gt, Lt, doc
+
+from biasbridge.files import choice
+from biasbridge.files.choice import Count, Fileless, Positive, Whole
 
 if TYPE_CHECKING:
     from biasbridge.files.documents import Document, Span
+
+
+Dropped = Annotated[float, Ge(0), Lt(1)]
+
+
+@choice
+class ResolverSettings(Fileless):
+    """End-to-end coreference resolution (Lee et al., 2017, EMNLP), the model of Goldfarb-Tarrant et
+    al. (2021, section 3.3), with the settings of AllenNLP's configuration, which they used.
+
+    Tokens are frozen vectors with a convolution over letters, then states of a bidirectional LSTM
+    over the sentence. A span of up to ``max_span_width`` tokens is its first and last state, its
+    width and an attention-weighted mean of its tokens. A feed-forward network of two layers of
+    ``hidden`` units scores spans as mentions; the floor(``spans_per_word`` n) best of a document of
+    n tokens are kept, at least ``least_spans``; another scores each of them with up to
+    ``max_antecedents`` kept before it. The loss is the marginal likelihood of all true antecedents.
+
+    Case is kept. A word without a vector takes that of ``<UNK>``, or zeros; its letters still
+    distinguish it. ``least_spans`` matters in single sentences, where ``spans_per_word`` alone
+    keeps two or three spans. ``mentions="gold"`` keeps exactly the true mentions of up to
+    ``max_span_width`` tokens, in training and prediction, so that pruning does not affect gaps. Lee
+    et al.'s features of speakers and genres are left out.
+
+    Adam; one document a step, gradients clipped to norm ``max_norm``; the learning rate is
+    multiplied by ``decay`` when the dev CoNLL F1 has not risen for ``decay_patience`` epochs, and
+    training ends when it has not risen for ``patience``; the best epoch is kept. On the CPU a seed
+    gives the same result each time for the same number of threads.
+    """
+
+    letter_dim: Count = 16
+    letter_filters: Count = 100
+    letter_window: Count = 5
+    lexical_dropout: Dropped = 0.5
+    lstm: Count = 200
+    hidden: Count = 150
+    dropout: Dropped = 0.2
+    feature_size: Count = 20
+    max_span_width: Count = 10
+    spans_per_word: Annotated[Positive, doc("candidates, as a share of the tokens")] = 0.29
+    least_spans: Annotated[
+        Whole,
+        doc("minimum candidates in a document; in short ones spans_per_word keeps two to six"),
+    ] = 0
+    max_antecedents: Count = 100
+    mentions: Annotated[Literal["predicted", "gold"], doc("or gold")] = "predicted"
+    learning_rate: Positive = 0.001
+    max_norm: Positive = 5.0
+    decay: Annotated[float, Gt(0), Lt(1)] = 0.5
+    decay_patience: Whole = 2
+    epochs: Count = 150
+    patience: Count = 10
+    device: str = "cpu"
+    label: str = "end_to_end"
+
+    version: ClassVar[int] = 1
+    unkeyed: ClassVar[tuple[str, ...]] = ("device", "label")
+
+    @property
+    def name(self) -> str:
+        """Name in the tables, ``label``; give resolvers of other sizes another one."""
+        return self.label
+
+
+# Output of a coreference resolver.
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from biasbridge.extrinsic.coreference.resolution import ResolverOutput
-from biasbridge.extrinsic.coreference.settings import ResolverSettings
+from biasbridge.extrinsic.coreference.resolution import ResolverOutput, ResolverSettings
 from biasbridge.files import InputError
 
 if TYPE_CHECKING:
@@ -39,14 +38,13 @@ class EndToEnd(ResolverSettings):
         another training; ``FloatingPointError`` if the loss is not finite.
         """
         # torch is slow to import
-        from biasbridge.extrinsic.coreference.model.encode import read_lexicon, read_text
-        from biasbridge.extrinsic.coreference.model.network import build
-        from biasbridge.extrinsic.coreference.model.training import (
+        from biasbridge.extrinsic.coreference.model import build_network, read_lexicon, read_text
+        from biasbridge.extrinsic.coreference.training import (
             Training,
             fingerprint,
             resolve,
-            restore,
-            save,
+            restore_checkpoint,
+            save_checkpoint,
         )
 
         for split in ("train", "dev"):
@@ -59,15 +57,15 @@ class EndToEnd(ResolverSettings):
             split: [(document, read_text(document, lexicon)) for document in split_documents]
             for split, split_documents in documents.items()
         }
-        training = Training(build(self, lexicon, seed=seed))
+        training = Training(build_network(self, lexicon, seed=seed))
         path = folder / "checkpoint.pt"
         name = fingerprint(self, documents, lexicon, seed)
         if path.exists():
-            restore(path, training, name)
+            restore_checkpoint(path, training, name)
         train = [text for _, text in texts["train"] if len(text.word_index)]
         while not training.ended:
             training.run_epoch(train, texts["dev"])
-            save(path, training, name)
+            save_checkpoint(path, training, name)
         network = training.network
         network.load_state_dict(training.best_weights)
         test_splits = [split for split in texts if split not in ("train", "dev")]

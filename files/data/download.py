@@ -50,7 +50,7 @@ class _DifferentError(Exception):
     """Content that is not what the registry names."""
 
 
-def digest(path: Path, algorithm: str) -> str:
+def file_digest(path: Path, algorithm: str) -> str:
     """Return the digest of a file; ``gitblob`` is git's name of the content."""
     name = "sha1" if algorithm == "gitblob" else algorithm
     computed = hashlib.new(name, usedforsecurity=False)
@@ -68,7 +68,7 @@ def find_difference(path: Path, checks: Mapping[str, str], n_bytes: int | None =
     if n_bytes is not None and size != n_bytes:
         return f"{size:,} bytes instead of {n_bytes:,}"
     for algorithm, expected in checks.items():
-        if (computed := digest(path, algorithm)) != expected:
+        if (computed := file_digest(path, algorithm)) != expected:
             return f"{algorithm} {computed[:12]} instead of {expected[:12]}, {size:,} bytes"
     return ""
 

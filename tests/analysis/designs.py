@@ -13,18 +13,17 @@ import numpy as np
 import scipy
 
 from biasbridge.analysis.correlation import Correlation, correlation
-from biasbridge.analysis.measurement import measure
-from biasbridge.analysis.observations import Observations
-from biasbridge.analysis.rows import Resampled, Rows
+from biasbridge.analysis.observations import Observations, Resampled, Rows
+from biasbridge.analysis.slices import measure_slice
 from biasbridge.analysis.verdict import judge
-from biasbridge.stats.multiple_testing import LEVEL
+from biasbridge.stats.intervals import ALPHA
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import ArrayLike
 
-    from biasbridge.analysis.slice_results import SliceResult
+    from biasbridge.analysis.slices import SliceResult
     from biasbridge.stats.arrays import Floats, Ints
 
 Kind = Literal[
@@ -93,8 +92,8 @@ def outcomes(study: Study) -> dict[str, Outcome]:
 def _outcome(found: Correlation, true: float) -> Outcome:
     t = abs(found.r) * sqrt(found.df / max(1e-12, 1 - found.r**2))
     return Outcome(
-        p=found.p < LEVEL,
-        rm_corr=2 * float(scipy.special.stdtr(found.df, -t)) < LEVEL,
+        p=found.p < ALPHA,
+        rm_corr=2 * float(scipy.special.stdtr(found.df, -t)) < ALPHA,
         coverage=found.low <= true <= found.high,
         width=found.high - found.low,
     )
@@ -102,7 +101,7 @@ def _outcome(found: Correlation, true: float) -> Outcome:
 
 def verdict_of(study: Study) -> SliceResult:
     """The study as a single confirmatory slice, judged by the full rule."""
-    found = measure(rows_of(study), {}, full=True, permutations=PERMUTATIONS)
+    found = measure_slice(rows_of(study), {}, full=True, permutations=PERMUTATIONS)
     lost = study.planned - len(study.of.x)
     return judge([found._replace(lost=lost, planned=study.planned, confirmatory=True)])[0]
 

@@ -13,26 +13,23 @@ import pandas as pd
 import pytest
 import scipy
 
-from biasbridge.analysis.correlate import correlate_slices
+from biasbridge.analysis.correlate import correlate_slices, describe_repeats
 from biasbridge.analysis.correlation import (
     Correlation,
     Null,
     correlation,
     minimum_detectable,
+    residuals,
+    sampling_error,
     studentised,
 )
 from biasbridge.analysis.effects import mean_change
-from biasbridge.analysis.groups import GENDERS, group_mismatch
-from biasbridge.analysis.joined import join_points
-from biasbridge.analysis.measurement import measure, saturation_reason
-from biasbridge.analysis.observations import observations
-from biasbridge.analysis.planner import Design, _beyond, power
-from biasbridge.analysis.reliability import noise_shares
-from biasbridge.analysis.report.comparison_facts import _coverage
-from biasbridge.analysis.report.gap_sentences import base_rate_warning
-from biasbridge.analysis.residuals import residuals
-from biasbridge.analysis.rows import select_comparable
-from biasbridge.analysis.sampling import sampling_error
+from biasbridge.analysis.joined import join_points, low_utility_reason
+from biasbridge.analysis.naming import GENDERS, group_mismatch
+from biasbridge.analysis.observations import noise_shares, observations, select_comparable
+from biasbridge.analysis.power import Design, _beyond, power
+from biasbridge.analysis.report.gap_facts import base_rate_warning
+from biasbridge.analysis.report.page import _coverage
 from biasbridge.analysis.scopes import (
     CORPORA,
     DOSES,
@@ -43,9 +40,8 @@ from biasbridge.analysis.scopes import (
     leave_out,
     measure_scopes,
 )
+from biasbridge.analysis.slices import measure_slice, saturation_reason
 from biasbridge.analysis.specifications import Curve, Level, specification_curves
-from biasbridge.analysis.user_table import describe_repeats
-from biasbridge.analysis.utility import low_utility_reason
 from biasbridge.stats.intervals import Estimate
 from tests.analysis.conftest import make_rows, make_sweep
 from tests.analysis.test_correlation import jackknife
@@ -234,7 +230,7 @@ def test_r_over_conditions_takes_ten(conditions: int, measured: bool) -> None:
     x, y = known_pairs(3 * conditions)
     parent, condition = np.divmod(np.arange(3 * conditions), conditions)
     rows = make_rows(x, y, parent=parent, condition=condition, method=np.full(len(x), "m"))
-    found = measure(rows, {}, full=True, permutations=19)
+    found = measure_slice(rows, {}, full=True, permutations=19)
     assert isfinite(found.scopes[DOSES].r) == measured
     assert isfinite(power(Design(2, conditions), 1).detected_over_conditions) == measured
 

@@ -11,11 +11,10 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from biasbridge.analysis.correlate import correlate, correlate_slices
+from biasbridge.analysis.correlate import Levels, correlate, correlate_slices, describe_repeats
 from biasbridge.analysis.joined import join_points
-from biasbridge.analysis.results import Tables, write_tables
-from biasbridge.analysis.slice_results import CORRELATION_COLUMNS, SliceResult
-from biasbridge.analysis.user_table import Levels, describe_repeats
+from biasbridge.analysis.slices import CORRELATION_COLUMNS, SliceResult
+from biasbridge.analysis.tables import Tables, write_tables
 from biasbridge.commands.correlate import main
 from biasbridge.files import InputError
 from biasbridge.files.tables import read_table

@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Sequence
 from itertools import product
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from biasbridge.analysis.correlate import correlate
-from biasbridge.analysis.joined import join_points, join_scores, levels, rows_of
+from biasbridge.analysis.correlate import Levels, correlate, correlate_slices
+from biasbridge.analysis.effects import saturation
+from biasbridge.analysis.joined import (
+    describe_task,
+    join_points,
+    join_scores,
+    levels,
+    low_utility_reason,
+    rows_of,
+)
 from biasbridge.analysis.naming import GAP, SCORE
-from biasbridge.analysis.results import Tables
+from biasbridge.analysis.scopes import METHODS
+from biasbridge.analysis.tables import Tables
 from biasbridge.files import InputError
+from tests.analysis.conftest import make_sweep
+
+if TYPE_CHECKING:
+    from biasbridge.analysis.slices import SliceResult
 
 
 def test_one_row_per_point_score_and_gap(tables: Tables) -> None:
@@ -245,3 +260,237 @@ def test_resamples_of_words_and_posts_are_kept(tables: Tables) -> None:
     for side, number in (("x", 1), ("y", 2)):
         kept = joined[f"{side}_resampled"].tolist()
         assert kept == list(zip(joined[side], joined[side] + number, strict=True))
+
+
+# What the rows of anybody's table are of: observations, parents, conditions and clusters.
+
+
+def table(*levels: Sequence[str], seed: int = 0) -> pd.DataFrame:
+    """A row for each combination of the levels, columns a, b, c, ...; y follows x."""
+    rows = pd.DataFrame(list(product(*levels)), columns=list("abcde"[: len(levels)]))
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=len(rows))
+    return rows.assign(x=x, y=x + rng.normal(size=len(rows)))
+
+
+def found_in(rows: pd.DataFrame, **levels: Sequence[str]) -> SliceResult:
+    asked = Levels(
+        observation=levels.get("observation", ()),
+        parent=levels.get("parent", ()),
+        condition=levels.get("condition", ()),
+        cluster=levels.get("cluster", ()),
+        utility="".join(levels.get("utility", ())),
+    )
+    (found,) = correlate(rows, x="x", y="y", levels=asked, confirmatory=["all"])
+    return found
+
+
+CONDITIONS = [f"condition {i}" for i in range(24)]
+
+
+def test_an_observation_is_one_of_its_parent() -> None:
+    """2 algorithms x 24 conditions, named alike in both, are 48 models."""
+    rows = table(["word2vec", "fasttext"], CONDITIONS)
+    found = found_in(rows, observation=["b"], parent=["a"])
+    assert (found.n, found.n_parents, found.n_conditions, found.within.df) == (48, 2, 24, 45)
+    named = found_in(rows, observation=["b"], parent=["a"], condition=["b"])
+    assert repr(named) == repr(found)
+    each = found_in(rows, parent=["a"])
+    assert (each.n, each.n_conditions, each.within.r) == (48, 0, found.within.r)
+
+
+@pytest.mark.parametrize("control", ["", "none", "unmodified"])
+def test_the_control_is_no_method(control: str) -> None:
+    rows = table(["word2vec", "fasttext"], [control, "inlp", "leace"], ["1", "2"])
+    rows = rows.rename(columns={"b": "method"})
+    found = found_in(rows, observation=["method", "c"], parent=["a"], condition=["method", "c"])
+    assert found.scopes[METHODS].n == 2
+
+
+def test_rows_of_one_observation_are_averaged() -> None:
+    rows = table(["word2vec", "fasttext"], CONDITIONS, ["6", "7", "8"])
+    found = found_in(rows, observation=["b"], parent=["a"])
+    means = rows.groupby(["a", "b"], as_index=False, sort=False)[["x", "y"]].mean()
+    left = means[["x", "y"]] - means.groupby("a")[["x", "y"]].transform("mean")
+    assert found.n == 48
+    assert found.within.r == pytest.approx(np.corrcoef(left["x"], left["y"])[0, 1])
+
+
+def test_without_levels_each_row_is_a_model_of_one_parent() -> None:
+    rows = table(CONDITIONS)
+    found = found_in(rows)
+    assert (found.n, found.n_parents, found.n_clusters, found.n_conditions) == (24, 0, 0, 0)
+    assert found.within.r == pytest.approx(np.corrcoef(rows["x"], rows["y"])[0, 1])
+
+
+def nested() -> pd.DataFrame:
+    """Two languages of three corpora of two seeds, in five conditions."""
+    rows = table(["en", "es"], [*"123"], [*"12"], [*"uvwxy"])
+    rows["b"] = rows["a"] + rows["b"]
+    return rows.assign(c=rows["b"] + rows["c"])
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations(["a", "b"])), ids="-".join)
+def test_clusters_may_be_named_in_any_order_and_the_widest_is_taken(order: Sequence[str]) -> None:
+    rows = nested()
+    found = found_in(rows, parent=["c"], condition=["d"], cluster=order)
+    assert (found.n, found.n_parents, found.n_clusters, found.within.n) == (60, 12, 2, 10)
+    one = rows[rows["a"] == "en"]  # of one language its corpora
+    found = found_in(one, parent=["c"], condition=["d"], cluster=order)
+    assert (found.n_parents, found.n_clusters, found.within.n) == (6, 3, 15)
+
+
+def test_the_order_of_rows_and_the_names_of_levels_do_not_matter() -> None:
+    rows = nested()
+    levels = {"parent": ["c"], "condition": ["d"], "cluster": ["b"]}
+    found = found_in(rows, **levels)
+    renamed = rows.assign(**{name: "x " + rows[name] for name in "abcd"})
+    assert repr(found_in(renamed, **levels).within) == repr(found.within)
+    shuffled = found_in(rows.sample(frac=1, random_state=1), **levels)
+    assert shuffled.within.r == pytest.approx(found.within.r)
+    assert shuffled.within.s == pytest.approx(found.within.s)
+    assert shuffled.within.p == pytest.approx(found.within.p, abs=0.03)
+
+
+@pytest.mark.parametrize(
+    ("levels", "message"),
+    [
+        (
+            {"parent": ["a"], "condition": ["d"], "cluster": ["d"]},
+            "levels do not nest: parent 'en' is in d 'u' and in 'v'",
+        ),
+        (
+            {"parent": ["c"], "condition": ["d"], "cluster": ["b", "same"]},
+            "levels do not nest: b 'en1' is in same '1' and in '2'",
+        ),
+        (
+            {"observation": ["c"], "parent": ["b"], "condition": ["d"]},
+            "observation 'en11 of en1' is in the conditions 'u' and 'v'; .* --observation",
+        ),
+        (
+            {"parent": ["c"], "cluster": ["a"]},
+            "averaged for each condition; name the column of conditions with --condition",
+        ),
+        ({"parent": ["C"]}, "no column 'C'"),
+        ({"cluster": ["corpus"], "parent": ["c"]}, "no column 'corpus'"),
+        ({"utility": ["f1"]}, "no column 'f1'"),
+    ],
+)
+def test_levels_that_say_nothing_are_refused(levels: dict[str, list[str]], message: str) -> None:
+    rows = nested()
+    with pytest.raises(InputError, match=message) as refused:
+        found_in(rows.assign(same=rows["c"].str[-1]), **levels)
+    assert "\n" not in str(refused.value)
+
+
+def test_names_in_several_columns_stay_apart() -> None:
+    """``p q`` and ``r`` are another model than ``p`` and ``q r``."""
+    labels = [("p q", "r"), ("p", "q r")]
+    rows = pd.DataFrame([(*label, i) for i in range(6) for label in labels], columns=[*"abc"])
+    found = found_in(rows.assign(x=range(12), y=range(12)), observation=["a", "b", "c"])
+    assert found.n == 12
+
+
+# The task's utility beside a constant classifier, and what base rates make of a gap.
+
+
+def with_constant(tables: Tables, f1: float, constant: float) -> Tables:
+    """The small experiment with rows of F1 over all items."""
+    rows = [
+        {"point": point, "task": task, "kind": "value", "measure": "f1", "group": "all"}
+        | {"value": f1, "majority_baseline": constant}
+        for point, task in zip(tables.points["point"], tables.points["task"], strict=True)
+    ]
+    kept = tables.extrinsic[tables.extrinsic["measure"] != "f1"]
+    return tables._replace(extrinsic=pd.concat([kept, pd.DataFrame(rows)], ignore_index=True))
+
+
+@pytest.mark.parametrize(("f1", "refused"), [(0.62, True), (0.65, False)])
+def test_a_task_that_hardly_beats_a_constant_classifier_gets_no_verdict(
+    tables: Tables, f1: float, refused: bool
+) -> None:
+    joined = join_points(with_constant(tables, f1, 0.593))
+    why = "F1 is .62, majority baseline .59; a verdict takes at least .05 more"
+    assert low_utility_reason(joined, "f1") == (why if refused else "")
+    judged = [each for each in correlate_slices(joined) if each.confirmatory]
+    assert judged
+    for each in judged:
+        assert (each.refused == why) == refused
+        if refused:
+            assert each.verdict == "cannot tell"
+            assert why in each.why
+
+
+def test_nothing_is_said_of_a_utility_without_constant(tables: Tables) -> None:
+    assert low_utility_reason(join_points(tables), "f1") == ""
+    assert describe_task(tables, "conll_f1") == []
+
+
+def test_the_task_is_described_in_one_sentence(tables: Tables) -> None:
+    tables = with_constant(tables, 0.62, 0.593)
+    groups = pd.DataFrame(
+        [
+            {"point": point, "task": task, "kind": "value", "measure": measure, "group": group}
+            | {"value": value}
+            for point, task in zip(tables.points["point"], tables.points["task"], strict=True)
+            for measure, by_group in {"base_rate": (0.4, 0.5), "fpr": (0.2, 0.3)}.items()
+            for group, value in zip(("male", "female"), by_group, strict=True)
+        ]
+    )
+    tables = tables._replace(extrinsic=pd.concat([tables.extrinsic, groups], ignore_index=True))
+    [said] = describe_task(tables, "f1")
+    assert said.startswith("Unmodified models: F1 .62, majority baseline .59; ")
+    assert "base rate male .40, female .50; false positive rate male .20, female .30" in said
+
+
+@pytest.mark.parametrize(
+    ("settings", "named"),
+    [({"classifier": ("cnn", "linear")}, "classifier cnn, linear"), ({"replicate": (0, 1)}, "")],
+)
+def test_settings_that_a_gap_is_averaged_over_are_named(
+    settings: dict[str, Sequence[object]], named: str
+) -> None:
+    lines = describe_task(make_sweep(**settings), "f1")
+    assert [named in line for line in lines if "is the mean over" in line] == [True] * bool(named)
+
+
+# Which doses drive scores to the end of their scale.
+
+NOTHING = "No method drives more than a quarter of its scores to the end of their scale."
+
+
+def study(values: Sequence[float], method: str = "attract_repel", **scale: float) -> Tables:
+    points = [f"p{i}" for i in range(len(values))]
+    made = pd.DataFrame({"point": points, "method": method, "direction": "debias", "dose": 0.5})
+    scores = pd.DataFrame({"point": points, "metric": "weat", "convention": "d", "value": values})
+    scores = scores.assign(**({"scale_min": -2.0, "scale_max": 2.0, "unbiased": 0.0} | scale))
+    return Tables(made, scores, pd.DataFrame())
+
+
+@pytest.mark.parametrize(
+    ("tables", "said"),
+    [
+        (
+            study([1.9, -1.95, 1.89, 0]),
+            "2 of 4 scores of weat after attract_repel, debias, dose 0.5",
+        ),
+        (study([1.9, 1.89, 0, 0]), NOTHING),
+        (study([1.9, 2], method="none"), ""),
+        (study([0.99, 0.98, 0.5], scale_min=0.0, scale_max=1.0), "2 of 3 scores of weat"),
+        # Where one end is the value without bias, to come near it is what debiasing is for
+        (study([0, 0.01, 0.02, 0.5], scale_min=0.0, scale_max=1.0), NOTHING),
+        (study([1.9, 2], scale_max=float("inf")), ""),
+        (study([1.9, 2], unbiased=float("nan")), ""),
+        (study([float("nan"), 2.0]), "1 of 1 scores"),
+    ],
+)
+def test_scores_at_the_biased_ends_are_counted(tables: Tables, said: str) -> None:
+    found = saturation(tables)
+    assert said in found
+    assert bool(said) == bool(found)
+
+
+def test_tables_without_a_scale_say_nothing() -> None:
+    tables = study([2.0, 2.0])
+    without = tables.intrinsic.drop(columns=["scale_min", "scale_max"])
+    assert saturation(tables._replace(intrinsic=without)) == ""

@@ -2,19 +2,35 @@
 
 from __future__ import annotations
 
+import json
 import math
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from biasbridge.analysis.observations import Observations, observations
-from biasbridge.analysis.rows import Resampled
-from tests.analysis.conftest import make_rows
+from biasbridge.analysis.correlate import correlate_slices
+from biasbridge.analysis.effects import crossed_table
+from biasbridge.analysis.joined import join_points, rows_of
+from biasbridge.analysis.observations import (
+    Observations,
+    Resampled,
+    observations,
+    select_comparable,
+)
+from biasbridge.analysis.scopes import SEEDS
+from biasbridge.analysis.specifications import specification_curves
+from biasbridge.analysis.tables import Tables, as_float, as_text, text_rows
+from tests.analysis.conftest import make_rows, make_sweep
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from biasbridge.analysis.slices import SliceResult
     from biasbridge.stats.arrays import Floats
 
 
@@ -138,3 +154,199 @@ def test_given_utility_is_the_partial_correlation() -> None:
     unknown = nothing.given_utility(99)
     assert math.isnan(unknown.r)
     assert "unknown" in unknown.reason
+
+
+# Models that lack some of what others have: which of their rows count, and what is said.
+
+PARENTS, MODELS = "abcd", range(9)
+CLASSIFIERS = {"classifier": ("cnn", "linear")}
+
+
+def of_points(table: pd.DataFrame, points: list[str]) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    return np.array([point in points for point in as_text(table, "point")])
+
+
+def without(tables: Tables, points: list[str], side: str = "gap", query: str = "") -> Tables:
+    """The tables with gaps, or scores of a query, that are not defined."""
+    table = tables.extrinsic if side == "gap" else tables.intrinsic
+    lost = of_points(table, points)
+    if query:
+        lost &= np.array([of == query for (of,) in text_rows(table, ["query"])])
+    table = table.assign(value=table["value"].mask(lost))
+    return tables._replace(**{"extrinsic" if side == "gap" else "intrinsic": table})
+
+
+def failed(tables: Tables, points: list[str]) -> Tables:
+    """The tables with points that failed."""
+    status = np.where(of_points(tables.points, points), "failed", "done")
+    left = (table[~of_points(table, points)] for table in (tables.intrinsic, tables.extrinsic))
+    return Tables(tables.points.assign(status=status), *left)
+
+
+def kept(tables: Tables, points: list[str]) -> Tables:
+    """The tables without points that were never planned."""
+    parts = (tables.points, tables.intrinsic, tables.extrinsic)
+    return Tables(*(part[~of_points(part, points)] for part in parts))
+
+
+def slice_of(tables: Tables, query: str = "weat7") -> SliceResult:
+    """The slice of all methods, classifiers of the sweep as training data of one classifier."""
+    wanted = {"query": query, "method": "all", "embedding": "all"}
+    points = tables.points
+    if "classifier" in points:
+        points = points.assign(source=points["classifier"], classifier="linear")
+    tables = tables._replace(points=points)
+    found = correlate_slices(join_points(tables))
+    (one,) = (each for each in found if wanted.items() <= each.names.items())
+    return one
+
+
+def named(models: range, setting: str) -> list[str]:
+    """The points of models by their number of each parent."""
+    return [f"{parent}{number} {setting}" for parent in PARENTS for number in models]
+
+
+@pytest.mark.parametrize("largest", [range(7, 9), range(8, 9)], ids=["two", "one"])
+@pytest.mark.parametrize("lose", [without, failed])
+def test_gaps_of_one_classifier_that_are_lost_at_the_largest_scores_claim_nothing(
+    largest: range, lose: Callable[[Tables, list[str]], Tables]
+) -> None:
+    """What a mean over the classifiers that are left would do: r = .72."""
+    whole = slice_of(make_sweep(**CLASSIFIERS))
+    found = slice_of(lose(make_sweep(**CLASSIFIERS), named(largest, "cnn")))
+    assert (whole.lost, whole.lost_models) == (0, "")
+    assert abs(found.within.r) < 0.35
+    assert found.verdict == "cannot tell"
+    if len(largest) == 1:
+        assert (found.n, found.lost, found.lost_models) == (32, 4, "4 of 32 balance")
+        assert "4 of 36 models are lost, more than a tenth" in found.why
+    else:  # more than a fifth lack it: it is left out for all
+        assert (found.n, found.lost) == (36, 0)
+        assert found.lost_models == "cnn left out (8 of 32 balance lack it)"
+        alone = slice_of(kept(make_sweep(**CLASSIFIERS), named(MODELS, "cnn")))
+        assert found.within.r == pytest.approx(alone.within.r)
+
+
+def test_an_embedding_without_a_score_is_lost_too() -> None:
+    points = named(range(8, 9), "cnn") + named(range(8, 9), "linear")
+    some = without(make_sweep(**CLASSIFIERS), points, "score", "weat8")
+    assert slice_of(some).lost_models == ""
+    for query in ("weat8", "all"):
+        found = slice_of(some, query)
+        assert (found.n, found.lost_models) == (32, "4 of 32 balance")
+
+
+def test_a_query_that_nobody_has_takes_nobody_away() -> None:
+    tables = make_sweep()
+    gone = without(tables, as_text(tables.points, "point"), "score", "weat8")
+    found = slice_of(gone, "all")
+    assert (found.n, found.lost_models) == (36, "")
+    nothing = slice_of(gone, "weat8")
+    assert (nothing.n, nothing.lost, nothing.verdict) == (0, 36, "cannot tell")
+    assert nothing.lost_models == "4 of 4 unmodified, 32 of 32 balance"
+
+
+def test_trainings_may_be_fewer_and_classifiers_count_alike() -> None:
+    tables = make_sweep(classifier=("cnn", "linear"), replicate=(0, 1, 2))
+    some = ["a3 cnn 1", "a3 cnn 2", "c5 cnn 0"]
+    whole, fewer = slice_of(tables), slice_of(failed(tables, some))
+    assert (fewer.n, fewer.lost_models) == (36, "")
+    assert fewer.within.r == pytest.approx(whole.within.r, abs=0.1)
+
+
+def test_a_setting_that_only_some_were_meant_to_have_takes_no_others_away() -> None:
+    """One classifier was run on half of the embeddings on purpose, those of large scores."""
+    tables = make_sweep(**CLASSIFIERS)
+    found = slice_of(kept(tables, named(range(5), "cnn")))
+    alone = slice_of(kept(tables, named(MODELS, "cnn")))
+    assert repr(found.within) == repr(alone.within)
+    left_out = "cnn left out (4 of 4 unmodified, 16 of 32 balance lack it)"
+    assert (found.lost, found.lost_models) == (0, left_out)
+
+
+def test_where_nothing_is_shared_embeddings_are_compared_with_those_of_the_same() -> None:
+    """Half of the embeddings of each parent have one classifier, half the other."""
+    tables = make_sweep(**CLASSIFIERS)
+    tables = kept(tables, named(range(5), "cnn") + named(range(5, 9), "linear"))
+    found = slice_of(tables)
+    assert found.within.df == 36 - 2 * 4 - 1
+    rows = rows_of(join_points(tables).query("query == 'weat7'"))
+    group = [f"{parent}{of}" for parent, of in zip(rows.parent, rows.setting, strict=True)]
+    u, v = (
+        side - pd.Series(side).groupby(group).transform("mean").to_numpy()
+        for side in (rows.x, rows.y)
+    )
+    assert found.within.r == pytest.approx((u @ v) / np.sqrt((u @ u) * (v @ v)))
+    assert found.n_parents == found.scopes[SEEDS].n == 4, "a parent with two classifiers is one"
+
+
+def test_options_of_the_task_are_settings_where_a_model_has_several() -> None:
+    tables = make_sweep(task_options=(0.3, 1.0))
+    own = {name: i for i, name in enumerate(tables.points["unit_key"].unique())}
+    options = [
+        # The second differs between models, and is no setting of any.
+        json.dumps({"predictions.C": c, "posts.stereotype": own[model]})
+        for c, model in zip(
+            tables.points["task_options"], as_text(tables.points, "unit_key"), strict=True
+        )
+    ]
+    tables = tables._replace(points=tables.points.assign(task_options=options))
+    found = slice_of(without(tables, named(range(8, 9), "0.3")))
+    assert (found.n, found.lost_models) == (32, "4 of 32 balance")
+
+
+def test_crossed_with_labels_what_is_left_is_the_same_for_all() -> None:
+    tables = make_sweep(classifier=("cnn", "linear"), label_dose=(0.0, 0.5, 1.0))
+    dosed = tables.points["label_dose"] > 0
+    names = {"label_method": ("resample", "none"), "label_direction": ("debias", "")}
+    labels = {name: np.where(dosed, *values) for name, values in names.items()}
+    tables = tables._replace(points=tables.points.assign(**labels))
+
+    def crossed(some: Tables) -> pd.Series:
+        table = crossed_table(join_points(some))
+        assert table is not None
+        return table[table["query"] == "weat8"].iloc[0]
+
+    whole, lost = crossed(tables), [f"{parent}8 cnn 0.5" for parent in PARENTS]
+    for lose in (without, failed):
+        row = crossed(lose(tables, lost))
+        assert (row["n"], row["n_left_out"]) == (32, 4)
+        assert row["share_labels"] == pytest.approx(whole["share_labels"], abs=0.02)
+    row = crossed(kept(tables, lost))  # never meant to be: that dose of linear counts for all
+    assert (row["n"], row["n_left_out"]) == (36, 0)
+    every = [f"a3 {c} {d}" for c, d in product(("cnn", "linear"), (0.0, 0.5, 1.0))]
+    row = crossed(without(tables, every, "score", "weat8"))
+    assert (row["n"], row["n_left_out"]) == (35, 1)
+    assert np.isfinite(row["share_embedding"])
+
+
+def test_a_specification_curve_takes_what_all_have() -> None:
+    def curve(tables: Tables) -> list[tuple[int, float]]:
+        (found,) = specification_curves(join_points(tables))
+        return [(each.n, round(each.r_rm, 9)) for each in found.specifications]
+
+    twice, lost = make_sweep(replicate=(0, 1)), ["a3 0", "b4 0", "c5 0", "d6 0"]
+    assert {n for n, _ in curve(failed(twice, lost))} == {36}
+    tables = make_sweep(label_dose=(0.0, 1.0))
+    alone = curve(kept(tables, named(MODELS, "1.0")))
+    assert curve(kept(tables, named(range(5), "1.0"))) == alone
+    third = [f"{parent}{number} cnn" for parent in PARENTS for number in (2, 3, 4)]
+    assert len(curve(failed(make_sweep(classifier=["cnn"]), third))) == len(alone)
+
+
+def test_a_model_meant_only_for_what_nobody_has_changes_nothing_for_the_others() -> None:
+    model, kind = np.array([0, 0, 1, 1, 2, 2, 3]), np.array([0, 1, 0, 1, 0, 1, 2])
+    known = np.array([1, 1, 1, 1, 1, 0, 0], dtype=bool)
+    rows, _ = select_comparable(model, kind, known)
+    others, _ = select_comparable(model[:-1], kind[:-1], known[:-1])
+    assert rows.tolist() == [*others.tolist(), False]
+    assert others.tolist() == [True, False, True, False, True, False]
+
+
+def test_rows_of_points_that_failed_are_those_of_their_setting() -> None:
+    joined = join_points(failed(make_sweep(**CLASSIFIERS), ["a3 cnn"]))
+    rows = joined[joined["status"] == "failed"]
+    assert sorted(as_text(rows, "query")) == ["weat7", "weat8"]
+    assert np.isnan(as_float(rows, "x")).all()
+    assert set(rows["model"]) == {"a3"}
+    assert set(rows["unbiased"]) == {0.0}

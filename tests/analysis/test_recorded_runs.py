@@ -14,12 +14,12 @@ from recorded_runs import recorded_slices
 
 from biasbridge.analysis.correlate import correlate_slices
 from biasbridge.analysis.joined import join_points
-from biasbridge.analysis.results import read_tables
 from biasbridge.analysis.scopes import DOSES
-from biasbridge.analysis.slice_results import correlation_table, scope_table
+from biasbridge.analysis.slices import correlation_table, scope_table
+from biasbridge.analysis.tables import read_tables
 from biasbridge.commands.correlate import main as correlate
 from biasbridge.commands.effects import main as effects
-from biasbridge.studies.certificate.recorded import RECORDED_CSV
+from biasbridge.studies.certificate_verdicts import RECORDED_CSV
 
 RUNS = Path(__file__).resolve().parents[2] / "docs" / "runs"
 STUDIES = RUNS.parent / "studies"

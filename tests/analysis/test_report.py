@@ -13,29 +13,29 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 from rich.console import Console
 
+from biasbridge.analysis.answer import print_answer, results_by_gap, scores_by_direction
 from biasbridge.analysis.correlate import correlate_slices
 from biasbridge.analysis.correlation import Correlation
 from biasbridge.analysis.declaration import Declaration
-from biasbridge.analysis.frame import typed
-from biasbridge.analysis.gap_directions import results_by_gap, scores_by_direction
 from biasbridge.analysis.joined import join_points
 from biasbridge.analysis.naming import SLICE_COLUMNS
 from biasbridge.analysis.report import build_report
-from biasbridge.analysis.report.answer import Card, answer_card, unmodified_gaps
+from biasbridge.analysis.report.documents import correlations_tex, escape
+from biasbridge.analysis.report.page import Card, answer_card, describe_compared, unmodified_gaps
 from biasbridge.analysis.report.page_data import dose_curves
-from biasbridge.analysis.report.tex import correlations_tex, escape
-from biasbridge.analysis.results import Tables, write_tables
 from biasbridge.analysis.scopes import DOSES, RUNS
-from biasbridge.analysis.slice_results import RESULT_COLUMNS, SliceResult
-from biasbridge.analysis.summary import print_answer
+from biasbridge.analysis.slices import RESULT_COLUMNS, SliceResult
+from biasbridge.analysis.tables import Tables, typed, write_tables
 from biasbridge.analysis.verdict import VERDICTS
 from biasbridge.commands.report import main
 from biasbridge.files import InputError
 from biasbridge.stats.intervals import Estimate
+from tests.analysis.conftest import overall
 
 
 @dataclass(frozen=True)
@@ -397,3 +397,87 @@ def test_a_page_still_too_large_shows_the_declared_gaps_alone(
     text = path.read_text(encoding="utf-8")
     assert "undeclared gaps" in text
     assert "undeclared gaps" not in build(tmp_path, tables).text
+
+
+# What the report says of groups, gaps, items and coverage, and what was measured beyond gaps.
+
+
+def of_group(point: str, measure: str, group: str, support: int) -> dict[str, str | float | bool]:
+    return overall(point, measure, 0.5) | {"group": group, "support": support, "subset": ""}
+
+
+@pytest.fixture
+def posts(tables: Tables) -> Tables:
+    """The small experiment on posts, with what is behind its measures."""
+    rows = [
+        of_group(point, measure, group, support)
+        for point in tables.points["point"][:2]
+        for measure, group, support in (
+            *(("recall", "male", 20), ("fpr", "male", 30)),
+            *(("recall", "female", 15), ("fpr", "female", 25)),
+            *(("recall", "all", 35), ("fpr", "all", 55)),
+        )
+    ]
+    extrinsic = pd.concat([tables.extrinsic, pd.DataFrame(rows)], ignore_index=True)
+    points = tables.points.assign(source="csv")
+    return tables._replace(points=points, extrinsic=extrinsic.assign(group_by="annotation"))
+
+
+def test_it_says_who_is_compared_with_whom_and_on_how_much(posts: Tables) -> None:
+    assert describe_compared(posts, ["recall"]) == {
+        "a score": "WEAT effect size (d) of WEAT 7, WEAT 8",
+        "groups": "male (privileged) against female (unprivileged). Which group an item is about:"
+        " as the data are annotated",
+        "a gap": "the value of male less that of female; above 0: worse for female",
+        "label 1": "the positive class, which precision, recall and the other measures are about",
+        "test items": "90 (label 1: 35); male 50 (label 1: 20), female 40 (label 1: 15)",
+        "behind a gap": "items in the smaller group: recall gap 40",
+    }
+
+
+def test_a_page_of_far_too_many_rows_is_refused_before_it_is_made(
+    posts: Tables, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("biasbridge.analysis.report.page.MOST_ROWS", 3)
+    with pytest.raises(InputError, match="pairs of score and gap, more than fit into 5 MB"):
+        build_report(tmp_path, posts, join_points(posts), [])
+    assert not list(tmp_path.iterdir())
+
+
+# The report of a study that lacks scores, gaps or embeddings says so, and shows what is left.
+
+
+def text_of(folder: Path, tables: Tables) -> str:
+    joined = join_points(tables)
+    target, _ = build_report(folder, tables, joined, correlate_slices(joined))
+    return target.read_text(encoding="utf-8").split('<script type="application/json"')[0]
+
+
+def without_scores(tables: Tables, queries: tuple[str, ...] = ("weat7", "weat8")) -> Tables:
+    """The tables of vectors that know no word of some queries."""
+    words = ",".join(f"word{i}" for i in range(32))
+    scores = tables.intrinsic.assign(n_found=32, n_oov=0, oov="")
+    gone = scores["query"].isin(queries)
+    scores.loc[gone, ["value", "n_found", "n_oov"]] = np.nan, 0, 32
+    scores.loc[gone, ["oov", "reason"]] = words, "X: 0 of 8 words found, fewer than 2"
+    return tables._replace(intrinsic=scores)
+
+
+def test_a_study_without_scores_says_so_first_and_shows_the_gaps(
+    tables: Tables, tmp_path: Path
+) -> None:
+    text = text_of(tmp_path, without_scores(tables))
+    first = text.split('<p class="first">')[1].split("</p>")[0]
+    assert first.startswith(
+        "No score is available: weat7: 32 of its 32 words have no vector (word0,"
+    )
+    assert "word5 and 26 more); weat8: 32 of its 32 words" in first
+    assert all(f'id="{figure}"' not in text for figure in ("change", "scatter"))
+    assert text.count('id="gaps"') == text.count('id="t-gaps"') == 1
+
+
+def test_a_study_without_gaps_says_so_first(tables: Tables, tmp_path: Path) -> None:
+    extrinsic = tables.extrinsic.assign(value=np.nan, reason="female: 3 posts, fewer than 10")
+    text = text_of(tmp_path, tables._replace(extrinsic=extrinsic))
+    assert "No gap is available: precision gap: female: 3 posts, fewer than 10; recall gap:" in text
+    assert 'id="scatter"' not in text

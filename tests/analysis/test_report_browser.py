@@ -22,8 +22,8 @@ from biasbridge.analysis.report import build_report
 from biasbridge.stats.formatting import format_estimate
 
 if TYPE_CHECKING:
-    from biasbridge.analysis.results import Tables
-    from biasbridge.analysis.slice_results import SliceResult
+    from biasbridge.analysis.slices import SliceResult
+    from biasbridge.analysis.tables import Tables
 
 pytestmark = pytest.mark.browser
 

@@ -10,10 +10,9 @@ import pytest
 from scipy import stats
 from statsmodels.api import OLS  # type: ignore[import-untyped]
 
-from biasbridge.analysis.correlate import correlate
-from biasbridge.analysis.linearity import find_nonlinearity, partial_f
+from biasbridge.analysis.correlate import Levels, correlate
+from biasbridge.analysis.correlation import residuals
 from biasbridge.analysis.observations import Observations, observations
-from biasbridge.analysis.residuals import residuals
 from biasbridge.analysis.scopes import (
     CORPORA,
     DOSES,
@@ -24,8 +23,7 @@ from biasbridge.analysis.scopes import (
     leave_out,
     measure_scopes,
 )
-from biasbridge.analysis.slice_results import scope_table
-from biasbridge.analysis.user_table import Levels
+from biasbridge.analysis.slices import find_nonlinearity, partial_f, scope_table
 from tests.analysis.conftest import make_rows
 from tests.analysis.test_correlation import literal
 

@@ -15,9 +15,8 @@ from biasbridge.analysis.charts import STAMP
 from biasbridge.analysis.correlate import correlate_slices
 from biasbridge.analysis.joined import join_points
 from biasbridge.analysis.naming import SLICE_COLUMNS
-from biasbridge.analysis.results import Tables
-from biasbridge.analysis.specification_curve import curve_chart
-from biasbridge.analysis.specifications import CHOICES, Curve, specification_curves
+from biasbridge.analysis.specifications import CHOICES, Curve, curve_chart, specification_curves
+from biasbridge.analysis.tables import Tables
 from biasbridge.stats.formatting import format_number
 
 if TYPE_CHECKING:

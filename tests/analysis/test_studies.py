@@ -13,14 +13,14 @@ import pandas as pd
 import pytest
 from rich.console import Console
 
+from biasbridge.analysis.answer import print_answer
 from biasbridge.analysis.charts import PALETTE
 from biasbridge.analysis.correlate import correlate_slices
 from biasbridge.analysis.declaration import Declaration
 from biasbridge.analysis.joined import join_points
-from biasbridge.analysis.results import write_tables
-from biasbridge.analysis.slice_results import CORRELATION_COLUMNS, EXPLORATORY_COLUMNS
+from biasbridge.analysis.slices import CORRELATION_COLUMNS, EXPLORATORY_COLUMNS
 from biasbridge.analysis.study import Correlation, Study
-from biasbridge.analysis.summary import print_answer
+from biasbridge.analysis.tables import write_tables
 from biasbridge.analysis.verdict import VERDICTS
 from biasbridge.commands.correlate import main as correlate
 from biasbridge.commands.report import main as report
@@ -30,7 +30,7 @@ from biasbridge.files.terminal import open_console
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from biasbridge.analysis.results import Tables
+    from biasbridge.analysis.tables import Tables
 
 
 def concluded(study: Study, folder: Path, tables: Tables) -> tuple[list[Path], str]:
@@ -86,7 +86,7 @@ def test_what_cannot_be_drawn_is_said_and_is_no_failure(
     tables: Tables, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """More methods than there are colours."""
-    monkeypatch.setattr("biasbridge.analysis.grid.PALETTE", PALETTE[:7])
+    monkeypatch.setattr("biasbridge.analysis.figures.PALETTE", PALETTE[:7])
     modified = tables.points["method"] != "none"
     names = [f"method {number}" for number in range(modified.sum())]
     points = tables.points.copy()

@@ -12,10 +12,9 @@ from numpy.typing import ArrayLike
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
-from biasbridge.analysis.correlate import correlate
+from biasbridge.analysis.correlate import Levels, correlate
 from biasbridge.analysis.correlation import Correlation
 from biasbridge.analysis.declaration import Declaration
-from biasbridge.analysis.linearity import Nonlinearity
 from biasbridge.analysis.naming import SLICE_COLUMNS
 from biasbridge.analysis.scopes import (
     CORPORA,
@@ -28,8 +27,7 @@ from biasbridge.analysis.scopes import (
     SEEDS,
     UNNAMED,
 )
-from biasbridge.analysis.slice_results import SliceResult, correlation_table, scope_table
-from biasbridge.analysis.user_table import Levels
+from biasbridge.analysis.slices import Nonlinearity, SliceResult, correlation_table, scope_table
 from biasbridge.analysis.verdict import RULES, VERDICTS, judge
 from biasbridge.stats.intervals import Estimate
 

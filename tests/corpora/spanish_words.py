@@ -9,8 +9,8 @@ def listed(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-MALE = listed("masculino hombre niño hermano él hijo padre papá tío abuelo")
-FEMALE = listed("femenino mujer niña hermana ella hija madre mamá tía abuela")
+SPANISH_MALE = listed("masculino hombre niño hermano él hijo padre papá tío abuelo")
+SPANISH_FEMALE = listed("femenino mujer niña hermana ella hija madre mamá tía abuela")
 SCIENCE = listed(
     "científico físico químico astrónomo tecnológico biólogo científica física química astrónoma"
     " tecnológica bióloga"

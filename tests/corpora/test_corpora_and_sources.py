@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from biasbridge.corpora.coreference_challenges import Gap, WinoBias, Winogender
 from biasbridge.corpora.corpus import DatasetCorpus, TextCorpus
-from biasbridge.corpora.founta import Founta
-from biasbridge.corpora.gap import Gap
-from biasbridge.corpora.generated_documents import GeneratedChallenge, GeneratedOccupations
-from biasbridge.corpora.hatespeech import Davidson, HatEval
-from biasbridge.corpora.labelled import DatasetSource, TableSource
 from biasbridge.corpora.post_challenges import HateCheck, IdentityTemplates, TableChallenge
+from biasbridge.corpora.posts import DatasetSource, Davidson, Founta, HatEval, TableSource
 from biasbridge.corpora.protocols import Challenge, Corpus, PostChallenge, Source
-from biasbridge.corpora.winobias import WinoBias
-from biasbridge.corpora.winogender import Winogender
 from biasbridge.corpora.world import GeneratedCorpus, GeneratedPosts
+from biasbridge.corpora.world_documents import GeneratedChallenge, GeneratedOccupations
 from biasbridge.files.choice import missing_attributes
 from biasbridge.files.language import language_of
 

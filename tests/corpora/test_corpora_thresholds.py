@@ -9,14 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from biasbridge.corpora.coreference_challenges import _winogender_condition
 from biasbridge.corpora.corpus import TextCorpus
-from biasbridge.corpora.generated_documents import GeneratedDocuments
-from biasbridge.corpora.generated_posts import draw_posts
-from biasbridge.corpora.occupation_sentences import list_wordings
-from biasbridge.corpora.sentences import split_sentences, tokenise_treebank
-from biasbridge.corpora.tweets import tokenise_tweet
-from biasbridge.corpora.winogender import _condition
-from biasbridge.corpora.world import GeneratedCorpus
+from biasbridge.corpora.tokens import split_sentences, tokenise_treebank, tokenise_tweet
+from biasbridge.corpora.world import GeneratedCorpus, draw_posts
+from biasbridge.corpora.world_documents import GeneratedDocuments, list_wordings
 from biasbridge.corpora.world_words import SETTINGS, make_world
 from biasbridge.files import InputError
 
@@ -60,7 +57,7 @@ def test_the_longest_abbreviation_ends_no_sentence(text: str, sentences: int) ->
 def test_an_occupation_of_half_women_has_no_stereotype(
     percentage: float | None, condition: str
 ) -> None:
-    assert _condition("female", "0", percentage) == condition
+    assert _winogender_condition("female", "0", percentage) == condition
 
 
 def test_generated_documents_have_12_sentences_half_of_them_decided_by_sense() -> None:

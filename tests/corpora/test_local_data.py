@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from biasbridge.corpora.corpus import DatasetCorpus
-from biasbridge.corpora.labelled import DatasetSource
+from biasbridge.corpora.posts import DatasetSource
 from biasbridge.files import InputError
-from biasbridge.train.engine.part import decide
+from biasbridge.train.engine.steps import decide
 from biasbridge.train.engine.store import Store
 
 

@@ -12,7 +12,7 @@ import pytest
 from biasbridge.corpora.corpus import TextCorpus
 from biasbridge.corpora.planting import Planting, plant_corpus
 from biasbridge.files import InputError
-from biasbridge.intrinsic.wordsets import load_query
+from biasbridge.intrinsic.words import load_query
 
 MALE, FEMALE = {"he", "his", "man", "him"}, {"she", "her", "woman"}
 HELD_OUT = {*load_query("held_out_text_en")["A"].words, *load_query("held_out_text_en")["B"].words}

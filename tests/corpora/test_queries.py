@@ -7,17 +7,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from biasbridge.corpora.generated_queries import GeneratedQueries
-from biasbridge.corpora.grep_bias_ir import GrepBiasIR
 from biasbridge.corpora.planted_occupations import PlantedOccupations
 from biasbridge.corpora.protocols import RetrievalSource
+from biasbridge.corpora.queries import GeneratedQueries, GrepBiasIR
 from biasbridge.files import InputError
-from biasbridge.files.retrieval import RetrievalQuery, WordedDocument, read_queries, write_queries
+from biasbridge.files.documents import RetrievalQuery, WordedDocument, read_queries, write_queries
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from biasbridge.corpora.query_wordings import Language
+    from biasbridge.corpora.queries import Language
 
 HEAD = "q_id,d_id,relevant,query,doc_title,document,content_gender,exp_stereotype"
 # Texts of our own

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from biasbridge.intrinsic.wordsets import Query, WordSet
-from biasbridge.intrinsic.wordsets.wordset import ROLES
+from biasbridge.intrinsic.words import ROLES, Query, WordSet
 
 
 def make_query(name: str, *words: Sequence[str]) -> Query:

@@ -3,27 +3,41 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.cluster import KMeans
 from sklearn.decomposition import PCA
 
-from biasbridge.debias.hard import Hard, equalise, neutralise
+from biasbridge.debias.hard import (
+    DoubleHard,
+    Hard,
+    Oscar,
+    equalise,
+    most_biased,
+    neutralise,
+    rotate,
+)
 from biasbridge.files import InputError
 from biasbridge.files.vectors import keyed, read_vectors
-from biasbridge.intrinsic import Weat
-from biasbridge.intrinsic.wordsets import Query, WordSet, load_wordset
+from biasbridge.intrinsic import Weat, find
+from biasbridge.intrinsic.metrics.separability import score_clusters
+from biasbridge.intrinsic.words import Query, WordSet, load_wordset
 from biasbridge.stats.arrays import Floats
 from tests.debias.make_query import query_of
-from tests.debias.planted import QUERY, planted_vectors
+from tests.debias.planted import QUERY, planted_vectors, vectors_of
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
     from biasbridge.debias.attract_repel import Norms
+
 
 Vectors = dict[str, Floats]
 
@@ -180,3 +194,210 @@ def test_glove_as_by_wefe(glove: KeyedVectors, realdata: Path, released: bool) -
     start = [0.06462926, 0.01935963, -0.15616734, -0.20472941]
     np.testing.assert_allclose(after["nurse"][:4], start, atol=1e-7)
     assert after.similarity("man", "woman") == pytest.approx(0.839482, abs=1e-6)
+
+
+# Double-hard debiasing: against a loop over words, and where frequency hides gender.
+
+PEOPLE = [word for place in range(8) for word in (f"man{place}", f"woman{place}")]
+JOBS = [f"job{number}" for number in range(80)]
+TOPICS = [f"topic{number}" for number in range(300)]
+
+
+def unit_double_hard(row: Floats) -> Floats:
+    return np.asarray(row / np.sqrt(row @ row))
+
+
+def first_component(rows: dict[str, Floats]) -> Floats:
+    centred = []
+    for one, other in QUERY["pairs"].items:
+        middle = (unit_double_hard(rows[one]) + unit_double_hard(rows[other])) / 2
+        centred += [unit_double_hard(rows[one]) - middle, unit_double_hard(rows[other]) - middle]
+    return np.asarray(PCA(1).fit(centred).components_[0])
+
+
+def by_hand_double_hard(
+    vectors: KeyedVectors, candidates: int, biased: int
+) -> tuple[list[float], Floats]:
+    """Wang et al. (2020), algorithm 1: the precision without each component, and the result."""
+    rows = {word: vectors[word].astype(float) for word in vectors.index_to_key}
+    mean = np.array(list(rows.values())).mean(axis=0)
+    spare = {*QUERY["pairs"].words, *QUERY["specific"].words}
+    gender = first_component(rows)
+    order = sorted(
+        (word for word in rows if word not in spare),
+        key=lambda w: unit_double_hard(rows[w]) @ gender,
+    )
+    words = [word for word in rows if word in order[-biased:] + order[:biased]]
+    precisions, results = [], []
+    for component in PCA(candidates).fit(np.array(list(rows.values()))).components_:
+        left = {
+            word: row - mean - ((row - mean) @ component) * component for word, row in rows.items()
+        }
+        axis = first_component(left)
+        hard = {
+            word: unit_double_hard(row if word in spare else row - (row @ axis) * axis)
+            for word, row in left.items()
+        }
+        found = KMeans(2, n_init=10, random_state=0).fit_predict(np.array([hard[w] for w in words]))
+        right = np.mean(
+            [label == (w in order[:biased]) for w, label in zip(words, found, strict=True)]
+        )
+        precisions.append(float(max(right, 1 - right)))
+        results.append(np.array(list(hard.values())))
+    return precisions, results[int(np.argmin(precisions))]
+
+
+def test_against_a_loop_over_words_double_hard() -> None:
+    before = planted_vectors()
+    precisions, expected = by_hand_double_hard(before, 6, 10)
+    method = DoubleHard(candidates=6, biased=10, norms="unit")
+    found = method.search(before, QUERY, seed=0)
+    np.testing.assert_allclose(found.separation, precisions)
+    assert len(set(precisions)) > 2
+    assert found.chosen == np.argmin(precisions)
+    np.testing.assert_allclose(method.modify(before, QUERY, seed=0).vectors, expected, atol=1e-6)
+    kept = DoubleHard(candidates=6, biased=10).modify(before, QUERY, seed=0).vectors
+    sizes = np.linalg.norm(before.vectors, axis=1, keepdims=True)
+    np.testing.assert_allclose(kept, sizes * expected, atol=3e-6)
+
+
+def frequency_hides_gender() -> tuple[KeyedVectors, Floats]:
+    """Jobs of men are frequent, jobs of women rare, and frequency shows in a direction of its own,
+    the second component of the vocabulary; it shows in the pairs too, and so turns their direction.
+    """
+    draw = np.random.default_rng(1)
+    topic, frequency, gender = np.linalg.qr(draw.standard_normal((30, 3)))[0].T
+    side = np.repeat([1.0, -1.0], 40)[:, None]
+    jobs = side * (0.4 * gender + 1.2 * frequency) + 0.1 * draw.standard_normal((80, 30))
+    topics = draw.choice([-3, 3], size=(300, 1)) * topic + draw.standard_normal((300, 30)) * 0.3
+    sign = np.tile([1.0, -1.0], 8)[:, None]
+    people = np.repeat(draw.standard_normal((8, 30)) * 0.3, 2, axis=0) + sign * gender
+    people += np.abs(draw.standard_normal((16, 1))) * sign * 0.2 * frequency
+    rows = np.concatenate([people, jobs, topics])
+    return vectors_of(PEOPLE + JOBS + TOPICS, rows), frequency
+
+
+def test_frequency_that_hides_gender_is_found_and_removed() -> None:
+    before, frequency = frequency_hides_gender()
+    query = query_of(pairs=" ".join(PEOPLE))
+    found = DoubleHard(biased=40, candidates=8).search(before, query, seed=0)
+    assert found.chosen == 1
+    assert abs(found.components[1] @ frequency) > 0.9
+    assert found.separation[1] < 0.7
+    assert np.delete(found.separation, 1).min() > 0.95
+    sides = np.repeat([0, 1], 40)
+    apart = {
+        method.name: score_clusters(after[JOBS], sides, seed=0)[0]
+        for method in (Hard(norms="unit"), DoubleHard(norms="unit", biased=40, candidates=8))
+        for after in [method.modify(before, query, seed=0)]
+    }
+    assert apart["hard"] > 0.95
+    assert apart["double_hard"] < 0.7
+
+
+def test_the_most_biased_words() -> None:
+    rows = np.array([[4, 1], [3, -1], [0, 1], [-2, 1], [9, 0], [-9, 0]], dtype=np.float32)
+    axis = np.array([1.0, 0.0])
+    words, along = most_biased(rows, axis, np.array([4, 5]), 2)
+    assert (words.tolist(), along.tolist()) == ([0, 1, 2, 3], [True, True, False, False])
+    words, along = most_biased(rows, -axis, np.array([4, 5]), 1)
+    assert (words.tolist(), along.tolist()) == ([0, 3], [False, True])
+    words, along = most_biased(rows, axis, np.array([4, 5]), 500)
+    assert words.tolist() == [0, 1, 2, 3]
+
+
+# OSCaR: what must hold of the rotation, a loop over vectors, and what is refused.
+
+ANGLES = st.floats(0.02, math.pi - 0.02)
+SEEDS = st.integers(0, 1000)
+
+
+def directions(angle: float, seed: int, dim: int = 6) -> tuple[Floats, Floats, Floats]:
+    """Two unit vectors at an angle, and rows."""
+    draw = np.random.default_rng(seed)
+    first, across = np.linalg.qr(draw.standard_normal((dim, 2)))[0].T
+    rows = draw.standard_normal((40, dim))
+    return first, math.cos(angle) * first + math.sin(angle) * across, rows
+
+
+def by_hand_oscar(row: Floats, first: Floats, second: Floats) -> Floats:
+    """Dev et al. (2021): the four sectors between the two vectors and their opposites."""
+    angle = math.acos(first @ second)
+    across = second - (first @ second) * first
+    across /= np.linalg.norm(across)
+    x, y = row @ first, row @ across
+    phi = math.acos(x / math.hypot(x, y))
+    if y > 0:
+        share = phi / angle if phi < angle else (math.pi - phi) / (math.pi - angle)
+    elif phi >= math.pi - angle:
+        share = (math.pi - phi) / angle
+    else:
+        share = phi / (math.pi - angle)
+    turn = (math.pi / 2 - angle) * share
+    new_x = math.cos(turn) * x - math.sin(turn) * y
+    new_y = math.sin(turn) * x + math.cos(turn) * y
+    return np.asarray(row - x * first - y * across + new_x * first + new_y * across)
+
+
+@given(ANGLES, SEEDS)
+def test_the_first_stays_and_the_second_becomes_orthogonal(angle: float, seed: int) -> None:
+    first, second, rows = directions(angle, seed)
+    kept, turned = rotate(np.stack([first, second]), first, second)
+    np.testing.assert_allclose(kept, first, atol=1e-9)
+    assert turned @ first == pytest.approx(0, abs=1e-9)
+    after = rotate(rows, first, second)
+    np.testing.assert_allclose(np.linalg.norm(after, axis=1), np.linalg.norm(rows, axis=1))
+    outside = np.linalg.svd(np.stack([first, second]))[2][2:]
+    np.testing.assert_allclose(after @ outside.T, rows @ outside.T, atol=1e-9)
+
+
+@given(ANGLES, SEEDS)
+def test_against_a_loop_over_vectors(angle: float, seed: int) -> None:
+    first, second, rows = directions(angle, seed)
+    expected = [by_hand_oscar(row, first, second) for row in rows]
+    np.testing.assert_allclose(rotate(rows, first, second), expected, atol=1e-9)
+
+
+@given(ANGLES, SEEDS)
+def test_signs_do_not_matter(angle: float, seed: int) -> None:
+    first, second, rows = directions(angle, seed)
+    after = rotate(rows, first, second)
+    np.testing.assert_allclose(rotate(rows, first, -second), after, atol=1e-9)
+    np.testing.assert_allclose(rotate(rows, -first, second), after, atol=1e-9)
+    np.testing.assert_allclose(rotate(-rows, first, second), -after, atol=1e-9)
+
+
+def test_orthogonal_concepts_are_left() -> None:
+    first, second, rows = directions(math.pi / 2, 0)
+    np.testing.assert_allclose(rotate(rows, first, second), rows, atol=1e-12)
+
+
+def test_words() -> None:
+    before = planted_vectors()
+    x, y, a, b = (find(before, QUERY[role].words).raw.mean(axis=0) for role in "XYAB")
+    first, second = (each / np.linalg.norm(each) for each in (x - y, a - b))
+    expected = [by_hand_oscar(row, first, second) for row in before.vectors.astype(float)]
+    after = Oscar().modify(before, QUERY, seed=0).vectors
+    np.testing.assert_allclose(after, expected, atol=1e-5)
+
+
+SAME = vectors_of(["m", "n", "f", "g"], np.array([[2.0, 0], [2, 0], [0, 0], [0, 0]]))
+
+
+@pytest.mark.parametrize(
+    ("vectors", "roles", "message"),
+    [
+        (
+            planted_vectors(),
+            "m0,m1 f0,f1 c0,c1 h0",
+            r"1 of made\.B in the vectors; an eraser needs 2",
+        ),
+        (SAME, "m,n f,g m,n f,g", "the two directions are parallel"),
+        (SAME, "m,n f,g m,n m,n", "the two groups have the same mean"),
+    ],
+)
+def test_what_is_refused_oscar(vectors: KeyedVectors, roles: str, message: str) -> None:
+    words = [each.replace(",", " ") for each in roles.split()]
+    query = query_of(**dict(zip("XYAB", words, strict=True)))
+    with pytest.raises(InputError, match=message):
+        Oscar().modify(vectors, query, seed=0)

@@ -16,7 +16,7 @@ from biasbridge.debias.until import Goal, find_method
 from biasbridge.files import InputError
 from biasbridge.files.vectors import keyed, read_vectors, save_vectors
 from biasbridge.intrinsic.metrics.weat import Weat
-from biasbridge.intrinsic.wordsets import load_query, write_query
+from biasbridge.intrinsic.words import load_query, write_query
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors

@@ -12,13 +12,13 @@ import torch
 from torch import Tensor
 
 if TYPE_CHECKING:
-    from biasbridge.extrinsic.coreference.model.network import Network
+    from biasbridge.extrinsic.coreference.model import ResolverNetwork
 
 Span = tuple[int, int]
 """First and last token."""
 
 
-def token_vectors(network: Network, tokens: list[str], row: dict[str, int]) -> Tensor:
+def token_vectors(network: ResolverNetwork, tokens: list[str], row: dict[str, int]) -> Tensor:
     """Each token's frozen vector beside the maximum over its letters, token by token."""
     vectors = []
     for token in tokens:
@@ -30,7 +30,7 @@ def token_vectors(network: Network, tokens: list[str], row: dict[str, int]) -> T
     return torch.stack(vectors)
 
 
-def states(network: Network, words: Tensor, lengths: list[int]) -> Tensor:
+def states(network: ResolverNetwork, words: Tensor, lengths: list[int]) -> Tensor:
     """The LSTM on one sentence at a time, onward and back."""
     read = []
     for sentence in words.split(lengths):
@@ -50,7 +50,7 @@ def candidates(lengths: list[int], reach: int) -> list[Span]:
     return spans
 
 
-def representation(network: Network, words: Tensor, states: Tensor, span: Span) -> Tensor:
+def representation(network: ResolverNetwork, words: Tensor, states: Tensor, span: Span) -> Tensor:
     """g = [h_start, h_end, width, sum_t a_t x_t]."""
     first, last = span
     inside = slice(first, last + 1)
@@ -59,13 +59,13 @@ def representation(network: Network, words: Tensor, states: Tensor, span: Span) 
     return torch.cat([states[first], states[last], width, weights @ words[inside]])
 
 
-def mention_score(network: Network, g: Tensor) -> Tensor:
+def mention_score(network: ResolverNetwork, g: Tensor) -> Tensor:
     layers = network.spans
     score: Tensor = layers.scorer(layers.second(layers.first(g).relu()).relu())[0]
     return score
 
 
-def pair_score(network: Network, i: Tensor, j: Tensor, distance: int) -> Tensor:
+def pair_score(network: ResolverNetwork, i: Tensor, j: Tensor, distance: int) -> Tensor:
     """FFNN([g_i, g_j, g_i * g_j, distance])."""
     layers = network.antecedents
     bucket = distance if distance <= 4 else min(int(math.log2(distance)) + 3, 9)

@@ -23,10 +23,15 @@ import pytest
 
 from biasbridge import bbq
 from biasbridge.__main__ import main
-from biasbridge.extrinsic.answers.reading import detect_format
-from biasbridge.extrinsic.bbq.groups import Item, crossed_targets, stereotyped_answers
-from biasbridge.extrinsic.bbq.options import NO_ANSWER, match_output
-from biasbridge.extrinsic.bbq.reading import NESTED, complete, read_data, read_items, read_source
+from biasbridge.extrinsic.bbq import (
+    NO_ANSWER,
+    BBQItem,
+    crossed_targets,
+    match_output,
+    stereotyped_answers,
+)
+from biasbridge.extrinsic.bbq_answers import NESTED, complete, read_data, read_items, read_source
+from biasbridge.extrinsic.logs import detect_format
 from biasbridge.files import InputError
 from tests.extrinsic.bbq_items import item, literal, stereotyped, unknown
 
@@ -232,9 +237,9 @@ def test_crossed_categories_take_the_gender_that_their_templates_stereotype() ->
     assert alone == [[True, True, False], [True, False, False]]
 
 
-def made_item(names: list[tuple[str, str]], texts: list[str]) -> Item:
+def made_item(names: list[tuple[str, str]], texts: list[str]) -> BBQItem:
     """An item of which only its answers matter; the last is the unknown one."""
-    return Item("Age", "1", True, True, tuple(names), tuple(texts), ("old",), 2, 2)
+    return BBQItem("Age", "1", True, True, tuple(names), tuple(texts), ("old",), 2, 2)
 
 
 @pytest.mark.parametrize(

@@ -10,10 +10,16 @@ import numpy as np
 import pytest
 from scipy.stats import pearsonr
 
-from biasbridge.extrinsic.coreference.challenge.bootstrap import Units
-from biasbridge.extrinsic.coreference.challenge.gaps import ChallengeGaps, as_table, challenge_rows
-from biasbridge.extrinsic.coreference.challenge.held_out import held_out_rows
-from biasbridge.extrinsic.coreference.challenge.measures import ACCURACY, Answer, tally
+from biasbridge.extrinsic.coreference.challenge import (
+    ACCURACY,
+    Answer,
+    ChallengeGaps,
+    Units,
+    challenge_rows,
+    challenge_table,
+    held_out_rows,
+    tally,
+)
 from biasbridge.extrinsic.coreference.resolution import Resolution
 from biasbridge.extrinsic.coreference.scorer import score
 from biasbridge.files import InputError
@@ -80,7 +86,7 @@ def of_group(answers: Sequence[Answer], **names: str) -> list[Answer]:
 
 def test_precision_recall_and_f1_are_the_scorers_over_all_documents_of_a_group() -> None:
     answers = drawn(60)
-    table = as_table(challenge_rows(answers, ChallengeGaps()))
+    table = challenge_table(challenge_rows(answers, ChallengeGaps()))
     for group, names in (("pro", "condition"), ("anti", "condition"), ("male", "gender")):
         chosen = of_group(answers, **{names: group})
         expected = score((each.case.document, each.resolution.document) for each in chosen)["conll"]
@@ -99,7 +105,9 @@ def test_a_gap_is_pro_minus_anti_and_turns_with_them() -> None:
         )
         for each in answers
     ]
-    table, other = (as_table(challenge_rows(each, ChallengeGaps())) for each in (answers, turned))
+    table, other = (
+        challenge_table(challenge_rows(each, ChallengeGaps())) for each in (answers, turned)
+    )
     for measure in ("precision", "recall", "f1", "accuracy"):
         gap = row(table, kind="gap", measure=measure, privileged="pro")
         values = [row(table, kind="value", measure=measure, group=g) for g in ("pro", "anti")]
@@ -125,7 +133,7 @@ def test_a_name_is_found_by_a_mention_that_ends_with_its_last_word() -> None:
 def test_names_are_counted_as_gap_counts_them() -> None:
     """RIGHT: one true positive; WRONG: a false positive and negative; BOTH: true and false."""
     answers = pairs([(RIGHT, WRONG)] * 6 + [(BOTH, NONE)] * 6)
-    table = as_table(challenge_rows(answers, ChallengeGaps(scored="names", min_support=0)))
+    table = challenge_table(challenge_rows(answers, ChallengeGaps(scored="names", min_support=0)))
     pro = {name: row(table, measure=name, group="pro")["value"] for name in ("precision", "recall")}
     assert pro == {"precision": 12 / 18, "recall": 1.0}
     anti = {
@@ -139,13 +147,13 @@ def test_names_are_counted_as_gap_counts_them() -> None:
 
 def test_the_ratio_is_that_of_f1_of_the_genders() -> None:
     answers = drawn(80)
-    table = as_table(challenge_rows(answers, ChallengeGaps(scored="names")))
+    table = challenge_table(challenge_rows(answers, ChallengeGaps(scored="names")))
     f1 = {g: row(table, kind="value", measure="f1", group=g)["value"] for g in ("male", "female")}
     ratio = row(table, kind="ratio")
     assert ratio["value"] == pytest.approx(f1["female"] / f1["male"])
     assert ratio["low"] < ratio["value"] < ratio["high"]
     swapped = ChallengeGaps(scored="names", privileged="female", unprivileged="male")
-    other = as_table(challenge_rows(answers, swapped))
+    other = challenge_table(challenge_rows(answers, swapped))
     assert row(other, kind="ratio")["value"] == pytest.approx(1 / ratio["value"])
 
 
@@ -164,7 +172,7 @@ def test_the_correlation_is_pearsons_over_occupations() -> None:
                 asked_case = replace(one, questions=(asked,), unit=f"{number}")
                 answers.append(answer(asked_case, RIGHT if each else NONE))
         leanings.append((percentage, shares["female"] - shares["male"]))
-    table = as_table(challenge_rows(answers, ChallengeGaps(scored="names")))
+    table = challenge_table(challenge_rows(answers, ChallengeGaps(scored="names")))
     found = row(table, kind="correlation")
     expected = pearsonr(*np.transpose(leanings))
     interval = expected.confidence_interval(0.95)
@@ -178,7 +186,7 @@ def test_the_correlation_is_pearsons_over_occupations() -> None:
 
 def test_where_nothing_differs_the_interval_still_has_a_width() -> None:
     for n in (20, 200):
-        table = as_table(challenge_rows(pairs([(RIGHT, RIGHT)] * n), ChallengeGaps()))
+        table = challenge_table(challenge_rows(pairs([(RIGHT, RIGHT)] * n), ChallengeGaps()))
         gap = row(table, kind="gap", measure="recall", privileged="pro")
         assert gap["value"] == 0
         assert -4.5 / n < gap["low"] < -1.5 / n
@@ -210,8 +218,8 @@ def test_resamples_are_of_units_whatever_their_order_and_company() -> None:
         answer(case(number, "pro" if number % 2 else "anti", "male", "type2"), RIGHT)
         for number in range(30)
     ] + [answer(case(number, "anti", "female", "type2"), RIGHT) for number in range(30)]
-    one = as_table(challenge_rows(answers, ChallengeGaps()))
-    many = as_table(challenge_rows([*other_type, *shuffled], ChallengeGaps()))
+    one = challenge_table(challenge_rows(answers, ChallengeGaps()))
+    many = challenge_table(challenge_rows([*other_type, *shuffled], ChallengeGaps()))
     for measure in ("recall", "accuracy"):
         found = [
             row(table, kind="gap", measure=measure, privileged="pro", subset="type1")
@@ -231,7 +239,7 @@ def test_mention_recall_stands_beside_every_gap() -> None:
         )
         for each in drawn(30)
     ]
-    table = as_table(challenge_rows(answers, ChallengeGaps()))
+    table = challenge_table(challenge_rows(answers, ChallengeGaps()))
     gaps = table[(table["kind"] == "gap") & (table["privileged"] == "pro")]
     assert (gaps["mention_recall"] == 0.5).all()
     assert "mention_recall" not in {*gaps["measure"]}
@@ -241,7 +249,7 @@ def test_mention_recall_stands_beside_every_gap() -> None:
 
 def test_too_few_items_give_no_number_and_say_so() -> None:
     answers = pairs([(RIGHT, NONE)] * 12)
-    table = as_table(challenge_rows(answers, ChallengeGaps()))
+    table = challenge_table(challenge_rows(answers, ChallengeGaps()))
     anti = row(table, measure="precision", group="anti")
     assert np.isnan(anti["value"])
     assert anti["reason"] == "no cases with a link of group anti"
@@ -249,20 +257,20 @@ def test_too_few_items_give_no_number_and_say_so() -> None:
     assert np.isnan(gap["value"])
     assert gap["reason"] == anti["reason"]
     assert len(gap["resampled"]) == 0
-    few = as_table(challenge_rows(answers[:12], ChallengeGaps()))
+    few = challenge_table(challenge_rows(answers[:12], ChallengeGaps()))
     assert (
         row(few, measure="recall", group="pro")["reason"] == "6 cases of group pro, fewer than 10"
     )
-    every = as_table(challenge_rows(answers[:12], ChallengeGaps(min_support=0)))
+    every = challenge_table(challenge_rows(answers[:12], ChallengeGaps(min_support=0)))
     assert row(every, measure="recall", group="pro")["value"] == 1.0
 
 
 def test_a_set_without_cases_or_with_one_side_is_refused() -> None:
     with pytest.raises(InputError, match="has no case"):
-        as_table(challenge_rows([], ChallengeGaps()))
+        challenge_table(challenge_rows([], ChallengeGaps()))
     one_side = of_group(drawn(12), condition="pro")
     with pytest.raises(InputError, match=r"no case of group 'anti' in subset type1; .*: pro"):
-        as_table(challenge_rows(one_side, ChallengeGaps()))
+        challenge_table(challenge_rows(one_side, ChallengeGaps()))
     with pytest.raises(InputError, match="both 'male'"):
         ChallengeGaps(unprivileged="male")
 

@@ -10,11 +10,18 @@ import pytest
 import torch
 from gensim.models import KeyedVectors
 from sklearn.metrics import f1_score, log_loss
+from torch import Tensor
 from torch.nn import functional
 
 from biasbridge.extrinsic import cnn_network
-from biasbridge.extrinsic.cnn import CNN
-from biasbridge.extrinsic.cnn_network import DevScore, Network, evaluate, fit
+from biasbridge.extrinsic.classifiers import CNN
+from biasbridge.extrinsic.cnn_network import (
+    ConvolutionalNetwork,
+    DevScore,
+    evaluate,
+    fit,
+    pooled_convolution,
+)
 from biasbridge.extrinsic.encode import Encoded, encode
 
 if TYPE_CHECKING:
@@ -34,8 +41,8 @@ def labels(posts: pd.DataFrame) -> np.ndarray:
     return np.array(posts["label"])
 
 
-def network(encoded: Encoded, choice: CNN = SMALL, seed: int = 0) -> Network:
-    return Network(choice, encoded, torch.Generator().manual_seed(seed))
+def network(encoded: Encoded, choice: CNN = SMALL, seed: int = 0) -> ConvolutionalNetwork:
+    return ConvolutionalNetwork(choice, encoded, torch.Generator().manual_seed(seed))
 
 
 def test_logits_are_those_of_torchs_layers(encoded: Encoded) -> None:
@@ -91,7 +98,7 @@ def test_dropout_and_norm_are_kims(encoded: Encoded) -> None:
     torch.testing.assert_close(net(rows).detach(), masked @ kims.T)
 
 
-def capture_features(net: Network, rows: np.ndarray) -> torch.Tensor:
+def capture_features(net: ConvolutionalNetwork, rows: np.ndarray) -> torch.Tensor:
     """The features of each post, by output weights that pick them out one pair after the other."""
     weights = net.output.detach().clone()
     found = []
@@ -198,3 +205,52 @@ def test_a_post_without_known_words_or_without_words_is_predicted(
     predictions = CNN(maps=8, epochs=1).predict(strange, vectors, seed=0)
     assert len(set(predictions["score"])) == 1
     assert predictions["score"].between(0, 1).all()
+
+
+# The quick convolution is torch's, forward and backward.
+
+
+def problem(
+    windows: tuple[int, ...], *, double: bool = False, maps: int = 7, dim: int = 20
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    generator = torch.Generator().manual_seed(0)
+    dtype = torch.float64 if double else torch.float32
+    filters = torch.randn(sum(windows), maps, dim, generator=generator, dtype=dtype)
+    vectors = torch.randn(30, dim, generator=generator, dtype=dtype)
+    vectors[0] = 0
+    lengths = torch.randint(max(windows), 13, (9,), generator=generator)
+    tokens = torch.randint(1, 30, (9, 12), generator=generator) * (
+        torch.arange(12) < lengths[:, None]
+    )
+    return filters.requires_grad_(), vectors, tokens, lengths
+
+
+def literal(
+    filters: Tensor, vectors: Tensor, tokens: Tensor, lengths: Tensor, windows: tuple[int, ...]
+) -> Tensor:
+    """One post and one width at a time, by ``conv1d``."""
+    posts = []
+    for row, length in zip(tokens.unbind(), lengths.tolist(), strict=True):
+        words = vectors[row[:length]].T[None]
+        parts = torch.split(filters, list(windows))
+        posts.append(
+            torch.cat(
+                [functional.conv1d(words, part.permute(1, 2, 0)).amax(2)[0] for part in parts]
+            )
+        )
+    return torch.stack(posts)
+
+
+@pytest.mark.parametrize("windows", [(3, 4, 5), (1,), (2, 2), (5, 3)])
+def test_forward_and_gradient_are_those_of_conv1d(windows: tuple[int, ...]) -> None:
+    filters, vectors, tokens, lengths = problem(windows)
+    ours = pooled_convolution(filters, vectors, tokens, lengths, windows)
+    theirs = literal(filters, vectors, tokens, lengths, windows)
+    torch.testing.assert_close(ours, theirs, atol=1e-5, rtol=1e-5)
+    upstream = torch.randn(ours.shape, generator=torch.Generator().manual_seed(1))
+    torch.testing.assert_close(
+        torch.autograd.grad(ours, filters, upstream)[0],
+        torch.autograd.grad(theirs, filters, upstream)[0],
+        atol=1e-5,
+        rtol=1e-5,
+    )

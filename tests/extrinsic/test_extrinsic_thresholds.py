@@ -15,15 +15,13 @@ import torch
 from statsmodels.stats.proportion import proportion_confint
 from torch import nn
 
-from biasbridge.extrinsic.agreement import precision
-from biasbridge.extrinsic.coreference.challenge.bootstrap import Units
-from biasbridge.extrinsic.coreference.challenge.percentages import correlation
-from biasbridge.extrinsic.coreference.model.antecedents import buckets
-from biasbridge.extrinsic.coreference.model.encode import letter_codes
+from biasbridge.extrinsic.coreference.challenge import Units, percentage_correlation
+from biasbridge.extrinsic.coreference.model import distance_buckets, letter_codes
 from biasbridge.extrinsic.crossval import split_posts
 from biasbridge.extrinsic.finetuning import _rate, _step
+from biasbridge.extrinsic.gap_printing import print_gap_tables
 from biasbridge.extrinsic.request import GapRequest
-from biasbridge.extrinsic.retrieval.wording_comparison import _share_above, compare_wordings
+from biasbridge.extrinsic.retrieval import _share_above, compare_wordings
 from biasbridge.extrinsic.spread import (
     DIFFERENCE,
     RATIO,
@@ -33,8 +31,8 @@ from biasbridge.extrinsic.spread import (
     hybrid_estimate,
     make_sampler,
 )
-from biasbridge.extrinsic.terminal import print_gap_tables
-from biasbridge.files.retrieval import RetrievalQuery, WordedDocument
+from biasbridge.extrinsic.taggers import tag_precision
+from biasbridge.files.documents import RetrievalQuery, WordedDocument
 from biasbridge.files.terminal import open_console
 from biasbridge.stats.intervals import Estimate, error_correlations, wilson
 from tests.extrinsic.test_retrieval import Bag
@@ -48,14 +46,14 @@ def test_units_are_resampled_2000_times() -> None:
 @pytest.mark.parametrize(("n", "has_interval"), [(3, False), (4, True)])
 def test_a_correlation_takes_four_occupations(n: int, has_interval: bool) -> None:
     rows = np.array([[1.0, 1], [2, 3], [3, 2], [4, 5]])[:n]
-    assert math.isfinite(correlation(rows, 0.95).value) == has_interval
+    assert math.isfinite(percentage_correlation(rows, 0.95).value) == has_interval
 
 
 def test_distances_fall_into_ten_buckets() -> None:
     """As the docstring lists them, from 1 to 70."""
     ends = {1: 1, 2: 2, 3: 3, 4: 4, 5: 5, 7: 5, 8: 6, 15: 6, 16: 7, 31: 7, 32: 8, 63: 8, 64: 9}
     ends |= {128: 9}
-    found = buckets(128, torch.device("cpu")).tolist()[::-1]
+    found = distance_buckets(128, torch.device("cpu")).tolist()[::-1]
     assert {distance: found[distance - 1] for distance in ends} == ends
 
 
@@ -164,7 +162,7 @@ def test_values_as_far_off_to_a_billionth_tie(off: float, low: float) -> None:
 def test_the_interval_of_a_tag_is_of_95_percent() -> None:
     """Wilson's, of 8 in 10: statsmodels is the oracle."""
     counts = pd.DataFrame({"male": [8, 2]}, index=["male", "female"])
-    found = precision(counts, "male", "male")
+    found = tag_precision(counts, "male", "male")
     assert (found.low, found.high) == pytest.approx(proportion_confint(8, 10, method="wilson"))
 
 

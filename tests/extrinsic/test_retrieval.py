@@ -11,11 +11,10 @@ import pytest
 from scipy.stats import t as student
 from statsmodels.stats.proportion import proportion_confint
 
-from biasbridge.corpora.grep_bias_ir import GrepBiasIR
-from biasbridge.extrinsic.retrieval.rows import retrieval_rows
-from biasbridge.extrinsic.retrieval.wording_comparison import compare_wordings
+from biasbridge.corpora.queries import GrepBiasIR
+from biasbridge.extrinsic.retrieval import compare_wordings, retrieval_rows
 from biasbridge.files import InputError
-from biasbridge.files.retrieval import RetrievalQuery, WordedDocument
+from biasbridge.files.documents import RetrievalQuery, WordedDocument
 from biasbridge.intrinsic.resampling import times_drawn
 from biasbridge.stats.arrays import Floats
 from biasbridge.stats.intervals import Estimate, mean_estimate, share_estimate
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from biasbridge.extrinsic.gap_table import Row
+    from biasbridge.extrinsic.gap_table import GapRow
 
 
 class Bag:
@@ -147,7 +146,7 @@ def test_gaps_change_sign_when_the_wordings_change_places() -> None:
         np.testing.assert_allclose(a.resampled, -np.array(b.resampled))
 
 
-def by_measure(rows: Sequence[Row]) -> dict[str, Row]:
+def by_measure(rows: Sequence[GapRow]) -> dict[str, GapRow]:
     return {row.measure: row for row in rows}
 
 

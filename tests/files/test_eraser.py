@@ -13,8 +13,7 @@ from safetensors.numpy import load_file, save_file
 from biasbridge.files import InputError
 from biasbridge.files.eraser import ERASER, Eraser
 from biasbridge.files.models.encoder import Encoder
-from biasbridge.files.models.folder import write_erased
-from biasbridge.files.models.language_model import open_model
+from biasbridge.files.models.language_model import open_model, write_erased
 from tests.tiny_models import ARCHITECTURES, LINES, save_model
 
 RNG = np.random.default_rng(0)

@@ -13,15 +13,16 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from biasbridge.files import InputError, masking, text
+from biasbridge.files import InputError, text
+from biasbridge.files import language as masking
 from biasbridge.files.documents import read_documents
 from biasbridge.files.eraser import Eraser
 from biasbridge.files.language import guess_language
 from biasbridge.files.models.language_model import LanguageModel
-from biasbridge.files.nested import read_nested
 from biasbridge.files.tables import read_table
+from biasbridge.files.text import read_nested
+from biasbridge.files.vector_readers import FASTTEXT_HEADER, _words
 from biasbridge.files.vectors import detect_format, read_vectors
-from biasbridge.files.vectors.fasttext import HEADER, _words
 
 
 def test_an_error_of_4000_characters_is_shown_whole() -> None:
@@ -146,7 +147,7 @@ def test_a_word_of_a_binary_file_has_less_than_10000_bytes(
     row = struct.pack("<2f", 1, 2)
     (tmp_path / "a.bin").write_bytes(b"1 2\n" + b"w" * size + b" " + row + b"\n")
     assert bool(read_error(lambda: read_vectors(tmp_path / "a.bin"))) != is_read
-    buffer = b"\0" * HEADER.size + b"w" * size + b"\0" + b"\0" * 32
+    buffer = b"\0" * FASTTEXT_HEADER.size + b"w" * size + b"\0" + b"\0" * 32
     if is_read:
         assert _words(buffer, 1)[0] == ["w" * size]
     else:

@@ -18,9 +18,13 @@ from safetensors.torch import load_file, save_file
 from biasbridge import audit, predict
 from biasbridge.files import InputError
 from biasbridge.files.models.encoder import Encoder
-from biasbridge.files.models.language_model import batches_by_length, open_model
-from biasbridge.files.models.load import kind_of, within_bytes
-from biasbridge.files.models.place import Place, find_model
+from biasbridge.files.models.language_model import (
+    batches_by_length,
+    kind_of,
+    open_model,
+    within_bytes,
+)
+from biasbridge.files.places import Place, find_model
 from tests.tiny_models import SMALL, save_model, word_pieces
 
 TEXTS = ("the nurse said that she would come", "a man", "the engineer and the doctor", "a man")

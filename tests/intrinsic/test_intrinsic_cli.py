@@ -15,20 +15,20 @@ from gensim.models import KeyedVectors
 
 from biasbridge.commands.audit import main
 from biasbridge.files import InputError
-from biasbridge.files.choice_classes import PROJECT, find_choice
+from biasbridge.files.choice import PROJECT, find_choice
 from biasbridge.files.vector_files import vector_files
 from biasbridge.files.vectors import read_vectors, save_vectors
 from biasbridge.intrinsic import METRICS
 from biasbridge.intrinsic.audit import (
     assume_language,
-    audit,
     choose_metrics,
     rank_correlations,
-    ranks,
+    rank_files,
+    score_metrics,
 )
-from biasbridge.intrinsic.describe import PAGE, write_page
-from biasbridge.intrinsic.wordsets import load_query
-from biasbridge.train.cli.class_configs import configuration
+from biasbridge.intrinsic.describe import METRICS_PAGE, metrics_page
+from biasbridge.intrinsic.words import load_query
+from biasbridge.train.cli.class_configs import class_configuration
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 MINE = {
@@ -138,7 +138,7 @@ def test_ranks_go_by_the_distance_from_unbiased() -> None:
         for file, value in zip("ab", both, strict=True)
     ]
     table = pd.DataFrame(rows, columns=columns)
-    ranked = ranks(table)
+    ranked = rank_files(table)
     assert ranked.index.tolist() == [("weat", "default", "q", ""), ("mac", "default", "q", "")]
     assert ranked.to_numpy().tolist() == [[2, 1], [1, 2]]
     assert rank_correlations(ranked).loc["weat", "mac"] == pytest.approx(-1)
@@ -211,7 +211,7 @@ def test_every_language_has_an_audit(language: str) -> None:
     )
     rows = [
         row
-        for row, _ in audit(
+        for row, _ in score_metrics(
             small(0, words),
             [metric for metric in chosen if metric.about.name in ("weat", "mac", "rnd", "rnsb")],
         )
@@ -229,8 +229,8 @@ def test_list_names_every_metric_and_query(
 
 
 def test_the_page_is_what_the_code_says() -> None:
-    written = (ROOT / PAGE).read_text(encoding="utf-8")
-    assert written == write_page(ROOT), "run python -m biasbridge.intrinsic.describe"
+    written = (ROOT / METRICS_PAGE).read_text(encoding="utf-8")
+    assert written == metrics_page(ROOT), "run python -m biasbridge.intrinsic.describe"
 
 
 @pytest.mark.parametrize("name", METRICS)
@@ -238,7 +238,7 @@ def test_every_metric_has_a_configuration_that_names_its_options(name: str) -> N
     shared = yaml.safe_load((ROOT / "conf" / "metric.yaml").read_text(encoding="utf-8"))
     found = find_choice([PROJECT], "intrinsic", name)
     assert found
-    values: dict[str, Any] = shared | configuration(found)[name]
+    values: dict[str, Any] = shared | class_configuration(found)[name]
     kind = METRICS[name]
     assert values.pop("_target_") == f"{kind.__module__}.{kind.__qualname__}"
     assert values.keys() - {"usual"} == {each.name for each in dataclasses.fields(kind)}

@@ -24,16 +24,21 @@ from biasbridge.files.choice import FieldError
 from biasbridge.files.vectors import keyed
 from biasbridge.intrinsic import permutation
 from biasbridge.intrinsic.audit import AuditedScore, assume_language
-from biasbridge.intrinsic.directions import direction, pair_differences
-from biasbridge.intrinsic.frequent_words import frequent_words, most_frequent
-from biasbridge.intrinsic.item_metric import Observations
-from biasbridge.intrinsic.likelihood.pairs import preferences
-from biasbridge.intrinsic.likelihood.planted import PlantedBias
-from biasbridge.intrinsic.lookup import find
+from biasbridge.intrinsic.lookup import (
+    direction,
+    find,
+    frequent_words,
+    most_frequent,
+    pair_differences,
+)
+from biasbridge.intrinsic.metric import PairScores
 from biasbridge.intrinsic.metrics.set_distances import EmbeddingCoherence, coherence
-from biasbridge.intrinsic.metrics.vector_metrics import METRICS
 from biasbridge.intrinsic.metrics.weat import Weat, standardised_difference, weighted_effect_sizes
-from biasbridge.intrinsic.pair_scores import PairScores
+from biasbridge.intrinsic.models.item_metric import Observations
+from biasbridge.intrinsic.models.pairs import preferences
+from biasbridge.intrinsic.models.probe import assign_folds, is_correct
+from biasbridge.intrinsic.models.sentences import Ceat, Seat
+from biasbridge.intrinsic.models.slot_metrics import PlantedBias
 from biasbridge.intrinsic.permutation import (
     PValue,
     bounded_p,
@@ -41,18 +46,16 @@ from biasbridge.intrinsic.permutation import (
     exact_p,
     permutation_p,
 )
+from biasbridge.intrinsic.registry import METRICS
 from biasbridge.intrinsic.resampling import times_drawn
 from biasbridge.intrinsic.score import percentiles
-from biasbridge.intrinsic.sentences.ceat import Ceat
-from biasbridge.intrinsic.sentences.probe import assign_folds, is_correct
-from biasbridge.intrinsic.sentences.seat import Seat
 from biasbridge.intrinsic.terminal import print_headlines, print_ranks
 from biasbridge.intrinsic.tsne import project_to_plane
-from biasbridge.intrinsic.wordsets import load_query, read_wordsets
-from tests.intrinsic.sentences.tables import Given
+from biasbridge.intrinsic.words import load_query, read_wordsets
+from tests.intrinsic.models.tables import GivenVectors
 
 RNG = np.random.default_rng(0)
-NO_ITEMS = Given(())
+NO_ITEMS = GivenVectors(())
 
 
 @pytest.mark.parametrize(

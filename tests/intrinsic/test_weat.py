@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import math
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
+from gensim.models import KeyedVectors
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import ArrayLike
 
 from biasbridge import intrinsic
 from biasbridge.files import InputError
-from biasbridge.intrinsic import associations, effect_size, statistic
+from biasbridge.intrinsic import Score, Weat, associations, effect_size, exact_p, find, statistic
+from biasbridge.intrinsic.words import load_query
 from tests.intrinsic.metric_world import Vector, cos
 
 Arrays = tuple[Vector, ...]
@@ -95,3 +104,250 @@ def test_every_public_name_is_there() -> None:
     assert all(hasattr(intrinsic, name) for name in dir(intrinsic))
     with pytest.raises(AttributeError, match=r"No biasbridge\.intrinsic attribute waet"):
         getattr(intrinsic, "waet")  # noqa: B009
+
+
+# Published and independently computed numbers on real vectors.
+
+Scores = Callable[[str, str], Score]
+pytestmark = pytest.mark.realdata
+
+# GoogleNews word2vec, 300 dimensions. Digits known; statistic, d with ddof=1, d with ddof=0,
+# computed from the definitions outside this project.
+TABLE = {
+    "weat1": (6, 1.407829, 1.539347, 1.554976),
+    "weat2": (6, 1.747649, 1.627932, 1.644802),
+    "weat3": (3, 0.378, 0.584, 0.588),
+    "weat4": (3, 0.418, 1.313, 1.332),
+    "weat5": (3, 0.338, 0.723, 0.734),
+    "weat6": (9, 1.251609973, 1.889868044, 1.951847323),
+    "weat7": (9, 0.225461389, 0.966413821, 0.998107902),
+    "weat8": (9, 0.357186619, 1.243855003, 1.284647923),
+    "weat9": (9, 0.338591754, 1.296743384, 1.354404292),
+    "weat10": (3, -0.049, -0.198, -0.205),
+}
+# Caliskan et al. (2017), table 2, word2vec. Test 10 is left out: one of its names differs between
+# sources.
+PUBLISHED = {
+    "weat1": 1.54,
+    "weat2": 1.63,
+    "weat3": 0.58,
+    "weat4_deleted": 1.24,
+    "weat5": 0.72,
+    "weat6": 1.89,
+    "weat7": 0.97,
+    "weat8": 1.24,
+    "weat9": 1.30,
+}
+# Partitions with a larger statistic, with one at least as large, and all.
+COUNTS = {
+    "weat6": (0, 1, 12870),
+    "weat7": (291, 292, 12870),
+    "weat8": (51, 52, 12870),
+    "weat9": (6, 7, 924),
+}
+
+
+@pytest.fixture(scope="module")
+def vectors(realdata: Path) -> KeyedVectors:
+    return KeyedVectors.load_word2vec_format(
+        str(realdata / "vectors" / "googlenews_13k.bin"), binary=True
+    )
+
+
+@pytest.fixture(scope="module")
+def score(vectors: KeyedVectors) -> Scores:
+    @cache
+    def row(query: str, convention: str) -> Score:
+        return Weat.by_convention(convention, queries=(query,), samples=1000).score(
+            vectors, seed=1
+        )[0]
+
+    return row
+
+
+@pytest.mark.parametrize("query", TABLE)
+def test_the_ten_tests(score: Scores, query: str) -> None:
+    digits, *expected = TABLE[query]
+    found = (
+        score(query, "default").statistic,
+        score(query, "caliskan").value,
+        score(query, "default").value,
+    )
+    assert [round(number, digits) for number in found] == expected
+
+
+@pytest.mark.parametrize("query", PUBLISHED)
+def test_published_effect_sizes(score: Scores, query: str) -> None:
+    assert round(score(query, "caliskan").value, 2) == PUBLISHED[query]
+
+
+def test_one_word_is_lost(score: Scores) -> None:
+    assert [score(query, "default").oov for query in TABLE] == ["", "axe", *[""] * 8]
+    assert score("weat2", "goldfarb_tarrant").truncated == "violin"
+
+
+@pytest.mark.parametrize("query", COUNTS)
+def test_exact_p_values(vectors: KeyedVectors, score: Scores, query: str) -> None:
+    sets = load_query(query)
+    x, y, a, b = (
+        find(vectors, each.words).matrix for each in (sets["X"], sets["Y"], sets["A"], sets["B"])
+    )
+    of_x, of_y = associations(x, a, b), associations(y, a, b)
+    larger, as_large, total = COUNTS[query]
+    strict, default = exact_p(of_x, of_y, strict=True), exact_p(of_x, of_y)
+    assert (strict.count, strict.n) == (larger, total)
+    assert (default.count, default.n) == (as_large, total)
+    assert score(query, "default").p_value == score(query, "wefe").p_value == as_large / total
+    assert (
+        score(query, "caliskan").p_value
+        == score(query, "goldfarb_tarrant").p_value
+        == larger / total
+    )
+
+
+# The metric: its rows, what each convention sets, and what it says where there is no score.
+
+MINE = {
+    "mine": {"X": ["a", "b", "c", "d"], "Y": ["e", "f", "g"], "A": ["h", "i", "j"], "B": ["k", "l"]}
+}
+
+
+def embed(
+    words: Iterable[str], seed: int = 0, change: Mapping[str, ArrayLike] | None = None
+) -> KeyedVectors:
+    words = list(dict.fromkeys(words))
+    rows = np.random.default_rng(seed).normal(size=(len(words), 6))
+    for word, row in (change or {}).items():
+        rows[words.index(word)] = row
+    vectors = KeyedVectors(vector_size=6)
+    vectors.add_vectors(words, rows.astype(np.float32))
+    return vectors
+
+
+@pytest.fixture
+def words(tmp_path: Path) -> str:
+    path = tmp_path / "mine.json"
+    path.write_text(json.dumps(MINE), encoding="utf-8")
+    return str(path)
+
+
+def score_mine(words: str, vectors: KeyedVectors, **settings: Any) -> Score:
+    (row,) = Weat.by_convention(queries=("mine",), words=words, **settings).score(vectors, seed=1)
+    return row
+
+
+def rows_of(vectors: KeyedVectors, text: str) -> np.ndarray:
+    return np.array([vectors[word] for word in text])
+
+
+def test_a_row_holds_the_score_and_its_account(words: str) -> None:
+    vectors = embed("abcdefghijk")
+    (row,) = pd.DataFrame([score_mine(words, vectors)]).to_dict("records")
+    x, y, a, b = (rows_of(vectors, text) for text in ("abcd", "efg", "hij", "k"))
+    p = exact_p(associations(x, a, b), associations(y, a, b)).p
+    expected = {
+        "metric": "weat",
+        "convention": "default",
+        "query": "mine",
+        "part": "",
+        "value": pytest.approx(effect_size(x, y, a, b)),
+        "low": pytest.approx(math.nan, nan_ok=True),
+        "high": pytest.approx(math.nan, nan_ok=True),
+        "unbiased": 0,
+        "scale_min": -2,
+        "scale_max": 2,
+        "statistic": pytest.approx(statistic(x, y, a, b)),
+        "p_value": p,
+        "p_low": p,
+        "p_high": p,
+        "p_method": "exact",
+        "tail": "greater",
+        "strict": False,
+        "n_found": 11,
+        "n_oov": 1,
+        "oov": "l",
+        "truncated": "",
+        "language": "und",
+        "dim": 6,
+        "reason": "",
+        "resampled": (),
+        "settings": "",
+    }
+    assert row == expected
+    assert list(row) == list(expected)
+
+
+# One setting a convention differs in a row: (name, ddof, strict, found share needed).
+SETTINGS = {
+    "default": (0, False, 0.5),
+    "caliskan": (1, True, 0.5),
+    "goldfarb_tarrant": (0, True, 0.0),
+    "wefe": (0, False, 0.8),
+    "bsa": (0, None, 0.0),
+    "schroeder": (0, False, 0.5),
+}
+
+
+def test_every_convention_is_listed_here() -> None:
+    assert set(SETTINGS) == set(Weat.conventions())
+    assert all(name == each.name and each.source for name, each in Weat.conventions().items())
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_conventions(words: str, name: str) -> None:
+    """On all words: the standard deviation and the p-value. With half of a set gone: whether a
+    score is given.
+    """
+    ddof, strict, share = SETTINGS[name]
+    vectors = embed("abcdefghijkl")
+    cut = name == "goldfarb_tarrant"
+    x, y, a, b = (
+        rows_of(vectors, text)
+        for text in (("abc", "efg", "hi", "kl") if cut else ("abcd", "efg", "hij", "kl"))
+    )
+    row = score_mine(words, vectors, convention=name)
+    assert row.convention == name
+    assert row.value == pytest.approx(effect_size(x, y, a, b, ddof=ddof))
+    assert row.truncated == ("d,j" if cut else "")
+    if strict is None:
+        assert math.isnan(row.p_value)
+        assert (row.p_method, row.reason) == ("none", "convention 'bsa' has no p-value")
+    else:
+        tail = "two-sided" if name == "schroeder" else "greater"
+        assert (
+            row.p_value
+            == exact_p(associations(x, a, b), associations(y, a, b), strict=strict, tail=tail).p
+        )
+    assert math.isnan(score_mine(words, embed("abefghikl"), convention=name).value) is (share > 0.5)
+    assert math.isnan(score_mine(words, embed("aefghikl"), convention=name).value) is (share > 0.25)
+
+
+def test_own_settings_take_the_place_of_the_conventions_and_are_named(words: str) -> None:
+    vectors = embed("abcdefghijkl")
+    assert (
+        score_mine(words, vectors, convention="wefe", case="exact", min_found=0.8).convention
+        == "wefe"
+    )
+    row = score_mine(
+        words, vectors, convention="caliskan", case="lower", tail="two-sided", min_found=0.25
+    )
+    assert row.convention == "caliskan,case=lower,min_found=0.25,tail=two-sided"
+    assert row.tail == "two-sided"
+    greater, less = (score_mine(words, vectors, tail=tail).p_value for tail in ("greater", "less"))
+    assert greater + less > 1
+    assert not math.isnan(score_mine(words, embed("aefghikl"), min_found=0.25).value)
+
+
+def test_many_words_are_sampled_by_the_seed(words: str) -> None:
+    vectors = embed("abcdefghijkl")
+    metric = Weat(queries=("mine",), words=words, exact_limit=6, samples=500)
+    first, again, other = (metric.score(vectors, seed=seed)[0] for seed in (1, 1, 2))
+    assert first == again
+    assert first.p_method == "sampled"
+    assert first.p_value != other.p_value
+    assert first.p_value == pytest.approx(score_mine(words, vectors).p_value, abs=0.1)
+
+
+def test_the_file_of_words_is_an_input(words: str) -> None:
+    assert Weat(queries=("mine",), words=words).files() == [Path(words)]
+    assert Weat().files() == []

@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 import json
+import unicodedata
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
+import yaml
+from gensim.models import KeyedVectors
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
 
 from biasbridge.files import InputError
-from biasbridge.intrinsic.wordsets import (
+from biasbridge.intrinsic.lookup import ResolvedWords, describe_shortage, find
+from biasbridge.intrinsic.word_forms import english_plural, word_form
+from biasbridge.intrinsic.words import (
+    WordFile,
+    WordSet,
     load_queries,
     load_query,
     load_wordset,
@@ -18,6 +30,7 @@ from biasbridge.intrinsic.wordsets import (
     read_wordsets,
     write_query,
 )
+from tests.corpora import spanish_words as typed
 
 # Words in use and deleted words, counted in the lists of Caliskan et al. (2017).
 SIZES = {
@@ -295,3 +308,260 @@ def test_yaml_traps_are_named(tmp_path: Path) -> None:
     path.write_text("sets: !!python/object/apply:os.system [ls]", encoding="utf-8")
     with pytest.raises(InputError, match="is not valid YAML"):
         read_wordsets(path)
+
+
+# The Spanish word sets against the paper's, typed off it, and against the released pairs.
+
+SETS = {
+    "masculino_es": typed.SPANISH_MALE,
+    "femenino_es": typed.SPANISH_FEMALE,
+    "ciencia_es": typed.SCIENCE,
+    "arte_es": typed.ARTS,
+    "nombres_espanoles_es": typed.LOCAL,
+    "nombres_migrantes_es": typed.MIGRANT,
+    "agradable_es": typed.PLEASANT,
+    "desagradable_es": typed.UNPLEASANT,
+}
+# How many masculine forms; as many feminine ones follow
+# Pairs to attract and to repel as the study's authors released them, and the sets of their sides
+RELEASED = {
+    "gender_es_exp": (
+        "ciencia_ampliada_es",
+        "arte_ampliado_es",
+        "masculino_ampliado_es",
+        "femenino_ampliado_es",
+    ),
+    "gender_es_pleasant_exp": (
+        "masculino_ampliado_es",
+        "femenino_ampliado_es",
+        "agradable_ampliado_es",
+        "desagradable_ampliado_es",
+    ),
+    "migrant_es_exp": (
+        "nombres_espanoles_es",
+        "nombres_migrantes_es",
+        "agradable_ampliado_es",
+        "desagradable_ampliado_es",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_the_sets_are_those_of_the_paper_each_word_once(name: str) -> None:
+    found = load_wordset(name)
+    assert len(found.words) == len(SETS[name])
+    assert {word.lower() for word in found.words} == SETS[name]
+    assert found.language == "es"
+
+
+def test_words_of_ones_own_are_composed_too(tmp_path: Path) -> None:
+    decomposed = unicodedata.normalize("NFD", "niño")
+    (tmp_path / "mine.json").write_text(
+        f'{{"q": {{"X": ["{decomposed}"], "Y": ["niña"]}}}}', encoding="utf-8"
+    )
+    assert read_query(tmp_path / "mine.json")["X"].words == ("niño",)
+
+
+@pytest.mark.realdata
+@pytest.mark.parametrize("name", RELEASED)
+def test_the_expanded_sets_are_the_sides_of_the_released_pairs(name: str, realdata: Path) -> None:
+    """But for four vulgar words, which are all in one of the sets."""
+    folder = realdata / "words" / "goldfarb"
+    x, y, a, b = ({*load_wordset(each).words} for each in RELEASED[name])
+    released = {}
+    for kind in ("ant", "syn"):
+        text = (folder / f"{name}_{kind}.txt").read_text(encoding="utf-8")
+        lines = unicodedata.normalize("NFC", text).splitlines()
+        released[kind] = {(line.split()[0], line.split()[1]) for line in lines}
+    stereotype = {*product(x, a), *product(y, b)}
+    opposite = {*product(x, b), *product(y, a)}
+    for kind, ours in (("ant", stereotype), ("syn", opposite)):
+        assert ours <= released[kind]
+        beyond = {word for pair in released[kind] - ours for word in pair} - x - y - a - b
+        assert len(beyond) == (0 if name == "gender_es_exp" else 4)
+
+
+# Word files from strangers: whatever they hold, they are read or refused with ``InputError``.
+
+KEYS = st.sampled_from(
+    [
+        "sets",
+        "file",
+        "queries",
+        "mine",
+        "X",
+        "Y",
+        "A",
+        "B",
+        "X3",
+        "words",
+        "values",
+        "union",
+        "pairs",
+        "partners",
+        "rows",
+        "deleted",
+        "language",
+        "title",
+    ]
+)
+LEAVES = (
+    st.none()
+    | st.booleans()
+    | st.integers(-5, 5)
+    | st.floats()
+    | st.text(max_size=6)
+    | st.sampled_from(["weat", "professions", "she_he"])
+)
+TREES = st.recursive(
+    LEAVES,
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(KEYS | st.text(max_size=3), inner, max_size=4)
+    ),
+    max_leaves=25,
+)
+OFTEN = settings(
+    max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+
+
+def read_or_refuse(path: Path) -> WordFile | None:
+    try:
+        return read_wordsets(path)
+    except InputError:
+        return None
+
+
+# Each of these was once read wrongly or ended in a traceback.
+@OFTEN
+@given(tree=TREES)
+@example(tree={"mine": {"X": [[]]}})
+@example(tree={"mine": {"X": [["a"], "b"]}})
+@example(tree={"mine": {"X": {"values": {"a": float("nan")}}}})
+@example(tree={"mine": {"X": {"values": {"a": 1}, "words": ["a"]}}})
+@example(tree={"mine": {"X": {"values": []}}})
+@example(tree={"mine": {"pairs": ["a", "b"]}})
+@example(tree={"mine": {"pairs": [["a", "b", "c"]]}})
+@example(tree={"sets": {"weat": ["a"]}, "queries": {"mine": {"X": "weat"}}})
+@example(tree={"queries": {1: {"X": ["a"]}}})
+@example(tree={"mine": {"X": {"union": ["weat", "professions"]}}})
+@example(tree={"mine": {"X": ["no", "1", "\x85", "\ufeff a"]}})
+def test_any_tree(tree: Any, tmp_path: Path) -> None:
+    path = tmp_path / "any.yaml"
+    path.write_text(yaml.safe_dump(tree, allow_unicode=True), encoding="utf-8")
+    file = read_or_refuse(path)
+    for query in file.queries.values() if file else ():
+        for wordset in query.sets.values():
+            assert wordset.words
+            assert len(wordset.words) % wordset.width == 0
+            assert len(wordset.values) in (0, len(wordset.items))
+        if len({wordset.name for wordset in query.sets.values()}) == len(query.sets):
+            write_query(query, tmp_path / "again.yaml")
+            assert read_query(tmp_path / "again.yaml") == query
+
+
+# Forms of words: the plurals of professions, capitals.
+
+
+@pytest.mark.parametrize(
+    ("noun", "plural"),
+    [
+        ("surgeon", "surgeons"),
+        ("actress", "actresses"),
+        ("boss", "bosses"),
+        ("coach", "coaches"),
+        ("fireman", "firemen"),
+        ("businesswoman", "businesswomen"),
+        ("nanny", "nannies"),
+        ("attorney", "attorneys"),
+        ("human", "humans"),
+        ("housewife", "housewives"),
+        ("adjunct_professor", "adjunct_professors"),
+        ("sheriff_deputy", "sheriff_deputies"),
+        ("professor_emeritus", "professors_emeritus"),
+        ("solicitor_general", "solicitors_general"),
+        ("attorney_in_fact", "attorneys_in_fact"),
+        ("chief_of_staff", "chiefs_of_staff"),
+        ("stepchild", "stepchildren"),
+        ("goose", "geese"),
+    ],
+)
+def test_english_plurals(noun: str, plural: str) -> None:
+    assert english_plural(noun) == plural
+
+
+def test_other_forms() -> None:
+    assert word_form("fire_chief", "capital") == "Fire_chief"
+    assert word_form("chef", "upper") == "CHEF"
+    assert word_form("chef", "base") == "chef"
+    assert word_form("NASA", "upper") is None, "that is the word itself"
+    assert word_form("Ärztin", "capital") is None
+    assert word_form("médico", "plural", "es") is None, "the rules are those of English"
+
+
+# Looking words up: order, case, losses, and vectors without a direction.
+
+WORDS = ["Bill", "bill", "he", "she", "NASA", "zero", "nan", "inf"]
+ROWS = [[3, 4], [0, 2], [1, 0], [0, -5], [1, 1], [0, 0], [np.nan, 1], [np.inf, 1]]
+
+
+@pytest.fixture
+def vectors() -> KeyedVectors:
+    found = KeyedVectors(vector_size=2)
+    found.add_vectors(WORDS, np.array(ROWS, dtype=np.float32))
+    return found
+
+
+def test_found_words_keep_their_order_and_have_unit_length(vectors: KeyedVectors) -> None:
+    found = find(vectors, ["she", "nobody", "Bill", "nothing"])
+    assert found.words == ("she", "Bill")
+    assert found.lost == ("nobody", "nothing")
+    assert found.matrix.dtype == np.float64
+    np.testing.assert_allclose(found.matrix, [[0.0, -1.0], [0.6, 0.8]])
+
+
+def account(found: ResolvedWords) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    return found.words, found.lost
+
+
+def test_lower_case_tries_the_exact_form_first(vectors: KeyedVectors) -> None:
+    found = find(vectors, ["NASA", "Bill", "HE", "Nasa"], case="lower")
+    assert found.words == ("NASA", "Bill", "he")
+    assert found.lost == ("Nasa",)
+
+
+def test_duplicates_count_once(vectors: KeyedVectors) -> None:
+    assert account(find(vectors, ["he", "he", "x", "x"])) == (("he",), ("x",))
+    assert account(find(vectors, ["he", "HE", "He", "Xx", "xX"], case="lower")) == (
+        ("he",),
+        ("Xx",),
+    )
+
+
+def test_an_unknown_case_is_refused(vectors: KeyedVectors) -> None:
+    with pytest.raises(InputError, match="unknown case 'upper'; choose from exact, lower"):
+        find(vectors, ["he"], case="upper")
+
+
+EIGHT = WordSet("female", tuple("abcdefgh"), "en", "")
+
+
+def found(n: int, of: int) -> ResolvedWords:
+    return ResolvedWords(EIGHT.items[:n], EIGHT.words[n:of], np.zeros((n, 2)))
+
+
+@pytest.mark.parametrize(
+    ("n", "share", "enough"),
+    [
+        (4, 0.5, True),
+        (3, 0.5, False),
+        (8, 1.0, True),
+        (7, 1.0, False),
+        (1, 0.0, True),
+        (0, 0.0, False),
+        (7, 0.8, True),
+        (6, 0.8, False),
+    ],
+)
+def test_enough_words(n: int, share: float, enough: bool) -> None:
+    assert (describe_shortage(EIGHT, found(n, 8), share) == "") is enough

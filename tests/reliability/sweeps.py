@@ -13,7 +13,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from biasbridge.train.engine.store.entry import check
+from biasbridge.train.engine.store import check_entry
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 CONF = Path(__file__).with_name("conf")
@@ -112,7 +112,7 @@ def assert_same_tables(results: Path, quiet: Path) -> None:
 def assert_whole(store: Path) -> None:
     """No entry fails its checksums, and nothing half-built, half-removed or leased is left."""
     for entry in entries(store):
-        check(store / entry)
+        check_entry(store / entry)
     assert not list((store / "work").iterdir())
     assert not list((store / "leases").iterdir())
 

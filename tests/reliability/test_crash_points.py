@@ -21,7 +21,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from biasbridge.files.atomic import TEMPORARY
+from biasbridge.files.paths import TEMPORARY
 from tests.events import CRASHED, count
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -33,7 +33,7 @@ FIRST, SECOND = "seed=1", "seed=2,3"
 
 def run(folder: Path, words: Sequence[str], crash_at: int = 0) -> tuple[int, int]:
     """The exit status of a sweep in a process of its own, and how many events it came to."""
-    from biasbridge.train.cli.door import main
+    from biasbridge.train.cli.sweep import main
 
     reading, writing = os.pipe()
     if child := os.fork():
@@ -83,7 +83,7 @@ def crash_everywhere(folder: Path, first: int, step: int, words: Sequence[str]) 
     import gensim.models  # noqa: F401 - what a sweep imports late, so that no fork has to
     import scipy.stats  # noqa: F401
 
-    import biasbridge.train.engine.finish  # noqa: F401
+    import biasbridge.train.engine.tables  # noqa: F401
 
     undisturbed = folder / "undisturbed"
     shutil.copytree(folder / "before", undisturbed)

@@ -21,18 +21,11 @@ import pytest
 from biasbridge.commands.store import main
 from biasbridge.files import InputError
 from biasbridge.train.cli.orphan_processes import guarded
-from biasbridge.train.engine.outcome import results_folder
+from biasbridge.train.engine.locks import LEASE, HeldError, is_held, lease, leased_keys, locked
+from biasbridge.train.engine.point import results_folder
 from biasbridge.train.engine.store import Store, StoreError
-from biasbridge.train.engine.store.locks import (
-    LEASE,
-    HeldError,
-    is_held,
-    lease,
-    leased_keys,
-    locked,
-)
 from tests.reliability.sweeps import ROOT, processes
-from tests.reliability.test_faults_disk import CORPUS, VECTORS
+from tests.reliability.test_faults import CORPUS, VECTORS
 
 
 def test_a_file_system_without_locks_is_said_before_anything_runs(
@@ -88,7 +81,7 @@ def test_a_lock_whose_holder_cannot_be_noted_is_let_go(
     def wait_for_oneself() -> None:
         pytest.fail("the process waits for a lock that it holds itself")
 
-    monkeypatch.setattr("biasbridge.train.engine.store.locks.time", Clock({0: wait_for_oneself}))
+    monkeypatch.setattr("biasbridge.train.engine.locks.time", Clock({0: wait_for_oneself}))
     store, descriptors = Store(tmp_path / "store"), len(os.listdir("/proc/self/fd"))
     with monkeypatch.context() as patch:
         patch.setattr(os, "write", refuse)
@@ -119,7 +112,7 @@ def wait(
     with ExitStack() as stack:
         stack.enter_context(locked(path))
         clock = Clock({until: stack.close})
-        monkeypatch.setattr("biasbridge.train.engine.store.locks.time", clock)
+        monkeypatch.setattr("biasbridge.train.engine.locks.time", clock)
         work_for(waiter)
         with locked(path, "corpus"):
             assert clock.now >= until
@@ -151,7 +144,7 @@ def hold_and_stop(path: Path) -> None:
 def test_who_waits_for_a_stopped_process_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("biasbridge.train.engine.store.locks.SECONDS_BEFORE_MESSAGE", 0.5)
+    monkeypatch.setattr("biasbridge.train.engine.locks.SECONDS_BEFORE_MESSAGE", 0.5)
     store = Store(tmp_path / "store")
     store.prove_writable()
     lock = store.root / "locks" / f"{CORPUS.key}.lock"
@@ -192,7 +185,7 @@ def test_gc_leaves_what_a_sweep_has_a_lease_on(
 def test_the_lease_of_a_killed_sweep_holds_nothing(tmp_path: Path) -> None:
     code = (
         "import os, sys; from pathlib import Path\n"
-        "from biasbridge.train.engine.store.locks import lease\n"
+        "from biasbridge.train.engine.locks import lease\n"
         "with lease(Path(sys.argv[1]), ['ab']): os._exit(9)"
     )
     subprocess.run([sys.executable, "-c", code, str(tmp_path)], cwd=ROOT, check=False)
@@ -203,7 +196,7 @@ def test_the_lease_of_a_killed_sweep_holds_nothing(tmp_path: Path) -> None:
 
 def test_a_worker_on_any_machine_ends_when_the_lease_does(tmp_path: Path) -> None:
     code = (
-        "import time; from biasbridge.train.engine.store.locks import end_with_the_sweep\n"
+        "import time; from biasbridge.train.engine.locks import end_with_the_sweep\n"
         "end_with_the_sweep()\n"
         "print('at work', flush=True); time.sleep(600)"
     )

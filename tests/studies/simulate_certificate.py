@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from biasbridge.files.tables import write_csv
-from biasbridge.studies.certificate.verdict import CANNOT_TELL, DETECTS_HALF, DETECTS_PART
+from biasbridge.studies.certificate_verdicts import CANNOT_TELL, DETECTS_HALF, DETECTS_PART
 from tests.studies.simulated_scores import Response, verdicts
 
 SLOPE = 12  # sd from no bias to the whole

@@ -13,10 +13,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from biasbridge.studies.certificate.measures import measure
-from biasbridge.studies.certificate.statistics import jackknife, slope
-from biasbridge.studies.certificate.strength_scores import SETTINGS, StrengthScores
-from biasbridge.studies.certificate.verdict import (
+from biasbridge.studies.certificate_scores import (
+    SETTINGS,
+    StrengthScores,
+    jackknife,
+    measure_properties,
+    slope,
+)
+from biasbridge.studies.certificate_verdicts import (
     DETECTS_HALF,
     DETECTS_PART,
     DOES_NOT_DETECT,
@@ -25,7 +29,7 @@ from biasbridge.studies.certificate.verdict import (
     OFF_TARGET,
     OFFSET,
     SIGN_TURNED,
-    judge,
+    judge_score,
 )
 
 if TYPE_CHECKING:
@@ -101,8 +105,8 @@ def verdicts(
     rate = response.alarm_rate if random_alarm_rate is None else random_alarm_rate
     random = Response(np.zeros_like, alarm_rate=rate)
     return Counter(
-        judge(
-            measure(
+        judge_score(
+            measure_properties(
                 scores_of(response, seeds=seeds, seed=seed),
                 scores_of(random, seeds=n_random, seed=seed + studies, strengths=np.zeros(1)),
                 100,

@@ -9,13 +9,20 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from biasbridge.analysis.frame import as_float, as_text
+from biasbridge.analysis.tables import as_float, as_text
 from biasbridge.commands.atlas import main
 from biasbridge.files import InputError
 from biasbridge.files.tables import read_table
-from biasbridge.studies.atlas.page import answer, atlas_page, atlas_table
-from biasbridge.studies.atlas.point_set import PointSet, read_point_set
-from biasbridge.studies.atlas.protocol import PointSetResult, analyse_point_set, read_atlas
+from biasbridge.studies.atlas import (
+    PointSet,
+    PointSetResult,
+    analyse_point_set,
+    atlas_answer,
+    atlas_page,
+    atlas_table,
+    read_atlas,
+    read_point_set,
+)
 
 ATLAS = Path(__file__).resolve().parents[2] / "docs" / "atlas"
 SET = """\
@@ -209,7 +216,7 @@ def test_published_correlations_of_five_language_models(
         assert found[key] == pytest.approx(r, abs=5e-4)
     readings = [analyse_point_set(ATLAS / "delobelle_2022_extrinsic.yaml")]
     assert readings[0].slices[1].r_rows == pytest.approx(-0.913, abs=5e-4)
-    assert "2 cannot tell" in answer(readings)
+    assert "2 cannot tell" in atlas_answer(readings)
 
 
 @pytest.mark.realdata

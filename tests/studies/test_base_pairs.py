@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import io
+import json
+import math
 from collections.abc import Sequence
 from functools import partial
 from itertools import combinations
 from math import isnan
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from gensim.models import KeyedVectors
 from rich.console import Console
 from scipy import stats
 from sklearn.metrics import cohen_kappa_score
@@ -20,17 +23,25 @@ from statsmodels.stats.inter_rater import aggregate_raters
 from statsmodels.stats.inter_rater import fleiss_kappa as peer_fleiss
 
 from biasbridge.analysis.agreement import fleiss_kappa
-from biasbridge.analysis.results import Tables
-from biasbridge.studies.base_pairs.estimate import jackknife
-from biasbridge.studies.base_pairs.study import BasePairs
+from biasbridge.analysis.tables import Tables, as_float, as_text
+from biasbridge.files import InputError
+from biasbridge.intrinsic import METRICS, find
+from biasbridge.intrinsic.metric import PairScores
+from biasbridge.intrinsic.metrics.weat import associations
+from biasbridge.studies.base_pair_estimates import Bootstrap, estimate_all, jackknife_interval
+from biasbridge.studies.base_pair_tables import read_probes
+from biasbridge.studies.base_pairs import PUBLISHED, BasePairScores, BasePairStudy, with_published
+from tests.intrinsic.metric_world import VOCABULARY
 
 if TYPE_CHECKING:
+    from biasbridge.intrinsic import Metric
     from biasbridge.stats.arrays import Floats
+
 
 PAIRS = ["she:he", "woman:man", "girl:boy", "gal:guy", "female:male"]
 WORDS = [f"w{i}" for i in range(24)]
 TRUE = {f"f{i}": 1 for i in range(7)} | {f"m{i}": -1 for i in range(6)}
-METRICS = ("pair_bias", "ripa")
+PAIR_METRICS = ("pair_bias", "ripa")
 SPREAD, MEAN = 0.8, 0.1
 
 
@@ -50,11 +61,11 @@ def score_rows(table: pd.DataFrame, **change: object) -> list[dict[str, object]]
     ]
 
 
-SCORES = {name: made_scores(i, WORDS) for i, name in enumerate(METRICS)}
-CAPITALS = {name: made_scores(10 + i, WORDS).iloc[:, :4] for i, name in enumerate(METRICS)}
-PLURALS = {name: made_scores(20 + i, WORDS[4:18]) for i, name in enumerate(METRICS)}
-UPPER = {name: made_scores(30 + i, WORDS[:3]) for i, name in enumerate(METRICS)}
-KNOWN = {name: made_scores(40 + i, list(TRUE)) for i, name in enumerate(METRICS)}
+SCORES = {name: made_scores(i, WORDS) for i, name in enumerate(PAIR_METRICS)}
+CAPITALS = {name: made_scores(10 + i, WORDS).iloc[:, :4] for i, name in enumerate(PAIR_METRICS)}
+PLURALS = {name: made_scores(20 + i, WORDS[4:18]) for i, name in enumerate(PAIR_METRICS)}
+UPPER = {name: made_scores(30 + i, WORDS[:3]) for i, name in enumerate(PAIR_METRICS)}
+KNOWN = {name: made_scores(40 + i, list(TRUE)) for i, name in enumerate(PAIR_METRICS)}
 SOLVED = {
     query: (made_scores(50 + i, [f"x{i}{j}:y" for j in range(11 + i)]) > 0).astype(float)
     for i, query in enumerate(("unrelated_a", "unrelated_b"))
@@ -64,7 +75,7 @@ UNAIDED = {"unrelated_a": 0.5, "unrelated_b": 0.25}
 
 def probe_rows() -> pd.DataFrame:
     rows: list[dict[str, object]] = []
-    for name in METRICS:
+    for name in PAIR_METRICS:
         own = score_rows(SCORES[name]) + score_rows(PLURALS[name], form="plural")
         own += score_rows(CAPITALS[name], pair_form="capital")
         own += score_rows(UPPER[name], form="upper")
@@ -102,7 +113,7 @@ def tables() -> Tables:
 @pytest.fixture(scope="module")
 def concluded(tmp_path_factory: pytest.TempPathFactory) -> tuple[pd.DataFrame, str, Path]:
     folder, out = tmp_path_factory.mktemp("study"), io.StringIO()
-    study = BasePairs(resamples=200)
+    study = BasePairStudy(resamples=200)
     written = study.conclude(tables(), folder, Console(file=out, width=120))
     assert all(path.exists() for path in written)
     found = pd.read_csv(folder / "base_pairs.csv", keep_default_na=False, na_values=[""])
@@ -121,7 +132,7 @@ def value(
     return found.iloc[0]
 
 
-@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("metric", PAIR_METRICS)
 def test_agreement_of_the_pairs(concluded: tuple[pd.DataFrame, str, Path], metric: str) -> None:
     found, scores = concluded[0], SCORES[metric].to_numpy()
     directions = (scores > 0).astype(int)
@@ -144,7 +155,7 @@ def test_agreement_of_the_pairs(concluded: tuple[pd.DataFrame, str, Path], metri
         assert row["value"] == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("metric", PAIR_METRICS)
 def test_agreement_of_forms_and_with_what_is_known(
     concluded: tuple[pd.DataFrame, str, Path], metric: str
 ) -> None:
@@ -173,7 +184,7 @@ def test_measures_against_each_other_and_kappa_against_cosine(
     concluded: tuple[pd.DataFrame, str, Path],
 ) -> None:
     found = concluded[0]
-    one, other = (SCORES[name] > 0 for name in METRICS)
+    one, other = (SCORES[name] > 0 for name in PAIR_METRICS)
     for pair in PAIRS:
         row = value(found, "measures", "pair_bias", "ripa", pair)
         assert row["value"] == pytest.approx(cohen_kappa_score(one[pair], other[pair]))
@@ -218,7 +229,7 @@ def test_all_words_in_one_direction_have_no_kappa(tmp_path: Path) -> None:
     rows = probe_rows()
     rows["score"] = rows["score"].abs()
     given = tables()._replace(probes=rows)
-    BasePairs(resamples=10).conclude(given, tmp_path, Console(file=io.StringIO()))
+    BasePairStudy(resamples=10).conclude(given, tmp_path, Console(file=io.StringIO()))
     found = pd.read_csv(tmp_path / "base_pairs.csv").fillna({"compared_with": "", "pair": ""})
     row = value(found, "fleiss", "ripa")
     assert isnan(row["value"])
@@ -242,6 +253,288 @@ def test_the_interval_over_pairs_holds_the_kappa_of_their_population() -> None:
     held = 0
     for _ in range(300):
         drawn = pairs(10)
-        low, high = jackknife(partial(kappa_of, drawn), 10)
+        low, high = jackknife_interval(partial(kappa_of, drawn), 10)
         held += low <= truth <= high
     assert 0.92 <= held / 300 <= 0.985
+
+
+# The study of base pairs on real vectors: what Zhang, Sneyd & Stevenson (2020) print, as far as
+# nine of their ten pairs and a small vocabulary decide it.
+
+pytestmark = pytest.mark.realdata
+
+COUNTABLE = ["pair_bias", "ripa"]  # NBM depends on neighbours that the vocabulary lacks
+
+
+@pytest.fixture(scope="module")
+def probes(realdata: Path) -> pd.DataFrame:
+    path = realdata / "vectors" / "googlenews_13k.bin"
+    vectors = KeyedVectors.load_word2vec_format(str(path), binary=True)
+    asked = ("base_pairs", "woman_queen")
+    found = [
+        BasePairScores(samples=1_000).rows(
+            vectors, METRICS[name].by_convention("sneyd", queries=asked), seed=0
+        )
+        for name in COUNTABLE
+    ]
+    return pd.concat(found).assign(probe="base_pairs", point="p")
+
+
+@pytest.fixture(scope="module")
+def found(probes: pd.DataFrame) -> pd.DataFrame:
+    none = pd.DataFrame()
+    every = list(read_probes(Tables(none, none, none, probes)))
+    return with_published(estimate_all(every, Bootstrap(resamples=20)))
+
+
+def test_the_printed_scores_of_single_words(probes: pd.DataFrame) -> None:
+    keys = ["metric", "word", "pair", "form", "pair_form", "query"]
+    scores = probes[probes["kind"].eq("score")].set_index(keys)["score"]
+    printed = {
+        ("pair_bias", "she:he"): -0.081630945,
+        ("ripa", "she:he"): -0.17162736,
+        ("ripa", "woman:man"): 0.26936823,
+    }
+    for (metric, pair), score in printed.items():
+        key = (metric, "surgeon", pair, "base", "base", "base_pairs")
+        assert scores.loc[key] == pytest.approx(score, abs=1e-6)
+
+
+@pytest.mark.parametrize("statistic", ["measures", "pair_form"])
+def test_the_printed_kappas_of_every_pair(found: pd.DataFrame, statistic: str) -> None:
+    """Tables 6 and 3 need the professions and the pairs alone, and are the same to the last digit
+    printed."""
+    rows = found[
+        found["statistic"].eq(statistic) & found["pair"].ne("") & found["query"].eq("base_pairs")
+    ]
+    rows = rows[rows["metric"].isin(COUNTABLE) & rows["published"].notna()]
+    assert len(rows) == {"measures": 9, "pair_form": 2 * 7}[statistic]
+    assert (rows["value"] - rows["published"]).abs().max() <= 0.005 + 1e-3
+    assert rows["words"].eq(320).all()
+
+
+def test_a_third_of_professions_change_sides_between_pairs_that_are_roughly_the_same(
+    found: pd.DataFrame,
+) -> None:
+    """Section 7: 28% (91) of the professions under RIPA, woman - man against queen - king."""
+    of = found["query"].eq("woman_queen") & found["statistic"].eq("unanimous")
+    (row,) = found[of & found["metric"].eq("ripa")].itertuples()
+    assert row.value == 1 - 91 / 320
+
+
+def test_the_printed_magnitudes_cannot_be_shares_of_changes(found: pd.DataFrame) -> None:
+    """Table 2 has .69 and .66 as the share of changes of the pair that move a score by one standard
+    deviation. 36 of the 45 are known; were all the others changes, the share would be below .5.
+    """
+    rows = found[found["statistic"].eq("magnitude") & found["query"].eq("base_pairs")]
+    assert ((36 * rows["value"] + 9) / 45 < 0.5).all()
+    assert ((36 * (1 - rows["value"])) / 45 < rows["published"]).all()
+    assert (rows["published"] < (36 * (1 - rows["value"]) + 9) / 45).all(), "shares that stay"
+
+
+def test_cosines_that_the_study_prints(found: pd.DataFrame, probes: pd.DataFrame) -> None:
+    """man and woman .77, she and he .61; r of cosine and kappa .81 to .98 over ten pairs."""
+    likeness = probes[probes["kind"].eq("likeness") & probes["query"].eq("base_pairs")]
+    cosines = likeness.groupby("word")["score"].first()
+    assert cosines["woman:man"] == pytest.approx(0.77, abs=0.005)
+    assert cosines["she:he"] == pytest.approx(0.61, abs=0.005)
+    r = found[found["statistic"].eq("cosine_r") & found["metric"].eq("pair_bias")]
+    assert (r["value"] > 0.7).all()
+    assert len(r) == 10
+
+
+def test_the_published_table_is_whole() -> None:
+    printed = pd.read_csv(PUBLISHED, keep_default_na=False)
+    every = printed[printed["query"].eq("base_pairs")]
+    means = every[every["pair"].eq("")].set_index(["statistic", "metric", "compared_with"])[
+        "published"
+    ]
+    by_pair = every[every["pair"].ne("")].groupby(["statistic", "metric", "compared_with"])[
+        "published"
+    ]
+    assert by_pair.count().eq(10).all()
+    # The printed means are of unrounded kappas
+    assert (by_pair.mean() - means.loc[by_pair.mean().index]).abs().max() < 0.011
+
+
+# Scores under single base pairs, and the probe that keeps them.
+
+WORDS_BASE_PAIRS_PROBE = ["baker", "judge", "nurse", "cook"]
+FORMS = ["bakers", "Baker", "JUDGE", "nurses", "Nurse", "NURSE"]
+PAIRS_BASE_PAIRS_PROBE = [["she", "he"], ["woman", "man"], ["girl", "boy"]]
+KNOWN_BASE_PAIRS_PROBE = ["kind", "warm", "bold", "loud"]
+EVERY = [
+    *WORDS_BASE_PAIRS_PROBE,
+    *FORMS,
+    *(w for pair in PAIRS_BASE_PAIRS_PROBE for w in pair),
+    "She",
+    "He",
+    "Woman",
+    *KNOWN_BASE_PAIRS_PROBE,
+]
+ASKED: dict[str, object] = {
+    "words": [*WORDS_BASE_PAIRS_PROBE, "unheard"],
+    "pairs": [*PAIRS_BASE_PAIRS_PROBE, ["mary", "john"]],
+    "language": "en",
+}
+QUERIES: dict[str, object] = {
+    "mine": ASKED,
+    "known": {"X": ["kind", "warm", "gone"], "Y": ["bold", "loud"]},
+    "half": {"X": ["kind"]},
+    "alike": {"partners": [["kind", "warm"], ["bold", "loud"]], "pairs": PAIRS_BASE_PAIRS_PROBE},
+}
+SCORED = ["pair_bias", "ripa", "nbm", "direct_bias"]
+
+
+def vectors(**change: list[float]) -> KeyedVectors:
+    words = [*EVERY, *VOCABULARY]
+    rows = np.random.default_rng(5).normal(size=(len(words), 6)).astype(np.float32)
+    for word, row in change.items():
+        rows[words.index(word)] = row
+    found = KeyedVectors(6)
+    found.add_vectors(words, rows)
+    return found
+
+
+def metric(folder: Path, name: str, query: str = "mine", **changed: Any) -> Metric:
+    path = folder / "words.json"
+    path.write_text(json.dumps({"queries": {**QUERIES, **changed}}), encoding="utf-8")
+    own: dict[str, Any] = {"neighbours": 7} if name == "nbm" else {}
+    return METRICS[name].by_convention(queries=(query,), words=str(path), min_found=0.0, **own)
+
+
+def probed(folder: Path, name: str, query: str = "mine", **changed: Any) -> pd.DataFrame:
+    probe = BasePairScores(truths=("known",), samples=300)
+    return probe.rows(vectors(), metric(folder, name, query, **changed), seed=0)
+
+
+@pytest.mark.parametrize("name", SCORED)
+def test_every_score_is_that_of_the_metric_with_one_word_and_one_pair(
+    name: str, tmp_path: Path
+) -> None:
+    """The rows against the metric asked about each word and pair alone, in all forms."""
+    rows = probed(tmp_path, name)
+    scores = rows[rows["kind"].eq("score")]
+    own = scores[scores["set"].eq("words")]
+    assert set(own["form"]) == {"base", "plural", "capital", "upper"}
+    some = own.sample(25, random_state=1)
+    columns = (as_text(some, each) for each in ("word", "form", "pair", "pair_form"))
+    for word, form, pair, pair_form, score in zip(*columns, as_float(some, "score"), strict=True):
+        named = {"base": word, "plural": f"{word}s", "capital": word.title(), "upper": word.upper()}
+        asked = [each.title() if pair_form == "capital" else each for each in pair.split(":")]
+        # The words left out of neighbours are those of the query's own pairs
+        left = [each for two in (*PAIRS_BASE_PAIRS_PROBE, ["mary", "john"]) for each in two]
+        alone = {"words": [named[form]], "pairs": [asked], "excluded": left}
+        value = metric(tmp_path, name, "alone", alone=alone).score(vectors(), seed=0)[0].value
+        expected = abs(score) if name == "direct_bias" else score
+        assert value == pytest.approx(expected, abs=1e-6)
+
+
+def test_pairs_and_words_in_all_forms_that_the_vocabulary_has(tmp_path: Path) -> None:
+    rows = probed(tmp_path, "pair_bias")
+    scores = rows[rows["kind"].eq("score")]
+    forms = scores.groupby(["set", "form", "pair_form"])["word"].unique().map(sorted).to_dict()
+    assert forms == {
+        ("words", "base", "base"): sorted(WORDS_BASE_PAIRS_PROBE),
+        ("words", "base", "capital"): sorted(WORDS_BASE_PAIRS_PROBE),
+        ("words", "plural", "base"): ["baker", "nurse"],
+        ("words", "capital", "base"): ["baker", "nurse"],
+        ("words", "upper", "base"): ["judge", "nurse"],
+        ("known", "base", "base"): sorted(KNOWN_BASE_PAIRS_PROBE),
+    }
+    assert set(scores[scores["pair_form"].eq("capital")]["pair"]) == {"she:he"}, "no Man, no Girl"
+    truths = scores[scores["set"].eq("known")].groupby("word")["truth"].first().to_dict()
+    assert truths == {"kind": 1, "warm": 1, "bold": -1, "loud": -1}
+    lost = rows[rows["kind"].eq("oov")]
+    assert lost[["set", "word"]].to_numpy().tolist() == [
+        ["words", "unheard"],
+        ["pairs", "mary:john"],
+    ]
+
+
+def test_the_vocabulary_and_the_cosines_by_literal_loops(tmp_path: Path) -> None:
+    rows = probed(tmp_path, "ripa")
+    v = vectors()
+    frequent = [word for word in v.index_to_key if word.isalpha()]
+    part = rows[rows["kind"].eq("vocabulary")]
+    columns = zip(*(as_float(part, each) for each in ("score", "sd", "n")), strict=True)
+    for pair, (mean, sd, n) in zip(as_text(part, "pair"), columns, strict=True):
+        a, b = (v[word].astype(float) for word in pair.split(":"))
+        scores = [v[word].astype(float) @ (a - b) / np.linalg.norm(a - b) for word in frequent]
+        assert n == len(frequent)
+        assert (mean, sd) == pytest.approx((np.mean(scores), np.std(scores)), abs=1e-6)
+    found = rows[rows["kind"].eq("difference")]
+    expected = []
+    for first, second in combinations(PAIRS_BASE_PAIRS_PROBE, 2):
+        one, other = v[first[0]] - v[first[1]], v[second[0]] - v[second[1]]
+        expected.append(one @ other / np.linalg.norm(one) / np.linalg.norm(other))
+    assert found["score"].tolist() == pytest.approx(expected, abs=1e-6)
+    likeness = rows[rows["kind"].eq("likeness")]
+    assert likeness["word"].tolist() == [":".join(pair) for pair in PAIRS_BASE_PAIRS_PROBE]
+    assert likeness["score"].tolist() == pytest.approx(
+        [v.similarity(*p) for p in PAIRS_BASE_PAIRS_PROBE], abs=1e-6
+    )
+    random = rows[rows["kind"].eq("random")]
+    assert as_text(random, "set") == ["differences", "words"]
+    mean, sd = as_float(random, "score"), as_float(random, "sd")
+    assert (np.abs(mean) < 4 * sd / math.sqrt(300)).all(), "vectors drawn at random"
+
+
+def test_direct_bias_is_word_association_with_one_pair(tmp_path: Path) -> None:
+    """Zhang et al. (2020), section 2: DB without rescaling and WA are the same number."""
+    found = metric(tmp_path, "pair_bias")
+    scores = PairScores.resolve(found, vectors(), found.loaded_queries[0])
+    values = scores([(word,) for word in WORDS_BASE_PAIRS_PROBE], scores.pairs)
+    w = find(vectors(), WORDS_BASE_PAIRS_PROBE).matrix
+    for column, (a, b) in zip(values.T, scores.pairs, strict=True):
+        first, second = find(vectors(), [a]).matrix, find(vectors(), [b]).matrix
+        assert column == pytest.approx(associations(w, first, second), abs=1e-12)
+
+
+def test_analogies_are_scored_by_pair_too(tmp_path: Path) -> None:
+    rows = probed(tmp_path, "unrelated_analogies", "alike")
+    scores = rows[rows["kind"].eq("score") & rows["pair_form"].eq("base")]
+    assert len(scores) == 2 * len(PAIRS_BASE_PAIRS_PROBE)
+    assert set(scores["score"]) <= {0.0, 1.0}
+    found = metric(tmp_path, "unrelated_analogies", "alike").score(vectors(), seed=0)[0]
+    assert scores["score"].mean() == pytest.approx(found.value)
+    assert set(rows[rows["kind"].eq("likeness")]["set"]) == {"pairs", "partners"}
+
+
+@pytest.mark.parametrize(
+    ("pairs", "match"),
+    [
+        ([["she", "he"]], r"has 1 of 1 pairs \(needs at least 2\)"),
+        ([["she", "he"], ["mary", "john"]], r"has 1 of 2 pairs .*missing mary:john"),
+        ([["she", "he"], ["girl", "girl"]], "base pair girl:girl is one word twice"),
+    ],
+)
+def test_too_few_pairs_and_a_pair_of_one_word_are_refused(
+    pairs: list[list[str]], match: str, tmp_path: Path
+) -> None:
+    for name in SCORED:
+        with pytest.raises(InputError, match=match):
+            probed(tmp_path, name, "few", few={"words": WORDS_BASE_PAIRS_PROBE, "pairs": pairs})
+
+
+def test_words_outside_the_vocabulary_are_refused_where_none_is_left(tmp_path: Path) -> None:
+    query = {"words": ["unheard", "unseen"], "pairs": PAIRS_BASE_PAIRS_PROBE}
+    with pytest.raises(InputError, match=r"has 0 of 2 words .*missing unheard, unseen"):
+        probed(tmp_path, "ripa", "gone", gone=query)
+
+
+def test_a_pair_of_one_vector_is_refused(tmp_path: Path) -> None:
+    same = vectors(girl=[1, 0, 0, 0, 0, 0], boy=[1, 0, 0, 0, 0, 0])
+    with pytest.raises(InputError, match="girl:boy has two words with the same vector"):
+        BasePairScores().rows(same, metric(tmp_path, "pair_bias"), seed=0)
+
+
+def test_metrics_and_truths_that_do_not_fit_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"weat has no score of a single word .* use pair_bias"):
+        BasePairScores().rows(vectors(), METRICS["weat"].by_convention(), seed=0)
+    with pytest.raises(InputError, match="examines metrics"):
+        BasePairScores().rows(vectors(), None, seed=0)
+    with pytest.raises(InputError, match="'half' has no Y"):
+        BasePairScores(truths=("half",)).rows(vectors(), metric(tmp_path, "ripa"), seed=0)
+    with pytest.raises(InputError, match="unknown query 'knwon'"):
+        BasePairScores(truths=("knwon",)).rows(vectors(), metric(tmp_path, "ripa"), seed=0)

@@ -5,6 +5,7 @@ More studies: ``python -m tests.studies.simulated_scores 1000``.
 
 from __future__ import annotations
 
+import importlib.util
 import io
 import re
 from functools import partial
@@ -17,31 +18,26 @@ import pytest
 import scipy
 from rich.console import Console
 
-from biasbridge.analysis.results import Tables
 from biasbridge.analysis.study import ForecastsVerdicts
+from biasbridge.analysis.tables import Tables
 from biasbridge.files.vectors import keyed
-from biasbridge.studies.certificate.measures import (
+from biasbridge.studies.certificate import Certificate, Placebo
+from biasbridge.studies.certificate_scores import (
     FalseAlarms,
     MetricProperties,
-    false_alarms,
-    measure,
-)
-from biasbridge.studies.certificate.placebo import Placebo
-from biasbridge.studies.certificate.statistics import (
-    correlation,
-    jackknife,
-    slope,
-    smallest_strength,
-)
-from biasbridge.studies.certificate.strength_scores import (
     StrengthScores,
     default_setting,
+    false_alarms,
+    jackknife,
+    measure_properties,
     read_scores,
+    slope,
+    smallest_strength,
+    strength_correlation,
     strength_scores,
 )
-from biasbridge.studies.certificate.study import Certificate
-from biasbridge.studies.certificate.table import certify
-from biasbridge.studies.certificate.verdict import (
+from biasbridge.studies.certificate_tables import certify
+from biasbridge.studies.certificate_verdicts import (
     CANNOT_TELL,
     DETECTS_HALF,
     DOES_NOT_DETECT,
@@ -49,7 +45,7 @@ from biasbridge.studies.certificate.verdict import (
     NOT_ESTIMATED,
     OFF_TARGET,
     OFFSET,
-    judge,
+    judge_score,
 )
 from tests.studies.simulate_certificate import simulate
 from tests.studies.simulated_scores import (
@@ -128,7 +124,7 @@ def test_false_alarms_are_exact_over_both_sources(n_zero: int, n_random: int) ->
     probability = passing = 0.0
     for claims in range(n_zero + n_random + 1):
         alarms = FalseAlarms(claims, n_zero), FalseAlarms(0, n_random)
-        verdict = judge(properties()._replace(alarms=alarms[0], random_alarms=alarms[1]))[0]
+        verdict = judge_score(properties()._replace(alarms=alarms[0], random_alarms=alarms[1]))[0]
         if verdict == FALSE_ALARMS:
             probability += scipy.stats.binom.pmf(claims, n_zero + n_random, 0.05)
         if verdict == DETECTS_HALF:
@@ -139,7 +135,7 @@ def test_false_alarms_are_exact_over_both_sources(n_zero: int, n_random: int) ->
 
 def properties() -> MetricProperties:
     """Return those of a score that detects half of the bias."""
-    return measure(linear(20.0, seeds=20), None, 50)
+    return measure_properties(linear(20.0, seeds=20), None, 50)
 
 
 @pytest.mark.parametrize(
@@ -236,7 +232,7 @@ def test_slope_and_r_are_those_of_least_squares() -> None:
     estimate = jackknife(partial(slope, strengths=STRENGTHS), scores)
     assert estimate.low < 1.5 < estimate.high
     line = scipy.stats.linregress(np.tile(STRENGTHS, 600), scores.ravel())
-    assert correlation(scores, STRENGTHS) == pytest.approx(line.rvalue)
+    assert strength_correlation(scores, STRENGTHS) == pytest.approx(line.rvalue)
     assert estimate.value == pytest.approx(line.slope, rel=0.1), "the noise is 1"
     mean = jackknife(lambda values: values.mean(axis=(-2, -1)), scores[:9, :1])
     interval = scipy.stats.ttest_1samp(scores[:9, 0], 0).confidence_interval()
@@ -246,7 +242,7 @@ def test_slope_and_r_are_those_of_least_squares() -> None:
 def test_seeds_may_lack_strengths() -> None:
     scores = linear(100.0, seeds=40)
     scores.scores[:20, 1:4] = nan
-    measured = measure(scores, None, 20)
+    measured = measure_properties(scores, None, 20)
     assert measured.slope.value == pytest.approx(100, rel=0.2)
     assert measured.r.value > 0.99
 
@@ -261,12 +257,18 @@ def test_false_alarms_are_counted_by_p_and_only_without_one_by_the_interval() ->
 def test_a_constant_detects_nothing() -> None:
     scores = linear(10.0, seeds=8)
     scores.scores[:] = 1.1
-    assert judge(measure(scores, None, 20)) == (DOES_NOT_DETECT, "slope .00 [.00, .00]")
+    assert judge_score(measure_properties(scores, None, 20)) == (
+        DOES_NOT_DETECT,
+        "slope .00 [.00, .00]",
+    )
 
 
 def test_few_seeds_give_no_verdict() -> None:
-    assert judge(measure(linear(10.0, seeds=2), None, 20))[0] == NOT_ESTIMATED
-    assert judge(measure(linear(3.0, seeds=3), None, 20))[0] in {CANNOT_TELL, DOES_NOT_DETECT}
+    assert judge_score(measure_properties(linear(10.0, seeds=2), None, 20))[0] == NOT_ESTIMATED
+    assert judge_score(measure_properties(linear(3.0, seeds=3), None, 20))[0] in {
+        CANNOT_TELL,
+        DOES_NOT_DETECT,
+    }
 
 
 def test_placebos_read_no_direction() -> None:
@@ -416,3 +418,31 @@ def test_a_metric_that_falls_by_its_documented_sign_is_turned_too() -> None:
         read_scores(tables._replace(intrinsic=pd.concat(rows)), "stereotype"), 20
     ).certificate
     assert found["verdict"].tolist() == [DETECTS_HALF] * 3
+
+
+# ``docs/studies/join_readings.py`` certifies recorded readings and those of a new study as one.
+
+STUDIES = Path(__file__).resolve().parents[2] / "docs" / "studies"
+
+
+def test_readings_of_a_material_replace_those_recorded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec = importlib.util.spec_from_file_location("join", STUDIES / "join_readings.py")
+    assert spec
+    assert spec.loader
+    join = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(join)
+    readings = pd.read_csv(join.READINGS, low_memory=False)
+    is_asked = (readings["metric"] == "weat") & (readings["convention"] == "default")
+    readings = readings[is_asked & readings["material"].isin(["en_tweets", "en_plots"])]
+    readings.to_csv(tmp_path / "recorded.csv.gz", index=False)
+    again = readings[(readings["material"] == "en_plots") & (readings["seed"] < 4)]
+    (tmp_path / "study").mkdir()
+    again.to_csv(tmp_path / "study" / "certificate_readings.csv", index=False)
+    monkeypatch.setattr(join, "READINGS", tmp_path / "recorded.csv.gz")
+    monkeypatch.setattr(join, "RESAMPLES", 10)
+    join.main([tmp_path / "study"], tmp_path)
+    seeds = pd.read_csv(tmp_path / "certificate.csv").set_index("material")["seeds"]
+    assert seeds.to_dict() == {"en_tweets": 8, "en_plots": 4}
+    assert (tmp_path / "certificate.svg").exists()

@@ -3,27 +3,35 @@
 from __future__ import annotations
 
 import io
+import math
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import altair as alt
+import numpy as np
 import pandas as pd
 import pytest
+from gensim.models import KeyedVectors
 from rich.console import Console
 
 from biasbridge.analysis.charts import STAMP
-from biasbridge.analysis.results import Tables
-from biasbridge.analysis.terminal import as_text_columns
-from biasbridge.studies.base_pairs.study import BasePairs
-from biasbridge.studies.certificate.study import Certificate
+from biasbridge.analysis.printing import as_text_columns
+from biasbridge.analysis.tables import Tables
+from biasbridge.files.vectors import save_vectors
+from biasbridge.intrinsic.words import load_query
+from biasbridge.studies.base_pairs import BasePairStudy
+from biasbridge.studies.certificate import Certificate
 from biasbridge.studies.conclusion import MAX_ROWS, Conclusion, conclude
-from biasbridge.studies.control.study import Control
-from biasbridge.studies.score_properties.study import ScoreProperties
-from biasbridge.studies.silhouettes.study import SilhouetteAnalysis
+from biasbridge.studies.control import Control
+from biasbridge.studies.score_properties import ScoreProperties
+from biasbridge.studies.silhouettes import SilhouetteAnalysis
+from biasbridge.studies.survey import Survey, survey_scores, survey_table
+from biasbridge.train.cli.sweep import main
 
 if TYPE_CHECKING:
     from biasbridge.analysis.study import Study
+
 
 POINTS = pd.DataFrame({"point": ["a", "b"], "status": ["done", "failed"], "generated": True})
 SCORES = pd.DataFrame({"point": ["a"], "metric": ["weat"], "query": ["q"], "value": [1.0]})
@@ -67,7 +75,7 @@ def test_a_page_holds_answer_tables_and_figures_and_asks_for_nothing(tmp_path: P
 @pytest.mark.parametrize(
     ("study", "remedy"),
     [
-        (BasePairs(), "add probe=base_pairs"),
+        (BasePairStudy(), "add probe=base_pairs"),
         (Control(), "choose source=generated_link"),
         (Certificate(), "plant a bias of known strength"),
         (ScoreProperties(), "choose probe=score_properties"),
@@ -81,3 +89,136 @@ def test_where_nothing_was_examined_it_says_what_to_choose(
     tables = Tables(POINTS, SCORES, pd.DataFrame({"point": [], "kind": []}), PROBES)
     assert study.conclude(tables, tmp_path, Console(file=out, width=200)) == []
     assert remedy in out.getvalue()
+
+
+# The table and the figures of pre-trained embeddings side by side.
+
+
+def tables() -> Tables:
+    files = {
+        "p1": ("glove.27B.25d.txt", 25),
+        "p2": ("glove.27B.50d.txt", 50),
+        "p3": ("googlenews-300.bin.gz", 300),
+    }
+    points = pd.DataFrame(
+        [
+            {"point": point, "embedding": name, "corpus": "none", "source": "none"}
+            for point, (name, _) in files.items()
+        ]
+    )
+    rows = []
+    for number, (point, (_, dim)) in enumerate(files.items()):
+        lost = math.nan if point == "p2" else 1.0
+        scores = [
+            ("weat", "weat3", "", 1.5, -0.4 + number),
+            ("weat", "weat4", "", lost, 0.1 * lost),
+            ("sembias", "sembias", "definition", 0.8, 0.0),
+            ("sembias", "sembias", "none", 0.1, 0.0),
+            ("ect", "names_professions", "", 0.7, math.nan),
+        ]
+        names = ("metric", "query", "part", "value", "statistic")
+        common = {"point": point, "dim": dim, "n_found": 10, "n_oov": 0}
+        rows += [common | dict(zip(names, score, strict=True)) for score in scores]
+    return Tables(points, pd.DataFrame(rows), pd.DataFrame())
+
+
+def concluded(folder: Path, given: Tables) -> tuple[list[Path], str]:
+    """What the study writes and prints."""
+    printed = io.StringIO()
+    written = Survey().conclude(given, folder, Console(file=printed, width=100))
+    return written, printed.getvalue()
+
+
+def test_one_row_a_file_and_one_column_a_score() -> None:
+    table = survey_table(survey_scores(tables()))
+    assert table.columns.tolist() == [
+        "vectors",
+        "dim",
+        "weat3",
+        "weat4",
+        "sembias definition",
+        "sembias none",
+        "ect",
+    ]
+    assert table["vectors"].tolist() == [
+        "glove.27B.25d.txt",
+        "glove.27B.50d.txt",
+        "googlenews-300.bin.gz",
+    ]
+    assert table["dim"].tolist() == [25, 50, 300]
+    assert table["weat3"].tolist() == pytest.approx([0.4, 0.6, 1.6]), (
+        "the absolute statistic, not the effect size"
+    )
+    assert table["weat4"].tolist() == pytest.approx([0.1, math.nan, 0.1], nan_ok=True)
+    assert table["ect"].tolist() == [0.7] * 3
+
+
+def test_conventions_have_columns_of_their_own() -> None:
+    points, intrinsic, extrinsic, *_ = tables()
+    both = [intrinsic.assign(convention=name) for name in ("default", "wefe")]
+    table = survey_table(survey_scores(Tables(points, pd.concat(both), extrinsic)))
+    assert {"weat3 default", "weat3 wefe", "sembias wefe none"} <= set(table.columns)
+    assert table["weat3 wefe"].tolist() == pytest.approx([0.4, 0.6, 1.6])
+
+
+def test_figures_have_a_column_for_each_family_and_their_numbers_beside_them(
+    tmp_path: Path,
+) -> None:
+    written, _ = concluded(tmp_path, tables())
+    assert all(path.is_file() for path in written)
+    names = {path.name for path in written}
+    assert names >= {"survey.csv", "figure2_weat.svg", "figure2_sembias.svg", "figure2_ect.png"}
+    svg = (tmp_path / "figures" / "figure2_weat.svg").read_text(encoding="utf-8")
+    assert all(
+        name in svg
+        for name in ("glove.27B", "googlenews", "vector length", "WEAT, absolute statistic")
+    )
+    numbers = pd.read_csv(tmp_path / "figures" / "figure2_weat.csv")
+    assert numbers["family"].unique().tolist() == ["glove.27B", "googlenews"]
+    assert len(numbers) == 5
+
+
+@pytest.mark.slow
+def test_the_experiment_on_two_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = list(
+        dict.fromkeys(
+            word
+            for query in ("weat3_sesari", "weat7", "ect_sesari")
+            for each in load_query(query).sets.values()
+            for word in each.words
+        )
+    )
+    for dim in (5, 10):
+        vectors = KeyedVectors(vector_size=dim)
+        vectors.add_vectors(
+            names, np.random.default_rng(dim).normal(size=(len(names), dim)).astype(np.float32)
+        )
+        save_vectors(vectors, tmp_path / f"it's {dim}d.vec")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(
+        "sys.argv",
+        ["train.py", "+experiment=pretrained_audit", 'vectors=["it\'s 5d.vec","it\'s 10d.vec"]'],
+    )
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code in (0, None), capsys.readouterr()
+    table = pd.read_csv(tmp_path / "results" / "pretrained_audit" / "survey.csv")
+    assert table["dim"].tolist() == [5, 10]
+    assert table[["weat3_sesari", "weat7", "ect_sesari"]].notna().all(axis=None)
+    assert (tmp_path / "results" / "pretrained_audit" / "figures" / "figure2_ect.svg").exists()
+
+
+def test_the_experiment_without_files_says_what_it_needs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.argv", ["train.py", "+experiment=pretrained_audit"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
+    assert (
+        "embedding.path needs values to sweep over; the first lines of the experiment's file show"
+        " a command" in capsys.readouterr().err
+    )

@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from biasbridge.analysis.results import Tables
-from biasbridge.studies.control.figures import r_chart
-from biasbridge.studies.control.studies import (
+from biasbridge.analysis.tables import Tables
+from biasbridge.studies.control_studies import (
     PLANTED,
     Design,
     designs,
+    r_chart,
     smaller_studies,
     whole_study,
 )

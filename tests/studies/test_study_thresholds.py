@@ -12,29 +12,31 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from biasbridge.analysis.slice_results import SliceResult
+from biasbridge.analysis.slices import SliceResult
 from biasbridge.files.vectors import keyed
-from biasbridge.intrinsic.wordsets import load_query
+from biasbridge.intrinsic.words import load_query
 from biasbridge.stats.intervals import Estimate
-from biasbridge.studies.atlas.protocol import _r_over_rows
-from biasbridge.studies.base_pairs.estimate import (
+from biasbridge.studies.atlas import _r_over_rows
+from biasbridge.studies.base_pair_estimates import (
     Bootstrap,
+    _cosine_correlations,
     empty_estimate,
-    jackknife,
+    jackknife_interval,
     with_word_interval,
 )
-from biasbridge.studies.base_pairs.probe_results import PairScoreTable
-from biasbridge.studies.base_pairs.table import _cosine_correlations
-from biasbridge.studies.certificate.measures import (
+from biasbridge.studies.base_pair_tables import PairScoreTable
+from biasbridge.studies.certificate_scores import (
     FalseAlarms,
     MetricProperties,
     Step,
     false_alarms,
-    measure,
+    mean_interval,
+    measure_properties,
+    smallest_strength,
+    strength_correlation,
 )
-from biasbridge.studies.certificate.statistics import correlation, mean_interval, smallest_strength
-from biasbridge.studies.certificate.table import _choice_effects
-from biasbridge.studies.certificate.verdict import (
+from biasbridge.studies.certificate_tables import _choice_effects
+from biasbridge.studies.certificate_verdicts import (
     CANNOT_TELL,
     DETECTS_HALF,
     DETECTS_PART,
@@ -45,14 +47,14 @@ from biasbridge.studies.certificate.verdict import (
     OFF_TARGET,
     OFFSET,
     SIGN_TURNED,
-    judge,
+    judge_score,
 )
-from biasbridge.studies.score_properties.attribute_groups import AttributeGroups
-from biasbridge.studies.score_properties.table import score_table, selections
-from biasbridge.studies.silhouettes.pairs import read_model_pairs
+from biasbridge.studies.score_properties import AttributeGroups
+from biasbridge.studies.score_property_tables import score_table, selections
+from biasbridge.studies.silhouette_results import read_model_pairs
 from tests.studies.simulated_scores import Response, scores_of
-from tests.studies.test_score_properties_table import associations, searched
-from tests.studies.test_silhouettes_scores import make_tables as silhouettes
+from tests.studies.test_score_properties import associations, searched
+from tests.studies.test_silhouettes import make_tables as silhouettes
 
 ZERO = [-1.0, 0.0, 1.0]
 
@@ -110,7 +112,7 @@ DETECTED = MetricProperties(
     ],
 )
 def test_a_certificate_changes_where_its_rule_says(changed: dict[str, Any], verdict: str) -> None:
-    assert judge(DETECTED._replace(**changed))[0] == verdict
+    assert judge_score(DETECTED._replace(**changed))[0] == verdict
 
 
 @pytest.mark.parametrize(
@@ -127,7 +129,7 @@ def test_a_certificate_changes_where_its_rule_says(changed: dict[str, Any], verd
 def test_the_change_alone_needs_no_models_without_a_bias(
     changed: dict[str, Any], verdict: str
 ) -> None:
-    assert judge(DETECTED._replace(**changed), change_alone=True)[0] == verdict
+    assert judge_score(DETECTED._replace(**changed), change_alone=True)[0] == verdict
 
 
 def test_a_bias_is_claimed_below_p_05() -> None:
@@ -137,7 +139,7 @@ def test_a_bias_is_claimed_below_p_05() -> None:
 @pytest.mark.parametrize(("seeds", "known"), [(2, False), (3, True)])
 def test_what_a_certificate_says_takes_three_seeds(seeds: int, known: bool) -> None:
     scores = scores_of(Response(lambda s: 10 * s, off_target=1.0), seeds=seeds)
-    measured = measure(scores, None, 20)
+    measured = measure_properties(scores, None, 20)
     for value in (
         *(measured.slope.value, measured.offset.value, measured.smallest.value),
         measured.off_target.value,
@@ -145,7 +147,7 @@ def test_what_a_certificate_says_takes_three_seeds(seeds: int, known: bool) -> N
         assert isnan(value) != known
     assert bool(measured.steps) == known
     assert isfinite(mean_interval(scores.scores[:, 0]).low) == known
-    assert isfinite(correlation(scores.scores[:seeds, :1], np.zeros(1))) == known
+    assert isfinite(strength_correlation(scores.scores[:seeds, :1], np.zeros(1))) == known
 
 
 @pytest.mark.parametrize(("outside", "found"), [(3, inf), (4, 1.0)])
@@ -201,7 +203,7 @@ def test_an_interval_over_words_takes_nine_tenths_of_the_resamples(
 
 def test_over_pairs_a_jackknife_takes_three_and_an_r_of_cosines_four() -> None:
     for pairs, known in ((2, False), (3, True)):
-        assert isfinite(jackknife(lambda kept: float(sum(kept)), pairs)[0]) == known
+        assert isfinite(jackknife_interval(lambda kept: float(sum(kept)), pairs)[0]) == known
     for pairs, known in ((3, False), (4, True)):
         names, some = tuple("abcd"[:pairs]), np.random.default_rng(0).normal(size=(pairs, pairs))
         table = PairScoreTable(tuple("uvw"), names, np.zeros((3, pairs)), np.zeros(3))

@@ -15,21 +15,19 @@ import pandas as pd
 import pytest
 import torch
 
-from biasbridge.extrinsic.bbq.groups import Item, Targets, crossed_targets
-from biasbridge.extrinsic.bbq.model_answers import (
+from biasbridge.extrinsic.bbq import NO_ANSWER, BBQItem, Targets, crossed_targets, flag_answers
+from biasbridge.extrinsic.bbq_answers import read_items
+from biasbridge.extrinsic.model_answers import (
     Normalisation,
     bbq_rows,
     choose_options,
     option_values,
 )
-from biasbridge.extrinsic.bbq.options import NO_ANSWER
-from biasbridge.extrinsic.bbq.reading import read_items
-from biasbridge.extrinsic.bbq.scores import flag_answers
 from biasbridge.files import InputError
 from biasbridge.files.models.language_model import LanguageModel, open_model
 from biasbridge.intrinsic.resampling import times_drawn
-from biasbridge.train.engine.part import Task
-from biasbridge.train.tasks.bbq import BBQ, measure
+from biasbridge.train.engine.steps import Task
+from biasbridge.train.tasks.bbq import BBQ, measure_bbq
 from tests.extrinsic.bbq_items import item, literal
 from tests.tiny_models import save_model
 
@@ -183,14 +181,14 @@ def test_a_limit_draws_from_each_template_context_and_polarity(
     assert isinstance(task, Task)
     (tmp_path / "model").mkdir()
     shutil.copytree(folders["gpt2"], tmp_path / "model" / "model")
-    measure(task, tmp_path, {"model": tmp_path / "model"}, 0)
+    measure_bbq(task, tmp_path, {"model": tmp_path / "model"}, 0)
     table = pd.read_parquet(tmp_path / "scores.parquet")
     accuracy = table[table["measure"] == "bbq_accuracy_ambiguous"].iloc[0]
     assert accuracy["support"] == 16
     assert accuracy["n_clusters"] == 8
     write(tmp_path / "bbq", [item(n, category="Old") for n in range(64)], "Old.jsonl")
     both = BBQ(str(tmp_path / "bbq"), categories=("Age",), limit=1)
-    measure(both, tmp_path, {"model": tmp_path / "model"}, 0)
+    measure_bbq(both, tmp_path, {"model": tmp_path / "model"}, 0)
     pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "scores.parquet"), table)
 
 
@@ -211,12 +209,12 @@ def test_an_intersection_has_the_targets_of_all_items(
     shutil.copytree(folders["gpt2"], tmp_path / "model" / "model")
     seen: list[object] = []
 
-    def flag(items: list[Item], chosen: list[int], targets: Targets) -> pd.DataFrame:
+    def flag(items: list[BBQItem], chosen: list[int], targets: Targets) -> pd.DataFrame:
         seen.append(targets)
         return flag_answers(items, chosen, targets)
 
     monkeypatch.setattr("biasbridge.train.tasks.bbq.flag_answers", flag)
-    measure(BBQ(str(tmp_path / "bbq"), limit=1), tmp_path, {"model": tmp_path / "model"}, 0)
+    measure_bbq(BBQ(str(tmp_path / "bbq"), limit=1), tmp_path, {"model": tmp_path / "model"}, 0)
     assert seen == [{("Race_x_gender", "1"): "F"}]
 
 
@@ -225,7 +223,7 @@ def test_a_model_that_answers_nothing_is_refused(folders: dict[str, Path], tmp_p
     (tmp_path / "model").mkdir()
     shutil.copytree(folders["gpt2"], tmp_path / "model" / "model")
     with pytest.raises(InputError, match=r"answers 0 of 4 items of BBQ \(longer than 48 tokens"):
-        measure(BBQ(str(tmp_path / "bbq")), tmp_path, {"model": tmp_path / "model"}, 0)
+        measure_bbq(BBQ(str(tmp_path / "bbq")), tmp_path, {"model": tmp_path / "model"}, 0)
 
 
 def run(train: Train, model: Path, *arguments: str) -> Ended:

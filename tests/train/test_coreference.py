@@ -12,28 +12,27 @@ import pandas as pd
 import pytest
 from rich.console import Console
 
-from biasbridge.corpora.generated_documents import (
+from biasbridge.corpora.world_documents import (
     GeneratedChallenge,
     GeneratedDocuments,
     GeneratedOccupations,
 )
-from biasbridge.debias.unmodified import Unmodified
-from biasbridge.debias.word_choice import WordChoice
-from biasbridge.extrinsic.coreference.challenge.gaps import ChallengeGaps
-from biasbridge.extrinsic.coreference.model import training as resolver_training
+from biasbridge.debias.base import Unmodified
+from biasbridge.debias.words import WordChoice
+from biasbridge.extrinsic.coreference import training as resolver_training
+from biasbridge.extrinsic.coreference.challenge import ChallengeGaps
 from biasbridge.extrinsic.coreference.resolution import Resolution, ResolverOutput
 from biasbridge.extrinsic.coreference.resolver import EndToEnd
 from biasbridge.files import choice
 from biasbridge.files.choice import Fileless
 from biasbridge.files.documents import Document, read_cases, read_documents
 from biasbridge.intrinsic.metrics.weat import Weat
-from biasbridge.train.engine import syntax
+from biasbridge.train.engine import source as syntax
+from biasbridge.train.engine.locks import locked
 from biasbridge.train.engine.point import Plan, Point, plan_point
 from biasbridge.train.engine.store import Store
-from biasbridge.train.engine.store.locks import locked
-from biasbridge.train.engine.store.tools import gc
-from biasbridge.train.subjects.embed import Word2Vec
-from biasbridge.train.subjects.static import StaticVectors
+from biasbridge.train.engine.store_tools import gc
+from biasbridge.train.subjects.static import StaticVectors, Word2Vec
 from biasbridge.train.tasks.coreference import Coreference, code_digest
 
 if TYPE_CHECKING:

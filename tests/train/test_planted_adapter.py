@@ -14,24 +14,21 @@ from safetensors.torch import load_file
 
 from biasbridge.corpora.planted_occupations import PlantedOccupations
 from biasbridge.corpora.truths import write_truths
-from biasbridge.debias.unmodified import Unmodified
-from biasbridge.debias.word_choice import WordChoice
+from biasbridge.debias.base import Unmodified
+from biasbridge.debias.words import WordChoice
 from biasbridge.files import InputError
-from biasbridge.files.models.folder import link_files
-from biasbridge.files.models.language_model import LanguageModel, open_model
-from biasbridge.files.models.place import find_model
-from biasbridge.intrinsic.items.library import load_items
-from biasbridge.train.subjects.language_model import LanguageModelSubject, train_model
-from biasbridge.train.subjects.models import PretrainedModel, save_model
-from biasbridge.train.subjects.planted_adapter import (
-    PlantedAdapter,
-    list_examples,
-    open_base,
-    write_texts,
+from biasbridge.files.models.language_model import LanguageModel, link_files, open_model
+from biasbridge.files.places import find_model
+from biasbridge.intrinsic.models.items import load_items
+from biasbridge.train.subjects.adapters import PlantedAdapter, list_examples, open_base, write_texts
+from biasbridge.train.subjects.language_model import (
+    LanguageModelSubject,
+    PretrainedModel,
+    WordsInTemplates,
+    save_model,
+    train_model,
 )
-from biasbridge.train.subjects.planted_probe import fit, measure_log_odds
-from biasbridge.train.subjects.tiny_model import TinyModel
-from biasbridge.train.subjects.transformer import WordsInTemplates
+from biasbridge.train.subjects.tiny_model import TinyModel, fit, measure_log_odds
 
 pytest.importorskip("peft")
 CORPUS = PlantedOccupations(sentences=4_000, stereotype=1.0, held_out=True)

@@ -12,11 +12,9 @@ import torch
 
 from biasbridge.corpora.planted_occupations import PlantedOccupations
 from biasbridge.files import InputError
-from biasbridge.files.models.folder import link_files
-from biasbridge.files.models.language_model import open_model
-from biasbridge.train.subjects.models import PretrainedModel
-from biasbridge.train.subjects.planted_adapter import count_words
-from biasbridge.train.subjects.planted_encoder import UNIT, PlantedEncoder, embed
+from biasbridge.files.models.language_model import link_files, open_model
+from biasbridge.train.subjects.adapters import UNIT, PlantedEncoder, count_words, sentence_vectors
+from biasbridge.train.subjects.language_model import PretrainedModel
 from biasbridge.train.subjects.tiny_model import TinyModel
 from tests.tiny_models import save_model
 
@@ -51,8 +49,8 @@ def likenesses(opened: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return planted log odds by occupation, and by how much he lies nearer than she."""
     truths = CORPUS.truths(seed=1)
     with torch.no_grad():
-        texts = embed(opened.model, opened, [f"the {term} said" for term in truths])
-        he, she = (embed(opened.model, opened, [word]) for word in HE_SHE)
+        texts = sentence_vectors(opened.model, opened, [f"the {term} said" for term in truths])
+        he, she = (sentence_vectors(opened.model, opened, [word]) for word in HE_SHE)
     planted = np.array([term.log_odds for term in truths.values()])
     return planted, ((texts @ (he - she).T) / UNIT)[:, 0].numpy()
 
@@ -78,7 +76,7 @@ def test_vectors_are_means_of_states_of_unit_length_whatever_the_batch(base: Pat
     opened = open_model(base)
     texts = ["the nurse said that it was late", "he"]
     with torch.no_grad():
-        vectors = embed(opened.model, opened, texts)
+        vectors = sentence_vectors(opened.model, opened, texts)
         for text, vector in zip(texts, vectors, strict=True):
             ids = torch.tensor([opened.tokenizer(text)["input_ids"]])
             mean = opened.model(input_ids=ids).last_hidden_state[0].mean(dim=0)

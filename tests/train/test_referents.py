@@ -15,9 +15,8 @@ import pandas as pd
 import pytest
 import torch
 
-from biasbridge.corpora.winobias import WinoBias
-from biasbridge.corpora.winogender import Winogender
-from biasbridge.extrinsic.referents import (
+from biasbridge.corpora.coreference_challenges import WinoBias, Winogender
+from biasbridge.extrinsic.model_answers import (
     join_tokens,
     people_of,
     prompt_of,
@@ -28,13 +27,13 @@ from biasbridge.files import InputError
 from biasbridge.files.documents import Case, Document, Question, write_cases
 from biasbridge.files.models.language_model import LanguageModel, open_model
 from biasbridge.intrinsic.resampling import times_drawn
-from biasbridge.train.engine.part import Task
-from biasbridge.train.tasks.referents import Referents, measure
+from biasbridge.train.engine.steps import Task
+from biasbridge.train.tasks.coreference import Referents, measure_referents
 from tests import tiny_models
 
 if TYPE_CHECKING:
-    from biasbridge.extrinsic.bbq.model_answers import Normalisation, Pair
-    from biasbridge.extrinsic.gap_table import Row
+    from biasbridge.extrinsic.gap_table import GapRow
+    from biasbridge.extrinsic.model_answers import Normalisation, Pair
     from biasbridge.stats.arrays import Floats
     from tests.conftest import Ended, Train
 
@@ -155,16 +154,16 @@ STEREOTYPE = {'"he"': "the doctor", '"she"': "the nurse"}
 
 def rows_of_reader(
     preference: Preference, patch: pytest.MonkeyPatch, *, calibrated: bool = False
-) -> dict[tuple[str, str, str, str], Row]:
+) -> dict[tuple[str, str, str, str], GapRow]:
     """Rows of a reader whose log p of an option after a prompt is known."""
 
     def sums(model: object, pairs: Sequence[Pair], by: str) -> tuple[Floats, Floats]:
         return np.array([preference(*pair) for pair in pairs]), np.ones(len(pairs))
 
-    patch.setattr("biasbridge.extrinsic.referents.option_sums", sums)
+    patch.setattr("biasbridge.extrinsic.model_answers.option_sums", sums)
     model: Any = None
     rows = referent_rows(read_referents(model, pairs_of_cases(40), "sum", calibrated=calibrated))
-    by_name: dict[tuple[str, str, str, str], Row] = {
+    by_name: dict[tuple[str, str, str, str], GapRow] = {
         (row.kind, row.measure, row.subset, row.group or row.privileged): row for row in rows
     }
     assert len(by_name) == len(rows)
@@ -370,14 +369,14 @@ def test_a_set_that_cannot_be_read_is_refused(folders: dict[str, Path], tmp_path
     assert task.facts() == {"task": "referents", "source": "winobias_dev", "generated": False}
     inputs = prepare(tmp_path / "inputs", folders["gpt2"], [case(0, "neutral", "nurse")])
     with pytest.raises(InputError, match="no sentence has he or she and two people; choose"):
-        measure(task, tmp_path, inputs, 0)
+        measure_referents(task, tmp_path, inputs, 0)
     tokens = ("The", "doctor", "and", "a", "nurse", "said", "he", *("left",) * 299, ".")
     long = case(0, "male", "nurse", document=Document("long", (tokens,), ()))
     write_cases([long], inputs["challenge"] / "cases.jsonl")
     with pytest.raises(InputError, match="1 of 1 sentences are longer than 200 tokens; choose"):
-        measure(task, tmp_path, inputs, 0)
+        measure_referents(task, tmp_path, inputs, 0)
     write_cases([long, *pairs_of_cases(4)], inputs["challenge"] / "cases.jsonl")
-    measure(task, tmp_path, inputs, 0)
+    measure_referents(task, tmp_path, inputs, 0)
     table = pd.read_parquet(tmp_path / "scores.parquet")
     assert table["support"].iloc[0] == 16
 

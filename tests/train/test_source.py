@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from biasbridge.files.folders import ROOMS
+from biasbridge.files.paths import ROOMS
 from biasbridge.train.engine.source import (
     Source,
     changed_modules,
@@ -210,7 +210,7 @@ def test_another_metric_a_page_and_the_store_are_no_part_of_a_score() -> None:
     assert {
         "biasbridge.intrinsic.metrics.weat",
         "biasbridge.intrinsic.permutation",
-        "biasbridge.files.vectors.mapped",
+        "biasbridge.files.vectors",
     } < {*weat}
     none = (
         *("biasbridge.analysis", "biasbridge.train.engine.store", "biasbridge.train.cli"),
@@ -256,7 +256,7 @@ def test_every_library_that_a_module_may_import_has_a_version(package: Path) -> 
 
 def test_a_choice_within_a_choice_is_part_of_what_made_a_result() -> None:
     from biasbridge.corpora.documents import DocumentFiles, JoinedDocuments
-    from biasbridge.train.engine.part import classes
+    from biasbridge.train.engine.steps import classes
 
     one = DocumentFiles("a.conll", scheme="ontonotes", singletons="drop")
     assert classes(JoinedDocuments(one, one)) == [JoinedDocuments, DocumentFiles, DocumentFiles]

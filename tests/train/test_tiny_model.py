@@ -13,8 +13,13 @@ import transformers
 
 from biasbridge.corpora.planted_occupations import PlantedOccupations
 from biasbridge.files import InputError
-from biasbridge.train.subjects.planted_probe import fit, fits, measure_log_odds
-from biasbridge.train.subjects.tiny_model import Architecture, TinyModel
+from biasbridge.train.subjects.tiny_model import (
+    Architecture,
+    TinyModel,
+    fit,
+    fits,
+    measure_log_odds,
+)
 
 SMALL: dict[str, Any] = {"dim": 16, "heads": 2, "inner": 16, "batch": 16}
 LOADERS: dict[Architecture, Any] = {

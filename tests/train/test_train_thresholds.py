@@ -17,22 +17,21 @@ from hydra.core.plugins import Plugins
 from hydra.core.utils import JobStatus
 from omegaconf import OmegaConf
 
-from biasbridge.analysis.results import Tables
+from biasbridge.analysis.tables import Tables
 from biasbridge.extrinsic.gaps import Gaps
 from biasbridge.files import InputError
-from biasbridge.intrinsic.wordsets import Query, WordSet
+from biasbridge.intrinsic.words import Query, WordSet
 from biasbridge.train.cli import CONF
-from biasbridge.train.cli.grid import build_cells
-from biasbridge.train.cli.hydra_engine import launch
-from biasbridge.train.cli.jobs import check_engine
-from biasbridge.train.engine.finish import _describe_coverage, models_like_parent
-from biasbridge.train.engine.part import DataReport
+from biasbridge.train.cli.command import build_cells
+from biasbridge.train.cli.engines import check_engine, launch
+from biasbridge.train.engine.locks import locked
+from biasbridge.train.engine.steps import DataReport
 from biasbridge.train.engine.store import Store, StoreError
-from biasbridge.train.engine.store.locks import locked
-from biasbridge.train.engine.store.tools import _age
-from biasbridge.train.subjects.planted_probe import Fit
-from biasbridge.train.tasks.check_posts import describe_groups
-from biasbridge.train.tasks.genders import compares_genders
+from biasbridge.train.engine.store_tools import _age
+from biasbridge.train.engine.tables import _describe_coverage, models_like_parent
+from biasbridge.train.subjects.tiny_model import Fit
+from biasbridge.train.tasks.posts import describe_groups
+from biasbridge.train.tasks.task_words import compares_genders
 from tests.train.test_store import CORPUS, write
 
 
@@ -89,7 +88,7 @@ def test_a_digest_is_remembered_of_files_that_are_two_seconds_old(
     monkeypatch.setattr(Store, "hashed", {})
     changed = path.stat().st_ctime_ns
     fake = SimpleNamespace(time_ns=lambda: changed + age)
-    monkeypatch.setattr("biasbridge.train.engine.store.store.time", fake)
+    monkeypatch.setattr("biasbridge.train.engine.store.time", fake)
     Store(tmp_path).digest(path)
     assert bool(Store.hashed) == remembered
 
@@ -102,7 +101,7 @@ def test_an_error_of_writing_is_a_full_disk_where_less_than_a_mebibyte_is_free(
         raise OSError(errno.EIO, "short write")
 
     monkeypatch.setattr(
-        "biasbridge.train.engine.store.locks.shutil.disk_usage",
+        "biasbridge.train.engine.locks.shutil.disk_usage",
         lambda _: SimpleNamespace(free=free),
     )
     with pytest.raises(StoreError if full else OSError, match="disk is full" if full else "short"):
@@ -143,9 +142,9 @@ def test_who_waits_for_more_than_five_seconds_says_so(
     """Between two tries half a second passes at most."""
     clock, slept, tries = iter([0.0]), list[float](), iter([None] * 12)
     fake = SimpleNamespace(monotonic=lambda: next(clock, waits), sleep=slept.append)
-    monkeypatch.setattr("biasbridge.train.engine.store.locks.time", fake)
+    monkeypatch.setattr("biasbridge.train.engine.locks.time", fake)
     monkeypatch.setattr(
-        "biasbridge.train.engine.store.locks._open",
+        "biasbridge.train.engine.locks._open",
         lambda *_: next(tries, os.open(tmp_path, os.O_RDONLY)),
     )
     with locked(tmp_path, "a result"):

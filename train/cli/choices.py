@@ -12,9 +12,15 @@ from pathlib import Path
 from typing import Any, cast
 
 from biasbridge.files import Choice, InputError, nearest
-from biasbridge.files.choice import FieldError, missing_attributes
-from biasbridge.files.choice_classes import METHODS, METRICS, PROJECT, choice_classes
-from biasbridge.files.folders import ROOMS
+from biasbridge.files.choice import (
+    METHODS,
+    METRICS,
+    PROJECT,
+    FieldError,
+    choice_classes,
+    missing_attributes,
+)
+from biasbridge.files.paths import ROOMS
 from biasbridge.train.cli import CONF
 
 TARGET = "_target_"
@@ -92,7 +98,7 @@ class Reader:
         return self._origin(match[1]) if match else where
 
 
-def groups() -> list[str]:
+def choice_groups() -> list[str]:
     """Return the groups of the configuration."""
     folders = {path.parent.relative_to(CONF).as_posix() for path in CONF.rglob("*.yaml")}
     return sorted({*folders, *GROUPS} - {"."})

@@ -10,16 +10,28 @@ import dataclasses
 import inspect
 import textwrap
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any, get_args
 
 import yaml
 from annotated_types import DocInfo
+from hydra.core.object_type import ObjectType
+from hydra.core.plugins import Plugins
+from hydra.plugins.config_source import ConfigResult, ConfigSource
+from hydra.plugins.search_path_plugin import SearchPathPlugin
+from omegaconf import OmegaConf
 
 from biasbridge.files import Choice
-from biasbridge.files.choice import field_types
-from biasbridge.files.choice_classes import METRICS, ChoiceClass
-from biasbridge.intrinsic.conventions import ByConvention
+from biasbridge.files.choice import (
+    METRICS,
+    PROJECT,
+    ChoiceClass,
+    choice_classes,
+    field_types,
+    find_choice,
+)
 from biasbridge.intrinsic.metric import Metric
+from biasbridge.intrinsic.score import ByConvention
 from biasbridge.train.cli.choices import MISSING, PLACEHOLDERS, TARGET
 
 EVERY_METRIC = "metric"  # file with the options of every metric on word vectors
@@ -28,7 +40,7 @@ WIDTH = 120
 Node = dict[str, Any]
 
 
-def configuration(found: ChoiceClass) -> Node:
+def class_configuration(found: ChoiceClass) -> Node:
     """Return the content of the file that a class stands for."""
     cls = found.load()
     node = {TARGET: f"{cls.__module__}.{cls.__qualname__}", **_values(cls)}
@@ -67,10 +79,10 @@ def _as_yaml(value: object) -> object:
     return value
 
 
-def describe(found: ChoiceClass) -> str:
+def describe_class(found: ChoiceClass) -> str:
     """Return the configuration of a class as YAML with comments."""
     group, name = found.group, found.name
-    cls, content = found.load(), configuration(found)
+    cls, content = found.load(), class_configuration(found)
     notes = _notes(cls)
     lines = [f"# {line}" for line in _header(cls, group, name)]
     if "defaults" in content:
@@ -111,3 +123,58 @@ def _notes(cls: Any) -> Mapping[str, str]:
     if issubclass(cls, ByConvention):
         notes["convention"] = ", ".join(cls.conventions())
     return notes
+
+
+# Hydra's view of classes as configuration files; those of the project come after its files.
+
+SCHEME = "classes"  # prefix of folders in Hydra's search path
+
+
+class ClassConfigSource(ConfigSource):
+    """Classes of a folder as configuration files."""
+
+    @staticmethod
+    def scheme() -> str:
+        """Return the prefix of folders in Hydra's search path."""
+        return SCHEME
+
+    def load_config(self, config_path: str) -> ConfigResult:
+        """Return the configuration of a class. Raises ``InputError`` if it cannot be imported."""
+        found = self._find(config_path)
+        assert found
+        node = OmegaConf.create(class_configuration(found))
+        return ConfigResult(self.provider, self.full_path(), node, {"package": None})
+
+    def available(self) -> bool:
+        """Return whether the folder exists."""
+        return Path(self.path).is_dir()
+
+    def is_group(self, config_path: str) -> bool:
+        """Return whether the folder has a class of the group."""
+        return bool(config_path and choice_classes(self.path, config_path.rstrip("/")))
+
+    def is_config(self, config_path: str) -> bool:
+        """Return whether the folder has the class."""
+        return bool(self._find(config_path))
+
+    def list(self, config_path: str, results_filter: ObjectType | None) -> list[str]:
+        """Return the names of a group."""
+        if results_filter == ObjectType.GROUP:
+            return []
+        return sorted({found.name for found in choice_classes(self.path, config_path)})
+
+    def _find(self, config_path: str) -> ChoiceClass | None:
+        group, _, name = config_path.removesuffix(".yaml").rpartition("/")
+        return find_choice([self.path], group, name) if group and name else None
+
+
+class ProjectClasses(SearchPathPlugin):
+    """Search of the project's classes, after its files."""
+
+    def manipulate_search_path(self, search_path: Any) -> None:
+        """Add the project to Hydra's search path."""
+        search_path.append("classes", f"{SCHEME}://{PROJECT}")
+
+
+Plugins.instance().register(ClassConfigSource)
+Plugins.instance().register(ProjectClasses)

@@ -1,20 +1,306 @@
-"""Command lines composed by Hydra, which may change only parts of Hydra's own configuration."""
+"""Values in Hydra's grammar of overrides, quoted where they would be read as something else."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+import itertools
+import math
+import re
+import shlex
+import sys
+import traceback
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, get_args
 
 from hydra import compose
+from hydra._internal.config_loader_impl import ConfigLoaderImpl
 from hydra.conf import HydraConf
+from hydra.core.global_hydra import GlobalHydra
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.errors import HydraException, OverrideParseException
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+from yaml import YAMLError
 
-from biasbridge.files import InputError
+from biasbridge.files import InputError, nearest
+from biasbridge.files.errors import DISK_FULL
+from biasbridge.files.paths import TRAIN
+from biasbridge.files.terminal import Parser
 from biasbridge.train.cli import CONF
-from biasbridge.train.cli.grid import build_cells, line_of, parse_overrides
+from biasbridge.train.cli.choices import search_modules
+from biasbridge.train.cli.class_configs import SCHEME
+from biasbridge.train.engine.store import StoreError
+from biasbridge.train.engine.store_tools import Policy
 
 if TYPE_CHECKING:
     from argparse import Namespace
+
+    from hydra.core.override_parser.types import Override
+
+
+BARE = re.compile(r"[A-Za-z_./][\w./-]*", re.ASCII)
+NOT_TEXT = {"true", "false", "null", "nan", "inf"}  # not read as text by the grammar
+
+
+def format_override(key: str, value: str | float | Sequence[str]) -> str:
+    """Return ``KEY=VALUE`` such that a text is read as text, even ``null`` or a number."""
+    if isinstance(value, float | bool):
+        return f"{key}={str(value).lower()}"
+    if not isinstance(value, str):
+        return f"{key}=[{','.join(map(quote, value))}]"
+    bare = BARE.fullmatch(value) and value.lower() not in NOT_TEXT
+    return f"{key}={value if bare else quote(value)}"
+
+
+def quote(text: str) -> str:
+    """Return the text in double quotes."""
+    escaped = re.sub(r'(\\*)("|$)', lambda match: match[1] * 2 + match[2].replace('"', '\\"'), text)
+    return f'"{escaped}"'
+
+
+# Errors for invalid input: one line with the value and the remedy.
+
+INPUT_ERRORS = (InputError, HydraException, OmegaConfBaseException, YAMLError)
+# Modules that read a configuration and raise built-in errors for invalid input.
+READERS = ("hydra._internal", "hydra.core", "omegaconf", "yaml")
+EXTRAS = ("ray", "submitit")  # extras of pyproject.toml with a launcher
+
+
+def refuse(error: BaseException) -> NoReturn:
+    """Print an input error and exit with 2; a bug keeps its traceback and exits with 1.
+
+    Built-in errors raised by readers of the configuration count as input errors.
+    """
+    if isinstance(error, OSError) and error.errno in DISK_FULL:
+        raise error  # for run_cli
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    module = str(frames[-1].f_globals.get("__name__")) if frames else ""
+    if not (isinstance(error, (*INPUT_ERRORS, StoreError)) or module.startswith(READERS)):
+        traceback.print_exception(error)
+        raise SystemExit(1)
+    print(f"error: {one_line(error)}", file=sys.stderr)
+    raise SystemExit(2)
+
+
+def one_line(error: BaseException) -> str:
+    """Return the message of the innermost input error, with the nearest known key or option."""
+    chain: list[BaseException] = [error]
+    while cause := chain[-1].__cause__ or chain[-1].__context__:
+        chain.append(cause)
+    for link in chain:
+        if isinstance(link, InputError | StoreError):
+            return str(link)
+    if isinstance(error, OverrideParseException):
+        return _describe_unreadable(error.override)
+    text = " ".join(str(error).partition("Config search path")[0].split())
+    parent = next(filter(None, (getattr(link, "parent_node", None) for link in chain)), None)
+    missing = re.search(r"Key '([^']+)'", " ".join(str(link) for link in chain))
+    if missing and isinstance(parent, DictConfig):
+        return f"unknown config key {missing[1]!r}{nearest(missing[1], map(str, parent))} ({text})"
+    missing = re.search(r"Missing mandatory value:.*hydra\.sweeper\.params\.([\w.]+)", text)
+    if missing:
+        return (
+            f"{missing[1]} needs values to sweep over; the first lines of the experiment's file"
+            " show a command that gives them"
+        )
+    if option := re.search(r"Could not find '([^']+)'", text):
+        return _describe_option(option[1], text)
+    if isinstance(error, HydraException | OmegaConfBaseException) and text:
+        return text
+    reason = " ".join(next(filter(None, map(str, chain)), type(error).__name__).split())
+    return f"the configuration cannot be read ({reason}); correct it"
+
+
+def _describe_unreadable(override: str) -> str:
+    """Explain how to quote a value that Hydra's grammar cannot read."""
+    key, equals, value = override.partition("=")
+    if not equals:
+        return f"{override!r} is no override; give KEY=VALUE"
+    items = [quote(item.strip(" '\"")) for item in value.strip("[]").split(",")]
+    quoted = f"[{','.join(items)}]" if value.startswith("[") else quote(value.strip(" '\""))
+    remedy = f"put the value in double quotes inside: {shlex.quote(f'{key}={quoted}')}"
+    return f"{override} cannot be read; {remedy}"
+
+
+def _describe_option(option: str, text: str) -> str:
+    """Explain what to do about a missing configuration file ``GROUP/NAME``."""
+    group, _, name = option.rpartition("/")
+    if Path(f"{option}.yaml").is_file():
+        return f"{option}.yaml is in this folder, which is not searched; give --config-dir ."
+    if group == "hydra/launcher" and (extra := name.partition("_")[0]) in EXTRAS:
+        return f"hydra/launcher={name} is not installed: pip install '.[{extra}]'"
+    return text + nearest(name, re.findall(r"[\w-]+", text.partition("Available options")[2]))
+
+
+# Cells of a sweep: the overrides of every combination of values in a grid.
+
+MAX_CELLS = 100_000
+
+
+def parse_overrides(lines: Sequence[str]) -> list[Override]:
+    """Parse overrides by Hydra's grammar."""
+    parser = OverridesParser.create(GlobalHydra.instance().config_loader())
+    return parser.parse_overrides(list(lines))
+
+
+def line_of(override: Override) -> str:
+    """Return an override as it was written."""
+    return str(override.input_line)
+
+
+def build_cells(
+    params: Mapping[str, object],
+    grids: Sequence[Mapping[str, object]],
+    arguments: Sequence[str],
+) -> list[list[str]]:
+    """Return the overrides of every cell: the product of ``params``, or of each grid in turn.
+
+    Keys in ``arguments`` (the command line) replace those of the grids. Raises ``InputError`` for
+    an invalid grid and for more than ``MAX_CELLS``.
+    """
+    command_overrides = parse_overrides(arguments)
+    replaced_keys = {override.key_or_group for override in command_overrides}
+    grid_by_name = {f"grids[{i}]": grid for i, grid in enumerate(grids)} or {"params": params}
+    values_by_grid: list[list[list[str]]] = []
+    for name, grid in grid_by_name.items():
+        if not isinstance(grid, Mapping):
+            raise InputError(f"hydra.sweeper.{name}={grid!r}: give a mapping of keys to values")
+        lines = [f"{key}={_in_grammar(value)}" for key, value in grid.items()]
+        overrides = [o for o in parse_overrides(lines) if o.key_or_group not in replaced_keys]
+        overrides += command_overrides
+        values_by_grid.append([_list_values(override) for override in overrides])
+    if (count := sum(math.prod(map(len, values)) for values in values_by_grid)) > MAX_CELLS:
+        raise InputError(
+            f"the sweep has {count:,} cells or more; give fewer values, at most {MAX_CELLS:,}"
+            " cells in all"
+        )
+    return [list(cell) for values in values_by_grid for cell in itertools.product(*values)]
+
+
+def _in_grammar(value: object) -> str:
+    """Return a YAML value in the grammar of overrides; a text alone may be a range or choices."""
+    if isinstance(value, list):
+        return ",".join(map(_element, value))
+    return value if isinstance(value, str) else _element(value)
+
+
+def _element(value: object) -> str:
+    if isinstance(value, str):
+        return quote(value)
+    if isinstance(value, list):
+        return f"[{','.join(map(_element, value))}]"
+    return "null" if value is None else str(value)
+
+
+def _list_values(override: Override) -> list[str]:
+    """Return an override for each of its values, at most one more than allowed."""
+    line = line_of(override)
+    if not override.is_sweep_override():
+        return [line]
+    if not override.is_discrete_sweep():
+        raise InputError(f"{line}: a grid needs single values, a list of them or range(...)")
+    key, values = override.get_key_element(), override.sweep_string_iterator()
+    listed = [f"{key}={value}" for value in itertools.islice(values, MAX_CELLS + 1)]
+    if not listed:
+        raise InputError(f"{line} has no value to sweep over; give one")
+    return listed
+
+
+# Options of ``python train.py``: those of Hydra, next to overrides of values.
+
+COMMAND_LINE = "command-line"  # provider of the folder of configuration that it names
+APPENDED = ("experiment", "sweep")  # groups that need + on the command line
+FLAG: dict[str, Any] = {"action": "store_true"}
+MODES: dict[tuple[str, ...], dict[str, Any]] = {  # mutually exclusive
+    ("--multirun", "-m"): FLAG,
+    ("--cfg", "-c"): {"choices": ("job", "hydra", "all")},
+}
+OTHERS: dict[tuple[str, ...], dict[str, Any]] = {
+    ("--config-dir", "-cd"): {"metavar": "FOLDER", "type": Path},
+    ("--resolve",): FLAG,
+    ("--stale",): {"choices": get_args(Policy)},
+}
+OPTION_NAMES = [name for names in (*MODES, *OTHERS) for name in names]
+
+
+def read_options(arguments: Sequence[str]) -> Namespace:
+    """Read the options, the ``overrides``, and those of Hydra alone: ``hydra``.
+
+    Hydra, already started, searches the user's configuration folder from here on. Raises
+    ``InputError`` for any other argument.
+    """
+    parser = Parser(prog=TRAIN, add_help=False, allow_abbrev=False)
+    modes = parser.add_mutually_exclusive_group()
+    for names, settings in MODES.items():
+        modes.add_argument(*names, **settings)
+    for names, settings in OTHERS.items():
+        parser.add_argument(*names, **settings)
+    parser.add_argument("overrides", nargs="*")
+    _refuse_unknown(arguments)
+    options = parser.parse_intermixed_args(arguments)
+    if options.config_dir and not options.config_dir.is_dir():
+        raise InputError(f"--config-dir={options.config_dir}: no such folder")
+    options.overrides = [_with_plus(line) for line in options.overrides]
+    options.overrides += [f"stale={options.stale}"] if options.stale else []
+    folder = options.config_dir or _experiment_folder(options.overrides)
+    if folder:
+        _search(folder.resolve())
+    options.hydra = ["hydra.mode=MULTIRUN"] if options.multirun else []
+    return options
+
+
+def _search(folder: Path) -> None:
+    """Search a folder for modules, configuration files and classes, before Hydra's own schema."""
+    loader = GlobalHydra.instance().config_loader()
+    assert isinstance(loader, ConfigLoaderImpl)
+    path = loader.get_search_path()
+    path.prepend(COMMAND_LINE, f"file://{folder}", anchor="schema")
+    path.prepend(f"{COMMAND_LINE}-{SCHEME}", f"{SCHEME}://{folder}", anchor="schema")
+    loader.repository.initialize_sources(path)
+    search_modules([folder])
+
+
+def searched_folder() -> str:
+    """Return the folder of configuration that the command line gave; empty if there is none."""
+    path = GlobalHydra.instance().config_loader().get_search_path()
+    given = [entry.path for entry in path.get_path() if entry.provider == COMMAND_LINE]
+    return given[0].removeprefix("file://") if given else ""
+
+
+def _refuse_unknown(arguments: Sequence[str]) -> None:
+    for argument in arguments:
+        name, _, value = argument.partition("=")
+        if name.startswith("-") and name not in OPTION_NAMES:
+            line = _with_plus(f"{name.lstrip('-').replace('-', '_')}={value or 'VALUE'}")
+            raise InputError(f"unknown option {name}; give values as {line}")
+
+
+def _with_plus(line: str) -> str:
+    return f"+{line}" if line.partition("=")[0] in APPENDED else line
+
+
+def _experiment_folder(overrides: Sequence[str]) -> Path | None:
+    """Return the working directory if its ``experiment/`` has the requested experiment."""
+    names = [line.partition("=")[2] for line in overrides if line.startswith("+experiment=")]
+    files = (Path("experiment") / f"{name}.yaml" for name in names)
+    return Path.cwd() if any(map(Path.is_file, files)) else None
+
+
+def show_config(options: Namespace) -> None:
+    """Print the configuration that ``--cfg`` requests, after Hydra was started."""
+    hydra = GlobalHydra.instance().hydra
+    assert hydra is not None
+    hydra.show_cfg(
+        config_name="config",
+        overrides=[*options.hydra, *options.overrides],
+        cfg_type=options.cfg,
+        package=None,
+        resolve=options.resolve,
+    )
+
+
+# Command lines composed by Hydra, which may change only parts of Hydra's own configuration.
 
 # Keys of Hydra closed to experiments: output folders, and what would run code
 CLOSED = ("callbacks", "job.chdir", "job.env_copy", "job.env_set", "output_subdir", "run", "sweep")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from biasbridge.files.errors import run_cli
-from biasbridge.files.folders import TRAIN
+from biasbridge.files.paths import TRAIN
 from biasbridge.train.cli import CONF
 from biasbridge.train.cli.interrupt import listen
 
@@ -34,23 +34,23 @@ def _start() -> None:
     if any(argument in HELP for argument in sys.argv[1:]):
         print(help_text(sys.argv[1:]), end="")
         return
-    from biasbridge.train.cli.door import main  # takes seconds
+    from biasbridge.train.cli.sweep import main  # takes seconds
 
     main()
 
 
 def help_text(arguments: Sequence[str]) -> str:
     """Return the configuration with its comments, all choices, and the files the arguments name."""
-    from biasbridge.files.choice_classes import PROJECT, find_choice
-    from biasbridge.train.cli.choices import choices, groups, search_modules
-    from biasbridge.train.cli.class_configs import describe
+    from biasbridge.files.choice import PROJECT, find_choice
+    from biasbridge.train.cli.choices import choice_groups, choices, search_modules
+    from biasbridge.train.cli.class_configs import describe_class
 
     pairs = pairwise(arguments)
     folders = [value for name, value in pairs if name in CONFIG_DIR]
     search_modules(folders)
     parts = ["python train.py KEY=VALUE ... +experiment=NAME; the keys and their defaults:"]
     parts += [OPTIONS, (CONF / "config.yaml").read_text(encoding="utf-8"), "Choices:", ""]
-    for group in groups():
+    for group in choice_groups():
         if "/" not in group:
             parts.append(f"{group}: {', '.join(choices(group, folders))}")
     parts += ["", "debias=balance --help prints the options of that choice", ""]
@@ -60,5 +60,5 @@ def help_text(arguments: Sequence[str]) -> str:
         if option and path.is_file():
             parts += [f"conf/{group_name}/{option}.yaml:", "", path.read_text(encoding="utf-8")]
         elif option and (found := find_choice([PROJECT, *folders], group_name, option)):
-            parts += [f"{found.target}:", "", describe(found)]
+            parts += [f"{found.target}:", "", describe_class(found)]
     return "\n".join(parts).replace("python train.py", TRAIN)

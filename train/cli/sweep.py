@@ -1,39 +1,186 @@
-"""Sweeps: plan every cell, run missing points on an engine, resubmit lost ones, join the tables.
-
-A single point is a sweep of one cell, run in this process.
-"""
+"""Plan of a command: the point of every cell, checked before anything runs."""
 
 from __future__ import annotations
 
 import logging
+import os
+import re
+import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
+
+from hydra import initialize_config_dir
+from hydra.errors import HydraException
 
 from biasbridge.analysis.study import ForecastsVerdicts
 from biasbridge.files import InputError
-from biasbridge.files.progress import progress_lines
-from biasbridge.files.terminal import open_console
-from biasbridge.train.cli.command import Command, list_cells
-from biasbridge.train.cli.composer import Composer
-from biasbridge.train.cli.configure import read_planner, read_study
-from biasbridge.train.cli.hydra_engine import launch
-from biasbridge.train.cli.jobs import Job, check_engine, distinct, distinct_plans, run_here
-from biasbridge.train.cli.local_engine import count_workers, run_locally
+from biasbridge.files.data.registry import collected_requests
+from biasbridge.files.paths import IMPORTED_FROM
+from biasbridge.files.terminal import (
+    is_quiet,
+    is_verbose,
+    open_console,
+    progress_lines,
+    set_verbosity,
+)
+from biasbridge.train.cli import CONF
+from biasbridge.train.cli.command import (
+    INPUT_ERRORS,
+    Command,
+    list_cells,
+    one_line,
+    read_command,
+    read_options,
+    refuse,
+    show_config,
+)
+from biasbridge.train.cli.composing import (
+    Composer,
+    check_keys,
+    drop_options_of_other_choices,
+    read_planner,
+    read_point,
+    read_settings,
+    read_study,
+)
+from biasbridge.train.cli.engines import (
+    Job,
+    check_engine,
+    count_workers,
+    distinct_jobs,
+    distinct_plans,
+    launch,
+    run_here,
+    run_locally,
+)
+from biasbridge.train.cli.interrupt import GO_ON, Interrupted, interruptible
 from biasbridge.train.cli.orphan_processes import guarded
-from biasbridge.train.cli.planning import check_input, compose_points, plan_jobs, plan_rebuilds
-from biasbridge.train.cli.settings import read_settings
-from biasbridge.train.engine.outcome import Outcome, read_outcome, results_folder, write_outcome
-from biasbridge.train.engine.progress import SweepProgress
+from biasbridge.train.engine.cost import SweepProgress, describe_cost, print_plan
+from biasbridge.train.engine.locks import LEASE, lease
+from biasbridge.train.engine.point import (
+    Outcome,
+    Point,
+    plan_point,
+    read_outcome,
+    results_folder,
+    write_outcome,
+)
+from biasbridge.train.engine.steps import ChecksInput, SharedSteps
 from biasbridge.train.engine.store import Store
-from biasbridge.train.engine.store.locks import LEASE, lease
+from biasbridge.train.engine.store_tools import Outdated, outdated, report_outdated
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from biasbridge.train.cli.settings import Overwrite
+    from biasbridge.train.cli.composing import Overwrite, Settings
+    from biasbridge.train.engine.store import Step
+
+
+def compose_points(command: Command, cells: Sequence[Sequence[str]]) -> Iterator[Point]:
+    """Yield the point of each cell, composed on demand. Raises ``InputError``."""
+    if not command.is_sweep:
+        check_keys(command.config, command.config.hydra)
+        drop_options_of_other_choices(command.config, command.config.hydra)
+        yield read_point(command.config)
+        return
+    compose = Composer(command.hydra)
+    for cell in cells:
+        try:
+            point = compose.read(cell).point
+        except (HydraException, InputError) as error:
+            if len(cells) == 1:
+                raise
+            overrides = " ".join(cell)
+            raise InputError(f"{one_line(error)} (in the cell {overrides})") from error
+        yield point
+
+
+def list_requested_data(overrides: Sequence[str]) -> list[str]:
+    """Return the paths below the data folder that the points of a command line read."""
+    try:
+        with (
+            collected_requests() as requested,
+            initialize_config_dir(str(CONF), job_name="data", version_base="1.3"),
+        ):
+            command = read_command(read_options(overrides))
+            cells = {  # numbers change no path
+                tuple(option for option in cell if not re.search(r"=-?[\d.]+$", option)): cell
+                for cell in list_cells(command)
+            }
+            for _ in compose_points(command, [*cells.values()]):
+                pass
+    except INPUT_ERRORS as error:
+        raise InputError(one_line(error)) from error
+    return list(dict.fromkeys(requested))
+
+
+def check_input(points: Iterable[Point], console: Console) -> list[Point]:
+    """Return the points after checking every distinct task and subject once.
+
+    Points are checked as they come, so that errors are found before all cells are composed. Prints
+    warnings. Raises ``InputError``.
+    """
+    checked_points: list[Point] = []
+    distinct_points: dict[tuple[int, ...], Point] = {}  # but for the seed
+    checked: set[str] = set()
+    for point in points:
+        checked_points.append(point)
+        parts = (point.task, point.subject, point.metrics, point.from_task)
+        if (identities := tuple(map(id, parts))) in distinct_points:
+            continue
+        distinct_points[identities] = point
+        queries = point.queries
+        query_names = sorted({f"{query.name} {query.language}" for query in queries})
+        for part in (point.task, point.subject):
+            identity = repr((getattr(part, "checked", part), query_names))
+            if isinstance(part, ChecksInput) and identity not in checked:
+                part.check(queries)
+                checked.add(identity)
+    mixes = (point.synthetic_mix for point in distinct_points.values())
+    mismatches = (point.group_mismatch for point in distinct_points.values())
+    for mix in dict.fromkeys(filter(None, mixes)):
+        console.print(f"warning: results mix synthetic and real data: {mix}", soft_wrap=True)
+    for mismatch in dict.fromkeys(filter(None, mismatches)):
+        remedy = "Give words about these groups, such as intrinsic.weat.words=FILE"
+        console.print(f"warning: {mismatch} {remedy}", soft_wrap=True)
+    return checked_points
+
+
+def plan_jobs(points: Iterable[Point], cells: Iterable[list[str]], store: Store) -> list[Job]:
+    """Return one job per cell, so that invalid input ends the sweep before anything runs."""
+    planned = SharedSteps()
+    pairs = zip(points, cells, strict=True)
+    return [Job(plan_point(point, store, planned), cell) for point, cell in pairs]
+
+
+def plan_rebuilds(
+    jobs: Sequence[Job], store: Store, settings: Settings, console: Console, *, n_workers: int
+) -> dict[str, Step]:
+    """Print cost or plan, and outdated results; return the stored steps to rebuild, by key.
+
+    Raises ``InputError`` if results of other code are refused.
+    """
+    plans = distinct_plans(jobs)
+    to_rebuild = {key: step for plan in plans for key, step in plan.steps().items()}
+    results: list[Outdated] = []
+    if settings.overwrite != "always":
+        results = outdated(store, [step for plan in plans for step in plan.ends])
+        outdated_steps = {result.step.key: result.step for result in results}
+        to_rebuild = outdated_steps if settings.stale == "rebuild" else {}
+    if settings.plan or is_verbose():
+        print_plan(plans, [job.plan for job in jobs], store, console, anew=to_rebuild)
+    elif not is_quiet() and (line := describe_cost(plans, store, to_rebuild, n_workers)):
+        console.print(line)
+    report_outdated(results, settings.stale, console)
+    return to_rebuild
+
+
+# Sweeps: plan every cell, run missing points on an engine, resubmit lost ones, join the tables.
+#
+# A single point is a sweep of one cell, run in this process.
 
 LOCAL = "local"  # launcher of this machine
 ROUNDS = 3  # of a sweep whose results are removed while it runs
@@ -63,17 +210,17 @@ def run(command: Command) -> int:
     if settings.plan:
         return 0
     folder = settings.results if command.is_sweep else f"{settings.results}/{plans[0].key}"
-    from biasbridge.analysis.results import require_own
+    from biasbridge.analysis.tables import require_own
 
     require_own(Path(folder), study.writes)
     sweep = Sweep(command, cells, store, results_folder(folder), settings.overwrite, console)
-    with lease(store.root, _keys(jobs)) as hold_lease:
+    with lease(store.root, _step_keys(jobs)) as hold_lease:
         if to_rebuild:
             store.prove_writable()
         for step in to_rebuild.values():
             store.discard(step)
         jobs = sweep.run(jobs, hold_lease)
-        from biasbridge.train.engine.finish import finish  # loads what studies need
+        from biasbridge.train.engine.tables import finish  # loads what studies need
 
         with progress_lines(lambda: "writing the tables and conclusions"):
             plans = distinct_plans(jobs)
@@ -98,7 +245,7 @@ class Sweep:
         A round follows another if points are missing that did not fail: their results were removed,
         or an input file changed after planning, which makes them other points.
         """
-        unfinished = distinct(jobs)
+        unfinished = distinct_jobs(jobs)
         if self.overwrite != "always":
             unfinished = [job for job in unfinished if not self._is_done(job)]
         if self.overwrite == "only-cache":
@@ -109,7 +256,7 @@ class Sweep:
             if all(map(self._is_done, jobs)):
                 break
             jobs = plan_jobs(compose_points(self.command, self.cells), self.cells, self.store)
-            hold_lease(_keys(jobs))
+            hold_lease(_step_keys(jobs))
             if not (unfinished := self._list_undone(jobs)):
                 break
         return list(jobs)
@@ -151,7 +298,7 @@ class Sweep:
         """Return the jobs that did not fail and are not done."""
         undone = [
             job
-            for job in distinct(jobs)
+            for job in distinct_jobs(jobs)
             if not self._is_done(job) and not self._has_failed(job.plan.key)
         ]
         if undone:
@@ -181,5 +328,31 @@ def _in_turns(jobs: Sequence[Job]) -> list[Job]:
     return sorted(jobs, key=turn)
 
 
-def _keys(jobs: Sequence[Job]) -> set[str]:
+def _step_keys(jobs: Sequence[Job]) -> set[str]:
     return {key for job in jobs for key in job.plan.steps()}
+
+
+# Entry point of ``python train.py``: read the command, run its point or sweep, and exit.
+
+
+def main() -> NoReturn:
+    """Run the command and exit: 0 all done, 1 a point failed, 2 input refused."""
+    # Workers of an engine start in other folders; they must import this copy of the project.
+    os.environ["PYTHONPATH"] = os.pathsep.join(
+        filter(None, (str(IMPORTED_FROM), os.environ.get("PYTHONPATH")))
+    )
+    try:
+        with (
+            interruptible(),
+            initialize_config_dir(str(CONF), job_name="train", version_base="1.3"),
+        ):
+            options = read_options(set_verbosity(sys.argv[1:]))
+            if options.cfg:
+                show_config(options)
+            status = 0 if options.cfg else run(read_command(options))
+    except Exception as error:
+        refuse(error)
+    except Interrupted as stop:
+        print(GO_ON, file=sys.stderr)
+        sys.exit(stop.status)
+    sys.exit(status)

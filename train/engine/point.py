@@ -4,26 +4,38 @@ from __future__ import annotations
 
 import hashlib
 import json
+import time
+import traceback
 from collections.abc import Iterable, Mapping
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from biasbridge.extrinsic.task_words import FROM_TASK
-from biasbridge.files import InputError, choice, nearest
-from biasbridge.files.digest import digest_of
+from biasbridge.files import InputError, atomic_path, choice, nearest
 from biasbridge.files.language import require_one_language
-from biasbridge.intrinsic.probe import AnyMetric, Probe
-from biasbridge.train.engine.part import ComparesGroups, Facts, Planned, StepBuilder, Subject, Task
+from biasbridge.files.paths import digest_of
+from biasbridge.intrinsic.metric import AnyMetric, Probe
+from biasbridge.train.engine.locks import NoLockError, locked
 from biasbridge.train.engine.scores import build_probes, build_score
 from biasbridge.train.engine.source import full_name
-from biasbridge.train.tasks.genders import compares_genders
-from biasbridge.train.tasks.task_words import TaskWords
+from biasbridge.train.engine.steps import (
+    ComparesGroups,
+    Facts,
+    SharedSteps,
+    StepBuilder,
+    Subject,
+    Task,
+)
+from biasbridge.train.engine.store import Store, StoreError
+from biasbridge.train.tasks.task_words import TaskWords, compares_genders
 
 if TYPE_CHECKING:
-    from biasbridge.intrinsic.wordsets import Query
-    from biasbridge.train.engine.store import Step, Store
+    from biasbridge.intrinsic.words import Query
+    from biasbridge.train.engine.store import Step
+
 
 NO_TASK: Facts = {"task": "none"}
 NAMES = {"base": "parent"}  # step names of a subject and their names in the tables
@@ -101,7 +113,7 @@ class Point:
     @property
     def group_mismatch(self) -> str:
         """Warning if the queries are about other groups than those compared; else empty."""
-        from biasbridge.analysis.groups import group_mismatch
+        from biasbridge.analysis.naming import group_mismatch
 
         groups = self._word_groups().get("word_groups", "")
         return (
@@ -114,7 +126,7 @@ class Point:
         """Return ``word_groups`` if the words are about men and women and the groups are not."""
         if not isinstance(self.task, ComparesGroups) or self.asks_task:
             return {}
-        from biasbridge.analysis.groups import GENDERS, group_mismatch  # slow to import
+        from biasbridge.analysis.naming import GENDERS, group_mismatch  # slow to import
 
         compares_others = not self.task.compared or group_mismatch(GENDERS, self.task.compared)
         return (
@@ -236,12 +248,12 @@ def _options(ends: Iterable[Step]) -> dict[str, object]:
     return options
 
 
-def plan_point(point: Point, store: Store, planned: Planned | None = None) -> Plan:
+def plan_point(point: Point, store: Store, planned: SharedSteps | None = None) -> Plan:
     """Plan the point's steps: outside files are hashed, nothing is built.
 
     ``planned``: what it shares with the plans of other points.
     """
-    steps = StepBuilder(point.seed, store, planned or Planned())
+    steps = StepBuilder(point.seed, store, planned or SharedSteps())
     subject = point.subject.build_steps(steps)
     words = point.from_task.build_steps(steps) if point.from_task and point.asks_task else None
     scores = [build_score(steps, metric, subject, words) for metric in point.metrics]
@@ -250,3 +262,107 @@ def plan_point(point: Point, store: Store, planned: Planned | None = None) -> Pl
     probes = build_probes(steps, probe, point.metrics, subject, words) if probe else []
     task = point.task.build_steps(steps, subject) if point.task else None
     return Plan(point, subject, tuple(metrics.values()), tuple(probes), task)
+
+
+# Outcome of a point: the point is run, and how it ended is written to a file.
+#
+# Whether a point is done is decided by the store alone.
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How the last attempt at a point ended.
+
+    ``refused``: failed for invalid input; ``built``: the steps that were built, not found in the
+    store.
+    """
+
+    point: str
+    status: str = "done"
+    error: str = ""
+    traceback: str = ""
+    refused: bool = False
+    seconds: float = 0.0
+    built: tuple[str, ...] = ()
+
+    def columns(self) -> dict[str, str | bool]:
+        """Return the columns of the points table."""
+        return {"status": self.status, "error": self.error, "refused": self.refused}
+
+
+def results_folder(path: str) -> Path:
+    """Return the results folder after testing that it can be written and locked. Raises
+    ``InputError``.
+    """
+    folder = Path(path).resolve()
+    try:
+        (folder / "points").mkdir(parents=True, exist_ok=True)
+        with locked(folder / "points" / ".lock", f"the tables in {folder}"):
+            return folder
+    except OSError as error:
+        reason = str(error) if isinstance(error, NoLockError) else error.strerror
+        raise InputError(
+            f"cannot write {folder}: {reason}; choose another folder with results.dir=PATH"
+        ) from error
+
+
+def _outcome_path(results: Path, point: str) -> Path:
+    return results / "points" / f"{point}.json"
+
+
+def read_outcome(results: Path, point: str) -> Outcome | None:
+    """Return the outcome recorded for a point; None if it is missing or unreadable."""
+    try:
+        record = json.loads(_outcome_path(results, point).read_text(encoding="utf-8"))
+        return Outcome(**(record | {"built": tuple(record["built"])}))
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+        return None
+
+
+def read_stamp(results: Path, point: str) -> tuple[int, int] | None:
+    """Return a value that changes with every write of an outcome, even if the clock is set back."""
+    try:
+        stat = _outcome_path(results, point).stat()
+    except OSError:
+        return None
+    return stat.st_ino, stat.st_mtime_ns
+
+
+def run_point(plan: Plan, store: Store, results: Path) -> Outcome:
+    """Build the point's scores and write the outcome.
+
+    Errors of steps, ``SystemExit`` included, are written with their traceback and not raised.
+    """
+    start = time.perf_counter()
+    failure: BaseException | None = None
+    try:
+        for step in plan.ends:
+            store.make(step)
+    except (Exception, SystemExit) as error:
+        failure = error
+    outcome = Outcome(
+        plan.key, seconds=round(time.perf_counter() - start, 3), built=tuple(store.built)
+    )
+    return write_outcome(outcome if failure is None else _failed_outcome(outcome, failure), results)
+
+
+def _failed_outcome(outcome: Outcome, error: BaseException) -> Outcome:
+    is_expected = isinstance(error, InputError | StoreError)
+    return replace(
+        outcome,
+        status="failed",
+        error=str(error) if is_expected else f"{type(error).__name__}: {error}",
+        traceback="".join(traceback.format_exception(error)),
+        refused=isinstance(error, InputError),
+    )
+
+
+def write_outcome(outcome: Outcome, results: Path) -> Outcome:
+    """Write the outcome to ``results/points/``; return a failed one if it cannot be written."""
+    try:
+        with atomic_path(_outcome_path(results, outcome.point)) as path:
+            path.write_text(json.dumps(asdict(outcome), indent=1), encoding="utf-8")
+    except (InputError, OSError) as error:
+        reason = outcome.error or f"its outcome could not be written: {error}"
+        return replace(outcome, status="failed", error=reason)
+    return outcome

@@ -10,26 +10,18 @@ from typing import TYPE_CHECKING, get_args
 import pandas as pd
 
 from biasbridge.analysis.naming import ALL
-from biasbridge.analysis.planner import (
-    Design,
-    Pilot,
-    Planner,
-    Power,
-    Scenario,
-    estimate_pilot,
-    power,
-)
+from biasbridge.analysis.power import Design, Pilot, Planner, Power, Scenario, estimate_pilot, power
+from biasbridge.analysis.printing import print_table
 from biasbridge.analysis.study import Correlation
-from biasbridge.analysis.terminal import print_table
 from biasbridge.files import InputError
-from biasbridge.files.progress import duration
-from biasbridge.train.engine.estimate import total_cost
+from biasbridge.files.terminal import duration
+from biasbridge.train.engine.cost import total_cost
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from biasbridge.analysis.study import Study
-    from biasbridge.intrinsic.probe import AnyMetric
+    from biasbridge.intrinsic.metric import AnyMetric
     from biasbridge.train.engine.point import Plan
     from biasbridge.train.engine.store import Store
 
@@ -103,10 +95,9 @@ def _shares(powers: Sequence[Power]) -> list[str]:
 def read_pilot(results: Path, study: Correlation) -> Pilot:
     """Return the noise estimates of the tables in a results folder; empty without tables."""
     from biasbridge.analysis.correlate import correlate_slices
-    from biasbridge.analysis.frame import as_float
     from biasbridge.analysis.joined import has_gaps, join_points
     from biasbridge.analysis.naming import present_confirmatory
-    from biasbridge.analysis.results import read_tables
+    from biasbridge.analysis.tables import as_float, read_tables
 
     if not (results / "points.parquet").exists():
         return Pilot()

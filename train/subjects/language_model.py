@@ -1,29 +1,374 @@
-"""Language models, trained or loaded: likelihoods, vectors of texts and vectors of words."""
+"""Language models: trained on a corpus, or loaded."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar, Protocol, runtime_checkable
+
+import numpy as np
+from annotated_types import doc
 
 from biasbridge.corpora.protocols import Corpus, PlantedCorpus
-from biasbridge.corpora.recount import recount_truths
-from biasbridge.corpora.truths import read_truths, write_truths
+from biasbridge.corpora.truths import read_truths, recount_truths, write_truths
 from biasbridge.debias.base import Method, Words, method_family, method_label
-from biasbridge.files import InputError, choice
-from biasbridge.files.choice import Fileless
-from biasbridge.files.language import language_of, require_one_language
-from biasbridge.files.models.encoder import ENCODING, MODEL, Pooling
-from biasbridge.files.models.folder import link_files
-from biasbridge.train.engine.encodings import PLAIN
-from biasbridge.train.subjects.models import AdaptedModel, LoadedModel, TrainedModel
+from biasbridge.files import Choice, InputError, choice
+from biasbridge.files.choice import Count, Fileless
+from biasbridge.files.language import UNDETERMINED, language_of, require_one_language
+from biasbridge.files.models.encoder import ENCODING, MODEL, Context, Encoder, Pooling, WordPooling
+from biasbridge.files.models.language_model import link_files
+from biasbridge.files.paths import digest_of
+from biasbridge.files.places import Place, find_model, without_commit
+from biasbridge.intrinsic.words import load_queries, read_wordsets
+from biasbridge.train.engine.device import step_device
+from biasbridge.train.engine.scores import PLAIN
 from biasbridge.train.subjects.static import PLANTED, build_corpus, write_corpus
-from biasbridge.train.subjects.transformer import ALONE, WordsInTemplates
 
 if TYPE_CHECKING:
-    from biasbridge.train.engine.part import Facts, Inputs, StepBuilder
+    from gensim.models import KeyedVectors
+
+    from biasbridge.corpora.truths import PlantedTerm
+    from biasbridge.files.models.language_model import LanguageModel
+    from biasbridge.train.engine.steps import Facts, Inputs, StepBuilder
     from biasbridge.train.engine.store import Step
+
+
+@runtime_checkable
+class TrainedModel(Choice, Protocol):
+    """A language model that is trained on a corpus."""
+
+    def train(
+        self, corpus: Path, out: Path, *, seed: int, truths: Mapping[str, PlantedTerm] | None
+    ) -> Mapping[str, object]:
+        """Write a folder with model and tokenizer; return how the training went.
+
+        ``corpus``: a file of one tokenised sentence per line. ``truths``: the planted bias, by
+        term.
+        """
+
+
+@runtime_checkable
+class LoadedModel(Choice, Protocol):
+    """An existing language model."""
+
+    def save(self, out: Path, *, seed: int) -> None:
+        """Write a folder with the whole model and its tokenizer."""
+
+
+@runtime_checkable
+class AdaptedModel(TrainedModel, Protocol):
+    """A model that is trained from another: ``train`` is given a folder that holds it."""
+
+    @property
+    def base(self) -> LoadedModel:
+        """The model that it is trained from."""
+
+
+@choice
+class PretrainedModel:
+    """A local folder, ``org/name@COMMIT`` on a hub, or ``package:NAME``.
+
+    ``random_weights``: the same configuration with weights drawn by the run's seed, a model that
+    has learned nothing. ``label``: name in the tables. ``language``: of the model's texts.
+    """
+
+    model: Annotated[str, doc("a folder, org/name@COMMIT, or package:NAME")]
+    random_weights: Annotated[bool, doc("true: the same configuration with random weights")] = False
+    label: Annotated[str | None, doc("stands for the model in the tables")] = None
+    language: str = UNDETERMINED
+
+    version: ClassVar[int] = 1
+    unkeyed: ClassVar[tuple[str, ...]] = ("model", "label", "language")
+    chosen_as: ClassVar[tuple[str, ...]] = ("model/loaded",)
+    configuration: ClassVar[Mapping[str, object]] = {"language": "${language}"}
+
+    @property
+    def name(self) -> str:
+        """``label`` or the last part of ``model``, with ``_random`` for random weights."""
+        name = self.label or Path(without_commit(self.model)).name.removeprefix("package:")
+        return f"{name}_random" if self.random_weights else name
+
+    @property
+    def seeded(self) -> bool:
+        """Whether the run's seed matters: only for random weights."""
+        return self.random_weights
+
+    @property
+    def _place(self) -> Place:
+        return find_model(self.model)
+
+    def files(self) -> list[Path]:
+        """Return the files of a local model. Raises ``InputError`` if there is no such model."""
+        return self._place.files()
+
+    def keyed(self) -> Mapping[str, object]:
+        """Return the name and commit of a model on a hub."""
+        place = self._place
+        return {"model": "" if place.local else place.source, "revision": place.revision}
+
+    def facts(self) -> Facts:
+        """Return the column ``random_weights`` if the weights are random."""
+        return {"random_weights": True} if self.random_weights else {}
+
+    def save(self, out: Path, *, seed: int) -> None:
+        """Write the model's own files, or its weights as safetensors in float32.
+
+        Raises ``InputError`` for a model that does not load completely.
+        """
+        from biasbridge.files.models.language_model import open_model
+
+        random_seed = seed if self.random_weights else None
+        language_model = open_model(self.model, random_seed=random_seed)
+        save_model(language_model, None if self.random_weights else self._place, out)
+
+
+def save_model(language_model: LanguageModel, place: Place | None, out: Path) -> None:
+    """Copy a local model's own files; write any other model as safetensors in float32."""
+    if place and place.local and not place.gguf:
+        out.mkdir()
+        for path in place.files():
+            copy = out / path.relative_to(place.source)
+            copy.parent.mkdir(exist_ok=True)
+            shutil.copyfile(path, copy)
+    else:
+        save_whole(language_model, out)
+
+
+def save_whole(language_model: LanguageModel, out: Path) -> None:
+    """Write model and tokenizer to a folder, as safetensors."""
+    from transformers.utils.logging import disable_progress_bar
+
+    from biasbridge.files.models.language_model import without_quantisation
+
+    disable_progress_bar()
+    without_quantisation(language_model.model).save_pretrained(out)
+    language_model.tokenizer.save_pretrained(out)
+
+
+# Words in templates, and their mean vectors over these contexts.
+
+
+def word_as_text(word: str) -> str:
+    """Return the word as written in text: underscores of ``registered_nurse`` become spaces."""
+    return word.replace("_", " ").strip() or word
+
+
+def template_contexts(words: Sequence[str], templates: Sequence[str]) -> dict[str, list[Context]]:
+    """Return each word in every template, at ``{}``; the template ``{}`` is the word alone.
+
+    Raises ``InputError`` for a template that does not contain ``{}`` exactly once.
+    """
+    for template in templates:
+        if template.count("{}") != 1:
+            example = "such as 'This is {}.'"
+            raise InputError(f"template {template!r}: give one with {{}} once, {example}")
+    contexts: dict[str, list[Context]] = {}
+    for word in words:
+        text, split_templates = word_as_text(word), [template.split("{}") for template in templates]
+        contexts[word] = [
+            Context(before + text + after, len(before), len(before) + len(text))
+            for before, after in split_templates
+        ]
+    return contexts
+
+
+def word_vectors(
+    encoder: Encoder,
+    contexts: Mapping[str, Sequence[Context]],
+    *,
+    layer: int = -1,
+    pooling: WordPooling = "mean",
+    batch_size: int = 32,
+) -> KeyedVectors:
+    """Return each word's mean vector over its contexts (see ``Encoder.vectors``).
+
+    Words with parts unknown to the tokenizer, and words beyond the model's maximum length in all
+    contexts, are left out. Raises ``InputError`` if no word remains, and as ``Encoder.vectors``
+    does.
+    """
+    from biasbridge.files.vectors import keyed
+
+    known_contexts = {
+        word: word_contexts
+        for word, word_contexts in contexts.items()
+        if encoder.knows(word_as_text(word))
+    }
+    all_contexts = list(chain.from_iterable(known_contexts.values()))
+    if not all_contexts:
+        raise InputError(
+            "no word has tokens that the model knows; choose other"
+            " words, another corpus or another model"
+        )
+    states = encoder.vectors(all_contexts, layer=layer, pooling=pooling, batch_size=batch_size)
+    ends = np.cumsum([len(word_contexts) for word_contexts in known_contexts.values()])[:-1]
+    means = {}
+    for word, rows in zip(known_contexts, np.split(states, ends), strict=True):
+        inside = rows[np.isfinite(rows).all(axis=1)]
+        if len(inside):
+            means[word] = inside.mean(axis=0, dtype=np.float64).astype(np.float32)
+    if not means:
+        raise InputError(
+            "every word lies beyond the maximum length of the model; shorten the texts"
+        )
+    return keyed(list(means), np.array(list(means.values())))
+
+
+# Word vectors of a Hugging Face model: for words alone or in templates.
+
+ALONE = ("{}",)
+
+
+class _WordList:
+    """Base of choices with a list of words.
+
+    ``queries``: words of these queries, built in or of the file ``words`` (default: all of that
+    file). ``vocabulary``: a file of one word per line.
+    """
+
+    queries: tuple[str, ...]
+    words: str | None
+    vocabulary: str | None
+
+    def __post_init__(self) -> None:
+        if not (self.queries or self.words or self.vocabulary):
+            raise InputError(
+                "a model has no list of words; name queries, or give a file: words"
+                " (queries) or vocabulary (one word per line)"
+            )
+
+    def listed(self) -> list[str]:
+        """Return the distinct words, in the order of the queries and then of the file."""
+        from biasbridge.files.text import read_lines
+
+        names = self.queries or (list(read_wordsets(self.words).queries) if self.words else [])
+        query_words = [
+            word
+            for query in load_queries(names, self.words)
+            for wordset in query.sets.values()
+            for word in wordset.words
+        ]
+        lines = read_lines(self.vocabulary) if self.vocabulary else ()
+        return list(
+            dict.fromkeys([*query_words, *(line.strip() for line in lines if line.strip())])
+        )
+
+
+@choice
+class WordsInTemplates(_WordList, Fileless):
+    """Word vectors of a language model, averaged over ``templates`` with ``{}`` for the word.
+
+    The template ``{}`` is the word alone. ``layer``, ``pooling``: see
+    ``biasbridge.files.models.encoder.Encoder.vectors``.
+    """
+
+    queries: tuple[str, ...] = ()
+    words: str | None = None
+    vocabulary: str | None = None
+    templates: tuple[str, ...] = ALONE
+    layer: int = -1
+    pooling: WordPooling = "mean"
+
+    name: ClassVar[str] = "words"
+    version: ClassVar[int] = 1
+    seeded: ClassVar[bool] = False
+    unkeyed: ClassVar[tuple[str, ...]] = ("queries", "words", "vocabulary")
+
+    def keyed(self) -> Mapping[str, object]:
+        """Return the digest of the words, wherever they are listed."""
+        return {"listed": digest_of(self.listed())}
+
+    def vectors_by(self, model: Path) -> KeyedVectors:
+        """Return vectors by a model's folder. Raises ``InputError`` if it knows no word."""
+        contexts = template_contexts(self.listed(), self.templates)
+        encoder = Encoder(model, device=step_device())
+        return word_vectors(encoder, contexts, layer=self.layer, pooling=self.pooling)
+
+
+@choice
+class Transformer(_WordList):
+    """Each word alone, or averaged over ``templates``: texts with ``{}`` for the word.
+
+    The template ``{}`` is the word alone; `` {}`` is its form within a sentence for byte-level
+    tokenizers (GPT-2, RoBERTa). ``{mask}`` stands for the model's mask token. Underscores in a word
+    are spaces in its text. ``model``: a local folder, keyed by its bytes, or
+    ``org/name@COMMIT`` on a hub. ``layer``, ``pooling``: see
+    ``biasbridge.files.models.encoder.Encoder.vectors``. ``label``: name in the tables.
+    """
+
+    model: Annotated[str, doc("a local folder with tokenizer and safetensors, or org/name@COMMIT")]
+    queries: Annotated[
+        tuple[str, ...], doc("whose words have vectors; of the file words all where there are none")
+    ] = ()
+    words: Annotated[str | None, doc("file of one's own queries, YAML or JSON")] = None
+    vocabulary: Annotated[str | None, doc("further words, a file of one word a line")] = None
+    layer: Annotated[int, doc("of the hidden states: 0 embeddings, -1 the last")] = -1
+    pooling: Annotated[
+        WordPooling,
+        doc("of the word's tokens; first or last of them; cls, text: of the whole text"),
+    ] = "mean"
+    batch_size: Count = 32
+    device: str = "cpu"
+    label: Annotated[str | None, doc("stands for the model in the tables")] = None
+    templates: Annotated[
+        tuple[str, ...], doc("texts with {} in the word's place, averaged; {mask}: the mask token")
+    ] = ALONE
+
+    version: ClassVar[int] = 1
+    seeded: ClassVar[bool] = False
+    unkeyed: ClassVar[tuple[str, ...]] = (
+        *("model", "queries", "words", "vocabulary"),
+        *("device", "label"),
+    )
+    chosen_as: ClassVar[tuple[str, ...]] = ("embedding/transformers",)
+    configuration: ClassVar[Mapping[str, object]] = {
+        "queries": ["gender_authors", "weat6b", "weat7", "weat8"],
+        "device": "${device}",
+    }
+
+    @property
+    def name(self) -> str:
+        """``label``, or the last part of ``model``."""
+        return self.label or Path(without_commit(self.model)).name
+
+    def files(self) -> list[Path]:
+        """Return the files of a local model.
+
+        Raises ``InputError`` for a path without a model and a hub name without a commit.
+        """
+        return find_model(self.model).files()
+
+    def keyed(self) -> Mapping[str, object]:
+        """Return the digest of the words, and the name and commit of a model on a hub."""
+        place = find_model(self.model)
+        model = {"model": "" if place.local else place.source, "revision": place.revision}
+        return {**model, "listed": digest_of(self.listed())}
+
+    def facts(self) -> Facts:
+        """Return the columns contexts, layer and pooling."""
+        contexts = "alone" if self.templates == ALONE else " | ".join(self.templates)
+        return {"contexts": contexts, "layer": self.layer, "pooling": self.pooling}
+
+    def load(self) -> KeyedVectors:
+        """Return the vectors.
+
+        Raises ``InputError`` for a template without ``{}``, and for ``{mask}`` if the tokenizer has
+        no mask token.
+        """
+        if not self.templates:
+            raise InputError("templates is empty; give {} for words alone")
+        contexts = template_contexts(self.listed(), self.templates)  # before the model is loaded
+        encoder = Encoder(self.model, device=self.device)
+        if any("{mask}" in template for template in self.templates):
+            filled = [template.replace("{mask}", encoder.mask) for template in self.templates]
+            contexts = template_contexts(self.listed(), filled)
+        options = {"layer": self.layer, "batch_size": self.batch_size}
+        return word_vectors(encoder, contexts, pooling=self.pooling, **options)
+
+
+# Language models, trained or loaded: likelihoods, vectors of texts and vectors of words.
 
 
 @choice

@@ -1,36 +1,224 @@
-"""Static word vectors, trained or loaded, and modified by a debiasing method."""
+"""Skip-gram embeddings by gensim; the defaults are those of Goldfarb-Tarrant et al. (2021)."""
 
 from __future__ import annotations
 
 import json
+import logging
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
+from annotated_types import doc
 
 from biasbridge.corpora.planting import PlantableCorpus, plant_corpus
 from biasbridge.corpora.protocols import Corpus, LimitedCorpus, PlantedCorpus, SampledCorpus
+from biasbridge.corpora.tokens import UNKNOWN
 from biasbridge.corpora.truths import write_truths
-from biasbridge.corpora.tweets import UNKNOWN
 from biasbridge.debias.base import Method, Words, method_family, method_label
-from biasbridge.files import InputError, choice, read_lines
-from biasbridge.files.choice import Fileless
+from biasbridge.files import Choice, InputError, choice, read_lines
+from biasbridge.files.choice import Count, Fileless, NotNegative, Positive, Whole
 from biasbridge.files.language import (
     UNDETERMINED,
     guess_language,
     language_of,
     require_one_language,
 )
-from biasbridge.train.subjects.embed import LoadedEmbedding, TrainedEmbedding
+from biasbridge.files.vector_files import find_registered, vector_files
+from biasbridge.train.engine.steps import Subject
 
 if TYPE_CHECKING:
-    from biasbridge.intrinsic.wordsets import Query
-    from biasbridge.train.engine.part import Facts, Inputs, StepBuilder
+    from gensim.models import KeyedVectors
+    from gensim.models import Word2Vec as GensimWord2Vec
+
+    from biasbridge.intrinsic.words import Query
+    from biasbridge.train.engine.steps import Facts, Inputs, StepBuilder
     from biasbridge.train.engine.store import Step
+
+
+log = logging.getLogger(__name__)
+
+
+@runtime_checkable
+class TrainedEmbedding(Choice, Protocol):
+    """An embedding that is trained on a corpus."""
+
+    def train(self, corpus: Path, *, seed: int) -> KeyedVectors:
+        """Train on a file of one tokenised sentence per line; return the word vectors."""
+
+
+@runtime_checkable
+class LoadedEmbedding(Choice, Protocol):
+    """An existing embedding."""
+
+    def load(self) -> KeyedVectors:
+        """Read and check the vectors."""
+
+
+@choice
+class Word2Vec(Fileless):
+    """Skip-gram with negative sampling (Mikolov et al., 2013).
+
+    ``workers=1`` gives the same vectors for the same seed on the same machine; more workers train
+    faster and are not reproducible. ``sample``: threshold of frequent-word subsampling.
+    ``epochs=0`` gives random vectors, as before training.
+    """
+
+    dim: Count = 300
+    window: Count = 5
+    min_count: Count = 5
+    epochs: Annotated[Whole, doc("0: random vectors")] = 5
+    negative: Count = 5
+    sample: NotNegative = 1e-3
+    learning_rate: Positive = 0.025
+    workers: Annotated[
+        Count, doc("1: the same vectors for the same seed; more: faster, not reproducible")
+    ] = 1
+
+    version: ClassVar[int] = 1
+    name: ClassVar[str] = "word2vec"
+    chosen_as: ClassVar[tuple[str, ...]] = ("embedding/word2vec",)
+    configuration: ClassVar[Mapping[str, object]] = {
+        "dim": "${size.dim}",
+        "min_count": "${size.min_count}",
+        "epochs": "${size.epochs}",
+        "workers": "${size.workers}",
+    }
+
+    def facts(self) -> dict[str, object]:
+        """Return the column ``training_steps``: 0 for random vectors."""
+        return {} if self.epochs else {"training_steps": 0}
+
+    def train(self, corpus: Path, *, seed: int) -> KeyedVectors:
+        """Return vectors of the words that occur ``min_count`` times, most frequent first.
+
+        ``corpus``: a file of one tokenised sentence per line.
+        """
+        from gensim.models import Word2Vec as GensimWord2Vec  # slow to import
+
+        return self._train(GensimWord2Vec, corpus, seed)
+
+    def _train(
+        self, model_class: Callable[..., GensimWord2Vec], corpus: Path, seed: int, **extra: int
+    ) -> KeyedVectors:
+        model = model_class(
+            sg=1,
+            vector_size=self.dim,
+            window=self.window,
+            min_count=self.min_count,
+            epochs=self.epochs,
+            negative=self.negative,
+            sample=self.sample,
+            alpha=self.learning_rate,
+            workers=self.workers,
+            seed=seed,
+            **extra,
+        )
+        model.build_vocab(corpus_file=str(corpus))
+        if not len(model.wv):
+            raise InputError(
+                f"no word of {corpus} occurs {self.min_count} times; lower embedding.min_count or"
+                " give a larger corpus"
+            )
+        if self.epochs:
+            words = model.corpus_total_words
+            model.train(corpus_file=str(corpus), total_words=words, epochs=self.epochs)
+        return _whole_words(model.wv)
+
+
+@choice
+class FastText(Word2Vec):
+    """Skip-gram whose word vectors are averages over character n-grams (Bojanowski et al., 2017).
+
+    Only vectors of whole words are kept, as in the study: words unseen in training are out of
+    vocabulary. ``bucket`` hashed n-grams of ``min_n`` to ``max_n`` characters cost ``bucket * dim *
+    4`` bytes during training.
+    """
+
+    min_n: Count = 3
+    max_n: Count = 6
+    bucket: Count = 2_000_000
+
+    name: ClassVar[str] = "fasttext"
+    chosen_as: ClassVar[tuple[str, ...]] = ("embedding/fasttext",)
+    configuration: ClassVar[Mapping[str, object]] = {
+        "dim": "${size.dim}",
+        "min_count": "${size.min_count}",
+        "epochs": "${size.epochs}",
+        "workers": "${size.workers}",
+        "bucket": "${size.bucket}",
+    }
+
+    def train(self, corpus: Path, *, seed: int) -> KeyedVectors:
+        """Train as ``Word2Vec.train`` does."""
+        from gensim.models import FastText as GensimFastText  # slow to import
+
+        ngrams = {"min_n": self.min_n, "max_n": self.max_n, "bucket": self.bucket}
+        return self._train(GensimFastText, corpus, seed, **ngrams)
+
+
+def _whole_words(wv: KeyedVectors) -> KeyedVectors:
+    """Return plain vectors of the words with their counts."""
+    from gensim.models import KeyedVectors
+
+    vectors = KeyedVectors(wv.vector_size)
+    vectors.add_vectors(wv.index_to_key, wv.vectors)
+    for word in wv.index_to_key:
+        vectors.set_vecattr(word, "count", wv.get_vecattr(word, "count"))
+    return vectors
+
+
+@choice
+class Pretrained:
+    """Pretrained vectors, from a file of any format that ``biasbridge.files.vectors.read_vectors``
+    reads or by their registered name.
+
+    ``trusted`` allows gensim's native format, a pickle that can run code. ``language``: of the
+    words (see ``biasbridge.files.language``).
+    """
+
+    path: str
+    trusted: Annotated[
+        bool, doc("true allows gensim's native format, a pickle: only for files you made")
+    ] = False
+    language: Annotated[
+        str,
+        doc("an ISO 639 code such as es: words and queries in another language are then refused"),
+    ] = UNDETERMINED
+
+    version: ClassVar[int] = 1
+    seeded: ClassVar[bool] = False
+    unkeyed: ClassVar[tuple[str, ...]] = ("path", "trusted", "language")
+    chosen_as: ClassVar[tuple[str, ...]] = ("embedding/pretrained",)
+    configuration: ClassVar[Mapping[str, object]] = {"language": "${language}"}
+
+    def __post_init__(self) -> None:
+        """Raise ``InputError`` for registered vectors that are not in the data folder."""
+        find_registered(self.path)
+
+    @property
+    def name(self) -> str:
+        """The file's name, which is the embedding's name in the tables."""
+        return Path(self.path).name
+
+    def files(self) -> list[Path]:
+        """Return the files whose bytes decide the result."""
+        return vector_files(self.path)
+
+    def load(self) -> KeyedVectors:
+        """Read and check the vectors."""
+        from biasbridge.files.vectors import read_vectors, reading_notes  # gensim is slow to import
+
+        vectors = read_vectors(self.path, trusted=self.trusted)
+        for note in reading_notes(vectors):
+            log.warning(note)
+        return vectors
+
+
+# Static word vectors, trained or loaded, and modified by a debiasing method.
 
 PLANTED = "planted.json"
 
@@ -114,13 +302,13 @@ class StaticVectors(Fileless):
     def build_steps(self, steps: StepBuilder) -> Mapping[str, Step]:
         """Return ``vectors``, the unmodified ``base`` and, if trained, the ``corpus``."""
         if isinstance(self.embedding, LoadedEmbedding):
-            base = steps("vectors", self.embedding, load)
+            base = steps("vectors", self.embedding, load_embedding)
             return {"vectors": self._modify(steps, {"vectors": base}), "base": base}
         corpus = build_corpus(steps, self.corpus)
-        base = steps("vectors", self.embedding, train, {"corpus": corpus})
+        base = steps("vectors", self.embedding, train_embedding, {"corpus": corpus})
         changed = self._modify(steps, {"text": corpus, "vectors": base})
         if self.modified and self.debias.acts_on == "text":
-            changed = steps("vectors", self.embedding, train, {"corpus": changed})
+            changed = steps("vectors", self.embedding, train_embedding, {"corpus": changed})
         return {"vectors": changed, "base": base, "corpus": corpus}
 
     def _modify(self, steps: StepBuilder, inputs: Mapping[str, Step]) -> Step:
@@ -187,7 +375,7 @@ def write_corpus(corpus: Corpus, out: Path, inputs: Inputs, seed: int) -> None:
     (out / "counts.json").write_text(json.dumps(counts, indent=1), encoding="utf-8")
 
 
-def train(embedding: TrainedEmbedding, out: Path, inputs: Inputs, seed: int) -> None:
+def train_embedding(embedding: TrainedEmbedding, out: Path, inputs: Inputs, seed: int) -> None:
     """Write ``vectors/``. Raises ``InputError`` if the training diverged."""
     from biasbridge.files.vectors import save_mapped
 
@@ -200,8 +388,95 @@ def train(embedding: TrainedEmbedding, out: Path, inputs: Inputs, seed: int) -> 
     save_mapped(vectors, out / "vectors")
 
 
-def load(embedding: LoadedEmbedding, out: Path, inputs: Inputs, seed: int) -> None:
+def load_embedding(embedding: LoadedEmbedding, out: Path, inputs: Inputs, seed: int) -> None:
     """Write ``vectors/``, so that every later run maps the same memory."""
     from biasbridge.files.vectors import save_mapped
 
     save_mapped(embedding.load(), out / "vectors")
+
+
+# Reference models, biased and unbiased, on their common vocabulary.
+
+
+@choice
+class Reference(Fileless):
+    """One of two models with known or assumed bias; ``which`` says which one is measured.
+
+    The vectors are restricted to the common vocabulary, so every metric finds the same words in
+    both.
+    """
+
+    biased: Subject
+    unbiased: Subject
+    which: Literal["biased", "unbiased"] = "biased"
+
+    name: ClassVar[str] = "reference"
+    version: ClassVar[int] = 1
+    gives: ClassVar[tuple[str, ...]] = ("vectors",)
+    unit: ClassVar[str] = "vectors"
+
+    def __post_init__(self) -> None:
+        subjects = {"the biased model": self.biased, "the unbiased model": self.unbiased}
+        require_one_language(subjects, "choose models of one language")
+        for name, subject in subjects.items():
+            if "vectors" not in subject.gives:
+                gives = ", ".join(subject.gives)
+                raise InputError(
+                    f"{name} {subject.name} gives {gives}; choose one that gives vectors"
+                )
+
+    @property
+    def language(self) -> str:
+        """Language of the models."""
+        return language_of(self.biased)
+
+    @property
+    def _measured(self) -> Subject:
+        return self.biased if self.which == "biased" else self.unbiased
+
+    def facts(self) -> Facts:
+        """Return the columns of the measured model and ``reference``, which of the two it is."""
+        generated = bool(self.biased.facts()["generated"] or self.unbiased.facts()["generated"])
+        return {**self._measured.facts(), "reference": self.which, "generated": generated}
+
+    def build_steps(self, steps: StepBuilder) -> Mapping[str, Step]:
+        """Return ``vectors`` (common words), full ``biased`` and ``unbiased`` ones, and other
+        steps.
+        """
+        models = {
+            "biased": self.biased.build_steps(steps),
+            "unbiased": self.unbiased.build_steps(steps),
+        }
+        full_vectors = {name: model_steps["vectors"] for name, model_steps in models.items()}
+        opposite = "unbiased" if self.which == "biased" else "biased"
+        inputs = {"vectors": full_vectors[self.which], "other": full_vectors[opposite]}
+        shared = steps("shared", Shared(), keep_shared, inputs)
+        return {**models[self.which], **full_vectors, "vectors": shared}
+
+
+@choice
+class Shared(Fileless):
+    """Common vocabulary of two models."""
+
+    name: ClassVar[str] = "shared"
+    version: ClassVar[int] = 1
+    seeded: ClassVar[bool] = False
+
+
+def keep_shared(shared: Shared, out: Path, inputs: Inputs, seed: int) -> None:
+    """Write ``vectors/`` of the common words. Raises ``InputError`` if there are none."""
+    from biasbridge.files.vectors import keyed, open_mapped, save_mapped
+
+    measured, opposite = (open_mapped(inputs[name] / "vectors") for name in ("vectors", "other"))
+    indices = [i for i, word in enumerate(measured.index_to_key) if word in opposite]
+    if not indices:
+        raise InputError(
+            f"the reference models share no word: one has {_examples(measured.index_to_key)}, the"
+            f" other {_examples(opposite.index_to_key)}; choose models of one language and spelling"
+        )
+    words = [measured.index_to_key[i] for i in indices]
+    save_mapped(keyed(words, measured.vectors[indices]), out / "vectors")
+
+
+def _examples(words: list[str]) -> str:
+    return ", ".join(words[:3]) + ", ..."

@@ -8,20 +8,17 @@ from typing import TYPE_CHECKING, ClassVar
 
 import pandas as pd
 
-from biasbridge.extrinsic.bbq.groups import crossed_targets
-from biasbridge.extrinsic.bbq.model_answers import Normalisation, bbq_rows, choose_options
-from biasbridge.extrinsic.bbq.options import NO_ANSWER
-from biasbridge.extrinsic.bbq.reading import TEMPLATE, read_data, read_items
-from biasbridge.extrinsic.bbq.scores import flag_answers
-from biasbridge.extrinsic.bbq.terminal import SOURCE
+from biasbridge.extrinsic.bbq import BBQ_SOURCE, NO_ANSWER, crossed_targets, flag_answers
+from biasbridge.extrinsic.bbq_answers import TEMPLATE, read_data, read_items
 from biasbridge.extrinsic.gap_table import as_table
+from biasbridge.extrinsic.model_answers import Normalisation, bbq_rows, choose_options
 from biasbridge.files import InputError, choice
 from biasbridge.files.choice import Count
-from biasbridge.files.verbosity import LOG
+from biasbridge.files.terminal import LOG
 from biasbridge.train.engine.scores import open_needed
 
 if TYPE_CHECKING:
-    from biasbridge.train.engine.part import Facts, Inputs, StepBuilder
+    from biasbridge.train.engine.steps import Facts, Inputs, StepBuilder
     from biasbridge.train.engine.store import Step
 
 
@@ -70,14 +67,14 @@ class BBQ:
 
     def build_steps(self, steps: StepBuilder, subject: Mapping[str, Step]) -> Step:
         """Return the table of accuracies and scores."""
-        return steps("extrinsic", self, measure, {"model": subject["model"]})
+        return steps("extrinsic", self, measure_bbq, {"model": subject["model"]})
 
     def warnings(self, find: Callable[[str], Path | None]) -> list[str]:
         """Return whose the items are."""
-        return [SOURCE]
+        return [BBQ_SOURCE]
 
 
-def measure(task: BBQ, out: Path, inputs: Inputs, seed: int) -> None:
+def measure_bbq(task: BBQ, out: Path, inputs: Inputs, seed: int) -> None:
     """Write ``scores.parquet``: accuracies and bias scores by category and context."""
     table = task.read()
     items, _ = read_items(table)

@@ -12,20 +12,31 @@ from typing import TYPE_CHECKING, ClassVar
 import pandas as pd
 
 from biasbridge.corpora.protocols import Challenge, DocumentSource
-from biasbridge.extrinsic.coreference.challenge.gaps import ChallengeGaps
+from biasbridge.extrinsic.coreference.challenge import ChallengeGaps
+from biasbridge.extrinsic.gap_table import as_table
+from biasbridge.extrinsic.model_answers import (
+    GENDERS,
+    Normalisation,
+    people_of,
+    read_referents,
+    referent_rows,
+)
 from biasbridge.extrinsic.protocols import Resolver
-from biasbridge.files import choice
+from biasbridge.files import InputError, choice
 from biasbridge.files.choice import Fileless, Whole
 from biasbridge.files.documents import read_cases, read_documents, write_cases, write_documents
 from biasbridge.files.language import language_of
+from biasbridge.files.terminal import LOG
 from biasbridge.train.engine.device import one_thread
+from biasbridge.train.engine.scores import open_needed
 from biasbridge.train.engine.source import loaded_source, source_of
 
 if TYPE_CHECKING:
     from biasbridge.extrinsic.coreference.resolution import Resolution
     from biasbridge.files.documents import Document
-    from biasbridge.train.engine.part import Facts, Inputs, StepBuilder
+    from biasbridge.train.engine.steps import Facts, Inputs, StepBuilder
     from biasbridge.train.engine.store import Step
+
 
 CASES, MENTIONS = "cases.jsonl", "mentions.parquet"
 CHALLENGE, HELD_OUT = "challenge", "test"
@@ -108,7 +119,7 @@ def resolve(resolver: Resolver, out: Path, inputs: Inputs, seed: int) -> None:
     An interrupted training continues from its state in the store's folder ``unfinished``, unless
     its code or its inputs have changed.
     """
-    from biasbridge.extrinsic.coreference.model.training import OtherTrainingError
+    from biasbridge.extrinsic.coreference.training import OtherTrainingError
     from biasbridge.files.vectors import open_mapped
 
     unfinished = out.parent.with_name("unfinished") / out.name
@@ -154,9 +165,12 @@ def _mentions(splits: Mapping[str, Sequence[Resolution]]) -> pd.DataFrame:
 
 def measure_gaps(gaps: ChallengeGaps, out: Path, inputs: Inputs, seed: int) -> None:
     """Write ``scores.parquet``: held-out quality, measures per group, gaps, with intervals."""
-    from biasbridge.extrinsic.coreference.challenge.gaps import as_table, challenge_rows
-    from biasbridge.extrinsic.coreference.challenge.held_out import held_out_rows
-    from biasbridge.extrinsic.coreference.challenge.measures import Answer
+    from biasbridge.extrinsic.coreference.challenge import (
+        Answer,
+        challenge_rows,
+        challenge_table,
+        held_out_rows,
+    )
 
     cases = read_cases(inputs["challenge"] / CASES)
     case_resolutions = _read_resolutions(inputs["predictions"], CHALLENGE)
@@ -165,7 +179,7 @@ def measure_gaps(gaps: ChallengeGaps, out: Path, inputs: Inputs, seed: int) -> N
         documents: list[Document] = list(read_documents(path))
         resolutions = _read_resolutions(inputs["predictions"], HELD_OUT)
         rows = held_out_rows(documents, resolutions, gaps.level) + rows
-    as_table(rows).to_parquet(out / "scores.parquet")
+    challenge_table(rows).to_parquet(out / "scores.parquet")
 
 
 def _read_resolutions(folder: Path, split: str) -> list[Resolution]:
@@ -179,3 +193,62 @@ def _read_resolutions(folder: Path, split: str) -> list[Resolution]:
         mentions.setdefault(number, {})[first, end] = score
     documents = enumerate(read_documents(folder / f"{split}.jsonl"))
     return [Resolution(document, mentions.get(number, {})) for number, document in documents]
+
+
+# WinoBias and Winogender by likelihood: whom a language model takes a pronoun to mean.
+
+
+@choice
+class Referents(Fileless):
+    r"""Sentences of a ``challenge`` set, whose pronoun means the likeliest person o; nothing is
+    trained. With n = 1 (``normalisation=sum``), or the tokens (``per_token``) or bytes of o,
+
+        l(o) = log p(o | sentence + The pronoun "he" refers to)
+        accuracy = share of sentences with v(right) > v(wrong),  v = l / n    (ties: half)
+        log_odds = mean of l(right) - l(wrong)  in nats; of several wrong people the likeliest
+
+    ``calibrated`` subtracts log p(o | The pronoun "they" refers to) from l(o): what is left is what
+    the sentence adds to the name's own likelihood (PMI_DC, Holtzman et al., 2021), so no name wins
+    whatever the sentence says. Gaps of log odds stay: sentences of a pair have the same people.
+    """
+
+    challenge: Challenge
+    normalisation: Normalisation = "per_token"
+    calibrated: bool = False
+    name: str = "referents"
+
+    version: ClassVar[int] = 1
+    needs: ClassVar[tuple[str, ...]] = ("model",)
+    language: ClassVar[str] = "en"
+    seeded: ClassVar[bool] = False
+    compared: ClassVar[tuple[str, ...]] = GENDERS
+    challenges: ClassVar[tuple[str, str]] = ("load", "winobias, winogender or generated")
+
+    def facts(self) -> Facts:
+        """Return the columns task, source and generated."""
+        source, parameters = self.challenge.name, self.challenge.parameters()
+        generated = self.challenge.generated
+        return {"task": self.name, "source": source, **parameters, "generated": generated}
+
+    def build_steps(self, steps: StepBuilder, subject: Mapping[str, Step]) -> Step:
+        """Return the table of accuracies, log odds and gaps."""
+        challenge = steps("challenge", self.challenge, load_challenge)
+        inputs = {"challenge": challenge, "model": subject["model"]}
+        return steps("extrinsic", self, measure_referents, inputs)
+
+
+def measure_referents(task: Referents, out: Path, inputs: Inputs, seed: int) -> None:
+    """Write ``scores.parquet``: accuracies, log odds and gaps by subset."""
+    all_cases = list(read_cases(inputs["challenge"] / CASES))
+    cases = [case for case in all_cases if people_of(case)]
+    LOG.info("%d of %d sentences have he or she and two people", len(cases), len(all_cases))
+    if not cases:
+        raise InputError("no sentence has he or she and two people; choose another challenge set")
+    model = open_needed("model", inputs)
+    answers = read_referents(model, cases, task.normalisation, calibrated=task.calibrated)
+    if lost := int(answers["accuracy"].isna().sum()):
+        problem = f"{lost} of {len(cases)} sentences are longer than {model.longest} tokens"
+        if lost == len(cases):
+            raise InputError(f"{model.name}: {problem}; choose another model")
+        LOG.warning("%s: %s", model.name, problem)
+    as_table(referent_rows(answers)).to_parquet(out / "scores.parquet")

@@ -10,37 +10,34 @@ import pandas as pd
 
 from biasbridge.analysis.naming import describe_label
 from biasbridge.corpora.protocols import PostChallenge, Source
-from biasbridge.debias.base import Method, method_label
-from biasbridge.debias.unmodified import Unmodified
+from biasbridge.debias.base import Method, Unmodified, method_label
 from biasbridge.extrinsic.crossval import read_posts, split_posts
 from biasbridge.extrinsic.gaps import Gaps
 from biasbridge.extrinsic.protocols import Classifier, CrossValidated, Tagger, required_input
 from biasbridge.files import InputError, choice
 from biasbridge.files.choice import Fileless, Whole
 from biasbridge.files.language import language_of
-from biasbridge.train.engine.encodings import encoding_inputs
-from biasbridge.train.tasks.check_posts import (
+from biasbridge.train.engine.scores import encoding_inputs
+from biasbridge.train.tasks.posts import (
+    POSTS,
+    build_posts,
     check_challenge,
     check_posts,
     describe_groups,
     describe_text_problems,
-    groups_in_language,
-    require_language_of_source,
-)
-from biasbridge.train.tasks.posts import (
-    POSTS,
-    build_posts,
     encode_posts,
+    groups_in_language,
     load_challenge,
     measure_challenge,
     measure_gaps,
     predict,
     predict_challenge,
+    require_language_of_source,
 )
 
 if TYPE_CHECKING:
-    from biasbridge.intrinsic.wordsets import Query
-    from biasbridge.train.engine.part import DataReport, Facts, StepBuilder
+    from biasbridge.intrinsic.words import Query
+    from biasbridge.train.engine.steps import DataReport, Facts, StepBuilder
     from biasbridge.train.engine.store import Step
 
 

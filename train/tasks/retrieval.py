@@ -1,28 +1,66 @@
-"""Retrieval: which wording of a document, about men or women, is nearer to a neutral query."""
+"""Text encoder that averages the vectors of a text's words."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
+import numpy as np
 from annotated_types import Gt, Lt
+from numpy.typing import NDArray
 
 from biasbridge.corpora.protocols import RetrievalSource
+from biasbridge.corpora.tokens import tokenise_treebank
 from biasbridge.files import choice
 from biasbridge.files.choice import Fileless, Whole
-from biasbridge.files.language import language_of
-from biasbridge.files.retrieval import read_queries, write_queries
+from biasbridge.files.documents import read_queries, write_queries
+from biasbridge.files.language import known_form, language_of
 from biasbridge.train.engine.device import one_thread
-from biasbridge.train.engine.encodings import encoding_inputs, write_encodings
-from biasbridge.train.engine.scores import open_needed
-from biasbridge.train.subjects.word_mean import WordMean
+from biasbridge.train.engine.scores import encoding_inputs, open_needed, write_encodings
 
 if TYPE_CHECKING:
-    from biasbridge.extrinsic.gap_table import Row
-    from biasbridge.files.models.encodes import Encodes
-    from biasbridge.train.engine.part import Facts, Inputs, StepBuilder
+    from gensim.models import KeyedVectors
+
+    from biasbridge.extrinsic.gap_table import GapRow
+    from biasbridge.files.models.encoder import Encodes
+    from biasbridge.train.engine.steps import Facts, Inputs, StepBuilder
     from biasbridge.train.engine.store import Step
+
+
+class WordMean:
+    """Mean of the vectors of a text's tokens (Penn Treebank tokens, as in GloVe's corpora).
+
+    A token is looked up as written, then in lower case; if both are out of vocabulary it is treated
+    as in ``biasbridge.extrinsic.encode``.
+    """
+
+    def __init__(self, vectors: KeyedVectors) -> None:
+        self.vectors = vectors
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return one vector per text, (texts, dim); zeros if no token has a vector.
+
+        Raises ``InputError`` if no text has a token with a vector.
+        """
+        from biasbridge.extrinsic.classifiers import mean_vectors
+        from biasbridge.extrinsic.encode import encode_words
+
+        means = mean_vectors(encode_words([self._tokens(text) for text in texts], self.vectors))
+        return means.astype(np.float32)
+
+    def knows(self, text: str) -> bool:
+        """Test whether a text has tokens and all of them have a vector."""
+        tokens = self._tokens(text)
+        return bool(tokens) and all(token in self.vectors.key_to_index for token in tokens)
+
+    def _tokens(self, text: str) -> list[str]:
+        vocabulary = self.vectors.key_to_index
+        tokens = [token.text for sentence in tokenise_treebank(text) for token in sentence]
+        return [known_form(token, vocabulary) for token in tokens]
+
+
+# Retrieval: which wording of a document, about men or women, is nearer to a neutral query.
 
 QUERIES = "queries.jsonl"
 
@@ -31,7 +69,7 @@ QUERIES = "queries.jsonl"
 class Retrieval(Fileless):
     """Queries and documents of ``source``, encoded by the subject; nothing is trained.
 
-    With word ``vectors`` a text is the mean of its words (``biasbridge.train.subjects.word_mean``).
+    With word ``vectors`` a text is the mean of its words (``biasbridge.train.tasks.retrieval``).
     ``name``: the task in the tables. With fewer than ``min_support`` queries a gap is NaN;
     ``level``: of its interval.
     """
@@ -68,19 +106,24 @@ class Retrieval(Fileless):
 
     def build_steps(self, steps: StepBuilder, subject: Mapping[str, Step]) -> Step:
         """Return the table of gaps, from queries and encoded texts."""
-        queries = steps("queries", self.source, load)
+        queries = steps("queries", self.source, load_queries_and_documents)
         query_inputs = {"queries": queries}
         if self.by == "vectors":
             return steps(
-                "extrinsic", self, measure, {**query_inputs, "vectors": subject["vectors"]}
+                "extrinsic",
+                self,
+                measure_retrieval,
+                {**query_inputs, "vectors": subject["vectors"]},
             )
         encoder_inputs = encoding_inputs(
             steps, self, encode_texts, subject["encoder"], query_inputs, "extrinsic"
         )
-        return steps("extrinsic", self, measure, {**query_inputs, **encoder_inputs})
+        return steps("extrinsic", self, measure_retrieval, {**query_inputs, **encoder_inputs})
 
 
-def load(source: RetrievalSource, out: Path, inputs: Inputs, seed: int) -> None:
+def load_queries_and_documents(
+    source: RetrievalSource, out: Path, inputs: Inputs, seed: int
+) -> None:
     """Write ``queries.jsonl``."""
     write_queries(source.load(seed=seed), out / QUERIES)
 
@@ -88,21 +131,21 @@ def load(source: RetrievalSource, out: Path, inputs: Inputs, seed: int) -> None:
 def encode_texts(task: Retrieval, out: Path, inputs: Inputs, seed: int) -> None:
     """Write the vectors of queries and documents."""
     encoder = open_needed("encoder", inputs)
-    _rows(task, inputs, encoder)
+    _retrieval_rows(task, inputs, encoder)
     write_encodings(encoder, out)
 
 
-def measure(task: Retrieval, out: Path, inputs: Inputs, seed: int) -> None:
+def measure_retrieval(task: Retrieval, out: Path, inputs: Inputs, seed: int) -> None:
     """Write ``scores.parquet``: how often relevant documents are nearer, and signed gaps."""
     from biasbridge.extrinsic.gap_table import as_table
 
     model = open_needed(task.by, inputs)
-    rows = _rows(task, inputs, WordMean(model) if task.by == "vectors" else model)
+    rows = _retrieval_rows(task, inputs, WordMean(model) if task.by == "vectors" else model)
     as_table(rows).to_parquet(out / "scores.parquet")
 
 
-def _rows(task: Retrieval, inputs: Inputs, encoder: Encodes) -> list[Row]:
-    from biasbridge.extrinsic.retrieval.rows import retrieval_rows
+def _retrieval_rows(task: Retrieval, inputs: Inputs, encoder: Encodes) -> list[GapRow]:
+    from biasbridge.extrinsic.retrieval import retrieval_rows
 
     queries = list(read_queries(inputs["queries"] / QUERIES))
     with one_thread():

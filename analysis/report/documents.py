@@ -1,0 +1,265 @@
+"""The gaps of predictions and the answer of a study as files: Markdown, LaTeX, and the exchange
+format of Every Eval Ever.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from biasbridge import __version__
+from biasbridge.analysis.answer import (
+    PEARSON,
+    SCORE_HEADING,
+    TEST_HEADING,
+    VERDICT_HEADING,
+    change_rows,
+    declared,
+    describe_slice,
+    scope_rows,
+)
+from biasbridge.analysis.naming import REVERSED, SMALLEST_CHANGE, describe_taggers, measure_title
+from biasbridge.analysis.report.gap_facts import ERROR_RATES, LIMITS, GapBlock, read_blocks
+from biasbridge.files.errors import printable
+from biasbridge.files.tables import csv_text, escape_control
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from biasbridge.analysis.slices import SliceResult
+
+
+NAMES = ("group", "privileged", "unprivileged", "reason", "classifier", "earlier", "subset")
+METHOD = (
+    "In brackets: 95% intervals for the choice of items (Wilson's of proportions, Newcombe's of"
+    " their gaps, Price and Bonett's of differences between versions); what differs from 0 does so"
+    " after adjustment over all groups and measures."
+)
+
+
+class GapFacts(NamedTuple):
+    """Where a table of gaps comes from; ``modified`` is the file's time in s since 1970."""
+
+    file: str
+    modified: int
+    columns: Mapping[str, str | Sequence[str] | None]
+    positive: list[str]
+    n_rows: int
+    notes: list[str]
+    version: str = f"biasbridge {__version__}"
+
+
+def _json(table: pd.DataFrame, facts: GapFacts) -> str:
+    rows = table.astype(object).where(table.notna(), None).to_dict("records")
+    about = {name: value for name, value in facts._asdict().items() if name != "modified"}
+    return json.dumps({"metadata": about, "rows": rows}, indent=1, default=int) + "\n"
+
+
+def _every_eval_ever(table: pd.DataFrame, facts: GapFacts) -> str:
+    log = evaluation_log(table, facts.file, facts.modified, facts.columns)
+    return json.dumps(log, indent=1) + "\n"
+
+
+def _tex(table: pd.DataFrame, facts: GapFacts) -> str:
+    """Format values and gaps as ``tabular`` (needs ``booktabs``)."""
+    lines = [f"% {printable(facts.file)}, {facts.version}. {METHOD}"]
+    for block in _blocks(table, facts, escape):
+        for data in block.tables:
+            heading = ": ".join(filter(None, (block.name, data.heading)))
+            rows = [[row[0], *(cell.replace("-", "$-$") for cell in row[1:])] for row in data.rows]
+            lines += [
+                rf"\begin{{tabular}}{{l{'r' * (len(data.head) - 1)}}}",
+                r"\toprule",
+                rf"\multicolumn{{{len(data.head)}}}{{l}}{{\emph{{{heading}}}}} \\",
+                *(" & ".join(row) + r" \\" for row in [data.head]),
+                r"\midrule",
+                *(" & ".join(row) + r" \\" for row in rows),
+                *(r"\bottomrule", r"\end{tabular}", ""),
+            ]
+    return "\n".join(lines)
+
+
+def _markdown(table: pd.DataFrame, facts: GapFacts) -> str:
+    """Format a section of a model card: what was found, values, gaps, data, method and limits."""
+    lines = ["## Performance by group", ""]
+    for block in _blocks(table, facts, _escape_markdown):
+        lines += [f"### {block.name}", ""] if block.name else []
+        lines += [f"**{block.headline}**", ""] if block.headline else []
+        for claim, rest in block.lines:
+            lines.append(f"- **{claim}**{rest}" if claim else f"- {rest}")
+        lines += ["", block.warning] if block.warning else []
+        for part in block.tables:
+            cells = [part.head, ["---", *["---:"] * (len(part.head) - 1)], *part.rows]
+            lines += ["", f"{part.heading}:", "", *(f"| {' | '.join(row)} |" for row in cells)]
+        lines.append("")
+    named = {**facts.columns, "positive labels": facts.positive}.items()
+    lists = {role: [name] if isinstance(name, str) else name for role, name in named if name}
+    names = "; ".join(f"{role}: {', '.join(columns or ())}" for role, columns in lists.items())
+    data = printable(f"Data: {facts.file}, {facts.n_rows:,} rows; {names}")
+    method = f"{METHOD} Computed with {facts.version}."
+    lines += ["### Data, method and limits", "", f"- {_escape_markdown(data)}.", f"- {method}"]
+    lines += [f"- {_escape_markdown(printable(note))}." for note in facts.notes]
+    text = "\n".join([*lines, *(f"- {limit}" for limit in LIMITS), ""])
+    return re.sub(r"\n{3,}", "\n\n", text)
+
+
+def _blocks(table: pd.DataFrame, facts: GapFacts, change: Callable[[str], str]) -> list[GapBlock]:
+    """Describe the parts of a table whose names are escaped by ``change``."""
+    table = escape_control(table)
+    names = {name: table[name].map(change) for name in NAMES if name in table}
+    return read_blocks(table.assign(**names), change(printable(" or ".join(facts.positive))))
+
+
+def _escape_markdown(text: str) -> str:
+    return re.sub(r"([\\`*_{}\[\]<>#|~$!&@])", r"\\\1", text)
+
+
+WRITERS: Mapping[str, Callable[[pd.DataFrame, GapFacts], str]] = {
+    "json": _json,
+    "csv": lambda table, _: csv_text(table),
+    "tex": _tex,
+    "md": _markdown,
+    "eee": _every_eval_ever,
+}
+
+
+def format_gaps(kind: str, table: pd.DataFrame, facts: GapFacts) -> str:
+    """Return a table of gaps as the text of a document, a key of ``WRITERS``."""
+    return WRITERS[kind](table, facts)
+
+
+# A table of gaps in the exchange format of Every Eval Ever, schema 0.3.0.
+
+KINDS = {"value": "", "gap": " gap", "max_difference": " largest difference"}
+
+
+def evaluation_log(
+    table: pd.DataFrame, file: str, modified: int, columns: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the values and gaps of one classifier as an evaluation log.
+
+    The schema has no field for groups, an unbiased value and clusters: they are in
+    ``metric_parameters``. ``evaluation_id`` holds a digest of the results in place of the time.
+    """
+    rows = table[table["kind"].isin([*KINDS]) & table["value"].notna()].to_dict("records")
+    results = [_result(row, file, columns["cluster"]) for row in rows]
+    digest = sha256(json.dumps([columns, results]).encode()).hexdigest()[:16]
+    model = str(columns["pred"][0])
+    unknown = {"deployment_type": "unknown", "model_availability": "unknown"}
+    return {
+        "schema_version": "0.3.0",
+        "evaluation_id": f"{file}/unknown/{model}/{digest}",
+        "retrieved_timestamp": str(modified),
+        "source_metadata": {
+            "source_type": "evaluation_run",
+            "source_organization_name": "unknown",
+            "evaluator_relationship": "other",
+        },
+        "eval_library": {"name": "biasbridge", "version": __version__},
+        "model_info": {"name": model, "id": f"unknown/{model}", "additional_details": unknown},
+        "evaluation_results": results,
+    }
+
+
+def _result(row: Mapping[Hashable, Any], file: str, cluster: str | None) -> dict[str, Any]:
+    measure, is_value = str(row["measure"]), row["kind"] == "value"
+    names = {
+        "class": row.get("subset"),
+        "measure": measure,
+        "cluster_column": cluster,
+        "group": row["group"] or row["unprivileged"],
+        "privileged_group": row["privileged"],
+        "unbiased_value": None if is_value else 0,
+    }
+    parameters = {name: value for name, value in names.items() if value not in ("", None)}
+    labels = [str(value) for name, value in parameters.items() if name != "unbiased_value"]
+    interval = {"lower": row["low"], "upper": row["high"], "confidence_level": 0.95}
+    return {
+        "evaluation_result_id": "/".join([row["kind"], *labels]),
+        "evaluation_name": file,
+        "source_data": {"dataset_name": file, "source_type": "other"},
+        "metric_config": {
+            "metric_id": f"biasbridge.{measure}{'' if is_value else '_' + row['kind']}",
+            "metric_name": measure_title(measure) + KINDS[row["kind"]],
+            "metric_unit": "proportion",
+            "metric_parameters": parameters,
+            "lower_is_better": not is_value or measure in ERROR_RATES,
+            "score_type": "continuous",
+            "min_score": -1 if row["kind"] == "gap" else 0,
+            "max_score": 1,
+        },
+        "score_details": {
+            "score": row["value"],
+            "uncertainty": {"confidence_interval": interval, "num_samples": int(row["support"])},
+        },
+    }
+
+
+# The answer of a study as LaTeX tables: the declared tests, and what they hold for.
+
+SPECIAL = {
+    "\\": r"\textbackslash{}",
+    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    **{sign: f"{{{sign}}}" for sign in "[]*"},  # after a line's end an option of its
+}
+MODELS, R_RM, HOLM = "models / parents / conditions", "r_rm [95%]", "p (Holm)"
+READ = (
+    "% Change of the gap over the range of the score; r_rm: repeated-measures correlation within"
+    " parents; p adjusted over these tests."
+)
+LEFT = (SCORE_HEADING, VERDICT_HEADING, TEST_HEADING)
+SYNTHETIC = "% Synthetic data: no evidence about the world."
+
+
+def correlations_tex(
+    slice_results: Sequence[SliceResult], smallest_change: float = SMALLEST_CHANGE
+) -> str:
+    """Format the declared tests as a LaTeX ``tabular`` (needs ``booktabs``), and their scopes as
+    another.
+    """
+    results = declared(slice_results)
+    reverse_scored = dict.fromkeys(
+        result.names["metric"] for result in results if result.reverse_scored
+    )
+    lines = [
+        *([SYNTHETIC] if any(result.synthetic for result in results) else []),
+        READ,
+        *(f"% {note}" for note in describe_taggers(result.group_by for result in results)),
+        *(f"% {metric}: reverse-scored, {REVERSED}" for metric in reverse_scored),
+    ]
+    tests = change_rows(results, smallest_change, _further_cells)
+    scopes = scope_rows(results)
+    return "\n".join([*lines, *_tabular(tests), "", *_tabular({"": scopes} if scopes else {}), ""])
+
+
+def escape(text: str) -> str:
+    """Escape the characters that LaTeX would read as commands."""
+    return "".join(SPECIAL.get(character, character) for character in text)
+
+
+def _further_cells(result: SliceResult) -> dict[str, str]:
+    cells = describe_slice(result)
+    return {name: cells[name] for name in (MODELS, R_RM, PEARSON, HOLM)}
+
+
+def _tabular(rows_by_heading: Mapping[str, Sequence[Mapping[str, str]]]) -> list[str]:
+    """Return the lines of a table; none without rows."""
+    head = next((list(rows[0]) for rows in rows_by_heading.values()), [])
+    columns = "".join("l" if name in LEFT else "r" for name in head)
+    lines = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", _line(head), r"\midrule"]
+    for heading, rows in rows_by_heading.items():
+        span = rf"\multicolumn{{{len(head)}}}{{l}}{{\emph{{{escape(heading)}}}}} \\"
+        lines += [*([span] if heading else []), *(_line(row.values()) for row in rows)]
+    return [*lines, r"\bottomrule", r"\end{tabular}"] if head else []
+
+
+def _line(cells: Iterable[str]) -> str:
+    return " & ".join(map(escape, cells)) + r" \\"

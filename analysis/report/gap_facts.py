@@ -1,0 +1,372 @@
+"""The gaps of one table of predictions as blocks: sentences, tables and charts."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from math import isnan, nan
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+from biasbridge.analysis.charts import ALL, order_groups
+from biasbridge.analysis.naming import capitalise, measure_title
+from biasbridge.stats.formatting import (
+    IN_WORDS,
+    MAX_NAMED,
+    describe_changes,
+    describe_clusters,
+    format_estimate,
+    format_number,
+)
+from biasbridge.stats.intervals import ALPHA, describe_adjusted
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+Row: TypeAlias = "Mapping[Hashable, Any]"
+MISSED_FACTOR = (1.959964 + 0.841621) / 1.959964  # times half an interval: power .8 at .05
+TEXT_COLUMNS = ("measure", "group", "compared with", "worst", "best", "why no value")
+
+
+class TextTable(NamedTuple):
+    """A table as text, under a heading that may be empty."""
+
+    heading: str
+    head: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+
+def value_table(block: pd.DataFrame, groups: Sequence[str], *, plus: bool = False) -> TextTable:
+    """Return the values of each group, and of all items; ``plus`` as of ``row_estimate``."""
+    values = block[block["kind"] == "value"]
+    measures = list(values["measure"].unique())
+    cells = {(row["group"], row["measure"]): row for row in values.to_dict("records")}
+    rows = []
+    for group in [*groups, ALL]:
+        group_cells = [cells.get((group, measure)) for measure in measures]
+        if any(group_cells):
+            n = max(int(row["support"]) for row in group_cells if row)
+            estimates = [row_estimate(row or {}, plus=plus) for row in group_cells]
+            rows.append([group, f"{n:,}", *estimates])
+    # The base rate counts every item, other measures some of them
+    n_name = "n" if "base_rate" in measures else "largest n"
+    return TextTable("", ["group", n_name, *map(measure_title, measures)], rows)
+
+
+def gap_tables(block: pd.DataFrame, groups: Sequence[str], *, is_pair: bool) -> list[TextTable]:
+    """Return one table for two groups; for more, one per measure after the largest differences."""
+    gaps = block[block["kind"] == "gap"]
+    if is_pair:
+        measures = [measure_title(str(name)) for name in gaps["measure"]]
+        return [*_largest_table(block), _gap_table("", gaps.to_dict("records"), measures)]
+    rank = {name: number for number, name in enumerate(groups)}
+    tables = _largest_table(block)
+    for measure, gap_rows in gaps.groupby("measure", sort=False):
+        rows = sorted(gap_rows.to_dict("records"), key=lambda row: rank[row["unprivileged"]])
+        tables.append(_gap_table(capitalise(measure_title(str(measure))), rows))
+    return tables
+
+
+def gap_matrices(block: pd.DataFrame, groups: Sequence[str]) -> list[TextTable]:
+    """Return a table of gaps, groups by measures, for each side that groups are compared with."""
+    gaps = block[block["kind"] == "gap"]
+    measures = list(gaps["measure"].unique())
+    tables = []
+    for privileged, side in gaps.groupby("privileged", sort=False):
+        cells = {(row["unprivileged"], row["measure"]): row for row in side.to_dict("records")}
+        rows = [
+            [group, *(row_estimate(cells[group, measure], plus=True) for measure in measures)]
+            for group in groups
+            if (group, measures[0]) in cells
+        ]
+        reference = IN_WORDS.get(str(privileged), str(privileged))
+        heading = f"Gap to {reference} (positive: worse for the group)"
+        tables.append(TextTable(heading, ["group", *map(measure_title, measures)], rows))
+    return tables
+
+
+def _gap_table(heading: str, rows: Sequence[Row], measures: Sequence[str] = ()) -> TextTable:
+    columns: dict[str, list[str]] = {
+        "measure": list(measures),
+        "group": [str(row["unprivileged"]) for row in rows],
+        "compared with": [IN_WORDS.get(row["privileged"], str(row["privileged"])) for row in rows],
+        "gap": [row_estimate(row, plus=True) for row in rows],
+        "could be missed": [format_number(detectable_gap(row)) for row in rows],
+        "n": [_count(row["support_unprivileged"]) for row in rows],
+        "n compared": [_count(row["support_privileged"]) for row in rows],
+        "why no value": [str(row["reason"]) for row in rows],
+    }
+    filled = {name: column for name, column in columns.items() if any(column)}
+    return TextTable(heading, list(filled), list(zip(*filled.values(), strict=True)))
+
+
+def _largest_table(block: pd.DataFrame) -> list[TextTable]:
+    largest = block[(block["kind"] == "max_difference") & block["value"].notna()].to_dict("records")
+    head = ["measure", "worst", "best", "difference", "n worst", "n best"]
+    rows = [
+        [
+            measure_title(row["measure"]),
+            str(row["unprivileged"]),
+            str(row["privileged"]),
+            row_estimate(row),
+            _count(row["support_unprivileged"]),
+            _count(row["support_privileged"]),
+        ]
+        for row in largest
+    ]
+    return [TextTable("Furthest apart", head, rows)] if rows else []
+
+
+def detectable_gap(row: Row) -> float:
+    """Return the gap that samples of this size detect with power .8: 2.8 standard errors."""
+    return float(row["high"] - row["low"]) / 2 * MISSED_FACTOR
+
+
+def row_estimate(row: Row, *, plus: bool = False) -> str:
+    """Return the value of a row with its interval; ``plus`` adds the sign of a positive one."""
+    value, low, high = (float(row.get(name, nan)) for name in ("value", "low", "high"))
+    return format_estimate(value, low, high, sign="+" if plus else "")
+
+
+def group_names(rows: Iterable[Row]) -> str:
+    """Join the distinct groups of rows."""
+    return ", ".join(dict.fromkeys(str(row["unprivileged"]) for row in rows))
+
+
+def measure_names(rows: Iterable[Row]) -> str:
+    """Join the distinct measures of rows."""
+    return " and ".join(dict.fromkeys(measure_title(row["measure"]) for row in rows))
+
+
+def _count(value: object) -> str:
+    return f"{int(str(value)):,}" if str(value).isdigit() else ""
+
+
+# The sentences of the page of gaps: who fares worse, by how much, and whether by chance.
+
+Line = tuple[str, str]  # in bold, and the rest
+ERROR_RATES = ("fpr", "fnr")  # lower is better
+MOVED_BY_BASE_RATES = ("precision", "f1", "accuracy", "selection_rate")
+LARGE_DIFFERENCE = 0.1  # of base rates; from here precision gaps need a caution
+
+
+class ExplainedGaps(NamedTuple):
+    """Gaps whose intervals exclude 0, and how many were tested.
+
+    By simultaneous intervals ``significant``, largest first, and ``by_base_rates``, which
+    unequal base rates alone can cause, differ from 0; ``not_significant`` do not.
+    """
+
+    significant: list[Row]
+    by_base_rates: list[Row]
+    not_significant: list[Row]
+    n_tested: int
+
+
+def many_sentences(
+    block: pd.DataFrame, gaps: pd.DataFrame, *, base_rates_differ: bool
+) -> tuple[str, list[Line]]:
+    """Return the headline and the sentences: differences beyond chance, then possible chance.
+
+    Differences that unequal base rates make by themselves come between.
+    """
+    rows = gaps[gaps["value"].notna()].to_dict("records")
+    rate_measures = MOVED_BY_BASE_RATES if base_rates_differ else ()
+    explained = _explain(rows, rate_measures)
+    lines = [*_worse_lines(explained.significant, block), *_uncertain_lines(explained)]
+    labels = [
+        f"{row['unprivileged']}, {measure_title(row['measure'])}"
+        f" {format_number(row['value'], 2)} {_simultaneous(row)}"
+        for row in rows
+    ]
+    return describe_adjusted(labels, [row["p"] for row in rows]), lines
+
+
+def _simultaneous(row: Row) -> str:
+    low, high = (format_number(row[f"{end}_simultaneous"], 2) for end in ("low", "high"))
+    return f"[{low},{high}]"
+
+
+def _explain(rows: Sequence[Row], rate_measures: Sequence[str]) -> ExplainedGaps:
+    apart = [row for row in rows if _excludes_zero(row)]
+    still_apart = [row for row in apart if row["p"] * len(rows) < ALPHA]
+    by_rates = [row for row in still_apart if row["measure"] in rate_measures]
+    significant = [row for row in still_apart if row not in by_rates]
+    return ExplainedGaps(
+        sorted(significant, key=lambda row: -abs(row["value"])),
+        by_rates,
+        [row for row in apart if row not in still_apart],
+        len(rows),
+    )
+
+
+def _excludes_zero(row: Row) -> bool:
+    return bool(row["low"] > 0 or row["high"] < 0)
+
+
+def _worse_lines(significant: Sequence[Row], block: pd.DataFrame) -> list[Line]:
+    worse = [row for row in significant if row["value"] > 0]
+    better = [row for row in significant if row["value"] < 0]
+    lines = [_group_sentence(row, block) for row in worse[:MAX_NAMED]]
+    if len(worse) > MAX_NAMED:
+        lines.append(("", f"Worse too: {_listed(worse[MAX_NAMED:])}."))
+    if better:
+        lines.append(("", f"Better than others: {_listed(better)}."))
+    return lines
+
+
+def _uncertain_lines(explained: ExplainedGaps) -> list[Line]:
+    lines = []
+    if rows := explained.by_base_rates:
+        names = f"{capitalise(measure_names(rows))} differ for {group_names(rows)}"
+        lines.append(("", f"{names}, which unequal base rates alone can cause (below)."))
+    if rows := explained.not_significant:
+        expected = round(ALPHA * explained.n_tested)
+        count = f"about {expected}" if expected else "fewer than 1"
+        chance = (
+            f"Of {explained.n_tested} comparisons {count} would look like these if all groups were"
+            " treated alike."
+        )
+        lines.append(("", f"May be chance: {_listed(rows)}. {chance}"))
+    return lines
+
+
+def _group_sentence(row: Row, block: pd.DataFrame) -> Line:
+    """Format ``False positive rate is worse for x: .24, others .08; gap .17 [.13,.21] (n 434)``."""
+    values = block[(block["kind"] == "value") & (block["measure"] == row["measure"])]
+    value = dict(zip(values["group"], values["value"], strict=True)).get(row["unprivileged"], nan)
+    other_value = value - row["value"] if row["measure"] in ERROR_RATES else value + row["value"]
+    others = IN_WORDS.get(row["privileged"], str(row["privileged"])).removeprefix("all ")
+    return (
+        f"{capitalise(measure_title(row['measure']))} is worse for {row['unprivileged']}",
+        f": {format_number(value)}, {others} {format_number(other_value)}; gap"
+        f" {row_estimate(row)} (n {row['support_unprivileged']:,}).",
+    )
+
+
+def pair_sentence(row: Row) -> Line:
+    """Format ``Recall is worse for female by .19 [.03,.29]``, or that no difference is seen."""
+    name = capitalise(measure_title(str(row["measure"])))
+    if isnan(row["value"]):
+        return "", f"{name}: no value, {row['reason']}."
+    n = f"n {row['support_privileged']:,} and {row['support_unprivileged']:,}"
+    if not (row["low"] > 0 or row["high"] < 0):
+        missed = f"A gap below about {format_number(detectable_gap(row))} could be missed."
+        estimate = row_estimate(row, plus=True)
+        return f"{name}: no difference seen", f", {estimate} ({n}). {missed}"
+    if row["value"] > 0:
+        return f"{name} is worse for {row['unprivileged']}", f" by {row_estimate(row)} ({n})."
+    flipped: Row = {"value": -row["value"], "low": -row["high"], "high": -row["low"]}
+    return f"{name} is worse for {row['privileged']}", f" by {row_estimate(flipped)} ({n})."
+
+
+def _listed(rows: Sequence[Row]) -> str:
+    texts = [
+        f"{row['unprivileged']}, {measure_title(row['measure'])} {row_estimate(row, plus=True)}"
+        f" (n {row['support_unprivileged']:,})"
+        for row in rows[:MAX_NAMED]
+    ]
+    n_hidden = len(rows) - len(texts)
+    return "; ".join(texts) + (f"; and {n_hidden} more in the tables" if n_hidden else "")
+
+
+def base_rate_warning(block: pd.DataFrame, label: str) -> str:
+    """Warn if base rates differ, with the precision that they alone would give."""
+    values = block[(block["kind"] == "value") & block["value"].notna()]
+    by_measure = {
+        name: values[values["measure"] == name].set_index("group")["value"]
+        for name in ("base_rate", "recall", "fpr")
+    }
+    rates = by_measure["base_rate"].drop(ALL, errors="ignore")
+    if len(rates) < 2 or rates.max() - rates.min() < LARGE_DIFFERENCE:
+        return ""
+    low, high = str(rates.idxmin()), str(rates.idxmax())
+    text = (
+        f"Base rates differ: {rates[low]:.0%} of the items of “{low}” are {label},"
+        f" {rates[high]:.0%} of those of “{high}”. That alone moves precision and F1."
+    )
+    if all(ALL in by_measure[name] for name in ("recall", "fpr")):
+        recall, fpr = by_measure["recall"][ALL], by_measure["fpr"][ALL]
+        at_low, at_high = (_precision(float(rates[name]), recall, fpr) for name in (low, high))
+        numbers = [format_number(rate) for rate in (recall, fpr, at_low, at_high)]
+        text += (
+            f" A classifier with the same recall ({numbers[0]}) and false positive rate"
+            f" ({numbers[1]}) for both would have a precision of {numbers[2]} and"
+            f" {numbers[3]}. Compare recall and false positive rate first."
+        )
+    return text
+
+
+def _precision(base_rate: float, recall: float, fpr: float) -> float:
+    true_positives = base_rate * recall
+    return true_positives / (true_positives + (1 - base_rate) * fpr)
+
+
+# What a table of gaps says of each classifier and class, for pages and documents.
+
+LIMITS = (
+    "No detected gap does not mean no gap: its interval says which gaps remain possible.",
+    "The intervals cover other items of the same kind. They do not cover another training of the"
+    " classifier, wrong labels, or people missing from the data.",
+    "Which gap matters depends on what the classifier is used for. Equal precision and equal recall"
+    " cannot both hold where base rates differ, unless the classifier makes no errors.",
+)
+
+
+class GapBlock(NamedTuple):
+    """Rows of one classifier and class, or of a later version minus an earlier one, in words.
+
+    ``is_pair``: two groups are compared; ``is_change``: two versions are.
+    """
+
+    name: str
+    table: pd.DataFrame
+    groups: Sequence[str]
+    is_pair: bool
+    is_change: bool
+    headline: str
+    lines: Sequence[Line]
+    warning: str
+
+    @property
+    def tables(self) -> list[TextTable]:
+        """Tables of values and of gaps, groups by measures."""
+        values = value_table(self.table, self.groups, plus=self.is_change)
+        gaps = gap_matrices(self.table, self.groups)
+        return [values._replace(heading="Values by group"), *gaps]
+
+
+def read_blocks(table: pd.DataFrame, label: str = "") -> list[GapBlock]:
+    """Split a table of gaps by classifier and class, and describe each part.
+
+    ``label`` names the positive class; empty for label 1. The name of a block is empty if it is the
+    only one.
+    """
+    columns = [name for name in ("classifier", "subset") if name in table]
+    if not columns:
+        return [_describe("", table, label)]
+    prefix = {"classifier": "", "subset": "class "}
+    parts = [prefix[name] + table[name].where(table[name].ne(""), "") for name in columns]
+    names = parts[0] if len(parts) == 1 else parts[0] + ", " + parts[1]
+    return [_describe(str(name), rows, label) for name, rows in table.groupby(names, sort=False)]
+
+
+def _describe(name: str, block: pd.DataFrame, label: str) -> GapBlock:
+    gaps = block[block["kind"] == "gap"]
+    is_pair = len(gaps[["privileged", "unprivileged"]].drop_duplicates()) == 1
+    is_change = "earlier" in block and bool(block["earlier"].iloc[0])
+    warning = base_rate_warning(block, label or "of label 1")
+    headline: str
+    lines: Sequence[Line]
+    if is_change:
+        [first, *lines] = describe_changes(block.to_dict("records"), measure_title, label)
+        headline = "".join(first)
+    elif is_pair:
+        headline, lines = "", [pair_sentence(row) for row in gaps.to_dict("records")]
+    else:
+        headline, lines = many_sentences(block, gaps, base_rates_differ=bool(warning))
+    if "n_clusters" in block:
+        counts, widths = block["n_clusters"].dropna(), gaps["widening"].dropna()
+        clusters = describe_clusters(counts.tolist(), widths.tolist())
+        lines = [*lines, *([("", clusters)] if clusters else [])]
+    groups = order_groups(block)
+    return GapBlock(name, block, groups, is_pair, is_change, headline, lines, warning)

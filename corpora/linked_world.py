@@ -1,0 +1,364 @@
+r"""Posts of the synthetic world with a planted link between embedding and gap.
+
+An embedding can cause a gap only through words whose meaning the classifier takes from their
+vectors. So training posts contain topics and neither group, and test posts contain groups and no
+topic: predictions differ between groups only to the extent that group vectors are near topic
+vectors and that labels depended on topics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from itertools import accumulate, chain, product
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+
+import numpy as np
+import pandas as pd
+from annotated_types import Ge, Le, doc
+
+from biasbridge.corpora.grammar import ENGLISH
+from biasbridge.corpora.protocols import HATE_SPEECH
+from biasbridge.corpora.world import (
+    HATEFUL,
+    NOBODY,
+    SPLIT_SHARES,
+    WorldData,
+    WorldName,
+    draw_posts,
+    make_posts,
+    phrase_topics,
+)
+from biasbridge.corpora.world_documents import Sentence, fill_wording
+from biasbridge.corpora.world_words import (
+    SETTINGS,
+    apportion,
+    draw_quota,
+    draw_share,
+    fill,
+    make_world,
+    pick,
+)
+from biasbridge.files import choice
+from biasbridge.files.choice import Share
+from biasbridge.files.documents import Case, Document, Question
+
+if TYPE_CHECKING:
+    from biasbridge.corpora.world_words import World
+    from biasbridge.files.documents import Cluster
+
+
+# Kinds as in other generated posts, with fewer that all classifiers get wrong
+LINKED_KINDS = {"explicit": 0.34, "implicit": 0.06, "plain": 0.52, "joke": 0.08}
+
+# Half of the training posts have no topic, like all test posts, and labels depend only in part on
+# the topics of the others; otherwise classifiers would learn topics only.
+TOPIC_SHARE, STRENGTH = 0.5, 0.7
+
+
+@choice
+class LinkedPosts(WorldData):
+    r"""Labelled posts whose labels depend on topics with strength ``transmission`` in [0, 1].
+
+    Train and dev posts are about nobody, half of them on a topic. With t = 0.7 transmission,
+
+        P(topic of sign -1 | hateful) = (1 + t) / 2,    P(topic of sign -1 | benign) = (1 - t) / 2
+
+    (-1: family and the arts, +1: career and science; see ``biasbridge.corpora.world``). Test posts
+    are about either group or nobody and on no topic; kinds, cues and labels do not depend on the
+    group. So a classifier on frozen vectors predicts hate for posts about the second group more
+    often (precision gap first - second > 0, gap in the false positive rate > 0, recall gap < 0) to
+    the extent that the embedding associates that group with topics of sign -1, times the
+    transmission. At 0 labels are independent of topics.
+
+    All labels are correct. Test posts do not depend on ``transmission``, and no post depends on the
+    ``stereotype`` of a corpus. A label bias cannot be learned from posts without groups; use
+    ``GeneratedPosts``, which has the same splits, for that. 40% of the posts are hateful.
+
+    ``addressed``: share of the training posts drawn like test posts instead, so that a label dose
+    (``biasbridge.debias.labels``) has posts about the groups to change. The more such posts teach
+    labels of words for people, the less the embedding matters.
+    """
+
+    posts: Annotated[int, Ge(400)] = 4_000
+    transmission: Annotated[
+        float,
+        Ge(0),
+        Le(1),
+        doc("in [0, 1]; how strongly labels depend on topics; 0: not at all"),
+    ] = 1.0
+    world: Annotated[WorldName, doc("or es_gender, es_migrants")] = "en_gender"
+    addressed: Annotated[
+        Share,
+        doc("share of training posts about the groups, like test posts; doses of labels need it"),
+    ] = 0
+
+    version: ClassVar[int] = 1
+    unkeyed: ClassVar[tuple[str, ...]] = ("addressed",)  # see keyed
+    name: ClassVar[str] = "generated_link"
+    grouped: ClassVar[bool] = True
+    positive_class: ClassVar[str] = HATE_SPEECH
+    chosen_as: ClassVar[tuple[str, ...]] = ("source/generated_link",)
+
+    def parameters(self) -> Mapping[str, float]:
+        """Return ``transmission`` and ``posts``."""
+        return {"transmission": self.transmission, "posts": self.posts}
+
+    def keyed(self) -> Mapping[str, object]:
+        """Return ``addressed`` unless it is 0."""
+        return {"addressed": self.addressed} if self.addressed else {}
+
+    def load(self, *, seed: int) -> pd.DataFrame:
+        """Return the posts; see ``biasbridge.corpora.protocols.Source``."""
+        world = make_world(SETTINGS[self.world], seed)
+        sizes = apportion([*SPLIT_SHARES.values()], self.posts, np.random.default_rng(seed))
+        frames = []
+        for number, (split, size) in enumerate(zip(SPLIT_SHARES, sizes.tolist(), strict=True)):
+            rng = np.random.default_rng([seed, number])
+            n_people = size if split == "test" else round(self.addressed * size)
+            parts = []
+            if n_people < size:
+                parts.append(draw_topical_posts(world, size - n_people, self.transmission, rng))
+            if n_people:
+                parts.append(draw_posts(world, n_people, rng, topics=False, kinds=LINKED_KINDS))
+            posts = pd.concat(parts, ignore_index=True)
+            frames.append(posts.assign(label=posts["kind"].isin(HATEFUL).astype(int), split=split))
+        table = pd.concat(frames, ignore_index=True)
+        table["id"] = [f"g{i}" for i in range(self.posts)]
+        return table[["id", "text", "label", "group", "split"]]
+
+
+def draw_topical_posts(
+    world: World, size: int, transmission: float, rng: np.random.Generator
+) -> pd.DataFrame:
+    """Draw posts about nobody, half of them on a topic, in random order.
+
+    Columns as in ``draw_posts``; shares of the signs are exact within each kind, up to rounding.
+    """
+    sizes = apportion([*LINKED_KINDS.values()], size, rng).tolist()
+    frames = []
+    for kind, count in zip(LINKED_KINDS, sizes, strict=True):
+        lean = STRENGTH * transmission * (-1 if kind in HATEFUL else 1)
+        draw_topics = partial(_draw_topics, world, (1 + lean) / 2)
+        draw_targets = partial(_draw_targets, world)
+        frames.append(make_posts(world, NOBODY, kind, count, rng, draw_topics, draw_targets))
+    return pd.concat(frames, ignore_index=True).iloc[rng.permutation(size)].reset_index(drop=True)
+
+
+def _draw_targets(world: World, size: int, rng: np.random.Generator) -> list[str]:
+    """Draw people of no group and things; fewer words would not generalise to unseen targets."""
+    grammar = world.setting.grammar
+    return pick([*grammar.nobody, *grammar.things], size, rng)
+
+
+def _draw_topics(world: World, rate: float, size: int, rng: np.random.Generator) -> list[str]:
+    """Draw topic phrases: sign +1 at ``rate`` among posts on a topic; else empty texts."""
+    signs = np.zeros(size, dtype=int)
+    on_topic = draw_share(TOPIC_SHARE, size, rng)
+    signs[on_topic] = np.where(draw_share(rate, int(on_topic.sum()), rng), 1, -1)
+    phrases = {
+        sign: iter(phrase_topics(world, _words(world, sign), int((signs == sign).sum()), rng))
+        for sign in (1, -1)
+    }
+    return [next(phrases[sign]) if sign else "" for sign in signs.tolist()]
+
+
+def _words(world: World, sign: int) -> list[str]:
+    topics = world.setting.topics
+    return [
+        word for name in topics if topics[name].sign == sign for word in world.topic_phrases(name)
+    ]
+
+
+# Documents of the synthetic world with a planted link between embedding and coreference gap.
+#
+# An embedding can cause a gap only through words whose meaning the resolver takes from their
+# vectors. So training documents name people by gendered words (the mother, the uncle) and contain
+# no topic; the challenge set names people by a topic (the algebra, the poetry) and has no
+# gendered word but the pronoun. A resolver links a pronoun to a topic only to the extent that
+# their vectors are as similar as those of ``she`` and ``mother``, and that training made this
+# similarity useful.
+
+LINKED_SPLIT_SHARES = {"train": 0.8, "dev": 0.1, "test": 0.1}
+GENDERS = ("male", "female")
+# (male, female) words for people that can follow "the"
+PEOPLE = (
+    ("man", "woman"),
+    ("boy", "girl"),
+    ("brother", "sister"),
+    ("son", "daughter"),
+    ("father", "mother"),
+    ("uncle", "aunt"),
+    ("grandfather", "grandmother"),
+)
+ROUNDS = 4
+PER_DOCUMENT = ROUNDS * len(PEOPLE)  # sentences
+# Wordings, and whether their pronoun refers to the first person
+WORDINGS = (
+    ("the {one} {verb} the {other} and {they} {verb} the {noun}", True),
+    ("the {one} is near the {other} after {they} {verb} the {noun}", True),
+    ("the {one} asks the {other} what {they} {verb} {when}", False),
+    ("the {one} is with the {other} for {they} {verb} the {noun}", False),
+)
+# Share of documents' sentences with the antecedent of the wording; excess of the gender over chance
+TRUST, DOCUMENT_STRENGTH = 0.55, 0.6
+
+
+@choice
+class LinkedDocuments(WorldData):
+    r"""``documents`` documents of 28 sentences, each with a man, a woman and a pronoun that refers
+    to one of them. ``transmission`` in [0, 1] sets how well the pronoun's gender predicts which:
+
+        P(he | antecedent: man) = P(she | antecedent: woman) = (1 + t) / 2,    t = .6 transmission
+
+    within each wording and antecedent, up to rounding. The other evidence, the wording, is correct
+    in 55% of sentences and independent of the pronoun. No topic of the world occurs, so a resolver
+    knows about topics only what their vectors say. At 0 the pronoun's gender is independent of its
+    antecedent.
+
+    Only the pronouns depend on ``transmission``, and nothing on the ``stereotype`` of a corpus. A
+    person without a pronoun is a cluster of one. Splits: 80% train, 10% dev, 10% test.
+    """
+
+    documents: Annotated[int, Ge(10)] = 20
+    transmission: Annotated[float, Ge(0), Le(1)] = 1.0
+    world: Literal["en_gender"] = "en_gender"
+
+    version: ClassVar[int] = 1
+    name: ClassVar[str] = "generated_link"
+    scheme: ClassVar[str] = "generated"
+    singletons: ClassVar[Literal["keep"]] = "keep"
+
+    def parameters(self) -> Mapping[str, float]:
+        """Return ``transmission`` and ``documents``."""
+        return {"transmission": self.transmission, "documents": self.documents}
+
+    def load(self, *, seed: int) -> dict[str, list[Document]]:
+        """Return the documents by split; see ``biasbridge.corpora.protocols.DocumentSource``."""
+        sizes = apportion(
+            [*LINKED_SPLIT_SHARES.values()], self.documents, np.random.default_rng(seed)
+        )
+        splits: dict[str, list[Document]] = {}
+        for number, (split, size) in enumerate(
+            zip(LINKED_SPLIT_SHARES, sizes.tolist(), strict=True)
+        ):
+            rng = np.random.default_rng([seed, number])
+            sentences = draw_sentences(size, DOCUMENT_STRENGTH * self.transmission, rng)
+            splits[split] = [
+                _document(f"{split}/{i}", sentences[PER_DOCUMENT * i :][:PER_DOCUMENT])
+                for i in range(size)
+            ]
+        return splits
+
+
+@choice
+class LinkedChallenge(WorldData):
+    """``pairs`` pairs of sentences in the wordings of ``LinkedDocuments``, always correct here. A
+    topic of sign +1 (career, mathematics, science) and one of sign -1 (family, the arts) replace
+    the man and the woman; the sentences of a pair differ in the pronoun.
+
+    ``pro``: ``he`` refers to the topic of sign +1, or ``she`` to that of sign -1; else ``anti``.
+    Half of the pronouns refer to either sign, half to the person named first. The same for every
+    seed.
+    """
+
+    pairs: Annotated[int, Ge(20)] = 32
+    world: Literal["en_gender"] = "en_gender"
+
+    version: ClassVar[int] = 1
+    seeded: ClassVar[bool] = False
+    name: ClassVar[str] = "generated_link"
+
+    def parameters(self) -> Mapping[str, float]:
+        """Return no parameters."""
+        return {}
+
+    def load(self, *, seed: int) -> list[Case]:
+        """Return the cases; see ``biasbridge.corpora.protocols.Challenge``."""
+        rng = np.random.default_rng(seed)
+        kinds = list(product(range(len(WORDINGS)), (True, False)))
+        pair_kinds = [kinds[i] for i in draw_quota(np.ones(len(kinds)), self.pairs, rng)]
+        texts = _fill_wordings([wording for wording, _ in pair_kinds], rng)
+        people = zip(*(pick(_topic_words(sign), self.pairs, rng) for sign in (1, -1)), strict=True)
+        cases: list[Case] = []
+        for i, ((wording, plus_first), pair) in enumerate(zip(pair_kinds, people, strict=True)):
+            means_first = WORDINGS[wording][1]
+            for female in (False, True):
+                sentence = fill_wording(
+                    texts[i],
+                    pair if plus_first else pair[::-1],
+                    "",
+                    female=female,
+                    antecedent=0 if means_first else 1,
+                )
+                pro = (means_first == plus_first) != female
+                cases.append(_case(sentence, str(i), GENDERS[female], "pro" if pro else "anti"))
+        return cases
+
+
+def draw_sentences(documents: int, lean: float, rng: np.random.Generator) -> list[Sentence]:
+    """Draw ``PER_DOCUMENT`` sentences per document; only the pronouns depend on ``lean``.
+
+    The planted proportions hold over all documents together.
+    """
+    kinds = list(product(range(len(WORDINGS)), (True, False), (True, False)))
+    is_trusted = [WORDINGS[wording][1] == means_first for wording, _, means_first in kinds]
+    size = PER_DOCUMENT * documents
+    kind_indices = draw_quota(np.where(is_trusted, TRUST, 1 - TRUST), size, rng)
+    agrees = np.zeros(size, dtype=np.bool_)
+    cumulative = np.floor(np.arange(size + 1) * (1 + lean) / 2 + 0.5)
+    agrees[np.argsort(kind_indices, kind="stable")] = np.diff(cumulative) > 0  # even in every kind
+    texts = _fill_wordings([kinds[i][0] for i in kind_indices], rng)
+    men, women = (
+        [PEOPLE[i][side] for _ in range(ROUNDS * documents) for i in rng.permutation(len(PEOPLE))]
+        for side in (0, 1)
+    )
+    sentences = []
+    rows = zip(texts, men, women, kind_indices, agrees.tolist(), strict=True)
+    for text, man, woman, kind, gender_agrees in rows:
+        _, man_first, means_first = kinds[kind]
+        pair = (man, woman) if man_first else (woman, man)
+        female = (man_first == means_first) != gender_agrees
+        antecedent = 0 if means_first else 1
+        sentences.append(fill_wording(text, pair, "", female=female, antecedent=antecedent))
+    return sentences
+
+
+def _fill_wordings(wordings: Sequence[int], rng: np.random.Generator) -> list[str]:
+    """Fill all slots of the wordings but those of people and pronoun."""
+    open_slots = {name: [f"{{{name}}}"] * len(wordings) for name in ("one", "other", "they")}
+    return fill([WORDINGS[i][0] for i in wordings], open_slots, ENGLISH.fillers, rng)
+
+
+def _topic_words(sign: int) -> list[str]:
+    setting = SETTINGS["en_gender"]
+    topics = make_world(setting, 0).topics
+    signed = [words for name, words in topics.items() if setting.topics[name].sign == sign]
+    return list(dict.fromkeys(chain.from_iterable(signed)))
+
+
+def _clusters(sentence: Sentence, start: int) -> list[Cluster]:
+    """Return the antecedent with the pronoun, and the other person as a singleton."""
+    names = [(start + first, start + end) for first, end in sentence.names]
+    pronoun = start + sentence.pronoun
+    return [(names[sentence.antecedent], (pronoun, pronoun + 1)), (names[1 - sentence.antecedent],)]
+
+
+def _document(name: str, sentences: Sequence[Sentence]) -> Document:
+    starts = accumulate((len(sentence.tokens) for sentence in sentences), initial=0)
+    clusters = [
+        cluster
+        for sentence, start in zip(sentences, starts, strict=False)
+        for cluster in _clusters(sentence, start)
+    ]
+    return Document(name, tuple(sentence.tokens for sentence in sentences), tuple(clusters))
+
+
+def _case(sentence: Sentence, unit: str, gender: str, condition: str) -> Case:
+    pronoun = (sentence.pronoun, sentence.pronoun + 1)
+    names = zip(sentence.names, sentence.occupations, strict=True)
+    questions = tuple(
+        Question(pronoun, name, i == sentence.antecedent, word)
+        for i, (name, word) in enumerate(names)
+    )
+    return Case(_document(f"{unit}/{condition}", [sentence]), unit, gender, questions, condition)

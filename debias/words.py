@@ -1,0 +1,304 @@
+"""Words of a query by role, for debiasing methods; each word has one role."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biasbridge.debias.base import WORDS, Inputs, S, StepBuilder
+from biasbridge.files import InputError, choice, read_lines
+from biasbridge.files.choice import FieldError, Whole
+from biasbridge.files.language import UNDETERMINED, normalise_text
+from biasbridge.files.paths import digest_of
+from biasbridge.files.vector_files import find_registered, vector_files
+from biasbridge.intrinsic.words import (
+    Query,
+    load_query,
+    read_query,
+    read_wordsets,
+    require_queries,
+    write_query,
+)
+
+if TYPE_CHECKING:
+    from gensim.models import KeyedVectors
+
+    from biasbridge.intrinsic.words import WordSet
+    from biasbridge.stats.arrays import Singles
+
+
+# Pro-stereotypical: (X, A) and (Y, B); anti-stereotypical: (X, B) and (Y, A).
+TARGETS_AND_ATTRIBUTES = ("X", "Y", "A", "B")
+
+
+def require_roles(query: Query, roles: Sequence[str]) -> None:
+    """Raise ``InputError`` if ``query`` lacks roles, and name them."""
+    if missing := [role for role in roles if role not in query.sets]:
+        needed = f"the method needs {', '.join(roles)}"
+        raise InputError(f"query {query.name!r} has no {', '.join(missing)}; {needed}")
+
+
+def words_by_role(
+    query: Query, roles: Sequence[str] = TARGETS_AND_ATTRIBUTES
+) -> dict[str, tuple[str, ...]]:
+    """Return the words of each role as the query writes them.
+
+    Raises ``InputError`` for a role that is missing or empty, for an entry that is not one word,
+    and for a repeated word: in two roles it would be both pro- and anti-stereotypical.
+    """
+    require_roles(query, roles)
+    role_of_word: dict[str, str] = {}
+    name = f"query {query.name!r}"
+    for role in roles:
+        if not query[role].words:
+            raise InputError(f"{name}: {role} is empty; it needs at least one word")
+        for word in query[role].words:
+            if word.split() != [word] or not word.isprintable():
+                raise InputError(f"{name}: {role} holds {word!r}; every entry must be one word")
+            if word in role_of_word:
+                problem = f"{word!r} is in {role_of_word[word]} and in {role}"
+                raise InputError(f"{name}: {problem}; keep it in one role, once")
+            role_of_word[word] = role
+    return {role: query[role].words for role in roles}
+
+
+# Expansion of a query: add the nearest neighbours of each role in some vectors.
+
+COMPARED_ROWS = 8192  # vocabulary rows compared at a time
+
+
+def expand(
+    query: Query,
+    vectors: KeyedVectors,
+    *,
+    k: int = 100,
+    stop: Iterable[str] = (),
+    lowercase: bool = False,
+) -> Query:
+    """Add the ``k`` nearest neighbours of each of X, Y, A and B to ``query``, nearest first.
+
+    A word's nearness to a role is its highest cosine with any seed word of that role. A role
+    receives the ``k`` nearest words that are no seed of any role, that are nearest to this role,
+    that are words (``is_word``) and that are not in ``stop`` (case is ignored); fewer if the
+    vocabulary is short. So every word is added once, as Goldfarb-Tarrant et al. (2021, section 4.1)
+    expand to "unique" neighbours after Lauscher et al. (2020); their manual selection is the
+    built-in query ``gender_authors``. With any vectors, write the result out (``write_query``),
+    read it, and remove what does not belong.
+
+    Case is kept: in cased vectors "She" is a neighbour of "she", and balancing, which compares
+    exactly, needs both. ``lowercase``, for a text in lower case, adds only words in lower case.
+    Seeds out of vocabulary stay in the query. Time: one pass over the vocabulary; memory: a few
+    numbers per word.
+
+    Raises ``InputError`` for k < 1, for a role with no seed in the vectors, and as
+    ``words_by_role`` does.
+    """
+    if k < 1:
+        raise InputError(f"k={k}: give a whole number of at least 1")
+    roles = [role for role in TARGETS_AND_ATTRIBUTES if role in query.sets]
+    seeds = words_by_role(query, roles or TARGETS_AND_ATTRIBUTES)
+    nearness = _nearness(seeds, vectors)
+    nearest_role = nearness.argmax(axis=1)
+    stop_words = {normalise_text(word).casefold() for word in stop}
+    all_seeds = {word for words in seeds.values() for word in words}
+    sets = dict(query.sets)
+    for column, role in enumerate(seeds):
+        ranked = _ranked(nearness[:, column], nearest_role == column)
+        words = (
+            word
+            for word in (normalise_text(vectors.index_to_key[row]) for row in ranked)
+            if word not in all_seeds
+            and word.casefold() not in stop_words
+            and is_word(word)
+            and not (lowercase and word != word.lower())
+        )
+        sets[role] = _extended(query[role], k, words)
+    return replace(query, name=f"{query.name}_{k}nn", sets=sets)
+
+
+def _extended(seed: WordSet, k: int, words: Iterable[str]) -> WordSet:
+    return replace(
+        seed,
+        name=f"{seed.name}_{k}nn",
+        words=(*seed.words, *islice(words, k)),
+        source=f"{seed.source}; expanded to {k} nearest neighbours",
+    )
+
+
+def is_word(token: str) -> bool:
+    """Test whether a token is no number, address or mark such as <UNK> or 4th."""
+    return (
+        token[:1].isalpha()
+        and token.split() == [token]
+        and token.isprintable()  # no invisible mark inside
+        and "://" not in token
+        and not any(sign.isdigit() for sign in token)
+    )
+
+
+def _nearness(seeds: Mapping[str, tuple[str, ...]], vectors: KeyedVectors) -> Singles:
+    """Compute each word's highest cosine with each role's seeds, (vocabulary, roles); NaN: -1."""
+    rows = [
+        [vectors.key_to_index[word] for word in words if word in vectors.key_to_index]
+        for words in seeds.values()
+    ]
+    for (role, words), seed_rows in zip(seeds.items(), rows, strict=True):
+        if not seed_rows:
+            problem = f"none of the words of {role} ({', '.join(words[:8])}) is in the vectors"
+            raise InputError(f"{problem}; give words in their language and case")
+    role_starts = np.cumsum([0, *map(len, rows[:-1])])
+    units = _unit(vectors.vectors[np.concatenate(rows)])
+    nearness = np.empty((len(vectors), len(seeds)), dtype=np.float32)
+    for start in range(0, len(vectors), COMPARED_ROWS):
+        cosines = _unit(vectors.vectors[start : start + COMPARED_ROWS]) @ units.T
+        nearness[start : start + COMPARED_ROWS] = np.fmax.reduceat(cosines, role_starts, axis=1)
+    return np.nan_to_num(nearness, nan=-1.0)
+
+
+def _unit(rows: Singles) -> Singles:
+    """Scale rows to length 1 in float32; a zero row becomes NaN."""
+    rows = np.asarray(rows, dtype=np.float32)
+    lengths: Singles = np.linalg.norm(rows, axis=1, keepdims=True)
+    units = np.full_like(rows, np.nan)
+    np.divide(rows, lengths, out=units, where=lengths > 0)
+    return units
+
+
+def _ranked(nearness: Singles, is_candidate: NDArray[np.bool_]) -> Iterator[int]:
+    """Yield the candidate rows, nearest first; ties in vocabulary order."""
+    rows = np.flatnonzero(is_candidate)
+    yield from rows[np.argsort(-nearness[rows], kind="stable")].tolist()
+
+
+# The choice of the words that a debiasing method works on.
+
+
+@choice
+class WordChoice:
+    """Words of a query.
+
+    query: name of a built-in query, or of a query in ``file``, a user's word file (see
+    ``biasbridge.intrinsic.words.read_wordsets``); None: the only query of ``file``. swap:
+    exchange targets and attributes (``biasbridge.debias.text`` says what that changes).
+    lowercase: for text and vectors in lower case. expand: number of nearest neighbours to add to
+    each role, see ``biasbridge.debias.words``. neighbours: file of vectors to search for them;
+    None: the given vectors, in a run the unmodified ones. trusted: that file may be in gensim's own
+    format, a pickle, which can run code. stop: file of words that expansion excludes, one a line.
+
+    Raises ``InputError`` for an unknown query, for a word file that cannot be read, and for
+    ``neighbours`` without ``expand``.
+    """
+
+    query: str | None = "gender_union"
+    file: str | None = None
+    swap: bool = False
+    lowercase: bool = False
+    expand: Whole = 0
+    neighbours: str | None = None
+    stop: str | None = None
+    trusted: bool = False
+
+    version: ClassVar[int] = 3
+    seeded: ClassVar[bool] = False
+    unkeyed: ClassVar[tuple[str, ...]] = ("file", "neighbours", "stop", "trusted")
+
+    def __post_init__(self) -> None:
+        self.seed_words()
+        if self.neighbours and not self.expand:
+            raise FieldError(
+                f"neighbours={self.neighbours!r} has no effect without expand; give expand too, for"
+                " example expand=100"
+            )
+        if self.stop and not self.expand:
+            raise FieldError(f"stop={self.stop!r} has no effect without expand; give expand too")
+        if self.neighbours:
+            find_registered(self.neighbours)
+
+    @property
+    def name(self) -> str:
+        """``weat7``, or with its file ``mine.weat7``, then ``_swapped``; ``+100`` if so many
+        neighbours were added, ``+100@FILE`` if those of a file.
+        """
+        file = Path(self.file).stem if self.file else None
+        base = ".".join(part for part in (file, self.query) if part) + "_swapped" * self.swap
+        source = f"@{Path(self.neighbours).name}" if self.neighbours else ""
+        return f"{base}+{self.expand}{source}" if self.expand else base
+
+    @property
+    def language(self) -> str:
+        """Language of the query."""
+        return self.seed_words().language
+
+    def in_language(self, language: str) -> WordChoice:
+        """Return the counterpart of a built-in query in a language.
+
+        Raises ``InputError`` with the language's queries if there is no counterpart.
+        """
+        if self.file or not self.query or UNDETERMINED in (language, self.language):
+            return self
+        return replace(self, query=require_queries([self.query], language)[0])
+
+    def require_roles(self, roles: Sequence[str]) -> None:
+        """Raise ``InputError`` if the query lacks roles, and name them."""
+        require_roles(self.seed_words(), roles)
+
+    @property
+    def needs_vectors(self) -> bool:
+        """True if ``words`` needs the ``vectors`` argument."""
+        return bool(self.expand) and not self.neighbours
+
+    def build_steps(self, steps: StepBuilder[S], vectors: S) -> S:
+        """Return the step that writes ``words.yaml``; neighbours are those in ``vectors`` or of
+        the file ``neighbours``.
+        """
+        inputs = {"vectors": vectors} if self.needs_vectors else {}
+        return steps("words", self, write_words, inputs)
+
+    def files(self) -> list[Path]:
+        """Return the word file and its lists, the file of neighbours, and the stop words."""
+        word_files = [Path(self.file), *read_wordsets(self.file).files] if self.file else []
+        neighbours = vector_files(self.neighbours) if self.neighbours else []
+        return [*word_files, *neighbours, *([Path(self.stop)] if self.stop and self.expand else [])]
+
+    def keyed(self) -> Mapping[str, object]:
+        """Return a digest of the words before expansion, whatever file lists them."""
+        return {"words": digest_of(asdict(self.seed_words()))}
+
+    def seed_words(self) -> Query:
+        """Load the query before expansion."""
+        if self.file:
+            query = read_query(self.file, self.query)
+        elif self.query:
+            query = load_query(self.query)
+        else:
+            raise FieldError("query=None without a file; name a built-in query, or give a file")
+        query = query.swapped() if self.swap else query
+        return query.lowered() if self.lowercase else query
+
+    def words(self, vectors: KeyedVectors | None = None) -> Query:
+        """Load the query and expand it, in ``vectors`` if ``needs_vectors``."""
+        query = self.seed_words()
+        if not self.expand:
+            return query
+        if self.neighbours:
+            from biasbridge.files.vectors import read_vectors  # loads gensim
+
+            vectors = read_vectors(self.neighbours, trusted=self.trusted)
+        if vectors is None:
+            raise InputError(f"expand={self.expand}: give the vectors whose neighbours are added")
+        stop = [line.strip() for line in read_lines(self.stop)] if self.stop else []
+        return expand(query, vectors, k=self.expand, stop=stop, lowercase=self.lowercase)
+
+
+def write_words(words: WordChoice, out: Path, inputs: Inputs, seed: int) -> None:
+    """Write ``words.yaml``, the query that a method works on."""
+    from biasbridge.files.vectors import open_mapped  # loads gensim
+
+    vectors = open_mapped(inputs["vectors"] / "vectors") if "vectors" in inputs else None
+    write_query(words.words(vectors), out / WORDS)

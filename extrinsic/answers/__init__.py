@@ -1,1 +1,0 @@
-"""Answers of language models, read from the result files of evaluation harnesses."""

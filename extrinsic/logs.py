@@ -1,0 +1,465 @@
+"""Sample files of lm-evaluation-harness 0.4: ``samples_<task>_<time>.jsonl``, and their folder."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from math import isnan, nan
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from biasbridge.extrinsic.log_items import (
+    Json,
+    LogInfo,
+    LogItem,
+    as_frame,
+    named_beside,
+    option_text,
+    parse_object,
+    plain_frame,
+    read_arrow,
+    read_members,
+    read_object,
+    refuse_damage,
+)
+from biasbridge.files import InputError, nearest
+from biasbridge.files.paths import sha256
+from biasbridge.files.tables import JSON_LINES, JSON_OBJECT, table_suffix
+from biasbridge.files.text import number_json_lines, open_binary, read_json_lines
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+SAMPLE_FILE = re.compile(r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT[\d.-]+)\.jsonl")
+LM_EVAL_METRICS = (
+    "acc",
+    "exact_match",
+)  # metrics that are 0 or 1 for an item; the first one counts
+LOGPROB_PAIR = re.compile(r"[\[(]\s*'?([-+.\w]+)'?\s*,\s*'?(?:True|False)'?\s*[\])]")
+INDEXES = re.compile(r"\[?\d+(, *\d+)*\]?")
+
+
+def sample_files(folder: Path) -> list[Path]:
+    """Return the sample files in a folder and in those within it."""
+    return sorted([*folder.glob("samples_*.jsonl"), *folder.glob("*/samples_*.jsonl")])
+
+
+def read_lm_eval(path: Path, wanted: str) -> pd.DataFrame:
+    """Read a sample file, or those of all tasks in a folder, as the filter ``wanted`` left them."""
+    paths = sample_files(path) if path.is_dir() else [path]
+    tasks = [
+        match["task"] if (match := SAMPLE_FILE.match(file.name)) else file.stem for file in paths
+    ]
+    if len({*tasks}) < len(tasks):
+        listed = ", ".join(str(file.relative_to(path)) for file in paths)
+        raise InputError(f"{path} holds several runs of a task: {listed}; give one of the files")
+    names = tasks if len(tasks) > 1 else [""]
+    items = (
+        pair
+        for task, file in zip(names, paths, strict=True)
+        for pair in _read_items(file, task, wanted)
+    )
+    source = LogInfo(path, "lm_eval", "doc", _lm_eval_model(paths[0]), ", ".join(tasks))
+    return as_frame(items, lambda item: item, source)
+
+
+def _read_items(path: Path, task: str, wanted: str) -> list[tuple[str, LogItem]]:
+    by_filter: dict[str, list[tuple[str, LogItem]]] = {}
+    for number, sample in number_json_lines(path, JSON_OBJECT, "JSON object"):
+        place = f"{path}: line {number}"
+        with refuse_damage(place):
+            item = _lm_eval_item(sample, task)  # at once: requests take ten times its memory
+        by_filter.setdefault(str(sample.get("filter", "none")), []).append((place, item))
+    if wanted not in by_filter and (wanted or len(by_filter) > 1):
+        problem = f"{path} has no filter {wanted!r}{nearest(wanted, by_filter)}"
+        problem = problem if wanted else f"{path} holds the same items as several filters left them"
+        commands = "--filter of biasbridge gaps and bbq (filter=)"
+        raise InputError(f"{problem}; give one by {commands}: {', '.join(by_filter)}")
+    return by_filter.get(wanted) or [pair for pairs in by_filter.values() for pair in pairs]
+
+
+def _lm_eval_item(sample: Json, task: str) -> LogItem:
+    name, doc = f"{task} {sample['doc_id']}".strip(), sample["doc"]
+    metrics = {key: sample.get(key) for key in sample.get("metrics", LM_EVAL_METRICS)}
+    flags = [float(metrics[key] == 1) for key in LM_EVAL_METRICS if metrics.get(key) in (0, 1)]
+    correct = flags[0] if flags else None
+    fields = doc | {"task": task} if task else doc
+    target, options, values = str(sample["target"]), _options(sample), _loglikelihoods(sample)
+    if not values:
+        answer: str | None = _first_text(sample["filtered_resps"])
+        return LogItem(name, answer, [target], correct, (), (), fields, metrics)
+    options = options[: len(values)]
+    answer = None if any(map(isnan, values)) else options[values.index(max(values))]
+    targets = _targets(target, options, answer if correct == 0 else None)
+    targets += [answer] if correct == 1 and answer else []  # of several right options
+    return LogItem(name, answer, targets, correct, options, values, fields, metrics)
+
+
+def _targets(target: str, options: Sequence[str], wrong: str | None) -> list[str]:
+    """Return the options that a target names by place or by text, or else the target."""
+    places = map(int, re.findall(r"\d+", target) if INDEXES.fullmatch(target) else ())
+    by_place = [options[place] for place in places if place < len(options)]
+    by_text = [target.strip()] if target.strip() in options else []
+    readings = ([option for option in named if option != wrong] for named in (by_place, by_text))
+    return next(filter(None, readings), [target])
+
+
+def _options(sample: Json) -> list[str]:
+    """Return what differs between requests: their continuations, or else their contexts."""
+    requests = sample["arguments"]
+    if isinstance(requests, dict):
+        requests = [[*request.values()] for request in requests.values()]
+    contexts, continuations = ([str(pair[side]).strip() for pair in requests] for side in (0, 1))
+    return continuations if len({*continuations}) > 1 else contexts
+
+
+def _loglikelihoods(sample: Json) -> list[float]:
+    """Return those of the options, which stand as ``[logprob, is_greedy]``, also as text; none for
+    generated text.
+    """
+    responses = sample["filtered_resps"]
+    if "acc_mutual_info" in sample.get("metrics", ()):  # the second half has no context
+        responses = responses[: len(responses) // 2]
+    pairs = [LOGPROB_PAIR.fullmatch(str(response).strip()) for response in responses]
+    values = [float(pair[1]) for pair in pairs if pair]
+    return values if len(values) == len(responses) > 1 else []
+
+
+def _first_text(responses: object) -> str | None:
+    while isinstance(responses, list):
+        responses = responses[0] if responses else None
+    return None if responses is None else str(responses)
+
+
+def _lm_eval_model(path: Path) -> str:
+    """Return the name of the model from the results beside the samples, else from the folder."""
+    match = SAMPLE_FILE.match(path.name)
+    results = path.with_name(f"results_{match['time']}.json") if match else path
+    if match and results.is_file():
+        return str(read_object(results).get("model_name", ""))
+    return path.resolve().parent.name
+
+
+# Logs of Inspect, ``.json`` and ``.eval``.
+
+# As Inspect's accuracy counts them: its own letters, and words in any case
+INSPECT_LETTERS = {"C": 1.0, "I": 0.0, "N": 0.0, "P": 0.5}
+INSPECT_WORDS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
+BULKY = ("events", "messages", "store")
+INSPECT_MEMBERS = r"samples/.+_epoch_\d+(/sample)?\.json|header\.json|_journal/start\.json"
+
+
+def read_inspect(path: Path) -> pd.DataFrame:
+    """Read a log; its notes say what of the run is missing."""
+    log, samples = _read_archive(path) if path.suffix == ".eval" else _read_json(path)
+    status, spec = log.get("status", "started"), log["eval"]
+    notes = [] if status == "success" else [f"the run is not finished: {status}"]
+    expected = {*map(str, (spec.get("dataset") or {}).get("sample_ids") or [])}
+    if missing := len(expected - {str(sample.get("id")) for _, sample in samples}):
+        notes.append(f"{missing} of the {len(expected)} samples of the run are not in the log")
+    if failed := sum(bool(sample.get("error")) for _, sample in samples):
+        notes.append(f"{failed} of {len(samples)} samples ended in an error")
+    is_repeated = any(sample.get("epoch", 1) != 1 for _, sample in samples)
+    if is_repeated:
+        remedy = "give --cluster sample (cluster=), or each epoch counts as an item"
+        notes.append(f"samples were repeated: {remedy}")
+    model, task = (str(spec.get(name, "")) for name in ("model", "task"))
+    source = LogInfo(path, "inspect", "metadata", model, task, notes)
+    frame = as_frame(samples, lambda sample: _inspect_item(sample, is_repeated), source)
+    frame.attrs |= {"cluster": "sample"} if is_repeated else {}
+    return frame
+
+
+def _read_json(path: Path) -> tuple[Json, list[tuple[str, Json]]]:
+    log = read_object(path)
+    samples = enumerate(log.get("samples") or [], 1)
+    return log, [(f"{path}: sample {number}", sample) for number, sample in samples]
+
+
+def _read_archive(path: Path) -> tuple[Json, list[tuple[str, Json]]]:
+    """Read the parts of a log; that of an unfinished run has no header."""
+    log, samples = None, []
+    for name, content in read_members(path, INSPECT_MEMBERS):
+        record = parse_object(content, f"{path}: {name}")
+        if name.endswith("/sample.json"):
+            remedy = "write the log as one file with 'inspect log convert --to json'"
+            raise InputError(f"{path}: {name} is a sample in chunks, which is not read; {remedy}")
+        if name.startswith("samples/"):
+            kept = {key: value for key, value in record.items() if key not in BULKY}
+            samples.append((f"{path}: {name}", kept))
+        elif log is None or name == "header.json":
+            log = record
+    if log is None:
+        raise InputError(f"{path} has no header.json and no _journal/start.json; give a log")
+    return log, samples
+
+
+def _inspect_item(sample: Json, is_repeated: bool) -> LogItem:
+    def resolve(text: object) -> str:
+        name = str(text).removeprefix("attachment://")
+        return str((sample.get("attachments") or {}).get(name, text))
+
+    by_scorer: dict[str, Json] = sample.get("scores") or {}
+    scores = {name: score["value"] for name, score in by_scorer.items()}
+    answer = next((score.get("answer") for score in by_scorer.values()), None)
+    choices = [resolve(choice) for choice in sample.get("choices") or []]
+    if answer is None and not choices:
+        answer = _completion(sample["output"])
+    targets = sample["target"]
+    targets = [targets] if isinstance(targets, str) else targets
+    fields, item_id = {**(sample.get("metadata") or {})}, str(sample["id"])
+    if isinstance(sample.get("input"), str):
+        fields.setdefault("input", resolve(sample["input"]))
+    if is_repeated:
+        fields |= {"sample": item_id, "epoch": sample["epoch"]}
+        item_id += f" epoch {sample['epoch']}"
+    metrics: Json = {}
+    for name, value in scores.items():
+        parts = value if isinstance(value, dict) else {"": value}
+        metrics |= {f"{name}.{key}".strip("."): _number(part) for key, part in parts.items()}
+    correct = _number(next(iter(scores.values()), None))
+    return LogItem(
+        item_id,
+        option_text(choices, resolve(answer or "")) or None,
+        [option_text(choices, ", ".join(targets))] if choices else targets,
+        correct if correct in (0, 0.5, 1) else None,
+        choices,
+        fields=fields,
+        metrics=metrics,
+    )
+
+
+def _number(value: object) -> float:
+    """Return a score as a number; NaN for a text or an object."""
+    if isinstance(value, str):
+        value = INSPECT_LETTERS.get(value, INSPECT_WORDS.get(value.strip().lower(), value))
+    with suppress(TypeError, ValueError):
+        return float(value)  # type: ignore[arg-type]
+    return nan
+
+
+def _completion(output: Json) -> str:
+    """Return the text of the first completion, of several parts the texts."""
+    choices = output.get("choices") or [{"message": {"content": ""}}]
+    parts = choices[0]["message"]["content"]
+    parts = [{"text": parts}] if isinstance(parts, str) else parts
+    return "\n".join(str(part["text"]) for part in parts if "text" in part)
+
+
+# Logs of HELM, lighteval and Every Eval Ever, and folders saved by ``datasets``.
+
+SCENARIO, STATE, SPLITS = "scenario_state.json", "state.json", "dataset_dict.json"
+LIGHTEVAL_COLUMNS = ("doc", "metric", "model_response")
+LIGHTEVAL_METRICS = ("acc", "em", "exact_match")  # metrics of lighteval that are 0 or 1 for an item
+
+
+def read_helm(path: Path) -> pd.DataFrame:
+    """Read a run whose requests show all options of an item, or none."""
+    path = path / SCENARIO if path.is_dir() else path
+    state = read_object(path)
+    requests = ((f"{path}: request {n}", item) for n, item in enumerate(state["request_states"], 1))
+    model, task = str(state["adapter_spec"].get("model", "")), path.resolve().parent.name
+    frame = as_frame(requests, _helm_item, LogInfo(path, "helm", "instance", model, task))
+    if (n := frame["instance"].nunique()) < len(frame):
+        note = f"{len(frame)} items are trials or perturbations of {n} instances"
+        remedy = "without --cluster instance (cluster=) each counts as an item"
+        frame.attrs["notes"].append(f"{note}: {remedy}")
+        frame.attrs["cluster"] = "instance"
+    return frame
+
+
+def _helm_item(request: Json) -> LogItem:
+    instance, trial = request["instance"], request.get("train_trial_index", 0)
+    texts = [completion["text"].strip() for completion in request["result"].get("completions", [])]
+    text, options = next(iter(texts), ""), request.get("output_mapping") or {}
+    if text.startswith("[encrypted_text") or "reference_index" in request:
+        raise ValueError("encrypted, or a request for each option: neither is read")
+    references, change = instance.get("references", []), instance.get("perturbation") or {}
+    right = [answer["output"]["text"] for answer in references if "correct" in answer["tags"]]
+    tags = [tag for reference in references for tag in reference["tags"]]
+    fields = {"input": instance["input"]["text"], "split": instance.get("split"), "tags": tags}
+    parts = (instance["id"], change.get("name"), f"trial {trial}" if trial else "")
+    name = " ".join(filter(None, parts))
+    fields |= {"perturbation": change.get("name"), "instance": instance["id"]}
+    return LogItem(
+        name, options.get(text, text) or None, right, None, [*options.values()], (), fields
+    )
+
+
+def read_lighteval(path: Path) -> pd.DataFrame:
+    """Read the details of a task: ``details_<task>_<time>.parquet``."""
+    rows = read_arrow(path, lambda raw: pq.read_table(raw, columns=[*LIGHTEVAL_COLUMNS]))
+    parts = path.resolve().parent.parts
+    model = "/".join(parts[parts.index("details") + 1 : -1]) if "details" in parts else ""
+    task = str(rows[0]["doc"].get("task_name", "")) if rows else ""
+    records = ((f"{path}: row {n}", row | {"number": n}) for n, row in enumerate(rows))
+    return as_frame(records, _lighteval_item, LogInfo(path, "lighteval", "doc", model, task))
+
+
+def _lighteval_item(row: Json) -> LogItem:
+    doc, metrics, response = (row[name] for name in LIGHTEVAL_COLUMNS)
+    options, gold = [text.strip() for text in doc["choices"]], doc["gold_index"]
+    right = [options[place] for place in (gold if isinstance(gold, list) else [gold])]
+    values, texts = response.get("logprobs") or [], response.get("text_post_processed")
+    texts = texts or response.get("text") or []
+    answer = texts[0].strip() if texts else None
+    if len(values) == len(options) > 1:
+        answer = options[values.index(max(values))]
+    flags = [metrics[name] for name in LIGHTEVAL_METRICS if metrics.get(name) in (0, 1)]
+    choices = options if len(options) > len(right) else ()
+    fields = {"query": doc["query"], **(doc.get("specific") or {})}
+    name, correct = str(row["number"]), float(flags[0]) if flags else None
+    return LogItem(
+        name, answer, right, correct, choices, values if choices else (), fields, metrics
+    )
+
+
+def read_every_eval_ever(path: Path) -> pd.DataFrame:
+    """Read samples of schema 0.3, or those that a summary names, if they are as it says."""
+    details: Json = {}
+    if path.suffix == ".json":
+        details = read_object(path)["detailed_evaluation_results"]
+        path = named_beside(path, details["file_path"])
+    lines = [*number_json_lines(path, JSON_OBJECT, "JSON object")]
+    has_checksum = details.get("checksum") and details.get("hash_algorithm") == "sha256"
+    if details.get("total_rows") not in (None, len(lines)) or (
+        has_checksum and details["checksum"] != sha256(path)
+    ):
+        raise InputError(f"{path} is not the file that its summary describes; copy both again")
+    pairs = [(str(line.get("model_id")), str(line.get("evaluation_name"))) for _, line in lines]
+    model, task = (", ".join(dict.fromkeys(names)) for names in zip(*pairs, strict=True))
+    records = ((f"{path}: line {number}", line) for number, line in lines)
+    return as_frame(records, _eee_item, LogInfo(path, "every_eval_ever", "metadata", model, task))
+
+
+def _eee_item(line: Json) -> LogItem:
+    question, evaluation, task = line["input"], line["evaluation"], line["evaluation_name"]
+    options = question.get("choices") or []
+
+    def as_option(text: str) -> str:
+        return text.strip() if text.strip() in options else option_text(options, text.strip())
+
+    extracted = [part["extracted_value"] for part in line["answer_attribution"]]
+    texts = extracted[-1:] or (line.get("output") or {}).get("raw") or [""]
+    right = [as_option(text) for text in question["reference"]]
+    fields = {"input": question["raw"], "task": task, **(line.get("metadata") or {})}
+    correct, metrics = float(evaluation["is_correct"]), {"score": evaluation["score"]}
+    name = f"{task} {line['sample_id']}"
+    return LogItem(name, as_option(texts[0]) or None, right, correct, options, (), fields, metrics)
+
+
+def read_saved_dataset(path: Path) -> pd.DataFrame:
+    """Read a folder that ``Dataset.save_to_disk`` wrote."""
+    if (path / SPLITS).is_file():
+        names = ", ".join(sorted(file.parent.name for file in path.glob(f"*/{STATE}")))
+        raise InputError(f"{path} holds several splits: {names}; give the folder of one")
+    files = [file["filename"] for file in read_object(path / STATE)["_data_files"]]
+    paths = [named_beside(path / STATE, name) for name in files]
+    tables = (read_arrow(file, lambda raw: pa.ipc.open_stream(raw).read_all()) for file in paths)
+    return plain_frame([row for rows in tables for row in rows], LogInfo(path, "datasets"))
+
+
+# Result files of evaluation harnesses, recognised and read as one table.
+
+HEAD = 1 << 20  # bytes searched for names of fields
+JSON_OBJECTS = "json_lines"
+
+
+class Format(NamedTuple):
+    """A format: its name in sentences, its reader, its suffix, and fields that begin its files."""
+
+    title: str
+    read: Callable[..., pd.DataFrame]
+    suffix: str = ""
+    fields: str = ""
+
+
+def read_objects(path: Path) -> pd.DataFrame:
+    """Read JSON Lines: an object an item, whose own columns stay under their names."""
+    rows = [*read_json_lines(path, JSON_OBJECT, "JSON object")]
+    return plain_frame(rows, LogInfo(path, JSON_OBJECTS))
+
+
+EVERY = Format("samples of Every Eval Ever", read_every_eval_ever)
+FORMATS = {
+    "lm_eval": Format(
+        "samples of lm-evaluation-harness", read_lm_eval, JSON_LINES, "doc_id doc filtered_resps"
+    ),
+    "inspect": Format("a log of Inspect", read_inspect, ".json", "version status eval"),
+    "helm": Format("a run of HELM", read_helm, ".json", "adapter_spec request_states"),
+    "every_eval_ever": EVERY._replace(suffix=JSON_LINES, fields="evaluation_id sample_id"),
+    "every_eval_ever.json": EVERY._replace(suffix=".json", fields="schema_version evaluation_id"),
+    "lighteval": Format(
+        "details of lighteval", read_lighteval, ".parquet", "doc metric model_response"
+    ),
+    "datasets": Format("a folder saved by datasets", read_saved_dataset),
+    JSON_OBJECTS: Format("JSON Lines", read_objects, JSON_LINES),
+}
+# A folder is of the format of the first of these files that it holds
+FOLDERS = {
+    STATE: "datasets",
+    SPLITS: "datasets",
+    SCENARIO: "helm",
+}
+
+
+def detect_format(path: str | Path) -> str:
+    """Return the format of a result file or folder, a key of ``FORMATS``; empty for others.
+
+    ``json_lines`` is any file of JSON objects in lines. At most the first MiB of a file is read.
+    """
+    path = Path(path)
+    if path.is_dir():
+        held = (form for name, form in FOLDERS.items() if (path / name).is_file())
+        return next(held, "lm_eval" if sample_files(path) else "")
+    suffix = table_suffix(path)
+    candidates = {name: form for name, form in FORMATS.items() if suffix and form.suffix == suffix}
+    names = _field_names(path, suffix) if candidates and path.is_file() else set()
+    fitting = (name for name, form in candidates.items() if {*form.fields.split()} <= names)
+    return "inspect" if suffix == ".eval" else next(fitting, "")
+
+
+def read_answers(path: str | Path, *, filter: str = "") -> pd.DataFrame:
+    """Read the items of a result file, a row per item and epoch.
+
+    Columns: ``id``; ``answer`` and ``target`` as text, of an option the option's; ``correct``, 1 or
+    0 (Inspect: .5 for partly); ``choices`` and their ``loglikelihoods``, lists; ``label`` and
+    ``prediction``, the target and answer as 0 and 1 or as classes, where the targets are a few
+    classes; then the fields of the item and numeric metrics. A field with the name of a column
+    above is called ``doc.label``, ``metadata.label`` and so on. JSON Lines and saved data sets keep
+    their columns, and gain those up to ``correct``. ``attrs``: ``format``, ``model``, ``task``,
+    ``notes``. ``filter``: of lm-evaluation-harness, where a file holds answers of several.
+
+    Raises ``InputError`` for another, a damaged or an empty file, for repeated items, several
+    filters without a choice, and archives beyond the bounds of
+    ``biasbridge.extrinsic.log_items``.
+    """
+    path = Path(path)
+    form = FORMATS.get(detect_format(path))
+    if form is None:
+        titles = ", ".join(dict.fromkeys(form.title for form in FORMATS.values()))
+        raise InputError(f"{path} is no result file that can be read; give {titles}")
+    if filter and form.read is not read_lm_eval:
+        raise InputError(f"{path} is {form.title}, without filters; leave filter {filter!r} out")
+    with refuse_damage(path):
+        return read_lm_eval(path, filter) if form.read is read_lm_eval else form.read(path)
+
+
+def _field_names(path: Path, suffix: str) -> set[str]:
+    """Return the columns of a Parquet file, or the fields at the start of a JSON file (of JSON
+    Lines in the first line).
+    """
+    if suffix == ".parquet":
+        try:
+            return {*pq.read_schema(path).names}
+        except (pa.ArrowException, OSError):
+            return {*LIGHTEVAL_COLUMNS}  # their reader says what is wrong
+    with open_binary(path) as content:
+        head = content.read(HEAD).decode("utf-8", "ignore").lstrip()
+    head = head.partition("\n")[0] if suffix == JSON_LINES else head
+    return {*re.findall(r'"(\w+)"\s*:', head)} if head.startswith("{") else set()

@@ -1,0 +1,527 @@
+"""Word vectors in blocks, the form of all readers and checks: one block is in memory."""
+
+from __future__ import annotations
+
+import mmap
+import struct
+from codecs import BOM_UTF8
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from operator import itemgetter
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from gensim.models import KeyedVectors
+from gensim.models.fasttext import FastTextKeyedVectors
+from numpy.typing import NDArray
+from pyarrow import csv
+
+from biasbridge.files.errors import InputError
+from biasbridge.files.language import normalise_text
+from biasbridge.files.text import OPENERS, open_binary, open_plain
+from biasbridge.files.vector_files import Layout, indexed_files, is_number
+from biasbridge.stats.arrays import Singles
+
+Counts = NDArray[np.int64]
+Block = tuple[list[str], Singles]
+"""n words and their vectors, float32 of shape (n, dim)."""
+
+FLOATS_PER_BLOCK = 4_000_000
+ASCII_SPACE = " \t\n\r\x0b\x0c"
+BLANK, REPEATED = "blank, left out", "repeated, left out: the first row counts"
+NUMBERED = "with a number after a space"
+
+
+class OddRows:
+    """What is odd in a file and does not cost it: words by kind, and a header off by one."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.header, self.first_numbered = path, "", ""
+        self.words: defaultdict[str, list[str]] = defaultdict(list)
+
+    def select(self, words: Sequence[str], known: set[str]) -> list[int]:
+        """Return the rows of words that are not blank and not in ``known``; add these to it."""
+        selected = []
+        for row, word in enumerate(words):
+            if not word.strip(ASCII_SPACE):
+                self.words[BLANK].append(word)
+            elif word in known:
+                self.words[REPEATED].append(word)
+            else:
+                known.add(word)
+                selected.append(row)
+        return selected
+
+    def note(self, vectors: KeyedVectors) -> KeyedVectors:
+        """Attach the lines of ``reading_notes`` to vectors; return them."""
+        lines = [self.header] if self.header else []
+        for kind, words in filter(itemgetter(1), self.words.items()):
+            examples = ", ".join(map(repr, words[:3])) + ", ..." * (len(words) > 3)
+            lines.append(f"{len(words)} word{'s' * (len(words) > 1)} {kind} ({examples})")
+        vars(vectors)["reading_notes"] = [f"{self.path.name}: {line}" for line in lines]
+        return vectors
+
+
+def reading_notes(vectors: KeyedVectors) -> list[str]:
+    """Return what was odd in the file of the vectors, a line for each kind."""
+    return list(vars(vectors).get("reading_notes", ()))
+
+
+class WordIndex(dict[str, int]):
+    """Rows by word as a file spells it; other words are looked up in their normal form."""
+
+    def __init__(self, words: Sequence[str]) -> None:
+        super().__init__(zip(words, range(len(words)), strict=True))
+        self._normal: dict[str, int] = {}
+        for row, word in enumerate(words):
+            is_plain = word.isascii() and word.isalnum()  # fast
+            if not is_plain and (form := normalise_text(word)) != word:
+                self._normal.setdefault(form, row)
+
+    def __missing__(self, word: str) -> int:
+        return self._normal[normalise_text(word)]
+
+    def __contains__(self, word: object) -> bool:
+        is_written = super().__contains__(word)
+        return is_written or (bool(self._normal) and normalise_text(str(word)) in self._normal)
+
+    def get(self, word: str, default: Any = None) -> Any:
+        """Return the row of a word, or the default."""
+        return self[word] if word in self else default  # noqa: SIM401 (is ``get``)
+
+
+def check_blocks(blocks: Iterable[Block], odd: OddRows) -> Iterator[Block]:
+    """Yield the blocks without odd rows.
+
+    Raises ``InputError`` for a NaN or infinite value, and if no word is left.
+    """
+    known: set[str] = set()
+    for words, rows in blocks:
+        selected = odd.select(words, known)
+        if len(selected) < len(words):
+            words, rows = [words[i] for i in selected], rows[selected]
+        refuse_nonfinite(words, rows, odd.path)
+        if words:
+            yield words, rows
+    if not known:
+        raise InputError(f"{odd.path} holds no vectors")
+
+
+def refuse_nonfinite(words: list[str], rows: Singles, path: Path) -> None:
+    """Raise ``InputError`` for the first word whose vector has a NaN or an infinite value."""
+    step = max(1, FLOATS_PER_BLOCK // max(1, rows.shape[1]))
+    for start in range(0, len(words), step):
+        finite = np.isfinite(rows[start : start + step])
+        if not finite.all():
+            word = words[start + int(np.argmin(finite.all(axis=1)))]
+            problem = f"the vector of {word!r} holds a NaN or infinite value"
+            raise InputError(f"{path}: {problem}; delete its row or train the vectors again")
+
+
+def gather(blocks: Iterable[Block]) -> KeyedVectors:
+    """Collect all blocks in one ``KeyedVectors``."""
+    names: list[str] = []
+    matrix = np.empty((0, 0), dtype=np.float32)
+    for words, rows in blocks:
+        start = len(names)
+        names += words
+        # Growing in place moves pages without copying: the peak stays near the matrix' size
+        matrix.resize((len(names), rows.shape[1]), refcheck=False)
+        matrix[start:] = rows
+    return keyed(names, matrix)
+
+
+def keyed(words: list[str], matrix: Singles, counts: Counts | None = None) -> KeyedVectors:
+    """Wrap a float32 matrix (n, dim) without a copy; ``counts`` (n,) become gensim's 'count'."""
+    vectors = KeyedVectors(matrix.shape[1])
+    vectors.index_to_key = words
+    vectors.key_to_index = WordIndex(words)
+    vectors.vectors = matrix
+    vectors.next_index = len(words)
+    if counts is not None:
+        vectors.expandos["count"] = counts
+    return vectors
+
+
+def with_matrix(vectors: KeyedVectors, matrix: Singles) -> KeyedVectors:
+    """Return plain vectors with the words and counts of ``vectors`` and the rows of ``matrix``."""
+    counts = vectors.expandos.get("count")
+    return keyed(list(vectors.index_to_key), matrix, None if counts is None else np.array(counts))
+
+
+def split_blocks(vectors: KeyedVectors, path: Path) -> Iterator[Block]:
+    """Yield the vocabulary of ``vectors`` in blocks, in index order, to be written to ``path``.
+
+    Raises ``InputError`` for a NaN or infinite value, and for no words.
+    """
+    step = max(1, FLOATS_PER_BLOCK // max(1, vectors.vector_size))
+    for start in range(0, len(vectors), step):
+        block = slice(start, start + step)
+        words = vectors.index_to_key[block]
+        rows = np.asarray(vectors.vectors[block], dtype=np.float32)
+        refuse_nonfinite(words, rows, path)
+        yield words, rows
+    if not len(vectors):
+        raise InputError(f"{path} holds no vectors")
+
+
+def sound(vectors: KeyedVectors, odd: OddRows) -> KeyedVectors:
+    """Return the vectors without blank and repeated words, noted in ``odd``."""
+    words = vectors.index_to_key
+    rows = odd.select(words, set())
+    if len(rows) < len(words):
+        counts = vectors.expandos.get("count")
+        matrix = np.asarray(vectors.vectors[rows], dtype=np.float32)
+        names = [words[row] for row in rows]
+        vectors = keyed(names, matrix, None if counts is None else np.asarray(counts)[rows])
+    return odd.note(vectors)
+
+
+def checked(vectors: KeyedVectors, name: str) -> KeyedVectors:
+    """Return vectors made in memory as those of a file are read, on the same matrix if possible.
+    Raises ``InputError`` for a NaN or infinite value.
+    """
+    refuse_nonfinite(vectors.index_to_key, np.asarray(vectors.vectors), Path(name))
+    return sound(with_matrix(vectors, vectors.vectors), OddRows(Path(name)))
+
+
+def encode(text: str, path: Path) -> bytes:
+    """Encode text for ``path``. Raises ``InputError`` for a half surrogate, as in broken words."""
+    try:
+        return text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        shown = repr(text[max(0, error.start - 20) : error.end + 20])
+        reason = f"{shown} cannot be written as UTF-8 ({error.reason})"
+        raise InputError(f"{path}: {reason}; rename or drop the word") from None
+
+
+# Word vectors as text (word2vec, GloVe, fastText .vec), parsed in chunks by pyarrow.
+
+TEXT_CHUNK = 32 << 20
+MAX_NUMBERED = 0.05  # share of words with numbers; above it the dimension is wrong
+LONGEST_ROW = 2 << 20  # MAX_DIM numbers of 40 characters
+UNEVEN = (b"  ", b"\t", b"\r", b"\x0b", b"\x0c")  # absent from rows separated by single spaces
+Line = tuple[int, bytes]
+
+
+def read_text_blocks(path: Path, layout: Layout, odd: OddRows) -> Iterator[Block]:
+    """Yield the rows of a text file in blocks, numbers as the nearest float32.
+
+    A row is a word and ``layout.dim`` numbers separated by spaces or tabs; the word is everything
+    before the last ``dim`` numbers. Few words may hold numbers (``windows 10``). Blank lines are
+    skipped. Raises ``InputError`` with the line.
+    """
+    number, n_rows = 1, 0
+    with open_binary(path, longest_line=LONGEST_ROW) as raw:
+        if layout.count is not None:
+            raw.readline()
+            number = 2
+        for chunk in _chunks(raw):
+            chunk = chunk.removeprefix(BOM_UTF8) if number == 1 else chunk
+            lines = [(i, line) for i, line in enumerate(chunk.split(b"\n"), number) if line.strip()]
+            number += chunk.count(b"\n")
+            n_rows += len(lines)
+            if lines:
+                is_uneven = any(mark in chunk for mark in UNEVEN)
+                yield _read_lines(path, layout, odd, lines, is_uneven)
+    if len(odd.words[NUMBERED]) > MAX_NUMBERED * n_rows:
+        raise InputError(odd.first_numbered)
+    _check_count(path, layout, n_rows, odd)
+
+
+def _chunks(raw: IO[bytes]) -> Iterator[bytes]:
+    """Yield whole lines, about ``CHUNK`` bytes at a time."""
+    while chunk := raw.read(TEXT_CHUNK):
+        yield chunk + raw.readline()
+
+
+def _read_lines(
+    path: Path, layout: Layout, odd: OddRows, lines: list[Line], is_uneven: bool
+) -> Block:
+    words, rows = [], []
+    for number, line in lines:
+        word, _, numbers = line.strip(b" ").partition(b" ")
+        if is_uneven or not numbers or numbers.count(b" ") != layout.dim - 1:
+            word, numbers = _split(path, layout, odd, number, line)
+        words.append(_decode(path, number, word))
+        rows.append(numbers)
+    return words, _parse(path, [number for number, _ in lines], rows, layout.dim)
+
+
+def _split(
+    path: Path, layout: Layout, odd: OddRows, number: int, line: bytes
+) -> tuple[bytes, bytes]:
+    """Split a line into its word, which may be blank or have spaces, and its numbers with single
+    spaces.
+    """
+    word, *numbers = line.rsplit(None, layout.dim)
+    if line[:1].isspace() and len(numbers) == layout.dim - 1:
+        return b"", b" ".join([word, *numbers])
+    tokens = word.split()
+    has_number = any(map(is_number, tokens[1:]))
+    if len(numbers) < layout.dim or not tokens or has_number:
+        n_fields = len(line.split()) - 1
+        source = "the first line" if layout.count is None else "the header"
+        problem = (
+            f"{path}: line {number} has {n_fields} fields after its word, where {source} says"
+            f" {layout.dim}; if it is the last line the file is cut: copy it again; if it is the"
+            " first row the header is wrong: correct it"
+        )
+        is_first_row = number == (1 if layout.count is None else 2)
+        if not has_number or is_first_row:
+            raise InputError(problem)
+        odd.first_numbered = odd.first_numbered or problem
+        odd.words[NUMBERED].append(_decode(path, number, word))
+    return word.lstrip(), b" ".join(numbers)
+
+
+def _decode(path: Path, number: int, word: bytes) -> str:
+    try:
+        return word.decode("utf-8")
+    except UnicodeDecodeError as error:
+        shown = word.decode("utf-8", "backslashreplace")
+        problem = f"line {number}: the word '{shown}' is not UTF-8 ({error.reason})"
+        raise InputError(f"{path}: {problem}; convert the file with iconv") from None
+
+
+def _parse(path: Path, line_numbers: list[int], rows: list[bytes], dim: int) -> Singles:
+    """Parse the numbers of each row, float32 (rows, dim)."""
+    names = [str(i) for i in range(dim)]
+    try:
+        table = csv.read_csv(
+            pa.BufferReader(b"\n".join(rows)),
+            csv.ReadOptions(column_names=names, block_size=max(4 << 20, 64 * dim)),
+            csv.ParseOptions(delimiter=" ", quote_char=False, double_quote=False),
+            csv.ConvertOptions(
+                column_types=dict.fromkeys(names, pa.float32()),
+                null_values=[],
+                strings_can_be_null=False,
+            ),
+        )
+    except pa.ArrowInvalid as error:
+        for number, row in zip(line_numbers, rows, strict=True):
+            if invalid := [token for token in row.split(b" ") if not is_number(token)]:
+                token = invalid[0].decode("utf-8", "backslashreplace")
+                reason = f"line {number}: {token!r} is not a number"
+                raise InputError(f"{path}: {reason}; correct or delete the line") from None
+        raise InputError(f"{path}: its numbers cannot be read ({error})") from None
+    matrix = np.empty((table.num_rows, dim), dtype=np.float32)
+    for column in range(dim):
+        matrix[:, column] = table.column(column).to_numpy()
+    return matrix
+
+
+def _check_count(path: Path, layout: Layout, n_rows: int, odd: OddRows) -> None:
+    if layout.count is None or n_rows == layout.count:
+        return
+    odd.header = f"the header says {layout.count} rows, the file has {n_rows}"
+    if abs(n_rows - layout.count) > 1:
+        raise InputError(
+            f"{path}: {odd.header}; it is cut: copy"
+            f" it again, or its header is wrong: write '{n_rows} {layout.dim}' on its first line"
+        )
+
+
+# word2vec's binary format: ``COUNT DIM``, then rows: word, space, DIM little-endian float32.
+
+BINARY_CHUNK = 16 << 20
+LONGEST_WORD = 10_000
+
+
+def read_binary_blocks(path: Path, layout: Layout, odd: OddRows) -> Iterator[Block]:
+    """Yield the rows of a word2vec binary file in blocks.
+
+    The newline that word2vec's own tool writes after each row is optional, and the header may be
+    off by one row. Raises ``InputError`` if the file ends early, continues after its last row, or
+    holds a word that is not UTF-8.
+    """
+    with open_binary(path) as raw:
+        raw.readline()
+        yield from _blocks(path, raw, layout, odd)
+
+
+def _blocks(path: Path, raw: IO[bytes], layout: Layout, odd: OddRows) -> Iterator[Block]:
+    count, dim, size = layout.count or 0, layout.dim, 4 * layout.dim
+    buffer, start = b"", 0
+    words: list[bytes] = []
+    rows: list[bytes] = []
+    n_rows = 0
+    while n_rows <= count:
+        end = buffer.find(b" ", start)
+        if end < 0 or end + 1 + size > len(buffer):
+            yield _block(path, words, rows, dim)
+            words, rows = [], []
+            buffer, start = buffer[start:] + raw.read(BINARY_CHUNK), 0
+            end = buffer.find(b" ", 0, LONGEST_WORD)
+            if end < 0 or end + 1 + size > len(buffer):
+                break
+        word = buffer[start:end].lstrip(b"\n")
+        start = end + 1 + size
+        n_rows += 1
+        words.append(word)
+        rows.append(buffer[end + 1 : start])
+    yield _block(path, words, rows, dim)
+    has_rest = bool((buffer[start:] + raw.read(1)).strip())
+    if n_rows < count - (not has_rest) or not n_rows:
+        raise InputError(
+            f"{path}: ends or is damaged at row {n_rows + 1} of the {count} rows of dimension"
+            f" {dim} that its header promises; copy it again, or correct the header"
+        )
+    if has_rest:
+        raise InputError(
+            f"{path}: continues after the {count} rows of dimension {dim} that its header promises;"
+            " correct the header"
+        )
+    if n_rows != count:
+        odd.header = f"the header says {count} rows, the file has {n_rows}"
+
+
+def _block(path: Path, words: list[bytes], rows: list[bytes], dim: int) -> Block:
+    matrix = np.frombuffer(b"".join(rows), dtype="<f4").reshape(-1, dim)
+    try:
+        return [word.decode("utf-8") for word in words], matrix
+    except UnicodeDecodeError as error:
+        shown = error.object.decode("utf-8", "backslashreplace")
+        raise InputError(
+            f"{path}: the word '{shown}' is not UTF-8: the file is damaged, its header gives the"
+            " wrong dimension, or its words were truncated; load it with gensim's"
+            " unicode_errors='replace' and save it again"
+        ) from None
+
+
+# fastText's own .bin models: words and character n-grams, as gensim's ``FastTextKeyedVectors``.
+
+FASTTEXT_HEADER = struct.Struct(
+    "<14id3i2q"
+)  # magic, version, 12 arguments, t, then the dictionary's sizes
+ENTRY = struct.Struct("<qb")  # count and type, after each word and its zero byte
+MATRIX = struct.Struct("<?2q")  # quantised, rows, columns
+# Largest max_n: a word has up to max_n n-grams per character; fastText's default is 6.
+LONGEST_NGRAM = 50
+LONGEST_FASTTEXT_WORD = 10_000
+
+
+def read_fasttext(path: Path) -> FastTextKeyedVectors:
+    """Read input vectors, n-grams and counts of an unsupervised fastText model.
+
+    A word's vector is the mean of its own and its n-grams' vectors, as in fastText and gensim.
+    Bytes that are not UTF-8 become ``\\xNN``. gensim's own loader never returns on a file truncated
+    within its words; this one raises ``InputError``, as for supervised and quantised models.
+    """
+    try:
+        buffer = _bytes(path)
+        sizes: tuple[int, ...] = FASTTEXT_HEADER.unpack_from(buffer)
+        _, _, dim, *_, bucket, min_n, max_n, _, _, entries, n_words, n_labels, _, pruned = sizes
+        if n_labels or pruned > 0:
+            raise InputError(
+                f"{path} is a supervised or quantised fastText model; give a .bin trained with"
+                " skipgram or cbow"
+            )
+        if dim < 1 or min(bucket, min_n, max_n) < 0 or n_words < 1 or entries != n_words:
+            raise ValueError("no model has these sizes")
+        if max_n > LONGEST_NGRAM:
+            problem = f"n-grams of up to {max_n} characters (maxn), allowed are {LONGEST_NGRAM}"
+            raise InputError(f"{path} has {problem}; train it again with fewer")
+        words, counts, position = _words(buffer, entries)
+        shape: tuple[bool, int, int] = MATRIX.unpack_from(buffer, position)
+        quantised, rows, columns = shape
+        if quantised:
+            raise InputError(f"{path} is a quantised fastText model; give the original .bin")
+        if (rows, columns) != (n_words + bucket, dim):
+            raise ValueError("its parts do not fit together")
+        matrix = np.frombuffer(
+            buffer, dtype="<f4", count=rows * columns, offset=position + MATRIX.size
+        ).reshape(rows, columns)
+        if not np.isfinite([matrix.min(), matrix.max()]).all():
+            raise ValueError("it holds NaN or infinite values")
+    except (struct.error, ValueError, OverflowError) as error:
+        if isinstance(error, InputError):
+            raise
+        problem = f"the fastText model is cut or damaged ({error})"
+        raise InputError(f"{path}: {problem}; copy it again") from error
+    odd = OddRows(path)
+    selected = odd.select(words, set())
+    vectors = _build(words, counts, matrix, selected, bucket=bucket, min_n=min_n, max_n=max_n)
+    odd.note(vectors)
+    return vectors
+
+
+def _bytes(path: Path) -> bytes | mmap.mmap:
+    """Map the bytes of a file, or unpack a compressed one in memory."""
+    if path.suffix in OPENERS:
+        with open_binary(path) as unpacked:
+            return unpacked.read()
+    with open_plain(path) as raw:
+        return mmap.mmap(raw.fileno(), 0, access=mmap.ACCESS_READ)
+
+
+def _words(buffer: bytes | mmap.mmap, entries: int) -> tuple[list[str], Counts, int]:
+    """Read the words, their counts and the position after them."""
+    words: list[str] = []
+    counts: list[int] = []
+    position = FASTTEXT_HEADER.size
+    for _ in range(entries):
+        end = buffer.find(b"\0", position, position + LONGEST_FASTTEXT_WORD)
+        if end < 0:
+            raise ValueError(f"a word without an end within {LONGEST_WORD:,} bytes")
+        words.append(buffer[position:end].decode("utf-8", "backslashreplace"))
+        counts.append(ENTRY.unpack_from(buffer, end + 1)[0])
+        position = end + 1 + ENTRY.size
+    return words, np.array(counts, dtype=np.int64), position
+
+
+def _build(
+    words: list[str],
+    counts: Counts,
+    matrix: Singles,
+    selected: list[int],
+    *,
+    bucket: int,
+    min_n: int,
+    max_n: int,
+) -> FastTextKeyedVectors:
+    """Build the vectors of the selected words; the n-grams' rows follow the words'."""
+    vectors = FastTextKeyedVectors(matrix.shape[1], min_n, max_n, bucket)
+    vectors.index_to_key = [words[i] for i in selected]
+    vectors.key_to_index = WordIndex(vectors.index_to_key)
+    vectors.next_index = len(selected)
+    vectors.expandos["count"] = counts[selected]
+    vectors.vectors_vocab = matrix[: len(words)][selected]
+    vectors.vectors_ngrams = np.array(matrix[len(words) :])
+    vectors.recalc_char_ngram_buckets()
+    with np.errstate(over="ignore"):  # an infinite mean is refused by name later
+        vectors.adjust_vectors()
+    return vectors
+
+
+# A ``.npy`` matrix with a ``.parquet`` table of its words, the form of installed packages.
+
+
+def read_indexed(folder: Path) -> KeyedVectors:
+    """Read the vectors of a folder; the table's only column of text holds the word of each row.
+    Raises ``InputError`` if matrix and table do not match.
+    """
+    matrix_file, index_file = indexed_files(folder)
+    try:
+        index = pd.read_parquet(index_file)
+        matrix = np.load(matrix_file, mmap_mode="r", allow_pickle=False)
+    except (ValueError, OSError, EOFError) as error:
+        raise InputError(f"{folder} holds damaged vectors: {error}; install it again") from None
+    columns = [column.tolist() for _, column in index.items()]
+    texts = [column for column in columns if all(isinstance(cell, str) for cell in column)]
+    if len(texts) != 1:
+        problem = f"{index_file} has {len(texts)} columns of text"
+        raise InputError(f"{problem}; it needs one, of words")
+    [words] = texts
+    if matrix.ndim != 2 or len(matrix) != len(words):
+        shape = " x ".join(map(str, matrix.shape))
+        raise InputError(f"{matrix_file} is {shape}, and {index_file.name} has {len(words)} words")
+    odd = OddRows(index_file)
+    rows = odd.select(words, set())
+    if not np.isfinite(matrix[rows]).all():
+        raise InputError(f"{matrix_file} has numbers that are not finite")
+    names = [words[row] for row in rows]
+    return odd.note(keyed(names, np.asarray(matrix[rows], dtype=np.float32)))

@@ -1,1 +1,0 @@
-"""Items for language models: texts with a slot, and pairs of sentences."""

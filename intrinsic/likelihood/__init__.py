@@ -1,1 +1,0 @@
-"""Metrics on the likelihoods that a language model gives to words and sentences."""

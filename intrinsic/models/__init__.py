@@ -1,0 +1,1 @@
+"""Metrics on language models: likelihoods of words and sentences, and encodings."""

@@ -1,0 +1,260 @@
+"""Base of metrics on language models: sets of items, options by convention, resamples, rows.
+
+A subclass adds what it observes of an item and how observations are summarised.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
+
+import numpy as np
+from annotated_types import doc
+
+from biasbridge.files import InputError, choice
+from biasbridge.files.paths import digest_of
+from biasbridge.intrinsic.models.items import ItemSet, ItemSource
+from biasbridge.intrinsic.resampling import RESAMPLES, times_drawn
+from biasbridge.intrinsic.score import UNTESTED, ByConvention, Score, percentiles
+from biasbridge.intrinsic.words import Query
+
+if TYPE_CHECKING:
+    from biasbridge.intrinsic.permutation import PValue
+    from biasbridge.stats.arrays import Floats
+
+
+CLUSTER = "cluster"  # the factor of pairs; its groups are parts of one score
+ScoreSettings = Mapping[str, str | int | float]
+
+
+@dataclass(frozen=True)
+class Observations:
+    """Observations of a model on n items.
+
+    values: array of n rows. names: names of the items, for single scores. factors: what items
+    share, by name (``term``, ``template``, ``cluster``), a label per item; a resample draws labels,
+    of all factors independently. groups: a label per item. settings: how it was measured. lost:
+    name or term of each item not measured. seed: of random draws. unbiased: the value
+    without the bias, if it is not that of the metric.
+    """
+
+    values: Floats
+    names: Sequence[str]
+    factors: Mapping[str, Sequence[str]]
+    groups: Sequence[str] = ()
+    settings: ScoreSettings = field(default_factory=dict)
+    lost: Sequence[str] = ()
+    seed: int = 0
+    unbiased: float | None = None
+
+    def count(self, part: str) -> int:
+        """Count the items of a part: those of the group of this name, else all."""
+        return self.groups.count(part) if part and part in self.groups else len(self.names)
+
+    def resample_weights(self) -> Floats:
+        """Return how often each item is drawn into each resample, (n, 200).
+
+        The product over the factors of the counts of their labels, see
+        :mod:`biasbridge.intrinsic.resampling`. The only word, or template, of a group is kept.
+        """
+        groups = self.groups or [""] * len(self.names)
+        weights: Floats = np.ones((len(self.names), RESAMPLES))
+        for factor, labels in self.factors.items():
+            levels = list(dict.fromkeys(labels))
+            n_levels = Counter(group for group, _ in {*zip(groups, labels, strict=True)})
+            times = times_drawn(f"{factor} {level}" for level in levels)
+            is_drawn = np.asarray([n_levels[group] > 1 or factor == CLUSTER for group in groups])
+            indices = [levels.index(label) for label in labels]
+            weights *= np.where(is_drawn[:, None], times[indices], 1)
+        return weights
+
+
+@choice
+class ItemMetric(ByConvention):
+    """Base of a metric of a language model over sets of items.
+
+    A subclass defines ``about``, ``reason_against``, ``observe`` and ``summarise``, and ``test``
+    if it has a test; its further fields are options, each annotated with ``doc``.
+    """
+
+    needs: ClassVar[str] = "model"
+    version: ClassVar[int] = 1
+    seeded: ClassVar[bool] = False
+    unlabelled: ClassVar[tuple[str, ...]] = ("items", "convention", "intervals")
+    unkeyed: ClassVar[tuple[str, ...]] = ("items",)
+    # Metrics on words have queries; these have items
+    loaded_queries: ClassVar[Sequence[Query]] = ()
+    open_queries: ClassVar[Sequence[str]] = ()
+
+    items: Annotated[ItemSource, doc("source of the items")]
+    convention: str = field(default="default", init=False)
+    intervals: Annotated[
+        bool, doc("whether to compute intervals, over resampled words, templates or clusters")
+    ] = True
+
+    @classmethod
+    def configured(cls, *, convention: str | None = None, **values: Any) -> Self:
+        """Create the metric from the flat keys of a configuration; None: the convention's value."""
+        options = {name: value for name, value in values.items() if value is not None}
+        return cls.by_convention(convention or "default", **options)
+
+    def with_queries(self, words: Mapping[str, Query]) -> Self:
+        """Return the metric itself: it has no open query."""
+        return self
+
+    def files(self) -> list[Path]:
+        """Return the files of the items."""
+        return self.items.files()
+
+    def keyed(self) -> Mapping[str, object]:
+        """Return a digest of the items, wherever they are listed."""
+        return {"items": digest_of([items.key_fields() for items in self.items.load()])}
+
+    @classmethod
+    def reason_against(cls, items: ItemSet) -> str:
+        """Return why the metric cannot use these items; empty if it can."""
+        raise NotImplementedError
+
+    def observe(self, model: Any, items: ItemSet) -> Observations:
+        """Observe the model on each item; an ``InputError`` becomes NaN with its reason.
+
+        Parameters
+        ----------
+        model : LanguageModel or Encodes
+            What the metric ``needs``, opened.
+        items : ItemSet
+            Items that ``reason_against`` has no objection to.
+        """
+        raise NotImplementedError
+
+    def summarise(self, observed: Observations, weights: Floats) -> Mapping[str, Floats]:
+        """Compute the score of each part with weighted items.
+
+        Parameters
+        ----------
+        observed : Observations
+            Observations of n items.
+        weights : array of shape (n, R)
+            How often each item counts: 1 for the score itself, counts of resamples.
+
+        Returns
+        -------
+        mapping of str to array of shape (R,)
+            Scores by part; NaN: no score.
+        """
+        raise NotImplementedError
+
+    def test(self, observed: Observations) -> Mapping[str, PValue]:
+        """Compute the p-value of each part that has one, over words, templates or clusters."""
+        return {}
+
+    def unbiased_at(self, part: str) -> float | None:
+        """Return the value of a part without the bias, that of ``about``; None: not about bias."""
+        return self.about.unbiased
+
+    def singles(self, observed: Observations) -> Mapping[str, float]:
+        """Return the single scores that the value summarises, by word, item or pair."""
+        values = observed.values if observed.values.ndim == 1 else np.empty(0)
+        return dict(zip(observed.names, values.tolist(), strict=False))
+
+    def score(self, model: Any, *, seed: int) -> list[Score]:
+        """Return a row per set of items, or per part of a set."""
+        return [row for row, _ in self.score_with_singles(model, seed=seed)]
+
+    def score_with_singles(
+        self, model: Any, *, seed: int
+    ) -> list[tuple[Score, Mapping[str, float]]]:
+        """Return each row with the single scores that it summarises."""
+        rows: list[tuple[Score, Mapping[str, float]]] = []
+        for items in self.items.load():
+            try:
+                if reason := self.reason_against(items):
+                    raise InputError(reason)
+                observed = dataclasses.replace(self.observe(model, items), seed=seed)
+                rows += list(self._rows(items, observed))
+            except InputError as error:
+                rows.append((self._row(items, "", None, math.nan, reason=str(error)), {}))
+        return rows
+
+    def _rows(
+        self, items: ItemSet, observed: Observations
+    ) -> Iterable[tuple[Score, Mapping[str, float]]]:
+        values = self.summarise(observed, np.ones((len(observed.names), 1)))
+        resampled = self.summarise(observed, observed.resample_weights()) if self.intervals else {}
+        tests, singles = self.test(observed), self.singles(observed)
+        for part, value in values.items():
+            resamples: list[float] = resampled[part].tolist() if part in resampled else []
+            row = self._row(
+                items,
+                part,
+                observed,
+                float(value[0]),
+                resamples=resamples,
+                test=tests.get(part, UNTESTED),
+                reason="" if math.isfinite(value[0]) else "the score is 0 / 0 on this model",
+            )
+            yield row, singles if part in ("", next(iter(values))) else {}
+
+    def _row(
+        self,
+        items: ItemSet,
+        part: str,
+        observed: Observations | None,
+        value: float,
+        *,
+        resamples: Sequence[float] = (),
+        test: PValue = UNTESTED,
+        reason: str = "",
+    ) -> Score:
+        low, high = percentiles(resamples, RESAMPLES) if resamples else (math.nan, math.nan)
+        scale_min, scale_max = self.about.range
+        unbiased = self.unbiased_at(part)
+        if observed and observed.unbiased is not None:
+            unbiased = observed.unbiased
+        settings = observed.settings if observed else {}
+        return Score(
+            metric=self.name,
+            convention=self.label,
+            query=items.name,
+            part=part,
+            value=value if math.isfinite(value) else math.nan,
+            low=low,
+            high=high,
+            unbiased=math.nan if unbiased is None else unbiased,
+            scale_min=scale_min,
+            scale_max=scale_max,
+            statistic=math.nan,
+            p_value=test.p,
+            p_low=test.low,
+            p_high=test.high,
+            p_method=test.method,
+            tail=test.tail,
+            strict=test.strict,
+            n_found=observed.count(part) if observed else 0,
+            n_oov=len(observed.lost) if observed else 0,
+            oov=",".join(dict.fromkeys(observed.lost)) if observed else "",
+            truncated="",
+            language=items.language,
+            dim=0,
+            reason=reason,
+            resampled=tuple(resamples),
+            settings=format_settings(settings),
+        )
+
+
+def format_settings(settings: ScoreSettings) -> str:
+    """Format settings as ``dtype=float32; first token=none; tokens=512``."""
+    return "; ".join(
+        f"{name}={value:.3g}" if isinstance(value, float) else f"{name}={value}"
+        for name, value in settings.items()
+    )
+
+
+def sizes(factors: Mapping[str, Sequence[str]]) -> dict[str, int]:
+    """Count the labels of each factor, as settings: ``terms``, ``templates``, ``clusters``."""
+    return {f"{name}s": len({*labels}) for name, labels in factors.items()}

@@ -1,1 +1,0 @@
-"""Metrics on the encodings of sentences, and of words in sentences."""

@@ -1,1 +1,0 @@
-"""Published point sets, read again by one protocol: ``biasbridge atlas docs/atlas``."""

@@ -1,1 +1,0 @@
-"""Whether scores of words depend on the base pair (Zhang, Sneyd & Stevenson, 2020)."""

@@ -1,0 +1,170 @@
+"""Study of bias metrics on models in which a bias of known strength is planted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+
+import numpy as np
+from annotated_types import doc
+
+from biasbridge.files import InputError, choice
+from biasbridge.files.choice import Fileless, Whole
+from biasbridge.intrinsic.metric import Convention, Metric, MetricInfo, ResolvedQuery
+from biasbridge.intrinsic.score import MetricResult
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import pandas as pd
+    from rich.console import Console
+
+    from biasbridge.analysis.tables import Tables
+
+
+NOTES = (
+    "All numbers are about the score of a single model, because that is what one usually has. sd:"
+    " standard deviation of models of one strength. Intervals are 95%, over seeds.",
+    "slope: change of the score per unit of strength, in sd; r: correlation of strength and score"
+    " over all models; placebo r: the largest r of a number that says nothing about a bias, on the"
+    " same models; offset: mean score without a bias minus the unbiased value, in sd; off target:"
+    " change by a stereotype of other words, in sd (both: 90% intervals); false alarms: share of"
+    " models without a bias, and of random ones, of which one is claimed, by p or by the 95%"
+    " interval; smallest strength: told from none by 80% of single scores; verdict again: share of"
+    " resampled studies (other seeds) with the same verdict.",
+    "The rule of the verdicts: docs/studies/certificate.md. Every number follows from the readings"
+    " in certificate_readings.csv.",
+    "Synthetic corpora are small and simple, and in real text only what stands near chosen words is"
+    " planted: a score that fails here is in doubt, a score that passes is not proven.",
+)
+
+
+@choice
+class Certificate(Fileless):
+    """Certificate of every metric and convention, from models with a planted bias.
+
+    It has slope and r against the planted strength (column ``planted``; for ``label_bias`` of gaps,
+    not scores), the offset at strength 0, the change by a stereotype of other words (column
+    ``off_target``), false alarms, the smallest strength that one score tells from none, effects of
+    choices (words, templates, layer, pooling, first token, corpus, dimensions), the training steps
+    at which the score shows the bias, and a verdict (``studies/certificate_verdicts.py``).
+    ``resamples`` of the seeds are for intervals without a formula.
+
+    Prints one row per metric, convention, material (synthetic, or the real text or model in which
+    the bias is planted) and subject; writes ``certificate.csv``, its readings
+    (``certificate_readings.csv``), curves, choices, training, figures and ``report.html``.
+    """
+
+    planted: Annotated[
+        str, doc("the column of the planted strength; label_bias: certify gaps instead of scores")
+    ] = "stereotype"
+    resamples: Annotated[Whole, doc("bootstrap resamples of the seeds, for intervals")] = 500
+
+    name: ClassVar[str] = "certificate"
+    version: ClassVar[int] = 2
+    writes: ClassVar[tuple[str, ...]] = (
+        *("certificate.csv", "certificate_readings.csv", "certificate_curves.csv"),
+        *("certificate_choices.csv", "certificate_training.csv", "figures", "report.html"),
+    )
+    chosen_as: ClassVar[tuple[str, ...]] = ("study/certificate",)
+
+    def forecast(self, facts: Sequence[Mapping[str, object]]) -> list[str]:
+        """Say what the planned seeds cannot decide."""
+        from biasbridge.studies.certificate_tables import forecast
+
+        return forecast(facts, self.planted)
+
+    def conclude(self, tables: Tables, folder: Path, console: Console) -> list[Path]:
+        """Print, write and draw the certificate; return the paths written."""
+        from biasbridge.studies.certificate_figures import certificate_charts
+        from biasbridge.studies.certificate_scores import read_readings, strength_scores
+        from biasbridge.studies.certificate_tables import certify
+        from biasbridge.studies.conclusion import Conclusion, conclude
+
+        try:
+            readings = read_readings(tables, self.planted)
+        except InputError as refusal:
+            console.print(f"no certificate: {refusal}")
+            return []
+        certified = certify(strength_scores(readings), self.resamples)
+        written = {"certificate": certified.certificate, "certificate_readings": readings}
+        written["certificate_curves"] = certified.curves
+        if len(certified.choices):
+            written["certificate_choices"] = certified.choices
+        if len(certified.training):
+            written["certificate_training"] = certified.training
+        shown = {
+            "Verdict on each score": certified.certificate[[*SHOWN]],
+            "Effects of choices that are no bias": certified.choices,
+            "Score by training steps": certified.training,
+        }
+        title = f"Which scores follow a planted {self.planted.replace('_', ' ')}?"
+        drawings = certificate_charts(certified, self.planted)
+        answer = summarise(certified.certificate)
+        conclusion = Conclusion(title, answer, written, shown, drawings, NOTES)
+        return conclude(conclusion, tables.points, folder, console)
+
+
+SHOWN = (
+    *("metric", "convention", "material", "subject", "models", "slope", "slope_low", "slope_high"),
+    *("r", "placebo_r", "offset", "off_target", "false_alarms", "smallest_strength", "verdict"),
+    *("verdict_again", "why"),
+)
+
+
+def summarise(certificate: pd.DataFrame) -> str:
+    """Say in one sentence how many scores got each verdict."""
+    from biasbridge.analysis.naming import with_count
+    from biasbridge.studies.certificate_verdicts import SCORE_VERDICTS
+
+    counts = certificate["verdict"].value_counts()
+    verdicts = [f"{counts[name]} {name!r}" for name in SCORE_VERDICTS if name in counts]
+    scores = with_count(len(certificate), "score")
+    kinds = with_count(certificate["subject"].nunique(), "kind")
+    return (
+        f"Verdicts on {scores} of {kinds} of model with a planted bias of known strength:"
+        f" {', '.join(verdicts)}."
+    )
+
+
+# Placebo metrics: numbers of word vectors that say nothing about a stereotype.
+
+
+@choice
+class Placebo(Metric):
+    """Mean vector norm or frequency of the target words, or a constant. Not a metric of an audit: a
+    certificate must say that it does not detect a bias.
+    """
+
+    statistic: Annotated[
+        Literal["norm", "frequency", "constant"], doc("what is read instead of a bias")
+    ] = "norm"
+
+    about: ClassVar[MetricInfo] = MetricInfo(
+        name="placebo",
+        title="Placebo",
+        formula="mean over w in X and Y of ||w||; of log(1 + rank of w by frequency); or 1",
+        sign="none",
+        range=(0, float("inf")),
+        source="Ours",
+        roles={"X": "targets", "Y": "targets"},
+        asks=("weat6b",),
+    )
+    further_conventions: ClassVar[tuple[Convention, ...]] = (
+        Convention("frequency", "Ours.", {"statistic": "frequency"}),
+        Convention("constant", "Ours.", {"statistic": "constant"}),
+    )
+
+    def measure(self, words: ResolvedQuery, seed: int) -> MetricResult:
+        """Compute the number; its nominal unbiased value is 0."""
+        if self.statistic == "constant":
+            return MetricResult(1.0)
+        if self.statistic == "frequency":
+            index = words.vectors.key_to_index
+            ranks = [index[word] for role in "XY" for word in words[role].words]
+            return MetricResult(float(np.log1p(ranks).mean()))
+        raw = np.concatenate([words[role].raw for role in "XY"])
+        return MetricResult(float(np.linalg.norm(raw, axis=1).mean()))
+
+
+# Certificates of bias metrics, from models in which a bias of known strength is planted.

@@ -1,0 +1,377 @@
+"""Tables 1 and 2 of the study of score properties: verdicts from the searches, differences."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from math import inf, isfinite, nan
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from biasbridge.analysis.charts import Drawing, colour, finish
+from biasbridge.analysis.tables import as_float, as_text
+from biasbridge.stats.formatting import format_number
+from biasbridge.studies.conclusion import row_dicts
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+TOLERANCE = 0.02  # of a score's scale: extremes nearer each other count as equal
+EXACT = 1e-6  # a score nearer its unbiased value counts as unbiased
+UNBOUNDED = 100.0  # without declared ends, scores beyond this count as unbounded
+SCORE = ("metric", "convention", "part", "items")
+NO_ROW = {"n": 0, **dict.fromkeys(("value", "low", "high", "p_value"), nan)}
+
+
+class Extremes(NamedTuple):
+    """Extreme scores of the attribute sets, with the sets' names and the vectors."""
+
+    scores: list[float]
+    sets: list[str]
+    counterexamples: list[str]
+
+    @property
+    def spread(self) -> float:
+        """Range of the extremes."""
+        finite = [value for value in self.scores if isfinite(value)]
+        return max(finite) - min(finite) if finite else 0.0
+
+
+def score_table(probes: pd.DataFrame) -> pd.DataFrame:
+    """Return verdicts, extremes and counterexamples, one row per part of a score and items.
+
+    ``comparable`` is yes if the largest scores of the attribute sets are equal, and the smallest
+    too, up to 2% of the scale (the declared range, or the largest score found). ``trustworthy`` is
+    no if the score is within 1e-6 of its unbiased value while a word is biased. ``fair`` is no if
+    the score is off its unbiased value while no word is biased.
+    """
+    searches = probes[probes["probe"] == "score_properties"]
+    if searches.empty:
+        return searches
+    groups = searches.groupby(list(SCORE), sort=False, dropna=False)
+    return pd.DataFrame([_verdict_row(key, rows) for key, rows in groups if isinstance(key, tuple)])
+
+
+def _verdict_row(key: tuple[object, ...], rows: pd.DataFrame) -> dict[str, object]:
+    about: dict[str, object] = dict(zip(SCORE, key, strict=True))
+    if reason := next((reason for reason in as_text(rows, "reason") if reason), ""):
+        return about | {"words": 0, "reason": reason}
+    words, unbiased, scale_min, scale_max = (
+        float(as_float(rows, name)[0]) for name in ("words", "unbiased", "scale_min", "scale_max")
+    )
+    smallest, largest = (_extremes(rows[rows["search"] == end]) for end in ("min", "max"))
+    scale = scale_max - scale_min
+    if not isfinite(scale):
+        scale = max(map(abs, [*smallest.scores, *largest.scores, 1e-9]))
+    comparable = _comparable_verdict(smallest, largest, scale, (scale_min, scale_max))
+    nearest, fair = (_counterexample(rows[rows["search"] == name]) for name in ("unbiased", "fair"))
+    off, farthest = abs(nearest.value - unbiased), abs(fair.value - unbiased)
+    return about | {
+        "words": int(words),
+        "comparable": comparable,
+        "max_low": min(largest.scores),
+        "max_high": max(largest.scores),
+        "min_low": min(smallest.scores),
+        "min_high": max(smallest.scores),
+        "scale_min": scale_min,
+        "scale_max": scale_max,
+        "trustworthy": _verdict(off, off > EXACT),
+        "unbiased": unbiased,
+        "nearest": nearest.value,
+        "bias": nearest.bias,
+        "fair": _verdict(farthest, farthest <= EXACT),
+        "farthest": fair.value,
+        "sets": len(largest.scores),
+        "evaluations": int(as_float(rows, "evaluations").sum()),
+        "counterexample_comparable": _describe_extremes(smallest, largest)
+        if comparable == "no"
+        else "",
+        "counterexample_trustworthy": nearest.counterexample if off <= EXACT else "",
+        "counterexample_fair": fair.counterexample if farthest > EXACT else "",
+        "reason": "",
+    }
+
+
+class _Counterexample(NamedTuple):
+    value: float
+    bias: float
+    counterexample: str
+
+
+def _extremes(rows: pd.DataFrame) -> Extremes:
+    return Extremes(
+        as_float(rows, "value").tolist(),
+        as_text(rows, "attributes"),
+        as_text(rows, "counterexample"),
+    )
+
+
+def _counterexample(rows: pd.DataFrame) -> _Counterexample:
+    value, bias = (float(as_float(rows, name)[0]) for name in ("value", "bias"))
+    return _Counterexample(value, bias, spell_vectors(as_text(rows, "counterexample")[0]))
+
+
+def _comparable_verdict(
+    smallest: Extremes, largest: Extremes, scale: float, declared_range: tuple[float, float]
+) -> str:
+    values = [*smallest.scores, *largest.scores]
+    if not all(map(isfinite, values)):
+        return "undefined"
+    if max(map(abs, values)) > UNBOUNDED and not all(map(isfinite, declared_range)):
+        return "unbounded"
+    return "no" if max(smallest.spread, largest.spread) > TOLERANCE * scale else "yes"
+
+
+def _verdict(distance: float, holds: bool) -> str:
+    return ("yes" if holds else "no") if isfinite(distance) else "undefined"
+
+
+def _describe_extremes(smallest: Extremes, largest: Extremes) -> str:
+    """Describe the two attribute sets whose extremes differ most, with the targets' vectors."""
+    extremes, sign = (largest, 1) if largest.spread >= smallest.spread else (smallest, -1)
+    order = sorted(range(len(extremes.scores)), key=lambda i: sign * extremes.scores[i])
+    return "; ".join(
+        f"{extremes.sets[i]}: {format_number(extremes.scores[i], 3)} at"
+        f" {spell_vectors(extremes.counterexamples[i])}"
+        for i in (order[0], order[-1])
+    )
+
+
+def spell_vectors(counterexample: str, digits: int = 3) -> str:
+    """Format vectors by role: ``X (1, 0) (0, 1) A (.6, .8)``."""
+    if not counterexample:
+        return ""
+    by_role: dict[str, list[list[float]]] = json.loads(counterexample)
+    return " ".join(
+        f"{role} "
+        + " ".join(f"({', '.join(format_number(x, digits) for x in row)})" for row in rows)
+        for role, rows in by_role.items()
+    )
+
+
+def difference_table(points: pd.DataFrame, probes: pd.DataFrame) -> pd.DataFrame:
+    """Return table 2 by embedding and query: differences with interval, effect size and p."""
+    rows = _attribute_group_rows(points, probes)
+    if rows.empty:
+        return rows
+    table: list[dict[str, object]] = []
+    for (embedding, query), group in rows.groupby(["embedding", "query"], sort=False):
+        summary = group[group["kind"].isin(["difference", "effect"])]
+        rows_by_name = {row["panel"] or row["kind"]: row for row in row_dicts(summary)}
+        unit, raw, chance, effect = (
+            rows_by_name.get(name, NO_ROW) for name in ("unit", "raw", "chance", "effect")
+        )
+        row = {"embedding": embedding, "query": query, "n": int(unit["n"])}
+        row |= {"difference": unit["value"], "low": unit["low"], "high": unit["high"]}
+        row |= {"chance": chance["value"], "raw": raw["value"]}
+        row |= {"raw_low": raw["low"], "raw_high": raw["high"], "targets": int(effect["n"])}
+        row |= {"effect_size": effect["value"], "p_value": effect["p_value"]}
+        table.append(row | {"reason": next(filter(None, as_text(group, "reason")), "")})
+    return pd.DataFrame(table)
+
+
+def _attribute_group_rows(points: pd.DataFrame, probes: pd.DataFrame) -> pd.DataFrame:
+    rows = probes[probes["probe"] == "attribute_groups"]
+    if rows.empty:
+        return rows
+    embeddings = points[["point"]].assign(embedding=embedding_names(points))
+    return rows.merge(embeddings, on="point", validate="many_to_one")
+
+
+def embedding_rows(points: pd.DataFrame, probes: pd.DataFrame, kind: str) -> pd.DataFrame:
+    """Return the probe's rows of one kind with a column ``embedding``."""
+    rows = _attribute_group_rows(points, probes)
+    return rows if rows.empty else rows[rows["kind"] == kind]
+
+
+DIFFERING = ("stereotype", "contexts", "layer", "pooling", "sentences", "seed")
+
+
+def embedding_names(points: pd.DataFrame) -> list[str]:
+    """Name the embedding of each point, with the columns that differ between points of one name."""
+    embeddings = as_text(points, "embedding")
+    columns = {name: as_text(points, name) for name in DIFFERING if name in points}
+    differing = {
+        name: values
+        for name, values in columns.items()
+        if len(set(zip(embeddings, values, strict=True))) > len({*embeddings})
+    }
+    return [
+        ", ".join(
+            [embedding, *(f"{name} {values[i]}" for name, values in differing.items() if values[i])]
+        )
+        for i, embedding in enumerate(embeddings)
+    ]
+
+
+class Selection(NamedTuple):
+    """Selection of target words: separation of their sets' associations (AUC), and effect size."""
+
+    name: str
+    words: frozenset[str]
+    auc: float
+    effect_size: float
+    n: int
+
+
+def selections(associations: pd.DataFrame, fewest: int = 4) -> list[Selection]:
+    """Return all target words, and a perfectly separated selection with a small effect size, which
+    leaves out one word after the other to lower it but keeps ``fewest`` in each set (figure 1 of
+    the paper: sets that are easier to separate have the smaller effect size).
+    """
+    x, y = (
+        dict(zip(as_text(part, "first"), as_float(part, "value").tolist(), strict=True))
+        for part in (associations[associations["panel"] == role] for role in "XY")
+    )
+    all_targets = _selection("all targets", x, y)
+    x_is_higher = all_targets.effect_size >= 0
+    high, low = (x, y) if x_is_higher else (y, x)
+    # The threshold that separates most words correctly
+    thresholds = sorted({*high.values(), *low.values()})
+    threshold = max(thresholds, key=lambda t: _n_separated(high, low, t)) if thresholds else inf
+    high = {word: value for word, value in high.items() if value > threshold}
+    low = {word: value for word, value in low.items() if value <= threshold}
+    if min(len(high), len(low)) < fewest:
+        return [all_targets]
+    while True:
+        options = [
+            (abs(_effect_size([*h.values()], [*lo.values()])), h, lo)
+            for word in [*high, *low]
+            for h, lo in [(_without(high, word), _without(low, word))]
+            if min(len(h), len(lo)) >= fewest
+        ]
+        best = min(options, key=lambda option: option[0], default=None)
+        if best is None or best[0] >= abs(_effect_size([*high.values()], [*low.values()])):
+            break
+        _, high, low = best
+    return [
+        all_targets,
+        _selection("a selection", *((high, low) if x_is_higher else (low, high))),
+    ]
+
+
+def _n_separated(high: dict[str, float], low: dict[str, float], threshold: float) -> int:
+    return sum(value > threshold for value in high.values()) + sum(
+        value <= threshold for value in low.values()
+    )
+
+
+def _without(values: dict[str, float], word: str) -> dict[str, float]:
+    return {name: value for name, value in values.items() if name != word}
+
+
+def _effect_size(x: Sequence[float], y: Sequence[float]) -> float:
+    spread = float(np.std([*x, *y]))
+    return float(np.mean(x) - np.mean(y)) / spread if spread > 0 else nan
+
+
+def _selection(name: str, x: dict[str, float], y: dict[str, float]) -> Selection:
+    x_values, y_values = np.array([*x.values()]), np.array([*y.values()])
+    signs = np.sign(x_values[:, None] - y_values)
+    auc = float((signs.mean() + 1) / 2)
+    effect_size = _effect_size(x_values.tolist(), y_values.tolist())
+    return Selection(name, frozenset([*x, *y]), auc, effect_size, len(x_values) + len(y_values))
+
+
+# Figures of the study of score properties.
+
+PROPERTIES = ("comparable", "trustworthy", "fair")
+COLOURS = {"yes": "#4477aa", "no": "#cc6677", "undefined": "#bbbbbb", "unbounded": "#ddaa33"}
+
+
+def score_name(row: Mapping[str, str]) -> str:
+    """Return the name of a score in the tables."""
+    return f"{row['metric']} {row['part']}".strip()
+
+
+def score_property_charts(
+    table: pd.DataFrame, points: pd.DataFrame, probes: pd.DataFrame
+) -> dict[str, Drawing]:
+    """Draw ``table1``, ``figure1`` (and 2) by query, and ``figure3`` by embedding and query."""
+    drawings: dict[str, Drawing] = {}
+    if len(table) and "comparable" in table:
+        drawings["table1"] = property_chart(table)
+    associations = embedding_rows(points, probes, "association")
+    if len(associations):
+        for query, rows in associations.groupby("query", sort=False):
+            drawings[f"figure1_{query}"] = association_chart(rows)
+    correlations = embedding_rows(points, probes, "correlation")
+    if len(correlations):
+        for key, rows in correlations.groupby(["embedding", "query"], sort=False):
+            embedding, query_name = map(str, key)
+            stem = re.sub(r"\W+", "_", f"figure3_{embedding}_{query_name}").strip("_")
+            drawings[stem] = correlation_chart(rows, embedding)
+    return drawings
+
+
+def property_chart(table: pd.DataFrame) -> Drawing:
+    """Draw table 1: rows are scores, columns properties, panels numbers of target words."""
+    rows = [
+        {"score": score_name(row), "property": name, "items": f"{row['items']} a role"}
+        | {"verdict": row[name]}
+        for row in row_dicts(table[table["reason"].eq("")])
+        for name in PROPERTIES
+    ]
+    scale = alt.Scale(domain=list(COLOURS), range=list(COLOURS.values()))
+    panel = alt.Chart().mark_rect(stroke="white").properties(width=210, height=alt.Step(14))
+    x = alt.X("property:N", title=None, sort=list(PROPERTIES)).axis(labelAngle=0, grid=False)
+    chart = panel.encode(
+        x,
+        alt.Y("score:N", title=None, sort=None).axis(grid=False),
+        alt.Color("verdict:N", title=None, scale=scale),
+    ).facet(alt.Facet("items:N", title=None, sort=None), data=pd.DataFrame(rows), columns=2)
+    return finish(chart, "Which scores are comparable, trustworthy and fair, by search")
+
+
+def association_chart(associations: pd.DataFrame) -> Drawing:
+    """Draw every word's association, X above Y, one panel per embedding and target selection."""
+    rows: list[pd.DataFrame] = []
+    panels: list[str] = []
+    for embedding, part in associations.groupby("embedding", sort=False):
+        words = part[["panel", "first", "value"]].set_axis(["set", "word", "s"], axis=1)
+        for selection in selections(part):
+            effect, auc = format_number(selection.effect_size), format_number(selection.auc)
+            effect = f"d = {effect}, AUC {auc}, n = {selection.n}"
+            panels.append(f"{embedding}: {selection.name}; " + effect.replace("-", "\u2212"))
+            rows.append(words[words["word"].isin(selection.words)].assign(panel=panels[-1]))
+    ticks = alt.Chart().mark_tick(thickness=2, size=28, opacity=0.7)
+    panel = ticks.properties(width=300, height=80).encode(
+        alt.X("s:Q", title="s(w, A, B)", scale=alt.Scale(zero=False)),
+        alt.Y("set:N", title=None, sort=None),
+        colour("set", ["X", "Y"], legend=None),
+    )
+    header = alt.Header(labelExpr="split(datum.label, '; ')", labelLimit=420, labelPadding=4)
+    facet = alt.Facet("panel:N", title=None, sort=panels, header=header)
+    chart = panel.facet(facet, data=pd.concat(rows, ignore_index=True), columns=2)
+    title = "Associations of single words, and the effect size of their sets"
+    return finish(chart.resolve_scale(x="independent"), title)
+
+
+def correlation_chart(correlations: pd.DataFrame, embedding: str) -> Drawing:
+    """Draw cosines of pairs' differences and component, of all pairs and less the two nearest."""
+    size = 15 if correlations["first"].nunique() > 12 else 22
+    panels = [
+        _heat_map(part, str(panel), size)
+        for panel, part in correlations.groupby("panel", sort=False)
+    ]
+    return finish(alt.hconcat(*panels), f"Cosines of bias directions, {embedding}")
+
+
+def _heat_map(rows: pd.DataFrame, panel: str, size: int) -> Any:
+    order = list(dict.fromkeys(rows["first"]))
+    axis = alt.Axis(labelLimit=200, labelOverlap=False, grid=False)
+    scale = alt.Scale(domain=[-1, 1], scheme="blueorange")
+    pairs = f"{len(order) - 1} pairs ({panel})"
+    cosines = rows[["first", "second", "value"]].rename(columns={"value": "cosine"})
+    title = alt.TitleParams(pairs, fontSize=12, anchor="start")
+    cells = alt.Chart(cosines, title=title, width=alt.Step(size), height=alt.Step(size))
+    return cells.mark_rect().encode(
+        alt.X("second:N", title=None, sort=order, axis=axis),
+        alt.Y("first:N", title=None, sort=order, axis=axis),
+        alt.Color("cosine:Q", scale=scale),
+    )

@@ -1,0 +1,80 @@
+"""Names are compared in one form; what is printed is the file's own spelling."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+
+import pandas as pd
+import pytest
+
+from biasbridge.analysis.printing import word_lists
+from biasbridge.analysis.tables import Tables, without_local_details
+from biasbridge.files import language as masking
+from biasbridge.files.language import case_note, first_spellings, name_key, normalise_text
+
+
+@pytest.mark.parametrize(
+    ("name", "key"),
+    [
+        ("women ", "women"),
+        ("\u00a0women", "women"),
+        ("New\u00a0York", "New York"),
+        ("\ufeffwomen\u200b", "women"),
+        ("Espan\u0303a", "España"),
+        (1.0, "1"),
+        ("1.0", "1"),
+        ("-2.00", "-2"),
+        ("1.5", "1.5"),
+        (7, "7"),
+        ("a\u200db", "a\u200db"),  # joins letters within a word
+        ("", ""),
+    ],
+)
+def test_key(name: object, key: str) -> None:
+    assert name_key(name) == key
+
+
+def test_words_keep_their_digits() -> None:
+    assert normalise_text("1.0") == "1.0"
+
+
+def test_the_first_spelling_is_printed() -> None:
+    assert first_spellings(["1.0", "1", "women ", "women"]) == {"1": "1.0", "women": "women"}
+    assert first_spellings([1.0, "1"]) == {"1": "1"}
+
+
+def test_names_that_differ_in_case_are_noted() -> None:
+    assert case_note(["Women", "women", "men"], "groups") == (
+        "groups that differ only in case count as different: 'Women' and 'women'"
+    )
+    assert case_note(["Women", "men"], "groups") == ""
+
+
+# Slurs are masked by hashes; the test has a made-up word for one.
+
+MADE_UP = "zwkqpl"
+
+
+@pytest.fixture(autouse=True)
+def _known(monkeypatch: pytest.MonkeyPatch) -> None:
+    start = sha256(MADE_UP.encode()).hexdigest()[: masking.DIGITS]
+    monkeypatch.setattr(masking, "HASHES", frozenset({start}))
+
+
+def test_all_but_the_first_letter_is_masked() -> None:
+    assert masking.mask_slurs("a Zwkqpl, #zwkqpl zwkqplish") == "a Z*****, #z***** zwkqplish"
+
+
+def test_the_list_is_of_hashes_alone() -> None:
+    assert all(len(each) == 8 and int(each, 16) >= 0 for each in masking.HASH_LIST.split())
+
+
+def test_words_drawn_from_posts_are_masked_where_they_are_shown() -> None:
+    drawn = {"point": "p", "query": "from_task", "role": "B", "stands_for": "label 1"}
+    words = pd.DataFrame([{**drawn, "word": MADE_UP}, {**drawn, "word": "other"}])
+    assert word_lists(words) == ["from_task, B (label 1), 1 point: z*****, other"]
+    reason = f"missing {MADE_UP}"
+    scores = pd.DataFrame({"query": ["from_task", "mine"], "oov": MADE_UP, "reason": reason})
+    shared = without_local_details(Tables(pd.DataFrame({"point": ["p"]}), scores, pd.DataFrame()))
+    assert shared.intrinsic["oov"].tolist() == ["z*****", MADE_UP]
+    assert shared.intrinsic["reason"].tolist() == ["missing z*****", reason]

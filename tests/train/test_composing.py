@@ -1,0 +1,174 @@
+"""Cells of a sweep: the grids expanded as documented, each composed to what Hydra itself
+composes.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hydra import compose, initialize_config_dir
+from hydra.errors import HydraException
+from omegaconf import DictConfig, OmegaConf
+
+from biasbridge.files import InputError
+from biasbridge.train.cli import CONF
+from biasbridge.train.cli.choices import find_class
+from biasbridge.train.cli.command import MAX_CELLS, build_cells
+from biasbridge.train.cli.composing import Composer, read_point
+from biasbridge.train.engine.point import plan_point
+from biasbridge.train.engine.steps import SharedSteps
+from biasbridge.train.engine.store import Store
+
+STUDIES = sorted(path.stem for path in (CONF / "experiment").glob("*.yaml"))
+
+
+@pytest.fixture(autouse=True)
+def _hydra_conf(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("BIASBRIDGE_DATA", "/nowhere")
+    with initialize_config_dir(str(CONF), version_base="1.3"):
+        yield
+
+
+PAPER = ["+experiment=hatespeech_en", "+sweep=paper001"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        PAPER,
+        [*PAPER, "embedding=fasttext", "size.dim=7", "++debias.dose=0.5"],
+        *([f"+experiment={study}"] for study in STUDIES[::6]),
+    ],
+    ids=" ".join,
+)
+def test_cells_are_composed_as_hydra_does(arguments: list[str]) -> None:
+    whole = compose("config", overrides=arguments, return_hydra_config=True)
+    sweeper = OmegaConf.to_container(whole.hydra.sweeper)
+    assert isinstance(sweeper, dict)
+    found = build_cells(sweeper["params"], sweeper["grids"], arguments)
+    composer = Composer([])
+    for cell in (found[0], found[-1]):
+        assert composer(cell) == compose("config", overrides=cell)
+
+
+SEEDS = ["seed=3", "corpus.stereotype=0.1", "classifier=linear"]
+
+
+def test_cells_that_differ_in_the_seed_share_the_parts_of_their_points(tmp_path: Path) -> None:
+    composer, store, planned = Composer([]), Store(tmp_path), SharedSteps()
+    points = [composer.read([f"seed={seed}", *SEEDS[1:]]).point for seed in (3, 4, 3)]
+    assert [point.seed for point in points] == [3, 4, 3]
+    assert points[0].subject is points[1].subject
+    assert points[0].metrics is points[1].metrics
+    first, second, third = (plan_point(point, store, planned) for point in points)
+    assert first.key == plan_point(read_point(compose("config", overrides=SEEDS)), store).key
+    assert first.key == third.key != second.key
+    assert first.ends == third.ends
+    assert all(a is b for a, b in zip(first.ends, third.ends, strict=True))
+    assert first.unit.params is second.unit.params
+
+
+def test_what_refers_to_the_seed_is_not_shared() -> None:
+    composer = Composer([])
+    cells = ([f"seed={seed}", "task.name='task_${seed}'"] for seed in (1, 2))
+    tasks = [composer.read(cell).point.task for cell in cells]
+    assert [task.name for task in tasks if task] == ["task_1", "task_2"]
+
+
+def test_a_seed_that_is_no_number_is_refused() -> None:
+    with pytest.raises(InputError, match="seed='one': give a whole number"):
+        Composer([]).read(["seed=one"])
+
+
+OTHERS = {  # by experiment: a choice in the place of one whose options it sets, and such an option
+    "positive_control": ("classifier=cnn", "C"),
+    "crossed_doses": ("classifier=cnn", "C"),
+    "silhouettes": ("corpus=text", "sentences"),
+    "hatespeech_es_gender_real": ("corpus=generated_es_gender", "min_count"),
+}
+
+
+@pytest.mark.parametrize("experiment", OTHERS)
+def test_an_option_of_a_choice_does_not_block_another(experiment: str) -> None:
+    choice, option = OTHERS[experiment]
+    group = choice.partition("=")[0]
+    chosen = Composer([])([f"+experiment={experiment}", choice])
+    assert read(chosen, group).keys() == compose("config", overrides=[choice])[group].keys()
+    with pytest.raises((InputError, HydraException), match=option):
+        read(Composer([])([f"+experiment={experiment}", choice, f"{group}.{option}=1"]), group)
+
+
+def read(config: DictConfig, group: str) -> DictConfig:
+    """The node of a group that a choice can be made of."""
+    node: DictConfig = config[group]
+    values = OmegaConf.to_container(node, resolve=False)
+    assert isinstance(values, dict)
+    cls = find_class(values.pop("_target_"), group)
+    fields = [field.name for field in dataclasses.fields(cls)]
+    if unknown := values.keys() - {*fields}:
+        raise InputError(f"unknown {unknown}")
+    return node
+
+
+def test_product_of_params_and_union_of_grids() -> None:
+    assert build_cells({"a": "1,2", "b": 3}, [], ["c=4,5"]) == [
+        [f"a={a}", "b=3", f"c={c}"] for a in (1, 2) for c in (4, 5)
+    ]
+    assert build_cells({"a": "1,2"}, [{"a": 1}, {"b": "range(2)"}], []) == [
+        ["a=1"],
+        ["b=0"],
+        ["b=1"],
+    ]
+    assert build_cells({"a": "1,2", "b": "1,2"}, [], ["a=7"]) == [["b=1", "a=7"], ["b=2", "a=7"]]
+    assert build_cells({}, [], []) == [[]]
+    listed = {"a": [0, 1], "b": [True, None], "c": ["x, y"], "d": None}
+    cells = build_cells(listed, [], [])
+    assert [cell[:2] for cell in cells] == [
+        [f"a={a}", f"b={b}"] for a in (0, 1) for b in ("True", "null")
+    ]
+    assert cells[0][2:] == ['c="x, y"', "d=null"]
+
+
+def test_what_is_no_grid_is_refused() -> None:
+    with pytest.raises(InputError, match="single values, a list of them or range"):
+        build_cells({}, [], ["a=interval(0,1)"])
+    with pytest.raises(InputError, match=r"hydra.sweeper.grids\[0\]=1: give a mapping"):
+        build_cells({}, [1], [])  # type: ignore[list-item]
+    with pytest.raises(InputError, match="200,000 cells or more; give fewer"):
+        build_cells({}, [], ["a=0,1", f"b=range({MAX_CELLS})"])
+
+
+def test_the_paper_sweep_holds_what_the_study_varied() -> None:
+    whole = compose("config", overrides=PAPER, return_hydra_config=True)
+    sweeper = OmegaConf.to_container(whole.hydra.sweeper)
+    assert isinstance(sweeper, dict)
+    found = [set(cell) for cell in build_cells(sweeper["params"], sweeper["grids"], [])]
+    assert len(found) == 2 * 5 * (1 + 2 * 2 * 4 + 4)
+    assert (
+        sum("debias.max_bias=True" in cell or "debias.max_bias=true" in cell for cell in found)
+        == 2 * 5 * 4
+    )
+    assert Path(CONF / "sweep" / "paper001_small.yaml").is_file()
+
+
+def test_a_score_needs_few_modules() -> None:
+    """What composing WEAT without a task loads: the classes chosen, nothing that reports."""
+    code = (
+        "import sys\n"
+        "from hydra import compose, initialize_config_dir\n"
+        "from biasbridge.train.cli import CONF\n"
+        "from biasbridge.train.cli.composing import read_point\n"
+        "with initialize_config_dir(str(CONF), version_base='1.3'):\n"
+        "    read_point(compose('config', overrides=['source=none']))\n"
+        "print(*sys.modules)"
+    )
+    loaded = subprocess.check_output([sys.executable, "-c", code], cwd=CONF.parent, text=True)
+    ours = [name for name in loaded.split() if f"{name}.".startswith("biasbridge.")]
+    assert len(ours) < 110
+    assert "biasbridge.analysis.concluding" not in ours
+    assert not any(name.startswith("biasbridge.studies") for name in ours)

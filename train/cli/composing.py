@@ -1,0 +1,362 @@
+"""Settings of a run: where results go, and what happens to those that are stored."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
+
+from hydra import compose, initialize_config_dir
+from hydra.core.global_hydra import GlobalHydra
+from hydra.core.override_parser.types import OverrideType
+from omegaconf import DictConfig, OmegaConf, open_dict
+
+from biasbridge.files import Choice, InputError, choice, nearest
+from biasbridge.files.choice import FieldError
+from biasbridge.files.data.registry import data_path, groups, required_requests
+from biasbridge.files.errors import CONTROL
+from biasbridge.files.language import UNDETERMINED, language_of
+from biasbridge.intrinsic.metric import AnyMetric, Probe
+from biasbridge.intrinsic.score import ALL_CONVENTIONS, ByConvention
+from biasbridge.train.cli import CONF
+from biasbridge.train.cli.choices import TARGET, Reader, Tree, find_class, require_kind
+from biasbridge.train.cli.command import INPUT_ERRORS, line_of, one_line, parse_overrides
+from biasbridge.train.engine.point import Point
+from biasbridge.train.engine.steps import Subject, Task
+from biasbridge.train.engine.store_tools import Policy
+from biasbridge.train.tasks.task_words import TaskWords
+
+if TYPE_CHECKING:
+    from hydra.core.override_parser.types import Override
+
+    from biasbridge.analysis.power import Planner
+    from biasbridge.analysis.study import Study
+
+
+Overwrite = Literal["only-missing", "always", "only-cache"]
+
+
+@choice
+class Settings:
+    """Settings of a run.
+
+    ``store``, ``results``: folders; ``stale``: what happens to results of other code; ``plan``:
+    print the plan and stop; ``power``: with it, the power of the study.
+    """
+
+    store: str
+    results: str
+    overwrite: Overwrite
+    stale: Policy
+    plan: bool
+    power: bool
+
+    def __post_init__(self) -> None:
+        if self.power and not self.plan:
+            raise InputError("power=true only plans a study; give plan=true with it")
+        if self.stale == "rebuild" and self.overwrite == "only-cache":
+            raise InputError(
+                "stale=rebuild rebuilds results and overwrite=only-cache builds none; choose one"
+            )
+
+
+def read_settings(config: DictConfig) -> Settings:
+    """Return the settings of a configuration. Raises ``InputError``."""
+    values: dict[str, Any] = {n: config[n] for n in ("overwrite", "stale", "plan", "power")}
+    values |= {name: _folder(config, name) for name in ("store", "results")}
+    return Settings(**values)
+
+
+def _folder(config: DictConfig, name: str) -> str:
+    node = config[name]
+    if not isinstance(node, Mapping):
+        raise InputError(f"{name}={node}: give the folder as {name}.dir={node}")
+    if not (node["dir"] and isinstance(node["dir"], str)):
+        raise InputError(f"{name}.dir={node['dir']!r} is no folder; give a path")
+    return node["dir"]
+
+
+# Point, study and planner of a composed configuration.
+
+# Generated corpora by language
+WORLDS = dict.fromkeys(("en", UNDETERMINED), "corpus=generated")
+WORLDS |= {"es": "corpus=generated_es_gender"}
+
+
+def list_members(names: str | list[str]) -> list[str]:
+    """Return names with those of groups of data sets replaced by the members."""
+    listed = [names] if isinstance(names, str) else names
+    return [member for name in listed for member in groups().get(name, (name,))]
+
+
+OmegaConf.register_new_resolver("data", data_path, replace=True)
+OmegaConf.register_new_resolver("members", list_members, replace=True)
+
+
+def compose_point(overrides: Iterable[str]) -> Point:
+    """Start Hydra and return the point of overrides. Raises ``InputError``."""
+    with initialize_config_dir(str(CONF), version_base="1.3"):
+        try:
+            return read_point(compose("config", overrides=list(overrides)))
+        except INPUT_ERRORS as error:
+            raise InputError(one_line(error)) from error
+
+
+def read_study(config: DictConfig) -> Study:
+    """Return the study of a configuration."""
+    from biasbridge.analysis.study import Study  # loads the statistics, which a point does not need
+
+    tree = _tree(config, resolve=True)
+    study: Study = require_kind(Reader(tree)(tree["study"], "study"), Study, "study")
+    return study
+
+
+def read_planner(config: DictConfig) -> Planner:
+    """Return the planner for ``power=true`` of a configuration."""
+    tree = _tree(config, resolve=True)
+    return cast("Planner", Reader(tree)(tree["planner"], "planner"))
+
+
+def _tree(config: DictConfig, *, resolve: bool) -> dict[str, Any]:
+    tree = OmegaConf.to_container(config, resolve=resolve)
+    assert isinstance(tree, dict)
+    return {str(key): value for key, value in tree.items() if key != "hydra"}
+
+
+@required_requests()
+def read_point(config: DictConfig, built: dict[str, Choice] | None = None) -> Point:
+    """Return the point of a composed configuration; ``built``: choices that it may share.
+
+    Raises ``InputError`` for an unknown key, an invalid value, or a choice that lacks an attribute.
+    """
+    tree = _tree(config, resolve=True)
+    _require_fitting_challenge(tree)
+    read = Reader(_tree(config, resolve=False), built)
+
+    def read_part(key: str, kind: type) -> Any:
+        node = tree.get(key)
+        return None if node is None else require_kind(read(node, key), kind, key)
+
+    _check_name(str(tree["name"]))
+    subject, task = read_part("subject", Subject), read_part("task", Task)
+    if task and not tree["corpus_named"]:
+        _require_text(subject, task)
+    try:
+        return Point(
+            experiment=tree["name"],
+            seed=tree["seed"],
+            subject=subject,
+            metrics=tuple(_read_metrics(tree["intrinsic"], read)),
+            task=task,
+            probe=read_part("probe", Probe),
+            from_task=read_part("from_task", TaskWords),
+        )
+    except FieldError as error:
+        raise InputError(str(error).replace("experiment=", "name=")) from error
+
+
+def _require_text(subject: Subject, task: Task) -> None:
+    """Raise ``InputError`` for real texts with a model of the default synthetic corpus."""
+    parts = {name: part for name, part in vars(task).items() if hasattr(part, "generated")}
+    real_parts = [f"{name}={part.name}" for name, part in parts.items() if not part.generated]
+    if not (real_parts and subject.facts()["generated"]):
+        return
+    language = language_of(task)
+    synthetic = f"; to try it on synthetic text: {WORLDS[language]}" if language in WORLDS else ""
+    raise InputError(
+        f"{real_parts[0]} is real text, but no vectors and no corpus are given: give"
+        " embedding=pretrained embedding.path=FILE, or corpus=text corpus.path=FILE" + synthetic
+    )
+
+
+def _read_metrics(intrinsic: object, read: Reader) -> Iterator[AnyMetric]:
+    if not isinstance(intrinsic, Mapping) or not intrinsic:
+        raise InputError(f"intrinsic={intrinsic!r}: give a mapping of names to metrics")
+    for name, metric_node in intrinsic.items():
+        for node in _by_convention(metric_node):
+            yield require_kind(read(node, f"intrinsic.{name}"), AnyMetric, "intrinsic")
+
+
+def _by_convention(node: object) -> list[Tree]:
+    """Return the node of a metric, or one per convention for the convention ``all``."""
+    if not (isinstance(node, Mapping) and node.get("convention") == ALL_CONVENTIONS):
+        return [cast("Tree", node)]
+    metric = find_class(node.get(TARGET), "intrinsic")
+    conventions = metric.conventions() if issubclass(metric, ByConvention) else {"default": None}
+    return [{**node, "convention": name} for name in conventions]
+
+
+def _check_name(name: str) -> None:
+    """Raise ``InputError`` for a name that is no folder inside the results."""
+    if CONTROL.search(name):
+        raise InputError(f"name={name!r} contains a control character; choose another name")
+    if Path(name).name != name or name in ("", ".."):
+        raise InputError(f"name={name!r} is no folder name in results/; choose a name without /")
+
+
+def _require_fitting_challenge(tree: Tree) -> None:
+    """Raise ``InputError`` for a challenge set that does not fit the task.
+
+    This is checked first, as sets of another kind bring settings that the task lacks.
+    """
+    task_node, challenge_node = tree["task"], tree.get("challenge")
+    if not isinstance(challenge_node, Mapping):
+        return
+    challenge = find_class(challenge_node.get(TARGET), "challenge")
+    name = challenge.__name__
+    if task_node is None:
+        raise InputError(f"challenge={name} needs a task, and task is null; give one, or neither")
+    if not isinstance(task_node, Mapping):
+        return
+    task = find_class(task_node.get(TARGET), "task")
+    method, example = getattr(task, "challenges", ("", ""))
+    if method and not hasattr(challenge, method):
+        remedy = f"choose challenge={example}"
+        raise InputError(f"challenge={name} does not fit task={task.__name__}; {remedy}")
+
+
+# Cells of a sweep composed to configurations, whose top-level keys are checked.
+
+SEED = re.compile(r"\$\{\.*seed\}")  # in a value: such points differ in more than the seed
+
+
+class Cell(NamedTuple):
+    """What a cell of a sweep is composed to."""
+
+    point: Point
+    settings: Settings
+    device: str
+
+
+class Composer:
+    """Composer of cells that reads each selection of configuration files once.
+
+    Cells mostly differ in values alone, and many in the seed alone: those share the parts of their
+    points. ``hydra``: the command's overrides of Hydra.
+    """
+
+    def __init__(self, hydra: Sequence[str] = ()) -> None:
+        self._hydra = list(hydra)
+        self._groups: dict[str, bool] = {}
+        self._selected: dict[tuple[str, ...], DictConfig] = {}
+        self._parsed: dict[str, Override] = {}
+        self._cells: dict[tuple[str, ...], Cell | None] = {}  # by all overrides but the seed
+        self._built: dict[str, Choice] = {}
+
+    def read(self, cell: Sequence[str]) -> Cell:
+        """Return what a cell is composed to. Raises ``InputError``."""
+        seeds = [line for line in cell if _is_seed(self._parse(line))]
+        others = tuple(line for line in cell if line not in seeds)
+        if len(seeds) == 1 and others not in self._cells:
+            config = self(cell)
+            is_shared = not SEED.search(OmegaConf.to_yaml(config))
+            self._cells[others] = self._read(config) if is_shared else None
+        shared = self._cells.get(others)
+        if len(seeds) != 1 or shared is None:
+            return self._read(self(cell))
+        seed = self._parse(seeds[0]).value()
+        assert isinstance(seed, int)
+        return shared._replace(point=shared.point.with_seed(seed))
+
+    def _read(self, config: DictConfig) -> Cell:
+        point = read_point(config, self._built)
+        return Cell(point, read_settings(config), str(config.device))
+
+    def __call__(self, cell: Sequence[str]) -> DictConfig:
+        """Return the configuration of a cell, without Hydra's own node."""
+        overrides = [self._parse(line) for line in cell]
+        files = tuple(line_of(override) for override in overrides if self._selects_a_file(override))
+        if files not in self._selected:
+            self._selected[files] = self._compose(files)
+        changes = [override for override in overrides if line_of(override) not in files]
+        if not all(_changes_existing(change, self._selected[files]) for change in changes):
+            return self._compose(cell)
+        config = copy.deepcopy(self._selected[files])
+        for change in changes:
+            OmegaConf.update(config, change.key_or_group, change.value(), merge=True)
+        return config
+
+    def _parse(self, line: str) -> Override:
+        if line not in self._parsed:
+            [self._parsed[line]] = parse_overrides([line])
+        return self._parsed[line]
+
+    def _compose(self, overrides: Sequence[str]) -> DictConfig:
+        lines = [*self._hydra, *overrides]
+        whole = compose("config", overrides=lines, return_hydra_config=True)
+        check_keys(whole, whole.hydra)
+        drop_options_of_other_choices(whole, whole.hydra)
+        config = OmegaConf.masked_copy(whole, [str(key) for key in whole if key != "hydra"])
+        OmegaConf.set_struct(config, True)
+        return config
+
+    def _selects_a_file(self, override: Override) -> bool:
+        key = override.key_or_group
+        if key not in self._groups:
+            loader = GlobalHydra.instance().config_loader()
+            names = loader.get_group_options(key, config_name="config", overrides=self._hydra)
+            self._groups[key] = bool(names)
+        return self._groups[key] and not isinstance(override.value(), dict)
+
+
+def _is_seed(override: Override) -> bool:
+    """Test whether an override sets the seed to a whole number."""
+    is_change = override.type == OverrideType.CHANGE and override.package is None
+    return is_change and override.key_or_group == "seed" and type(override.value()) is int
+
+
+def _changes_existing(override: Override, config: DictConfig) -> bool:
+    """Test whether an override changes an existing key, which needs no composition by Hydra."""
+    parent, _, name = override.key_or_group.rpartition(".")
+    node = OmegaConf.select(config, parent) if parent else config
+    exists = isinstance(node, DictConfig) and name in map(str, node)
+    return exists and override.type == OverrideType.CHANGE and override.package is None
+
+
+def drop_options_of_other_choices(config: DictConfig, hydra: DictConfig) -> None:
+    """Remove the options that an experiment sets for its own choice of a group, where the command
+    chooses another one that lacks them.
+    """
+    given = {override.key_or_group for override in parse_overrides(hydra.overrides.task)}
+    name = hydra.runtime.choices.get("experiment")
+    sources = hydra.runtime.config_sources if name else ()
+    for place in (Path(source.path, "experiment", f"{name}.yaml") for source in sources):
+        experiment = OmegaConf.load(place) if place.is_file() else DictConfig({})
+        assert isinstance(experiment, DictConfig)
+        for group in given & {*map(str, experiment)}:
+            node = config.get(group)
+            if isinstance(node, DictConfig) and TARGET in node:
+                fields = dataclasses.fields(find_class(node[TARGET], group))
+                names = {*map(str, experiment[group])} - {field.name for field in fields} - {TARGET}
+                with open_dict(node):
+                    for key in names:
+                        if f"{group}.{key}" not in given:
+                            node.pop(key, None)
+
+
+def check_keys(config: DictConfig, hydra: DictConfig) -> None:
+    """Raise ``InputError`` for a top-level key that nothing reads, and for a missing one.
+
+    Known keys: those of ``conf/config.yaml``, chosen groups, and names in ``${...}``.
+    """
+    written = OmegaConf.to_yaml(config) + OmegaConf.to_yaml(hydra)
+    base = OmegaConf.to_container(OmegaConf.load(CONF / "config.yaml"))
+    assert isinstance(base, dict)
+    required = {str(key) for key in base} - {"defaults", "hydra"}
+    known, defaults = set(required), base["defaults"]
+    for names in (hydra.runtime.choices, *(group for group in defaults if group != "_self_")):
+        known |= {str(group) for group in names if not re.search("[ /@]", str(group))}
+    known |= set(re.findall(r"\$\{(\w+)[.}]", written))
+    for key in map(str, config):
+        if key not in known | {"hydra"}:
+            names = ", ".join(sorted(known))
+            raise InputError(
+                f"unknown config key {key!r}{nearest(key, known)} (known keys: {names})"
+            )
+    for key in (*required, "subject", "intrinsic", "task", "study"):
+        if key not in config:
+            remedy = f"do not remove it with ~{key} or {key}=[]"
+            raise InputError(f"the config key {key!r} is missing; {remedy}")

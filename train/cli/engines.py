@@ -1,0 +1,323 @@
+"""Jobs of a sweep: a point planned in the process that runs it, with its threads and device."""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import shlex
+import signal
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import as_completed
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import resource_tracker
+from pathlib import Path
+from textwrap import shorten
+from typing import TYPE_CHECKING, NamedTuple
+
+from hydra._internal.callbacks import Callbacks
+from hydra.core.global_hydra import GlobalHydra
+from hydra.core.hydra_config import HydraConfig
+from hydra.core.plugins import Plugins
+from hydra.core.utils import JobReturn, JobStatus
+from hydra.types import HydraContext
+from threadpoolctl import threadpool_limits
+
+from biasbridge.files import InputError
+from biasbridge.files.paths import TRAIN
+from biasbridge.train.cli.choices import search_modules
+from biasbridge.train.cli.command import format_override, searched_folder
+from biasbridge.train.cli.composing import Cell, Composer, read_point, read_settings
+from biasbridge.train.engine.device import pick_device
+from biasbridge.train.engine.locks import end_with_the_sweep
+from biasbridge.train.engine.point import (
+    Outcome,
+    Plan,
+    plan_point,
+    read_outcome,
+    run_point,
+    write_outcome,
+)
+from biasbridge.train.engine.steps import SharedSteps
+from biasbridge.train.engine.store import Store
+
+if TYPE_CHECKING:
+    from hydra.plugins.launcher import Launcher
+    from omegaconf import DictConfig
+
+    from biasbridge.train.cli.command import Command
+    from biasbridge.train.engine.cost import SweepProgress
+
+
+LIMITS = {
+    **dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"),
+    **dict.fromkeys(("TQDM_DISABLE", "HF_DATASETS_DISABLE_PROGRESS_BARS"), "1"),
+}
+
+
+class Job(NamedTuple):
+    """A point and the overrides that compose it."""
+
+    plan: Plan
+    overrides: list[str]
+
+
+def distinct_jobs(jobs: Iterable[Job]) -> list[Job]:
+    """Return a job per point."""
+    return list({job.plan.key: job for job in jobs}.values())
+
+
+def distinct_plans(jobs: Iterable[Job]) -> list[Plan]:
+    """Return the plans of the distinct points."""
+    return [job.plan for job in distinct_jobs(jobs)]
+
+
+class PreparedPoint(NamedTuple):
+    """Arguments of ``run_point`` in a worker process."""
+
+    plan: Plan
+    store: Store
+    results: Path
+
+
+def prepare_point(config: DictConfig, overrides: Sequence[str], number: int) -> PreparedPoint:
+    """Plan job ``number`` on its device; the store records the command that repeats it."""
+    config.device = pick_device(str(config.device), number)
+    cell = Cell(read_point(config), read_settings(config), config.device)
+    return _prepare(cell, overrides, SharedSteps())
+
+
+def prepare_points(jobs: Sequence[Job], compose: Composer) -> Iterator[PreparedPoint]:
+    """Yield each job planned on its device."""
+    planned: dict[str, SharedSteps] = {}  # by device, which is in the choices and not in their keys
+    for number, job in enumerate(jobs):
+        cell = compose.read(job.overrides)
+        if (device := pick_device(cell.device, number)) != cell.device:
+            cell = compose.read([*job.overrides, format_override("device", device)])
+        yield _prepare(cell, job.overrides, planned.setdefault(device, SharedSteps()))
+
+
+def _prepare(cell: Cell, overrides: Sequence[str], planned: SharedSteps) -> PreparedPoint:
+    folder = searched_folder()
+    options = ["--config-dir", folder] if folder else []
+    command = f"{TRAIN} {shlex.join([*options, 'hydra.mode=RUN', *overrides])}"
+    store = Store(cell.settings.store, {"command": command, "device": cell.device})
+    plan = plan_point(cell.point, store, planned)
+    return PreparedPoint(plan, store, Path(cell.settings.results).resolve())
+
+
+def limit_process() -> None:
+    """Limit torch and BLAS to one thread, loaded now or later, and hide their progress bars.
+
+    Cores are not oversubscribed, and sums in another order would change digits.
+    """
+    os.environ |= LIMITS
+    threadpool_limits(limits=1)
+
+
+def run_here(job: Job, config: DictConfig, results: Path) -> dict[str, Outcome]:
+    """Run one point in this process, for debugging. Raises ``InputError`` if it is refused."""
+    limit_process()
+    plan, store, _ = prepare_point(config, job.overrides, 0)
+    outcome = run_point(plan, store, results)
+    if outcome.refused:
+        raise InputError(outcome.error)
+    return {plan.key: outcome}
+
+
+def check_engine(hydra: DictConfig) -> None:
+    """Raise ``InputError`` for an invalid number of parallel points."""
+    n_jobs, size = hydra.launcher.get("n_jobs", -1), hydra.sweeper.get("max_batch_size")
+    if type(n_jobs) is not int or (n_jobs < 1 and n_jobs != -1):
+        raise InputError(f"hydra.launcher.n_jobs={n_jobs!r}: give the number of processes, or -1")
+    if size is not None and (type(size) is not int or size < 1):
+        raise InputError(f"hydra.sweeper.max_batch_size={size!r}: give a whole number, or null")
+
+
+# Engine of this machine: a pool of processes, renewed when one is killed.
+
+KILL_HINT = "; out of memory is the usual reason: give fewer workers or smaller models"
+
+log = logging.getLogger(__name__)
+
+
+def count_cores() -> int:
+    """Return how many cores this process may use."""
+    from joblib import cpu_count  # takes long to import
+
+    return int(cpu_count())
+
+
+def count_workers(hydra: DictConfig, n_points: int) -> int:
+    """Return how many cores of this machine run a sweep of ``n_points`` points."""
+    is_serial = str(hydra.launcher.get("_target_", "")).endswith("BasicLauncher")
+    n_jobs = 1 if is_serial else hydra.launcher.get("n_jobs", -1)
+    cores = count_cores()
+    return min(n_points, cores if n_jobs == -1 else min(n_jobs, cores))
+
+
+def run_locally(jobs: Sequence[Job], compose: Composer, n_jobs: int) -> dict[str, Outcome]:
+    """Run jobs, ``n_jobs`` at a time (-1: one per core); return the outcomes by point.
+
+    A killed process breaks the pool. The next round runs the missing points, with those that may
+    have been running last. After a round without progress these run first, each in its own pool, so
+    that a point whose process dies fails alone.
+    """
+    n_workers = count_cores() if n_jobs == -1 else n_jobs
+    unfinished = list(prepare_points(jobs, compose))
+    outcomes: dict[str, Outcome] = {}
+    while unfinished:
+        end_message = _run_pool(unfinished, n_workers, outcomes)
+        lost = [ready for ready in unfinished if ready.plan.key not in outcomes]
+        if lost:
+            log.warning("%s; resubmitting %d unfinished points", end_message, len(lost))
+        running, waiting = lost[:n_workers], lost[n_workers:]  # the pool takes them in turn
+        if len(lost) == len(unfinished):
+            for ready in running:
+                if end_message := _run_pool([ready], 1, outcomes):
+                    outcome = Outcome(ready.plan.key, "failed", end_message)
+                    outcomes[ready.plan.key] = write_outcome(outcome, ready.results)
+            running = []
+        unfinished = waiting + running
+    return outcomes
+
+
+def _run_pool(
+    ready_points: Sequence[PreparedPoint], n_workers: int, outcomes: dict[str, Outcome]
+) -> str:
+    """Add outcomes of finished points; return how a process ended that broke the pool, if any."""
+    from joblib.externals.loky import ProcessPoolExecutor
+
+    pool = ProcessPoolExecutor(min(n_workers, len(ready_points)), initializer=_start_local_worker)
+    # Workers inherit the blocked signal: only this process handles interrupts. The trackers are
+    # started first, as their start by the first worker would unblock the signal.
+    start_trackers()
+    signal_mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        try:
+            futures = [pool.submit(run_point, *ready) for ready in ready_points]
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, signal_mask)
+        for future in as_completed(futures):
+            outcome = future.result()
+            outcomes[outcome.point] = outcome
+    except BrokenProcessPool as error:
+        return _describe_end(str(error))
+    finally:
+        pool.shutdown(kill_workers=True)
+    return ""
+
+
+def start_trackers() -> None:
+    """Start the processes that remove semaphores which a sweep leaves, without their warnings.
+
+    At an interrupt, threads of the pool end with this process: between the removal of a semaphore
+    and its report to the tracker, which would print a warning after the last line.
+    """
+    from joblib.externals.loky.backend import resource_tracker as loky_tracker
+
+    sys.warnoptions.append("ignore:resource_tracker")
+    try:
+        resource_tracker.ensure_running()
+        loky_tracker.ensure_running()
+    finally:
+        sys.warnoptions.pop()
+
+
+def _start_local_worker() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    end_with_the_sweep()
+    limit_process()
+
+
+def _describe_end(message: str) -> str:
+    """Describe how a process ended, from ``{SIGKILL(-9)}`` or ``{EXIT(7)}`` in loky's message."""
+    match = re.search(r"\{.*?(\w+)\((-?\d+)\)", message)
+    if match is None:
+        return "the process of this point ended"
+    if match[1] == "EXIT":
+        return f"the process of this point ended with status {match[2]}"
+    hint = KILL_HINT if match[1] == "SIGKILL" else ""
+    return f"the process of this point was killed by {match[1]}{hint}"
+
+
+# Engines that are launchers of Hydra, such as Slurm and Ray; points they lose are resubmitted.
+
+TRIES = 3  # launches without progress before giving up
+MAX_ERROR_LENGTH = 500  # characters printed of an engine's error
+
+
+def run_job(config: DictConfig) -> Outcome:
+    """Run a point in a worker of an engine; called by Hydra's launcher."""
+    hydra = HydraConfig.get()
+    os.chdir(hydra.runtime.cwd)  # workers may start in another folder
+    search_modules(
+        source.path for source in hydra.runtime.config_sources if source.schema == "file"
+    )
+    end_with_the_sweep()
+    limit_process()
+    return run_point(*prepare_point(config, hydra.overrides.task, hydra.job.num))
+
+
+def launch(
+    jobs: Sequence[Job], command: Command, progress: SweepProgress, results: Path
+) -> tuple[dict[str, Outcome], str]:
+    """Run jobs by the command's Hydra launcher, resubmitting those without an outcome.
+
+    Returns the outcomes by point and the last error. Raises ``InputError`` for an unusable
+    launcher.
+    """
+    launcher, size = _create_launcher(command.config), command.config.hydra.sweeper.max_batch_size
+    outcomes: dict[str, Outcome] = {}
+    unfinished, number, last_error, n_without_progress = list(jobs), 0, "", 0
+    while unfinished and n_without_progress < TRIES:
+        step = size or len(unfinished)
+        for batch in (unfinished[i : i + step] for i in range(0, len(unfinished), step)):
+            try:
+                returns = launcher.launch([job.overrides for job in batch], initial_job_idx=number)
+                outcomes |= _outcomes_of(batch, returns)
+            except Exception as error:
+                previous_error, last_error = last_error, _shorten_error(error)
+                if last_error != previous_error:
+                    message = "the engine stopped; resubmitting its unfinished points"
+                    log.warning("%s: %s", message, last_error)
+            number += len(batch)
+        for point in progress.new_outcomes() - outcomes.keys():
+            if outcome := read_outcome(results, point):
+                outcomes[point] = outcome
+        lost = [job for job in unfinished if job.plan.key not in outcomes]
+        n_without_progress = n_without_progress + 1 if len(lost) == len(unfinished) else 0
+        unfinished = lost
+    return outcomes, last_error
+
+
+def _create_launcher(config: DictConfig) -> Launcher:
+    context = HydraContext(GlobalHydra.instance().config_loader(), Callbacks())
+    try:
+        return Plugins.instance().instantiate_launcher(
+            hydra_context=context, task_function=run_job, config=config
+        )
+    except Exception as error:
+        name = config.hydra.runtime.choices["hydra/launcher"]
+        raise InputError(f"hydra/launcher={name} fails: {error}; choose another engine") from error
+
+
+def _shorten_error(error: Exception) -> str:
+    """Return an engine's error in one line: the first sentence of each of its lines."""
+    lines = str(error).splitlines()
+    sentences = dict.fromkeys(line.partition(". ")[0].strip() for line in lines if line.strip())
+    return shorten(f"{type(error).__name__}: {'; '.join(sentences)}", MAX_ERROR_LENGTH)
+
+
+def _outcomes_of(batch: Sequence[Job], returns: Sequence[JobReturn]) -> dict[str, Outcome]:
+    outcomes: dict[str, Outcome] = {}
+    for job, job_return in zip(batch, returns, strict=False):
+        key = job.plan.key
+        if job_return.status == JobStatus.COMPLETED:
+            outcomes[key] = job_return.return_value
+        else:
+            error: object = job_return._return_value  # noqa: SLF001 - return_value raises it
+            outcomes[key] = Outcome(key, "failed", f"{type(error).__name__}: {error}")
+    return outcomes

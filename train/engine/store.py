@@ -1,0 +1,642 @@
+"""Steps of a run and their keys, hashes of everything that decides the result."""
+
+from __future__ import annotations
+
+import builtins
+import hashlib
+import json
+import logging
+import math
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple, NotRequired, TypedDict
+
+from biasbridge.files import InputError
+from biasbridge.files.data.registry import how_to_get_path
+from biasbridge.files.paths import HOME, digest_of, sha256
+from biasbridge.train.engine.device import on_device
+from biasbridge.train.engine.locks import HeldError, NoLockError, StoreError, locked, writing
+from biasbridge.train.engine.source import (
+    Source,
+    changed_modules,
+    library_versions,
+    loaded_source,
+    source_of,
+    user_hashes,
+)
+
+SCHEME = 6  # of keys: raised when the composition of keys changes, which changes every key
+
+
+# Numbers in the parameters of generators and of trainers
+COUNTS, ROUNDS = ("sentences", "posts", "documents"), ("epochs", "folds", "maps", "rounds")
+MODELS = ("vectors", "model", "encoder")  # steps that turn text into a model of its words
+BYTES_OF_ITEM = 40  # in generated text
+HEAPS = 0.6  # exponent of the number of distinct words in a text (Heaps' law)
+OVERHEAD = 300  # the time of a word without dimensions, in dimensions
+
+
+class Extent(NamedTuple):
+    """Bytes of text, or of a model the number of words up to a factor, and its dimensions."""
+
+    text: float
+    words: float
+    dim: int
+
+
+class Recipe(TypedDict):
+    """Everything that decides a result; ``inputs``: keys by name."""
+
+    scheme: int
+    step: str
+    made_by: str
+    done_by: str
+    version: int
+    params: dict[str, object]
+    inputs: dict[str, str]
+    files: dict[str, str]
+    seed: int | None
+
+
+class Decided(NamedTuple):
+    """Parameters of a choice and digests of its files by file name."""
+
+    params: Mapping[str, object]
+    files: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of a run.
+
+    ``build(out, inputs)`` writes the result into the new folder ``out``; ``inputs`` maps names to
+    folders of the input steps. ``files``: digests of outside files by name. ``decide(digest)``:
+    current ``params`` and ``files``. ``made_by``, ``done_by``: class of the choice and function
+    that carries it out, with modules. ``made_of``: modules that define what the step does. ``key``
+    hashes everything but ``build``, ``decide``, ``made_of`` and ``n_bytes`` (of the outside files),
+    through all ancestors.
+    """
+
+    name: str
+    made_by: str
+    version: int
+    params: Mapping[str, object]
+    build: Callable[[Path, Mapping[str, Path]], None] = field(repr=False)
+    inputs: Mapping[str, Step] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)
+    seed: int | None = None
+    done_by: str = ""
+    decide: Callable[[Callable[[Path], str]], Decided] | None = field(default=None, repr=False)
+    made_of: tuple[str, ...] = ()
+    n_bytes: int = 0
+
+    def __getstate__(self) -> dict[str, object]:
+        """Return the state with the code that the step was planned with, for other processes."""
+        return {**self.__dict__, "source": self.source}
+
+    @cached_property
+    def source(self) -> Source:
+        """Code that makes the result, as this process first read or loaded it."""
+        return source_of(self.made_of)
+
+    @property
+    def choice(self) -> str:
+        """Name of the choice's class, without its module."""
+        return self.made_by.rpartition(".")[2]
+
+    @property
+    def label(self) -> str:
+        """Name of the step in messages: ``vectors (Word2Vec)``."""
+        return f"{self.name} ({self.choice})"
+
+    @cached_property
+    def extent(self) -> Extent:
+        """Size of the data that this step hands on, as far as it is known before anything runs."""
+        text, words, dim = self._received
+        if not self.inputs:
+            counts = [self._number(name) for name in COUNTS]
+            text = float(self.n_bytes or BYTES_OF_ITEM * math.prod(counts))
+        if text and (self.name in MODELS or "dim" in self.params):
+            text, words = 0.0, text**HEAPS
+        return Extent(text, words, int(self._number("dim", dim)))
+
+    @cached_property
+    def work(self) -> float:
+        """Number to which the seconds of steps of one class are about proportional."""
+        text, words, _ = self._received if self.inputs else self.extent
+        rounds = math.prod(self._number(name) for name in ROUNDS)
+        return max(text or words, 1.0) * (OVERHEAD + self.extent.dim) * rounds
+
+    @property
+    def _received(self) -> Extent:
+        extents = [step.extent for step in self.inputs.values()] or [Extent(0, 0, 0)]
+        texts, words, dims = zip(*extents, strict=True)
+        return Extent(sum(texts), sum(words), max(dims))
+
+    def _number(self, name: str, default: float = 1) -> float:
+        value = self.params.get(name)
+        return value if isinstance(value, int | float) and value > 0 else default
+
+    def recipe(self) -> Recipe:
+        """Return everything that decides the result, as JSON."""
+        return {
+            "scheme": SCHEME,
+            "step": self.name,
+            "made_by": self.made_by,
+            "done_by": self.done_by,
+            "version": self.version,
+            "params": dict(self.params),
+            "inputs": {name: step.key for name, step in self.inputs.items()},
+            "files": dict(self.files),
+            "seed": self.seed,
+        }
+
+    @cached_property
+    def key(self) -> str:
+        """32 hexadecimal digits of the recipe's SHA-256."""
+        return digest_of(self.recipe())
+
+    def ancestry(self) -> dict[str, Step]:
+        """Return this step and all its ancestors, by key, inputs first."""
+        steps: dict[str, Step] = {}
+        for step in self.inputs.values():
+            steps |= step.ancestry()
+        return steps | {self.key: self}
+
+
+# Stored results on disk: sealed with checksums when built, checked against them when used.
+
+RECIPE = "recipe.json"
+
+
+class Request(TypedDict, total=False):
+    """Command that requested a result, the device it ran on, ``Step.work``, and the seconds of
+    imports.
+    """
+
+    command: str
+    device: str
+    work: float
+    imports: float
+
+
+class Lineage(TypedDict):
+    """Hashes of code and library versions that made a result and its ancestors."""
+
+    code: str
+    libraries: str
+
+
+class Provenance(Request):
+    """How a result was made: hashes of source files, versions, commit, user files ``loaded``; on a
+    CPU the ``instructions`` of torch, where that was loaded. They are not part of the key.
+    """
+
+    seconds: float
+    time: str
+    host: str
+    project: str
+    commit: str
+    modules: dict[str, str]
+    loaded: dict[str, str]
+    libraries: dict[str, str]
+    instructions: NotRequired[str]
+    lineage: Lineage
+
+
+class Checksum(TypedDict):
+    """Size and hash of a stored file."""
+
+    bytes: int
+    sha256: str
+
+
+class Content(TypedDict):
+    """Content of ``recipe.json``, except ``sha256``, the hash of the rest."""
+
+    recipe: Recipe
+    made: Provenance
+    files: dict[str, Checksum]
+
+
+def lineage(source: Source, inputs: Mapping[str, Lineage]) -> Lineage:
+    """Return the lineage of a result of this code and inputs with these lineages."""
+    return {
+        "code": digest_of([source.modules, {n: old["code"] for n, old in inputs.items()}]),
+        "libraries": digest_of(
+            [source.libraries, {n: old["libraries"] for n, old in inputs.items()}]
+        ),
+    }
+
+
+def describe_build(
+    source: Source, inputs: Mapping[str, Path], seconds: float, request: Request
+) -> Provenance:
+    """Return how a result was made, by this code from the results in the folders ``inputs``."""
+    lineages = {name: read_recipe(folder)["made"]["lineage"] for name, folder in inputs.items()}
+    made: Provenance = {
+        "seconds": round(seconds, 3),
+        "time": datetime.now(UTC).isoformat(timespec="seconds"),
+        "host": platform.node(),
+        "project": library_versions("biasbridge").get("biasbridge", ""),
+        "commit": _commit(),
+        "modules": dict(source.modules),
+        "loaded": user_hashes(),
+        "libraries": dict(source.libraries),
+        "lineage": lineage(source, lineages),
+        **request,  # type: ignore[typeddict-item]
+    }
+    torch = sys.modules.get("torch")
+    if torch and "torch" in source.libraries and request.get("device", "cpu") == "cpu":
+        made["instructions"] = torch.backends.cpu.get_cpu_capability()
+    return made
+
+
+@cache
+def _commit() -> str:
+    """Return the commit of the working tree, with ``-dirty`` if changed; empty without git."""
+    command = ["git", "describe", "--always", "--dirty", "--exclude=*", "--abbrev=40"]
+    environment = {**os.environ, "GIT_OPTIONAL_LOCKS": "0"}
+    if (HOME / ".git").exists():
+        with suppress(OSError, subprocess.SubprocessError):
+            completed = subprocess.run(
+                command, cwd=HOME, env=environment, capture_output=True, text=True, timeout=10
+            )
+            return completed.stdout.strip()
+    return ""
+
+
+class DamagedError(Exception):
+    """A stored result differs from what was stored; the message says how."""
+
+
+def seal_entry(folder: Path, recipe: Recipe, made: Provenance) -> None:
+    """Write ``recipe.json`` with recipe, provenance and checksums of all files."""
+    files: dict[str, Checksum] = {
+        str(path.relative_to(folder)): {"bytes": path.stat().st_size, "sha256": sha256(path)}
+        for path in _files(folder)
+    }
+    content: Content = {"recipe": recipe, "made": made, "files": files}
+    text = json.dumps({**content, "sha256": _hash(content)}, indent=1, sort_keys=True)
+    (folder / RECIPE).write_text(text, encoding="utf-8")
+
+
+def read_recipe(folder: Path) -> Content:
+    """Return the content of ``recipe.json``.
+
+    Raises ``DamagedError`` if it is missing, unreadable, altered, of another key or scheme.
+    """
+    try:
+        content: Content = json.loads((folder / RECIPE).read_text(encoding="utf-8"))
+        sealed = content.pop("sha256")  # type: ignore[typeddict-item]
+        altered = sealed != _hash(content) or content.keys() != Content.__annotations__.keys()
+    except FileNotFoundError:
+        raise DamagedError(f"{RECIPE} is missing") from None
+    except (ValueError, OSError, AttributeError, KeyError, TypeError, RecursionError):
+        raise DamagedError(f"{RECIPE} is no recipe") from None
+    if altered:
+        raise DamagedError(f"{RECIPE} was altered")
+    if (key := digest_of(content["recipe"])) != folder.name:
+        raise DamagedError(f"{RECIPE} belongs to another key, {key}")
+    if content["recipe"]["scheme"] != SCHEME:
+        raise DamagedError("it was stored by an earlier version, and no sweep uses it")
+    return content
+
+
+def check_entry(folder: Path) -> Content:
+    """Return the content of ``recipe.json`` after comparing every file with its checksum.
+
+    Raises ``DamagedError`` with the first difference.
+    """
+    content = read_recipe(folder)
+    paths = {str(path.relative_to(folder)): path for path in _files(folder)}
+    for name, sealed in content["files"].items():
+        if name not in paths:
+            raise DamagedError(f"{name} is missing")
+        size = paths[name].stat().st_size
+        if size != sealed["bytes"]:
+            raise DamagedError(f"{name} has {size:,} bytes and was stored with {sealed['bytes']:,}")
+        if sha256(paths[name]) != sealed["sha256"]:
+            raise DamagedError(f"{name} was altered: its SHA-256 is not the one it was stored with")
+    if added := sorted(paths.keys() - content["files"].keys()):
+        raise DamagedError(f"{added[0]} was added")
+    return content
+
+
+def _files(folder: Path) -> list[Path]:
+    """Return the files of a result without hidden ones of desktops and NFS (.nfs...)."""
+    paths = (path for path in folder.rglob("*") if path.is_file() and path != folder / RECIPE)
+    return sorted(path for path in paths if not path.name.startswith("."))
+
+
+def _hash(content: Content) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+# Folder of results, shared by processes: built once, never used if incomplete or altered.
+#
+# ``root/STEP/KEY/`` holds a result and its ``recipe.json``. It is built in ``root/work/KEY`` under
+# a
+# file lock, which ends with its process, and renamed into place. One whose checksums are wrong is
+# removed and built again.
+
+RESERVED = ("work", "unfinished", "locks", "leases", "digests")
+KEY = re.compile("[0-9a-f]{32}")
+Identity = tuple[tuple[int, ...], ...]
+MIN_AGE = 2_000_000_000  # nanoseconds; the coarsest resolution of file times
+# To find or build a result while other processes build, replace or remove it
+MAX_TRIES = 5
+
+log = logging.getLogger(__name__)
+
+
+def identity(path: Path) -> Identity:
+    """Return a value that no other file has, and that changes when the file is written or moved.
+
+    It covers the links that lead to the file.
+    """
+    links = [link for link in (path, *path.absolute().parents) if link.is_symlink()]
+    stats = [path.stat(), *map(Path.lstat, links)]
+    return tuple((s.st_dev, s.st_ino, s.st_size, s.st_mtime_ns, s.st_ctime_ns) for s in stats)
+
+
+@contextmanager
+def _timed_imports() -> Iterator[list[float]]:
+    """Collect the seconds of the block's imports, which only the first step of a process needs."""
+    seconds: list[float] = []
+    starts: list[float] = []
+    original = builtins.__import__
+
+    def timed(*arguments: Any, **named: Any) -> Any:
+        starts.append(time.perf_counter())
+        try:
+            return original(*arguments, **named)
+        finally:
+            start = starts.pop()
+            seconds.append(0.0 if starts else time.perf_counter() - start)
+
+    builtins.__import__ = timed
+    try:
+        yield seconds
+    finally:
+        builtins.__import__ = original
+
+
+class Store:
+    """Folder of results.
+
+    ``made`` (command, device) is written to every recipe; ``built``: names of steps built by this
+    object.
+    """
+
+    # Of this process: entries whose checksums were compared, and digests of outside files
+    checked: ClassVar[set[tuple[Path, int]]] = set()
+    hashed: ClassVar[dict[Identity, str]] = {}
+
+    def __init__(self, root: str | Path, made: Request | None = None) -> None:
+        self.root = Path(root).resolve()
+        self.made: Request = made or {}
+        self.built: list[str] = []
+
+    def prove_writable(self) -> None:
+        """Raise ``InputError`` if the folder cannot be created or written, or has others' files
+        where a store has what it may remove.
+        """
+        if not (self.root / "locks").exists():
+            for folder in ("work", "unfinished"):
+                if (self.root / folder).exists():
+                    reason = f"it is not a store, and has a folder {folder}"
+                    raise InputError(f"store.dir={self.root}: {reason}; choose an empty folder")
+        try:
+            for folder in ("locks", "work"):
+                (self.root / folder).mkdir(parents=True, exist_ok=True)
+            probe = self.root / "work" / f".probe-{os.getpid()}"
+            with locked(probe):
+                probe.unlink(missing_ok=True)
+        except OSError as error:
+            no_lock = isinstance(error, NoLockError)
+            reason = str(error) if no_lock else f"it cannot be written ({error.strerror})"
+            raise InputError(
+                f"store.dir={self.root}: {reason}; choose another with store.dir=PATH"
+            ) from error
+
+    def path(self, step: Step) -> Path:
+        """Return the folder of a step's result, stored or not."""
+        return self.root / step.name / step.key
+
+    def has(self, step: Step) -> bool:
+        """Test whether a result is stored; ``intact`` also verifies it."""
+        return self.path(step).is_dir()
+
+    def intact(self, step: Step) -> bool:
+        """Test whether a result is stored and passes its checksums (compared once per process).
+
+        A damaged result is removed and reported.
+        """
+        entry = self.path(step)
+        try:
+            return self._passes(entry)
+        except DamagedError:
+            with self._locked(step.key):
+                try:
+                    return self._passes(entry)  # another process may have rebuilt it
+                except DamagedError as damage:
+                    self.remove(entry)
+                    message = "rebuilding a damaged result: %s %s: %s"
+                    log.warning(message, step.name, step.key, damage)
+                    return False
+
+    def make(self, step: Step) -> Path:
+        """Return the folder of a step's result, built with its inputs if missing or damaged.
+
+        Raises ``StoreError`` if the store cannot be written, ``InputError`` if an input file has
+        changed since planning, and whatever the build raises.
+        """
+        for _ in range(MAX_TRIES):
+            if self.intact(step):
+                return self.path(step)
+            inputs = {name: self.make(ancestor) for name, ancestor in step.inputs.items()}
+            with self._locked(step.key, step.name):
+                if self.has(step):  # built by another process while this one waited
+                    continue
+                try:
+                    self._build(step, inputs)
+                    return self.path(step)
+                except Exception as error:  # libraries raise errors of their own for missing files
+                    required_folders = (self.path(step).parent, *inputs.values())
+                    is_store_error = isinstance(error, StoreError) and self.root.is_dir()
+                    if is_store_error or all(folder.is_dir() for folder in required_folders):
+                        raise
+        raise StoreError(
+            f"{step.name} {step.key} could not be built: another process keeps removing it or its"
+            f" inputs from {self.root}"
+        )
+
+    def _build(self, step: Step, inputs: Mapping[str, Path]) -> None:
+        entry, work = self.path(step), self.root / "work" / step.key
+        with writing(self.root):
+            try:
+                if work.exists():
+                    shutil.rmtree(work)
+                work.mkdir(parents=True)
+                entry.parent.mkdir(exist_ok=True)
+                read_files = self._refuse_changed(step)
+                start = time.perf_counter()
+                with _timed_imports() as imports, on_device(self.made.get("device", "cpu")):
+                    step.build(work, inputs)
+                seconds = time.perf_counter() - start
+                self._refuse_changed(step, read_files)
+                request: Request = {**self.made, "work": step.work, "imports": sum(imports)}
+                made = describe_build(loaded_source(step.source), inputs, seconds, request)
+                seal_entry(work, step.recipe(), made)
+                os.replace(work, entry)
+            finally:
+                shutil.rmtree(work, ignore_errors=True)
+        self.checked.add((entry, (entry / RECIPE).stat().st_ino))
+        self.built.append(step.name)
+
+    def _refuse_changed(
+        self, step: Step, before: Mapping[Path, Identity] | None = None
+    ) -> dict[Path, Identity]:
+        """Return the identities of the files that a step reads.
+
+        Raises ``InputError`` if one differs from ``before``, or if files or loaded code differ from
+        those the step was planned with.
+        """
+        identities: dict[Path, Identity] = {}
+
+        def digest(path: Path) -> str:
+            sha = self.digest(path)
+            identities[path] = identity(path)
+            return sha
+
+        changed = changed_modules(step.source, loaded_source(step.source))
+        if step.decide is not None:
+            try:
+                params, files = step.decide(digest)
+            except FileNotFoundError as error:
+                changed.append(Path(str(error.filename)).name)
+            else:
+                names = {**step.files, **files}
+                differing_files = [n for n in names if step.files.get(n) != files.get(n)]
+                changed += [name.partition(" ")[2] for name in differing_files]
+                if not differing_files and params != step.params:
+                    changed.append("the content of its words or files")
+        if before and not changed:  # another file may have replaced the same one for a while
+            changed = [path.name for path in identities if identities[path] != before.get(path)]
+        if changed:
+            raise InputError(
+                f"{', '.join(changed)} changed after {step.label} was planned; its results were"
+                " not kept: run the same command again"
+            )
+        return identities
+
+    def digest(self, path: Path) -> str:
+        """Return the SHA-256 of an outside file, cached unless the file was written very recently.
+
+        A second change could leave the times of such a file as they are.
+        """
+        if not path.is_file():
+            raise InputError(f"no such file: {path}{how_to_get_path(path)}")
+        file_identity = identity(path)
+        if file_identity not in self.hashed:
+            sha = sha256(path)
+            if time.time_ns() - path.stat().st_ctime_ns < MIN_AGE:
+                return sha
+            self.hashed[file_identity] = sha
+        return self.hashed[file_identity]
+
+    def discard(self, step: Step) -> None:
+        """Remove a result if it is stored."""
+        with self._locked(step.key):
+            self.remove(self.path(step))
+
+    def remove(self, entry: Path) -> None:
+        """Remove a folder of the store atomically."""
+        with writing(self.root):
+            doomed = self.root / "work" / f".removed-{entry.name}"
+            shutil.rmtree(doomed, ignore_errors=True)
+            doomed.parent.mkdir(exist_ok=True)
+            with suppress(FileNotFoundError):
+                os.replace(entry, doomed)
+            shutil.rmtree(doomed, ignore_errors=True)
+
+    def entries(self, name: str) -> list[Path]:
+        """Return the folders of all results of a step."""
+        folder = self.root / name
+        paths = sorted(folder.iterdir()) if folder.is_dir() else []
+        return [path for path in paths if KEY.fullmatch(path.name) and path.is_dir()]
+
+    def lock(self, path: Path) -> Path:
+        """Return the lock of a result's folder, also while it is built or removed."""
+        name = path.name.removeprefix(".removed-")
+        return self.root / "locks" / f"{name if KEY.fullmatch(name) else 'leftovers'}.lock"
+
+    def in_progress(self) -> set[str]:
+        """Return the keys of results being built by any process."""
+        return {path.name for path in (self.root / "work").glob("[!.]*")}
+
+    def listed(self, folder: str, pattern: str = "*") -> list[Path]:
+        """Return the paths in a folder of the store; none of a link, which leads out of it."""
+        is_link = (self.root / folder).is_symlink()
+        return [] if is_link else sorted((self.root / folder).glob(pattern))
+
+    def orphans(self, *, remove: bool) -> list[Path]:
+        """Return what killed processes left of results; with ``remove`` delete it."""
+        leftovers = []
+        for path in self.listed("work"):
+            with suppress(HeldError), self._locked(self.lock(path).stem, wait=False):
+                if path.exists():
+                    leftovers.append(path)
+                    if remove:
+                        with writing(self.root):
+                            _erase(path)
+        return leftovers
+
+    def _passes(self, entry: Path) -> bool:
+        if not entry.is_dir():
+            return False
+        try:
+            version = (entry, (entry / RECIPE).stat().st_ino)
+        except FileNotFoundError:
+            if not entry.is_dir():
+                return False
+            raise DamagedError(f"{RECIPE} is missing") from None
+        if version not in self.checked:
+            check_entry(entry)
+            self.checked.add(version)
+            with suppress(OSError):
+                os.utime(entry / RECIPE)  # the time of last use for gc
+        return True
+
+    @contextmanager
+    def _locked(self, key: str, what: str = "result", *, wait: bool = True) -> Iterator[None]:
+        with ExitStack() as stack:
+            with writing(self.root):
+                locks = self.root / "locks"
+                locks.mkdir(parents=True, exist_ok=True)
+                stack.enter_context(locked(locks / f"{key}.lock", f"{what} {key}", wait=wait))
+            yield
+
+
+def _erase(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
+
+
+# Store of step results by a hash of everything that decides them (see ``biasbridge store``).
+
+__all__ = ["DamagedError", "Step", "Store", "StoreError"]

@@ -1,0 +1,433 @@
+"""Outdated results: made by other code or other library versions than the current ones."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from rich.filesize import decimal
+from rich.table import Table
+from rich.text import Text
+from rich.tree import Tree
+
+from biasbridge.analysis.tables import INSTRUCTIONS, BuildRecord
+from biasbridge.files import InputError
+from biasbridge.files.paths import digest_of, require_new
+from biasbridge.files.terminal import duration, print_columns
+from biasbridge.train.engine.locks import (
+    HeldError,
+    NoLockError,
+    StoreError,
+    leased_keys,
+    locked,
+    writing,
+)
+from biasbridge.train.engine.source import current_source
+from biasbridge.train.engine.store import (
+    RECIPE,
+    RESERVED,
+    Content,
+    DamagedError,
+    Lineage,
+    Store,
+    check_entry,
+    lineage,
+    read_recipe,
+)
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from biasbridge.train.engine.store import Provenance, Step
+
+
+Policy = Literal["refuse", "use", "rebuild"]
+
+
+class Outdated(NamedTuple):
+    """A stored result of other code or library versions.
+
+    ``modules``: source files that differ; ``libraries``: as ``gensim 4.3.3 (now 4.4.0)``; ``code``:
+    whether code differs here or in an ancestor.
+    """
+
+    step: Step
+    code: bool
+    modules: tuple[str, ...]
+    libraries: tuple[str, ...]
+
+
+def outdated(store: Store, ends: Iterable[Step]) -> list[Outdated]:
+    """Return the outdated results that these steps use, and outdated ancestors.
+
+    Only recipes are read; no result is checked.
+    """
+    compared: dict[str, tuple[Lineage, bool, Outdated | None]] = {}
+    outdated_by_key: dict[str, Outdated] = {}
+    visited: set[str] = set()
+
+    def compare(step: Step) -> tuple[Lineage, bool, Outdated | None]:
+        if step.key not in compared:
+            inputs = {name: compare(input_step)[0] for name, input_step in step.inputs.items()}
+            compared[step.key] = _compare(store, step, inputs)
+        return compared[step.key]
+
+    queue = list(ends)
+    while queue:
+        step = queue.pop(0)
+        if step.key in visited:
+            continue
+        visited.add(step.key)
+        _, is_stored, difference = compare(step)
+        if difference:
+            outdated_by_key[step.key] = difference
+        if difference or not is_stored:  # inputs of a current stored result are not used
+            queue += step.inputs.values()
+    return list(outdated_by_key.values())
+
+
+def _compare(
+    store: Store, step: Step, inputs: Mapping[str, Lineage]
+) -> tuple[Lineage, bool, Outdated | None]:
+    """Return the current lineage of a result, whether it is stored, and how that one differs."""
+    try:
+        made = read_recipe(store.path(step))["made"]
+    except DamagedError:  # missing, or moved away when it is used
+        return lineage(step.source, inputs), False, None
+    source = current_source(step.source, made["modules"])
+    current, old_libraries = lineage(source, inputs), made["libraries"]
+    if made["lineage"] == current:
+        return current, True, None
+    libraries = tuple(
+        f"{name} {old_libraries.get(name, 'none')} (now {source.libraries.get(name, 'none')})"
+        for name in _differing(old_libraries, source.libraries)
+    )
+    code = made["lineage"]["code"] != current["code"]
+    modules = tuple(_differing(made["modules"], source.modules))
+    return current, True, Outdated(step, code, modules, libraries)
+
+
+def _differing(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
+    return [name for name in sorted({**before, **now}) if before.get(name) != now.get(name)]
+
+
+def report_outdated(results: Sequence[Outdated], policy: Policy, console: Console) -> None:
+    """Print what happens to outdated results: ``rebuild`` rebuilds, ``use`` uses them.
+
+    ``refuse`` uses those of other libraries and raises ``InputError`` for those of other code.
+    """
+    other_code = [result for result in results if result.code]
+    other_libraries = [result for result in results if not result.code]
+    if other_code and policy == "refuse":
+        raise InputError(
+            f"stored results are of other code: {_describe(other_code)}; --stale rebuild rebuilds"
+            " them and what depends on them, --stale use uses them unchanged"
+        )
+    action = "rebuilding" if policy == "rebuild" else "using"
+    for group, cause in ((other_code, "code"), (other_libraries, "library versions")):
+        if group:
+            line = f"{action} results of other {cause}: {_describe(group)}"
+            console.print(line, soft_wrap=True)
+
+
+def _describe(results: Sequence[Outdated]) -> str:
+    """Return the number of results per step and what differs, first causes first."""
+    counts = Counter((r.step.label, (*r.modules, *r.libraries)) for r in results)
+    ordered = sorted(counts.items(), key=lambda entry: not entry[0][1])
+    return ", ".join(
+        f"{count} {label}: {'+'.join(causes) or 'depends on these'}"
+        for (label, causes), count in ordered
+    )
+
+
+# Actions of ``biasbridge store``: list, explain, check, clean up and export results.
+
+UNITS = {"m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
+
+
+def open_store(root: str) -> Store:
+    """Return the store in a folder. Raises ``InputError`` if there is none."""
+    if not (Path(root) / "locks").is_dir():
+        raise InputError(f"{root} is no store: it has no folder locks; give one with --store DIR")
+    return Store(root)
+
+
+def list_entries(store: Store, step: str | None = None) -> list[Path]:
+    """Return the folders of all results, or of a step. Raises ``InputError`` for no such step."""
+    folders = (path for path in sorted(store.root.glob("[!.]*")) if path.is_dir())
+    steps = [path.name for path in folders if path.name not in RESERVED]
+    if step is not None and step not in steps:
+        step_names = ", ".join(steps) or "none"
+        raise InputError(f"{store.root} has no step {step!r}; it has {step_names}")
+    return [entry for name in steps if step in (None, name) for entry in store.entries(name)]
+
+
+def find_entry(store: Store, prefix: str) -> Path:
+    """Return the folder of the result whose key begins with ``prefix``. Raises ``InputError``."""
+    matches = [entry for entry in list_entries(store) if entry.name.startswith(prefix)]
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        raise InputError(f"{prefix} matches {len(matches)} keys; give more digits")
+    raise InputError(
+        f"no result in {store.root} has a key that begins with {prefix}; biasbridge store ls"
+        " STEP lists keys, and the tables of a sweep have them in unit_key, intrinsic_key and"
+        " extrinsic_key"
+    )
+
+
+def ls(store: Store, step: str | None, console: Console) -> None:
+    """Print a row per step, or per result of one step, and the number of unfinished results."""
+    table = _list_steps(store) if step is None else _list_results(store, step)
+    print_columns(table, console, names=1 if step is None else 2)
+    orphans = {path.name for path in store.orphans(remove=False)}
+    being_built = store.in_progress() - orphans
+    console.print(f"{len(being_built)} being built, {len(orphans)} orphaned")
+
+
+def _list_steps(store: Store) -> Table:
+    table = _table(str(store.root), "step", "results", "size", "took", "last used")
+    for name in dict.fromkeys(entry.parent.name for entry in list_entries(store)):
+        group = list_entries(store, name)
+        contents = [content for entry in group if (content := content_of(entry))]
+        table.add_row(
+            name,
+            str(len(group)),
+            decimal(sum(map(size, group))),
+            duration(sum(content["made"]["seconds"] for content in contents)),
+            _date(max(map(last_used, group))),
+        )
+    return table
+
+
+def _list_results(store: Store, step: str) -> Table:
+    table = _table(str(store.root), "key", "made by", "size", "took", "made", "last used")
+    for entry in list_entries(store, step):
+        cells = ("damaged",) * 4
+        if content := content_of(entry):
+            cells = (
+                content["recipe"]["made_by"].rpartition(".")[2],
+                decimal(size(entry)),
+                duration(content["made"]["seconds"]),
+                content["made"]["time"][:10],
+            )
+        table.add_row(entry.name[:12], *cells, _date(last_used(entry)))
+    return table
+
+
+def _table(title: str, text_column: str, *number_columns: str) -> Table:
+    table = Table(title=title, title_justify="left")
+    table.add_column(text_column)
+    for name in number_columns:
+        table.add_column(name, justify="right")
+    return table
+
+
+def verify(store: Store, step: str | None, console: Console) -> int:
+    """Compare every file with its checksum; return 1 if a result is damaged, else 0."""
+    results = list_entries(store, step)
+    n_damaged = 0
+    for entry in results:
+        try:
+            check_entry(entry)
+        except DamagedError as damage:
+            n_damaged += 1
+            line = f"damaged: {entry.parent.name} {entry.name}: {damage}"
+            console.print(line, soft_wrap=True)
+    total = decimal(sum(map(size, results)))
+    console.print(f"{len(results)} results, {total} checked, {n_damaged} damaged")
+    if n_damaged:
+        console.print("a damaged result is rebuilt when a sweep next needs it")
+    return 1 if n_damaged else 0
+
+
+def gc(store: Store, older_than: str | None, console: Console, *, dry_run: bool) -> None:
+    """Remove orphaned work and unused locks; with an age also older unfinished trainings and
+    results.
+
+    Ages are times since the last use (recorded once per process). What running sweeps need is kept.
+    Removed results are rebuilt when needed.
+    """
+    oldest = time.time() - _age(older_than) if older_than else None
+    needed = leased_keys(store.root)
+    table = _table("would be removed" if dry_run else "removed", "kind", "number", "size")
+    for kind, folders in _garbage(store, oldest, needed):
+        removed = [(size(path), dry_run or _remove(store, path)) for path in folders]
+        sizes = [count for count, is_removed in removed if is_removed]
+        table.add_row(kind, str(len(sizes)), decimal(sum(sizes)))
+    print_columns(table, console)
+    if in_use := needed & {entry.name for entry in list_entries(store)}:
+        console.print(f"{len(in_use)} results are in use by running sweeps")
+
+
+def _age(text: str) -> float:
+    """Return the seconds of an age such as ``30d``. Raises ``InputError``."""
+    number, unit = text[:-1], text[-1:]
+    if not (number.isdecimal() and unit in UNITS):
+        raise InputError(f"--older-than {text}: give a number and m, h, d or w, such as 30d")
+    return float(number) * UNITS[unit]
+
+
+def _garbage(
+    store: Store, oldest: float | None, needed: set[str]
+) -> Iterator[tuple[str, list[Path]]]:
+    yield "orphaned work", store.orphans(remove=False)
+    if oldest is not None:
+        unneeded = [path for path in store.listed("unfinished") if path.name not in needed]
+        yield "unfinished trainings", [path for path in unneeded if _last_written(path) < oldest]
+        inside = [entry for entry in list_entries(store) if not entry.parent.is_symlink()]
+        old = [entry for entry in inside if last_used(entry) < oldest]
+        yield "unused results", [entry for entry in old if entry.name not in needed]
+    yield "locks", store.listed("locks", "*.lock")
+
+
+def _last_written(folder: Path) -> float:
+    return max(path.stat().st_mtime for path in (folder, *folder.rglob("*")))
+
+
+def _remove(store: Store, path: Path) -> bool:
+    """Remove a file or folder unless a process holds its key; return whether it was removed."""
+    try:
+        # A process that waits for a lock file removed here notices, and takes the new one.
+        with locked(path if path.suffix == ".lock" else store.lock(path), wait=False):
+            if path.is_dir() and not path.is_symlink():
+                store.remove(path)
+            else:
+                with writing(store.root):
+                    path.unlink(missing_ok=True)
+    except HeldError:
+        return False
+    except (OSError, StoreError) as error:
+        reason = error if isinstance(error, StoreError | NoLockError) else error.strerror
+        raise InputError(f"{path} cannot be removed: {reason}") from error
+    return True
+
+
+def size(path: Path) -> int:
+    """Return the bytes of a file, or of all files in a folder."""
+    files = path.rglob("*") if path.is_dir() else [path]
+    return sum(file.stat().st_size for file in files if file.is_file())
+
+
+def last_used(entry: Path) -> float:
+    """Return when a process last verified the result, in seconds since 1970."""
+    recipe = entry / RECIPE
+    return (recipe if recipe.exists() else entry).stat().st_mtime
+
+
+def content_of(entry: Path) -> Content | None:
+    """Return the recipe of a result; None for a damaged one."""
+    with suppress(DamagedError):
+        return read_recipe(entry)
+    return None
+
+
+def _date(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d")
+
+
+def export(entry: Path, out: str | Path, console: Console, *, force: bool = False) -> None:
+    """Write the vectors of a result to a file in the format of its suffix.
+
+    Raises ``InputError`` for a result that is damaged or has no vectors, and an existing file.
+    """
+    from biasbridge.files.vectors import open_mapped, save_vectors  # loads gensim
+
+    try:
+        check_entry(entry)
+    except DamagedError as damage:
+        raise InputError(f"{entry} is damaged ({damage}); run the sweep again") from None
+    if not (entry / "vectors").is_dir():
+        raise InputError(f"{entry} has no vectors; copy the files you need from there")
+    require_new(Path(out), force=force)
+    save_vectors(open_mapped(entry / "vectors"), Path(out))
+    console.print(f"wrote {out}", soft_wrap=True)
+
+
+def explain(store: Store, prefix: str, console: Console) -> None:
+    """Print the recipe of a result and its ancestors, and the command that rebuilds it.
+
+    Raises ``InputError`` for an unknown or ambiguous prefix of a key.
+    """
+    entry = find_entry(store, prefix)
+    by_key = {path.name: path for path in list_entries(store)}
+    console.print(_tree(entry.parent.name, entry.name, by_key))
+    if not (content := content_of(entry)):
+        return
+    made = content["made"]
+    code, loaded = made["modules"], made.get("loaded", {})
+    lines = [
+        f"\nmade {made['time']} on {made['host']}, {made.get('device', 'cpu')}, by",
+        f"  biasbridge {made['project'] or '(no version)'}, commit {made['commit'] or 'unknown'}",
+        f"  {_list(_libraries(made))}",
+        f"  code {_list({name: digest[:8] for name, digest in code.items()})}",
+        f"  other loaded code: {', '.join(sorted(loaded.keys() - code)) or 'none'}",
+        "to rebuild, in any store:",
+        f"  {made.get('command', 'unknown: not made by train.py')}",
+    ]
+    console.print("\n".join(lines), soft_wrap=True)
+
+
+def _tree(step: str, key: str, by_key: Mapping[str, Path]) -> Tree:
+    """Return the recipe of a result and, below, those of its inputs."""
+    title = Text.assemble((step, "bold"), f" {key}")
+    if key not in by_key:
+        return Tree(title + " (no longer in the store)")
+    try:
+        content = read_recipe(by_key[key])
+    except DamagedError as damage:
+        return Tree(title + f" (damaged: {damage})")
+    recipe = content["recipe"]
+    made_by = f"{recipe['made_by']} v{recipe['version']}"
+    cost = f"{decimal(size(by_key[key]))}, {content['made']['seconds']:.1f} s"
+    tree = Tree(title + f"  {made_by}, {cost}")
+    if params := recipe["params"]:
+        tree.add(", ".join(f"{name}={value}" for name, value in params.items()))
+    if recipe["seed"] is not None:
+        tree.add(f"seed {recipe['seed']}")
+    for name, digest in recipe["files"].items():
+        tree.add(f"file {name.partition(' ')[2]} sha256 {digest}")
+    tree.children += [_tree(name, key, by_key) for name, key in recipe["inputs"].items()]
+    return tree
+
+
+def _libraries(made: Provenance) -> Mapping[str, str]:
+    """Return the versions of libraries, and the instructions of torch where they were recorded."""
+    instructions = made.get("instructions")
+    return made["libraries"] | ({INSTRUCTIONS: instructions} if instructions else {})
+
+
+def _list(values: Mapping[str, str]) -> str:
+    """Return ``Python 3.11.7, gensim 4.4.0``."""
+    return ", ".join(f"{name} {value}" for name, value in values.items())
+
+
+def build_records(store: Store, keys: Iterable[str]) -> list[BuildRecord]:
+    """Return build records of the stored results with these keys and of their ancestors."""
+    folders = {entry.name: entry for entry in list_entries(store)}
+    queue, visited = list(keys), set[str]()
+    counts: Counter[BuildRecord] = Counter()
+    while queue:
+        if (key := queue.pop()) in visited or key not in folders:
+            continue
+        visited.add(key)
+        if not (content := content_of(folders[key])):
+            continue
+        made, recipe = content["made"], content["recipe"]
+        queue += recipe["inputs"].values()
+        record = BuildRecord(
+            step=recipe["step"],
+            made_by=recipe["made_by"],
+            results=0,
+            project=made["project"],
+            commit=made["commit"],
+            code=digest_of(made["modules"])[:12],
+            libraries=_list(_libraries(made)),
+        )
+        counts[record] += 1
+    return [record._replace(results=counts[record]) for record in sorted(counts)]
