@@ -2,7 +2,7 @@
 
 A parameter without a default is an argument, another one an option of its name: a flag if it is a
 bool, with choices if it is a ``Literal``. The first sentence on it under ``Parameters`` is its
-help. A ``spelling`` says what a signature cannot, as ``"--metric NAME+,"``: another flag, and a
+help. A ``spelling`` says what a signature cannot, as ``metrics --metric NAME+,``: another flag, and a
 metavar whose end tells how several values are given: ``COL...`` by repeating the option, ``A,B``
 with commas, ``FILE+`` and ``FILE*`` one after another, ``NAME+,`` either way. An empty spelling
 hides the parameter.
@@ -96,8 +96,8 @@ class Command:
         Parameters that are arguments; by default those without a default.
     required : sequence of str
         Options that must be given; by default those without a default.
-    spelling : mapping of str to str
-        By parameter or kind of document, see the module.
+    spelling : str
+        Parameters and kinds of documents, each with its spelling (see the module), parted by ";".
     types : mapping of str to callable
         What reads the text of a parameter, such as :func:`output_file`.
 
@@ -119,7 +119,7 @@ class Command:
         report: Callable[..., object] | None = None,
         arguments: Sequence[str] | None = None,
         required: Sequence[str] = (),
-        spelling: Mapping[str, str] | None = None,
+        spelling: str = "",
         types: Mapping[str, Callable[[str], Any]] | None = None,
         epilog: str = "",
         name: str = "",
@@ -128,7 +128,9 @@ class Command:
         self.run = run or getattr(function, "raw", function)
         self._function, self._also, self._show, self._end = function, also, show, end
         self._documents, self._report, self._epilog = documents or {}, report, epilog
-        self._arguments, self._spelling = arguments, spelling or {}
+        words = (part.split() for part in spelling.split(";") if part.strip())
+        self._spelling = {name: spelled for name, *spelled in words}
+        self._arguments = arguments
         self._types, self._required = types or {}, required
 
     def __call__(self, arguments: Sequence[str] | None = None) -> int:
@@ -204,14 +206,14 @@ class Command:
             texts = read_parameters(function)
             for name, parameter in inspect.signature(function).parameters.items():
                 is_open = function in public or parameter.kind is parameter.KEYWORD_ONLY
-                is_shown = name in texts and self._spelling.get(name) != ""
+                is_shown = name in texts and self._spelling.get(name) != []
                 if is_open and is_shown and name not in names:
                     names.add(name)
                     yield function, parameter, texts[name]
 
     def _spell(self, name: str) -> tuple[list[str], str]:
         """Return the flags and the metavar of an option."""
-        words = self._spelling.get(name, "").split()
+        words = self._spelling.get(name, [])
         flags = [word for word in words if word.startswith("-")]
         metavar = next((word for word in words if not word.startswith("-")), "")
         return flags or [f"--{name.replace('_', '-')}"], metavar

@@ -81,5 +81,5 @@ def _show(result: Agreement, console: Console) -> None:
         say(console, f"tagged {row.tag}: {row.agree} of {row.tagged} {annotation}")
 
 
-_SPELLING = {"text": "COL", "group": "COL", "query": "NAME", "male": "VALUE", "female": "VALUE"}
+_SPELLING = "text COL; group COL; query NAME; male VALUE; female VALUE"
 main = Command(agreement, _show, spelling=_SPELLING)

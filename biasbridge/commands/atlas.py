@@ -65,4 +65,4 @@ def _show(result: Atlas, console: Console) -> int:
     return int(bool(result.missing))
 
 
-main = Command(atlas, _show, spelling={"out": "FOLDER"})
+main = Command(atlas, _show, spelling="out FOLDER")

@@ -451,21 +451,7 @@ main = Command(
     _show,
     run=_run,
     documents={"csv": _format_csv, "json": _format_json},
-    spelling={
-        "vectors": "VECTORS*",
-        "words": "FILE",
-        "metrics": "--metric NAME+,",
-        "queries": "--query NAME+,",
-        "items": "FILE",
-        "fillers": "A/B+",
-        "convention": "NAME",
-        "language": "CODE",
-        "min_found": "SHARE",
-        "similarity": "FILE+",
-        "resamples": "N",
-        "batch_size": "N",
-        "limit": "N",
-        "config_dir": "FOLDER",
-        "listing": "--list",
-    },
+    spelling="vectors VECTORS*; words FILE; metrics --metric NAME+,; queries --query NAME+,; "
+    "items FILE; fillers A/B+; convention NAME; language CODE; min_found SHARE; "
+    "similarity FILE+; resamples N; batch_size N; limit N; config_dir FOLDER; listing --list",
 )

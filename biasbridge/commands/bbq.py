@@ -133,11 +133,6 @@ main = Command(
     bbq,
     _show,
     documents={"csv": as_csv, "json": _format_json},
-    spelling={
-        "answers": "ANSWERS+",
-        "answer": "COLUMN",
-        "data": "FOLDER",
-        "filter": "NAME",
-    },
+    spelling="answers ANSWERS+; answer COLUMN; data FOLDER; filter NAME",
     epilog=EPILOG,
 )

@@ -266,14 +266,6 @@ main = Command(
     certify,
     run=_run,
     documents={"csv": as_csv, "json": as_json},
-    spelling={
-        "csv": "--csv --export",
-        "metric": "METRIC",
-        "convention": "NAME",
-        "query": "NAME",
-        "seeds": "N",
-        "config_dir": "FOLDER",
-        "results": "",
-        "out": "",
-    },
+    spelling="csv --csv --export; metric METRIC; convention NAME; query NAME; seeds N; "
+    "config_dir FOLDER; results; out",
 )

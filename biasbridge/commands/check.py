@@ -27,16 +27,10 @@ from biasbridge.user_data import LOOKED_AT, Data, DataOptions, read_data
 if TYPE_CHECKING:
     from rich.console import Console
 
-DATA_SPELLING = {
-    "data": "DATA+",
-    "text": "COL",
-    "label": "COL",
-    "positive": "LABEL...",
-    "group": "COL",
-    "privileged": "GROUP",
-    "unprivileged": "GROUP",
-    "language": "CODE",
-}
+DATA_SPELLING = (
+    "data DATA+; text COL; label COL; positive LABEL...; group COL; privileged GROUP; "
+    "unprivileged GROUP; language CODE"
+)
 
 
 class Checked(NamedTuple):

@@ -115,6 +115,6 @@ main = Command(
     coreference,
     _show,
     documents={"json": _format_json},
-    spelling={"key": "KEY", "response": "RESPONSE"},
+    spelling="key KEY; response RESPONSE",
     epilog=EPILOG,
 )

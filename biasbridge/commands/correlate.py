@@ -249,20 +249,12 @@ def _write_scopes(
     say(console, f"{csv}, {path}")
 
 
-_LIST = "COL,..."
 main = Command(
     correlate,
     _show,
     end=_write_scopes,
     documents={"csv": _format_csv},
-    spelling={
-        "csv": "--csv --out",
-        "x": "COL",
-        "y": "COL",
-        **dict.fromkeys(("by", "observation", "parent", "condition", "cluster"), _LIST),
-        "classifier": "COL",
-        "utility": "COL",
-        "confirmatory": "SLICE,...",
-        "scopes": "",
-    },
+    spelling="csv --csv --out; x COL; y COL; by COL,...; observation COL,...; parent COL,...; "
+    "condition COL,...; cluster COL,...; classifier COL; utility COL; confirmatory SLICE,...; "
+    "scopes",
 )

@@ -534,23 +534,7 @@ main = Command(
     _show,
     run=_run,
     arguments=("vectors", "out"),
-    spelling={
-        "vectors": "IN",
-        "out": "OUT",
-        "words": "FILE",
-        "method": "NAME",
-        "until": "SCORE",
-        "query": "NAME",
-        "expand": "K",
-        "neighbours": "FILE",
-        "stop": "FILE",
-        "write_words": "FILE",
-        "attract": "FILE",
-        "repel": "FILE",
-        "items": "FILE",
-        "config_dir": "FOLDER",
-        "option": "NAME=VALUE...",
-        "options": "",
-        "similarity": "FILE+",
-    },
+    spelling="vectors IN; out OUT; words FILE; method NAME; until SCORE; query NAME; expand K; "
+    "neighbours FILE; stop FILE; write_words FILE; attract FILE; repel FILE; items FILE; "
+    "config_dir FOLDER; option NAME=VALUE...; options; similarity FILE+",
 )

@@ -85,5 +85,5 @@ main = Command(
     _show,
     end=_name_file,
     documents={"csv": lambda found: as_csv(_as_table(found))},
-    spelling={"csv": "--csv --out"},
+    spelling="csv --csv --out",
 )

@@ -489,26 +489,9 @@ main = Command(
     documents={kind: partial(_format, kind) for kind in DOCUMENTS},
     report=_write_page,
     types={"bounds": _read_bounds},
-    spelling={
-        "filter": "NAME",
-        "quoted": "--unquoted",
-        "gold": "COL",
-        "pred": "COL...",
-        "score": "COL...",
-        "group": "COL...",
-        "group_sep": "SEP",
-        "cross": "COL,COL",
-        "privileged": "GROUP",
-        "unprivileged": "GROUP",
-        "groups": "A,B,...",
-        "compare": "A,B,...",
-        "measures": "A,B,...",
-        "positive": "LABEL...",
-        "cluster": "COL",
-        "min_support": "N",
-        "threshold": "X",
-        "bounds": "--fail-above MEASURE=X,...",
-        "options": "",
-    },
+    spelling="filter NAME; quoted --unquoted; gold COL; pred COL...; score COL...; group COL...; "
+    "group_sep SEP; cross COL,COL; privileged GROUP; unprivileged GROUP; groups A,B,...; "
+    "compare A,B,...; measures A,B,...; positive LABEL...; cluster COL; min_support N; "
+    "threshold X; bounds --fail-above MEASURE=X,...; options",
     epilog=EPILOG,
 )

@@ -140,5 +140,5 @@ main = Command(
     init,
     _show,
     also=[check],
-    spelling={**DATA_SPELLING, "name": "NAME", "options": ""},
+    spelling=f"{DATA_SPELLING}; name NAME; options",
 )

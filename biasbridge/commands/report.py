@@ -79,6 +79,4 @@ class _ReportCommand(Command):
         return gaps.main([*arguments, *page])
 
 
-main = _ReportCommand(
-    report, _show, spelling={"out": "PAGE.html"}, types={"out": output_file(".html")}
-)
+main = _ReportCommand(report, _show, spelling="out PAGE.html", types={"out": output_file(".html")})

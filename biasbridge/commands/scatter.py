@@ -94,5 +94,5 @@ def _show(paths: list[Path], console: Console) -> None:
         say(console, path)
 
 
-_COLUMNS = dict.fromkeys(("x", "y", "row", "column", "colour", "shape"), "COL")
-main = Command(scatter, _show, spelling={**_COLUMNS, "out": "FILE", "title": "TEXT"})
+_SPELLING = "x COL; y COL; row COL; column COL; colour COL; shape COL; out FILE; title TEXT"
+main = Command(scatter, _show, spelling=_SPELLING)

@@ -98,7 +98,7 @@ def gc(*, older_than: str | None = None, dry_run: bool = False, store: str = "st
 
 
 def _command(function: Callable[..., Act], **options: Any) -> Command:
-    spelling = {"step": "STEP?", "store": "DIR", "older_than": "AGE"}
+    spelling = "step STEP?; store DIR; older_than AGE"
     return Command(function, lambda act, console: act(console), spelling=spelling, **options)
 
 

@@ -100,12 +100,5 @@ main = Command(
     run=_run,
     required=("out",),
     types={"out": output_file(*FORMATS)},
-    spelling={
-        "vectors": "VECTORS+",
-        "words": "FILE",
-        "out": "FILE",
-        "query": "NAME",
-        "perplexity": "P",
-        "iterations": "N",
-    },
+    spelling="vectors VECTORS+; words FILE; out FILE; query NAME; perplexity P; iterations N",
 )
