@@ -2,8 +2,8 @@
 
 A parameter without a default is an argument, another one an option of its name: a flag if it is a
 bool, with choices if it is a ``Literal``. The first sentence on it under ``Parameters`` is its
-help. A ``spelling`` says what a signature cannot, as ``metrics --metric NAME+,``: another flag, and a
-metavar whose end tells how several values are given: ``COL...`` by repeating the option, ``A,B``
+help. A ``spelling`` says what a signature cannot, as ``metrics --metric NAME+,``: another flag, and
+a metavar whose end tells how several values are given: ``COL...`` by repeating the option, ``A,B``
 with commas, ``FILE+`` and ``FILE*`` one after another, ``NAME+,`` either way. An empty spelling
 hides the parameter.
 """
@@ -244,7 +244,7 @@ class Group:
     def __init__(
         self, name: str, commands: Mapping[str, Command], *, default: str = "", epilog: str = ""
     ) -> None:
-        self.name, self._commands, self._default, self._epilog = name, commands, default, epilog
+        self.name, self.commands, self._default, self._epilog = name, commands, default, epilog
         for action, command in commands.items():
             command.name = f"{name} {action}"
 
@@ -253,22 +253,22 @@ class Group:
         arguments = sys.argv[1:] if arguments is None else arguments
         action, *rest = arguments or [self._default or "--help"]
         if action in ("-h", "--help"):
-            print(f"usage: biasbridge {self.name} {{{','.join(self._commands)}}} ...\n")
-            for name, command in self._commands.items():
+            print(f"usage: biasbridge {self.name} {{{','.join(self.commands)}}} ...\n")
+            for name, command in self.commands.items():
                 print(f"  {name:<10} {command.summary}")
             print(f"\n{self._epilog}" if self._epilog else "")
             return 0
-        if action not in self._commands:
-            allowed = f"{nearest(action, self._commands)}; give one of {', '.join(self._commands)}"
+        if action not in self.commands:
+            allowed = f"{nearest(action, self.commands)}; give one of {', '.join(self.commands)}"
             remedy = f"biasbridge {self.name} --help shows what they do"
             raise InputError(f"biasbridge {self.name} has no {action!r}{allowed}; {remedy}")
-        return self._commands[action](rest)
+        return self.commands[action](rest)
 
     def options(self, arguments: Sequence[str] = ()) -> list[str]:
         """Return the commands, or the options of the one named."""
-        if arguments and arguments[0] in self._commands:
-            return self._commands[arguments[0]].options()
-        return [*self._commands]
+        if arguments and arguments[0] in self.commands:
+            return self.commands[arguments[0]].options()
+        return [*self.commands]
 
 
 class _StoreSplit(StoreOnce):

@@ -180,7 +180,7 @@ def _require_names(action: str, names: Sequence[str]) -> None:
 
 def _command(function: Callable[..., object], show: Callable[..., int | None]) -> Command:
     names = "NAME*" if function is not add else "NAME_OR_FILE*"
-    return Command(function, show, arguments=["names"], spelling={"names": names})
+    return Command(function, show, arguments=["names"], spelling=f"names {names}")
 
 
 main = Group(

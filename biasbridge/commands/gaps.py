@@ -34,14 +34,26 @@ in the rows "all" and in the rest. Rows with the same value in a column id are o
 groups. The gate exits with status 3 where it fails. docs/howto/predictions.md explains more."""
 
 
-class Measured(NamedTuple):
-    """Rows of a table of predictions, and what they are made from."""
+class MeasuredGaps(NamedTuple):
+    """Rows of a table of predictions, what they are made from, and the decision of a gate."""
 
     items: pd.DataFrame
     request: GapRequest
     rows: list[GapRow]
     notes: list[str]
     gate: GateResult | None = None
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """Table of the rows."""
+        from biasbridge.extrinsic.gap_table import as_table
+
+        return as_table(self.rows).drop(columns="resampled")
+
+    @property
+    def label(self) -> str:
+        """Name of the positive class; empty for 1."""
+        return " or ".join(self.request.positive)
 
 
 class ThresholdGaps(NamedTuple):
@@ -50,18 +62,18 @@ class ThresholdGaps(NamedTuple):
     score: str
     table: pd.DataFrame
     text: pd.DataFrame
-    sentences: list[str]
+    notes: list[str]
 
 
-def _as_table(measured: Measured) -> pd.DataFrame:
-    table = _all_columns(measured).drop(columns="resampled", errors="ignore")
-    table = with_notes(table, "reason")
-    notes = [*measured.notes, *table.attrs["notes"], *measured.items.attrs.get("notes", [])]
-    table.attrs["notes"] = notes
+def _with_reasons(measured: MeasuredGaps) -> pd.DataFrame:
+    table = with_notes(measured.table, "reason")
+    n_request = len(measured.notes) - len(measured.items.attrs.get("notes", []))
+    notes, reasons = measured.notes, table.attrs["notes"]
+    table.attrs["notes"] = [*notes[:n_request], *reasons, *notes[n_request:]]
     return table
 
 
-@returns(_as_table)
+@returns(_with_reasons)
 def gaps(
     predictions: InputTable,
     *,
@@ -84,7 +96,7 @@ def gaps(
     cluster: str | None = None,
     min_support: int = 10,
     threshold: float | None = None,
-) -> Measured:
+) -> MeasuredGaps:
     """Measure performance by group and the gaps between groups, with 95% intervals.
 
     Parameters
@@ -175,7 +187,7 @@ def gaps(
     request = GapRequest(**_fields(options))
     items = _read(**options)
     rows, notes = request.measure(items)
-    return Measured(items, request, rows, list(notes))
+    return MeasuredGaps(items, request, rows, [*notes, *items.attrs.get("notes", [])])
 
 
 def gate(
@@ -337,7 +349,7 @@ def _require_score(options: Mapping[str, Any], option: str) -> None:
 
 def _run(
     *, thresholds: bool = False, documents: Sequence[str] = (), **options: Any
-) -> Measured | ThresholdGaps:
+) -> MeasuredGaps | ThresholdGaps:
     """Measure gaps, with a gate, or at every threshold.
 
     Parameters
@@ -394,56 +406,44 @@ def _run_thresholds(
     return ThresholdGaps(options["score"][0], table, threshold_text(table), [*closing, *notes])
 
 
-def _show(result: Measured | ThresholdGaps, console: Console) -> None:
+def _show(result: MeasuredGaps | ThresholdGaps, console: Console) -> None:
     from biasbridge.extrinsic.gap_printing import print_gap_tables, print_text_table
 
     if isinstance(result, ThresholdGaps):
         step = 5 if len(result.text) > SHOWN_THRESHOLDS else 1
         print_text_table(result.text[::step], console)
-        for sentence in result.sentences:
-            console.print(sentence, soft_wrap=True)
-        return
-    print_gap_tables(result.rows, console, _label(result))
-    for note in _notes(result):
-        say(console, f"note: {note}")
+    else:
+        print_gap_tables(result.rows, console, result.label)
+    for note in result.notes:
+        say(console, note if isinstance(result, ThresholdGaps) else f"note: {note}")
 
 
-def _label(measured: Measured) -> str:
-    return " or ".join(measured.request.positive)
-
-
-def _notes(measured: Measured) -> list[str]:
-    return [*measured.notes, *measured.items.attrs.get("notes", [])]
-
-
-def _write_page(
-    result: Measured | ThresholdGaps, page: Path, *, predictions: str, gold: str = "label"
-) -> None:
-    from biasbridge.analysis.report.gaps_page import write_gaps_page, write_thresholds_page
-
-    name = Path(predictions).name
-    if isinstance(result, ThresholdGaps):
-        title = f"{name}: {gold} by thresholds of {result.score}"
-        write_thresholds_page(result.table, result.text, result.sentences, page, title)
-        return
-    request, label = result.request, _label(result)
-    columns = [*request.group, *filter(None, [" × ".join(request.cross)])]
-    title = f"{name}: {gold}{f' is {label}' if label else ''}, by {', '.join(columns)}"
-    verdict = "" if result.gate is None else result.gate.sentence
-    write_gaps_page(
-        _all_columns(result), page, title, label=label, verdict=verdict, notes=_notes(result)
-    )
-
-
-def _print_verdict(result: Measured | ThresholdGaps, console: Console) -> int:
-    decision = result.gate if isinstance(result, Measured) else None
+def _print_verdict(result: MeasuredGaps | ThresholdGaps, console: Console) -> int:
+    decision = result.gate if isinstance(result, MeasuredGaps) else None
     if decision is None:
         return 0
     console.print(decision.sentence, soft_wrap=True)
     return 0 if decision.passed else FAILED
 
 
-def _format(kind: str, result: Measured | ThresholdGaps, *, predictions: str) -> str:
+def _write_page(
+    result: MeasuredGaps | ThresholdGaps, page: Path, *, predictions: str, gold: str = "label"
+) -> None:
+    from biasbridge.analysis.report.gaps_page import write_gaps_page, write_thresholds_page
+
+    title, table, notes = f"{Path(predictions).name}: {gold}", result.table, result.notes
+    if isinstance(result, ThresholdGaps):
+        title += f" by thresholds of {result.score}"
+        write_thresholds_page(table, result.text, notes, page, title)
+        return
+    request, label = result.request, result.label
+    columns = [*request.group, *filter(None, [" × ".join(request.cross)])]
+    title += f"{f' is {label}' if label else ''}, by {', '.join(columns)}"
+    verdict = "" if result.gate is None else result.gate.sentence
+    write_gaps_page(table, page, title, label=label, verdict=verdict, notes=notes)
+
+
+def _format(kind: str, result: MeasuredGaps | ThresholdGaps, *, predictions: str) -> str:
     """Return the text of a document."""
     if isinstance(result, ThresholdGaps):
         return as_csv(result.table)
@@ -451,17 +451,15 @@ def _format(kind: str, result: Measured | ThresholdGaps, *, predictions: str) ->
 
     request, source = result.request, Path(predictions)
     roles = ("gold", "pred", "group", "cross", "score", "cluster")
-    columns = {role: getattr(request, role) for role in roles}
-    modified, n_items = int(source.stat().st_mtime), len(result.items)
-    positive = list(request.positive)
-    facts = GapFacts(source.name, modified, columns, positive, n_items, _notes(result))
-    return format_gaps(kind, _all_columns(result).drop(columns="resampled"), facts)
-
-
-def _all_columns(measured: Measured) -> pd.DataFrame:
-    from biasbridge.extrinsic.gap_table import as_table
-
-    return as_table(measured.rows)
+    facts = GapFacts(
+        source.name,
+        int(source.stat().st_mtime),
+        {role: getattr(request, role) for role in roles},
+        list(request.positive),
+        len(result.items),
+        result.notes,
+    )
+    return format_gaps(kind, result.table, facts)
 
 
 def _read_bounds(text: str) -> dict[str, float]:

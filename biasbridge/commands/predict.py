@@ -158,5 +158,6 @@ main = Command(
     _show,
     arguments=("classifier", "texts", "out"),
     types={"out": output_file(".csv", "")},
-    spelling="classifier CLASSIFIER; texts TEXTS; out OUT.csv; positive CLASS...; text COL; pred COL",
+    spelling="classifier CLASSIFIER; texts TEXTS; out OUT.csv; positive CLASS...; text COL; "
+    "pred COL",
 )
