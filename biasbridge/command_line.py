@@ -55,8 +55,8 @@ DOCUMENTS = {
     "md": ((".md",), "Write a section of a model card"),
     "eee": ((".json",), "Write a file of Every Eval Ever, schema 0.3.0"),
 }
-SENTENCE = re.compile(r"\.(?=\s|$)")
-MANY = re.compile(r"(.*?)(\.\.\.|\+,|[+*?])?")
+_SENTENCE = re.compile(r"\.(?=\s|$)")
+_MANY = re.compile(r"(.*?)(\.\.\.|\+,|[+*?])?")
 
 
 def returns(convert: Callable[[R], T]) -> Callable[[Callable[P, R]], Callable[P, T]]:
@@ -287,7 +287,7 @@ def _settings(
     if hint is bool:
         return {"action": "store_false" if parameter.default else "store_true"}
     is_list = "," in metavar and not metavar.endswith("+,")
-    matched = None if is_list else MANY.fullmatch(metavar)
+    matched = None if is_list else _MANY.fullmatch(metavar)
     metavar, many = matched.groups() if matched else (metavar, "")
     settings: dict[str, Any] = {"metavar": metavar} if metavar else {}
     if get_origin(hint) is Literal:
@@ -346,7 +346,7 @@ def read_parameters(function: Callable[..., Any]) -> dict[str, str]:
     section = re.split(r"\n\n\w+\n---", section)[0]
     texts: dict[str, str] = {}
     for names, lines in re.findall(r"^(\S.*)\n((?:(?:[ ].*)?(?:\n|\Z))+)", section, re.MULTILINE):
-        sentence = SENTENCE.split(" ".join(lines.split()))[0].replace("``", "")
+        sentence = _SENTENCE.split(" ".join(lines.split()))[0].replace("``", "")
         texts |= dict.fromkeys(
             re.split(r",\s*", names.partition(" : ")[0].replace("*", "")), sentence
         )
@@ -420,10 +420,10 @@ def as_csv(table: pd.DataFrame) -> str:
 
 def as_json(table: pd.DataFrame) -> str:
     """Return the rows of a table as JSON; NaN and infinity are null."""
-    return json_text(table.to_dict("records"))
+    return _json_text(table.to_dict("records"))
 
 
-def json_text(rows: Sequence[Mapping[Any, Any]]) -> str:
+def _json_text(rows: Sequence[Mapping[Any, Any]]) -> str:
     """Return rows as JSON; NaN and infinity are null."""
     finite = [
         {

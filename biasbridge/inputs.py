@@ -37,7 +37,7 @@ KINDS = (
     "give KeyedVectors, a path, a table with a row per word, or an array by word; or several of"
     " these in a list, or by name"
 )
-WORD_FILES = (".yaml", ".yml", ".json", ".csv", ".tsv")
+_WORD_FILES = (".yaml", ".yml", ".json", ".csv", ".tsv")
 
 
 def is_model(subject: object) -> bool:
@@ -118,7 +118,7 @@ def as_vectors(vectors: Vectors, *, trusted: bool = False) -> KeyedVectors:
 
 def built_in(words: Words | None) -> bool:
     """Test whether this is the name of a built-in query, not a path."""
-    return isinstance(words, str) and Path(words).suffix not in WORD_FILES
+    return isinstance(words, str) and Path(words).suffix not in _WORD_FILES
 
 
 @contextmanager

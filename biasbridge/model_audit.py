@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from biasbridge.intrinsic.models.items import ItemSource
     from biasbridge.intrinsic.score import Score
 
-MANY = 5  # tests of a metric, from which a sentence sums them up
+_MANY = 5  # tests of a metric, from which a sentence sums them up
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class ModelAudit:
             cached = "; the hub did not answer, its copy in the cache was measured"
             notes.append(f"{hub.name}: commit {hub.commit}{cached if hub.snapshot else ''}")
         notes += _item_notes(scores, self.items if not self.language else None)
-        return scores, [*notes, *adjusted_notes(scores)]
+        return scores, [*notes, *_adjusted_notes(scores)]
 
     def _measure_model(
         self, model: AnyModel, name: str | None, commit: str = ""
@@ -129,7 +129,7 @@ class ModelAudit:
                 language=self.language or "en",
                 resamples=self.resamples,
             )
-            vectors = word_vectors_of(encoder, word_metrics)
+            vectors = _word_vectors_of(encoder, word_metrics)
             word_scores = audit_vectors(vectors, word_metrics, seed=self.seed)
             audited += [AuditedScore(opened.name, *row, model_kind) for row in word_scores]
         if not audited:
@@ -253,7 +253,7 @@ def _item_notes(audited: Sequence[AuditedScore], items: str | None) -> list[str]
     return list(dict.fromkeys(notes))
 
 
-def adjusted_notes(audited: Sequence[AuditedScore]) -> list[str]:
+def _adjusted_notes(audited: Sequence[AuditedScore]) -> list[str]:
     """Return a sentence for each metric with many tests: how many remain after Holm's adjustment,
     and which score is furthest from the unbiased value.
 
@@ -279,7 +279,7 @@ def adjusted_notes(audited: Sequence[AuditedScore]) -> list[str]:
             _, convention, query, part, value, *_ = furthest.score
             labels = (furthest.vectors, query, part, convention.replace("default", ""))
             note += f"; the furthest: {' '.join(filter(None, labels))}, {value:.3g}"
-        notes += [note] if len(rows) >= MANY else []
+        notes += [note] if len(rows) >= _MANY else []
     return notes
 
 
@@ -287,7 +287,7 @@ def _takes_any(metric: type[ItemMetric], source: ItemSource) -> bool:
     return any(not metric.reason_against(items) for items in source.load())
 
 
-def word_vectors_of(encoder: Encoder, metrics: Sequence[Metric]) -> KeyedVectors:
+def _word_vectors_of(encoder: Encoder, metrics: Sequence[Metric]) -> KeyedVectors:
     """Encode each word of the metrics' queries alone."""
     from biasbridge.train.subjects.language_model import template_contexts, word_vectors
 

@@ -34,17 +34,17 @@ if TYPE_CHECKING:
     from biasbridge.intrinsic.score import Score
     from biasbridge.intrinsic.words import Query
 
-EVERY, WITH_HEAD = ("masked", "causal", "encoder"), ("masked", "causal")
+_EVERY, _WITH_HEAD = ("masked", "causal", "encoder"), ("masked", "causal")
 # Metrics that compare models before and after, with the kinds of models that have them
-COMPARED: Mapping[str, tuple[str, ...]] = {
-    "seat": EVERY,
-    "probe": EVERY,
-    "sts_b": EVERY,
-    "neutral_loss": WITH_HEAD,
+_COMPARED: Mapping[str, tuple[str, ...]] = {
+    "seat": _EVERY,
+    "probe": _EVERY,
+    "sts_b": _EVERY,
+    "neutral_loss": _WITH_HEAD,
     "lpbs": ("masked",),
     "next_word": ("causal",),
 }
-ITEM_SETS = {"seat": ("seat6b", "seat8")}  # instead of all default sets of a metric
+_ITEM_SETS = {"seat": ("seat6b", "seat8")}  # instead of all default sets of a metric
 
 
 @dataclass(frozen=True)
@@ -181,9 +181,9 @@ def model_goal(text: str) -> Goal[ItemMetric]:
 def _usual_metrics(opened: LanguageModel) -> list[ItemMetric]:
     """Return the metrics of bias and of utility whose items are available for this model."""
     metrics = []
-    for name, model_kinds in COMPARED.items():
+    for name, model_kinds in _COMPARED.items():
         if name in MODEL_METRICS and opened.kind in model_kinds:
             metric = MODEL_METRICS[name]
-            source = named_items(ITEM_SETS.get(name, metric.about.asks), available_only=True)
+            source = named_items(_ITEM_SETS.get(name, metric.about.asks), available_only=True)
             metrics += [metric.by_convention(items=source)] if source.load() else []
     return metrics

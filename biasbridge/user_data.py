@@ -40,10 +40,10 @@ GROUP_NAMES = (
     *("group", "grupo", "gender", "identity", "target_group", "group_gold", "gold_group"),
     "target",
 )
-AMBIGUOUS = "target"  # the label if it holds 0 and 1, else the group
+_AMBIGUOUS = "target"  # the label if it holds 0 and 1, else the group
 BINARY = {"0", "1", "0.0", "1.0", "True", "False"}
 # The first is privileged: the gap is positive where the second fares worse
-PAIRS = (
+_PAIRS = (
     ("male", "female"),
     ("man", "woman"),
     ("men", "women"),
@@ -275,13 +275,13 @@ def _guess_label(posts: pd.DataFrame) -> str:
     """Return the label column by name, or the only one of 0 and 1; else an empty string."""
     named = _columns_named(posts, LABEL_NAMES)
     binary = [str(name) for name in posts if _is_binary(posts[name])]
-    named = [name for name in named if name.lower() != AMBIGUOUS or name in binary]
+    named = [name for name in named if name.lower() != _AMBIGUOUS or name in binary]
     return named[0] if named else binary[0] if len(binary) == 1 else ""
 
 
 def _guess_group(posts: pd.DataFrame) -> str:
     for name in _columns_named(posts, GROUP_NAMES):
-        if name.lower() != AMBIGUOUS or not _is_binary(posts[name]):
+        if name.lower() != _AMBIGUOUS or not _is_binary(posts[name]):
             return name
     return ""
 
@@ -323,5 +323,5 @@ def classes(cells: pd.Series) -> list[str]:
 def guess_pair(groups: Collection[str]) -> tuple[str, str] | None:
     """Return the privileged and the unprivileged group, if their names are known."""
     by_name = {group.lower(): group for group in groups}
-    pairs = ((by_name[a], by_name[b]) for a, b in PAIRS if a in by_name and b in by_name)
+    pairs = ((by_name[a], by_name[b]) for a, b in _PAIRS if a in by_name and b in by_name)
     return next(pairs, None)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from biasbridge.extrinsic.taggers import TagPrecision
 
 
-class Agreement(NamedTuple):
+class _Agreement(NamedTuple):
     """Posts by annotation and tag, and the precision of tags."""
 
     counts: pd.DataFrame
@@ -30,7 +30,7 @@ def agreement(
     query: str = "gender_mentions",
     male: str | None = None,
     female: str | None = None,
-) -> Agreement:
+) -> _Agreement:
     """Compare gender words in posts with an annotation of the group that the posts are about.
 
     Parameters
@@ -57,10 +57,10 @@ def agreement(
     if not pairs:
         present = ", ".join(map(repr, counts.index))
         raise InputError(f"name the annotation with --male or --female: {present}")
-    return Agreement(counts, [tag_precision(counts, *pair) for pair in pairs])
+    return _Agreement(counts, [tag_precision(counts, *pair) for pair in pairs])
 
 
-def _show(result: Agreement, console: Console) -> None:
+def _show(result: _Agreement, console: Console) -> None:
     from rich.table import Table
     from rich.text import Text
 

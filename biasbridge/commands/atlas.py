@@ -13,17 +13,17 @@ from biasbridge.files.paths import require_output
 if TYPE_CHECKING:
     from rich.console import Console
 
-REPLICATIONS = "replications.csv"  # tables and figures of studies: study, item, page, ...
+_REPLICATIONS = "replications.csv"  # tables and figures of studies: study, item, page, ...
 
 
-class Atlas(NamedTuple):
+class _Atlas(NamedTuple):
     """The files written, and what lacks."""
 
     written: list[Path]
     missing: list[str]
 
 
-def atlas(folder: str | PathLike[str], *, out: str | PathLike[str] | None = None) -> Atlas:
+def atlas(folder: str | PathLike[str], *, out: str | PathLike[str] | None = None) -> _Atlas:
     """Recompute published point sets by one protocol.
 
     Parameters
@@ -44,7 +44,7 @@ def atlas(folder: str | PathLike[str], *, out: str | PathLike[str] | None = None
         raise InputError(
             "found no table; biasbridge data get atlas_goldfarb_tarrant atlas_stereoset brings them"
         )
-    replications = folder / REPLICATIONS
+    replications = folder / _REPLICATIONS
     table = read_table(replications) if replications.exists() else None
     with atomic_path(place / "README.md") as path:
         path.write_text(atlas_page(readings, table), encoding="utf-8")
@@ -56,10 +56,10 @@ def atlas(folder: str | PathLike[str], *, out: str | PathLike[str] | None = None
         for reading in readings
         if not reading.read
     ]
-    return Atlas([place / name for name in ("README.md", "atlas.csv", "atlas.svg")], missing)
+    return _Atlas([place / name for name in ("README.md", "atlas.csv", "atlas.svg")], missing)
 
 
-def _show(result: Atlas, console: Console) -> int:
+def _show(result: _Atlas, console: Console) -> int:
     for line in (*result.written, *result.missing):
         say(console, line)
     return int(bool(result.missing))

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from biasbridge.intrinsic.metric import Metric
 
 
-class Audit(NamedTuple):
+class _Audit(NamedTuple):
     """Scores with their lines of the certificate, and what a reader must know of them."""
 
     scores: list[AuditedScore]
@@ -49,7 +49,7 @@ class Audit(NamedTuple):
     explanations: list[str]
 
 
-def _as_table(audited: Audit) -> pd.DataFrame:
+def _as_table(audited: _Audit) -> pd.DataFrame:
     from biasbridge.intrinsic.audit import score_table
 
     table = score_table(audited.scores)
@@ -84,7 +84,7 @@ def audit(
     apply_chat_template: bool = False,
     trusted: bool = False,
     config_dir: str | PathLike[str] | None = None,
-) -> Audit:
+) -> _Audit:
     """Measure every bias metric on word vectors or on a language model.
 
     Parameters
@@ -232,7 +232,7 @@ def audit(
     from biasbridge.certificates import certified
 
     scores, warnings, explanations = certified(scores)
-    return Audit(scores, [*warnings, *notes], explanations)
+    return _Audit(scores, [*warnings, *notes], explanations)
 
 
 def embeddings_by_name(
@@ -367,7 +367,7 @@ def _missing_values(scores: Sequence[AuditedScore]) -> list[str]:
     ]
 
 
-def _run(vectors: Sequence[str] = (), *, listing: bool = False, **options: Any) -> Audit | None:
+def _run(vectors: Sequence[str] = (), *, listing: bool = False, **options: Any) -> _Audit | None:
     """Audit files, which are called by their names, or by their paths if two have the same name.
 
     Parameters
@@ -391,7 +391,7 @@ def _run(vectors: Sequence[str] = (), *, listing: bool = False, **options: Any) 
 
 
 def _show(
-    audited: Audit | None,
+    audited: _Audit | None,
     console: Console,
     *,
     vectors: Sequence[str] = (),
@@ -434,13 +434,13 @@ def _show(
     return int(all(isnan(row.score.value) for row in scores))
 
 
-def _format_csv(audited: Audit) -> str:
+def _format_csv(audited: _Audit) -> str:
     from biasbridge.intrinsic.audit import score_table
 
     return as_csv(score_table(audited.scores))
 
 
-def _format_json(audited: Audit) -> str:
+def _format_json(audited: _Audit) -> str:
     from biasbridge.intrinsic.terminal import scores_json
 
     return scores_json(audited.scores)

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
-MANY_UNMATCHED = 0.05  # share of outputs above which a note says so
-EPILOG = """\
+_MANY_UNMATCHED = 0.05  # share of outputs above which a note says so
+_EPILOG = """\
 Scores are in [-1, 1], above 0 where answers follow the stereotype, with 95 % intervals over
 templates. An output that means none of the options is left out and counted. helm: accuracy of both
 contexts, 0 for 0 / 0; lm_eval: its groups, unmatched outputs are wrong; drop_ambiguous: without
@@ -103,7 +103,7 @@ def bbq(
     items, chosen = read_items(together)
     rows = score_table(items, chosen, CONVENTIONS if convention == "all" else [convention])
     rows = with_notes(rows, "reason")
-    if (n_unmatched := chosen.count(NO_ANSWER)) > MANY_UNMATCHED * len(chosen):
+    if (n_unmatched := chosen.count(NO_ANSWER)) > _MANY_UNMATCHED * len(chosen):
         example = repr(str(together["output"].iloc[chosen.index(NO_ANSWER)])[:80])
         note = f"{n_unmatched} of {len(chosen)} outputs mean none of the three answers"
         rows.attrs["notes"].insert(0, f"{note}, such as {example}: scores are of the others")
@@ -134,5 +134,5 @@ main = Command(
     _show,
     documents={"csv": as_csv, "json": _format_json},
     spelling="answers ANSWERS+; answer COLUMN; data FOLDER; filter NAME",
-    epilog=EPILOG,
+    epilog=_EPILOG,
 )

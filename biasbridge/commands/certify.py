@@ -23,31 +23,31 @@ if TYPE_CHECKING:
     from biasbridge.inputs import OwnMetric
 
 # The first is for metrics of words by two groups, which elsewhere are A and B
-PLANTED_QUERIES = (
+_PLANTED_QUERIES = (
     "planted_words",
     "planted",
     "planted_one_list",
     "planted_pairs",
     "planted_plurals",
 )
-PLANTED_ITEMS = ("occupations", "occupations_sentences")
-OTHER_QUERIES = ("weat6b", "weat8")  # variation of a score by the choice of words
-OTHER_ITEMS = ("occupations_unseen",)
+_PLANTED_ITEMS = ("occupations", "occupations_sentences")
+_OTHER_QUERIES = ("weat6b", "weat8")  # variation of a score by the choice of words
+_OTHER_ITEMS = ("occupations_unseen",)
 # Planted strengths, a stereotype of other words, random vectors or weights
-WORD2VEC = "embedding: word2vec, corpus.sentences: 10000"
+_WORD2VEC = "embedding: word2vec, corpus.sentences: 10000"
 ON_VECTORS = (
-    f"{{{WORD2VEC}, corpus.stereotype: '-0.8,-0.4,-0.2,0,0.2,0.4,0.8', seed: 'range(%d)'}}",
-    f"{{{WORD2VEC}, corpus.stereotype: 0, corpus.off_target: 0.8, seed: 'range(%d)'}}",
-    f"{{{WORD2VEC}, corpus.stereotype: 0, size.epochs: 0, seed: 'range(40)'}}",
+    f"{{{_WORD2VEC}, corpus.stereotype: '-0.8,-0.4,-0.2,0,0.2,0.4,0.8', seed: 'range(%d)'}}",
+    f"{{{_WORD2VEC}, corpus.stereotype: 0, corpus.off_target: 0.8, seed: 'range(%d)'}}",
+    f"{{{_WORD2VEC}, corpus.stereotype: 0, size.epochs: 0, seed: 'range(40)'}}",
 )
-MODELS = "subject: language_model, corpus: planted_occupations, model: 'tiny_bert,tiny_gpt2'"
-ON_MODELS = (
-    f"{{{MODELS}, corpus.stereotype: '-1,-0.5,0,0.5,1', seed: 'range(%d)'}}",
-    f"{{{MODELS}, corpus.stereotype: 0, corpus.off_target: 1, seed: 'range(%d)'}}",
-    f"{{{MODELS}, corpus.stereotype: 1, model.until_learned: false, model.steps: 0,"
+_MODELS = "subject: language_model, corpus: planted_occupations, model: 'tiny_bert,tiny_gpt2'"
+_ON_MODELS = (
+    f"{{{_MODELS}, corpus.stereotype: '-1,-0.5,0,0.5,1', seed: 'range(%d)'}}",
+    f"{{{_MODELS}, corpus.stereotype: 0, corpus.off_target: 1, seed: 'range(%d)'}}",
+    f"{{{_MODELS}, corpus.stereotype: 1, model.until_learned: false, model.steps: 0,"
     " seed: 'range(40)'}",
 )
-SEEDS = {"vectors": 8, "model": 3, "encoder": 3}
+_SEEDS = {"vectors": 8, "model": 3, "encoder": 3}
 
 
 class _ConfiguredMetric(NamedTuple):
@@ -127,11 +127,11 @@ def certify(
     name, config_dir, own_fields = _name_metric(metric, config_dir)
     configured = _find(name, config_dir)
     needs = str(configured.metric.needs)
-    n_seeds = SEEDS[needs] if seeds is None else seeds
+    n_seeds = _SEEDS[needs] if seeds is None else seeds
     if n_seeds < FEWEST_SEEDS:
         raise InputError(f"seeds={n_seeds}: fewer than {FEWEST_SEEDS} give no interval; give more")
     folder = Path(results) / f"certify_{name}"
-    *planted, random = ON_VECTORS if needs == "vectors" else ON_MODELS
+    *planted, random = ON_VECTORS if needs == "vectors" else _ON_MODELS
     grids = ",".join([*(grid % n_seeds for grid in planted), random])
     command = ["+experiment=certificate", f"intrinsic={name}", f"name=certify_{name}"]
     command += [
@@ -212,13 +212,13 @@ def _query_overrides(configured: _ConfiguredMetric, query: str | None) -> Iterat
         def usable_queries(names: Sequence[str]) -> list[str]:
             return [query.name for query in load_queries(names) if metric.accepts(query)]
 
-        if not (first := usable_queries([query] if query else PLANTED_QUERIES)[:1]):
+        if not (first := usable_queries([query] if query else _PLANTED_QUERIES)[:1]):
             roles = ", ".join(metric.about.required)
             source = query or "the queries of planted words"
             raise InputError(
                 f"{configured.key} needs the roles {roles}, which are not all in {source}"
             )
-        others = [] if query else usable_queries(OTHER_QUERIES)
+        others = [] if query else usable_queries(_OTHER_QUERIES)
         yield f"++{node_path}.usual=[{','.join([*first, *others])}]"
         return
     from biasbridge.intrinsic.models.items import load_items
@@ -226,10 +226,10 @@ def _query_overrides(configured: _ConfiguredMetric, query: str | None) -> Iterat
     def usable_items(names: Sequence[str]) -> list[str]:
         return [items.name for items in load_items(names) if not metric.reason_against(items)]
 
-    if not (first := usable_items([query] if query else PLANTED_ITEMS)[:1]):
+    if not (first := usable_items([query] if query else _PLANTED_ITEMS)[:1]):
         source = query or "the occupations of the planted corpus"
         raise InputError(f"{configured.key} does not take {source}; give a set of items it takes")
-    others = [] if query else usable_items(OTHER_ITEMS)
+    others = [] if query else usable_items(_OTHER_ITEMS)
     if "path" in (configured.node.get("items") or ()):
         yield f"~{node_path}.items.path"
     yield f"++{node_path}.items._target_=biasbridge.corpora.items.BuiltInItems"

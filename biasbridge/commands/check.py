@@ -33,7 +33,7 @@ DATA_SPELLING = (
 )
 
 
-class Checked(NamedTuple):
+class _Checked(NamedTuple):
     """Lines that describe data, and whether a command uses all of them."""
 
     lines: list[str]
@@ -51,7 +51,7 @@ def check(
     unprivileged: str | None = None,
     language: str | None = None,
     trusted: bool = False,
-) -> Checked:
+) -> _Checked:
     """Describe your posts, corpus, words and vectors, and what a run on them would do.
 
     Parameters
@@ -80,7 +80,7 @@ def check(
     given = DataOptions(**options)
     lines, paths, is_usable = _describe_collections([*map(Path, data)], given)
     if not paths:
-        return Checked(lines, is_usable)
+        return _Checked(lines, is_usable)
     found = read_data(paths, given)
     from biasbridge.data_checks import examine  # takes seconds
     from biasbridge.train.cli.command import format_override
@@ -94,7 +94,7 @@ def check(
         command = shlex.join(format_override(key, value) for key, value in settings.items())
         lines.append(f"a single run: biasbridge train {command}")
         lines.append(f"a study with modified copies: {command_text('init', *paths, **options)}")
-    return Checked(lines, is_usable and not report.problems)
+    return _Checked(lines, is_usable and not report.problems)
 
 
 def _describe_collections(
@@ -160,7 +160,7 @@ def _describe_files(data: Data) -> list[str]:
     return [*lines, f"language: {data.language}"]
 
 
-def _show(checked: Checked, console: Console) -> int:
+def _show(checked: _Checked, console: Console) -> int:
     """Return 1 if something is missing."""
     for line in checked.lines:
         say(console, line)

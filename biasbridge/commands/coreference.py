@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from biasbridge.extrinsic.coreference.scorer import Score
     from biasbridge.files.documents import Document
 
-TITLES = {
+_TITLES = {
     "mentions": "mention detection",
     "muc": "MUC",
     "b3": "B-cubed",
@@ -29,7 +29,7 @@ TITLES = {
     "blanc": "BLANC",
     "conll": "CoNLL (mean of MUC, B-cubed, CEAF-e)",
 }
-EPILOG = """\
+_EPILOG = """\
 Files are JSON Lines (.jsonl) or else CoNLL, whose last column has the mentions; also as .gz, .bz2
 and .xz. Counts are summed over documents before they are divided, as the reference scorer does, and
 0 / 0 is 0. Clusters of one mention count as they are: where the key does not annotate them
@@ -37,7 +37,7 @@ and .xz. Counts are summed over documents before they are divided, as the refere
 takes them out of both sides."""
 
 
-class CoreferenceScores(NamedTuple):
+class _CoreferenceScores(NamedTuple):
     """Scores by metric, the pairs of documents scored, and what was done with singletons."""
 
     scores: Mapping[str, Score]
@@ -51,7 +51,7 @@ def coreference(
     *,
     singletons: Literal["keep", "drop"] = "keep",
     mend: bool = False,
-) -> CoreferenceScores:
+) -> _CoreferenceScores:
     """Score coreference predictions.
 
     Parameters
@@ -79,10 +79,10 @@ def coreference(
     pairs = pair_documents(*sides)
     for fault in faults:
         print(f"mended: {printable(fault)}", file=sys.stderr)
-    return CoreferenceScores(score(pairs), pairs, singletons)
+    return _CoreferenceScores(score(pairs), pairs, singletons)
 
 
-def _show(result: CoreferenceScores, console: Console) -> None:
+def _show(result: _CoreferenceScores, console: Console) -> None:
     """Print the scores in percent."""
     from rich.table import Table
 
@@ -92,7 +92,7 @@ def _show(result: CoreferenceScores, console: Console) -> None:
     table.add_column("%")
     for column in ("precision", "recall", "F1"):
         table.add_column(column, justify="right")
-    for name, title in TITLES.items():
+    for name, title in _TITLES.items():
         row = result.scores[name]
         table.add_row(title, *(f"{100 * rate:.2f}" for rate in (row.precision, row.recall, row.f1)))
     print_columns(table, console)
@@ -104,7 +104,7 @@ def _show(result: CoreferenceScores, console: Console) -> None:
     say(console, "; ".join(counts))
 
 
-def _format_json(result: CoreferenceScores) -> str:
+def _format_json(result: _CoreferenceScores) -> str:
     """Return the rates from 0 to 1."""
     rates = {name: row._asdict() for name, row in result.scores.items()}
     facts = {"documents": len(result.pairs), "singletons": result.singletons, "scores": rates}
@@ -116,5 +116,5 @@ main = Command(
     _show,
     documents={"json": _format_json},
     spelling="key KEY; response RESPONSE",
-    epilog=EPILOG,
+    epilog=_EPILOG,
 )

@@ -51,7 +51,7 @@ class StudyResults:
 
 
 @dataclass
-class Correlations:
+class _Correlations:
     """Slices of a table, and how they are shown; ``title`` is empty for the slices of a study."""
 
     slices: list[SliceResult]
@@ -74,7 +74,7 @@ class Correlations:
         return table
 
 
-@returns(Correlations.as_table)
+@returns(_Correlations.as_table)
 @check_arguments(utility=str, classifier=str)
 def correlate(
     table: InputTable,
@@ -91,7 +91,7 @@ def correlate(
     confirmatory: str | Sequence[str] = (),
     smallest_change: float | None = None,
     scopes: bool = False,
-) -> Correlations:
+) -> _Correlations:
     """Correlate two columns, scores and gaps, within each slice of a table.
 
     Parameters
@@ -167,7 +167,7 @@ def correlate(
     without = lacks_resamples(rows)
     if is_joined(rows) and not has_options:
         slices = correlate_slices(rows, study)
-        return Correlations(slices, CORRELATION_COLUMNS, "", scopes, without)
+        return _Correlations(slices, CORRELATION_COLUMNS, "", scopes, without)
     if not is_joined(rows) and not (x and y):
         listed = ", ".join(map(str, rows.columns))
         raise InputError(f"name two columns with --x and --y; {source} has {listed}")
@@ -182,7 +182,7 @@ def correlate(
         smallest_change=study.smallest_change,
     )
     columns = [*slices[0].names, *RESULT_COLUMNS]
-    return Correlations(slices, columns, f"{y} against {x}, {len(rows)} rows", scopes, without)
+    return _Correlations(slices, columns, f"{y} against {x}, {len(rows)} rows", scopes, without)
 
 
 def read_results(folder: str | PathLike[str], *, resamples: bool = False) -> pd.DataFrame:
@@ -219,7 +219,7 @@ def read_results(folder: str | PathLike[str], *, resamples: bool = False) -> pd.
 
 
 def _show(
-    correlations: Correlations, console: Console, *, confirmatory: Sequence[str] = ()
+    correlations: _Correlations, console: Console, *, confirmatory: Sequence[str] = ()
 ) -> None:
     from biasbridge.analysis.answer import print_correlations, print_slices
     from biasbridge.analysis.slices import without_repeats
@@ -234,12 +234,12 @@ def _show(
         console.print(RULES, soft_wrap=True)
 
 
-def _format_csv(correlations: Correlations) -> str:
+def _format_csv(correlations: _Correlations) -> str:
     return as_csv(correlations.as_table())
 
 
 def _write_scopes(
-    correlations: Correlations, console: Console, *, csv: Path = STANDARD_OUTPUT
+    correlations: _Correlations, console: Console, *, csv: Path = STANDARD_OUTPUT
 ) -> None:
     """Write the changes of the gap by scope beside the table."""
     if csv == STANDARD_OUTPUT:

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from biasbridge.files.data.registry import DataFile, DataSet
 
-SHOWN = 8  # files of a set that info lists
-VERIFIED = ("verified", "no digest known")
+_SHOWN = 8  # files of a set that info lists
+_VERIFIED = ("verified", "no digest known")
 
 
 def listing() -> pd.DataFrame:
@@ -70,10 +70,10 @@ def _show_info(sets: Sequence[DataSet], console: Console) -> None:
             *data.describe_sources(each),
         ]
         if not each.recipe:
-            files = each.files[:SHOWN]
+            files = each.files[:_SHOWN]
             lines += [f"{file.target}  {_address(file, '')}" for file in files]
-        if len(each.files) > SHOWN:
-            shown = 0 if each.recipe else SHOWN
+        if len(each.files) > _SHOWN:
+            shown = 0 if each.recipe else _SHOWN
             lines.append(f"{len(each.files) - shown} {'files' if each.recipe else 'more files'}")
         say(console, f"{each.name}: {each.what} ({each.kind}, {size}, {here})")
         for line in lines:
@@ -117,7 +117,7 @@ def _show_files(
 ) -> int:
     if not dry_run:
         paths: Sequence[Path] = found  # type: ignore[assignment]
-        for path in dict.fromkeys(path.parent if len(paths) > SHOWN else path for path in paths):
+        for path in dict.fromkeys(path.parent if len(paths) > _SHOWN else path for path in paths):
             say(console, path)
         return 0
     missing: Sequence[DataFile] = found  # type: ignore[assignment]
@@ -150,7 +150,7 @@ def _show_states(states: pd.DataFrame, console: Console, *, names: Sequence[str]
         if n_here < len(rows):
             say(console, f"{name}: {n_here} of {len(rows)} files are here")
     states = states[~is_missing] if not names else states
-    wrong = states[~states["state"].isin(VERIFIED)]
+    wrong = states[~states["state"].isin(_VERIFIED)]
     for row in wrong.to_dict("records"):
         say(console, f"{row['name']}: {row['target']}: {row['state']}")
     say(console, f"{len(states) - len(wrong)} of {len(states)} files verified")

@@ -46,11 +46,11 @@ if TYPE_CHECKING:
     from biasbridge.intrinsic.words import Query
     from biasbridge.model_debiasing import ModelErasure
 
-DEFAULT_QUERY = "gender_union"
+_DEFAULT_QUERY = "gender_union"
 
 
 @dataclass
-class ModifiedVectors:
+class _ModifiedVectors:
     """Vectors before and after, the method with the dose used, its eraser, if any, and the pairs
     or the query that it worked on. ``weat``: WEAT of the query, if it has the roles for it.
     """
@@ -75,9 +75,9 @@ class ModifiedVectors:
         return [*reading_notes(self.before), *doubt_order(self.name, self.before, by_order)]
 
 
-def _python_result(modified: ModifiedVectors | ModelErasure) -> Any:
+def _python_result(modified: _ModifiedVectors | ModelErasure) -> Any:
     """Return a model with its eraser, or vectors with what was done in ``attrs``."""
-    if not isinstance(modified, ModifiedVectors):
+    if not isinstance(modified, _ModifiedVectors):
         return modified.model()
     from biasbridge.before_after import compare_vectors
 
@@ -125,7 +125,7 @@ def debias(
     trusted: bool = False,
     config_dir: str | PathLike[str] | None = None,
     **options: object,
-) -> ModifiedVectors | ModelErasure:
+) -> _ModifiedVectors | ModelErasure:
     """Debias or overbias a copy of word vectors or of a language model.
 
     Parameters
@@ -240,7 +240,7 @@ def debias(
     out, fields = Path(out) if out else None, {"dose": dose, **options}
     with word_file(words) as file:
         choose_words = {
-            "query": query or (None if file else DEFAULT_QUERY),
+            "query": query or (None if file else _DEFAULT_QUERY),
             "file": file,
             "swap": swap,
             "lowercase": lowercase,
@@ -308,7 +308,7 @@ def debias(
         form = _output_format(vectors, before, out)
         if has_pairs:
             pairs = tuple(read_pairs(Path(path)) if path else [] for path in (attract, repel))
-            modified = move_pairs(mover, before, *pairs, goal=goal, seed=seed)
+            modified = _move_pairs(mover, before, *pairs, goal=goal, seed=seed)
         else:
             chosen = choice.words(before)
             if case == "lower" and not lowercase:
@@ -356,7 +356,7 @@ def move(
     goal: Goal[Metric] | None,
     direction: Direction | None,
     seed: int,
-) -> ModifiedVectors:
+) -> _ModifiedVectors:
     """Modify vectors by the method's dose, or by the dose that reaches the goal."""
     from biasbridge.debias.base import require_sound, signed_dose
     from biasbridge.debias.until import find_method
@@ -370,10 +370,10 @@ def move(
     changed = axis.at(dose := signed_dose(method))
     if dose:
         require_sound(method, vectors, changed)
-    return ModifiedVectors(method, vectors, changed, axis.eraser, query)
+    return _ModifiedVectors(method, vectors, changed, axis.eraser, query)
 
 
-def move_pairs(
+def _move_pairs(
     method: PairsMethod,
     vectors: KeyedVectors,
     attract: list[Pair],
@@ -381,14 +381,14 @@ def move_pairs(
     *,
     goal: Goal[Metric] | None,
     seed: int,
-) -> ModifiedVectors:
+) -> _ModifiedVectors:
     """Modify vectors by your own pairs, which have no opposite direction."""
     from biasbridge.debias.until import find_dose
 
     axis = method.pairs_dose_axis(vectors, attract, repel, seed=seed)
     if goal:
         method = method.with_dose(find_dose(axis, vectors, goal, (1,)))
-    return ModifiedVectors(method, vectors, axis.at(method.dose), pairs=(attract, repel))
+    return _ModifiedVectors(method, vectors, axis.at(method.dose), pairs=(attract, repel))
 
 
 def _run(
@@ -397,7 +397,7 @@ def _run(
     option: Sequence[str] = (),
     similarity: Sequence[str] = (),
     **options: Any,
-) -> ModifiedVectors | ModelErasure:
+) -> _ModifiedVectors | ModelErasure:
     """Debias with the method's fields as text.
 
     Parameters
@@ -436,7 +436,7 @@ def _run(
 
 
 def _show(
-    modified: ModifiedVectors | ModelErasure,
+    modified: _ModifiedVectors | ModelErasure,
     console: Console,
     *,
     out: Path,
@@ -457,7 +457,7 @@ def _show(
 
     goal, method = modified.goal, modified.method
     reached = f"dose {method.dose:.4f}: {goal.name} is {goal.value:g}" if goal else ""
-    if not isinstance(modified, ModifiedVectors):
+    if not isinstance(modified, _ModifiedVectors):
         _print_fit(modified.eraser, console)
         if reached:
             say(console, reached)

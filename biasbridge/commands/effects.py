@@ -18,21 +18,21 @@ if TYPE_CHECKING:
     from biasbridge.analysis.effects import Effect
 
 
-class StudyEffects(NamedTuple):
+class _StudyEffects(NamedTuple):
     """The effects of a results folder, and the measures that its study declared."""
 
     effects: Sequence[Effect]
     confirmatory: Sequence[str]
 
 
-def _as_table(found: StudyEffects) -> pd.DataFrame:
+def _as_table(found: _StudyEffects) -> pd.DataFrame:
     from biasbridge.analysis.effects import effect_table
 
     return effect_table(found.effects)
 
 
 @returns(_as_table)
-def effects(results: str | PathLike[str]) -> StudyEffects:
+def effects(results: str | PathLike[str]) -> _StudyEffects:
     """Show how far each condition changed gaps, scores and task performance.
 
     Parameters
@@ -65,17 +65,17 @@ def effects(results: str | PathLike[str]) -> StudyEffects:
     if not found:
         problem = "it has no modified models, or no unmodified embedding"
         raise InputError(f"{results}: {problem}")
-    return StudyEffects(found, study.confirmatory)
+    return _StudyEffects(found, study.confirmatory)
 
 
-def _show(found: StudyEffects, console: Console) -> None:
+def _show(found: _StudyEffects, console: Console) -> None:
     from biasbridge.analysis.effects import print_effects
 
     console.soft_wrap = True
     print_effects(found.effects, found.confirmatory, console)
 
 
-def _name_file(found: StudyEffects, console: Console, *, csv: Path = STANDARD_OUTPUT) -> None:
+def _name_file(found: _StudyEffects, console: Console, *, csv: Path = STANDARD_OUTPUT) -> None:
     if csv != STANDARD_OUTPUT:
         say(console, csv)
 

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from biasbridge.extrinsic.gate import GateResult
     from biasbridge.extrinsic.request import GapRequest
 
-FAILED = 3  # exit status where the gate fails
-SHOWN_THRESHOLDS = 20  # of more, every fifth is printed
-LISTS = ("pred", "group", "score", "measures", "compare", "groups", "positive", "cross")
-EPILOG = """\
+_FAILED = 3  # exit status where the gate fails
+_SHOWN_THRESHOLDS = 20  # of more, every fifth is printed
+_LISTS = ("pred", "group", "score", "measures", "compare", "groups", "positive", "cross")
+_EPILOG = """\
 A gap is the privileged group's value minus the other group's, of the false positive and false
 negative rate (fpr, fnr) the other way round: positive = worse for the other group. Intervals are
 Wilson's score intervals at 95 %, of gaps Newcombe's, of differences within items Price and
@@ -34,7 +34,7 @@ in the rows "all" and in the rest. Rows with the same value in a column id are o
 groups. The gate exits with status 3 where it fails. docs/howto/predictions.md explains more."""
 
 
-class MeasuredGaps(NamedTuple):
+class _MeasuredGaps(NamedTuple):
     """Rows of a table of predictions, what they are made from, and the decision of a gate."""
 
     items: pd.DataFrame
@@ -56,7 +56,7 @@ class MeasuredGaps(NamedTuple):
         return " or ".join(self.request.positive)
 
 
-class ThresholdGaps(NamedTuple):
+class _ThresholdGaps(NamedTuple):
     """The table of :func:`thresholds`, with a row of text per threshold, and sentences."""
 
     score: str
@@ -65,7 +65,7 @@ class ThresholdGaps(NamedTuple):
     notes: list[str]
 
 
-def _with_reasons(measured: MeasuredGaps) -> pd.DataFrame:
+def _with_reasons(measured: _MeasuredGaps) -> pd.DataFrame:
     table = with_notes(measured.table, "reason")
     n_request = len(measured.notes) - len(measured.items.attrs.get("notes", []))
     notes, reasons = measured.notes, table.attrs["notes"]
@@ -96,7 +96,7 @@ def gaps(
     cluster: str | None = None,
     min_support: int = 10,
     threshold: float | None = None,
-) -> MeasuredGaps:
+) -> _MeasuredGaps:
     """Measure performance by group and the gaps between groups, with 95% intervals.
 
     Parameters
@@ -187,7 +187,7 @@ def gaps(
     request = GapRequest(**_fields(options))
     items = _read(**options)
     rows, notes = request.measure(items)
-    return MeasuredGaps(items, request, rows, [*notes, *items.attrs.get("notes", [])])
+    return _MeasuredGaps(items, request, rows, [*notes, *items.attrs.get("notes", [])])
 
 
 def gate(
@@ -302,7 +302,7 @@ def thresholds(predictions: InputTable, *, score: str = "score", **options: Any)
 def _fields(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return options of :func:`gaps` as fields of ``GapRequest``."""
     fields = {"gold": "label", "pred": "prediction", "measures": (), "compare": (), **options}
-    fields |= {name: as_names(fields[name]) for name in LISTS if name in fields}
+    fields |= {name: as_names(fields[name]) for name in _LISTS if name in fields}
     if fields.pop("threshold", None) is not None:
         fields["pred"] = list(_columns_by_threshold(options))
     for name in ("predictions", "filter", "quoted"):
@@ -349,7 +349,7 @@ def _require_score(options: Mapping[str, Any], option: str) -> None:
 
 def _run(
     *, thresholds: bool = False, documents: Sequence[str] = (), **options: Any
-) -> MeasuredGaps | ThresholdGaps:
+) -> _MeasuredGaps | _ThresholdGaps:
     """Measure gaps, with a gate, or at every threshold.
 
     Parameters
@@ -389,7 +389,7 @@ def _run(
 
 def _run_thresholds(
     options: dict[str, Any], documents: Sequence[str], *, has_gate: bool
-) -> ThresholdGaps:
+) -> _ThresholdGaps:
     from biasbridge.extrinsic.thresholds import describe_closing, threshold_text
 
     _require_score(options, "--thresholds")
@@ -403,36 +403,36 @@ def _run_thresholds(
     table = thresholds(**options | {"score": options["score"][0]})
     closing = describe_closing(table)
     notes = [printable(note) for note in table.attrs["notes"] if note not in closing]
-    return ThresholdGaps(options["score"][0], table, threshold_text(table), [*closing, *notes])
+    return _ThresholdGaps(options["score"][0], table, threshold_text(table), [*closing, *notes])
 
 
-def _show(result: MeasuredGaps | ThresholdGaps, console: Console) -> None:
+def _show(result: _MeasuredGaps | _ThresholdGaps, console: Console) -> None:
     from biasbridge.extrinsic.gap_printing import print_gap_tables, print_text_table
 
-    if isinstance(result, ThresholdGaps):
-        step = 5 if len(result.text) > SHOWN_THRESHOLDS else 1
+    if isinstance(result, _ThresholdGaps):
+        step = 5 if len(result.text) > _SHOWN_THRESHOLDS else 1
         print_text_table(result.text[::step], console)
     else:
         print_gap_tables(result.rows, console, result.label)
     for note in result.notes:
-        say(console, note if isinstance(result, ThresholdGaps) else f"note: {note}")
+        say(console, note if isinstance(result, _ThresholdGaps) else f"note: {note}")
 
 
-def _print_verdict(result: MeasuredGaps | ThresholdGaps, console: Console) -> int:
-    decision = result.gate if isinstance(result, MeasuredGaps) else None
+def _print_verdict(result: _MeasuredGaps | _ThresholdGaps, console: Console) -> int:
+    decision = result.gate if isinstance(result, _MeasuredGaps) else None
     if decision is None:
         return 0
     console.print(decision.sentence, soft_wrap=True)
-    return 0 if decision.passed else FAILED
+    return 0 if decision.passed else _FAILED
 
 
 def _write_page(
-    result: MeasuredGaps | ThresholdGaps, page: Path, *, predictions: str, gold: str = "label"
+    result: _MeasuredGaps | _ThresholdGaps, page: Path, *, predictions: str, gold: str = "label"
 ) -> None:
     from biasbridge.analysis.report.gaps_page import write_gaps_page, write_thresholds_page
 
     title, table, notes = f"{Path(predictions).name}: {gold}", result.table, result.notes
-    if isinstance(result, ThresholdGaps):
+    if isinstance(result, _ThresholdGaps):
         title += f" by thresholds of {result.score}"
         write_thresholds_page(table, result.text, notes, page, title)
         return
@@ -443,9 +443,9 @@ def _write_page(
     write_gaps_page(table, page, title, label=label, verdict=verdict, notes=notes)
 
 
-def _format(kind: str, result: MeasuredGaps | ThresholdGaps, *, predictions: str) -> str:
+def _format(kind: str, result: _MeasuredGaps | _ThresholdGaps, *, predictions: str) -> str:
     """Return the text of a document."""
-    if isinstance(result, ThresholdGaps):
+    if isinstance(result, _ThresholdGaps):
         return as_csv(result.table)
     from biasbridge.analysis.report.documents import GapFacts, format_gaps
 
@@ -491,5 +491,5 @@ main = Command(
     "group_sep SEP; cross COL,COL; privileged GROUP; unprivileged GROUP; groups A,B,...; "
     "compare A,B,...; measures A,B,...; positive LABEL...; cluster COL; min_support N; "
     "threshold X; bounds --fail-above MEASURE=X,...; options",
-    epilog=EPILOG,
+    epilog=_EPILOG,
 )

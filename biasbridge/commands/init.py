@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from biasbridge.user_data import Data, Settings
 
-SWEEP = """
+_SWEEP = """
 hydra:
   mode: MULTIRUN
   sweeper:
@@ -30,20 +30,20 @@ hydra:
       debias.direction: debias,overbias
       debias.dose: {doses}
 """
-OWN_WORDS = """
+_OWN_WORDS = """
 # The built-in words are about men and women. For your own words, four lists X, Y, A and B (or give
 # the file to init):
 # intrinsic: {weat: {words: words.yaml}}
 """
-SEEDS = 3
+_SEEDS = 3
 # A verdict takes 8 degrees of freedom (docs/inference.md): one parent needs more doses than three
-DOSES = {"loaded": (0.02, 0.05, 0.1, 0.2), "trained": (0.05, 0.1, 0.3)}
-N_CONFIRMATORY = 2  # measures with confirmatory gaps: see analysis/declaration.py
-MODIFIED: Settings = {"debias": "attract_repel", "debias.direction": "debias", "debias.dose": 0.1}
-N_DEFAULT_QUERIES = 3  # see configuration in intrinsic/metrics/weat.py
+_DOSES = {"loaded": (0.02, 0.05, 0.1, 0.2), "trained": (0.05, 0.1, 0.3)}
+_N_CONFIRMATORY = 2  # measures with confirmatory gaps: see analysis/declaration.py
+_MODIFIED: Settings = {"debias": "attract_repel", "debias.direction": "debias", "debias.dose": 0.1}
+_N_DEFAULT_QUERIES = 3  # see configuration in intrinsic/metrics/weat.py
 
 
-class Experiment(NamedTuple):
+class _Experiment(NamedTuple):
     """The experiment file, its command, and warnings."""
 
     path: Path
@@ -53,7 +53,7 @@ class Experiment(NamedTuple):
 
 def init(
     data: Sequence[str | PathLike[str]], *, name: str = "mine", force: bool = False, **options: Any
-) -> Experiment:
+) -> _Experiment:
     """Write an experiment file for your own data, to read, edit and run.
 
     Parameters
@@ -73,17 +73,17 @@ def init(
     from biasbridge.data_checks import examine  # takes seconds
 
     settings = found.settings()
-    report = examine(found, settings | MODIFIED)
+    report = examine(found, settings | _MODIFIED)
     if report.problems:
         raise InputError("; ".join(report.problems))
     path = Path("experiment") / f"{name}.yaml"
     path.parent.mkdir(exist_ok=True)
     require_new(path, inputs=found.paths.values(), force=force)
     write_text(_experiment(found, settings, name), path)
-    return Experiment(path, _command(name), report.warnings)
+    return _Experiment(path, _command(name), report.warnings)
 
 
-def _show(experiment: Experiment, console: Console) -> None:
+def _show(experiment: _Experiment, console: Console) -> None:
     for line in experiment.warnings:
         say(console, f"warning: {line}")
     say(console, f"wrote {experiment.path}; read it, then run: {experiment.command}")
@@ -110,10 +110,10 @@ def _experiment(data: Data, settings: Settings, name: str) -> str:
         f"# @package _global_\n# {_command(name)}\n# Paths are relative to the working folder.\n"
     )
     text = yaml.safe_dump({"defaults": defaults} | values, allow_unicode=True, sort_keys=False)
-    doses = DOSES["loaded" if "vectors" in data.paths else "trained"]
-    text += "" if data.queries else OWN_WORDS
-    sweep = SWEEP.format(
-        seeds=SEEDS,
+    doses = _DOSES["loaded" if "vectors" in data.paths else "trained"]
+    text += "" if data.queries else _OWN_WORDS
+    sweep = _SWEEP.format(
+        seeds=_SEEDS,
         doses=",".join(map(str, (0, *doses))),
         size=_power_comment(data, len(doses)),
     )
@@ -126,11 +126,11 @@ def _power_comment(data: Data, n_doses: int) -> str:
         return ""
     from biasbridge.analysis.correlation import minimum_detectable
 
-    n_parents = 1 if "vectors" in data.paths else SEEDS
-    n_models = n_parents + SEEDS * n_doses * 2
+    n_parents = 1 if "vectors" in data.paths else _SEEDS
+    n_models = n_parents + _SEEDS * n_doses * 2
     weat_queries = [query for query in data.queries if {"X", "Y", "A", "B"} <= query.sets.keys()]
     n_gaps = 1 if data.pair or not data.groups else len(data.groups)
-    n_tests = N_CONFIRMATORY * n_gaps * (len(weat_queries) or N_DEFAULT_QUERIES)
+    n_tests = _N_CONFIRMATORY * n_gaps * (len(weat_queries) or _N_DEFAULT_QUERIES)
     smallest = minimum_detectable(n_models - n_parents - 1, n_tests)
     models = f"{n_models} embeddings of {n_parents} unmodified"
     return f": {models}, enough to detect |r| of about {smallest:.2f} (docs/inference.md)"

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
     from biasbridge.files.models.classifiers import OnnxClassifier, SequenceClassifier
 
-ONNX = ".onnx"
-THRESHOLD = 0.5  # of the score
-TOLERANCE = 1e-3  # of a probability, and of their sum
-PICKLES = (".joblib", ".pickle", ".pkl", ".bin", ".pt")
+_ONNX = ".onnx"
+_THRESHOLD = 0.5  # of the score
+_TOLERANCE = 1e-3  # of a probability, and of their sum
+_PICKLES = (".joblib", ".pickle", ".pkl", ".bin", ".pt")
 
 
 def predict(
@@ -88,11 +88,11 @@ def predict(
     cells = get_column(table, column).fillna("").astype(str).tolist()
     if taken := {pred, f"{pred}_class", f"{pred}_score"} & {*map(str, table.columns)}:
         raise InputError(f"the table has a column {min(taken)!r}; name another with --pred NAME")
-    opened = open_classifier(classifier)
+    opened = _open_classifier(classifier)
     classes = list(opened.classes)
     is_positive = [name in _positive_classes(classes, as_names(positive)) for name in classes]
     probabilities = opened.predict_probabilities(cells)
-    is_defined = (probabilities > -TOLERANCE) & (probabilities < 1 + TOLERANCE)  # not of NaN
+    is_defined = (probabilities > -_TOLERANCE) & (probabilities < 1 + _TOLERANCE)  # not of NaN
     undefined = np.flatnonzero(~is_defined.all(axis=1)).tolist()
     if undefined:
         first = undefined[0]
@@ -100,10 +100,12 @@ def predict(
         problem = f"text {first + 1}, {cells[first][:40]!r}, has no probabilities, but {listed}"
         raise InputError(f"{problem}; leave it out, or give a classifier of probabilities")
     chosen = probabilities[:, is_positive]
-    is_exclusive = len(classes) > 1 and bool((abs(probabilities.sum(axis=1) - 1) < TOLERANCE).all())
+    is_exclusive = len(classes) > 1 and bool(
+        (abs(probabilities.sum(axis=1) - 1) < _TOLERANCE).all()
+    )
     score = chosen.sum(axis=1) if is_exclusive else chosen.max(axis=1)
     names = [classes[number] for number in probabilities.argmax(axis=1)]
-    labels = (score >= THRESHOLD).astype(int)
+    labels = (score >= _THRESHOLD).astype(int)
     added = {pred: labels, f"{pred}_class": names, f"{pred}_score": score.round(6)}
     table = table.assign(**added)
     if out is not None:
@@ -125,18 +127,18 @@ def _positive_classes(classes: Sequence[str], positive: Collection[str]) -> Coll
     return positive or classes
 
 
-def open_classifier(name: str) -> OnnxClassifier | SequenceClassifier:
+def _open_classifier(name: str) -> OnnxClassifier | SequenceClassifier:
     """Open a classifier of texts by its file, folder, package or hub name. See ``predict``."""
-    packaged = in_package(name, (ONNX,))
+    packaged = in_package(name, (_ONNX,))
     path = packaged[0] if packaged else Path(name)
-    if path.suffix == ONNX:
+    if path.suffix == _ONNX:
         from biasbridge.files.models.classifiers import open_onnx
 
         if not path.is_file():
             raise InputError(f"no file {name!r}")
         return open_onnx(path)
-    pickles = in_package(name, PICKLES) if name.startswith(PACKAGE) else [path]
-    if not in_package(name, (".safetensors",)) and pickles and pickles[0].suffix in PICKLES:
+    pickles = in_package(name, _PICKLES) if name.startswith(PACKAGE) else [path]
+    if not in_package(name, (".safetensors",)) and pickles and pickles[0].suffix in _PICKLES:
         remedy = "give an .onnx file, or *.safetensors with config.json"
         raise InputError(f"{name} holds {pickles[0].name}, a pickle, which can run code; {remedy}")
     from biasbridge.files.models.classifiers import open_sequence_classifier

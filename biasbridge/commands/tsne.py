@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import altair as alt
     from rich.console import Console
 
-DEFAULT_QUERY = "gender_authors"
+_DEFAULT_QUERY = "gender_authors"
 
 
 def tsne(
@@ -74,7 +74,7 @@ def tsne(
         if file and not query:
             chosen = read_query(file)
         else:
-            (chosen,) = load_queries([query or DEFAULT_QUERY], file)
+            (chosen,) = load_queries([query or _DEFAULT_QUERY], file)
     embeddings = {
         name: as_vectors(one, trusted=trusted)
         for name, one in embeddings_by_name(cast("Any", vectors)).items()
