@@ -265,15 +265,15 @@ def register(cls: Any, target: str = "") -> str:
     about = getattr(cls, "about", None)
     name, group = (about.name, METRICS) if about else (getattr(cls, "name", ""), METHODS)
     target = target or f"{cls.__module__}.{cls.__qualname__}"
+    if not about and not hasattr(cls, "acts_on"):
+        raise InputError(f"{target} is neither a metric nor a method; see docs/extending.md")
     taken = find_choice([PROJECT], group, name)
     if taken and taken.load() is not cls:
         raise InputError(f"{target}: {name!r} is taken; choose another name")
-    if not about and getattr(cls, "acts_on", None) in DEBIAS_METHODS:
-        DEBIAS_METHODS[cls.acts_on][name] = cls
+    if not about:
+        DEBIAS_METHODS.get(cls.acts_on, {})[name] = cls
     elif issubclass(cls, Metric):
         VECTOR_METRICS[name] = cls
     elif issubclass(cls, ItemMetric):
         MODEL_METRICS[name] = cls
-    elif not about:
-        raise InputError(f"{target} is neither a metric nor a method; see docs/extending.md")
     return str(name)

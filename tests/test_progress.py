@@ -34,7 +34,7 @@ LONG = 0.35  # seconds in which three lines are due
 def fast(monkeypatch: pytest.MonkeyPatch) -> None:
     """A line every tenth of a second in place of every 30 s."""
     assert progress.PROGRESS_SECONDS == 30
-    monkeypatch.setattr(progress, "SECONDS", 0.1)
+    monkeypatch.setattr(progress, "PROGRESS_SECONDS", 0.1)
 
 
 def lines_of(caplog: pytest.LogCaptureFixture) -> list[str]:

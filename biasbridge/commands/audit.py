@@ -317,12 +317,12 @@ def _audit_vectors(
                 f"{metric_name} measures language models, unlike {next(iter(embeddings))}: give a"
                 " folder with config.json, package:NAME, or org/name@COMMIT on a hub"
             )
-    for embedding in embeddings.values():
-        is_path = isinstance(embedding, str | PathLike)
-        if is_path and not (file := locate_vectors(cast("str", embedding))).exists():
-            open_plain(file)  # raises
     of_queries = query_language(queries, words)
-    choose(language or ("en" if of_queries == UNDETERMINED else of_queries))  # before reading
+    for embedding in embeddings.values():  # fails early, before a file is read
+        if isinstance(embedding, str | PathLike):
+            if not (file := locate_vectors(embedding)).exists():
+                open_plain(file)
+            choose(language or ("en" if of_queries == UNDETERMINED else of_queries))
     own_queries = list(read_wordsets(words).queries.values()) if words else []
     scores: list[AuditedScore] = []
     notes: list[str] = []

@@ -275,13 +275,14 @@ def debias(
             return erasure
         fields |= {"direction": direction, "norms": norms}
         mover = _make_method(method, VECTOR_KINDS, **fields)
-        read = [path for path in (words, neighbours, stop, attract, repel) if path]
+        inputs = (vectors, words, neighbours, stop, attract, repel)
+        read = [Path(path) for path in inputs if isinstance(path, str | PathLike)]
         if isinstance(vectors, str | PathLike):
-            read += [vectors, *vector_files(fspath(vectors))]
+            read += vector_files(vectors if isinstance(vectors, str) else Path(vectors))
         if out:
             require_written_archive(out)
         for path in filter(None, (out, write_words)):
-            require_new(path, inputs=cast("list[Path]", read), force=force)
+            require_new(path, inputs=read, force=force)
         has_pairs = bool(attract or repel)
         if has_pairs:
             has_words = query or words or swap or lowercase or expand or neighbours or stop

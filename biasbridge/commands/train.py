@@ -77,11 +77,11 @@ def study(*overrides: str, config_dir: str | PathLike[str] | None = None) -> Stu
     """
     options = ["--config-dir", str(config_dir)] if config_dir else []
     arguments = [*options, *overrides]
-    folder, is_sweep = _results_folder(arguments)
     done = run_train(arguments, subprocess.PIPE, errors=subprocess.PIPE)
     if done.returncode:
         lines = [line for line in done.stderr.splitlines() if line.strip()]
         raise InputError(lines[-1].removeprefix("error: ") if lines else "the run did not finish")
+    folder, is_sweep = _results_folder(arguments)
     if not is_sweep:
         points = folder.glob("*/points.parquet")
         folder = max(points, key=lambda path: path.stat().st_mtime).parent
