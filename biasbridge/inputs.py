@@ -51,6 +51,12 @@ def is_model(subject: object) -> bool:
     return type(subject).__name__ == "LanguageModel"
 
 
+def refuse_options(options: Mapping[str, object], applies_to: str) -> None:
+    """Raise ``InputError`` for the first option that is set; they apply to something else."""
+    for option in filter(options.get, options):
+        raise InputError(f"--{option} applies to {applies_to}")
+
+
 def query(words: Words, name: str | None = None, *, language: str = "und") -> Query:
     """Read the word sets that metrics compare and debiasing methods move.
 

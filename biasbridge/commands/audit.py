@@ -27,6 +27,7 @@ from biasbridge.inputs import (
     as_vectors,
     built_in,
     is_model,
+    refuse_options,
     use_folder,
     word_file,
 )
@@ -168,20 +169,11 @@ def audit(
     names, own = as_metrics(metrics)
     queries, fillers, similarity = map(as_names, (queries, fillers, similarity))
     is_run_otherwise = (dtype, device) != ("float32", "cpu")
-    of_models = items or fillers or limit or batch_size or apply_chat_template or is_run_otherwise
-    if of_models or any(map(is_model, vectors if isinstance(vectors, list) else [vectors])):
-        of_vectors = {
-            "words": words,
-            "similarity": similarity,
-            "case": case,
-            "min_found": min_found,
-            "trusted": trusted,
-        }
-        for option in filter(of_vectors.get, of_vectors):
-            name = option.replace("_", "-")
-            raise InputError(
-                f"--{name} applies to word vectors; for a language model give --items, --query"
-            )
+    is_of_model = items or fillers or limit or batch_size or apply_chat_template or is_run_otherwise
+    if is_of_model or any(map(is_model, vectors if isinstance(vectors, list) else [vectors])):
+        of_vectors = {"words": words, "similarity": similarity, "case": case}
+        of_vectors |= {"min-found": min_found, "trusted": trusted}
+        refuse_options(of_vectors, "word vectors; for a language model give --items, --query")
         from biasbridge.model_audit import ModelAudit
 
         scores, notes = ModelAudit(
@@ -205,13 +197,11 @@ def audit(
         ).measure(vectors if isinstance(vectors, list) else [vectors])
     else:
         of_models = {
-            "random-weights": random_weights,
-            "layer": layer != -1,
-            "pooling": pooling != "mean",
+            "random-weights (random_weights=)": random_weights,
+            "layer (layer=)": layer != -1,
+            "pooling (pooling=)": pooling != "mean",
         }
-        for option in filter(of_models.get, of_models):
-            name = option.replace("-", "_")
-            raise InputError(f"--{option} ({name}=) applies to language models; leave it out")
+        refuse_options(of_models, "language models; leave it out")
         embeddings = embeddings_by_name(cast("Any", vectors))
         if built_in(words):
             queries, words = [*queries, str(words)], None

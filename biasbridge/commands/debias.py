@@ -28,6 +28,7 @@ from biasbridge.inputs import (
     as_vectors,
     built_in,
     is_model,
+    refuse_options,
     register,
     use_folder,
     word_file,
@@ -218,23 +219,16 @@ def debias(
         raise InputError(f"case={case!r}: give one of {', '.join(CASES)}")
     if until is not None and dose is not None:
         raise InputError("--until finds the dose; leave out --dose")
-    of_vectors = {
-        "direction": direction,
-        "case": case != "exact",
-        "attract": attract,
-        "repel": repel,
-        "norms": norms,
-        "expand": expand,
-        "write-words": write_words,
-        "trusted": trusted,
-    }
-    of_models = {"items": items, "layer": layer + 1, "pooling": pooling != "mean"}
     are_models = is_model(vectors)
-    unused = of_vectors if are_models else of_models
-    for option in filter(unused.get, unused):
+    if are_models:
+        of_vectors = {"direction": direction, "case": case != "exact", "attract": attract}
+        of_vectors |= {"repel": repel, "norms": norms, "expand": expand}
+        of_vectors |= {"write-words": write_words, "trusted": trusted}
+        refuse_options(of_vectors, "word vectors; leave it out")
+    else:
         name = vectors if isinstance(vectors, str) else "this one"
-        kind = "word vectors" if are_models else f"language models, unlike {name}"
-        raise InputError(f"--{option} applies to {kind}; leave it out")
+        of_models = {"items": items, "layer": layer + 1, "pooling": pooling != "mean"}
+        refuse_options(of_models, f"language models, unlike {name}; leave it out")
     if built_in(words):
         query, words = query or str(words), None
     out, fields = Path(out) if out else None, {"dose": dose, **options}
