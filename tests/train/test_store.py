@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from biasbridge.analysis.provenance import describe_mixture, describe_processor
+from biasbridge.analysis.tables import describe_mixture, describe_processor
 from biasbridge.cli.store import main
 from biasbridge.files import InputError
 from biasbridge.files.vectors import keyed, read_vectors, save_mapped
@@ -134,7 +134,7 @@ def test_the_instructions_of_torch_stand_in_the_recipe_and_not_in_the_key(
     records = []
     for instructions in ("AVX2", "AVX512"):
         monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda it=instructions: it)
-        step = replace(CORPUS, made_of=("biasbridge.extrinsic.cnn",))
+        step = replace(CORPUS, made_of=("biasbridge.extrinsic.classifiers",))
         assert step.key == CORPUS.key
         store = Store(tmp_path / instructions, made={"device": device})
         made = read_recipe(store.make(step))["made"]

@@ -30,8 +30,7 @@ from typing import Any, ClassVar, NamedTuple, NotRequired, TypedDict
 
 from biasbridge.files import InputError
 from biasbridge.files.data.registry import how_to_get_path
-from biasbridge.files.digest import digest_of, sha256
-from biasbridge.files.folders import HOME
+from biasbridge.files.paths import HOME, digest_of, sha256
 from biasbridge.train.engine.device import on_device
 from biasbridge.train.engine.locks import HeldError, NoLockError, StoreError, locked, writing
 from biasbridge.train.engine.source import (
