@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -68,49 +68,52 @@ def outdated(store: Store, ends: Iterable[Step]) -> list[Outdated]:
 
     Only recipes are read; no result is checked.
     """
-    compared: dict[str, tuple[Lineage, bool, Outdated | None]] = {}
-    outdated_by_key: dict[str, Outdated] = {}
+    current: dict[str, Lineage] = {}  # of results, by key
+    differences: dict[str, Outdated] = {}
     visited: set[str] = set()
 
-    def compare(step: Step) -> tuple[Lineage, bool, Outdated | None]:
-        if step.key not in compared:
-            inputs = {name: compare(input_step)[0] for name, input_step in step.inputs.items()}
-            compared[step.key] = _compare(store, step, inputs)
-        return compared[step.key]
+    def lineage_of(step: Step, made: Provenance | None = None) -> Lineage:
+        if step.key not in current:
+            inputs = {name: lineage_of(parent) for name, parent in step.inputs.items()}
+            made = made or _provenance(store, step)
+            source = current_source(step.source, made["modules"]) if made else step.source
+            current[step.key] = lineage(source, inputs)
+        return current[step.key]
 
-    queue = list(ends)
+    queue = deque(ends)
     while queue:
-        step = queue.pop(0)
+        step = queue.popleft()
         if step.key in visited:
             continue
         visited.add(step.key)
-        _, is_stored, difference = compare(step)
+        made = _provenance(store, step)
+        difference = _compare(step, made, lineage_of(step, made)) if made else None
         if difference:
-            outdated_by_key[step.key] = difference
-        if difference or not is_stored:  # inputs of a current stored result are not used
+            differences[step.key] = difference
+        if difference or not made:  # inputs of a current stored result are not used
             queue += step.inputs.values()
-    return list(outdated_by_key.values())
+    return list(differences.values())
 
 
-def _compare(
-    store: Store, step: Step, inputs: Mapping[str, Lineage]
-) -> tuple[Lineage, bool, Outdated | None]:
-    """Return the current lineage of a result, whether it is stored, and how that one differs."""
-    try:
-        made = read_recipe(store.path(step))["made"]
-    except DamagedError:  # missing, or moved away when it is used
-        return lineage(step.source, inputs), False, None
-    source = current_source(step.source, made["modules"])
-    current, old_libraries = lineage(source, inputs), made["libraries"]
+def _provenance(store: Store, step: Step) -> Provenance | None:
+    """Return how a result was made; None if it is missing, or damaged and moved away when used."""
+    entry = store.path(step)
+    with suppress(DamagedError):
+        return read_recipe(entry)["made"] if entry.is_dir() else None
+    return None
+
+
+def _compare(step: Step, made: Provenance, current: Lineage) -> Outdated | None:
+    """Return how a stored result differs from one of the current lineage."""
     if made["lineage"] == current:
-        return current, True, None
+        return None
+    source, old_libraries = current_source(step.source, made["modules"]), made["libraries"]
     libraries = tuple(
         f"{name} {old_libraries.get(name, 'none')} (now {source.libraries.get(name, 'none')})"
         for name in _differing(old_libraries, source.libraries)
     )
-    code = made["lineage"]["code"] != current["code"]
     modules = tuple(_differing(made["modules"], source.modules))
-    return current, True, Outdated(step, code, modules, libraries)
+    return Outdated(step, made["lineage"]["code"] != current["code"], modules, libraries)
 
 
 def _differing(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
