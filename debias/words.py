@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -242,7 +243,8 @@ class WordChoice:
         """
         if self.file or not self.query or UNDETERMINED in (language, self.language):
             return self
-        return replace(self, query=require_queries([self.query], language)[0])
+        [query] = require_queries([self.query], language)
+        return self if query == self.query else replace(self, query=query)
 
     def require_roles(self, roles: Sequence[str]) -> None:
         """Raise ``InputError`` if the query lacks roles, and name them."""
@@ -273,13 +275,10 @@ class WordChoice:
     def seed_words(self) -> Query:
         """Load the query before expansion."""
         if self.file:
-            query = read_query(self.file, self.query)
-        elif self.query:
-            query = load_query(self.query)
-        else:
-            raise FieldError("query=None without a file; name a built-in query, or give a file")
-        query = query.swapped() if self.swap else query
-        return query.lowered() if self.lowercase else query
+            return _prepared(read_query(self.file, self.query), self.swap, self.lowercase)
+        if self.query:
+            return _built_in(self.query, self.swap, self.lowercase)
+        raise FieldError("query=None without a file; name a built-in query, or give a file")
 
     def words(self, vectors: KeyedVectors | None = None) -> Query:
         """Load the query and expand it, in ``vectors`` if ``needs_vectors``."""
@@ -294,6 +293,16 @@ class WordChoice:
             raise InputError(f"expand={self.expand}: give the vectors whose neighbours are added")
         stop = [line.strip() for line in read_lines(self.stop)] if self.stop else []
         return expand(query, vectors, k=self.expand, stop=stop, lowercase=self.lowercase)
+
+
+@cache
+def _built_in(name: str, swap: bool, lowercase: bool) -> Query:
+    return _prepared(load_query(name), swap, lowercase)
+
+
+def _prepared(query: Query, swap: bool, lowercase: bool) -> Query:
+    query = query.swapped() if swap else query
+    return query.lowered() if lowercase else query
 
 
 def write_words(words: WordChoice, out: Path, inputs: Inputs, seed: int) -> None:
