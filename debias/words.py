@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
-from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -36,6 +35,8 @@ if TYPE_CHECKING:
 
 # Pro-stereotypical: (X, A) and (Y, B); anti-stereotypical: (X, B) and (Y, A).
 TARGETS_AND_ATTRIBUTES = ("X", "Y", "A", "B")
+
+_prepared_queries: dict[tuple[str, bool, bool], tuple[Query, Query]] = {}
 
 
 def require_roles(query: Query, roles: Sequence[str]) -> None:
@@ -295,9 +296,12 @@ class WordChoice:
         return expand(query, vectors, k=self.expand, stop=stop, lowercase=self.lowercase)
 
 
-@cache
 def _built_in(name: str, swap: bool, lowercase: bool) -> Query:
-    return _prepared(load_query(name), swap, lowercase)
+    """Return a built-in query as a choice has it, prepared once."""
+    query, key = load_query(name), (name, swap, lowercase)
+    if key not in _prepared_queries or _prepared_queries[key][0] is not query:
+        _prepared_queries[key] = query, _prepared(query, swap, lowercase)
+    return _prepared_queries[key][1]
 
 
 def _prepared(query: Query, swap: bool, lowercase: bool) -> Query:
