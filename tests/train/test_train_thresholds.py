@@ -213,7 +213,7 @@ def test_an_engine_is_given_up_after_three_launches_in_vain(
     command: Any = SimpleNamespace(config=hydra)
     progress: Any = SimpleNamespace(new_outcomes=set)
     job: Any = SimpleNamespace(plan=SimpleNamespace(key="p"), overrides=[])
-    outcomes, trouble = launch([job], command, progress, tmp_path)
+    outcomes, trouble = launch([[job]], command, progress, tmp_path)
     assert list(map(str, outcomes.values())) == ["outcome"] * done
     assert trouble == "RuntimeError: the engine broke"
     assert launches == 3
