@@ -30,7 +30,6 @@ from biasbridge.files.language import (
 )
 from biasbridge.files.places import without_commit
 from biasbridge.files.tables import read_table
-from biasbridge.files.text import LONGEST_LINE
 
 CROSS_VALIDATE = "all"
 DEV_NAMES = ("validation", "valid", "val")
@@ -566,7 +565,6 @@ def _read_paired_lines(text_path: Path, label_path: Path) -> pd.DataFrame:
 
 Label = Literal["abusive", "hateful", "normal", "spam"]
 LABELS = get_args(Label)
-LARGEST = 2 << 30
 
 
 @choice
@@ -608,8 +606,7 @@ class Founta(SingleFileData, OptionalSplit):
     def _rows(self) -> Iterator[tuple[str, str]]:
         """Yield text and label of each tweet; ``InputError`` for a row of another format."""
         quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if self.quoted else csv.QUOTE_NONE
-        lines = (f"{line}\n" for line in read_lines(Path(self.path), largest=LARGEST))
-        csv.field_size_limit(LONGEST_LINE)
+        lines = (f"{line}\n" for line in read_lines(Path(self.path)))
         reader = csv.reader(lines, delimiter="\t", quoting=quoting, strict=True)
         first = 1
         try:
