@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 # Files in a folder that describe its splits, columns and types
 CARDS = ("README.md", ".huggingface.yaml", "dataset_infos.json")
-
 Splits = Mapping[str, tuple[str, ...]]
 
 

@@ -9,7 +9,9 @@ from collections.abc import Collection, Container, Iterable, Mapping
 from hashlib import sha256
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Annotated, Protocol, runtime_checkable
+
+from annotated_types import doc
 
 from biasbridge.files.errors import InputError
 
@@ -17,6 +19,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 UNDETERMINED = "und"  # ISO 639 for an unknown language
+LanguageCode = Annotated[
+    str, doc("ISO 639 code such as es; words in another language are refused")
+]
 # Frequent function words of the languages of built-in queries
 GRAMMAR = {
     "de": "der die und das ist nicht ein eine zu den mit sie auf für im von dem sich auch es",

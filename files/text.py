@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 # Errors of the openers while reading; bz2 and gzip raise a bare OSError for bad data.
-DAMAGE = (EOFError, OSError, lzma.LZMAError, zlib.error, zipfile.BadZipFile)
+_DAMAGE = (EOFError, OSError, lzma.LZMAError, zlib.error, zipfile.BadZipFile)
 BOM = "\ufeff"
 _PICKLES = (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05")  # first bytes, by protocol
 _UTF16_REMEDY = "save it as 'CSV UTF-8' (Excel), or convert it with 'iconv -f UTF-16 -t UTF-8'"
@@ -191,7 +191,7 @@ def _open_member(packed: IO[bytes], mode: str) -> IO[bytes]:
         ]
         if len(names) == 1:
             return archive.open(names[0])
-    except (*DAMAGE, NotImplementedError, RuntimeError) as error:  # a cipher or method
+    except (*_DAMAGE, NotImplementedError, RuntimeError) as error:  # a cipher or method
         raise InputError(
             f"{packed.name}: damaged archive ({error}); copy it again, or unpack it"
         ) from None
@@ -225,7 +225,7 @@ class _Unpacked(io.RawIOBase):
         with memoryview(buffer) as room:
             try:
                 data = self._plain.read(len(room))
-            except (*DAMAGE, MemoryError) as error:
+            except (*_DAMAGE, MemoryError) as error:
                 if self._plain is self._packed:
                     problem = f"cannot read {self._path}: {error}"
                     raise InputError(f"{problem}; check its disk") from error

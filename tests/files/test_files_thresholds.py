@@ -19,7 +19,7 @@ from biasbridge.files.documents import read_documents
 from biasbridge.files.eraser import Eraser
 from biasbridge.files.language import guess_language
 from biasbridge.files.models.language_model import LanguageModel
-from biasbridge.files.vector_readers import FASTTEXT_HEADER, _words
+from biasbridge.files.vector_readers import FASTTEXT_HEADER, _fasttext_words
 from biasbridge.files.vectors import detect_format, read_vectors
 
 
@@ -92,8 +92,8 @@ def test_vectors_have_at_most_50000_dimensions(dim: int, is_read: bool, tmp_path
     row = "the" + " 1" * dim
     for name, head in (("glove.txt", ""), ("a.vec", f"1 {dim}\n")):
         (tmp_path / name).write_text(f"{head}{row}\n", encoding="utf-8")
-        found = read_error(lambda path=tmp_path / name: detect_format(path))  # type: ignore[misc]
-        assert bool(found) != is_read, name
+        message = read_error(lambda path=tmp_path / name: detect_format(path))  # type: ignore[misc]
+        assert bool(message) != is_read, name
 
 
 @pytest.mark.parametrize(("size", "is_read"), [(9_999, True), (10_000, False)])
@@ -105,7 +105,7 @@ def test_a_word_of_a_binary_file_has_less_than_10000_bytes(
     assert bool(read_error(lambda: read_vectors(tmp_path / "a.bin"))) != is_read
     buffer = b"\0" * FASTTEXT_HEADER.size + b"w" * size + b"\0" + b"\0" * 32
     if is_read:
-        assert _words(buffer, 1)[0] == ["w" * size]
+        assert _fasttext_words(buffer, 1)[0] == ["w" * size]
     else:
         with pytest.raises(ValueError, match="without an end within 10,000 bytes"):
-            _words(buffer, 1)
+            _fasttext_words(buffer, 1)

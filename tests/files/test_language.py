@@ -66,7 +66,7 @@ def test_all_but_the_first_letter_is_masked() -> None:
 
 
 def test_the_list_is_of_hashes_alone() -> None:
-    assert all(len(each) == 8 and int(each, 16) >= 0 for each in masking.HASH_LIST.split())
+    assert all(len(digest) == 8 and int(digest, 16) >= 0 for digest in masking.HASHES)
 
 
 def test_words_drawn_from_posts_are_masked_where_they_are_shown() -> None:
