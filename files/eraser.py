@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 F = TypeVar("F", np.float32, np.float64)
 ERASER = "eraser.safetensors"  # in the folder of a language model
 MAX_NORM = 100.0  # above it directions of little variance are stretched over all others
-_ROWS = 16_384  # in memory at a time
+ROWS = 16_384  # in memory at a time
 _TENSORS = ("left", "right", "mean", "shift")
 _ERASED = "passes_through_eraser"  # attribute of a hooked model
 
@@ -93,10 +93,10 @@ class Eraser:
     def apply(self, rows: NDArray[F]) -> NDArray[F]:
         """Apply the dose to rows (n, dim), in their precision; dose 0 changes no bit."""
         changed = np.array(rows)
-        for start in range(0, len(changed) if self.dose else 0, _ROWS):
-            block = changed[start : start + _ROWS].astype(np.float64)
+        for start in range(0, len(changed) if self.dose else 0, ROWS):
+            block = changed[start : start + ROWS].astype(np.float64)
             block -= self.dose * (((block - self.mean) @ self.left) @ self.right + self.shift)
-            changed[start : start + _ROWS] = block
+            changed[start : start + ROWS] = block
         return changed
 
     def save(self, path: Path) -> None:
