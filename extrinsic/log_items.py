@@ -161,7 +161,7 @@ def refuse_damage(place: object) -> Iterator[None]:
 
 def read_object(path: Path) -> Json:
     """Read the JSON object in a file."""
-    with open_binary(path, largest=LARGEST) as content:
+    with open_binary(path) as content:
         return parse_object(content.read(), path)
 
 

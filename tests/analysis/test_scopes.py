@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
-from statsmodels.api import OLS  # type: ignore[import-untyped]
+from statsmodels.api import OLS
 
 from biasbridge.analysis.correlate import Levels, correlate
 from biasbridge.analysis.correlation import residuals
