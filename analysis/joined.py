@@ -32,7 +32,6 @@ from biasbridge.analysis.tables import (
     as_float,
     as_labels,
     as_text,
-    column_values,
     group_indices,
     read_tables,
     require_rows,
@@ -265,7 +264,7 @@ def resampled(joined: pd.DataFrame, name: str, size: str) -> Resampled:
     """
     if name not in joined:
         return Resampled.of(np.zeros((len(joined), 0)))
-    cells = column_values(joined, name)
+    cells = joined[name].tolist()
     first_row: dict[int, int] = {}
     for row, cell in enumerate(cells):
         first_row.setdefault(id(cell), row)

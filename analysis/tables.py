@@ -18,7 +18,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from pandas.api.types import infer_dtype, is_numeric_dtype, is_scalar
+from pandas.api.types import is_numeric_dtype, is_object_dtype, is_scalar
 
 from biasbridge.files import InputError, atomic_path
 from biasbridge.files.language import mask_slurs
@@ -34,16 +34,8 @@ MISSING = frozenset({"", "na", "n/a", "nan", "none", "null", "-"})
 # Text and number columns of each table; an older or smaller table may lack some
 POINT_TEXTS = (
     *("point", "experiment", "task", "source", "positive_class", "challenge"),
-    *(
-        "challenge_positive_class",
-        "corpus",
-        "embedding",
-        "method",
-        "method_family",
-        "direction",
-        "wordset",
-    ),
-    *("classifier", "label_method", "label_direction", "synthetic_mix", "word_groups"),
+    *("challenge_positive_class", "corpus", "embedding", "method", "method_family", "direction"),
+    *("wordset", "classifier", "label_method", "label_direction", "synthetic_mix", "word_groups"),
     "status",
     *("parent_options", "method_options", "task_options"),
     *("unit_key", "parent_key", "corpus_key", "extrinsic_key"),
@@ -51,14 +43,7 @@ POINT_TEXTS = (
 POINT_NUMBERS = ("dose", "label_dose", "stereotype")
 INTRINSIC_TEXTS = ("point", "metric", "convention", "query", "part", "oov", "reason")
 INTRINSIC_NUMBERS = (
-    "value",
-    "low",
-    "high",
-    "unbiased",
-    "scale_min",
-    "scale_max",
-    "n_found",
-    "n_oov",
+    *("value", "low", "high", "unbiased", "scale_min", "scale_max", "n_found", "n_oov"),
 )
 EXTRINSIC_TEXTS = (
     *("point", "task", "kind", "measure", "subset", "group", "privileged", "unprivileged"),
@@ -98,17 +83,18 @@ def typed(tables: Tables) -> Tables:
 
 
 def _typed(table: pd.DataFrame, text: Sequence[str], number: Sequence[str]) -> pd.DataFrame:
-    columns = {name: _text(table, name) for name in text}
+    columns: dict[str, pd.Series] = {}
+    for name in text:
+        if not (name in table and _is_text(table[name]) and not table[name].hasnans):
+            columns[name] = pd.Series(as_text(table, name), table.index, dtype=str)
     for name in number:
         if name not in table or not is_numeric_dtype(table[name]):
             columns[name] = pd.Series(as_float(table, name), table.index)
-    return table.assign(**columns)
+    return table.assign(**columns) if columns else table
 
 
-def _text(table: pd.DataFrame, name: str) -> pd.Series:
-    if name in table and table[name].notna().all() and infer_dtype(table[name]) == "string":
-        return table[name]
-    return pd.Series(as_text(table, name), table.index, dtype=str)
+def _is_text(column: pd.Series) -> bool:
+    return isinstance(column.dtype, pd.StringDtype)
 
 
 def require_rows(
@@ -126,12 +112,6 @@ def require_rows(
         )
 
 
-def column_values(table: pd.DataFrame, column: str) -> list[object]:
-    """Return the values of a column."""
-    values: list[object] = table[column].tolist()
-    return values
-
-
 def as_float(table: pd.DataFrame, column: str) -> NDArray[np.float64]:
     """Return a column as floats; NaN for blanks and the usual words for missing, or a missing
     column. Raise ``InputError`` for other text, and for numbers whose squares overflow.
@@ -142,7 +122,7 @@ def as_float(table: pd.DataFrame, column: str) -> NDArray[np.float64]:
     if is_numeric_dtype(values):
         cells = values.to_numpy(dtype=float, na_value=np.nan)
     else:
-        numbered = enumerate(column_values(table, column), 1)
+        numbered = enumerate(values.tolist(), 1)
         cells = np.array([_number(value, column, row) for row, value in numbered], dtype=float)
     if too_large := cells[np.isfinite(cells) & (np.abs(cells) > MAX_NUMBER)].tolist():
         raise InputError(f"column {column!r} holds {too_large[0]:g}; give it in larger units")
@@ -165,10 +145,16 @@ def as_labels(table: pd.DataFrame, column: str, *, empty: str = EMPTY) -> list[s
     """Return a column as text to group by: the numbers 6 and 6.0 are the label ``6``; an empty cell
     is the label ``empty``.
     """
-    return [
-        empty if is_blank(value) else _label(value, column)
-        for value in column_values(table, column)
-    ]
+    values = table[column]
+    if _is_text(values):
+        texts: list[str] = values.fillna("").tolist()
+        return [text or empty for text in texts] if empty else texts
+    if is_object_dtype(values):
+        return [_label(value, column, empty) for value in values.tolist()]
+    codes, distinct = pd.factorize(values)
+    labels = [_label(value, column, empty) for value in distinct.tolist()]
+    cells: list[str] = np.array([*labels, empty], dtype=object)[codes].tolist()  # -1: missing
+    return cells
 
 
 def as_text(table: pd.DataFrame, column: str) -> list[str]:
@@ -187,7 +173,7 @@ def as_arrays(table: pd.DataFrame, column: str) -> NDArray[np.float64]:
     NaN where a list is shorter or missing; no columns where the table lacks the column. A list that
     a CSV file holds as text, possibly shortened, counts as missing.
     """
-    values = column_values(table, column) if column in table else []
+    values = table[column].tolist() if column in table else []
     cells = ([] if isinstance(value, str) else value for value in values)
     arrays = [np.atleast_1d(np.asarray(value, dtype=float)) for value in cells]
     padded = np.full((len(table), max(map(len, arrays), default=0)), np.nan)
@@ -206,15 +192,15 @@ def group_indices(keys: Iterable[Key]) -> dict[Key, NDArray[np.intp]]:
 
 def is_blank(value: object) -> bool:
     """Test whether a cell is empty: None, NaN, NA or empty text."""
-    if not is_scalar(value):
-        return False
-    return value is None or value is pd.NA or value is pd.NaT or value != value or value == ""
+    return is_scalar(value) and (pd.isna(value) or value == "")
 
 
-def _label(value: object, column: str) -> str:
+def _label(value: object, column: str, empty: str) -> str:
     if not is_scalar(value):
         kind = type(value).__name__
         raise InputError(f"column {column!r} holds a {kind}; give a text or a number in each cell")
+    if is_blank(value):
+        return empty
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 

@@ -38,7 +38,7 @@ from biasbridge.analysis.slices import (
     without_repeats,
 )
 from biasbridge.analysis.specifications import specification_table
-from biasbridge.analysis.tables import Tables, as_text, column_values, text_rows, typed
+from biasbridge.analysis.tables import Tables, as_text, text_rows, typed
 from biasbridge.files import InputError
 from biasbridge.files.charts import make_spec
 
@@ -225,7 +225,7 @@ def _estimates(tables: Tables, table: pd.DataFrame) -> dict[str, Json]:
 def columns(table: pd.DataFrame, names: Iterable[str]) -> dict[str, Sequence[Json]]:
     """Return the columns that exist, as JSON values: a third of the size of rows."""
     return {
-        name: [plain(value) for value in column_values(table, name)]
+        name: [plain(value) for value in table[name].tolist()]
         for name in names
         if name in table
     }
