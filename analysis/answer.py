@@ -35,6 +35,7 @@ from biasbridge.analysis.naming import (
 )
 from biasbridge.analysis.printing import p_value, print_lines, print_table
 from biasbridge.analysis.scopes import MINIMUM, RUNS, SCOPES
+from biasbridge.analysis.slices import digits_of
 from biasbridge.analysis.tables import as_float, as_text, text_rows
 from biasbridge.analysis.verdict import AT_MOST, CANNOT_TELL, FALLS, RISES, TOO_FEW
 from biasbridge.files.choice import METRICS, PROJECT, choice_classes
@@ -102,7 +103,7 @@ def change_rows(
     for (gap, score), result in zip(gap_and_score(results), results, strict=True):
         heading = gap
         if isfinite(result.gap_unmodified):
-            mean = format_number(result.gap_unmodified, _digits(result.gap_unmodified))
+            mean = format_number(result.gap_unmodified, digits_of(result.gap_unmodified))
             heading += f", {mean} in the unmodified models"
         ends = sorted((result.sign * result.score_low, result.sign * result.score_high))
         rows_by_gap.setdefault(heading, []).append(
@@ -119,7 +120,7 @@ def change_rows(
 
 def format_change(result: SliceResult) -> str:
     """Format the change with its interval: ``+.027 [.016,.040]``."""
-    return format_estimate(*result.change, digits=_digits(result.change.value), sign="+")
+    return format_estimate(*result.change, digits=digits_of(result.change.value), sign="+")
 
 
 def name_verdict(result: SliceResult, smallest_change: float) -> str:
@@ -190,7 +191,7 @@ def detectable(results: Sequence[SliceResult]) -> list[str]:
     ]
     if not changes:
         return []
-    ends = dict.fromkeys(format_number(end, _digits(end)) for end in (min(changes), max(changes)))
+    ends = dict.fromkeys(format_number(end, digits_of(end)) for end in (min(changes), max(changes)))
     return [NOT_SEEN.format(change=" to ".join(ends))]
 
 
@@ -253,11 +254,6 @@ def planted_line(points: pd.DataFrame, results: Sequence[SliceResult]) -> str:
         else f"found it in {n_claims} of {len(results)} tests"
     )
     return f"synthetic: a link was planted; the study {found if n_claims else 'did not find it'}"
-
-
-def _digits(value: float) -> int:
-    """Return three digits for numbers below .1, else two."""
-    return 3 if isfinite(value) and abs(value) < 0.0995 else 2
 
 
 # For every gap the scores that it rises or falls with, over all embeddings and methods.

@@ -41,6 +41,7 @@ from biasbridge.analysis.slices import (
     RESULT_COLUMNS,
     SliceResult,
     measure_slice,
+    note_heterogeneity,
     slices,
 )
 from biasbridge.analysis.tables import (
@@ -417,40 +418,4 @@ def correlate_slices(joined: pd.DataFrame, declared: Declaration = DECLARED) -> 
                 group_by="; ".join(filter(None, dict.fromkeys(group_by[indices].tolist()))),
             )
         )
-    return judge(_add_heterogeneity(results), declared.smallest_change)
-
-
-def _add_heterogeneity(results: Sequence[SliceResult]) -> list[SliceResult]:
-    """Note in every pooled slice the parts with intervals on opposite sides of 0."""
-
-    def around(result: SliceResult, column: str) -> tuple[str, ...]:
-        return column, *(result.names[name] for name in SLICE_COLUMNS if name != column)
-
-    parts: dict[tuple[str, ...], list[SliceResult]] = {}
-    for result in results:
-        for column in POOLED_OVER:
-            if result.names[column] != ALL:
-                parts.setdefault(around(result, column), []).append(result)
-    return [
-        result._replace(
-            heterogeneity="; ".join(
-                note
-                for column in POOLED_OVER
-                if result.names[column] == ALL
-                and (note := _describe_opposite(parts.get(around(result, column), []), column))
-            )
-        )
-        for result in results
-    ]
-
-
-def _describe_opposite(results: Sequence[SliceResult], column: str) -> str:
-    above = [result for result in results if result.within.low > 0]
-    below = [result for result in results if result.within.high < 0]
-    if not (above and below):
-        return ""
-    positive, negative = (
-        ", ".join(f"{result.names[column]} {result.within.r:.2f}" for result in side)
-        for side in (above, below)
-    )
-    return f"heterogeneous: r_rm of {positive}, but of {negative}"
+    return judge(note_heterogeneity(results), declared.smallest_change)

@@ -399,11 +399,7 @@ def panel_statistics(data: pd.DataFrame, results: Sequence[SliceResult] = ()) ->
             x, y = x[finite], y[finite]
             within = correlation(x, y, permutations=FEW_PERMUTATIONS)
             slope = residuals(x, y, np.zeros(len(x), dtype=int)).slope if len(x) > 1 else nan
-            line = (
-                SlopeLine(slope, float(x.mean()), float(y.mean()))
-                if isfinite(slope)
-                else SlopeLine()
-            )
+            line = SlopeLine.through(x, y, slope)
             panels.append(Panel(row, column, len(x), len(x), *within.interval, *line))
             continue
         comparable = all_rows.at(indices).comparable()

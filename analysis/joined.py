@@ -59,9 +59,7 @@ JOINED_COLUMNS = (*SLICE_COLUMNS, "point", "x", "y", "generated")
 RESAMPLED = ("x_resampled", "y_resampled")  # columns of lists, one number a resample
 WITHOUT_RESAMPLES = "intervals leave out the sampling error of words and items, without resamples"
 SCALE = ("metric", "convention", "part")  # scores that share these share a scale
-SCORE_COLUMNS = (
-    *("low", "high", "unbiased", "p_value", "n_found", "n_oov", "resampled", "reason"),
-)
+SCORE_COLUMNS = ("low", "high", "unbiased", "p_value", "n_found", "n_oov", "resampled", "reason")
 GAP_COLUMNS = (
     *("low", "high", "resampled", "reason", "expected_from_base_rates"),
     *("support", "support_privileged", "support_unprivileged", "group_by"),
@@ -154,18 +152,20 @@ def levels(points: pd.DataFrame) -> dict[str, list[str]]:
     Where algorithms share corpora, the corpus is the model and its world the parent; else
     the parent is algorithm and world, or the algorithm where each world has one embedding.
     """
-    point_origins = origins(points)
-    model, parent, cluster = point_origins.values()
+    model, parent, world = origins(points).values()
     if _has_several(model, parent):
-        return point_origins
+        return {"model": model, "parent": parent, "cluster": world}
     corpus, algorithm = _keys(points, "corpus_key", parent), as_text(points, "embedding")
+    algorithm_and_world = [" ".join(pair) for pair in zip(algorithm, world, strict=True)]
+    one = [""] * len(model)
     if 1 < len(set(corpus)) < len(set(model)):
-        model, parent = corpus, cluster if _has_several(corpus, cluster) else [""] * len(model)
+        model, parent = corpus, world if _has_several(corpus, world) else one
+    elif _has_several(model, algorithm_and_world):
+        parent = algorithm_and_world
+    elif len(set(world)) > 1 and _has_several(model, world):
+        model, parent = world, one
     else:
-        world_algorithms = [" ".join(pair) for pair in zip(algorithm, cluster, strict=True)]
-        parent = world_algorithms if _has_several(model, world_algorithms) else algorithm
-        if parent is algorithm and _has_several(model, cluster) and len(set(cluster)) > 1:
-            model, parent = cluster, [""] * len(model)
+        parent = algorithm
     return {"model": model, "parent": parent, "cluster": parent}
 
 
@@ -209,8 +209,8 @@ def rows_of(joined: pd.DataFrame, x: str = "x", y: str = "y") -> Rows:
         score_gap=_texts(joined, (*SCORE, *GAP)),
         pattern=np.full(len(joined), ""),
         utility=as_float(joined, "utility"),
-        x_resampled=resampled(joined, f"{x}_resampled", "n_found").times(sign),
-        y_resampled=resampled(joined, f"{y}_resampled", "support"),
+        x_resampled=_resampled(joined, f"{x}_resampled", "n_found", SCORE).times(sign),
+        y_resampled=_resampled(joined, f"{y}_resampled", "support", ("task", *GAP)),
     )
 
 
@@ -258,24 +258,18 @@ def _labels(joined: pd.DataFrame, name: str, otherwise: str) -> Labels:
     return np.array(values, dtype=str)
 
 
-def resampled(joined: pd.DataFrame, name: str, size: str) -> Resampled:
-    """Read a column of lists, many of them shared by several rows, and the column with the number
-    of words or items that they are drawn from.
+def _resampled(joined: pd.DataFrame, name: str, size: str, keys: Sequence[str]) -> Resampled:
+    """Read a column of lists, and the column with the number of words or items that they are drawn
+    from; ``keys``: columns that name a score or gap, whose rows share a list.
     """
     if name not in joined:
         return Resampled.of(np.zeros((len(joined), 0)))
-    cells = joined[name].tolist()
-    first_row: dict[int, int] = {}
-    for row, cell in enumerate(cells):
-        first_row.setdefault(id(cell), row)
-    value_index = {cell: index for index, cell in enumerate(first_row)}
-    distinct_rows = joined.iloc[list(first_row.values())]
+    keys = [key for key in ("point", *keys) if key in joined]
+    place = joined.groupby(keys, sort=False, dropna=False).ngroup().to_numpy()
+    distinct_rows = joined.iloc[np.unique(place, return_index=True)[1]]
     sizes = as_float(distinct_rows, size)
-    return Resampled(
-        as_arrays(distinct_rows, name),
-        np.array([value_index[id(cell)] for cell in cells], dtype=np.intp),
-        np.where(sizes > 0, sizes, np.inf),
-    )
+    values = as_arrays(distinct_rows, name)
+    return Resampled(values, place, np.where(sizes > 0, sizes, np.inf))
 
 
 def has_gaps(tables: Tables) -> bool:
@@ -339,11 +333,15 @@ def _check_tables(tables: Tables) -> Tables:
 
 
 def _score_rows(intrinsic: pd.DataFrame) -> pd.DataFrame:
-    columns = [name for name in ("point", *SCORE, "value", *SCORE_COLUMNS) if name in intrinsic]
-    names = {"value": "x", "reason": "x_reason"}
-    names |= {name: f"x_{name}" for name in ("low", "high", "resampled")}
-    scores = intrinsic[columns].rename(columns=names)
+    scores = _side(intrinsic, "x", ("point", *SCORE, "value", *SCORE_COLUMNS))
     return scores.assign(reverse_scored=_reverse_scored(intrinsic))
+
+
+def _side(rows: pd.DataFrame, side: str, columns: Sequence[str]) -> pd.DataFrame:
+    """Return the columns that exist; value and interval get the names of a side, x or y."""
+    names = {name: f"{side}_{name}" for name in ("low", "high", "resampled", "reason")}
+    present = [name for name in columns if name in rows]
+    return rows[present].rename(columns={"value": side, **names})
 
 
 def _reverse_scored(intrinsic: pd.DataFrame) -> list[bool]:
@@ -362,10 +360,7 @@ def _gap_rows(extrinsic: pd.DataFrame) -> pd.DataFrame:
             " of both groups"
         )
     require_rows(rows, (), ["point", "task", *GAP], "the extrinsic table")
-    columns = [name for name in ("point", "task", *GAP, "value", *GAP_COLUMNS) if name in rows]
-    names = {"value": "y", "reason": "y_reason"}
-    names |= {name: f"y_{name}" for name in ("low", "high", "resampled")}
-    return rows[columns].rename(columns=names)
+    return _side(rows, "y", ("point", "task", *GAP, "value", *GAP_COLUMNS))
 
 
 # Options of a sweep without a column of their own, such as ``modified.epochs``.

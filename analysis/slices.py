@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from biasbridge.stats.arrays import Floats, Ints, Labels, Truths
 
 
-SMALL = 0.0995  # changes below are given to three digits
+SMALL = 0.0995  # numbers below are given to three digits, others to two
 
 
 class Nonlinearity(NamedTuple):
@@ -63,7 +63,7 @@ def find_nonlinearity(models: Observations, span: float) -> Nonlinearity:
         if partial_f(residual, by_method[:, 1:]) < min(ALPHA, p_curve if isfinite(p_curve) else 1):
             changes = {name: span * _slope(models, name) for name in names}
             changes = {name: change for name, change in changes.items() if isfinite(change)}
-            digits = 3 if max(map(abs, changes.values()), default=0.0) < SMALL else 2
+            digits = digits_of(max(map(abs, changes.values()), default=0.0))
             texts = {
                 name: format_number(change, digits, sign="+") for name, change in changes.items()
             }
@@ -78,6 +78,11 @@ def find_nonlinearity(models: Observations, span: float) -> Nonlinearity:
         "the gap bends with the score; the change is that of the straight line",
         float(np.ptp(fitted)),
     )
+
+
+def digits_of(change: float) -> int:
+    """Return three digits for numbers below .1, else two."""
+    return 3 if isfinite(change) and abs(change) < SMALL else 2
 
 
 def _slope(models: Observations, method: str) -> float:
@@ -343,6 +348,33 @@ def without_repeats(results: Sequence[SliceResult]) -> list[SliceResult]:
         for result in results
         if result.confirmatory or not any(repeated(result, name) for name in POOLED_OVER)
     ]
+
+
+def note_heterogeneity(results: Sequence[SliceResult]) -> list[SliceResult]:
+    """Note in every pooled slice the parts with intervals on opposite sides of 0."""
+    parts: dict[tuple[str, ...], list[SliceResult]] = {}
+    for result in results:
+        for column in POOLED_OVER:
+            if result.names[column] != ALL:
+                parts.setdefault(_around(result, column), []).append(result)
+    noted = []
+    for result in results:
+        pooled = [column for column in POOLED_OVER if result.names[column] == ALL]
+        notes = [_describe_opposite(parts.get(_around(result, name), []), name) for name in pooled]
+        noted.append(result._replace(heterogeneity="; ".join(filter(None, notes))))
+    return noted
+
+
+def _describe_opposite(results: Sequence[SliceResult], column: str) -> str:
+    above = [result for result in results if result.within.low > 0]
+    below = [result for result in results if result.within.high < 0]
+    if not (above and below):
+        return ""
+    positive, negative = (
+        ", ".join(f"{result.names[column]} {result.within.r:.2f}" for result in side)
+        for side in (above, below)
+    )
+    return f"heterogeneous: r_rm of {positive}, but of {negative}"
 
 
 def _around(result: SliceResult, name: str) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
 from math import inf, isclose, nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -177,17 +178,16 @@ def _curve(task: str, fits: Sequence[_Fit], permutations: int) -> Curve:
     keys = np.random.default_rng(0).random((permutations, len(cells)))
     cell_index = {cell: i for i, cell in enumerate(cells)}
     models_of = {fit.levels: fit.models for fit in fits}
-    pools = [_pool(fit, models_of) for fit in fits]
-    r, t = (
-        np.stack(values, axis=1)
-        for values in zip(
-            *(
-                _permuted(fit, pool, keys, cell_index)
-                for fit, pool in zip(fits, pools, strict=True)
-            ),
-            strict=True,
-        )
-    )
+    statistics = []
+    # One permutation of the models of all methods serves each method: fits of one pool are together
+    for _, group in groupby(
+        ((_pool(fit, models_of), fit) for fit in fits), lambda pair: id(pair[0])
+    ):
+        pairs = list(group)
+        pool = pairs[0][0].with_siblings()
+        gaps = _permuted_gaps(pool, keys[:, [cell_index[cell] for cell in _cells(pool)]])
+        statistics += [_under_permutation(fit, pool, gaps) for _, fit in pairs]
+    r, t = (np.stack(values, axis=1) for values in zip(*statistics, strict=True))
     low, high = np.quantile(np.sort(r[1:], axis=1), [0.025, 0.975], axis=0)
     order = np.argsort(r[0], kind="stable")
     ranked = [
@@ -229,23 +229,29 @@ def _of_all_methods(levels: Key) -> Key:
     return (*levels[:position], ALL, *levels[position + 1 :])
 
 
-def _permuted(
-    fit: _Fit, pool: Observations, keys: Floats, cell_index: dict[tuple[str, str], int]
+def _permuted_gaps(pool: Observations, keys: Floats) -> Floats:
+    """Return the gaps permuted within parents by the order of keys, the observed ones first.
+    Shapes: (permutations, models) -> (models, permutations + 1).
+    """
+    gaps = np.tile(pool.y, (len(keys) + 1, 1))
+    stratum = factorize(pool.stratum)
+    for number in range(int(stratum.max()) + 1):
+        members = np.flatnonzero(stratum == number)
+        gaps[1:, members] = pool.y[members][np.argsort(keys[:, members], axis=1)]
+    return gaps.T
+
+
+def _under_permutation(
+    fit: _Fit, pool: Observations, permuted_gaps: Floats
 ) -> tuple[Floats, Floats]:
     """Return r_rm and signed t, observed values first. Shapes: (permutations + 1,).
 
     ``pool``: the models of all methods, among which gaps are permuted.
     """
-    pool, models, residuals = pool.with_siblings(), fit.models.with_siblings(), fit.residuals
-    key = keys[:, [cell_index[cell] for cell in _cells(pool)]]
-    stratum = factorize(pool.stratum)
-    permuted_y = np.tile(pool.y, (len(keys) + 1, 1))
-    for number in range(int(stratum.max()) + 1):
-        members = np.flatnonzero(stratum == number)
-        permuted_y[1:, members] = pool.y[members][np.argsort(key[:, members], axis=1)]
+    models, residuals = fit.models.with_siblings(), fit.residuals
     place = {model: index for index, model in enumerate(pool.model.tolist())}
     cell = models.cells()
-    gaps = permuted_y.T[[place[model] for model in models.model.tolist()]]
+    gaps = permuted_gaps[[place[model] for model in models.model.tolist()]]
     if cell is not None:
         gaps = group_means(demeaned(gaps, factorize(models.stratum)), cell)[residuals.indices]
     u = residuals.u / np.sqrt(residuals.u @ residuals.u)
