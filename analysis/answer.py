@@ -67,7 +67,7 @@ MAX_GAPS = 3  # named in the headline
 
 def declared(results: Sequence[SliceResult]) -> list[SliceResult]:
     """Return the slices that were declared before the run."""
-    return [result for result in own_metrics_first(results) if result.confirmatory]
+    return [result for result in _own_metrics_first(results) if result.confirmatory]
 
 
 def gap_and_score(results: Sequence[SliceResult]) -> list[tuple[str, str]]:
@@ -134,7 +134,7 @@ def scope_rows(results: Sequence[SliceResult]) -> list[dict[str, str]]:
     scopes = [scope for scope in SCOPES if any(scope in result.scopes for result in results)]
     scores_by_row: dict[tuple[str, ...], dict[str, list[str]]] = {}
     for (gap, score), result in zip(gap_and_score(results), results, strict=True):
-        cells = tuple(name_scope(result, scope) for scope in scopes)
+        cells = tuple(_name_scope(result, scope) for scope in scopes)
         scores_by_row.setdefault(cells, {}).setdefault(gap, []).append(score)
     n_by_gap = Counter(gap for gap, _ in gap_and_score(results))
     return [
@@ -153,12 +153,12 @@ def _name_tests(
 ) -> list[str]:
     """Return ``recall gap, WEAT 6b, 7`` for each gap; without scores where they are all."""
     return [
-        gap if len(scores) == n_by_gap[gap] > 1 else f"{gap}, {join_titles(scores)}"
+        gap if len(scores) == n_by_gap[gap] > 1 else f"{gap}, {_join_titles(scores)}"
         for gap, scores in scores_by_gap.items()
     ]
 
 
-def name_scope(result: SliceResult, scope: str) -> str:
+def _name_scope(result: SliceResult, scope: str) -> str:
     """Return yes, no, or how many there are of how many needed."""
     word = result.holds.get(scope, NOTHING)
     if word != TOO_FEW:
@@ -219,7 +219,7 @@ def headline(results: Sequence[SliceResult], smallest_change: float) -> str:
     sentences = []
     for gap, scores_by_verdict in list(scores_by_gap.items())[:MAX_GAPS]:
         phrases = [
-            phrase.format(scores=join_titles(scores_by_verdict[verdict]), x=x)
+            phrase.format(scores=_join_titles(scores_by_verdict[verdict]), x=x)
             for verdict, phrase in VERDICT_PHRASES.items()
             if verdict in scores_by_verdict
         ]
@@ -263,7 +263,7 @@ SIGNS = {RISES: 1, FALLS: -1}  # of the verdicts that claim a direction
 ResultsByGap = dict[str, dict[str, "SliceResult"]]
 
 
-def own_metrics_first(results: Sequence[SliceResult]) -> list[SliceResult]:
+def _own_metrics_first(results: Sequence[SliceResult]) -> list[SliceResult]:
     """Return the results, those of a user's own metrics first: where few are shown, these are."""
     known = {each.name for each in choice_classes(PROJECT, METRICS)}
     return sorted(results, key=lambda result: result.names["metric"] in known)
@@ -273,7 +273,7 @@ def results_by_gap(results: Sequence[SliceResult]) -> ResultsByGap:
     """Return the slice results over all embeddings and methods, by the titles of gap and score."""
     pooled = [
         result
-        for result in own_metrics_first(results)
+        for result in _own_metrics_first(results)
         if result.names["embedding"] == result.names["method"] == ALL
         and result.names["query"] != ALL
     ]
@@ -310,7 +310,7 @@ def _direction(result: SliceResult) -> str:
     return DIRECTIONS[(within.low > 0) - (within.high < 0)]
 
 
-def join_titles(names: Sequence[str]) -> str:
+def _join_titles(names: Sequence[str]) -> str:
     """Join titles, a shared first word once: ``WEAT 6b, 7, 8``."""
     first, _, remainder = names[0].partition(" ")
     if remainder and all(name.startswith(f"{first} ") for name in names):
@@ -432,7 +432,7 @@ def print_answer(
 ) -> None:
     """Print what was found, for what it holds, and what limits it."""
     tests = declared(results)
-    print_lines(wrap_all(opening_lines(tables, results, declaration)), console)
+    print_lines(_wrap_all(opening_lines(tables, results, declaration)), console)
     if tests:
         print_lines([""], console)
         shown = tests[:TESTS]
@@ -450,7 +450,7 @@ def print_answer(
             blanks=1,
         )
         print_lines(_more_line(len(tests) - TESTS, "tests in correlations.csv"), console)
-    print_lines(wrap_all(closing_lines(tables, results, declaration)), console)
+    print_lines(_wrap_all(closing_lines(tables, results, declaration)), console)
 
 
 def opening_lines(
@@ -471,7 +471,7 @@ def closing_lines(
     """Return what comes after the tables: what limits the verdicts, and what was not declared."""
     tests = declared(results)
     lines = [*reasons(tests), *within(tests, declaration.smallest_change), *detectable(tests)]
-    lines += [*reliability(tests), *exploratory_lines(results)]
+    lines += [*reliability(tests), *_exploratory_lines(results)]
     return [*lines, *describe_task(tables, declaration.utility), *_missing_values(tables)]
 
 
@@ -483,14 +483,14 @@ def _sign_line(tables: Tables) -> Iterable[str]:
         yield f"gap: {pair}{errors}; above 0 is worse for {subtrahend or pair}"
 
 
-def exploratory_lines(results: Sequence[SliceResult]) -> list[str]:
+def _exploratory_lines(results: Sequence[SliceResult]) -> list[str]:
     """Return a line for each gap that was not declared, with its direction by each score."""
     lines = []
     for gap, scores in results_by_gap(results).items():
         undeclared = {name: result for name, result in scores.items() if not result.confirmatory}
         if undeclared:
             directions = "; ".join(
-                f"{direction} {join_titles(names)}"
+                f"{direction} {_join_titles(names)}"
                 for direction, names in scores_by_direction(undeclared).items()
             )
             lines.append(f"Exploratory: {gap}: {directions}.")
@@ -498,7 +498,7 @@ def exploratory_lines(results: Sequence[SliceResult]) -> list[str]:
     return [*lines[:GAPS], *more]
 
 
-def wrap_all(lines: Iterable[str]) -> list[str]:
+def _wrap_all(lines: Iterable[str]) -> list[str]:
     """Wrap lines at ``WIDTH``."""
     return [part for line in lines for part in wrap(line, LINE_WIDTH, subsequent_indent="  ")]
 

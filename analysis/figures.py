@@ -124,7 +124,7 @@ def draw_figures(
     it.
     """
     written, undrawn = [], []
-    titled = with_titles(joined)
+    titled = _with_titles(joined)
     titled["method_title"] = joined["method"].replace(CONTROL, ORIGINAL)
     for _, part in titled.groupby(list(FAMILY), sort=False):
         family = [as_text(part, name)[0] for name in ("task", "metric", "shown_convention")]
@@ -151,7 +151,7 @@ def draw_figures(
     return written
 
 
-def with_titles(joined: pd.DataFrame) -> pd.DataFrame:
+def _with_titles(joined: pd.DataFrame) -> pd.DataFrame:
     """Add the titles of queries and gaps, and the conventions where a metric has several."""
     return joined.assign(
         shown_convention=shown_values(joined, "convention"),
@@ -195,7 +195,7 @@ def _figure3(
     )
     data = part.assign(row=row, column=column, colour=part["method_title"], shape="")
     title = f"{text.title}, by query, embedding and gap"
-    return data, name_axes(part, text)._replace(title=title, colour="method")
+    return data, _name_axes(part, text)._replace(title=title, colour="method")
 
 
 def _has_single_models(part: pd.DataFrame) -> bool:
@@ -207,10 +207,10 @@ def _by_query(part: pd.DataFrame, text: ChartText) -> tuple[pd.DataFrame, ChartT
     row, column, shape = part["query_title"], part["gap_title"], part["embedding"]
     data = part.assign(row=row, column=column, colour=part["method_title"], shape=shape)
     title = f"{text.title}, by query and gap"
-    return data, name_axes(part, text)._replace(title=title, colour="method", shape="embedding")
+    return data, _name_axes(part, text)._replace(title=title, colour="method", shape="embedding")
 
 
-def name_axes(part: pd.DataFrame, text: ChartText) -> ChartText:
+def _name_axes(part: pd.DataFrame, text: ChartText) -> ChartText:
     """Name the score and the gap on the axes, the query and the measure where there is only one."""
     queries, gaps = dict.fromkeys(part["query_title"]), dict.fromkeys(part["gap_title"])
     metric, convention = (as_text(part, name)[0] for name in ("metric", "shown_convention"))
@@ -405,7 +405,7 @@ def panel_statistics(data: pd.DataFrame, results: Sequence[SliceResult] = ()) ->
         comparable = all_rows.at(indices).comparable()
         models = observations(comparable)
         same_slice = (
-            within_by_slice.get(slice_of_panel(data.iloc[indices])) if within_by_slice else None
+            within_by_slice.get(_slice_of_panel(data.iloc[indices])) if within_by_slice else None
         )
         within = same_slice or models.average_over_clusters().within_models(FEW_PERMUTATIONS)
         line = models.line().of_sign(signs[indices])
@@ -415,7 +415,7 @@ def panel_statistics(data: pd.DataFrame, results: Sequence[SliceResult] = ()) ->
     return panels
 
 
-def slice_of_panel(data: pd.DataFrame) -> tuple[str, ...]:
+def _slice_of_panel(data: pd.DataFrame) -> tuple[str, ...]:
     """Return the slice that a panel shows, as ``biasbridge.analysis.slices`` names it."""
     values = [dict.fromkeys(as_text(data, name)) for name in SLICE_COLUMNS]
     if len(values[-1]) > 1:
@@ -645,7 +645,7 @@ def scatter_chart(
     )
     has_one_scale = is_result and len({*text_rows(table, ("metric", "convention"))}) == 1
     if is_result:
-        named = name_axes(with_titles(table), text)
+        named = _name_axes(_with_titles(table), text)
         x_title = named.x if has_one_scale else "score"
         text = text._replace(x=x_title if x == "x" else text.x, y=named.y if y == "y" else text.y)
         text = text._replace(title=title or f"{text.y} against {text.x}")

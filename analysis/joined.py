@@ -377,7 +377,7 @@ def keep_varying_options(points: pd.DataFrame, columns: Sequence[str]) -> pd.Dat
     varied_columns = {}
     for name in OPTIONS:
         cells = as_text(points, name)
-        parsed = {cell: options_of(cell) for cell in dict.fromkeys(cells)}
+        parsed = {cell: _options_of(cell) for cell in dict.fromkeys(cells)}
         rows = [parsed[cell] for cell in cells]
         varied: dict[str, None] = {}
         for members in groups:
@@ -392,7 +392,7 @@ def keep_varying_options(points: pd.DataFrame, columns: Sequence[str]) -> pd.Dat
     return points.assign(**varied_columns)
 
 
-def options_of(text: str) -> Mapping[str, str]:
+def _options_of(text: str) -> Mapping[str, str]:
     """Return the options in a cell. Raise ``InputError`` for a cell that holds none."""
     if not text:
         return {}

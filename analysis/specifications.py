@@ -314,7 +314,7 @@ def specification_table(curves: Sequence[Curve]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["task", "rank", *CHOICES, *Specification._fields[1:]])
 
 
-def level_table(curves: Sequence[Curve]) -> pd.DataFrame:
+def _level_table(curves: Sequence[Curve]) -> pd.DataFrame:
     """Return one row per level of a choice; the first of each task, choice and level ``all``, is
     the whole curve, with the permutation ``p`` of its median.
     """
@@ -335,7 +335,7 @@ def write_curves(curves: Sequence[Curve], folder: Path, console: Console) -> lis
     print_lines((curve.sentence() for curve in curves), console)
     tables = {
         "specifications": specification_table(curves),
-        "specification_levels": level_table(curves),
+        "specification_levels": _level_table(curves),
     }
     return write_csv_tables(folder, tables) + draw_curves(curves, folder / "figures")
 

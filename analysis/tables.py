@@ -130,7 +130,7 @@ def as_float(table: pd.DataFrame, column: str) -> NDArray[np.float64]:
 
 
 def _number(value: object, column: str, row: int) -> float:
-    if is_blank(value) or str(value).strip().lower() in MISSING:
+    if _is_blank(value) or str(value).strip().lower() in MISSING:
         return np.nan
     try:
         return float(str(value))
@@ -190,7 +190,7 @@ def group_indices(keys: Iterable[Key]) -> dict[Key, NDArray[np.intp]]:
     return {key: np.array(places) for key, places in places_by_key.items()}
 
 
-def is_blank(value: object) -> bool:
+def _is_blank(value: object) -> bool:
     """Test whether a cell is empty: None, NaN, NA or empty text."""
     return is_scalar(value) and (pd.isna(value) or value == "")
 
@@ -199,7 +199,7 @@ def _label(value: object, column: str, empty: str) -> str:
     if not is_scalar(value):
         kind = type(value).__name__
         raise InputError(f"column {column!r} holds a {kind}; give a text or a number in each cell")
-    if is_blank(value):
+    if _is_blank(value):
         return empty
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
@@ -279,7 +279,7 @@ def without_local_details(tables: Tables) -> Tables:
     points = tables.points.drop(columns="traceback", errors="ignore")
     if "error" in points:
         points = points.assign(
-            error=[mask_slurs(without_folders(error)) for error in as_text(points, "error")]
+            error=[mask_slurs(_without_folders(error)) for error in as_text(points, "error")]
         )
     tables = tables._replace(points=points, intrinsic=_mask_words(tables.intrinsic))
     return Tables(*map(escape_control, tables))
@@ -300,7 +300,7 @@ def _mask_words(scores: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def without_folders(text: str) -> str:
+def _without_folders(text: str) -> str:
     """Replace the folders of every absolute path by ``...``."""
     for folder in (Path.cwd(), Path.home()):
         text = text.replace(f"{folder}/", ".../") if folder != Path("/") else text
@@ -492,7 +492,7 @@ def describe_mixture(makers: Iterable[BuildRecord]) -> str:
     for maker in makers:
         codes[f"{maker.step} ({maker.made_by})"].add(maker.code)
     parts = [f"{name} by {len(hashes)} codes" for name, hashes in codes.items() if len(hashes) > 1]
-    for library, versions in versions_by_library(makers).items():
+    for library, versions in _versions_by_library(makers).items():
         if len(versions) > 1:
             parts.append(f"{library} {' and '.join(versions)}")
     return "; ".join(parts)
@@ -500,12 +500,12 @@ def describe_mixture(makers: Iterable[BuildRecord]) -> str:
 
 def describe_processor(makers: Iterable[BuildRecord]) -> str:
     """Return a note where networks were trained on a CPU; empty where none was."""
-    sets = versions_by_library(makers).get(INSTRUCTIONS)
+    sets = _versions_by_library(makers).get(INSTRUCTIONS)
     other = "digits of networks may differ on another processor"
     return f"{INSTRUCTIONS}: {' and '.join(sets)}; {other}" if sets else ""
 
 
-def versions_by_library(makers: Iterable[BuildRecord]) -> Mapping[str, list[str]]:
+def _versions_by_library(makers: Iterable[BuildRecord]) -> Mapping[str, list[str]]:
     """Return the versions of the project and of each library that made any of the results."""
     versions: dict[str, set[str]] = defaultdict(set)
     for maker in makers:
@@ -520,7 +520,7 @@ def describe_provenance(makers: Iterable[BuildRecord]) -> str:
     records = list(makers)
     if not records:
         return "not recorded"
-    versions_by_name = versions_by_library(records).items()
+    versions_by_name = _versions_by_library(records).items()
     versions = ", ".join(f"{name} {' and '.join(numbers)}" for name, numbers in versions_by_name)
     return (
         f"mixed: {differing}. {versions}" if (differing := describe_mixture(records)) else versions

@@ -66,7 +66,7 @@ def gap_tables(block: pd.DataFrame, groups: Sequence[str], *, is_pair: bool) -> 
     return tables
 
 
-def gap_matrices(block: pd.DataFrame, groups: Sequence[str]) -> list[TextTable]:
+def _gap_matrices(block: pd.DataFrame, groups: Sequence[str]) -> list[TextTable]:
     """Return a table of gaps, groups by measures, for each side that groups are compared with."""
     gaps = block[block["kind"] == "gap"]
     measures = list(gaps["measure"].unique())
@@ -90,7 +90,7 @@ def _gap_table(heading: str, rows: Sequence[Row], measures: Sequence[str] = ()) 
         "group": [str(row["unprivileged"]) for row in rows],
         "compared with": [IN_WORDS.get(row["privileged"], str(row["privileged"])) for row in rows],
         "gap": [row_estimate(row, plus=True) for row in rows],
-        "could be missed": [format_number(detectable_gap(row)) for row in rows],
+        "could be missed": [format_number(_detectable_gap(row)) for row in rows],
         "n": [_count(row["support_unprivileged"]) for row in rows],
         "n compared": [_count(row["support_privileged"]) for row in rows],
         "why no value": [str(row["reason"]) for row in rows],
@@ -116,7 +116,7 @@ def _largest_table(block: pd.DataFrame) -> list[TextTable]:
     return [TextTable("Furthest apart", head, rows)] if rows else []
 
 
-def detectable_gap(row: Row) -> float:
+def _detectable_gap(row: Row) -> float:
     """Return the gap that samples of this size detect with power .8: 2.8 standard errors."""
     return float(row["high"] - row["low"]) / 2 * MISSED_FACTOR
 
@@ -132,7 +132,7 @@ def group_names(rows: Iterable[Row]) -> str:
     return ", ".join(dict.fromkeys(str(row["unprivileged"]) for row in rows))
 
 
-def measure_names(rows: Iterable[Row]) -> str:
+def _measure_names(rows: Iterable[Row]) -> str:
     """Join the distinct measures of rows."""
     return " and ".join(dict.fromkeys(measure_title(row["measure"]) for row in rows))
 
@@ -217,7 +217,7 @@ def _worse_lines(significant: Sequence[Row], block: pd.DataFrame) -> list[Line]:
 def _uncertain_lines(explained: ExplainedGaps) -> list[Line]:
     lines = []
     if rows := explained.by_base_rates:
-        names = f"{capitalise(measure_names(rows))} differ for {group_names(rows)}"
+        names = f"{capitalise(_measure_names(rows))} differ for {group_names(rows)}"
         lines.append(("", f"{names}, which unequal base rates alone can cause (below)."))
     if rows := explained.not_significant:
         expected = round(ALPHA * explained.n_tested)
@@ -243,14 +243,14 @@ def _group_sentence(row: Row, block: pd.DataFrame) -> Line:
     )
 
 
-def pair_sentence(row: Row) -> Line:
+def _pair_sentence(row: Row) -> Line:
     """Format ``Recall is worse for female by .19 [.03,.29]``, or that no difference is seen."""
     name = capitalise(measure_title(str(row["measure"])))
     if isnan(row["value"]):
         return "", f"{name}: no value, {row['reason']}."
     n = f"n {row['support_privileged']:,} and {row['support_unprivileged']:,}"
     if not (row["low"] > 0 or row["high"] < 0):
-        missed = f"A gap below about {format_number(detectable_gap(row))} could be missed."
+        missed = f"A gap below about {format_number(_detectable_gap(row))} could be missed."
         estimate = row_estimate(row, plus=True)
         return f"{name}: no difference seen", f", {estimate} ({n}). {missed}"
     if row["value"] > 0:
@@ -331,7 +331,7 @@ class GapBlock(NamedTuple):
     def tables(self) -> list[TextTable]:
         """Tables of values and of gaps, groups by measures."""
         values = value_table(self.table, self.groups, plus=self.is_change)
-        gaps = gap_matrices(self.table, self.groups)
+        gaps = _gap_matrices(self.table, self.groups)
         return [values._replace(heading="Values by group"), *gaps]
 
 
@@ -361,7 +361,7 @@ def _describe(name: str, block: pd.DataFrame, label: str) -> GapBlock:
         [first, *lines] = describe_changes(block.to_dict("records"), measure_title, label)
         headline = "".join(first)
     elif is_pair:
-        headline, lines = "", [pair_sentence(row) for row in gaps.to_dict("records")]
+        headline, lines = "", [_pair_sentence(row) for row in gaps.to_dict("records")]
     else:
         headline, lines = many_sentences(block, gaps, base_rates_differ=bool(warning))
     if "n_clusters" in block:

@@ -186,11 +186,11 @@ def _card(
     has_pairs: bool,
 ) -> Card:
     done = tables.points.loc[tables.points["status"] == "done", "point"]
-    missing_scores = scores_lacking(tables.intrinsic[tables.intrinsic["point"].isin(done)])
+    missing_scores = _scores_lacking(tables.intrinsic[tables.intrinsic["point"].isin(done)])
     if has_pairs:
         return answer_card(slice_results, tables, declared, missing_scores)
     gaps = tables.extrinsic[tables.extrinsic["kind"] == "gap"]
-    return missing_results_card(missing_scores, gaps_lacking(gaps), tables, declared.utility)
+    return _missing_results_card(missing_scores, _gaps_lacking(gaps), tables, declared.utility)
 
 
 def _within_size(data: Mapping[str, Json], **values: object) -> str:
@@ -302,12 +302,12 @@ def answer_card(
     )
 
 
-def missing_results_card(
+def _missing_results_card(
     missing_scores: Sequence[str], missing_gaps: Sequence[str], tables: Tables, utility: str
 ) -> Card:
     """Write the card of a study in which no model has a score and a gap.
 
-    The reasons are those of ``scores_lacking`` and ``gaps_lacking``.
+    The reasons are those of ``_scores_lacking`` and ``_gaps_lacking``.
     """
     sentences = [
         f"No {side} is available: {'; '.join(reasons)}."
@@ -484,7 +484,7 @@ def _range(values: Iterable[float]) -> str:
 MAX_WORDS = 6
 
 
-def scores_lacking(intrinsic: pd.DataFrame) -> list[str]:
+def _scores_lacking(intrinsic: pd.DataFrame) -> list[str]:
     """Explain for each query why it has no score at some points.
 
     ``weat7, at 2 of 9 points: 20 of its 32 words have no vector (math, algebra)``.
@@ -513,7 +513,7 @@ def _reason(rows: pd.DataFrame) -> str:
     return f"{n_oov} of its {with_count(n_oov + n_found, 'word')} {verb} no vector ({listed})"
 
 
-def gaps_lacking(gaps: pd.DataFrame) -> list[str]:
+def _gaps_lacking(gaps: pd.DataFrame) -> list[str]:
     """Explain for each gap without any value why it has none."""
     return [
         f"{title}: {'; '.join(dict.fromkeys(filter(None, rows['reason'])))}"

@@ -148,7 +148,7 @@ def _tests(results: Sequence[SliceResult]) -> Sequence[Json]:
         {
             "gap": gap,
             "score": score,
-            **{name: unbroken(cell) for name, cell in describe_slice(result).items()},
+            **{name: _unbroken(cell) for name, cell in describe_slice(result).items()},
             "note": result.note,
         }
         for (gap, score), result in zip(gap_and_score(results), results, strict=True)
@@ -218,7 +218,7 @@ def _estimates(tables: Tables, table: pd.DataFrame) -> dict[str, Json]:
         **_point_indices(tables, table),
         **columns(table, ("value", "low", "high", "reason")),
         "items": columns(table, ("support",))["support"],
-        ESTIMATE: [unbroken(estimate) for estimate in format_estimates(table)],
+        ESTIMATE: [_unbroken(estimate) for estimate in format_estimates(table)],
     }
 
 
@@ -304,13 +304,13 @@ def _titles(table: pd.DataFrame) -> dict[str, Sequence[Json]]:
 
 def _table_records(table: pd.DataFrame) -> list[dict[str, Json]]:
     cells = {
-        str(name): [unbroken(cell) if isinstance(cell, str) else cell for cell in column]
+        str(name): [_unbroken(cell) if isinstance(cell, str) else cell for cell in column]
         for name, column in columns(table, table.columns).items()
     }
     return _records(cells)
 
 
-def unbroken(cell: str) -> str:
+def _unbroken(cell: str) -> str:
     """Keep an estimate on one line, by a no-break space."""
     return cell.replace(" [", "\u00a0[")
 
