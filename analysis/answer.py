@@ -63,6 +63,14 @@ VERDICT_PHRASES = {
     CANNOT_TELL: "cannot tell with {scores}",
 }
 MAX_GAPS = 3  # named in the headline
+DIRECTIONS = {1: "rises with", -1: "falls with", 0: "no clear relation with"}
+SIGNS = {RISES: 1, FALLS: -1}  # of the verdicts that claim a direction
+ResultsByGap = dict[str, dict[str, "SliceResult"]]
+PEARSON = "Pearson's r"
+R_RM = "r_rm, repeated-measures correlation within parents"
+HOLM = "p (Holm)"
+LINE_WIDTH = 80
+TESTS, GAPS = 12, 4  # shown; the tables hold all
 
 
 def declared(results: Sequence[SliceResult]) -> list[SliceResult]:
@@ -258,10 +266,6 @@ def planted_line(points: pd.DataFrame, results: Sequence[SliceResult]) -> str:
 
 # For every gap the scores that it rises or falls with, over all embeddings and methods.
 
-DIRECTIONS = {1: "rises with", -1: "falls with", 0: "no clear relation with"}
-SIGNS = {RISES: 1, FALLS: -1}  # of the verdicts that claim a direction
-ResultsByGap = dict[str, dict[str, "SliceResult"]]
-
 
 def _own_metrics_first(results: Sequence[SliceResult]) -> list[SliceResult]:
     """Return the results, those of a user's own metrics first: where few are shown, these are."""
@@ -319,10 +323,6 @@ def _join_titles(names: Sequence[str]) -> str:
 
 
 # The slices of a study or a table on the terminal: a line each, verdicts, and a line a gap.
-
-PEARSON = "Pearson's r"
-R_RM = "r_rm, repeated-measures correlation within parents"
-HOLM = "p (Holm)"
 
 
 def print_slices(results: Sequence[SliceResult], title: str, console: Console) -> None:
@@ -419,9 +419,6 @@ def _print_grouped(
 
 
 # The answer of a study on the terminal, in 25 lines of 80 columns.
-
-LINE_WIDTH = 80
-TESTS, GAPS = 12, 4  # shown; the tables hold all
 
 
 def print_answer(

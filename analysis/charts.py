@@ -69,6 +69,11 @@ STAMP = (
 )
 VERSION_HEIGHT = alt.Step(11)  # of a mark, where versions lie beside each other
 Drawing: TypeAlias = alt.TopLevelMixin
+ALL = "all"
+MAX_GROUPS = 30  # per chart: more cannot be distinguished
+GAP_WIDTH = 250
+MAX_LINES = 6  # groups by threshold: more lines cannot be told apart
+SCORE_WIDTH = 220
 
 
 def finish(chart: Any, title: str, notes: Sequence[str] = ()) -> Drawing:
@@ -169,11 +174,6 @@ def rule_at(value: float, **options: Any) -> alt.Chart:
 
 
 # Charts of a table of gaps, as ``biasbridge.gaps`` returns it.
-
-ALL = "all"
-MAX_GROUPS = 30  # per chart: more cannot be distinguished
-GAP_WIDTH = 250
-MAX_LINES = 6  # groups by threshold: more lines cannot be told apart
 
 
 def order_groups(table: pd.DataFrame) -> list[str]:
@@ -287,8 +287,6 @@ def _gap_panel(
 
 
 # A chart of a table of scores, as ``biasbridge.audit`` returns it.
-
-SCORE_WIDTH = 220
 
 
 def scores_chart(table: pd.DataFrame) -> alt.TopLevelMixin:

@@ -64,6 +64,7 @@ if TYPE_CHECKING:
 
 CLASSIFIER = "classifier"
 MAX_TIE_RATIO = 3  # times the number of ties expected by chance
+DECLARED = Declaration()  # the default of a study
 
 
 @dataclass(frozen=True)
@@ -234,13 +235,6 @@ def _ties_by_chance(values: Sequence[float]) -> bool:
     return tied <= MAX_TIE_RATIO * (1 - (1 - 1 / grid_size) ** (int(other_counts.sum()) - 1))
 
 
-# Correlations of scores and gaps, by slices.
-#
-# biasbridge correlate results/hatespeech_en
-# biasbridge correlate my.csv --x WEAT --y "Performance Gap" --by Metric,Embedding \\
-#     --observation Name --parent Base --confirmatory all --out slices.csv
-
-DECLARED = Declaration()  # the default of a study
 NO_LEVELS = Levels()
 
 

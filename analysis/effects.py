@@ -89,6 +89,12 @@ PARENT = ("embedding", "corpus", "parent_options")
 OUTCOME = ("side", *SCORE, *GAP)
 DEBIASED, OVERBIASED = DOSE_SIGN
 Names = tuple[str, ...]
+TABLE = "effects.csv"
+NEAR_END = 0.025  # share of the scale: 1.9 and more for WEAT's effect size
+OFTEN = 0.25  # share of the scores
+SIDES = {"score": "scores", "gap": "gaps"}
+EFFECTS_TITLE = "effect of each condition: mean over parents, less the unmodified embedding"
+SLICE = ("task", *GAP, "label_method", *SCORE)
 
 
 class Effect(NamedTuple):
@@ -333,12 +339,6 @@ def _outcomes(tables: Tables, utility: str) -> Iterator[pd.DataFrame]:
 
 # The effect of each modification as a table: on the terminal and in ``effects.csv``.
 
-TABLE = "effects.csv"
-NEAR_END = 0.025  # share of the scale: 1.9 and more for WEAT's effect size
-OFTEN = 0.25  # share of the scores
-SIDES = {"score": "scores", "gap": "gaps"}
-EFFECTS_TITLE = "effect of each condition: mean over parents, less the unmodified embedding"
-
 
 def effect_table(results: Sequence[Effect]) -> pd.DataFrame:
     """Return one row per effect."""
@@ -501,8 +501,6 @@ def saturation(tables: Tables) -> str:
 #
 # The correlations are r_rm: of score and gap (its mean over levels) within parents; of the signed
 # label dose (negative: debias) and the gap within embeddings.
-
-SLICE = ("task", *GAP, "label_method", *SCORE)
 
 
 class Crossing(NamedTuple):

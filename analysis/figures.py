@@ -97,6 +97,20 @@ HELD_OUT = "held_out"  # the subset of a task's own test items, beside a challen
 POINT_COLUMNS = ("point", "task", "embedding", "method", "direction", "dose", "wordset", "seed")
 VALUES = ("x", "x_low", "x_high", "y", "y_low", "y_high", "reason", "generated")
 NUMBERS = (*POINT_COLUMNS, *SCORE, *GAP, *VALUES)
+# Width and height in pixels by the number of columns.
+PANEL_SIZES = {1: (460, 320), 2: (300, 200)}
+SMALL_PANEL = (210, 170)
+SPACING = alt.RowColnumber(row=18, column=30)  # keeps labels of neighbouring axes apart
+SCALE: dict[str, Any] = {"zero": False, "nice": True, "padding": 6}
+PLACES = ("row", "column", "colour", "shape")
+INTERVALS = ("x_low", "x_high", "y_low", "y_high")
+Side = TypeVar("Side", alt.Row, alt.Column)
+WITHIN = (
+    "Above each panel: r_rm of its points, within parents, each model once at its mean. Line: the"
+    " slope within parents."
+)
+MAX_PANELS = 60  # of a figure that is legible
+MIXED = f"r is of scores with their sign changed where {REVERSED}"
 
 
 def draw_figures(
@@ -291,16 +305,6 @@ def _numbers(data: pd.DataFrame, panels: Sequence[Panel]) -> pd.DataFrame:
 
 
 # A grid of scatter plots with the correlation above each panel.
-
-# Width and height in pixels by the number of columns.
-PANEL_SIZES = {1: (460, 320), 2: (300, 200)}
-SMALL_PANEL = (210, 170)
-SPACING = alt.RowColnumber(row=18, column=30)  # keeps labels of neighbouring axes apart
-SCALE: dict[str, Any] = {"zero": False, "nice": True, "padding": 6}
-PLACES = ("row", "column", "colour", "shape")
-INTERVALS = ("x_low", "x_high", "y_low", "y_high")
-
-Side = TypeVar("Side", alt.Row, alt.Column)
 
 
 class ChartText(NamedTuple):
@@ -557,20 +561,6 @@ def _shapes(names: list[str], text: ChartText) -> alt.Shape:
 
 def _legend(title: str) -> dict[str, Any]:
     return {"title": title} if title else {"title": title, "legend": None}
-
-
-# Scatter plots of any tidy table, or the paper's figures from a results folder.
-#
-# biasbridge scatter results/hatespeech_en
-# biasbridge scatter my.csv --x WEAT --y "Performance Gap" --row Metric --column Embedding \\
-#     --out my.svg
-
-WITHIN = (
-    "Above each panel: r_rm of its points, within parents, each model once at its mean. Line: the"
-    " slope within parents."
-)
-MAX_PANELS = 60  # of a figure that is legible
-MIXED = f"r is of scores with their sign changed where {REVERSED}"
 
 
 def grid_data(

@@ -64,6 +64,9 @@ GAP_COLUMNS = (
     *("low", "high", "resampled", "reason", "expected_from_base_rates"),
     *("support", "support_privileged", "support_unprivileged", "group_by"),
 )
+# Options of the unmodified embedding, of its modification, of the task
+OPTIONS = ("parent_options", "method_options", "task_options")
+MIN_ABOVE_BASELINE = 0.05  # utility above the majority baseline that a verdict needs
 
 
 def join_points(tables: Tables, utility: str = UTILITY) -> pd.DataFrame:
@@ -365,9 +368,6 @@ def _gap_rows(extrinsic: pd.DataFrame) -> pd.DataFrame:
 
 # Options of a sweep without a column of their own, such as ``modified.epochs``.
 
-# Options of the unmodified embedding, of its modification, of the task
-OPTIONS = ("parent_options", "method_options", "task_options")
-
 
 def keep_varying_options(points: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
     """Keep only the options, ``modified.epochs=1``, that differ between points with the same values
@@ -409,8 +409,6 @@ def _options_of(text: str) -> Mapping[str, str]:
 
 # How well the task is done, beside the majority baseline; and the part of a gap that the groups'
 # base rates alone would make.
-
-MIN_ABOVE_BASELINE = 0.05  # utility above the majority baseline that a verdict needs
 
 
 def low_utility_reason(joined: pd.DataFrame, utility: str) -> str:

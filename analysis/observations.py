@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 
 LABELS = ("model", "parent", "cluster", "condition", "method", "family", "word_list", "pattern")
+MAX_MISSING = 0.2  # share of models: a kind of row that more of them lack is left out for all
 
 
 class SlopeLine(NamedTuple):
@@ -229,8 +230,6 @@ def widest(levels: Mapping[str, Sequence[str]], parent: Sequence[str]) -> Labels
 
 
 # The rows of a slice, and the rows that the means of models are taken over.
-
-MAX_MISSING = 0.2  # share of models: a kind of row that more of them lack is left out for all
 
 
 @dataclass(frozen=True)

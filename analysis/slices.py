@@ -35,6 +35,27 @@ if TYPE_CHECKING:
 
 
 SMALL = 0.0995  # numbers below are given to three digits, others to two
+FEW_PERMUTATIONS = 999  # permutations of a slice without verdict
+DECLARED_COLUMNS = (
+    *("gap_unmodified", "score_low", "score_high", "change", "change_low", "change_high"),
+    *("verdict", "why", "detectable_change", "p_holm"),
+)
+RESULT_COLUMNS = (
+    *("n", "n_parents", "n_conditions", "n_lost", *DECLARED_COLUMNS),
+    *("r_rm", "low", "high", "r_pearson", "r_given_utility", "reliability_y"),
+    *("synthetic", "note"),
+)
+SCOPE_COLUMNS = ("scope", "holds", "n", "needed", "change", "change_low", "change_high", "note")
+CORRELATION_COLUMNS = (*SLICE_COLUMNS, *RESULT_COLUMNS)
+EXPLORATORY_COLUMNS = tuple(
+    "p" if name == "p_holm" else name
+    for name in CORRELATION_COLUMNS
+    if name not in ("verdict", "why", "detectable_change")
+)
+Names = dict[str, str]
+MAX_EQUAL_SHARE = 0.5  # share of models with the same score, or gap: more is saturation
+MIN_PEARSON = 3  # points
+MAX_MODEL_SHARE = 2 / 3  # share of the variance within parents that one model may carry
 
 
 class Nonlinearity(NamedTuple):
@@ -111,24 +132,6 @@ def partial_f(residual: Residuals, columns: Floats) -> float:
 
 
 # The result of a slice, and the tables of slice results and of what they hold for.
-
-FEW_PERMUTATIONS = 999  # permutations of a slice without verdict
-DECLARED_COLUMNS = (
-    *("gap_unmodified", "score_low", "score_high", "change", "change_low", "change_high"),
-    *("verdict", "why", "detectable_change", "p_holm"),
-)
-RESULT_COLUMNS = (
-    *("n", "n_parents", "n_conditions", "n_lost", *DECLARED_COLUMNS),
-    *("r_rm", "low", "high", "r_pearson", "r_given_utility", "reliability_y"),
-    *("synthetic", "note"),
-)
-SCOPE_COLUMNS = ("scope", "holds", "n", "needed", "change", "change_low", "change_high", "note")
-CORRELATION_COLUMNS = (*SLICE_COLUMNS, *RESULT_COLUMNS)
-EXPLORATORY_COLUMNS = tuple(
-    "p" if name == "p_holm" else name
-    for name in CORRELATION_COLUMNS
-    if name not in ("verdict", "why", "detectable_change")
-)
 
 
 class SliceResult(NamedTuple):
@@ -298,8 +301,6 @@ def _scope_row(result: SliceResult, scope: str) -> dict[str, object]:
 
 # Slices of a table: every combination of the columns that name its rows, each also pooled.
 
-Names = dict[str, str]
-
 
 def slices(
     table: pd.DataFrame, kinds: Sequence[str], pooled: Sequence[str] = ()
@@ -383,10 +384,6 @@ def _around(result: SliceResult, name: str) -> tuple[str, ...]:
 
 
 # The measurement of a slice: from its rows to r_rm and what bears on a verdict.
-
-MAX_EQUAL_SHARE = 0.5  # share of models with the same score, or gap: more is saturation
-MIN_PEARSON = 3  # points
-MAX_MODEL_SHARE = 2 / 3  # share of the variance within parents that one model may carry
 
 
 def measure_slice(

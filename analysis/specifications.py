@@ -49,6 +49,10 @@ CURVE_PERMUTATIONS = 1_999
 MIN_PERMUTATIONS = 199
 MAX_CELLS = 100_000_000  # observations times permutations
 Key = tuple[str, ...]
+CURVE_WIDTH = 620
+MAX_LEVELS = 40  # most levels drawn below the curve
+R_RM_TITLE = "r_rm, 95% interval"
+LEVELS = alt.Axis(labelLimit=320)
 
 
 class Specification(NamedTuple):
@@ -293,11 +297,6 @@ def _between(values: Floats, group: Ints) -> float:
 
 
 # The specification curves of a study as tables and a figure.
-
-CURVE_WIDTH = 620
-MAX_LEVELS = 40  # most levels drawn below the curve
-R_RM_TITLE = "r_rm, 95% interval"
-LEVELS = alt.Axis(labelLimit=320)
 
 
 def specification_table(curves: Sequence[Curve]) -> pd.DataFrame:

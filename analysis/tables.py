@@ -53,6 +53,35 @@ EXTRINSIC_NUMBERS = (
     *("value", "low", "high", "support", "coverage"),
     *("majority_baseline", "expected_from_base_rates"),
 )
+# The folders of a path in quotation marks, which may hold spaces, and of any other path
+FOLDERS = re.compile(r"""(?<=['"])/[^'"]*/|(?<![\w.:/~-])(?:file://)?/(?:[^\s/:;,'"()]+/)+""")
+RENAMED = {  # by table: columns of former versions
+    "points": {
+        "vectors_key": "unit_key",
+        "base_key": "parent_key",
+        "mixture": "synthetic_mix",
+        "asks_about": "word_groups",
+    },
+    "intrinsic": {"least": "scale_min", "most": "scale_max", "lost": "oov", "n_lost": "n_oov"},
+    "extrinsic": {
+        "constant": "majority_baseline",
+        "from_base_rates": "expected_from_base_rates",
+    },
+}
+DRAWN_PREFIX = "from_"  # prefix of queries whose words come from posts
+N_REQUIRED = 3  # number of tables that every folder has
+SETTINGS = "correlation.json"
+DETAILS = "details.txt"
+WRITES = (  # by the default study
+    *(SETTINGS, DETAILS),
+    *("correlations.csv", "exploratory.csv", "scopes.csv", "effects.csv", "crossed.csv"),
+    *("specifications.csv", "specification_levels.csv"),
+    *("figures", "report.html", "correlations.tex"),
+)
+CONCLUSIONS_JSON = "concluded.json"  # names of the files that studies wrote beside the tables
+RESERVED = frozenset({"", ".", "..", "points", "earlier"})  # names that no study may write
+PROVENANCE_CSV = "provenance.csv"
+INSTRUCTIONS = "CPU instructions"  # stand beside the versions of libraries
 
 
 class Tables(NamedTuple):
@@ -206,36 +235,8 @@ def _label(value: object, column: str, empty: str) -> str:
 
 # The tables of a results folder: read, written whole, and never over those of other points.
 
-# The folders of a path in quotation marks, which may hold spaces, and of any other path
-FOLDERS = re.compile(r"""(?<=['"])/[^'"]*/|(?<![\w.:/~-])(?:file://)?/(?:[^\s/:;,'"()]+/)+""")
 
-
-RENAMED = {  # by table: columns of former versions
-    "points": {
-        "vectors_key": "unit_key",
-        "base_key": "parent_key",
-        "mixture": "synthetic_mix",
-        "asks_about": "word_groups",
-    },
-    "intrinsic": {"least": "scale_min", "most": "scale_max", "lost": "oov", "n_lost": "n_oov"},
-    "extrinsic": {
-        "constant": "majority_baseline",
-        "from_base_rates": "expected_from_base_rates",
-    },
-}
-DRAWN_PREFIX = "from_"  # prefix of queries whose words come from posts
-N_REQUIRED = 3  # number of tables that every folder has
 FILES = tuple(f"{name}.parquet" for name in Tables._fields)
-SETTINGS = "correlation.json"
-DETAILS = "details.txt"
-WRITES = (  # by the default study
-    *(SETTINGS, DETAILS),
-    *("correlations.csv", "exploratory.csv", "scopes.csv", "effects.csv", "crossed.csv"),
-    *("specifications.csv", "specification_levels.csv"),
-    *("figures", "report.html", "correlations.tex"),
-)
-CONCLUSIONS_JSON = "concluded.json"  # names of the files that studies wrote beside the tables
-RESERVED = frozenset({"", ".", "..", "points", "earlier"})  # names that no study may write
 
 
 def read_tables(results_dir: str | Path) -> Tables:
@@ -443,9 +444,6 @@ def _point_keys(path: Path) -> set[str]:
 
 
 # Provenance of the results of a sweep: the code version and library versions that made them.
-
-PROVENANCE_CSV = "provenance.csv"
-INSTRUCTIONS = "CPU instructions"  # stand beside the versions of libraries
 
 
 class BuildRecord(NamedTuple):

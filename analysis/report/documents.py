@@ -38,6 +38,24 @@ METHOD = (
     " their gaps, Price and Bonett's of differences between versions); what differs from 0 does so"
     " after adjustment over all groups and measures."
 )
+KINDS = {"value": "", "gap": " gap", "max_difference": " largest difference"}
+SPECIAL = {
+    "\\": r"\textbackslash{}",
+    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    **{sign: f"{{{sign}}}" for sign in "[]*"},  # after a line's end an option of its
+}
+MODELS, R_RM, HOLM = "models / parents / conditions", "r_rm [95%]", "p (Holm)"
+READ = (
+    "% Change of the gap over the range of the score; r_rm: repeated-measures correlation within"
+    " parents; p adjusted over these tests."
+)
+LEFT = (SCORE_HEADING, VERDICT_HEADING, TEST_HEADING)
+SYNTHETIC = "% Synthetic data: no evidence about the world."
 
 
 class GapFacts(NamedTuple):
@@ -133,8 +151,6 @@ def format_gaps(kind: str, table: pd.DataFrame, facts: GapFacts) -> str:
 
 # A table of gaps in the exchange format of Every Eval Ever, schema 0.3.0.
 
-KINDS = {"value": "", "gap": " gap", "max_difference": " largest difference"}
-
 
 def evaluation_log(
     table: pd.DataFrame, file: str, modified: int, columns: Mapping[str, Any]
@@ -199,24 +215,6 @@ def _result(row: Mapping[Hashable, Any], file: str, cluster: str | None) -> dict
 
 
 # The answer of a study as LaTeX tables: the declared tests, and what they hold for.
-
-SPECIAL = {
-    "\\": r"\textbackslash{}",
-    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    **{sign: f"{{{sign}}}" for sign in "[]*"},  # after a line's end an option of its
-}
-MODELS, R_RM, HOLM = "models / parents / conditions", "r_rm [95%]", "p (Holm)"
-READ = (
-    "% Change of the gap over the range of the score; r_rm: repeated-measures correlation within"
-    " parents; p adjusted over these tests."
-)
-LEFT = (SCORE_HEADING, VERDICT_HEADING, TEST_HEADING)
-SYNTHETIC = "% Synthetic data: no evidence about the world."
 
 
 def correlations_tex(

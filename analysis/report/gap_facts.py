@@ -25,6 +25,17 @@ if TYPE_CHECKING:
 Row: TypeAlias = "Mapping[Hashable, Any]"
 MISSED_FACTOR = (1.959964 + 0.841621) / 1.959964  # times half an interval: power .8 at .05
 TEXT_COLUMNS = ("measure", "group", "compared with", "worst", "best", "why no value")
+Line = tuple[str, str]  # in bold, and the rest
+ERROR_RATES = ("fpr", "fnr")  # lower is better
+MOVED_BY_BASE_RATES = ("precision", "f1", "accuracy", "selection_rate")
+LARGE_DIFFERENCE = 0.1  # of base rates; from here precision gaps need a caution
+LIMITS = (
+    "No detected gap does not mean no gap: its interval says which gaps remain possible.",
+    "The intervals cover other items of the same kind. They do not cover another training of the"
+    " classifier, wrong labels, or people missing from the data.",
+    "Which gap matters depends on what the classifier is used for. Equal precision and equal recall"
+    " cannot both hold where base rates differ, unless the classifier makes no errors.",
+)
 
 
 class TextTable(NamedTuple):
@@ -142,11 +153,6 @@ def _count(value: object) -> str:
 
 
 # The sentences of the page of gaps: who fares worse, by how much, and whether by chance.
-
-Line = tuple[str, str]  # in bold, and the rest
-ERROR_RATES = ("fpr", "fnr")  # lower is better
-MOVED_BY_BASE_RATES = ("precision", "f1", "accuracy", "selection_rate")
-LARGE_DIFFERENCE = 0.1  # of base rates; from here precision gaps need a caution
 
 
 class ExplainedGaps(NamedTuple):
@@ -302,14 +308,6 @@ def _precision(base_rate: float, recall: float, fpr: float) -> float:
 
 
 # What a table of gaps says of each classifier and class, for pages and documents.
-
-LIMITS = (
-    "No detected gap does not mean no gap: its interval says which gaps remain possible.",
-    "The intervals cover other items of the same kind. They do not cover another training of the"
-    " classifier, wrong labels, or people missing from the data.",
-    "Which gap matters depends on what the classifier is used for. Equal precision and equal recall"
-    " cannot both hold where base rates differ, unless the classifier makes no errors.",
-)
 
 
 class GapBlock(NamedTuple):

@@ -79,6 +79,11 @@ TOOLTIP_COLUMNS = ("by_group", "groups", "n_found", "n_oov", "support", "reason"
 # What reading a damaged JSON file, or a number in it, can raise
 DAMAGED = (OSError, ValueError, TypeError, AttributeError, OverflowError, RecursionError)
 LIBRARIES = ("numpy", "pandas", "scipy", "vl-convert-python")
+MAX_LINES = 8  # gaps described; the table of gaps has all
+Cells = tuple[Sequence[str], Sequence[Sequence[str]]]  # names of columns, and rows
+MOST_QUERIES = 8
+ERROR_RATES = ("fpr", "fnr")  # higher is worse
+MAX_WORDS = 6
 
 
 def build_report(
@@ -268,9 +273,6 @@ def _values(table: pd.DataFrame, column: str) -> str:
 
 # The card on top of a page: the lines and tables of the terminal, and the gaps before.
 
-MAX_LINES = 8  # gaps described; the table of gaps has all
-Cells = tuple[Sequence[str], Sequence[Sequence[str]]]  # names of columns, and rows
-
 
 class Card(NamedTuple):
     """The sentences that come ``first``, ``lines`` below them, the tables of changes by gap and of
@@ -362,9 +364,6 @@ def _size(values: Sequence[float], privileged: str, unprivileged: str) -> str:
 
 
 # The facts that a page states before any number: scores, groups, gaps, labels, items, coverage.
-
-MOST_QUERIES = 8
-ERROR_RATES = ("fpr", "fnr")  # higher is worse
 
 
 def describe_compared(tables: Tables, confirmatory: Sequence[str]) -> dict[str, str]:
@@ -480,8 +479,6 @@ def _range(values: Iterable[float]) -> str:
 
 
 # What a study lacks: scores and gaps.
-
-MAX_WORDS = 6
 
 
 def _scores_lacking(intrinsic: pd.DataFrame) -> list[str]:
