@@ -338,7 +338,8 @@ def print_slices(results: Sequence[SliceResult], title: str, console: Console) -
         [f"{title}: {R_RM}", *([f"of all rows: {', '.join(shared)}"] * bool(shared))]
     )
     print_table(heading, rows, console, left_aligned=names)
-    _print_why(results, names, console)
+    why = [result.why if result.confirmatory else "" for result in results]
+    _print_grouped(results, names, why, console)
     _print_grouped(results, names, [result.note for result in results], console, note=True)
 
 
@@ -390,12 +391,6 @@ def describe_slice(result: SliceResult, *, alone: bool = False) -> dict[str, str
     }
 
 
-def _print_why(results: Sequence[SliceResult], columns: Sequence[str], console: Console) -> None:
-    _print_grouped(
-        results, columns, [result.why if result.confirmatory else "" for result in results], console
-    )
-
-
 def _print_grouped(
     results: Sequence[SliceResult],
     columns: Sequence[str],
@@ -436,7 +431,10 @@ def print_answer(
         for gap, rows in change_rows(shown, declaration.smallest_change).items():
             print_table(gap, rows, console, left_aligned=(SCORE_HEADING, VERDICT_HEADING))
         rows = [
-            {name.replace("other ", "other\n"): _fold(cell) for name, cell in row.items()}
+            {
+                name.replace("other ", "other\n"): "\n".join(wrap(cell, 30, subsequent_indent="  "))
+                for name, cell in row.items()
+            }
             for row in scope_rows(shown)
         ]
         print_table(
@@ -525,11 +523,6 @@ def _run_line(tables: Tables, results: Sequence[SliceResult]) -> list[str]:
         models += f": {largest.n_parents} unmodified (parents)"
         return [f"{models}, the others by {', '.join(methods)}" if methods else models]
     return ["; ".join(filter(None, [models, ", ".join(methods)]))]
-
-
-def _fold(cell: str) -> str:
-    """Break the name of a test over lines of 30 characters."""
-    return "\n".join(wrap(cell, 30, subsequent_indent="  "))
 
 
 def _more_line(hidden: int, noun: str) -> Iterable[str]:

@@ -111,7 +111,8 @@ class Levels:
         require_columns(table, [*columns, *([self.utility] if self.utility else [])], "the table")
         blank = np.full(len(table), "")
         parent = _names(table, self.parent)
-        observation = _names(table, self.observation) if self.observation else _numbered(table)
+        numbers = np.char.add("row ", np.arange(1, len(table) + 1).astype(str))
+        observation = _names(table, self.observation) if self.observation else numbers
         model = (
             np.char.add(np.char.add(observation, " of "), parent) if self.parent else observation
         )
@@ -120,7 +121,8 @@ class Levels:
             raise InputError("clusters lie above parents; name the column of parents with --parent")
         clusters = {name: as_labels(table, name) for name in self.cluster}
         cluster = widest(clusters, parent.tolist()) if clusters else parent
-        if not self.condition and not condition.any() and _shares_clusters(parent, cluster):
+        shares_clusters = 1 < len(set(cluster.tolist())) < len(set(parent.tolist()))
+        if not self.condition and not condition.any() and shares_clusters:
             raise InputError(
                 "parents of one cluster are averaged for each condition; name the column of"
                 " conditions with --condition"
@@ -172,11 +174,6 @@ class Levels:
         return condition
 
 
-def _shares_clusters(parent: Labels, cluster: Labels) -> bool:
-    clusters = len(set(cluster.tolist()))
-    return 1 < clusters < len(set(parent.tolist()))
-
-
 def _names(table: pd.DataFrame, columns: Sequence[str]) -> Labels:
     """Return a name for each row: ``a b`` and ``c`` differ from ``a`` and ``b c``."""
     if not columns:
@@ -186,10 +183,6 @@ def _names(table: pd.DataFrame, columns: Sequence[str]) -> Labels:
     if len(set(names)) < len(set(rows)):
         names = [", ".join(map(repr, row)) for row in rows]
     return np.array(names, dtype=str)
-
-
-def _numbered(table: pd.DataFrame) -> Labels:
-    return np.char.add("row ", np.arange(1, len(table) + 1).astype(str))
 
 
 def describe_repeats(rows: Rows) -> str:

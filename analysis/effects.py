@@ -355,7 +355,9 @@ def condition_table(
     the utility and the first scores over all embeddings, with 95% intervals; conditions without
     modified training labels. ``digits``: of gaps and utility.
     """
-    table = _against_parents(results)
+    table = effect_table(results)
+    is_pooled = (table["embedding"] == ALL) & (table["against"] == ORIGINAL)
+    table = table[is_pooled & table["label_method"].isin(["", CONTROL])]
     if table.empty:
         return table[[]]
     dose = pd.Series(as_float(table, "dose"), table.index)
@@ -383,12 +385,6 @@ def _beside_each_task(cells: pd.DataFrame, shared: list[str]) -> pd.DataFrame:
         return cells
     scores = cells[score].drop(columns=shared).merge(tasks, how="cross")
     return pd.concat([cells[~score], scores], ignore_index=True)
-
-
-def _against_parents(results: Sequence[Effect]) -> pd.DataFrame:
-    table = effect_table(results)
-    is_pooled = (table["embedding"] == ALL) & (table["against"] == ORIGINAL)
-    return table[is_pooled & table["label_method"].isin(["", CONTROL])]
 
 
 def _titled(table: pd.DataFrame, side: str, confirmatory: Sequence[str]) -> pd.DataFrame:

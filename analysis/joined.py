@@ -105,7 +105,10 @@ def join_points(tables: Tables, utility: str = UTILITY) -> pd.DataFrame:
     joined = joined.assign(
         reason=["; ".join(dict.fromkeys(filter(None, pair))) for pair in reasons]
     )
-    joined = joined.merge(_utilities(tables.extrinsic, utility), on=["point", "task"], how="left")
+    utilities = utility_rows(tables.extrinsic[tables.extrinsic["kind"] == "value"], utility)
+    utilities = utilities[["point", "task", "value", "majority_baseline"]]
+    utilities = utilities.rename(columns={"value": "utility"}).drop_duplicates(["point", "task"])
+    joined = joined.merge(utilities, on=["point", "task"], how="left")
     joined = _with_failed(joined, tables.points)
     return joined.assign(**levels(joined))
 
@@ -113,14 +116,6 @@ def join_points(tables: Tables, utility: str = UTILITY) -> pd.DataFrame:
 def utility_rows(extrinsic: pd.DataFrame, utility: str) -> pd.DataFrame:
     """Return the rows of the utility measure over all items."""
     return extrinsic[(extrinsic["measure"] == utility) & (extrinsic["group"] == ALL)]
-
-
-def _utilities(extrinsic: pd.DataFrame, utility: str) -> pd.DataFrame:
-    utilities = utility_rows(extrinsic[extrinsic["kind"] == "value"], utility)
-    utilities = utilities[["point", "task", "value", "majority_baseline"]].rename(
-        columns={"value": "utility"}
-    )
-    return utilities.drop_duplicates(["point", "task"])
 
 
 def _with_failed(joined: pd.DataFrame, points: pd.DataFrame) -> pd.DataFrame:
@@ -145,7 +140,12 @@ def origins(points: pd.DataFrame) -> dict[str, list[str]]:
     model = _keys(points, "unit_key", as_text(points, "point"))
     parent = _keys(points, "parent_key", model)
     corpus = _keys(points, "corpus_key", parent)
-    return {"model": model, "parent": parent, "cluster": _worlds(points, corpus)}
+    generated = np.isfinite(as_float(points, "stereotype"))
+    cluster = [
+        f"seed {seed}" if is_generated and seed else key
+        for key, seed, is_generated in zip(corpus, as_text(points, "seed"), generated, strict=True)
+    ]
+    return {"model": model, "parent": parent, "cluster": cluster}
 
 
 def levels(points: pd.DataFrame) -> dict[str, list[str]]:
@@ -311,16 +311,6 @@ def _keys(joined: pd.DataFrame, column: str, otherwise: list[str]) -> list[str]:
     return [key or default for key, default in zip(as_text(joined, column), otherwise, strict=True)]
 
 
-def _worlds(joined: pd.DataFrame, corpus: list[str]) -> list[str]:
-    """Return the corpora; for generated ones the run seed, which determines their world."""
-    generated = np.isfinite(as_float(joined, "stereotype"))
-    seeds = as_text(joined, "seed")
-    return [
-        f"seed {seed}" if is_generated and seed else key
-        for key, seed, is_generated in zip(corpus, seeds, generated, strict=True)
-    ]
-
-
 def _check_tables(tables: Tables) -> Tables:
     points, intrinsic = tables.points, tables.intrinsic
     require_rows(points, POINT_COLUMNS, ["point"], "the points table")
@@ -337,7 +327,11 @@ def _check_tables(tables: Tables) -> Tables:
 
 def _score_rows(intrinsic: pd.DataFrame) -> pd.DataFrame:
     scores = _side(intrinsic, "x", ("point", *SCORE, "value", *SCORE_COLUMNS))
-    return scores.assign(reverse_scored=_reverse_scored(intrinsic))
+    # Of a metric whose unbiased value is the upper end of the scale
+    names = text_rows(intrinsic, SCALE)
+    ends = (intrinsic["scale_max"] <= intrinsic["unbiased"]).tolist()
+    reverse_scored = {name for name, is_end in zip(names, ends, strict=True) if is_end}
+    return scores.assign(reverse_scored=[name in reverse_scored for name in names])
 
 
 def _side(rows: pd.DataFrame, side: str, columns: Sequence[str]) -> pd.DataFrame:
@@ -345,14 +339,6 @@ def _side(rows: pd.DataFrame, side: str, columns: Sequence[str]) -> pd.DataFrame
     names = {name: f"{side}_{name}" for name in ("low", "high", "resampled", "reason")}
     present = [name for name in columns if name in rows]
     return rows[present].rename(columns={"value": side, **names})
-
-
-def _reverse_scored(intrinsic: pd.DataFrame) -> list[bool]:
-    """Test for each row whether the unbiased value of its metric is the upper end of the scale."""
-    names = text_rows(intrinsic, SCALE)
-    ends = (intrinsic["scale_max"] <= intrinsic["unbiased"]).tolist()
-    reverse_scored = {name for name, is_end in zip(names, ends, strict=True) if is_end}
-    return [name in reverse_scored for name in names]
 
 
 def _gap_rows(extrinsic: pd.DataFrame) -> pd.DataFrame:

@@ -281,22 +281,22 @@ def scope_table(results: Iterable[SliceResult]) -> pd.DataFrame:
     """
     results = [result for result in results if result.confirmatory]
     rows = [
-        result.names | _scope_row(result, scope) for result in results for scope in result.scopes
+        {
+            **result.names,
+            "scope": scope,
+            "holds": result.holds.get(scope, ""),
+            "n": correlation.n,
+            "needed": MINIMUM[scope],
+            **dict(
+                zip(("change", "change_low", "change_high"), result.change_in(scope), strict=True)
+            ),
+            "note": correlation.reason,
+        }
+        for result in results
+        for scope, correlation in result.scopes.items()
     ]
     names = list(dict.fromkeys(name for result in results for name in result.names))
     return pd.DataFrame(rows, columns=[*names, *SCOPE_COLUMNS])
-
-
-def _scope_row(result: SliceResult, scope: str) -> dict[str, object]:
-    correlation, change = result.scopes[scope], result.change_in(scope)
-    return {
-        "scope": scope,
-        "holds": result.holds.get(scope, ""),
-        "n": correlation.n,
-        "needed": MINIMUM[scope],
-        **dict(zip(("change", "change_low", "change_high"), change, strict=True)),
-        "note": correlation.reason,
-    }
 
 
 # Slices of a table: every combination of the columns that name its rows, each also pooled.

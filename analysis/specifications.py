@@ -221,16 +221,12 @@ def _pool(fit: _Fit, models_of: Mapping[Key, Observations]) -> Observations:
     """Return the models of all methods, where they hold those of the fit with the same gaps; else
     its own.
     """
-    pool = models_of.get(_of_all_methods(fit.levels), fit.models)
+    method = CHOICES.index("method")
+    pool = models_of.get((*fit.levels[:method], ALL, *fit.levels[method + 1 :]), fit.models)
     own, whole = fit.models.with_siblings(), pool.with_siblings()
     gaps = dict(zip(whole.model.tolist(), whole.y.tolist(), strict=True))
     pairs = zip(own.model.tolist(), own.y.tolist(), strict=True)
     return pool if all(isclose(gaps.get(name, nan), y) for name, y in pairs) else fit.models
-
-
-def _of_all_methods(levels: Key) -> Key:
-    position = CHOICES.index("method")
-    return (*levels[:position], ALL, *levels[position + 1 :])
 
 
 def _permuted_gaps(pool: Observations, keys: Floats) -> Floats:

@@ -143,11 +143,6 @@ def group_names(rows: Iterable[Row]) -> str:
     return ", ".join(dict.fromkeys(str(row["unprivileged"]) for row in rows))
 
 
-def _measure_names(rows: Iterable[Row]) -> str:
-    """Join the distinct measures of rows."""
-    return " and ".join(dict.fromkeys(measure_title(row["measure"]) for row in rows))
-
-
 def _count(value: object) -> str:
     return f"{int(str(value)):,}" if str(value).isdigit() else ""
 
@@ -223,7 +218,8 @@ def _worse_lines(significant: Sequence[Row], block: pd.DataFrame) -> list[Line]:
 def _uncertain_lines(explained: ExplainedGaps) -> list[Line]:
     lines = []
     if rows := explained.by_base_rates:
-        names = f"{capitalise(_measure_names(rows))} differ for {group_names(rows)}"
+        measures = " and ".join(dict.fromkeys(measure_title(row["measure"]) for row in rows))
+        names = f"{capitalise(measures)} differ for {group_names(rows)}"
         lines.append(("", f"{names}, which unequal base rates alone can cause (below)."))
     if rows := explained.not_significant:
         expected = round(ALPHA * explained.n_tested)
@@ -255,7 +251,7 @@ def _pair_sentence(row: Row) -> Line:
     if isnan(row["value"]):
         return "", f"{name}: no value, {row['reason']}."
     n = f"n {row['support_privileged']:,} and {row['support_unprivileged']:,}"
-    if not (row["low"] > 0 or row["high"] < 0):
+    if not _excludes_zero(row):
         missed = f"A gap below about {format_number(_detectable_gap(row))} could be missed."
         estimate = row_estimate(row, plus=True)
         return f"{name}: no difference seen", f", {estimate} ({n}). {missed}"

@@ -158,6 +158,7 @@ def _page(
     tables = typed(tables)
     has_pairs = bool(np.isfinite(as_float(joined, "x") + as_float(joined, "y")).any())
     facts = describe_compared(tables, declared.confirmatory)
+    experiments = filter(None, dict.fromkeys(tables.points["experiment"]))
     method = _method(
         tables,
         _cost(folder, as_text(tables.points, "point")),
@@ -165,7 +166,7 @@ def _page(
     )
     return _within_size(
         data,
-        title=_title(tables, folder),
+        title=f"{', '.join(experiments) or folder.name}: intrinsic and application bias",
         card=_card(slice_results, tables, declared, has_pairs=has_pairs),
         legend=LEGEND,
         unmodified_gaps=unmodified_gaps(tables),
@@ -202,7 +203,12 @@ def _within_size(data: Mapping[str, Json], **values: object) -> str:
     """Render the page; leave out tooltip data if it would be too large."""
     page = render("page.html", data=data, **values)
     if len(page.encode()) > MOST_BYTES:
-        page = render("page.html", data={**data, **_without_tooltips(data)}, **values)
+        smaller = {
+            key: {name: columns[name] for name in columns if name not in tooltips}
+            for key, tooltips in (("rows", TOOLTIP_COLUMNS), ("gaps", ("by_group",)))
+            if isinstance(columns := data[key], Mapping)
+        }
+        page = render("page.html", data={**data, **smaller}, **values)
     if len(page.encode()) > MOST_BYTES:
         raise InputError(
             f"the page would have {len(page.encode()) / 1e6:.1f} MB, more than 5: give the results"
@@ -211,24 +217,11 @@ def _within_size(data: Mapping[str, Json], **values: object) -> str:
     return page
 
 
-def _without_tooltips(data: Mapping[str, Json]) -> dict[str, Json]:
-    return {
-        key: {name: columns[name] for name in columns if name not in tooltips}
-        for key, tooltips in (("rows", TOOLTIP_COLUMNS), ("gaps", ("by_group",)))
-        if isinstance(columns := data[key], Mapping)
-    }
-
-
 @cache
 def _bundle() -> Markup:
     """Return Vega, Vega-Lite and Vega-Embed, a megabyte of JavaScript built in a second."""
     bundle = vl_convert.javascript_bundle("window.vegaEmbed=vegaEmbed;")
     return Markup(bundle.replace("</script", "<\\/script"))
-
-
-def _title(tables: Tables, folder: Path) -> str:
-    names = list(dict.fromkeys(as_text(tables.points, "experiment")))
-    return f"{', '.join(filter(None, names)) or folder.name}: intrinsic and application bias"
 
 
 def _cost(folder: Path, points: Iterable[str]) -> str:
