@@ -69,6 +69,11 @@ STAMP = (
 )
 VERSION_HEIGHT = alt.Step(11)  # of a mark, where versions lie beside each other
 Drawing: TypeAlias = alt.TopLevelMixin
+ALL = "all"
+MAX_GROUPS = 30  # per chart: more cannot be distinguished
+GAP_WIDTH = 250
+MAX_LINES = 6  # groups by threshold: more lines cannot be told apart
+SCORE_WIDTH = 220
 
 
 def finish(chart: Any, title: str, notes: Sequence[str] = ()) -> Drawing:
@@ -94,7 +99,7 @@ def require_distinct(names: Sequence[str], available: Sequence[str], kind: str) 
         )
 
 
-def tell_apart(
+def _tell_apart(
     table: pd.DataFrame, keys: Sequence[tuple[str, ...]], versions: Sequence[str]
 ) -> list[str]:
     """Return the version of each row, with the texts of columns that tell rows of one key apart.
@@ -115,7 +120,7 @@ def tell_apart(
     )
 
 
-def by_version(names: Sequence[str]) -> dict[str, Any]:
+def _by_version(names: Sequence[str]) -> dict[str, Any]:
     """Return channels by which marks of ``version`` lie beside each other, with a legend; none for
     a single name.
     """
@@ -170,11 +175,6 @@ def rule_at(value: float, **options: Any) -> alt.Chart:
 
 # Charts of a table of gaps, as ``biasbridge.gaps`` returns it.
 
-ALL = "all"
-MAX_GROUPS = 30  # per chart: more cannot be distinguished
-GAP_WIDTH = 250
-MAX_LINES = 6  # groups by threshold: more lines cannot be told apart
-
 
 def order_groups(table: pd.DataFrame) -> list[str]:
     """Return the groups of a table, the one with the largest gap in any measure first."""
@@ -198,7 +198,7 @@ def gap_panels(table: pd.DataFrame) -> dict[str, alt.LayerChart]:
     )
     names = [", ".join(filter(None, pair)) for pair in versions]
     keys = list(zip(as_text(values, "measure"), as_text(values, "group"), strict=True))
-    values = values.assign(version=tell_apart(values, keys, names))
+    values = values.assign(version=_tell_apart(values, keys, names))
     largest = float(values[["low", "high"]].abs().max().max())
     domain = [-largest, largest] if values["low"].min() < 0 else [0.0, 1.0]
     return {
@@ -264,7 +264,7 @@ def _gap_panel(
     columns = ["version", "group", "value", "low", "high", "support"]
     versions = list(dict.fromkeys(rows["version"]))
     title = measure_title(measure)
-    channels = by_version(versions)
+    channels = _by_version(versions)
     if measure == "base_rate" and len(versions) == 1:
         channels["color"] = alt.value(GREY)
     numbers = [alt.Tooltip(f"{name}:Q", format=".3f") for name in ("value", "low", "high")]
@@ -288,8 +288,6 @@ def _gap_panel(
 
 # A chart of a table of scores, as ``biasbridge.audit`` returns it.
 
-SCORE_WIDTH = 220
-
 
 def scores_chart(table: pd.DataFrame) -> alt.TopLevelMixin:
     """Draw a panel per metric. Raise ``InputError`` where no score has a value."""
@@ -298,7 +296,7 @@ def scores_chart(table: pd.DataFrame) -> alt.TopLevelMixin:
         raise InputError("no score has a value; the column reason says why")
     rows = row_names(measured, ("query", "part", "convention"))
     keys = list(zip(as_text(measured, "metric"), rows, strict=True))
-    names = tell_apart(measured, keys, as_text(measured, "vectors"))
+    names = _tell_apart(measured, keys, as_text(measured, "vectors"))
     measured = measured.assign(version=names, row=rows)
     versions = list(dict.fromkeys(measured["version"]))
     panels = [
@@ -314,7 +312,7 @@ def _score_panel(metric: str, scores: pd.DataFrame, versions: list[str]) -> alt.
     columns = ["version", "value", "low", "high", "unbiased", "row"]
     shown = scores[columns]
     numbers = [alt.Tooltip(f"{name}:Q", format=".3f") for name in columns[1:4]]
-    channels = by_version(versions)
+    channels = _by_version(versions)
     rows = alt.Y("row:N", sort=None, title=None, axis=alt.Axis(labelLimit=180))
     base = alt.Chart(shown).encode(
         rows,

@@ -58,6 +58,19 @@ MEASURE_TITLES = {
     "stereotype_first": "stereotype ranked first",
     **{f"bbq_{name}": f"BBQ {name}" for name in ("ambiguous", "disambiguated")},
 }
+GENDERS = "men and women"  # the subject of the words, in the column ``word_groups``
+MEN = "male males man men m boy boys he him his guy guys father fathers masculine masc"
+WOMEN = "female females woman women w f girl girls she her hers lady ladies mother mothers feminine"
+SPANISH = (
+    "hombre hombres chico chicos niño niños varón varon masculino él el",
+    "mujer mujeres chica chicas niña niñas femenino ella",
+)
+GENDER_WORDS = tuple(
+    frozenset(f"{english} {spanish}".split())
+    for english, spanish in zip((MEN, WOMEN), SPANISH, strict=True)
+)
+NAMES = GENDER_WORDS[0] | GENDER_WORDS[1] | {"fem", "gender", "genders"}
+MAX_OPAQUE_LENGTH = 2  # longest opaque name: A, g1, 0
 
 
 def capitalise(text: str) -> str:
@@ -210,20 +223,6 @@ def present_confirmatory(measures: Iterable[str], confirmatory: Sequence[str]) -
 
 
 # Whether the compared groups are those that the words of the scores are about.
-
-GENDERS = "men and women"  # the subject of the words, in the column ``word_groups``
-MEN = "male males man men m boy boys he him his guy guys father fathers masculine masc"
-WOMEN = "female females woman women w f girl girls she her hers lady ladies mother mothers feminine"
-SPANISH = (
-    "hombre hombres chico chicos niño niños varón varon masculino él el",
-    "mujer mujeres chica chicas niña niñas femenino ella",
-)
-GENDER_WORDS = tuple(
-    frozenset(f"{english} {spanish}".split())
-    for english, spanish in zip((MEN, WOMEN), SPANISH, strict=True)
-)
-NAMES = GENDER_WORDS[0] | GENDER_WORDS[1] | {"fem", "gender", "genders"}
-MAX_OPAQUE_LENGTH = 2  # longest opaque name: A, g1, 0
 
 
 def group_mismatch(about: str, groups: Collection[str]) -> str:

@@ -38,6 +38,24 @@ METHOD = (
     " their gaps, Price and Bonett's of differences between versions); what differs from 0 does so"
     " after adjustment over all groups and measures."
 )
+KINDS = {"value": "", "gap": " gap", "max_difference": " largest difference"}
+SPECIAL = {
+    "\\": r"\textbackslash{}",
+    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    **{sign: f"{{{sign}}}" for sign in "[]*"},  # after a line's end an option of its
+}
+MODELS, R_RM, HOLM = "models / parents / conditions", "r_rm [95%]", "p (Holm)"
+READ = (
+    "% Change of the gap over the range of the score; r_rm: repeated-measures correlation within"
+    " parents; p adjusted over these tests."
+)
+LEFT = (SCORE_HEADING, VERDICT_HEADING, TEST_HEADING)
+SYNTHETIC = "% Synthetic data: no evidence about the world."
 
 
 class GapFacts(NamedTuple):
@@ -45,7 +63,7 @@ class GapFacts(NamedTuple):
 
     file: str
     modified: int
-    columns: Mapping[str, str | Sequence[str] | None]
+    columns: Mapping[str, Any]  # by role: a name, names or None
     positive: list[str]
     n_rows: int
     notes: list[str]
@@ -56,11 +74,6 @@ def _json(table: pd.DataFrame, facts: GapFacts) -> str:
     rows = table.astype(object).where(table.notna(), None).to_dict("records")
     about = {name: value for name, value in facts._asdict().items() if name != "modified"}
     return json.dumps({"metadata": about, "rows": rows}, indent=1, default=int) + "\n"
-
-
-def _every_eval_ever(table: pd.DataFrame, facts: GapFacts) -> str:
-    log = evaluation_log(table, facts.file, facts.modified, facts.columns)
-    return json.dumps(log, indent=1) + "\n"
 
 
 def _tex(table: pd.DataFrame, facts: GapFacts) -> str:
@@ -122,7 +135,7 @@ WRITERS: Mapping[str, Callable[[pd.DataFrame, GapFacts], str]] = {
     "csv": lambda table, _: csv_text(table),
     "tex": _tex,
     "md": _markdown,
-    "eee": _every_eval_ever,
+    "eee": lambda table, facts: json.dumps(evaluation_log(table, facts), indent=1) + "\n",
 }
 
 
@@ -133,17 +146,14 @@ def format_gaps(kind: str, table: pd.DataFrame, facts: GapFacts) -> str:
 
 # A table of gaps in the exchange format of Every Eval Ever, schema 0.3.0.
 
-KINDS = {"value": "", "gap": " gap", "max_difference": " largest difference"}
 
-
-def evaluation_log(
-    table: pd.DataFrame, file: str, modified: int, columns: Mapping[str, Any]
-) -> dict[str, Any]:
+def evaluation_log(table: pd.DataFrame, facts: GapFacts) -> dict[str, Any]:
     """Return the values and gaps of one classifier as an evaluation log.
 
     The schema has no field for groups, an unbiased value and clusters: they are in
     ``metric_parameters``. ``evaluation_id`` holds a digest of the results in place of the time.
     """
+    file, columns = facts.file, facts.columns
     rows = table[table["kind"].isin([*KINDS]) & table["value"].notna()].to_dict("records")
     results = [_result(row, file, columns["cluster"]) for row in rows]
     digest = sha256(json.dumps([columns, results]).encode()).hexdigest()[:16]
@@ -152,7 +162,7 @@ def evaluation_log(
     return {
         "schema_version": "0.3.0",
         "evaluation_id": f"{file}/unknown/{model}/{digest}",
-        "retrieved_timestamp": str(modified),
+        "retrieved_timestamp": str(facts.modified),
         "source_metadata": {
             "source_type": "evaluation_run",
             "source_organization_name": "unknown",
@@ -199,24 +209,6 @@ def _result(row: Mapping[Hashable, Any], file: str, cluster: str | None) -> dict
 
 
 # The answer of a study as LaTeX tables: the declared tests, and what they hold for.
-
-SPECIAL = {
-    "\\": r"\textbackslash{}",
-    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    **{sign: f"{{{sign}}}" for sign in "[]*"},  # after a line's end an option of its
-}
-MODELS, R_RM, HOLM = "models / parents / conditions", "r_rm [95%]", "p (Holm)"
-READ = (
-    "% Change of the gap over the range of the score; r_rm: repeated-measures correlation within"
-    " parents; p adjusted over these tests."
-)
-LEFT = (SCORE_HEADING, VERDICT_HEADING, TEST_HEADING)
-SYNTHETIC = "% Synthetic data: no evidence about the world."
 
 
 def correlations_tex(
