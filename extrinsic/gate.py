@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import pandas as pd
 
 from biasbridge.extrinsic.gap_printing import name_measure
-from biasbridge.extrinsic.gap_table import WITHOUT_GAP, as_table
+from biasbridge.extrinsic.gap_table import WITHOUT_GAP, as_table, measure_gaps
 from biasbridge.extrinsic.gaps import ALL_MEASURES, CRITERIA
 from biasbridge.extrinsic.predictions import CROSSED_BY
 from biasbridge.files import InputError, nearest
@@ -20,7 +20,7 @@ from biasbridge.stats.formatting import IN_WORDS, Sign, format_number
 from biasbridge.stats.intervals import ALPHA, MAX_GAPS
 
 if TYPE_CHECKING:
-    from biasbridge.extrinsic.request import GapRequest
+    from biasbridge.extrinsic.predictions import GapRequest
 
 FailIf = Literal["worse", "possible"]
 FailOn = Literal["gaps", "changes"]
@@ -85,7 +85,7 @@ def find_gated_gaps(
     """
 
     def find_gaps(level: float) -> pd.DataFrame:
-        rows = replace(narrow, level=level).find_rows(table)
+        rows, _ = measure_gaps(replace(narrow, level=level), table)
         is_tested = [row.kind == "gap" and bool(row.earlier) == is_change for row in rows]
         kept = as_table(list(compress(rows, is_tested)))
         return kept.drop(columns="resampled")

@@ -14,8 +14,7 @@ from biasbridge.extrinsic.gap_table import WITHOUT_GAP, GapRow, as_table, differ
 from biasbridge.extrinsic.gate import format_trimmed, require_gap
 from biasbridge.extrinsic.grouped_predictions import ALL, GroupedPredictions, GroupOrRest
 from biasbridge.extrinsic.measures import MEASURES, Counts
-from biasbridge.extrinsic.predictions import read_grouped_predictions
-from biasbridge.extrinsic.request import DEFAULT_MEASURES, GapRequest
+from biasbridge.extrinsic.predictions import DEFAULT_MEASURES, GapRequest, read_grouped_predictions
 from biasbridge.files import InputError
 from biasbridge.files.errors import printable
 from biasbridge.stats.intervals import MAX_GAPS

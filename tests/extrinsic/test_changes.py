@@ -14,10 +14,16 @@ from sklearn.metrics import f1_score, precision_score, recall_score
 from biasbridge.analysis.report.gaps_page import write_gaps_page
 from biasbridge.extrinsic.counterfactual import term_rows
 from biasbridge.extrinsic.gap_printing import print_gap_tables
-from biasbridge.extrinsic.gap_table import GapRow, as_table, classifier_rows, gap_table
+from biasbridge.extrinsic.gap_table import (
+    GapRow,
+    as_table,
+    classifier_rows,
+    gap_table,
+    measure_gaps,
+)
 from biasbridge.extrinsic.gaps import Gaps
 from biasbridge.extrinsic.grouped_predictions import GroupedPredictions, GroupOrRest, WeightedSum
-from biasbridge.extrinsic.request import GapRequest
+from biasbridge.extrinsic.predictions import GapRequest
 from biasbridge.files.terminal import open_console
 from biasbridge.stats.intervals import Estimate, difference, holm
 
@@ -45,7 +51,8 @@ def items(counts: dict[tuple[str, int, int, int], int]) -> pd.DataFrame:
 
 
 def rows_of(table: pd.DataFrame, **options: object) -> list[GapRow]:
-    return GapRequest("label", ["v1", "v2"], "group", **options).find_rows(table)  # type: ignore[arg-type]
+    request = GapRequest("label", ["v1", "v2"], "group", **options)  # type: ignore[arg-type]
+    return measure_gaps(request, table)[0]
 
 
 def printed(rows: list[GapRow], label: str = "") -> str:
