@@ -67,7 +67,7 @@ def gate(
 gaps fail.
     """
     from biasbridge.extrinsic.gate import check_gate, decide, find_gated_gaps, select_gated_gaps
-    from biasbridge.extrinsic.request import GapRequest
+    from biasbridge.extrinsic.predictions import GapRequest
 
     table, fields = read_options(predictions, options)
     check_gate(bounds, fail_if, fail_on, fields["compare"])

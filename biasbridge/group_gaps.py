@@ -108,8 +108,8 @@ def gaps(
     >>> print(round(table.loc[table["kind"] == "gap", "value"].item(), 2))
     0.1
     """
-    from biasbridge.extrinsic.gap_table import as_table
-    from biasbridge.extrinsic.request import GapRequest
+    from biasbridge.extrinsic.gap_table import as_table, measure_gaps
+    from biasbridge.extrinsic.predictions import GapRequest
 
     request = GapRequest(
         gold=gold,
@@ -130,7 +130,7 @@ def gaps(
         missing=missing,
     )
     items = as_dataframe(predictions, filter=filter, labels=[gold, *request.pred], quoted=quoted)
-    rows, notes = request.measure(items)
+    rows, notes = measure_gaps(request, items)
     table = as_table(rows).drop(columns="resampled", errors="ignore")
     table = with_notes(table, "reason")
     table.attrs["notes"] = [*notes, *table.attrs["notes"], *items.attrs.get("notes", [])]

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from biasbridge.extrinsic.request import GapRequest
+    from biasbridge.extrinsic.predictions import GapRequest
 
 STANDARD_OUTPUT = Path("-")
 DOCUMENTS = {

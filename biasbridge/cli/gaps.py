@@ -24,7 +24,7 @@ from biasbridge.input_tables import as_dataframe
 if TYPE_CHECKING:
     import argparse
 
-    from biasbridge.extrinsic.request import GapRequest
+    from biasbridge.extrinsic.predictions import GapRequest
 
 EPILOG = f"""\
 A gap is the privileged group's value minus the other group's, of the false positive and false
@@ -42,8 +42,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Read predictions, print the measures and gaps, and write the files asked for."""
     args = _parser().parse_args(arguments)
     from biasbridge.extrinsic.gap_printing import print_gap_tables
-    from biasbridge.extrinsic.gap_table import as_table
-    from biasbridge.extrinsic.request import GapRequest
+    from biasbridge.extrinsic.gap_table import as_table, measure_gaps
+    from biasbridge.extrinsic.predictions import GapRequest
     from biasbridge.files.terminal import open_console
 
     options = vars(args).copy()
@@ -59,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     predicted = [] if args.threshold is not None else request.pred
     table = read(labels=[request.gold, *predicted])
     table = add_predictions(table)
-    rows, notes = request.measure(table)
+    rows, notes = measure_gaps(request, table)
     label = " or ".join(args.positive)
     print_gap_tables(rows, console, label)
     notes = [*notes, *table.attrs.get("notes", [])]

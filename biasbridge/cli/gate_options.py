@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from biasbridge.extrinsic.gate import FailIf, FailOn, GateResult
-    from biasbridge.extrinsic.request import GapRequest
+    from biasbridge.extrinsic.predictions import GapRequest
 
 FAILED = 3  # exit status
 RULES = ("fail_if", "fail_on")
@@ -38,7 +38,7 @@ def take_gate(options: dict[str, Any]) -> Callable[[GapRequest, pd.DataFrame], G
     """
     from biasbridge.extrinsic.gate import ONE_VERSION, check_gate, decide, find_gated_gaps
     from biasbridge.extrinsic.measures import RANKINGS
-    from biasbridge.extrinsic.request import DEFAULT_MEASURES
+    from biasbridge.extrinsic.predictions import DEFAULT_MEASURES
 
     bounds, rules = options.pop("fail_above"), {name: options.pop(name) for name in RULES}
     if bounds is None:
