@@ -1,4 +1,6 @@
-"""Logistic regression on one feature row per post."""
+"""Classifiers of posts: logistic regression on mean word vectors or on a frozen encoder's vectors,
+Kim's (2014) convolutional network, and a fine-tuned language model.
+"""
 
 from __future__ import annotations
 
@@ -61,9 +63,6 @@ class LinearHead(Fileless):
         return cross_predict(table, score, folds=self.folds, seed=seed)
 
 
-# Logistic regression on the mean vector of a post, a fast baseline.
-
-
 class Linear(LinearHead):
     """Logistic regression on mean vectors: see ``LinearHead``."""
 
@@ -88,9 +87,6 @@ def mean_vectors(encoded: Encoded) -> NDArray[np.float64]:
     return (counts @ encoded.matrix) / np.maximum(counts.sum(axis=1), 1)[:, None]
 
 
-# Logistic regression on a frozen encoder's vector of each post.
-
-
 class EncoderClassifier(LinearHead):
     """Linear head on a frozen encoder of the posts as published; see ``LinearHead``."""
 
@@ -103,9 +99,6 @@ class EncoderClassifier(LinearHead):
         """Predict the test posts, or all by cross-validation; see ``cross_predict``."""
         table = read_posts(posts)
         return self.predict_rows(table, encoder.encode(texts_as_written(table)), seed=seed)
-
-
-# Kim's (2014) convolutional network as a classifier of posts.
 
 
 class CNN(CNNSettings):
@@ -128,9 +121,6 @@ class CNN(CNNSettings):
         encoded, labels = encode(table["text"], vectors), table["train_label"].to_numpy()
         score = partial(predict_probabilities, self, encoded, labels)
         return cross_predict(table, score, folds=self.folds, seed=seed)
-
-
-# Fine-tuned language model as a classifier of posts.
 
 
 class Finetuned(FinetunedSettings):

@@ -1,4 +1,6 @@
-"""Kim's (2014) convolutional network in torch, and its training."""
+"""Kim's (2014) convolutional network in torch, and its training. Vectors are frozen, so each word
+type is projected once.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,6 @@ if TYPE_CHECKING:
     from biasbridge.extrinsic.crossval import Fold, Rows
     from biasbridge.extrinsic.encode import Encoded
     from biasbridge.extrinsic.network_settings import CNNSettings
-
 
 EVALUATION_BATCH = 256
 
@@ -148,9 +149,6 @@ def batches(network: ConvolutionalNetwork, rows: Rows) -> Iterator[Rows]:
     parts = np.split(ordered, range(size, len(rows), size))
     for number in torch.randperm(len(parts), generator=network.generator):
         yield parts[number]
-
-
-# Convolution over time and max-pooling on frozen vectors; each word type is projected once.
 
 
 def pooled_convolution(

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 WARM_UP = 0.1  # of all steps
 LARGEST_NORM = 1.0  # of the gradients
-
 Tokens = Sequence[Sequence[int]]
 
 

@@ -141,6 +141,11 @@ def decide(gaps: pd.DataFrame, bounds: Mapping[str, float], fail_if: FailIf) -> 
     return GateResult(bool(decisions["passed"].all()), printable(sentence), decisions)
 
 
+def format_trimmed(number: float, sign: Sign = "") -> str:
+    """Format with up to three decimals: ``-.05``."""
+    return format_number(number, 3, sign=sign).rstrip("0").rstrip(".") or "0"
+
+
 def _sentence(decisions: pd.DataFrame, extreme: pd.Series, fail_if: FailIf) -> str:
     """Say what was decided, and which gap is the furthest above its bound, or the nearest to it."""
     n, n_passed = len(decisions), int(decisions["passed"].sum())
@@ -174,8 +179,3 @@ def _describe(row: pd.Series) -> str:
         return f"{name}, no value ({row['reason']}),"
     low, high = (format_trimmed(row[end]) for end in DECISIVE.values())
     return f"{name}, {format_trimmed(row['value'], '+')} [{low},{high}],"
-
-
-def format_trimmed(number: float, sign: Sign = "") -> str:
-    """Format with up to three decimals: ``-.05``."""
-    return format_number(number, 3, sign=sign).rstrip("0").rstrip(".") or "0"

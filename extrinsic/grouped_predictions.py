@@ -34,7 +34,6 @@ from biasbridge.stats.intervals import (
 if TYPE_CHECKING:
     from biasbridge.stats.arrays import Floats
 
-
 Mask = NDArray[np.bool_]
 TINY = 1e-300
 CLASSES = ("actual negative", "actual positive")

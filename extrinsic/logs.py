@@ -1,4 +1,6 @@
-"""Sample files of lm-evaluation-harness 0.4: ``samples_<task>_<time>.jsonl``, and their folder."""
+"""Answers of language models in the result files of evaluation harnesses, recognised by
+``detect_format`` and read as one table by ``read_answers``.
+"""
 
 from __future__ import annotations
 
@@ -35,13 +37,21 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+HEAD = 1 << 20  # bytes searched for names of fields
+JSON_OBJECTS = "json_lines"
 SAMPLE_FILE = re.compile(r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT[\d.-]+)\.jsonl")
-LM_EVAL_METRICS = (
-    "acc",
-    "exact_match",
-)  # metrics that are 0 or 1 for an item; the first one counts
 LOGPROB_PAIR = re.compile(r"[\[(]\s*'?([-+.\w]+)'?\s*,\s*'?(?:True|False)'?\s*[\])]")
 INDEXES = re.compile(r"\[?\d+(, *\d+)*\]?")
+# Metrics that are 0 or 1 for an item; the first one counts
+LM_EVAL_METRICS = ("acc", "exact_match")
+LIGHTEVAL_METRICS = ("acc", "em", "exact_match")
+LIGHTEVAL_COLUMNS = ("doc", "metric", "model_response")
+# As Inspect's accuracy counts them: its own letters, and words in any case
+INSPECT_LETTERS = {"C": 1.0, "I": 0.0, "N": 0.0, "P": 0.5}
+INSPECT_WORDS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
+INSPECT_MEMBERS = r"samples/.+_epoch_\d+(/sample)?\.json|header\.json|_journal/start\.json"
+BULKY = ("events", "messages", "store")
+SCENARIO, STATE, SPLITS = "scenario_state.json", "state.json", "dataset_dict.json"
 
 
 def sample_files(folder: Path) -> list[Path]:
@@ -145,18 +155,14 @@ def _lm_eval_model(path: Path) -> str:
     return path.resolve().parent.name
 
 
-# Logs of Inspect, ``.json`` and ``.eval``.
-
-# As Inspect's accuracy counts them: its own letters, and words in any case
-INSPECT_LETTERS = {"C": 1.0, "I": 0.0, "N": 0.0, "P": 0.5}
-INSPECT_WORDS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
-BULKY = ("events", "messages", "store")
-INSPECT_MEMBERS = r"samples/.+_epoch_\d+(/sample)?\.json|header\.json|_journal/start\.json"
-
-
 def read_inspect(path: Path) -> pd.DataFrame:
     """Read a log; its notes say what of the run is missing."""
-    log, samples = _read_archive(path) if path.suffix == ".eval" else _read_json(path)
+    if path.suffix == ".eval":
+        log, samples = _read_archive(path)
+    else:
+        log = read_object(path)
+        records = enumerate(log.get("samples") or [], 1)
+        samples = [(f"{path}: sample {number}", sample) for number, sample in records]
     status, spec = log.get("status", "started"), log["eval"]
     notes = [] if status == "success" else [f"the run is not finished: {status}"]
     expected = {*map(str, (spec.get("dataset") or {}).get("sample_ids") or [])}
@@ -173,12 +179,6 @@ def read_inspect(path: Path) -> pd.DataFrame:
     frame = as_frame(samples, lambda sample: _inspect_item(sample, is_repeated), source)
     frame.attrs |= {"cluster": "sample"} if is_repeated else {}
     return frame
-
-
-def _read_json(path: Path) -> tuple[Json, list[tuple[str, Json]]]:
-    log = read_object(path)
-    samples = enumerate(log.get("samples") or [], 1)
-    return log, [(f"{path}: sample {number}", sample) for number, sample in samples]
 
 
 def _read_archive(path: Path) -> tuple[Json, list[tuple[str, Json]]]:
@@ -249,13 +249,6 @@ def _completion(output: Json) -> str:
     parts = choices[0]["message"]["content"]
     parts = [{"text": parts}] if isinstance(parts, str) else parts
     return "\n".join(str(part["text"]) for part in parts if "text" in part)
-
-
-# Logs of HELM, lighteval and Every Eval Ever, and folders saved by ``datasets``.
-
-SCENARIO, STATE, SPLITS = "scenario_state.json", "state.json", "dataset_dict.json"
-LIGHTEVAL_COLUMNS = ("doc", "metric", "model_response")
-LIGHTEVAL_METRICS = ("acc", "em", "exact_match")  # metrics of lighteval that are 0 or 1 for an item
 
 
 def read_helm(path: Path) -> pd.DataFrame:
@@ -364,12 +357,6 @@ def read_saved_dataset(path: Path) -> pd.DataFrame:
     return plain_frame([row for rows in tables for row in rows], LogInfo(path, "datasets"))
 
 
-# Result files of evaluation harnesses, recognised and read as one table.
-
-HEAD = 1 << 20  # bytes searched for names of fields
-JSON_OBJECTS = "json_lines"
-
-
 class Format(NamedTuple):
     """A format: its name in sentences, its reader, its suffix, and fields that begin its files."""
 
@@ -385,27 +372,27 @@ def read_objects(path: Path) -> pd.DataFrame:
     return plain_frame(rows, LogInfo(path, JSON_OBJECTS))
 
 
-EVERY = Format("samples of Every Eval Ever", read_every_eval_ever)
+_EVERY_EVAL_EVER = "samples of Every Eval Ever"
 FORMATS = {
     "lm_eval": Format(
         "samples of lm-evaluation-harness", read_lm_eval, JSON_LINES, "doc_id doc filtered_resps"
     ),
     "inspect": Format("a log of Inspect", read_inspect, ".json", "version status eval"),
     "helm": Format("a run of HELM", read_helm, ".json", "adapter_spec request_states"),
-    "every_eval_ever": EVERY._replace(suffix=JSON_LINES, fields="evaluation_id sample_id"),
-    "every_eval_ever.json": EVERY._replace(suffix=".json", fields="schema_version evaluation_id"),
+    "every_eval_ever": Format(
+        _EVERY_EVAL_EVER, read_every_eval_ever, JSON_LINES, "evaluation_id sample_id"
+    ),
+    "every_eval_ever.json": Format(
+        _EVERY_EVAL_EVER, read_every_eval_ever, ".json", "schema_version evaluation_id"
+    ),
     "lighteval": Format(
-        "details of lighteval", read_lighteval, ".parquet", "doc metric model_response"
+        "details of lighteval", read_lighteval, ".parquet", " ".join(LIGHTEVAL_COLUMNS)
     ),
     "datasets": Format("a folder saved by datasets", read_saved_dataset),
     JSON_OBJECTS: Format("JSON Lines", read_objects, JSON_LINES),
 }
 # A folder is of the format of the first of these files that it holds
-FOLDERS = {
-    STATE: "datasets",
-    SPLITS: "datasets",
-    SCENARIO: "helm",
-}
+FOLDERS = {STATE: "datasets", SPLITS: "datasets", SCENARIO: "helm"}
 
 
 def detect_format(path: str | Path) -> str:
@@ -435,9 +422,8 @@ def read_answers(path: str | Path, *, filter: str = "") -> pd.DataFrame:
     their columns, and gain those up to ``correct``. ``attrs``: ``format``, ``model``, ``task``,
     ``notes``. ``filter``: of lm-evaluation-harness, where a file holds answers of several.
 
-    Raises ``InputError`` for another, a damaged or an empty file, for repeated items, several
-    filters without a choice, and archives beyond the bounds of
-    ``biasbridge.extrinsic.log_items``.
+    Raises ``InputError`` for another, a damaged or an empty file, for repeated items, and for
+    several filters without a choice.
     """
     path = Path(path)
     form = FORMATS.get(detect_format(path))

@@ -1,4 +1,6 @@
-"""Answers of a language model to BBQ, its likeliest options, as rows of the extrinsic table."""
+"""Answers of a language model, its likeliest options, as rows of the extrinsic table: to BBQ, and
+to the question whom a pronoun means (formulas: ``biasbridge.train.tasks.coreference``).
+"""
 
 from __future__ import annotations
 
@@ -37,11 +39,17 @@ if TYPE_CHECKING:
     from biasbridge.files.models.language_model import LanguageModel
     from biasbridge.stats.arrays import Floats
 
-
 Normalisation = Literal["sum", "per_token", "per_byte"]
 Pair = tuple[str, str]  # a prompt and an option
 TEXTS_AT_ONCE = 768  # texts computed at a time
 STEREOTYPE_GROUPS = ("", "stereotypical", "counter-stereotypical")
+QUESTION = 'The pronoun "{}" refers to'
+GENDERS = ("male", "female")
+REFERENT_PAIRS = (("accuracy", PRO, ANTI), ("log_odds", PRO, ANTI), ("accuracy", *GENDERS))
+NOBODY = "someone"  # in place of the second person in half of Winogender
+NO_SPACE = re.compile(r" (?=[.,:;!?)]|n['’]t\b|['’](?:s|re|ve|ll|d|m)\b)|(?<=\() ")
+REFERENT_LEVEL = 0.95
+MIN_UNITS = 10
 
 
 def choose_options(model: LanguageModel, pairs: Sequence[Pair], by: Normalisation) -> list[int]:
@@ -77,15 +85,6 @@ def option_sums(
     return np.array([sum(log) if log else nan for log in logs]), np.maximum(sizes, 1.0)
 
 
-def _queries(model: LanguageModel, text: TokenisedText, end: int) -> list[TokenQuery]:
-    """Query the tokens after the prompt ``text.text[:end]``, a lone space included."""
-    last = max(text.positions_of(0, end), default=-1)
-    positions = [position for position in text.positions if position > last]
-    if model.kind == "causal":
-        return [TokenQuery(text.ids, tuple((n, text.ids[n]) for n in positions))]
-    return masked_one_by_one(text, positions, mask_id(model))
-
-
 def bbq_rows(answers: pd.DataFrame) -> list[GapRow]:
     """Return the accuracies of all categories (subset "") and of each, and the scores of each.
 
@@ -94,38 +93,6 @@ def bbq_rows(answers: pd.DataFrame) -> list[GapRow]:
     table = answers.assign(template=answers["category"] + " " + answers["template"])
     parts = [("", table), *table.groupby("category", sort=False)]
     return [row for subset, part in parts for row in _subset_rows(part, str(subset))]
-
-
-def _subset_rows(part: pd.DataFrame, subset: str) -> list[GapRow]:
-    matched, rows = part[part["matched"]], list[GapRow]()
-    counts = count_answers(matched, "paper")
-    drawn = times_drawn(matched["template"].unique())
-    _, resampled = compute_scores(np.einsum("tca,tr->rca", counts, drawn), "paper")
-    for context, (accuracy, score, reason) in enumerate(estimate_scores(counts, "paper")):
-        name, n = CONTEXTS[context], counts[:, context, 0]
-        support, k = int(n.sum()), int((n > 0).sum())
-        row = GapRow("value", f"bbq_accuracy_{name}", ALL, "", "", *accuracy, support, n_clusters=k)
-        row = row._replace(majority_baseline=1 / 3 if context else nan, subset=subset)
-        rows.append(row._replace(reason=reason if isnan(accuracy.low) else ""))
-        if subset:
-            row = GapRow(
-                "gap", f"bbq_{name}", *STEREOTYPE_GROUPS, *score, k, reason=reason, n_clusters=k
-            )
-            of_draws = [] if isnan(score.value) else resampled[:, context].tolist()
-            rows.append(row._replace(resampled=of_draws, subset=subset))
-    return rows
-
-
-# Whom a language model takes a pronoun to mean (formulas:
-# ``biasbridge.train.tasks.coreference``).
-
-QUESTION = 'The pronoun "{}" refers to'
-GENDERS = ("male", "female")
-REFERENT_PAIRS = (("accuracy", PRO, ANTI), ("log_odds", PRO, ANTI), ("accuracy", *GENDERS))
-NOBODY = "someone"  # in place of the second person in half of Winogender
-NO_SPACE = re.compile(r" (?=[.,:;!?)]|n['’]t\b|['’](?:s|re|ve|ll|d|m)\b)|(?<=\() ")
-REFERENT_LEVEL = 0.95
-MIN_UNITS = 10
 
 
 def people_of(case: Case) -> tuple[str, ...]:
@@ -148,12 +115,6 @@ def prompt_of(case: Case) -> str:
 def join_tokens(tokens: Sequence[str]) -> str:
     """Return a sentence with the usual spaces."""
     return NO_SPACE.sub("", " ".join(tokens))
-
-
-def _person(tokens: Sequence[str], occupation: str) -> str:
-    """Return ``the nurse`` for ``A nurse`` and, an occupation, ``nurse``; other names as is."""
-    has_article = tokens[0].lower() in ("the", "a", "an")
-    return ("the " if has_article or occupation else "") + join_tokens(tokens[has_article:])
 
 
 def read_referents(
@@ -196,6 +157,41 @@ def referent_rows(answers: pd.DataFrame) -> list[GapRow]:
         made += [_gap(name, pair, [present[group] for group in pair]) for name, pair in gaps]
         rows += [row._replace(subset=subset) for row in made]
     return rows
+
+
+def _queries(model: LanguageModel, text: TokenisedText, end: int) -> list[TokenQuery]:
+    """Query the tokens after the prompt ``text.text[:end]``, a lone space included."""
+    last = max(text.positions_of(0, end), default=-1)
+    positions = [position for position in text.positions if position > last]
+    if model.kind == "causal":
+        return [TokenQuery(text.ids, tuple((n, text.ids[n]) for n in positions))]
+    return masked_one_by_one(text, positions, mask_id(model))
+
+
+def _subset_rows(part: pd.DataFrame, subset: str) -> list[GapRow]:
+    matched, rows = part[part["matched"]], list[GapRow]()
+    counts = count_answers(matched, "paper")
+    drawn = times_drawn(matched["template"].unique())
+    _, resampled = compute_scores(np.einsum("tca,tr->rca", counts, drawn), "paper")
+    for context, (accuracy, score, reason) in enumerate(estimate_scores(counts, "paper")):
+        name, n = CONTEXTS[context], counts[:, context, 0]
+        support, k = int(n.sum()), int((n > 0).sum())
+        row = GapRow("value", f"bbq_accuracy_{name}", ALL, "", "", *accuracy, support, n_clusters=k)
+        row = row._replace(majority_baseline=1 / 3 if context else nan, subset=subset)
+        rows.append(row._replace(reason=reason if isnan(accuracy.low) else ""))
+        if subset:
+            row = GapRow(
+                "gap", f"bbq_{name}", *STEREOTYPE_GROUPS, *score, k, reason=reason, n_clusters=k
+            )
+            of_draws = [] if isnan(score.value) else resampled[:, context].tolist()
+            rows.append(row._replace(resampled=of_draws, subset=subset))
+    return rows
+
+
+def _person(tokens: Sequence[str], occupation: str) -> str:
+    """Return ``the nurse`` for ``A nurse`` and, an occupation, ``nurse``; other names as is."""
+    has_article = tokens[0].lower() in ("the", "a", "an")
+    return ("the " if has_article or occupation else "") + join_tokens(tokens[has_article:])
 
 
 def _value(measure: str, group: str, part: pd.DataFrame) -> GapRow:

@@ -1,4 +1,6 @@
-"""Settings of Kim's (2014) convolutional network on frozen vectors ("CNN-static")."""
+"""Settings of the networks that classify posts: Kim's (2014) convolutional network on frozen
+vectors ("CNN-static"), and a fine-tuned language model.
+"""
 
 from __future__ import annotations
 
@@ -51,9 +53,6 @@ class CNNSettings(Fileless):
         if not self.windows or self.max_length < max(self.windows):
             values = f"windows={self.windows}, max_length={self.max_length}"
             raise InputError(f"{values}: give at least one width, and none above max_length")
-
-
-# Settings of a fine-tuned language model as a classifier of posts.
 
 
 @choice

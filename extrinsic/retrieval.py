@@ -27,9 +27,10 @@ if TYPE_CHECKING:
     from biasbridge.files.models.encoder import Encodes
     from biasbridge.stats.arrays import Floats
 
-
 WORDINGS = ("male", "female")
 BY_STEREOTYPE = ("stereotypical", "counter-stereotypical")
+TIE = 1e-6  # smaller differences of cosines of float32 vectors are ties
+SIGNS = {"male": 1.0, "female": -1.0, "": 0.0}
 
 
 def retrieval_rows(
@@ -75,6 +76,49 @@ def retrieval_rows(
         towards = _towards_stereotype(comparison, has_stereotype)
         rows += _gaps(towards, "stereotype", BY_STEREOTYPE, level, min_queries)
     return rows + _gaps(comparison, "", WORDINGS, level, min_queries)
+
+
+def resampled_means(values: Floats, drawn: NDArray[np.intp]) -> list[float]:
+    """Return the mean of values (n,) in each resample (n, 200); NaN in an empty one."""
+    with np.errstate(invalid="ignore"):
+        means: list[float] = (values @ drawn / drawn.sum(axis=0)).tolist()
+    return means
+
+
+class WordingComparison(NamedTuple):
+    """Means over the queries of each of n clusters; a query without a cluster is its own. All but
+    ``names`` (n,), ties count half.
+
+    similarity: mean over relevant documents of cos(query, male wording) - cos(query, female
+    wording). first: share of relevant documents whose male wording is nearer. relevance: share of
+    pairs of a relevant and an irrelevant document, in any wording, in which the relevant one is
+    nearer; NaN without irrelevant ones. stereotype: 1 male, -1 female, 0 none.
+    """
+
+    names: tuple[str, ...]
+    similarity: Floats
+    first: Floats
+    relevance: Floats
+    stereotype: Floats
+
+
+def compare_wordings(queries: Sequence[RetrievalQuery], encoder: Encodes) -> WordingComparison:
+    """Compare the wordings of all documents; the cosine with a zero vector is 0.
+
+    Raises ``InputError`` for no queries, for a cluster with two stereotypes, and for a
+    vector that is not finite.
+    """
+    if not queries:
+        raise InputError("no queries; give a source that has some")
+    clusters: dict[str, list[tuple[float, ...]]] = {}
+    for query, cosines in zip(queries, _cosines(queries, encoder), strict=True):
+        row = (*_query_values(query, cosines), SIGNS[query.stereotype])
+        clusters.setdefault(query.cluster or query.text, []).append(row)
+    for name, rows in clusters.items():
+        if len({row[-1] for row in rows}) > 1:
+            raise InputError(f"the queries of {name!r} have several stereotypes; give them one")
+    means = np.array([np.mean(rows, axis=0) for rows in clusters.values()], dtype=np.float64)
+    return WordingComparison((*clusters,), *means.T)
 
 
 def _towards_stereotype(
@@ -139,55 +183,6 @@ def _share_from_half(values: Floats, level: float) -> Estimate:
     return Estimate(value - 0.5, low - 0.5, high - 0.5)
 
 
-def resampled_means(values: Floats, drawn: NDArray[np.intp]) -> list[float]:
-    """Return the mean of values (n,) in each resample (n, 200); NaN in an empty one."""
-    with np.errstate(invalid="ignore"):
-        means: list[float] = (values @ drawn / drawn.sum(axis=0)).tolist()
-    return means
-
-
-# Cosines of queries with the male and the female wording of their documents.
-
-TIE = 1e-6  # smaller differences of cosines of float32 vectors are ties
-SIGNS = {"male": 1.0, "female": -1.0, "": 0.0}
-
-
-class WordingComparison(NamedTuple):
-    """Means over the queries of each of n clusters; a query without a cluster is its own. All but
-    ``names`` (n,), ties count half.
-
-    similarity: mean over relevant documents of cos(query, male wording) - cos(query, female
-    wording). first: share of relevant documents whose male wording is nearer. relevance: share of
-    pairs of a relevant and an irrelevant document, in any wording, in which the relevant one is
-    nearer; NaN without irrelevant ones. stereotype: 1 male, -1 female, 0 none.
-    """
-
-    names: tuple[str, ...]
-    similarity: Floats
-    first: Floats
-    relevance: Floats
-    stereotype: Floats
-
-
-def compare_wordings(queries: Sequence[RetrievalQuery], encoder: Encodes) -> WordingComparison:
-    """Compare the wordings of all documents; the cosine with a zero vector is 0.
-
-    Raises ``InputError`` for no queries, for a cluster with two stereotypes, and for a
-    vector that is not finite.
-    """
-    if not queries:
-        raise InputError("no queries; give a source that has some")
-    clusters: dict[str, list[tuple[float, ...]]] = {}
-    for query, cosines in zip(queries, _cosines(queries, encoder), strict=True):
-        row = (*_query_values(query, cosines), SIGNS[query.stereotype])
-        clusters.setdefault(query.cluster or query.text, []).append(row)
-    for name, rows in clusters.items():
-        if len({row[-1] for row in rows}) > 1:
-            raise InputError(f"the queries of {name!r} have several stereotypes; give them one")
-    means = np.array([np.mean(rows, axis=0) for rows in clusters.values()], dtype=np.float64)
-    return WordingComparison((*clusters,), *means.T)
-
-
 def _cosines(queries: Sequence[RetrievalQuery], encoder: Encodes) -> list[Floats]:
     """Return each query's cosines with the male and female wording of documents, (documents, 2)."""
     texts = [
@@ -227,6 +222,3 @@ def _query_values(query: RetrievalQuery, cosines: Floats) -> tuple[float, float,
 def _share_above(differences: Floats) -> float:
     """Return the share above 0, ties half."""
     return float(np.mean(np.where(np.abs(differences) < TIE, 0.5, differences > 0)))
-
-
-# Retrieval: distance of gender-neutral queries to documents worded about men or about women.

@@ -128,26 +128,6 @@ def describe_closing(table: pd.DataFrame) -> list[str]:
     ]
 
 
-def _closing(rows: pd.DataFrame, f1: pd.Series[float]) -> str:
-    if rows.empty:
-        return "no gap has a value at any threshold"
-    closed, complete, best = rows[rows["closed"]], rows[rows["complete"]], f1.idxmax()
-    if closed.empty:
-        chosen = complete.iloc[int(complete["value"].abs().argmin())]
-        start = "some gap differs from 0 at every threshold; the largest is smallest at"
-    else:
-        chosen = closed.iloc[int(closed["f1"].fillna(-1).argmax())]
-        start = f"no gap differs from 0 at {len(closed)} of {len(rows)} thresholds"
-        start += f" ({list_ranges(rows)}); the best of these is"
-    at_best = "".join(map(format_gap, rows[rows["threshold"] == best].to_dict("records")))
-    numbers = (chosen["threshold"], chosen["f1"], f1.max() - chosen["f1"], f1.max(), best)
-    threshold, value, cost, best_f1, best_threshold = map(format_trimmed, numbers)
-    return (
-        f"{start} {threshold} ({format_gap(chosen)}), where F1 is {value}, {cost} below the best,"
-        f" {best_f1} at {best_threshold} ({at_best or 'no value'})"
-    )
-
-
 def list_ranges(rows: pd.DataFrame) -> str:
     """Format the runs of thresholds at which no gap differs from 0: ``.1 to .2, .4``."""
     rows = rows.sort_values("threshold")
@@ -175,3 +155,23 @@ def threshold_text(table: pd.DataFrame) -> pd.DataFrame:
         gaps = rows.set_index("threshold")["text"]
         text[name_measure(str(measure))] = table["threshold"].map(gaps).fillna("-")
     return text.rename(columns={"f1": "F1 of all"})
+
+
+def _closing(rows: pd.DataFrame, f1: pd.Series[float]) -> str:
+    if rows.empty:
+        return "no gap has a value at any threshold"
+    closed, complete, best = rows[rows["closed"]], rows[rows["complete"]], f1.idxmax()
+    if closed.empty:
+        chosen = complete.iloc[int(complete["value"].abs().argmin())]
+        start = "some gap differs from 0 at every threshold; the largest is smallest at"
+    else:
+        chosen = closed.iloc[int(closed["f1"].fillna(-1).argmax())]
+        start = f"no gap differs from 0 at {len(closed)} of {len(rows)} thresholds"
+        start += f" ({list_ranges(rows)}); the best of these is"
+    at_best = "".join(map(format_gap, rows[rows["threshold"] == best].to_dict("records")))
+    numbers = (chosen["threshold"], chosen["f1"], f1.max() - chosen["f1"], f1.max(), best)
+    threshold, value, cost, best_f1, best_threshold = map(format_trimmed, numbers)
+    return (
+        f"{start} {threshold} ({format_gap(chosen)}), where F1 is {value}, {cost} below the best,"
+        f" {best_f1} at {best_threshold} ({at_best or 'no value'})"
+    )
