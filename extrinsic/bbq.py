@@ -42,14 +42,8 @@ if TYPE_CHECKING:
     from biasbridge.stats.arrays import Floats
 
 Info = tuple[str, str]  # name and group of an answer
-ALIASES = {
-    "man": "M",
-    "boy": "M",
-    "woman": "F",
-    "girl": "F",
-    "lowSES": "low SES",
-    "highSES": "high SES",
-}
+ALIASES = {"man": "M", "boy": "M", "woman": "F", "girl": "F"}
+ALIASES |= {"lowSES": "low SES", "highSES": "high SES"}
 # How lm_eval/tasks/bbq/utils.py of lm-evaluation-harness 0.4 parts the names of groups, in order
 LM_EVAL_PARTS = (
     *((f"{prefix}-", f"{prefix}_") for prefix in ("M", "F", "lowSES", "highSES")),
@@ -213,7 +207,7 @@ def score_table(
         row
         for category, part in table.groupby("category", sort=False)
         for convention in conventions
-        for row in _category_rows(part, convention, category=category)
+        for row in _category_rows(part, convention, category)
     )
 
 
@@ -388,22 +382,37 @@ def _place_of_letter(place: int, answer: str, item: BBQItem, shown: Sequence[str
     return item.unknown if option in UNKNOWN_WORDINGS else NO_ANSWER
 
 
-def _category_rows(part: pd.DataFrame, convention: str, **names: object) -> list[dict[str, object]]:
+def _category_rows(
+    part: pd.DataFrame, convention: str, category: object
+) -> list[dict[str, object]]:
     is_lm_eval, rows = convention == "lm_eval", list[dict[str, object]]()
     counted = part if is_lm_eval else part[part["matched"]]
     if convention == "drop_ambiguous":
         counted = counted[~counted["unclear"]]
     counts = count_answers(counted, "lm_eval" if is_lm_eval else "paper")
-    for number, estimates in enumerate(estimate_scores(counts, convention)):
-        accuracy, score, reason = estimates
+    for number, (accuracy, score, reason) in enumerate(estimate_scores(counts, convention)):
         of_context = part[part["context"] == number]
+        if of_context.empty:
+            continue
         n, _, n_not_unknown, n_biased = counts[:, number].sum(axis=0).astype(int).tolist()
-        row = names | {"context": CONTEXTS[number], "convention": convention}
-        row |= {f"accuracy{end}": x for end, x in zip(("", "_low", "_high"), accuracy, strict=True)}
-        row |= dict(zip(("score", "low", "high"), score, strict=True))
-        row |= {"n": n, "n_templates": int((counts[:, number, 0] > 0).sum())}
-        row |= {"n_unmatched": int((~of_context["matched"]).sum()), "n_not_unknown": n_not_unknown}
-        row |= {"n_biased": n_biased, "n_unclear": int(of_context["unclear"].sum())}
-        row["reason"] = reason
-        rows += [] if of_context.empty else [row]
+        rows.append(
+            {
+                "category": category,
+                "context": CONTEXTS[number],
+                "convention": convention,
+                "accuracy": accuracy.value,
+                "accuracy_low": accuracy.low,
+                "accuracy_high": accuracy.high,
+                "score": score.value,
+                "low": score.low,
+                "high": score.high,
+                "n": n,
+                "n_templates": int((counts[:, number, 0] > 0).sum()),
+                "n_unmatched": int((~of_context["matched"]).sum()),
+                "n_not_unknown": n_not_unknown,
+                "n_biased": n_biased,
+                "n_unclear": int(of_context["unclear"].sum()),
+                "reason": reason,
+            }
+        )
     return rows

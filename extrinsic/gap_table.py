@@ -231,11 +231,8 @@ def sample_rows(sample: Predictions, gaps: Gaps) -> list[GapRow]:
 
 def value_rows(sample: Predictions, gaps: Gaps) -> list[GapRow]:
     """Return the measures of each group, of the rest of a single one, and of all items."""
-    sides = [*map(GroupOrRest, sample.groups)]
-    if len(sides) == 1 and "one-vs-rest" in gaps.compare:
-        sides.append(GroupOrRest(sides[0].group, rest=True))
     rows = []
-    for side in (*sides, GroupOrRest(ALL)):
+    for side in _value_sides(sample, gaps):
         without_value = (*CRITERIA, *(BACKGROUND_RANKINGS if side.group == ALL else ()))
         for name in gaps.measures:
             if name in without_value:
@@ -276,6 +273,14 @@ def make_block(sample: Predictions, measure: str, groups: Sequence[str]) -> Bloc
     return Block(np.array(values), np.array(sizes), correlation)
 
 
+def _value_sides(sample: Predictions, gaps: Gaps) -> list[GroupOrRest]:
+    """Return the sides whose measures are shown: groups, the rest of a single one, all items."""
+    sides = [*map(GroupOrRest, sample.groups)]
+    if len(sides) == 1 and "one-vs-rest" in gaps.compare:
+        sides.append(GroupOrRest(sides[0].group, rest=True))
+    return [*sides, GroupOrRest(ALL)]
+
+
 def _classes(predictions: pd.DataFrame, column: str) -> pd.Series[str]:
     values = read_labels(predictions, column)
     if MACRO in set(values):
@@ -287,10 +292,11 @@ def _change_rows(contrast: WeightedSum, gaps: Gaps) -> list[GapRow]:
     """Return the changes of the measures of each group; of the base rate there is none."""
     measures = tuple(name for name in gaps.measures if name != "base_rate")
     rows = value_rows(contrast, replace(gaps, measures=measures))
+    sides = {side.name: side for side in _value_sides(contrast, gaps)}
 
     def estimate_row(sample: Predictions, number: int) -> Estimate:
         row = rows[number]
-        return sample.group_measure(row.measure, GroupOrRest(row.group)).estimate
+        return sample.group_measure(row.measure, sides[row.group]).estimate
 
     return _adjust_rows(rows, contrast, estimate_row)
 
