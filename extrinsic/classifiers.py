@@ -113,13 +113,11 @@ class CNN(CNNSettings):
         Raises ``InputError`` for invalid posts or vectors, and ``FloatingPointError`` if a loss
         is not finite.
         """
-        from biasbridge.extrinsic.cnn_network import (
-            predict_probabilities,  # torch is slow to import
-        )
+        from biasbridge.extrinsic.networks import predict_cnn  # torch is slow to import
 
         table = read_posts(posts)
         encoded, labels = encode(table["text"], vectors), table["train_label"].to_numpy()
-        score = partial(predict_probabilities, self, encoded, labels)
+        score = partial(predict_cnn, self, encoded, labels)
         return cross_predict(table, score, folds=self.folds, seed=seed)
 
 
@@ -134,13 +132,10 @@ class Finetuned(FinetunedSettings):
 
         Raises ``FloatingPointError`` if a loss is not finite.
         """
-        from biasbridge.extrinsic.finetuning import (  # torch is slow to import
-            predict_probabilities,
-            tokenise,
-        )
+        from biasbridge.extrinsic.networks import predict_finetuned, tokenise
 
         table = read_posts(posts)
         tokens = tokenise(texts_as_written(table), model, self.max_tokens)
         labels = table["train_label"].to_numpy()
-        score = partial(predict_probabilities, self, model, tokens, labels)
+        score = partial(predict_finetuned, self, model, tokens, labels)
         return cross_predict(table, score, folds=self.folds, seed=seed)

@@ -19,7 +19,7 @@ class CNNSettings(Fileless):
 
     Frozen vectors; ``maps`` filters for each width in ``windows``, ReLU, maximum over time;
     dropout; softmax over two classes, whose weight vectors are clipped to l2 norm ``max_norm``
-    after each step, in Kim's scale (times 1 - ``dropout`` in ours: ``cnn_network.step``);
+    after each step, in Kim's scale (times 1 - ``dropout`` in ours: ``cnn_step``);
     cross-entropy by Adadelta (rho 0.95, ``learning_rate`` 1). These values are
     Kim's. His paper does not specify early stopping on the dev set, his code keeps the best of 25
     epochs by dev accuracy; here the epoch with the highest dev F1 is kept (on a tie, the lower dev

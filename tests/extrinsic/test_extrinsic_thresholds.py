@@ -18,9 +18,9 @@ from torch import nn
 from biasbridge.extrinsic.coreference.challenge import Units, percentage_correlation
 from biasbridge.extrinsic.coreference.model import distance_buckets, letter_codes
 from biasbridge.extrinsic.crossval import split_posts
-from biasbridge.extrinsic.finetuning import _rate, _step
 from biasbridge.extrinsic.gap_printing import print_gap_tables
 from biasbridge.extrinsic.gap_table import measure_gaps
+from biasbridge.extrinsic.networks import _finetuned_step, _rate
 from biasbridge.extrinsic.predictions import GapRequest
 from biasbridge.extrinsic.retrieval import _share_above, compare_wordings
 from biasbridge.extrinsic.spread import (
@@ -92,7 +92,7 @@ class Scaled(nn.Module):
 def test_gradients_are_cut_to_length_1(norm: float) -> None:
     network = Scaled(norm * sqrt(2))
     optimiser = torch.optim.SGD(network.parameters(), lr=1.0)
-    _step(network, optimiser, np.zeros(1, dtype=np.int64), torch.tensor([0]))  # type: ignore[arg-type]
+    _finetuned_step(network, optimiser, np.zeros(1, dtype=np.int64), torch.tensor([0]))  # type: ignore[arg-type]
     assert network.weights.norm().item() == pytest.approx(min(norm, 1.0), abs=1e-5)
 
 
