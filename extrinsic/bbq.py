@@ -108,8 +108,8 @@ def crossed_targets(items: Iterable[BBQItem]) -> Targets:
     targets = {}
     for item in items:
         if "_x_" in item.category:
-            of_answers = [*map(_gender_or_status, item.infos, item.texts)]
-            first, second = of_answers[: item.unknown] + of_answers[item.unknown + 1 :]
+            values = [*map(_gender_or_status, item.infos, item.texts)]
+            first, second = values[: item.unknown] + values[item.unknown + 1 :]
             if first == second:
                 targets[item.category, item.template] = first
     return targets
@@ -230,8 +230,8 @@ def flag_answers(
     if "lm_eval" in conventions:
         flags["lm_eval"] = np.array([lm_eval_answers(item) for item in items])
     for name, is_stereotyped in flags.items():
-        of_answer = is_stereotyped[np.arange(len(items)), place]
-        table[name] = table["not_unknown"] & (of_answer == fields["is_negative"])
+        names_target = is_stereotyped[np.arange(len(items)), place]
+        table[name] = table["not_unknown"] & (names_target == fields["is_negative"])
     table["unclear"] = flags["paper"].sum(axis=1) != 1
     return table
 

@@ -53,7 +53,7 @@ def term_rows(predictions: pd.DataFrame, gaps: Gaps = DEFAULT_GAPS) -> list[GapR
 
     Returns
     -------
-    list of Row
+    list of GapRow
         Of ``subset`` "terms": measures of each term and its gaps to the rest (``kind``
         "term_gap"), unless terms are the groups themselves. ``kind`` "equality_difference" of
         ``fpr`` and ``fnr``. ``kind`` "flips": over all pairs of terms (``group`` "all"), pairs

@@ -87,8 +87,7 @@ def find_gated_gaps(
     def find_gaps(level: float) -> pd.DataFrame:
         rows, _ = measure_gaps(replace(narrow, level=level), table)
         is_tested = [row.kind == "gap" and bool(row.earlier) == is_change for row in rows]
-        kept = as_table(list(compress(rows, is_tested)))
-        return kept.drop(columns="resampled")
+        return as_table(list(compress(rows, is_tested))).drop(columns="resampled")
 
     is_change = fail_on == "changes"
     if is_change and len(request.pred) < 2:

@@ -223,8 +223,7 @@ class GroupedPredictions:
         assert score is not None
         negative = score[self._class_mask(side, label=0, from_group=ranking.own_negatives)]
         positive = score[self._class_mask(side, label=1, from_group=ranking.own_positives)]
-        of_positive, of_negative = placements(positive, negative)
-        return of_negative, of_positive
+        return placements(positive, negative)[::-1]
 
     def influences(self, measure: str, side: GroupOrRest) -> Floats:
         """Compute the first-order influence of each item on a measure of a side, (items,)."""

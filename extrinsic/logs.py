@@ -59,8 +59,8 @@ def sample_files(folder: Path) -> list[Path]:
     return sorted([*folder.glob("samples_*.jsonl"), *folder.glob("*/samples_*.jsonl")])
 
 
-def read_lm_eval(path: Path, wanted: str) -> pd.DataFrame:
-    """Read a sample file, or those of all tasks in a folder, as the filter ``wanted`` left them."""
+def read_lm_eval(path: Path, filter_name: str) -> pd.DataFrame:
+    """Read a sample file, or those of all tasks in a folder, as the filter left them."""
     paths = sample_files(path) if path.is_dir() else [path]
     tasks = [
         match["task"] if (match := SAMPLE_FILE.match(file.name)) else file.stem for file in paths
@@ -72,25 +72,26 @@ def read_lm_eval(path: Path, wanted: str) -> pd.DataFrame:
     items = (
         pair
         for task, file in zip(names, paths, strict=True)
-        for pair in _read_items(file, task, wanted)
+        for pair in _read_items(file, task, filter_name)
     )
     source = LogInfo(path, "lm_eval", "doc", _lm_eval_model(paths[0]), ", ".join(tasks))
     return as_frame(items, lambda item: item, source)
 
 
-def _read_items(path: Path, task: str, wanted: str) -> list[tuple[str, LogItem]]:
+def _read_items(path: Path, task: str, filter_name: str) -> list[tuple[str, LogItem]]:
     by_filter: dict[str, list[tuple[str, LogItem]]] = {}
     for number, sample in number_json_lines(path, JSON_OBJECT, "JSON object"):
         place = f"{path}: line {number}"
         with refuse_damage(place):
             item = _lm_eval_item(sample, task)  # at once: requests take ten times its memory
         by_filter.setdefault(str(sample.get("filter", "none")), []).append((place, item))
-    if wanted not in by_filter and (wanted or len(by_filter) > 1):
-        problem = f"{path} has no filter {wanted!r}{nearest(wanted, by_filter)}"
-        problem = problem if wanted else f"{path} holds the same items as several filters left them"
+    if filter_name not in by_filter and (filter_name or len(by_filter) > 1):
+        problem = f"{path} has no filter {filter_name!r}{nearest(filter_name, by_filter)}"
+        if not filter_name:
+            problem = f"{path} holds the same items as several filters left them"
         commands = "--filter of biasbridge gaps and bbq (filter=)"
         raise InputError(f"{problem}; give one by {commands}: {', '.join(by_filter)}")
-    return by_filter.get(wanted) or [pair for pairs in by_filter.values() for pair in pairs]
+    return by_filter.get(filter_name) or [pair for pairs in by_filter.values() for pair in pairs]
 
 
 def _lm_eval_item(sample: Json, task: str) -> LogItem:
@@ -115,7 +116,9 @@ def _targets(target: str, options: Sequence[str], wrong: str | None) -> list[str
     places = map(int, re.findall(r"\d+", target) if INDEXES.fullmatch(target) else ())
     by_place = [options[place] for place in places if place < len(options)]
     by_text = [target.strip()] if target.strip() in options else []
-    readings = ([option for option in named if option != wrong] for named in (by_place, by_text))
+    readings = (
+        [option for option in options if option != wrong] for options in (by_place, by_text)
+    )
     return next(filter(None, readings), [target])
 
 
@@ -190,8 +193,8 @@ def _read_archive(path: Path) -> tuple[Json, list[tuple[str, Json]]]:
             remedy = "write the log as one file with 'inspect log convert --to json'"
             raise InputError(f"{path}: {name} is a sample in chunks, which is not read; {remedy}")
         if name.startswith("samples/"):
-            kept = {key: value for key, value in record.items() if key not in BULKY}
-            samples.append((f"{path}: {name}", kept))
+            sample = {key: value for key, value in record.items() if key not in BULKY}
+            samples.append((f"{path}: {name}", sample))
         elif log is None or name == "header.json":
             log = record
     if log is None:
@@ -402,8 +405,8 @@ def detect_format(path: str | Path) -> str:
     """
     path = Path(path)
     if path.is_dir():
-        held = (form for name, form in FOLDERS.items() if (path / name).is_file())
-        return next(held, "lm_eval" if sample_files(path) else "")
+        formats = (form for name, form in FOLDERS.items() if (path / name).is_file())
+        return next(formats, "lm_eval" if sample_files(path) else "")
     suffix = table_suffix(path)
     candidates = {name: form for name, form in FORMATS.items() if suffix and form.suffix == suffix}
     names = _field_names(path, suffix) if candidates and path.is_file() else set()

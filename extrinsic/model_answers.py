@@ -92,7 +92,7 @@ def bbq_rows(answers: pd.DataFrame) -> list[GapRow]:
     """
     table = answers.assign(template=answers["category"] + " " + answers["template"])
     parts = [("", table), *table.groupby("category", sort=False)]
-    return [row for subset, part in parts for row in _subset_rows(part, str(subset))]
+    return [row for subset, part in parts for row in _bbq_subset_rows(part, str(subset))]
 
 
 def people_of(case: Case) -> tuple[str, ...]:
@@ -126,11 +126,12 @@ def read_referents(
     if calibrated:
         names = sorted({name for _, name in pairs})
         alone, _ = option_sums(model, [(QUESTION.format("they"), name) for name in names], "sum")
-        of_name = dict(zip(names, alone, strict=True))
-        sums = sums - [of_name[name] for _, name in pairs]
+        by_name = dict(zip(names, alone, strict=True))
+        sums = sums - [by_name[name] for _, name in pairs]
     ends = np.cumsum([len(people_of(case)) for case in cases])[:-1]
     leads, log_odds = (
-        [of[0] - of[1:].max() for of in np.split(values, ends)] for values in (sums / sizes, sums)
+        [person[0] - person[1:].max() for person in np.split(values, ends)]
+        for values in (sums / sizes, sums)
     )
     rows = [(case.subset, case.unit, case.condition, case.gender) for case in cases]
     table = pd.DataFrame(rows, columns=["subset", "unit", "condition", "gender"])
@@ -152,10 +153,17 @@ def referent_rows(answers: pd.DataFrame) -> list[GapRow]:
         parts |= {name: part[part["condition"] == name] for name in (PRO, ANTI)}
         parts |= {name: part[part["gender"] == name] for name in GENDERS}
         present = {group: part for group, part in parts.items() if len(part)}
-        made = [_value(name, *of) for name in ("accuracy", "log_odds") for of in present.items()]
-        gaps = [(name, pair) for name, *pair in REFERENT_PAIRS if present.keys() >= {*pair}]
-        made += [_gap(name, pair, [present[group] for group in pair]) for name, pair in gaps]
-        rows += [row._replace(subset=subset) for row in made]
+        subset_rows = [
+            _referent_value(name, group, part)
+            for name in ("accuracy", "log_odds")
+            for group, part in present.items()
+        ]
+        subset_rows += [
+            _referent_gap(name, pair, [present[group] for group in pair])
+            for name, *pair in REFERENT_PAIRS
+            if present.keys() >= {*pair}
+        ]
+        rows += [row._replace(subset=subset) for row in subset_rows]
     return rows
 
 
@@ -168,11 +176,11 @@ def _queries(model: LanguageModel, text: TokenisedText, end: int) -> list[TokenQ
     return masked_one_by_one(text, positions, mask_id(model))
 
 
-def _subset_rows(part: pd.DataFrame, subset: str) -> list[GapRow]:
+def _bbq_subset_rows(part: pd.DataFrame, subset: str) -> list[GapRow]:
     matched, rows = part[part["matched"]], list[GapRow]()
     counts = count_answers(matched, "paper")
-    drawn = times_drawn(matched["template"].unique())
-    _, resampled = compute_scores(np.einsum("tca,tr->rca", counts, drawn), "paper")
+    times = times_drawn(matched["template"].unique())
+    _, resampled = compute_scores(np.einsum("tca,tr->rca", counts, times), "paper")
     for context, (accuracy, score, reason) in enumerate(estimate_scores(counts, "paper")):
         name, n = CONTEXTS[context], counts[:, context, 0]
         support, k = int(n.sum()), int((n > 0).sum())
@@ -183,8 +191,8 @@ def _subset_rows(part: pd.DataFrame, subset: str) -> list[GapRow]:
             row = GapRow(
                 "gap", f"bbq_{name}", *STEREOTYPE_GROUPS, *score, k, reason=reason, n_clusters=k
             )
-            of_draws = [] if isnan(score.value) else resampled[:, context].tolist()
-            rows.append(row._replace(resampled=of_draws, subset=subset))
+            values = [] if isnan(score.value) else resampled[:, context].tolist()
+            rows.append(row._replace(resampled=values, subset=subset))
     return rows
 
 
@@ -194,7 +202,7 @@ def _person(tokens: Sequence[str], occupation: str) -> str:
     return ("the " if has_article or occupation else "") + join_tokens(tokens[has_article:])
 
 
-def _value(measure: str, group: str, part: pd.DataFrame) -> GapRow:
+def _referent_value(measure: str, group: str, part: pd.DataFrame) -> GapRow:
     means = part.groupby("unit")[measure].mean().to_numpy()
     estimate, reason = _mean(means, share_estimate if measure == "accuracy" else mean_estimate)
     row = GapRow("value", measure, group, **estimate._asdict(), support=len(part), reason=reason)
@@ -202,15 +210,15 @@ def _value(measure: str, group: str, part: pd.DataFrame) -> GapRow:
     return row._replace(n_clusters=len(means), majority_baseline=baseline)
 
 
-def _gap(measure: str, pair: Sequence[str], parts: Sequence[pd.DataFrame]) -> GapRow:
+def _referent_gap(measure: str, pair: Sequence[str], parts: Sequence[pd.DataFrame]) -> GapRow:
     first, second = (part.groupby("unit")[measure].mean() for part in parts)
     differences = (first - second).dropna()
     values, n = differences.to_numpy(), len(differences)
     estimate, reason = _mean(values, _difference if measure == "accuracy" else mean_estimate)
     row = GapRow("gap", measure, "", pair[0], pair[1], **estimate._asdict(), reason=reason)
     row = row._replace(support=n, support_privileged=n, support_unprivileged=n, n_clusters=n)
-    drawn = times_drawn(map(str, differences.index))
-    return row._replace(resampled=[] if isnan(row.value) else resampled_means(values, drawn))
+    times = times_drawn(map(str, differences.index))
+    return row._replace(resampled=[] if isnan(row.value) else resampled_means(values, times))
 
 
 def _difference(values: Floats, level: float) -> Estimate:

@@ -190,15 +190,15 @@ class GapRequest:
             count += f" ({', '.join(map(repr, words))} counts as empty)" if words else ""
             meanings = _NOTES_OF_SEVERAL if len(self.group) > 1 else _NOTES
             notes.append(f"{count}: {meanings[self.missing]}")
-        named = [_name_unknown(columns[name]) for name in self.group]
+        group_columns = [_name_unknown(columns[name]) for name in self.group]
         if self.cross:
             crossed = _name_unknown(_cross([columns[name] for name in self.cross]))
             notes.append(_describe_small(crossed, is_kept, self.min_support))
-            named.append(crossed)
+            group_columns.append(crossed)
         notes += [
             case_note(column.groups, f"groups of {name!r}") for name, column in columns.items()
         ]
-        joined = _as_categorical(_combine(named, chain), is_kept)
+        joined = _as_categorical(_combine(group_columns, chain), is_kept)
         return joined, is_kept, [*filter(None, notes)]
 
     def _read_group_column(self, table: pd.DataFrame, column: str) -> _GroupColumn:
@@ -211,8 +211,8 @@ class GapRequest:
         code, distinct = pd.factorize(values.array, use_na_sentinel=False)
         options = filter(None, (*self.groups, self.privileged, self.unprivileged))
         named = {*map(name_key, options)}
-        empty = [_is_empty(cell, named) for cell in distinct]
-        texts = {str(cell) for cell, none in zip(distinct, empty, strict=True) if not none}
+        empty = np.array([_is_empty(cell, named) for cell in distinct], dtype=bool)
+        texts = {*map(str, distinct[~empty])}
         keys = {*map(name_key, texts)}
         is_flag = bool(keys) and {_plain(key) for key in keys} <= _BINARY and not keys & named
         separator = "\n" if self.group_sep == "\\n" else self.group_sep  # as a shell passes it
@@ -227,21 +227,24 @@ class GapRequest:
             parts = cell if isinstance(cell, tuple) else _split(str(cell), separator, column)
             return [part for part in parts if not _is_empty(part, named)]
 
-        cells = [[] if none else names_of(x) for x, none in zip(distinct, empty, strict=True)]
+        cells = [
+            [] if blank else names_of(cell) for cell, blank in zip(distinct, empty, strict=True)
+        ]
         spellings = {name_key(column): column} if is_flag else first_spellings(chain(*cells))
         spelled = [[*dict.fromkeys(spellings[name_key(name)] for name in names)] for names in cells]
         groups = {*chain(*spelled), *([column] if is_flag else [])}
         # Without a name in it, a cell of several names, or the one row of an item, is in no group
         may_be_none = bool(separator) or ("id" in table and bool(table["id"].duplicated().any()))
         unknown = [UNKNOWN] if is_flag or not may_be_none else []
-        without = {"no-group": unknown, "group": [MISSING], "drop": []}[self.missing]
-        spelled = [without if none else x for x, none in zip(spelled, empty, strict=True)]
-        groups |= {*without} - {UNKNOWN} if any(empty) else set()
-        pairs = zip(distinct, empty, strict=True)
-        words = {normalise_text(str(cell)) for cell, none in pairs if none and not pd.isna(cell)}
+        of_blank = {"no-group": unknown, "group": [MISSING], "drop": []}[self.missing]
+        spelled = [
+            of_blank if blank else names for names, blank in zip(spelled, empty, strict=True)
+        ]
+        if empty.any():
+            groups |= {*of_blank} - {UNKNOWN}
+        words = {normalise_text(str(cell)) for cell in distinct[empty] if not pd.isna(cell)}
         small_code = code.astype(np.min_scalar_type(-len(distinct)))
-        is_empty = np.array(empty)[code]
-        return _GroupColumn(sorted(groups), spelled, small_code, is_empty, is_flag, words)
+        return _GroupColumn(sorted(groups), spelled, small_code, empty[code], is_flag, words)
 
     def _case_notes(self, table: pd.DataFrame) -> list[str]:
         """Return notes on labels and clusters that differ only in case, and on joined classes."""

@@ -55,7 +55,7 @@ def retrieval_rows(
 
     Returns
     -------
-    list of Row
+    list of GapRow
         ``support`` counts queries, those of one cluster as one. Kind ``value``, measure
         ``relevance``: how often a relevant document lies nearer its query than an irrelevant one,
         in [0, 1]; .5: chance. Then the gaps ``similarity`` and ``first``, over the queries with a
@@ -78,10 +78,10 @@ def retrieval_rows(
     return rows + _gaps(comparison, "", WORDINGS, level, min_queries)
 
 
-def resampled_means(values: Floats, drawn: NDArray[np.intp]) -> list[float]:
+def resampled_means(values: Floats, times: NDArray[np.intp]) -> list[float]:
     """Return the mean of values (n,) in each resample (n, 200); NaN in an empty one."""
     with np.errstate(invalid="ignore"):
-        means: list[float] = (values @ drawn / drawn.sum(axis=0)).tolist()
+        means: list[float] = (values @ times / times.sum(axis=0)).tolist()
     return means
 
 
@@ -155,7 +155,7 @@ def _gaps(
     n = len(comparison.names)
     queries = f"queries with a {prefix}" if prefix else "queries"
     reason = _low_support_reason(n, queries, min_queries)
-    drawn = times_drawn(comparison.names)
+    times = times_drawn(comparison.names)
     rows = []
     for measure, values, estimate in measures:
         value = UNDEFINED if reason else estimate(values, level)
@@ -168,7 +168,7 @@ def _gaps(
                 **value._asdict(),
                 support=n,
                 reason=reason,
-                resampled=() if reason else resampled_means(values, drawn),
+                resampled=() if reason else resampled_means(values, times),
             )
         )
     return rows

@@ -48,15 +48,15 @@ def threshold_table(options: dict[str, Any], table: pd.DataFrame) -> pd.DataFram
     with_score = replace(gaps, measures=(*measures, "auc"))
     sample = read_grouped_predictions(classifiers[unused], with_score)
     rows: list[GapRow] = []
-    of_rows: list[tuple[float, float]] = []
+    threshold_and_f1: list[tuple[float, float]] = []
     thresholds = choose_thresholds(sample.score)
     for threshold, at_threshold in zip(thresholds, at_thresholds(sample, thresholds), strict=True):
         rows += difference_rows(at_threshold, gaps)
         f1 = at_threshold.group_measure("f1", GroupOrRest(ALL)).estimate.value
-        of_rows += [(threshold, f1)] * (len(rows) - len(of_rows))
+        threshold_and_f1 += [(threshold, f1)] * (len(rows) - len(threshold_and_f1))
     if not rows:
         raise InputError("no group is compared with another; name a further group")
-    first = pd.DataFrame(of_rows, columns=["threshold", "f1"])
+    first = pd.DataFrame(threshold_and_f1, columns=["threshold", "f1"])
     by_threshold = pd.concat([first, as_table(rows).drop(columns=NOT_OF_GAPS)], axis=1)
     by_threshold.attrs["notes"] = [
         *table.attrs.get("notes", []),
@@ -86,18 +86,17 @@ def at_thresholds(sample: GroupedPredictions, thresholds: Floats) -> Iterator[Gr
             yield replace(sample, confusion_cell=cells, score=None).merge_equal()
         return
     reached = label * n + np.searchsorted(thresholds, sample.score, side="right")
-    of_members = 2 * n * sample.group_id + reached[sample.member]
-    of_others = 2 * n * n_groups + reached[sample.ungrouped], 2 * n * (n_groups + 1) + reached
-    bins = np.concatenate([of_members, *of_others])
+    in_groups = 2 * n * sample.group_id + reached[sample.member]
+    in_none = 2 * n * n_groups + reached[sample.ungrouped]
+    bins = np.concatenate([in_groups, in_none, 2 * n * (n_groups + 1) + reached])
     by_bin = np.bincount(bins, minlength=2 * n * (n_groups + 2)).reshape(-1, 2, n)
     predicted = by_bin[..., ::-1].cumsum(axis=-1)[..., ::-1][..., 1:]
     rest = by_bin.sum(axis=-1, keepdims=True) - predicted
     cells = np.stack([rest[:, 0], predicted[:, 0], rest[:, 1], predicted[:, 1]], axis=-1)
-    none = np.zeros(0, dtype=np.int64)
-    kept = ("level", "min_support", "unknown")
-    levels = {name: getattr(sample, name) for name in kept}
+    empty = np.zeros(0, dtype=np.int64)
+    options = {name: getattr(sample, name) for name in ("level", "min_support", "unknown")}
     for counts in np.moveaxis(cells, 1, 0):
-        yield CountedPredictions(sample.groups, none, none, none, counts=counts, **levels)
+        yield CountedPredictions(sample.groups, empty, empty, empty, counts=counts, **options)
 
 
 def largest_gaps(table: pd.DataFrame) -> pd.DataFrame:

@@ -234,7 +234,7 @@ def challenge_rows(answers: Sequence[Answer], gaps: ChallengeGaps) -> list[Chall
 
     Returns
     -------
-    list of Row
+    list of ChallengeRow
         By ``kind``: ``value``, a measure of the cases that are ``pro`` and ``anti``, and of the
         pronouns of each gender, in [0, 1]. ``gap``, in [-1, 1]: pro minus anti in precision,
         recall, F1 and accuracy, and privileged minus unprivileged gender in F1 and accuracy.
@@ -592,8 +592,8 @@ def _extremes(tallies: Floats) -> tuple[Floats, Floats]:
     negative, positive = (float(_sum(mean, *cells)) for cells in (("tn", "fp"), ("fn", "tp")))
     mentions, other_names = (float(_sum(mean, name)) for name in ("mentions", "other_names"))
     both = {"cases": 1, "resolved": 1, "mentions": mentions, "other_names": other_names}
-    kept = {"kept_mentions": mentions, "kept_other_names": other_names}
-    perfect = both | kept | {"tn": negative, "tp": positive, "correct": 1}
+    candidates = {"kept_mentions": mentions, "kept_other_names": other_names}
+    perfect = both | candidates | {"tn": negative, "tp": positive, "correct": 1}
     wrong = both | {"fp": negative, "fn": positive}
     return (
         _as_tally(np.repeat(scored, 4), perfect),

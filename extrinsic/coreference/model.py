@@ -528,8 +528,8 @@ def _keep_mask(like: Tensor, share: float, generator: torch.Generator) -> Tensor
     """Draw 1 with probability 1 - ``share``, else 0. Uniform numbers are three times as fast as
     Bernoulli ones.
     """
-    drawn = torch.empty_like(like, requires_grad=False).uniform_(generator=generator)
-    return drawn.ge_(share)
+    uniform = torch.empty_like(like, requires_grad=False).uniform_(generator=generator)
+    return uniform.ge_(share)
 
 
 def _states(lstm: nn.LSTM, tokens: Tensor, batches: list[Integers]) -> Tensor:

@@ -109,11 +109,11 @@ def lea(table: Overlap) -> Hits:
     precision likewise with sides exchanged. A singleton has one link, to itself, resolved if it is
     a singleton on the other side too.
     """
-    of_key, of_response = table.keys[table.rows], table.responses[table.columns]
+    key_sizes, response_sizes = table.keys[table.rows], table.responses[table.columns]
     return Hits(
-        _resolved(table.shared, of_key, of_response),
+        _resolved(table.shared, key_sizes, response_sizes),
         float(np.sum(table.keys)),
-        _resolved(table.shared, of_response, of_key),
+        _resolved(table.shared, response_sizes, key_sizes),
         float(np.sum(table.responses)),
     )
 
