@@ -53,7 +53,7 @@ def term_rows(predictions: pd.DataFrame, gaps: Gaps = DEFAULT_GAPS) -> list[GapR
 
     Returns
     -------
-    list of Row
+    list of GapRow
         Of ``subset`` "terms": measures of each term and its gaps to the rest (``kind``
         "term_gap"), unless terms are the groups themselves. ``kind`` "equality_difference" of
         ``fpr`` and ``fnr``. ``kind`` "flips": over all pairs of terms (``group`` "all"), pairs
@@ -100,27 +100,6 @@ def equality_difference_row(terms: GroupedPredictions, rate: str) -> GapRow:
     )
 
 
-def _sum_differences(
-    terms: GroupedPredictions, rate: str, names: Sequence[str], weights: Floats
-) -> Estimate:
-    block = make_block(terms, rate, names)
-    overall = float(weights @ block.observed)
-    value = float(np.abs(block.observed - overall).sum())
-    # Change of each term as the sum grows by 1; alternating signs if all terms are equal
-    direction = block.observed - overall if value > 0 else (-1.0) ** np.arange(len(names))
-    direction = direction - weights @ direction
-    direction = direction / np.abs(direction).sum()
-    limits = [(1 - overall) / step if step > 0 else overall / -step for step in direction if step]
-    sampler = make_sampler(block)
-
-    def draw_sums(parameter: float) -> Floats:
-        values = sampler(np.clip(overall + parameter * direction, 0, 1))
-        sums: Floats = np.abs(values - (values @ weights)[:, None]).sum(axis=1)
-        return sums
-
-    return hybrid_estimate(value, draw_sums, (0.0, max(value, *limits)), terms.level)
-
-
 def flip_rows(framed: pd.DataFrame, gaps: Gaps) -> list[GapRow]:
     """Return the rows of ``kind`` "flips" of posts that are in frames."""
     if framed.empty:
@@ -147,6 +126,27 @@ def flip_rows(framed: pd.DataFrame, gaps: Gaps) -> list[GapRow]:
             )
         )
     return rows
+
+
+def _sum_differences(
+    terms: GroupedPredictions, rate: str, names: Sequence[str], weights: Floats
+) -> Estimate:
+    block = make_block(terms, rate, names)
+    overall = float(weights @ block.observed)
+    value = float(np.abs(block.observed - overall).sum())
+    # Change of each term as the sum grows by 1; alternating signs if all terms are equal
+    direction = block.observed - overall if value > 0 else (-1.0) ** np.arange(len(names))
+    direction = direction - weights @ direction
+    direction = direction / np.abs(direction).sum()
+    limits = [(1 - overall) / step if step > 0 else overall / -step for step in direction if step]
+    sampler = make_sampler(block)
+
+    def draw_sums(parameter: float) -> Floats:
+        values = sampler(np.clip(overall + parameter * direction, 0, 1))
+        sums: Floats = np.abs(values - (values @ weights)[:, None]).sum(axis=1)
+        return sums
+
+    return hybrid_estimate(value, draw_sums, (0.0, max(value, *limits)), terms.level)
 
 
 def _positive_shares(framed: pd.DataFrame, column: str) -> pd.DataFrame:

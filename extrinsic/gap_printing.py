@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from biasbridge.extrinsic.gap_table import GapRow
 
-
 MAX_SHOWN = 20  # groups of a table, classifiers, classes
 MAX_REASONS = 5
 MEASURE_NAMES = {"f1": "F1", "auc": "AUC", "bpsn_auc": "BPSN AUC", "bnsp_auc": "BNSP AUC"}
@@ -56,6 +55,36 @@ def print_gap_tables(rows: Sequence[GapRow], console: Console, label: str = "") 
         _print_reasons(block, console)
     if len(blocks) > MAX_SHOWN:
         console.print(f"and {len(blocks) - MAX_SHOWN} more: --csv OUT writes all")
+
+
+def describe_family(rows: Sequence[GapRow]) -> str:
+    """Return which gaps differ from 0 after adjustment; empty for two groups, and for what
+    changed between versions.
+    """
+    gaps = [row for row in rows if row.kind == "gap" and not isnan(row.value)]
+    is_pair = len({(row.privileged, row.unprivileged) for row in gaps}) < 2
+    if is_pair or rows[0].earlier:
+        return ""
+    several = len({row.privileged for row in gaps}) > 1
+    labels = [
+        f"{row.unprivileged}{f' to {IN_WORDS.get(row.privileged, row.privileged)}' * several},"
+        f" {name_measure(row.measure)} {_joint(row)}"
+        for row in gaps
+    ]
+    return describe_adjusted(labels, [row.p for row in gaps])
+
+
+def print_text_table(text: pd.DataFrame, console: Console) -> None:
+    """Print a table of text."""
+    table = _new_table(*text.columns)
+    for row in text.to_numpy().tolist():
+        table.add_row(*map(printable, row))
+    print_columns(table, console)
+
+
+def name_measure(measure: str) -> str:
+    """Return the heading of a measure: ``selection rate``, ``F1``."""
+    return MEASURE_NAMES.get(measure, measure.replace("_", " "))
 
 
 def _changes(rows: Sequence[GapRow], label: str) -> list[tuple[str, str]]:
@@ -144,23 +173,6 @@ def _largest_differences(rows: Sequence[GapRow]) -> Table:
     return table
 
 
-def describe_family(rows: Sequence[GapRow]) -> str:
-    """Return which gaps differ from 0 after adjustment; empty for two groups, and for what
-    changed between versions.
-    """
-    gaps = [row for row in rows if row.kind == "gap" and not isnan(row.value)]
-    is_pair = len({(row.privileged, row.unprivileged) for row in gaps}) < 2
-    if is_pair or rows[0].earlier:
-        return ""
-    several = len({row.privileged for row in gaps}) > 1
-    labels = [
-        f"{row.unprivileged}{f' to {IN_WORDS.get(row.privileged, row.privileged)}' * several},"
-        f" {name_measure(row.measure)} {_joint(row)}"
-        for row in gaps
-    ]
-    return describe_adjusted(labels, [row.p for row in gaps])
-
-
 def _joint(row: GapRow) -> str:
     """Format a gap with its simultaneous interval."""
     return _gap_cell(row._replace(low=row.low_simultaneous, high=row.high_simultaneous))
@@ -173,14 +185,6 @@ def _sort_by_gap(rows: Sequence[GapRow]) -> list[str]:
         if row.kind == "gap" and not isnan(row.value):
             largest[row.unprivileged] = max(largest.get(row.unprivileged, -1), abs(row.value))
     return sorted(largest, key=lambda group: -largest[group])
-
-
-def print_text_table(text: pd.DataFrame, console: Console) -> None:
-    """Print a table of text."""
-    table = _new_table(*text.columns)
-    for row in text.to_numpy().tolist():
-        table.add_row(*map(printable, row))
-    print_columns(table, console)
 
 
 def _new_table(*columns: str) -> Table:
@@ -203,11 +207,6 @@ def _print_reasons(rows: Iterable[GapRow], console: Console) -> None:
     if len(reasons) > MAX_REASONS:
         n_omitted = len(reasons) - MAX_REASONS
         console.print(f"and {n_omitted:,} more reasons: --csv OUT writes all")
-
-
-def name_measure(measure: str) -> str:
-    """Return the heading of a measure: ``selection rate``, ``F1``."""
-    return MEASURE_NAMES.get(measure, measure.replace("_", " "))
 
 
 def _cell(row: GapRow) -> str:

@@ -1,4 +1,6 @@
-"""Sample files of lm-evaluation-harness 0.4: ``samples_<task>_<time>.jsonl``, and their folder."""
+"""Answers of language models in the result files of evaluation harnesses, recognised by
+``detect_format`` and read as one table by ``read_answers``.
+"""
 
 from __future__ import annotations
 
@@ -35,13 +37,21 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+HEAD = 1 << 20  # bytes searched for names of fields
+JSON_OBJECTS = "json_lines"
 SAMPLE_FILE = re.compile(r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT[\d.-]+)\.jsonl")
-LM_EVAL_METRICS = (
-    "acc",
-    "exact_match",
-)  # metrics that are 0 or 1 for an item; the first one counts
 LOGPROB_PAIR = re.compile(r"[\[(]\s*'?([-+.\w]+)'?\s*,\s*'?(?:True|False)'?\s*[\])]")
 INDEXES = re.compile(r"\[?\d+(, *\d+)*\]?")
+# Metrics that are 0 or 1 for an item; the first one counts
+LM_EVAL_METRICS = ("acc", "exact_match")
+LIGHTEVAL_METRICS = ("acc", "em", "exact_match")
+LIGHTEVAL_COLUMNS = ("doc", "metric", "model_response")
+# As Inspect's accuracy counts them: its own letters, and words in any case
+INSPECT_LETTERS = {"C": 1.0, "I": 0.0, "N": 0.0, "P": 0.5}
+INSPECT_WORDS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
+INSPECT_MEMBERS = r"samples/.+_epoch_\d+(/sample)?\.json|header\.json|_journal/start\.json"
+BULKY = ("events", "messages", "store")
+SCENARIO, STATE, SPLITS = "scenario_state.json", "state.json", "dataset_dict.json"
 
 
 def sample_files(folder: Path) -> list[Path]:
@@ -49,8 +59,8 @@ def sample_files(folder: Path) -> list[Path]:
     return sorted([*folder.glob("samples_*.jsonl"), *folder.glob("*/samples_*.jsonl")])
 
 
-def read_lm_eval(path: Path, wanted: str) -> pd.DataFrame:
-    """Read a sample file, or those of all tasks in a folder, as the filter ``wanted`` left them."""
+def read_lm_eval(path: Path, filter_name: str) -> pd.DataFrame:
+    """Read a sample file, or those of all tasks in a folder, as the filter left them."""
     paths = sample_files(path) if path.is_dir() else [path]
     tasks = [
         match["task"] if (match := SAMPLE_FILE.match(file.name)) else file.stem for file in paths
@@ -62,25 +72,26 @@ def read_lm_eval(path: Path, wanted: str) -> pd.DataFrame:
     items = (
         pair
         for task, file in zip(names, paths, strict=True)
-        for pair in _read_items(file, task, wanted)
+        for pair in _read_items(file, task, filter_name)
     )
     source = LogInfo(path, "lm_eval", "doc", _lm_eval_model(paths[0]), ", ".join(tasks))
     return as_frame(items, lambda item: item, source)
 
 
-def _read_items(path: Path, task: str, wanted: str) -> list[tuple[str, LogItem]]:
+def _read_items(path: Path, task: str, filter_name: str) -> list[tuple[str, LogItem]]:
     by_filter: dict[str, list[tuple[str, LogItem]]] = {}
     for number, sample in number_json_lines(path, JSON_OBJECT, "JSON object"):
         place = f"{path}: line {number}"
         with refuse_damage(place):
             item = _lm_eval_item(sample, task)  # at once: requests take ten times its memory
         by_filter.setdefault(str(sample.get("filter", "none")), []).append((place, item))
-    if wanted not in by_filter and (wanted or len(by_filter) > 1):
-        problem = f"{path} has no filter {wanted!r}{nearest(wanted, by_filter)}"
-        problem = problem if wanted else f"{path} holds the same items as several filters left them"
+    if filter_name not in by_filter and (filter_name or len(by_filter) > 1):
+        problem = f"{path} has no filter {filter_name!r}{nearest(filter_name, by_filter)}"
+        if not filter_name:
+            problem = f"{path} holds the same items as several filters left them"
         commands = "--filter of biasbridge gaps and bbq (filter=)"
         raise InputError(f"{problem}; give one by {commands}: {', '.join(by_filter)}")
-    return by_filter.get(wanted) or [pair for pairs in by_filter.values() for pair in pairs]
+    return by_filter.get(filter_name) or [pair for pairs in by_filter.values() for pair in pairs]
 
 
 def _lm_eval_item(sample: Json, task: str) -> LogItem:
@@ -105,7 +116,9 @@ def _targets(target: str, options: Sequence[str], wrong: str | None) -> list[str
     places = map(int, re.findall(r"\d+", target) if INDEXES.fullmatch(target) else ())
     by_place = [options[place] for place in places if place < len(options)]
     by_text = [target.strip()] if target.strip() in options else []
-    readings = ([option for option in named if option != wrong] for named in (by_place, by_text))
+    readings = (
+        [option for option in options if option != wrong] for options in (by_place, by_text)
+    )
     return next(filter(None, readings), [target])
 
 
@@ -145,18 +158,14 @@ def _lm_eval_model(path: Path) -> str:
     return path.resolve().parent.name
 
 
-# Logs of Inspect, ``.json`` and ``.eval``.
-
-# As Inspect's accuracy counts them: its own letters, and words in any case
-INSPECT_LETTERS = {"C": 1.0, "I": 0.0, "N": 0.0, "P": 0.5}
-INSPECT_WORDS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
-BULKY = ("events", "messages", "store")
-INSPECT_MEMBERS = r"samples/.+_epoch_\d+(/sample)?\.json|header\.json|_journal/start\.json"
-
-
 def read_inspect(path: Path) -> pd.DataFrame:
     """Read a log; its notes say what of the run is missing."""
-    log, samples = _read_archive(path) if path.suffix == ".eval" else _read_json(path)
+    if path.suffix == ".eval":
+        log, samples = _read_archive(path)
+    else:
+        log = read_object(path)
+        records = enumerate(log.get("samples") or [], 1)
+        samples = [(f"{path}: sample {number}", sample) for number, sample in records]
     status, spec = log.get("status", "started"), log["eval"]
     notes = [] if status == "success" else [f"the run is not finished: {status}"]
     expected = {*map(str, (spec.get("dataset") or {}).get("sample_ids") or [])}
@@ -175,12 +184,6 @@ def read_inspect(path: Path) -> pd.DataFrame:
     return frame
 
 
-def _read_json(path: Path) -> tuple[Json, list[tuple[str, Json]]]:
-    log = read_object(path)
-    samples = enumerate(log.get("samples") or [], 1)
-    return log, [(f"{path}: sample {number}", sample) for number, sample in samples]
-
-
 def _read_archive(path: Path) -> tuple[Json, list[tuple[str, Json]]]:
     """Read the parts of a log; that of an unfinished run has no header."""
     log, samples = None, []
@@ -190,8 +193,8 @@ def _read_archive(path: Path) -> tuple[Json, list[tuple[str, Json]]]:
             remedy = "write the log as one file with 'inspect log convert --to json'"
             raise InputError(f"{path}: {name} is a sample in chunks, which is not read; {remedy}")
         if name.startswith("samples/"):
-            kept = {key: value for key, value in record.items() if key not in BULKY}
-            samples.append((f"{path}: {name}", kept))
+            sample = {key: value for key, value in record.items() if key not in BULKY}
+            samples.append((f"{path}: {name}", sample))
         elif log is None or name == "header.json":
             log = record
     if log is None:
@@ -249,13 +252,6 @@ def _completion(output: Json) -> str:
     parts = choices[0]["message"]["content"]
     parts = [{"text": parts}] if isinstance(parts, str) else parts
     return "\n".join(str(part["text"]) for part in parts if "text" in part)
-
-
-# Logs of HELM, lighteval and Every Eval Ever, and folders saved by ``datasets``.
-
-SCENARIO, STATE, SPLITS = "scenario_state.json", "state.json", "dataset_dict.json"
-LIGHTEVAL_COLUMNS = ("doc", "metric", "model_response")
-LIGHTEVAL_METRICS = ("acc", "em", "exact_match")  # metrics of lighteval that are 0 or 1 for an item
 
 
 def read_helm(path: Path) -> pd.DataFrame:
@@ -364,12 +360,6 @@ def read_saved_dataset(path: Path) -> pd.DataFrame:
     return plain_frame([row for rows in tables for row in rows], LogInfo(path, "datasets"))
 
 
-# Result files of evaluation harnesses, recognised and read as one table.
-
-HEAD = 1 << 20  # bytes searched for names of fields
-JSON_OBJECTS = "json_lines"
-
-
 class Format(NamedTuple):
     """A format: its name in sentences, its reader, its suffix, and fields that begin its files."""
 
@@ -385,27 +375,27 @@ def read_objects(path: Path) -> pd.DataFrame:
     return plain_frame(rows, LogInfo(path, JSON_OBJECTS))
 
 
-EVERY = Format("samples of Every Eval Ever", read_every_eval_ever)
+_EVERY_EVAL_EVER = "samples of Every Eval Ever"
 FORMATS = {
     "lm_eval": Format(
         "samples of lm-evaluation-harness", read_lm_eval, JSON_LINES, "doc_id doc filtered_resps"
     ),
     "inspect": Format("a log of Inspect", read_inspect, ".json", "version status eval"),
     "helm": Format("a run of HELM", read_helm, ".json", "adapter_spec request_states"),
-    "every_eval_ever": EVERY._replace(suffix=JSON_LINES, fields="evaluation_id sample_id"),
-    "every_eval_ever.json": EVERY._replace(suffix=".json", fields="schema_version evaluation_id"),
+    "every_eval_ever": Format(
+        _EVERY_EVAL_EVER, read_every_eval_ever, JSON_LINES, "evaluation_id sample_id"
+    ),
+    "every_eval_ever.json": Format(
+        _EVERY_EVAL_EVER, read_every_eval_ever, ".json", "schema_version evaluation_id"
+    ),
     "lighteval": Format(
-        "details of lighteval", read_lighteval, ".parquet", "doc metric model_response"
+        "details of lighteval", read_lighteval, ".parquet", " ".join(LIGHTEVAL_COLUMNS)
     ),
     "datasets": Format("a folder saved by datasets", read_saved_dataset),
     JSON_OBJECTS: Format("JSON Lines", read_objects, JSON_LINES),
 }
 # A folder is of the format of the first of these files that it holds
-FOLDERS = {
-    STATE: "datasets",
-    SPLITS: "datasets",
-    SCENARIO: "helm",
-}
+FOLDERS = {STATE: "datasets", SPLITS: "datasets", SCENARIO: "helm"}
 
 
 def detect_format(path: str | Path) -> str:
@@ -415,8 +405,8 @@ def detect_format(path: str | Path) -> str:
     """
     path = Path(path)
     if path.is_dir():
-        held = (form for name, form in FOLDERS.items() if (path / name).is_file())
-        return next(held, "lm_eval" if sample_files(path) else "")
+        formats = (form for name, form in FOLDERS.items() if (path / name).is_file())
+        return next(formats, "lm_eval" if sample_files(path) else "")
     suffix = table_suffix(path)
     candidates = {name: form for name, form in FORMATS.items() if suffix and form.suffix == suffix}
     names = _field_names(path, suffix) if candidates and path.is_file() else set()
@@ -435,9 +425,8 @@ def read_answers(path: str | Path, *, filter: str = "") -> pd.DataFrame:
     their columns, and gain those up to ``correct``. ``attrs``: ``format``, ``model``, ``task``,
     ``notes``. ``filter``: of lm-evaluation-harness, where a file holds answers of several.
 
-    Raises ``InputError`` for another, a damaged or an empty file, for repeated items, several
-    filters without a choice, and archives beyond the bounds of
-    ``biasbridge.extrinsic.log_items``.
+    Raises ``InputError`` for another, a damaged or an empty file, for repeated items, and for
+    several filters without a choice.
     """
     path = Path(path)
     form = FORMATS.get(detect_format(path))

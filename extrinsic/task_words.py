@@ -97,12 +97,12 @@ def extract_task_words(
     usable = (word_counts.n_posts >= limits.min_posts) & np.array(
         [any(map(str.isalpha, word)) and word[0] != "<" for word in word_counts.words]
     )
-    of_group = np.abs(by_group.z) >= np.abs(by_label.z)
+    in_groups = np.abs(by_group.z) >= np.abs(by_label.z)
     sides = (
-        ("X", groups[0], by_group, 1, of_group),
-        ("Y", groups[1], by_group, -1, of_group),
-        ("A", "label 0", by_label, 1, ~of_group),
-        ("B", "label 1", by_label, -1, ~of_group),
+        ("X", groups[0], by_group, 1, in_groups),
+        ("Y", groups[1], by_group, -1, in_groups),
+        ("A", "label 0", by_label, 1, ~in_groups),
+        ("B", "label 1", by_label, -1, ~in_groups),
     )
     frames = []
     for role, stands_for, contrast, sign, in_contrast in sides:

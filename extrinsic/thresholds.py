@@ -14,8 +14,7 @@ from biasbridge.extrinsic.gap_table import WITHOUT_GAP, GapRow, as_table, differ
 from biasbridge.extrinsic.gate import format_trimmed, require_gap
 from biasbridge.extrinsic.grouped_predictions import ALL, GroupedPredictions, GroupOrRest
 from biasbridge.extrinsic.measures import MEASURES, Counts
-from biasbridge.extrinsic.predictions import read_grouped_predictions
-from biasbridge.extrinsic.request import DEFAULT_MEASURES, GapRequest
+from biasbridge.extrinsic.predictions import DEFAULT_MEASURES, GapRequest, read_grouped_predictions
 from biasbridge.files import InputError
 from biasbridge.files.errors import printable
 from biasbridge.stats.intervals import MAX_GAPS
@@ -49,15 +48,15 @@ def threshold_table(options: dict[str, Any], table: pd.DataFrame) -> pd.DataFram
     with_score = replace(gaps, measures=(*measures, "auc"))
     sample = read_grouped_predictions(classifiers[unused], with_score)
     rows: list[GapRow] = []
-    of_rows: list[tuple[float, float]] = []
+    threshold_and_f1: list[tuple[float, float]] = []
     thresholds = choose_thresholds(sample.score)
     for threshold, at_threshold in zip(thresholds, at_thresholds(sample, thresholds), strict=True):
         rows += difference_rows(at_threshold, gaps)
         f1 = at_threshold.group_measure("f1", GroupOrRest(ALL)).estimate.value
-        of_rows += [(threshold, f1)] * (len(rows) - len(of_rows))
+        threshold_and_f1 += [(threshold, f1)] * (len(rows) - len(threshold_and_f1))
     if not rows:
         raise InputError("no group is compared with another; name a further group")
-    first = pd.DataFrame(of_rows, columns=["threshold", "f1"])
+    first = pd.DataFrame(threshold_and_f1, columns=["threshold", "f1"])
     by_threshold = pd.concat([first, as_table(rows).drop(columns=NOT_OF_GAPS)], axis=1)
     by_threshold.attrs["notes"] = [
         *table.attrs.get("notes", []),
@@ -87,18 +86,17 @@ def at_thresholds(sample: GroupedPredictions, thresholds: Floats) -> Iterator[Gr
             yield replace(sample, confusion_cell=cells, score=None).merge_equal()
         return
     reached = label * n + np.searchsorted(thresholds, sample.score, side="right")
-    of_members = 2 * n * sample.group_id + reached[sample.member]
-    of_others = 2 * n * n_groups + reached[sample.ungrouped], 2 * n * (n_groups + 1) + reached
-    bins = np.concatenate([of_members, *of_others])
+    in_groups = 2 * n * sample.group_id + reached[sample.member]
+    in_none = 2 * n * n_groups + reached[sample.ungrouped]
+    bins = np.concatenate([in_groups, in_none, 2 * n * (n_groups + 1) + reached])
     by_bin = np.bincount(bins, minlength=2 * n * (n_groups + 2)).reshape(-1, 2, n)
     predicted = by_bin[..., ::-1].cumsum(axis=-1)[..., ::-1][..., 1:]
     rest = by_bin.sum(axis=-1, keepdims=True) - predicted
     cells = np.stack([rest[:, 0], predicted[:, 0], rest[:, 1], predicted[:, 1]], axis=-1)
-    none = np.zeros(0, dtype=np.int64)
-    kept = ("level", "min_support", "unknown")
-    levels = {name: getattr(sample, name) for name in kept}
+    empty = np.zeros(0, dtype=np.int64)
+    options = {name: getattr(sample, name) for name in ("level", "min_support", "unknown")}
     for counts in np.moveaxis(cells, 1, 0):
-        yield CountedPredictions(sample.groups, none, none, none, counts=counts, **levels)
+        yield CountedPredictions(sample.groups, empty, empty, empty, counts=counts, **options)
 
 
 def largest_gaps(table: pd.DataFrame) -> pd.DataFrame:
@@ -129,26 +127,6 @@ def describe_closing(table: pd.DataFrame) -> list[str]:
     ]
 
 
-def _closing(rows: pd.DataFrame, f1: pd.Series[float]) -> str:
-    if rows.empty:
-        return "no gap has a value at any threshold"
-    closed, complete, best = rows[rows["closed"]], rows[rows["complete"]], f1.idxmax()
-    if closed.empty:
-        chosen = complete.iloc[int(complete["value"].abs().argmin())]
-        start = "some gap differs from 0 at every threshold; the largest is smallest at"
-    else:
-        chosen = closed.iloc[int(closed["f1"].fillna(-1).argmax())]
-        start = f"no gap differs from 0 at {len(closed)} of {len(rows)} thresholds"
-        start += f" ({list_ranges(rows)}); the best of these is"
-    at_best = "".join(map(format_gap, rows[rows["threshold"] == best].to_dict("records")))
-    numbers = (chosen["threshold"], chosen["f1"], f1.max() - chosen["f1"], f1.max(), best)
-    threshold, value, cost, best_f1, best_threshold = map(format_trimmed, numbers)
-    return (
-        f"{start} {threshold} ({format_gap(chosen)}), where F1 is {value}, {cost} below the best,"
-        f" {best_f1} at {best_threshold} ({at_best or 'no value'})"
-    )
-
-
 def list_ranges(rows: pd.DataFrame) -> str:
     """Format the runs of thresholds at which no gap differs from 0: ``.1 to .2, .4``."""
     rows = rows.sort_values("threshold")
@@ -176,3 +154,23 @@ def threshold_text(table: pd.DataFrame) -> pd.DataFrame:
         gaps = rows.set_index("threshold")["text"]
         text[name_measure(str(measure))] = table["threshold"].map(gaps).fillna("-")
     return text.rename(columns={"f1": "F1 of all"})
+
+
+def _closing(rows: pd.DataFrame, f1: pd.Series[float]) -> str:
+    if rows.empty:
+        return "no gap has a value at any threshold"
+    closed, complete, best = rows[rows["closed"]], rows[rows["complete"]], f1.idxmax()
+    if closed.empty:
+        chosen = complete.iloc[int(complete["value"].abs().argmin())]
+        start = "some gap differs from 0 at every threshold; the largest is smallest at"
+    else:
+        chosen = closed.iloc[int(closed["f1"].fillna(-1).argmax())]
+        start = f"no gap differs from 0 at {len(closed)} of {len(rows)} thresholds"
+        start += f" ({list_ranges(rows)}); the best of these is"
+    at_best = "".join(map(format_gap, rows[rows["threshold"] == best].to_dict("records")))
+    numbers = (chosen["threshold"], chosen["f1"], f1.max() - chosen["f1"], f1.max(), best)
+    threshold, value, cost, best_f1, best_threshold = map(format_trimmed, numbers)
+    return (
+        f"{start} {threshold} ({format_gap(chosen)}), where F1 is {value}, {cost} below the best,"
+        f" {best_f1} at {best_threshold} ({at_best or 'no value'})"
+    )

@@ -19,9 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 UNDETERMINED = "und"  # ISO 639 for an unknown language
-LanguageCode = Annotated[
-    str, doc("ISO 639 code such as es; words in another language are refused")
-]
+LanguageCode = Annotated[str, doc("ISO 639 code such as es; words in another language are refused")]
 # Frequent function words of the languages of built-in queries
 GRAMMAR = {
     "de": "der die und das ist nicht ein eine zu den mit sie auf für im von dem sich auch es",

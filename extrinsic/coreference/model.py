@@ -1,6 +1,9 @@
-"""End-to-end coreference (Lee et al., 2017) in torch;
-``biasbridge.extrinsic.coreference.resolution``
-has its settings.
+"""End-to-end coreference (Lee et al., 2017) in torch, with the settings ``ResolverSettings``.
+
+A document is read as integers (``Lexicon``, ``EncodedDocument``). Token vectors are frozen word
+vectors with a convolution over letters, then a bidirectional LSTM over the sentence. All spans of
+up to W tokens lie on a grid (n, W): first token by width. A span's representation is linear in its
+tokens, so the first layer of the mention scorer is computed once per token.
 """
 
 from __future__ import annotations
@@ -24,13 +27,15 @@ if TYPE_CHECKING:
     from biasbridge.extrinsic.coreference.resolution import ResolverSettings
     from biasbridge.files.documents import Document
 
-
-# Documents as integers: words of a lexicon, sentence ends, gold clusters.
-
 Integers = NDArray[np.int64]
-
 LONGEST_WORD = 50
 """Bytes of a word that are read; longer ones, such as URLs, are truncated."""
+BYTES = 256
+LENGTH_RATIO = 1.5
+"""Maximum ratio of sentence lengths in a batch."""
+BUCKETS = 10
+CACHED, ELSEWHERE = 2**18, 2**26
+"""Numbers in a chunk, on a CPU and on other devices."""
 
 
 @dataclass(frozen=True)
@@ -111,9 +116,6 @@ def read_text(document: Document, lexicon: Lexicon) -> EncodedDocument:
     )
 
 
-# Dropout with masks from a given generator.
-
-
 def apply_dropout(inputs: Tensor, share: float, generator: torch.Generator) -> Tensor:
     """Set values to 0 with probability ``share`` and divide the others by 1 - ``share``."""
     return inputs * _keep_mask(inputs, share, generator).div_(1 - share) if share else inputs
@@ -125,14 +127,6 @@ def relu_dropout_(inputs: Tensor, share: float, generator: torch.Generator) -> T
     """
     result: Tensor = _ReluDropout.apply(inputs, share, generator)  # type: ignore[no-untyped-call]
     return result
-
-
-def _keep_mask(like: Tensor, share: float, generator: torch.Generator) -> Tensor:
-    """Draw 1 with probability 1 - ``share``, else 0. Uniform numbers are three times as fast as
-    Bernoulli ones.
-    """
-    drawn = torch.empty_like(like, requires_grad=False).uniform_(generator=generator)
-    return drawn.ge_(share)
 
 
 class _ReluDropout(torch.autograd.Function):
@@ -150,14 +144,6 @@ class _ReluDropout(torch.autograd.Function):
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None]:
         (result,) = ctx.saved_tensors
         return (result > 0) * (gradients[0] * ctx.scale), None, None
-
-
-# Token vectors: frozen word vectors with a convolution over letters, then a bidirectional LSTM
-# over the sentence.
-
-BYTES = 256
-LENGTH_RATIO = 1.5
-"""Maximum ratio of sentence lengths in a batch."""
 
 
 class LetterNetwork(nn.Module):
@@ -210,31 +196,10 @@ class SentenceLSTM(nn.Module):
         )
 
 
-def _states(lstm: nn.LSTM, tokens: Tensor, batches: list[Integers]) -> Tensor:
-    """Compute states (n, hidden) at tokens, whose positions are in batches (longest, sentences), -1
-    past the end of a sentence.
-    """
-    states = []
-    for batch in batches:
-        padded = torch.from_numpy(batch.clip(min=0)).to(tokens.device)
-        output: Tensor = lstm(tokens[padded])[0]
-        inside = torch.from_numpy(np.flatnonzero(batch >= 0)).to(tokens.device)
-        states.append(output.flatten(0, 1)[inside])
-    order = torch.from_numpy(np.concatenate([batch[batch >= 0] for batch in batches]))
-    together = torch.cat(states)
-    return torch.empty_like(together).index_copy(0, order.to(tokens.device), together)
-
-
 def length_buckets(lengths: Integers) -> list[Integers]:
     """Group sentences whose lengths lie between the same powers of ``WIDTH``."""
     powers = np.floor(np.log(lengths) / np.log(LENGTH_RATIO))
     return [np.flatnonzero(powers == power) for power in np.unique(powers)]
-
-
-# Candidate spans of a document: mention scores and representations.
-#
-# All spans of up to W tokens lie on a grid (n, W): first token by width. A span's representation is
-# linear in its tokens, so the first layer of the mention scorer is computed once per token.
 
 
 class SpanNetwork(nn.Module):
@@ -294,13 +259,6 @@ class SpanNetwork(nn.Module):
 def windows(rows: Tensor, reach: int) -> Tensor:
     """Return (n, reach, d) of rows (n, d): each row and the next ones, zeros past the end."""
     return functional.pad(rows, (0, 0, 0, reach - 1)).unfold(0, reach, 1).transpose(1, 2)
-
-
-# Scores of earlier spans as antecedents of a span, and the loss.
-
-BUCKETS = 10
-CACHED, ELSEWHERE = 2**18, 2**26
-"""Numbers in a chunk, on a CPU and on other devices."""
 
 
 class KeptSpans(NamedTuple):
@@ -464,9 +422,6 @@ def slanted_rows(step: int, reach: int, like: Tensor) -> tuple[Tensor, Tensor]:
     return straight.as_strided((step, reach, dim), strides), straight
 
 
-# Complete network of Lee et al. (2017): words, spans, antecedents.
-
-
 class ResolverScores(NamedTuple):
     """Scores of a document.
 
@@ -567,3 +522,26 @@ def build_network(choice: ResolverSettings, lexicon: Lexicon, *, seed: int) -> R
             elif weight.dim() == 2:
                 nn.init.xavier_normal_(weight)
     return network.to(choice.device)
+
+
+def _keep_mask(like: Tensor, share: float, generator: torch.Generator) -> Tensor:
+    """Draw 1 with probability 1 - ``share``, else 0. Uniform numbers are three times as fast as
+    Bernoulli ones.
+    """
+    uniform = torch.empty_like(like, requires_grad=False).uniform_(generator=generator)
+    return uniform.ge_(share)
+
+
+def _states(lstm: nn.LSTM, tokens: Tensor, batches: list[Integers]) -> Tensor:
+    """Compute states (n, hidden) at tokens, whose positions are in batches (longest, sentences), -1
+    past the end of a sentence.
+    """
+    states = []
+    for batch in batches:
+        padded = torch.from_numpy(batch.clip(min=0)).to(tokens.device)
+        output: Tensor = lstm(tokens[padded])[0]
+        inside = torch.from_numpy(np.flatnonzero(batch >= 0)).to(tokens.device)
+        states.append(output.flatten(0, 1)[inside])
+    order = torch.from_numpy(np.concatenate([batch[batch >= 0] for batch in batches]))
+    together = torch.cat(states)
+    return torch.empty_like(together).index_copy(0, order.to(tokens.device), together)

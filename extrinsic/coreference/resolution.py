@@ -1,4 +1,6 @@
-"""Settings of the end-to-end coreference resolver of Lee et al. (2017) on frozen word vectors."""
+"""Settings of the end-to-end coreference resolver of Lee et al. (2017) on frozen word vectors, and
+the output of a resolver.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,6 @@ from biasbridge.files.choice import Count, Fileless, Positive, Whole
 
 if TYPE_CHECKING:
     from biasbridge.files.documents import Document, Span
-
 
 Dropped = Annotated[float, Ge(0), Lt(1)]
 
@@ -74,9 +75,6 @@ class ResolverSettings(Fileless):
     def name(self) -> str:
         """Name in the tables, ``label``; give resolvers of other sizes another one."""
         return self.label
-
-
-# Output of a coreference resolver.
 
 
 @dataclass(frozen=True)

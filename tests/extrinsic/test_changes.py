@@ -14,10 +14,16 @@ from sklearn.metrics import f1_score, precision_score, recall_score
 from biasbridge.analysis.report.gaps_page import write_gaps_page
 from biasbridge.extrinsic.counterfactual import term_rows
 from biasbridge.extrinsic.gap_printing import print_gap_tables
-from biasbridge.extrinsic.gap_table import GapRow, as_table, classifier_rows, gap_table
+from biasbridge.extrinsic.gap_table import (
+    GapRow,
+    as_table,
+    classifier_rows,
+    gap_table,
+    measure_gaps,
+)
 from biasbridge.extrinsic.gaps import Gaps
 from biasbridge.extrinsic.grouped_predictions import GroupedPredictions, GroupOrRest, WeightedSum
-from biasbridge.extrinsic.request import GapRequest
+from biasbridge.extrinsic.predictions import GapRequest
 from biasbridge.files.terminal import open_console
 from biasbridge.stats.intervals import Estimate, difference, holm
 
@@ -45,7 +51,8 @@ def items(counts: dict[tuple[str, int, int, int], int]) -> pd.DataFrame:
 
 
 def rows_of(table: pd.DataFrame, **options: object) -> list[GapRow]:
-    return GapRequest("label", ["v1", "v2"], "group", **options).find_rows(table)  # type: ignore[arg-type]
+    request = GapRequest("label", ["v1", "v2"], "group", **options)  # type: ignore[arg-type]
+    return measure_gaps(request, table)[0]
 
 
 def printed(rows: list[GapRow], label: str = "") -> str:
@@ -134,6 +141,15 @@ def test_where_nothing_is_sure_it_says_what_could_be_missed() -> None:
             sizes.append((row.high_simultaneous - row.low_simultaneous) / 2 + 0.841621 * error)
     ends = [f"{100 * size:.{int(size < 0.01)}f}" for size in (min(sizes), max(sizes))]
     assert f"Changes below {ends[0]} to {ends[1]} points could be missed" in text
+
+
+def test_changes_of_a_single_group_and_its_rest() -> None:
+    table = items(dict.fromkeys(product("ab", (0, 1), (0, 1), (0, 1)), 20))
+    table = table.assign(women=(table["group"] == "a").astype(int), v2=table["label"])
+    request = GapRequest("label", ["v1", "v2"], "women", measures=["recall"])  # type: ignore[arg-type]
+    rows = [row for row in measure_gaps(request, table)[0] if row.earlier and row.kind == "value"]
+    assert [row.group for row in rows] == ["women", "rest", "all"]
+    assert all(row.value == pytest.approx(0.5) and row.p_holm < 0.001 for row in rows)
 
 
 def test_a_group_without_enough_items_has_its_reason() -> None:

@@ -16,7 +16,7 @@ from sklearn.linear_model import LogisticRegression
 from biasbridge.extrinsic.classifiers import CNN, EncoderClassifier, Finetuned, Linear, mean_vectors
 from biasbridge.extrinsic.crossval import Fold, cross_predict, deal, read_posts, split_posts
 from biasbridge.extrinsic.encode import encode
-from biasbridge.extrinsic.finetuning import FinetunedNetwork, fit, tokenise
+from biasbridge.extrinsic.networks import FinetunedNetwork, fit_finetuned, tokenise
 from biasbridge.extrinsic.protocols import Classifier
 from biasbridge.files import InputError
 from biasbridge.files.models.encoder import Encoder
@@ -429,7 +429,7 @@ def test_the_epoch_of_the_lowest_dev_loss_is_kept(
 ) -> None:
     network, labels = made(split_posts_table, folder), np.array(split_posts_table["label"])
     train, dev = (np.flatnonzero(split_posts_table["split"] == name) for name in ("train", "dev"))
-    losses = fit(network, labels, train, dev)
+    losses = [-score.negative_loss for score in fit_finetuned(network, labels, train, dev)]
     assert len(losses) <= TINY.epochs
     assert losses.index(min(losses)) >= len(losses) - 1 - TINY.patience
     probability = network.logits(dev).softmax(1).numpy()[np.arange(len(dev)), labels[dev]]

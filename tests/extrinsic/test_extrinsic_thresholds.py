@@ -18,9 +18,10 @@ from torch import nn
 from biasbridge.extrinsic.coreference.challenge import Units, percentage_correlation
 from biasbridge.extrinsic.coreference.model import distance_buckets, letter_codes
 from biasbridge.extrinsic.crossval import split_posts
-from biasbridge.extrinsic.finetuning import _rate, _step
 from biasbridge.extrinsic.gap_printing import print_gap_tables
-from biasbridge.extrinsic.request import GapRequest
+from biasbridge.extrinsic.gap_table import measure_gaps
+from biasbridge.extrinsic.networks import _finetuned_step, _rate
+from biasbridge.extrinsic.predictions import GapRequest
 from biasbridge.extrinsic.retrieval import _share_above, compare_wordings
 from biasbridge.extrinsic.spread import (
     DIFFERENCE,
@@ -91,7 +92,7 @@ class Scaled(nn.Module):
 def test_gradients_are_cut_to_length_1(norm: float) -> None:
     network = Scaled(norm * sqrt(2))
     optimiser = torch.optim.SGD(network.parameters(), lr=1.0)
-    _step(network, optimiser, np.zeros(1, dtype=np.int64), torch.tensor([0]))  # type: ignore[arg-type]
+    _finetuned_step(network, optimiser, np.zeros(1, dtype=np.int64), torch.tensor([0]))  # type: ignore[arg-type]
     assert network.weights.norm().item() == pytest.approx(min(norm, 1.0), abs=1e-5)
 
 
@@ -172,7 +173,7 @@ def test_a_table_shows_20_groups(groups: int) -> None:
     table = pd.DataFrame({"group": names * 20, "label": 1, "prediction": 1})
     shown = io.StringIO()
     request = GapRequest("label", ["prediction"], measures=["recall"])
-    print_gap_tables(request.find_rows(table), open_console(file=shown, width=200))
+    print_gap_tables(measure_gaps(request, table)[0], open_console(file=shown, width=200))
     assert sum(name in shown.getvalue() for name in names) == 20
     assert ("and 1 more groups" in shown.getvalue()) == (groups == 21)
 
