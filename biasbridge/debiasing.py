@@ -28,7 +28,8 @@ from biasbridge.own_classes import use_folder
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
-    from biasbridge.debias.base import Direction, DosedMethod, Pair, PairsMethod
+    from biasbridge.debias.attract_repel import AttractRepel
+    from biasbridge.debias.base import Direction, Pair, VectorsMethod
     from biasbridge.debias.until import Goal
     from biasbridge.files.eraser import Eraser
     from biasbridge.files.models.encoder import Pooling
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
 class ModifiedVectors:
     """Modified vectors, the method with the dose used, and its eraser, if any."""
 
-    method: DosedMethod
+    method: VectorsMethod
     vectors: KeyedVectors
     eraser: Eraser | None
 
@@ -172,7 +173,7 @@ def debias(
     return modified.vectors
 
 
-def vector_notes(name: str, vectors: KeyedVectors, method: DosedMethod) -> list[str]:
+def vector_notes(name: str, vectors: KeyedVectors, method: VectorsMethod) -> list[str]:
     """Return what was odd in vectors, and whether the method may take their order for frequency."""
     from biasbridge.files.vectors import reading_notes
     from biasbridge.intrinsic.audit import doubt_order
@@ -191,7 +192,7 @@ def usual_goals(query: str, words: str | None, case: str) -> list[Goal[Metric]]:
 
 
 def move(
-    method: DosedMethod,
+    method: VectorsMethod,
     vectors: KeyedVectors,
     query: Query,
     *,
@@ -216,7 +217,7 @@ def move(
 
 
 def move_pairs(
-    method: PairsMethod,
+    method: AttractRepel,
     vectors: KeyedVectors,
     attract: Sequence[Pair],
     repel: Sequence[Pair],

@@ -1,8 +1,8 @@
-"""Protocols of debiasing methods, and how a method adds its steps to a run."""
+"""Debiasing methods: protocols, base classes on word vectors, and the choice of no method."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import (
@@ -39,7 +39,10 @@ if TYPE_CHECKING:
 
 WORDS = "words.yaml"  # the query that a method works on, in the folder of the step ``words``
 
+ONE_THREAD = threadpool_limits.wrap(limits=1, user_api="blas")  # threads wait for each other
+
 Direction = Literal["debias", "overbias"]
+SignedDose = Annotated[float, Ge(-1), Le(1)]
 Inputs = Mapping[str, Path]
 Pair = tuple[str, str]
 S = TypeVar("S")
@@ -132,13 +135,6 @@ def method_family(method: Method) -> str:
     return getattr(method, "family", method.name) if method_label(method).dose else ""
 
 
-class VectorsMethod(Method, Protocol):
-    """A method that modifies word vectors."""
-
-    def modify(self, vectors: KeyedVectors, query: Query, *, seed: int) -> KeyedVectors:
-        """Return new vectors of the same vocabulary; ``vectors`` stays unchanged."""
-
-
 class VectorsAtDose(Protocol):
     """A function from a dose in [-1, 1] (-1: overbias, 1: debias) to vectors."""
 
@@ -153,8 +149,8 @@ class DoseAxis(NamedTuple):
     eraser: Eraser | None = None
 
 
-class DosedMethod(VectorsMethod, Protocol):
-    """A method on vectors whose dose and direction can be chosen after fitting."""
+class VectorsMethod(Method, Protocol):
+    """A method that modifies word vectors; ``OnVectors`` has all but ``modify``."""
 
     @property
     def dose(self) -> float:
@@ -164,24 +160,14 @@ class DosedMethod(VectorsMethod, Protocol):
     def direction(self) -> Direction:
         """``debias`` lowers the bias, ``overbias`` raises it."""
 
+    def modify(self, vectors: KeyedVectors, query: Query, *, seed: int) -> KeyedVectors:
+        """Return new vectors of the same vocabulary; ``vectors`` stays unchanged."""
+
     def with_dose(self, dose: float) -> Self:
         """Return the method at a dose in [-1, 1] (-1: overbias, 1: debias)."""
 
     def dose_axis(self, vectors: KeyedVectors, query: Query, *, seed: int) -> DoseAxis:
         """Fit the method and return the vectors at any dose; its own dose is ignored."""
-
-
-@runtime_checkable
-class PairsMethod(DosedMethod, Protocol):
-    """A method that moves pairs of words, taken from a query or given by the user."""
-
-    def constraints(self, query: Query) -> tuple[list[Pair], list[Pair]]:
-        """Return the pairs of a query to attract and those to repel."""
-
-    def pairs_dose_axis(
-        self, vectors: KeyedVectors, attract: Iterable[Pair], repel: Iterable[Pair], *, seed: int
-    ) -> DoseAxis:
-        """Fit the method on these pairs and return the vectors at any dose in [0, 1]."""
 
 
 def signed_dose(method: Method) -> float:
@@ -215,9 +201,10 @@ class OnVectors:
         """Return the vectors at any dose; each is computed by ``modify``."""
 
         def at(dose: float, words: Collection[str] | None = None) -> KeyedVectors:
-            method = cast("VectorsMethod", self.with_dose(dose)) if dose else None
-            changed = method.modify(vectors, query, seed=seed) if method else vectors
-            return restrict(changed, words)
+            if not dose:
+                return restrict(vectors, words)
+            method = cast("VectorsMethod", self.with_dose(dose))
+            return restrict(method.modify(vectors, query, seed=seed), words)
 
         return DoseAxis(at)
 
@@ -269,12 +256,6 @@ def require_change(method: Method, is_unchanged: bool) -> None:
         raise InputError(
             f"debias={method.name} changes nothing at {dose}; raise the dose, or use debias=none"
         )
-
-
-# The dose axis of erasers: x - dose (x - f(x)), from overbiased (-1) to erased (1).
-
-ONE_THREAD = threadpool_limits.wrap(limits=1, user_api="blas")  # threads wait for each other
-SignedDose = Annotated[float, Ge(-1), Le(1)]
 
 
 @choice
@@ -348,9 +329,6 @@ def map_blocks(f: Callable[[Floats], Floats], matrix: Singles) -> Singles:
         rows = slice(start, start + ROWS)
         result[rows] = f(matrix[rows].astype(np.float64))
     return result
-
-
-# The choice of no debiasing: the embedding as it was trained or loaded.
 
 
 @choice

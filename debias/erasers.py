@@ -1,11 +1,11 @@
-"""Training vectors of erasers: of words, or of sentences that a language model encodes."""
+"""Linear erasers: their training vectors, how they are fitted and applied, and the methods."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 from annotated_types import doc
@@ -16,6 +16,7 @@ from biasbridge.debias.base import (
     Direction,
     DoseAxis,
     Inputs,
+    OnVectors,
     S,
     SignedDose,
     StepBuilder,
@@ -28,21 +29,21 @@ from biasbridge.files.eraser import ERASER, Eraser
 from biasbridge.files.paths import digest_of
 from biasbridge.intrinsic.lookup import NO_LENGTH, find_set, unit_rows
 from biasbridge.intrinsic.models.items import SLOT, TERM, Item, ItemSet, ItemSource, no_fillers
-from biasbridge.intrinsic.words import read_query
+from biasbridge.intrinsic.words import Query, read_query
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
     from biasbridge.files.models.encoder import Encoder
-    from biasbridge.intrinsic.words import Query
     from biasbridge.stats.arrays import Floats
 
-
-Texts = Sequence[str]
 
 GROUPS, PAIRS = ("X", "Y"), ("pairs",)
 ITEMS = {"X": "words", "Y": "words", "pairs": "pairs"}
 MIN_EXAMPLES = 2  # vectors of a group, or pairs
+TEMPLATES = ("This is {}.", "That is {}.", "There is {}.", "{} is here.", "It was about {}.")
+SINGULAR = 1e-10  # singular values below this share of the largest count as 0
+MIN_WEIGHT_NORM = 1e-10  # largest weight norm of a classifier that finds no direction
 
 
 class Examples(NamedTuple):
@@ -66,126 +67,8 @@ class Examples(NamedTuple):
         return np.repeat([1.0, 0.0], [len(self.first), len(self.second)])
 
 
-def word_examples(vectors: KeyedVectors, query: Query, roles: Sequence[str]) -> Examples:
-    """Look up the vectors of the words of the roles in ``roles``."""
-    dim = vectors.vector_size
-    found_sets = {role: find_set(vectors, query[role], case="lower") for role in roles}
-    for role, found_set in found_sets.items():
-        require_enough(len(found_set.items), query[role].name, "the vectors")
-    first, second = (
-        found_sets[role].raw if role in found_sets else np.empty((0, dim)) for role in GROUPS
-    )
-    pairs = found_sets["pairs"].raw if "pairs" in found_sets else np.empty((0, 2, dim))
-    counts = ", ".join(
-        f"{len(found_set.items)} of {len(query[role].items)} {ITEMS[role]} of {query[role].name}"
-        for role, found_set in found_sets.items()
-    )
-    return Examples(first, second, pairs, counts or "nothing")
-
-
-def template_examples(
-    encoder: Encoder, query: Query, roles: Sequence[str], templates: Sequence[str]
-) -> Examples:
-    """Encode the words of the roles in ``roles`` in every template."""
-    texts: dict[str, Any] = {"X": [], "Y": [], "pairs": []}
-    for role in roles:
-        for item in query[role].items:
-            filled = [
-                [template.replace(TERM, word.replace("_", " ")) for word in item]
-                for template in templates
-            ]
-            texts[role] += filled if role == "pairs" else [text for [text] in filled]
-    description = f"words of {query.name} in {len(templates)} templates"
-    return _encoded(encoder, texts["X"], texts["Y"], texts["pairs"], description, roles)
-
-
-def item_examples(encoder: Encoder, sets: Sequence[ItemSet], roles: Sequence[str]) -> Examples:
-    """Encode the texts of two groups; a text with a slot is encoded with both fillers."""
-    pairs: list[list[str]] = []
-    complete_items: list[Item] = []
-    names = ", ".join(item_set.name for item_set in sets)
-    for item_set in sets:
-        if problem := no_fillers(item_set):
-            raise InputError(problem)
-        for item in item_set.items:
-            if item.fills or SLOT not in item.text:
-                complete_items.append(item)
-            else:
-                pairs += [
-                    [item.text.replace(SLOT, filler) for filler in filler_pair]
-                    for filler_pair in item_set.fillers_of(item)
-                ]
-    first, second = two_groups(names, complete_items)
-    if len(first) + len(second) < len(complete_items) and len(sets) > 1:
-        raise InputError(f"{names} name their groups differently; name them alike in all sets")
-    if any(len(texts) > 2 for texts in pairs):
-        raise InputError(f"fillers of {sets[0].name} are of more than two groups; give he/she")
-    first += [first_text for first_text, _ in pairs]
-    second += [second_text for _, second_text in pairs]
-    return _encoded(encoder, first, second, pairs, names, roles)
-
-
-def two_groups(name: str, items: Sequence[Item]) -> tuple[list[str], list[str]]:
-    """Return the sentences of X and Y, or of the only two groups; empty lists for no items. Raises
-    ``InputError`` for another number of groups.
-    """
-    groups = list(dict.fromkeys(item.group for item in items))
-    if {*GROUPS} <= {*groups}:
-        groups = [*GROUPS]
-    if len(groups) not in (0, 2):
-        raise InputError(
-            f"{name} has sentences of {len(groups)} groups ({', '.join(groups)}), and an eraser"
-            " needs two; give items of two groups, or name two groups X and Y"
-        )
-    first, second = (
-        [item.sentence for item in items if item.group == group] for group in (groups or GROUPS)
-    )
-    return first, second
-
-
-def _encoded(
-    encoder: Encoder,
-    first: Texts,
-    second: Texts,
-    pairs: Sequence[Texts],
-    description: str,
-    roles: Sequence[str],
-) -> Examples:
-    known_first, known_second = (list(filter(encoder.knows, texts)) for texts in (first, second))
-    known_pairs = [pair for pair in pairs if all(map(encoder.knows, pair))]
-    numbers = (len(known_first), len(known_second), len(known_pairs))
-    for role, number in zip((*GROUPS, *PAIRS), numbers, strict=True):
-        if role in roles:
-            require_enough(number, f"texts of {role} ({description})", "the model's vocabulary")
-    pair_texts = [text for pair in known_pairs for text in pair]
-    rows = [
-        encoder.encode(texts).astype(np.float64)
-        for texts in (known_first, known_second, pair_texts)
-    ]
-    dim = rows[0].shape[1]
-    counts = (
-        f"{len(known_pairs)} of {len(pairs)} pairs"
-        if roles == PAIRS
-        else f"{len(known_first)} of {len(first)} and {len(known_second)} of {len(second)} texts"
-    )
-    return Examples(rows[0], rows[1], rows[2].reshape(-1, 2, dim), f"{counts}, {description}")
-
-
-def require_enough(number: int, examples: str, place: str) -> None:
-    """Raise ``InputError`` if there are fewer examples than an eraser needs."""
-    if number < MIN_EXAMPLES:
-        raise InputError(
-            f"{number} of {examples} in {place}; an eraser needs {MIN_EXAMPLES}: give other words"
-        )
-
-
-# Linear erasers, fitted on and applied to word vectors or hidden states of language models.
-
-TEMPLATES = ("This is {}.", "That is {}.", "There is {}.", "{} is here.", "It was about {}.")
-
-
 @choice
-class LinearEraser:
+class LinearEraser(OnVectors):
     """Base of methods that fit an ``Eraser``; a subclass provides ``needed_roles`` and ``fit``.
 
     On word vectors it is fitted on the words of the query's ``needed_roles``: the groups X and Y,
@@ -276,10 +159,6 @@ class LinearEraser:
         source = {"method": self.name, "on": examples.description}
         return replace(eraser, fitted={**source, **eraser.fitted})
 
-    def with_dose(self, dose: float) -> Self:
-        """Return the method at another dose."""
-        return replace(self, dose=dose)
-
     def dose_axis(self, vectors: KeyedVectors, query: Query, *, seed: int) -> DoseAxis:
         """Fit once and return the vectors at any dose."""
         eraser = self.fit_vectors(vectors, query, seed=seed)
@@ -295,103 +174,14 @@ class LinearEraser:
 
     def build_steps(self, steps: StepBuilder[S], inputs: Mapping[str, S]) -> S:
         """Return the step of the erased vectors or model; all doses share one fitted eraser."""
-        words = {"words": inputs["words"]} if self.roles else {}
-        full = replace(self, dose=1.0)
+        fitted_on = "encoder" if "model" in inputs else "vectors"
+        names = (fitted_on, *(["words"] if self.roles else []))
+        fit_inputs = {name: inputs[name] for name in names}
+        eraser = steps("eraser", replace(self, dose=1.0), fit_eraser, fit_inputs)
         if "model" in inputs:
-            fit_inputs = {"encoder": inputs["encoder"], **words}
-            eraser = steps("eraser", full, fit_on_encoder, fit_inputs)
             return steps("erased", self, erase_model, {"model": inputs["model"], "eraser": eraser})
-        fit_inputs = {"vectors": inputs["vectors"], **words}
-        eraser = steps("eraser", full, fit_on_vectors, fit_inputs)
         erase_inputs = {"vectors": inputs["vectors"], "eraser": eraser}
         return steps("modified", self, erase_vectors, erase_inputs)
-
-
-@ONE_THREAD
-def erased(vectors: KeyedVectors, eraser: Eraser) -> KeyedVectors:
-    """Return a copy of the vectors with the eraser applied."""
-    from biasbridge.files.vectors import with_matrix  # loads gensim
-
-    return with_matrix(vectors, eraser.apply(vectors.vectors))
-
-
-def fit_on_vectors(method: LinearEraser, out: Path, inputs: Inputs, seed: int) -> None:
-    """Write ``eraser.safetensors``, fitted on word vectors."""
-    from biasbridge.files.vectors import open_mapped
-
-    vectors = open_mapped(inputs["vectors"] / "vectors")
-    method.fit_vectors(vectors, _query(inputs), seed=seed).save(out / ERASER)
-
-
-def fit_on_encoder(method: LinearEraser, out: Path, inputs: Inputs, seed: int) -> None:
-    """Write ``eraser.safetensors``, fitted on hidden states of texts."""
-    from biasbridge.files.models.encoder import open_encoder
-
-    query = _query(inputs) if "words" in inputs else None
-    encoder = open_encoder(inputs["encoder"])
-    method.fit_encoder(encoder, query, seed=seed).save(out / ERASER)
-
-
-def erase_vectors(method: LinearEraser, out: Path, inputs: Inputs, seed: int) -> None:
-    """Write ``vectors/``, erased by the dose."""
-    from biasbridge.files.vectors import open_mapped, save_mapped
-
-    eraser = Eraser.load(inputs["eraser"] / ERASER).at(method.dose)
-    before = open_mapped(inputs["vectors"] / "vectors")
-    after = erased(before, eraser)
-    require_sound(method, before, after)
-    save_mapped(after, out / "vectors")
-
-
-def erase_model(method: LinearEraser, out: Path, inputs: Inputs, seed: int) -> None:
-    """Write ``model/``: links to the unmodified files, and the eraser at the dose."""
-    from biasbridge.files.models.language_model import write_erased
-
-    eraser = Eraser.load(inputs["eraser"] / ERASER).at(method.dose)
-    write_erased(inputs["model"] / "model", out / "model", eraser)
-
-
-def _query(inputs: Inputs) -> Query:
-    from biasbridge.intrinsic.words import Query
-
-    return read_query(inputs["words"] / WORDS) if "words" in inputs else Query("", {}, "und")
-
-
-# Directions of difference between groups and pairs of vectors.
-
-
-def unit_differences(pairs: Floats) -> Floats:
-    """Subtract the second from the first unit vector of each pair: (m, 2, dim) -> (m, dim)."""
-    rows = unit_rows(pairs.reshape(-1, pairs.shape[-1])).reshape(pairs.shape)
-    return rows[:, 0] - rows[:, 1]
-
-
-def main_axes(rows: Floats, components: int) -> tuple[Floats, Floats]:
-    """Compute the first principal axes of centred rows (n, dim), and the shares of variance that
-    all axes explain: (components, dim), (min(n, dim),). Raises ``InputError`` if the rows span
-    fewer dimensions.
-    """
-    _, sizes, axes = np.linalg.svd(rows, full_matrices=False)
-    rank = int((sizes > NO_LENGTH).sum())
-    if components > rank:
-        raise InputError(
-            f"components={components}: the words or texts span {rank} dimensions; give fewer"
-            " components, or more words"
-        )
-    return axes[:components], sizes**2 / (sizes**2).sum()
-
-
-def unit(row: Floats) -> Floats:
-    """Scale a row to length 1. Raises ``InputError`` if it is zero."""
-    length = float(np.linalg.norm(row))
-    if not length > 0:
-        raise InputError("the two groups have the same mean; no direction separates them")
-    return row / length
-
-
-# Bias alignment model (DebIE): the mean of each vector and its image in the other group.
-
-NOTHING = 1e-10  # singular values below this share of the largest count as 0
 
 
 @choice
@@ -411,19 +201,6 @@ class Bam(LinearEraser):
         change = np.eye(first.shape[1]) - nearest_map(first.T @ second)
         zero = np.zeros(len(change))
         return Eraser(change / 2, np.eye(len(change)), zero, zero)
-
-
-def nearest_map(products: Floats) -> Floats:
-    """Compute the orthogonal M = U V' of a matrix U S V', (dim, dim); if singular values of 0 leave
-    several, the one nearest the identity.
-    """
-    u, sizes, vt = np.linalg.svd(products)
-    rank = int((sizes > sizes[0] * NOTHING).sum())
-    null_u, _, null_vt = np.linalg.svd(u[:, rank:].T @ vt[rank:].T)
-    return np.asarray(u[:, :rank] @ vt[:rank] + u[:, rank:] @ null_u @ null_vt @ vt[rank:])
-
-
-# General bias direction debiasing (DebIE).
 
 
 @choice
@@ -450,11 +227,6 @@ class Gbdd(LinearEraser):
         products = (first.T * weights.sum(axis=1)) @ first - cross
         products += (second.T * weights.sum(axis=0)) @ second - cross.T
         return Eraser.removing(np.linalg.eigh(products)[1].T[-1:])
-
-
-# Iterative nullspace projection: the directions of linear classifiers are projected out.
-
-MIN_WEIGHT_NORM = 1e-10  # largest weight norm of a classifier that finds no direction
 
 
 @choice
@@ -485,9 +257,6 @@ class Inlp(LinearEraser):
                 break
             basis = np.vstack([basis, weights / length])
         return Eraser.removing(basis)
-
-
-# LEACE: the smallest affine change after which no linear classifier separates two groups.
 
 
 @choice
@@ -531,25 +300,6 @@ class Leace(LinearEraser):
         return Eraser(left[:, None], right[None], mean, np.zeros(len(mean)))
 
 
-def shrunk(covariance: Floats, n: int) -> Floats:
-    r"""Shrink a covariance S of n rows and p dimensions to a S + (1 - a) tr(S)/p I, with
-
-    a = 1 - (tr(S)^2 t / n) / (|S|^2 t - (tr(S)^2 / p)^2),    t = tr(S)^2 / p
-    """
-    p = len(covariance)
-    trace = float(np.trace(covariance))
-    target = trace**2 / p  # the squared norm of tr(S)/p I, and its product with S
-    spread = float((covariance**2).sum()) * target - target**2
-    if not spread > 0:
-        return covariance
-    weight = 1 - trace**2 * target / n / spread
-    shrunken: Floats = weight * covariance + (1 - weight) * trace / p * np.eye(p)
-    return shrunken
-
-
-# Mean difference: the direction between the means of two groups is projected out.
-
-
 @choice
 class MeanDifference(LinearEraser):
     """f(x) = x - (x . u) u, u = unit(mean(X) - mean(Y)) (Dev & Phillips, 2019, "linear projection",
@@ -566,9 +316,6 @@ class MeanDifference(LinearEraser):
         return Eraser.removing(direction[None])
 
 
-# Projection of a random direction: a control that should change no score.
-
-
 @choice
 class RandomDirection(LinearEraser):
     """f(x) = x - (x . u) u, u drawn uniformly from all directions by the seed."""
@@ -581,9 +328,6 @@ class RandomDirection(LinearEraser):
         """Draw an eraser of norm 1 and rank 1."""
         drawn: Floats = np.random.default_rng(seed).standard_normal((examples.rows.shape[1],))
         return Eraser.removing(unit(drawn)[None])
-
-
-# SentDebias: the principal directions of the pairs' differences are projected out.
 
 
 @choice
@@ -604,9 +348,6 @@ class SentDebias(LinearEraser):
         axes, explained = main_axes(unit_differences(examples.pairs), self.components)
         shares = ", ".join(f"{share:.3f}" for share in explained[:3])
         return replace(Eraser.removing(axes), fitted={"explained": shares})
-
-
-# Steering: hidden states of a causal language model are shifted between two groups.
 
 
 @choice
@@ -634,3 +375,213 @@ class Steering(LinearEraser):
         dim = examples.rows.shape[1]
         shift = examples.first.mean(axis=0) - examples.second.mean(axis=0)
         return Eraser(np.zeros((dim, 0)), np.zeros((0, dim)), np.zeros(dim), shift)
+
+
+def word_examples(vectors: KeyedVectors, query: Query, roles: Sequence[str]) -> Examples:
+    """Look up the vectors of the words of the roles in ``roles``."""
+    dim = vectors.vector_size
+    found_sets = {role: find_set(vectors, query[role], case="lower") for role in roles}
+    for role, found_set in found_sets.items():
+        require_enough(len(found_set.items), query[role].name, "the vectors")
+    first, second = (
+        found_sets[role].raw if role in found_sets else np.empty((0, dim)) for role in GROUPS
+    )
+    pairs = found_sets["pairs"].raw if "pairs" in found_sets else np.empty((0, 2, dim))
+    counts = ", ".join(
+        f"{len(found_set.items)} of {len(query[role].items)} {ITEMS[role]} of {query[role].name}"
+        for role, found_set in found_sets.items()
+    )
+    return Examples(first, second, pairs, counts or "nothing")
+
+
+def template_examples(
+    encoder: Encoder, query: Query, roles: Sequence[str], templates: Sequence[str]
+) -> Examples:
+    """Encode the words of the roles in ``roles`` in every template."""
+    texts: dict[str, Any] = {"X": [], "Y": [], "pairs": []}
+    for role in roles:
+        for item in query[role].items:
+            filled = [
+                [template.replace(TERM, word.replace("_", " ")) for word in item]
+                for template in templates
+            ]
+            texts[role] += filled if role == "pairs" else [text for [text] in filled]
+    description = f"words of {query.name} in {len(templates)} templates"
+    return _encoded(encoder, texts["X"], texts["Y"], texts["pairs"], description, roles)
+
+
+def item_examples(encoder: Encoder, sets: Sequence[ItemSet], roles: Sequence[str]) -> Examples:
+    """Encode the texts of two groups; a text with a slot is encoded with both fillers."""
+    pairs: list[list[str]] = []
+    complete_items: list[Item] = []
+    names = ", ".join(item_set.name for item_set in sets)
+    for item_set in sets:
+        if problem := no_fillers(item_set):
+            raise InputError(problem)
+        for item in item_set.items:
+            if item.fills or SLOT not in item.text:
+                complete_items.append(item)
+            else:
+                pairs += [
+                    [item.text.replace(SLOT, filler) for filler in filler_pair]
+                    for filler_pair in item_set.fillers_of(item)
+                ]
+    first, second = two_groups(names, complete_items)
+    if len(first) + len(second) < len(complete_items) and len(sets) > 1:
+        raise InputError(f"{names} name their groups differently; name them alike in all sets")
+    if any(len(texts) > 2 for texts in pairs):
+        raise InputError(f"fillers of {sets[0].name} are of more than two groups; give he/she")
+    first += [first_text for first_text, _ in pairs]
+    second += [second_text for _, second_text in pairs]
+    return _encoded(encoder, first, second, pairs, names, roles)
+
+
+def two_groups(name: str, items: Sequence[Item]) -> tuple[list[str], list[str]]:
+    """Return the sentences of X and Y, or of the only two groups; empty lists for no items. Raises
+    ``InputError`` for another number of groups.
+    """
+    groups = list(dict.fromkeys(item.group for item in items))
+    if {*GROUPS} <= {*groups}:
+        groups = [*GROUPS]
+    if len(groups) not in (0, 2):
+        raise InputError(
+            f"{name} has sentences of {len(groups)} groups ({', '.join(groups)}), and an eraser"
+            " needs two; give items of two groups, or name two groups X and Y"
+        )
+    first, second = (
+        [item.sentence for item in items if item.group == group] for group in (groups or GROUPS)
+    )
+    return first, second
+
+
+def _encoded(
+    encoder: Encoder,
+    first: Sequence[str],
+    second: Sequence[str],
+    pairs: Sequence[Sequence[str]],
+    description: str,
+    roles: Sequence[str],
+) -> Examples:
+    known_first, known_second = (list(filter(encoder.knows, texts)) for texts in (first, second))
+    known_pairs = [pair for pair in pairs if all(map(encoder.knows, pair))]
+    numbers = (len(known_first), len(known_second), len(known_pairs))
+    for role, number in zip((*GROUPS, *PAIRS), numbers, strict=True):
+        if role in roles:
+            require_enough(number, f"texts of {role} ({description})", "the model's vocabulary")
+    pair_texts = [text for pair in known_pairs for text in pair]
+    rows = [
+        encoder.encode(texts).astype(np.float64)
+        for texts in (known_first, known_second, pair_texts)
+    ]
+    dim = rows[0].shape[1]
+    counts = (
+        f"{len(known_pairs)} of {len(pairs)} pairs"
+        if roles == PAIRS
+        else f"{len(known_first)} of {len(first)} and {len(known_second)} of {len(second)} texts"
+    )
+    return Examples(rows[0], rows[1], rows[2].reshape(-1, 2, dim), f"{counts}, {description}")
+
+
+def require_enough(number: int, examples: str, place: str) -> None:
+    """Raise ``InputError`` if there are fewer examples than an eraser needs."""
+    if number < MIN_EXAMPLES:
+        raise InputError(
+            f"{number} of {examples} in {place}; an eraser needs {MIN_EXAMPLES}: give other words"
+        )
+
+
+@ONE_THREAD
+def erased(vectors: KeyedVectors, eraser: Eraser) -> KeyedVectors:
+    """Return a copy of the vectors with the eraser applied."""
+    from biasbridge.files.vectors import with_matrix  # loads gensim
+
+    return with_matrix(vectors, eraser.apply(vectors.vectors))
+
+
+def fit_eraser(method: LinearEraser, out: Path, inputs: Inputs, seed: int) -> None:
+    """Write ``eraser.safetensors``, fitted on word vectors or on hidden states of texts."""
+    query = read_query(inputs["words"] / WORDS) if "words" in inputs else None
+    if "encoder" in inputs:
+        from biasbridge.files.models.encoder import open_encoder  # loads torch
+
+        eraser = method.fit_encoder(open_encoder(inputs["encoder"]), query, seed=seed)
+    else:
+        from biasbridge.files.vectors import open_mapped  # loads gensim
+
+        vectors = open_mapped(inputs["vectors"] / "vectors")
+        eraser = method.fit_vectors(vectors, query or Query("", {}, "und"), seed=seed)
+    eraser.save(out / ERASER)
+
+
+def erase_vectors(method: LinearEraser, out: Path, inputs: Inputs, seed: int) -> None:
+    """Write ``vectors/``, erased by the dose."""
+    from biasbridge.files.vectors import open_mapped, save_mapped
+
+    eraser = Eraser.load(inputs["eraser"] / ERASER).at(method.dose)
+    before = open_mapped(inputs["vectors"] / "vectors")
+    after = erased(before, eraser)
+    require_sound(method, before, after)
+    save_mapped(after, out / "vectors")
+
+
+def erase_model(method: LinearEraser, out: Path, inputs: Inputs, seed: int) -> None:
+    """Write ``model/``: links to the unmodified files, and the eraser at the dose."""
+    from biasbridge.files.models.language_model import write_erased
+
+    eraser = Eraser.load(inputs["eraser"] / ERASER).at(method.dose)
+    write_erased(inputs["model"] / "model", out / "model", eraser)
+
+
+def unit_differences(pairs: Floats) -> Floats:
+    """Subtract the second from the first unit vector of each pair: (m, 2, dim) -> (m, dim)."""
+    rows = unit_rows(pairs.reshape(-1, pairs.shape[-1])).reshape(pairs.shape)
+    return rows[:, 0] - rows[:, 1]
+
+
+def main_axes(rows: Floats, components: int) -> tuple[Floats, Floats]:
+    """Compute the first principal axes of centred rows (n, dim), and the shares of variance that
+    all axes explain: (components, dim), (min(n, dim),). Raises ``InputError`` if the rows span
+    fewer dimensions.
+    """
+    _, sizes, axes = np.linalg.svd(rows, full_matrices=False)
+    rank = int((sizes > NO_LENGTH).sum())
+    if components > rank:
+        raise InputError(
+            f"components={components}: the words or texts span {rank} dimensions; give fewer"
+            " components, or more words"
+        )
+    return axes[:components], sizes**2 / (sizes**2).sum()
+
+
+def unit(row: Floats) -> Floats:
+    """Scale a row to length 1. Raises ``InputError`` if it is zero."""
+    length = float(np.linalg.norm(row))
+    if not length > 0:
+        raise InputError("the two groups have the same mean; no direction separates them")
+    return row / length
+
+
+def nearest_map(products: Floats) -> Floats:
+    """Compute the orthogonal M = U V' of a matrix U S V', (dim, dim); if singular values of 0 leave
+    several, the one nearest the identity.
+    """
+    u, sizes, vt = np.linalg.svd(products)
+    rank = int((sizes > sizes[0] * SINGULAR).sum())
+    null_u, _, null_vt = np.linalg.svd(u[:, rank:].T @ vt[rank:].T)
+    return np.asarray(u[:, :rank] @ vt[:rank] + u[:, rank:] @ null_u @ null_vt @ vt[rank:])
+
+
+def shrunk(covariance: Floats, n: int) -> Floats:
+    r"""Shrink a covariance S of n rows and p dimensions to a S + (1 - a) tr(S)/p I, with
+
+    a = 1 - (tr(S)^2 t / n) / (|S|^2 t - (tr(S)^2 / p)^2),    t = tr(S)^2 / p
+    """
+    p = len(covariance)
+    trace = float(np.trace(covariance))
+    target = trace**2 / p  # the squared norm of tr(S)/p I, and its product with S
+    spread = float((covariance**2).sum()) * target - target**2
+    if not spread > 0:
+        return covariance
+    weight = 1 - trace**2 * target / n / spread
+    shrunken: Floats = weight * covariance + (1 - weight) * trace / p * np.eye(p)
+    return shrunken

@@ -1,4 +1,4 @@
-"""Hard debiasing: neutral words lose the gender direction, pairs of gendered words share it."""
+"""Hard and double-hard debiasing, and OSCaR: maps of word vectors with a dose."""
 
 from __future__ import annotations
 
@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     from biasbridge.intrinsic.words import Query
     from biasbridge.stats.arrays import Floats, Singles
 
-
 Rows = NDArray[np.intp]
+FREQUENT = 50_000  # most frequent words, among which the most biased are searched
+PARALLEL = 1e-6  # largest sine of the angle between two directions that span no plane
 
 
 class WordRows(NamedTuple):
@@ -83,64 +84,6 @@ class Hard(OnAxis):
     def origin(self, before: Singles) -> Singles:
         """Return the vectors that a dose starts from, of length 1 with ``norms="unit"``."""
         return before if self.norms == "keep" else map_blocks(units, before)
-
-
-def find_word_rows(vectors: KeyedVectors, query: Query) -> WordRows:
-    """Find the rows of a query's words; ``equalise`` and ``specific`` may be empty."""
-    require_roles(query, Hard.roles)
-    rows = {role: np.empty((0, 2), dtype=np.intp) for role in ("equalise", "specific")}
-    for role in {"pairs", *rows} & query.sets.keys():
-        items = find_set(vectors, query[role], case="lower").items
-        item_rows = [[vectors.key_to_index[word] for word in item] for item in items]
-        rows[role] = np.array(item_rows, dtype=np.intp).reshape(-1, query[role].width)
-    require_enough(len(rows["pairs"]), query["pairs"].name, "the vectors")
-    specific = np.union1d(rows["specific"], rows["pairs"])
-    return WordRows(rows["pairs"], rows["equalise"], specific)
-
-
-def pair_axes(pairs: Singles | Floats, components: int) -> Floats:
-    """Compute the first principal components of the pair-centred unit vectors, (components, dim),
-    of pairs (n, 2, dim).
-    """
-    return main_axes(unit_differences(pairs.astype(np.float64)), components)[0]
-
-
-def neutralise(rows: Floats, axes: Floats) -> Floats:
-    """Compute x - x V'V, V orthonormal rows. Shapes: (..., dim), (k, dim) -> (..., dim)."""
-    return np.asarray(rows - (rows @ axes.T) @ axes)
-
-
-def equalise(pairs: Floats, axes: Floats) -> Floats:
-    """Map pairs (a, b) to nu + s and nu - s, with V orthonormal rows and m = (a + b) / 2,
-
-        nu = m - m V'V,    s = sqrt(1 - |nu|^2) unit((a - b) V') V
-
-    s is along the first row of V if a and b are equal along V. Shapes: pairs (n, 2, dim), axes
-    (k, dim) -> (n, 2, dim).
-    """
-    middle = neutralise(pairs.mean(axis=1), axes)
-    difference = (pairs[:, 0] - pairs[:, 1]) @ axes.T
-    difference[~difference.any(axis=1), 0] = 1
-    length = np.sqrt(np.maximum(1 - (middle**2).sum(axis=1), 0))
-    offset = length[:, None] * units(difference) @ axes
-    return np.stack([middle + offset, middle - offset], axis=1)
-
-
-def units(rows: Singles | Floats) -> Floats:
-    """Scale rows (..., dim) to unit length; zero rows stay zero."""
-    lengths = row_lengths(rows)
-    return np.asarray(rows / np.where(lengths > 0, lengths, 1))
-
-
-def row_lengths(rows: Singles | Floats) -> Floats:
-    """Compute the lengths of rows: (..., dim) -> (..., 1)."""
-    squares: Floats = np.einsum("...i,...i->...", rows, rows, dtype=np.float64)
-    return np.sqrt(squares)[..., None]
-
-
-# Double-hard debiasing: remove a frequency component first, then the gender direction.
-
-FREQUENT = 50_000  # most frequent words, among which the most biased are searched
 
 
 class ComponentSearch(NamedTuple):
@@ -210,35 +153,6 @@ class DoubleHard(Hard):
         return search._replace(separation=np.array(shares))
 
 
-def most_biased(
-    matrix: Singles, axis: Floats, excluded: Rows, n_per_side: int
-) -> tuple[Rows, NDArray[np.bool_]]:
-    """Return the rows of the words with the largest and smallest cosine with an axis, in the order
-    of the vocabulary, and which of them have the largest; at most half of the words per side.
-    """
-    candidates = np.setdiff1d(np.arange(min(len(matrix), FREQUENT)), excluded)
-    require_enough(len(candidates), "words that are not specific", "the vectors")
-    order = np.argsort(units(matrix[candidates]) @ axis, kind="stable")
-    n_per_side = min(n_per_side, len(candidates) // 2)
-    words = np.sort(candidates[np.concatenate([order[:n_per_side], order[-n_per_side:]])])
-    return words, np.isin(words, candidates[order[-n_per_side:]])
-
-
-def main_components(matrix: Singles, number: int) -> tuple[Floats, Floats]:
-    """Compute the mean and the first principal components of rows: (dim,), (number, dim)."""
-    mean = matrix.mean(axis=0, dtype=np.float64)
-    products = np.zeros((len(mean), len(mean)))
-    for start in range(0, len(matrix), ROWS):
-        rows = matrix[start : start + ROWS] - mean
-        products += rows.T @ rows
-    return mean, np.linalg.eigh(products)[1].T[::-1][:number]
-
-
-# OSCaR: vectors rotate in the plane of two concepts until these are orthogonal.
-
-PARALLEL = 1e-6  # largest sine of the angle between two directions that span no plane
-
-
 @choice
 class Oscar(OnAxis):
     """OSCaR (Dev et al., 2021): f(x) is x rotated in the plane of two directions, b1 the unit
@@ -262,6 +176,71 @@ class Oscar(OnAxis):
         x, y, a, b = (found_set.raw.mean(axis=0) for found_set in found_sets.values())
         first, second = unit(x - y), unit(a - b)
         return map_blocks(partial(rotate, first=first, second=second), vectors.vectors)
+
+
+def find_word_rows(vectors: KeyedVectors, query: Query) -> WordRows:
+    """Find the rows of a query's words; ``equalise`` and ``specific`` may be empty."""
+    require_roles(query, Hard.roles)
+    rows = {role: np.empty((0, 2), dtype=np.intp) for role in ("equalise", "specific")}
+    for role in {"pairs", *rows} & query.sets.keys():
+        items = find_set(vectors, query[role], case="lower").items
+        item_rows = [[vectors.key_to_index[word] for word in item] for item in items]
+        rows[role] = np.array(item_rows, dtype=np.intp).reshape(-1, query[role].width)
+    require_enough(len(rows["pairs"]), query["pairs"].name, "the vectors")
+    specific = np.union1d(rows["specific"], rows["pairs"])
+    return WordRows(rows["pairs"], rows["equalise"], specific)
+
+
+def pair_axes(pairs: Singles | Floats, components: int) -> Floats:
+    """Compute the first principal components of the pair-centred unit vectors, (components, dim),
+    of pairs (n, 2, dim).
+    """
+    return main_axes(unit_differences(pairs.astype(np.float64)), components)[0]
+
+
+def neutralise(rows: Floats, axes: Floats) -> Floats:
+    """Compute x - x V'V, V orthonormal rows. Shapes: (..., dim), (k, dim) -> (..., dim)."""
+    return np.asarray(rows - (rows @ axes.T) @ axes)
+
+
+def equalise(pairs: Floats, axes: Floats) -> Floats:
+    """Map pairs (a, b) to nu + s and nu - s, with V orthonormal rows and m = (a + b) / 2,
+
+        nu = m - m V'V,    s = sqrt(1 - |nu|^2) unit((a - b) V') V
+
+    s is along the first row of V if a and b are equal along V. Shapes: pairs (n, 2, dim), axes
+    (k, dim) -> (n, 2, dim).
+    """
+    middle = neutralise(pairs.mean(axis=1), axes)
+    difference = (pairs[:, 0] - pairs[:, 1]) @ axes.T
+    difference[~difference.any(axis=1), 0] = 1
+    length = np.sqrt(np.maximum(1 - (middle**2).sum(axis=1), 0))
+    offset = length[:, None] * units(difference) @ axes
+    return np.stack([middle + offset, middle - offset], axis=1)
+
+
+def most_biased(
+    matrix: Singles, axis: Floats, excluded: Rows, n_per_side: int
+) -> tuple[Rows, NDArray[np.bool_]]:
+    """Return the rows of the words with the largest and smallest cosine with an axis, in the order
+    of the vocabulary, and which of them have the largest; at most half of the words per side.
+    """
+    candidates = np.setdiff1d(np.arange(min(len(matrix), FREQUENT)), excluded)
+    require_enough(len(candidates), "words that are not specific", "the vectors")
+    order = np.argsort(units(matrix[candidates]) @ axis, kind="stable")
+    n_per_side = min(n_per_side, len(candidates) // 2)
+    words = np.sort(candidates[np.concatenate([order[:n_per_side], order[-n_per_side:]])])
+    return words, np.isin(words, candidates[order[-n_per_side:]])
+
+
+def main_components(matrix: Singles, number: int) -> tuple[Floats, Floats]:
+    """Compute the mean and the first principal components of rows: (dim,), (number, dim)."""
+    mean = matrix.mean(axis=0, dtype=np.float64)
+    products = np.zeros((len(mean), len(mean)))
+    for start in range(0, len(matrix), ROWS):
+        rows = matrix[start : start + ROWS] - mean
+        products += rows.T @ rows
+    return mean, np.linalg.eigh(products)[1].T[::-1][:number]
 
 
 def rotate(rows: Floats, first: Floats, second: Floats) -> Floats:
@@ -290,3 +269,15 @@ def rotate(rows: Floats, first: Floats, second: Floats) -> Floats:
     )
     rotated = (projected[:, 0] + 1j * projected[:, 1]) * np.exp(1j * turn)
     return np.asarray(rows + (np.stack([rotated.real, rotated.imag], axis=1) - projected) @ plane)
+
+
+def units(rows: Singles | Floats) -> Floats:
+    """Scale rows (..., dim) to unit length; zero rows stay zero."""
+    lengths = row_lengths(rows)
+    return np.asarray(rows / np.where(lengths > 0, lengths, 1))
+
+
+def row_lengths(rows: Singles | Floats) -> Floats:
+    """Compute the lengths of rows: (..., dim) -> (..., 1)."""
+    squares: Floats = np.einsum("...i,...i->...", rows, rows, dtype=np.float64)
+    return np.sqrt(squares)[..., None]

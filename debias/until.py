@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
-from biasbridge.debias.base import Direction, DoseAxis, DosedMethod, PairsMethod
+from biasbridge.debias.attract_repel import AttractRepel
+from biasbridge.debias.base import Direction, DoseAxis, VectorsMethod
 from biasbridge.files import InputError, nearest
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from biasbridge.intrinsic.score import Score
     from biasbridge.intrinsic.words import Query
 
-M = TypeVar("M", bound=DosedMethod)
+M = TypeVar("M", bound=VectorsMethod)
 K = TypeVar("K", bound="Metric | ItemMetric")
 SearchOrder = Sequence[int]  # 1: debias, -1: overbias, in the order of the search
 BOTH: SearchOrder = (1, -1)
@@ -176,7 +177,7 @@ def find_method(
     ``InputError`` as ``dose_for_goal`` does.
     """
     axis = method.dose_axis(vectors, query, seed=seed)
-    ways = goal.ways(goal.score(vectors), directed=isinstance(method, PairsMethod))
+    ways = goal.ways(goal.score(vectors), directed=isinstance(method, AttractRepel))
     if direction is not None:
         ways = (-1,) if direction == "overbias" else (1,)
     return method.with_dose(find_dose(axis, vectors, goal, ways)), axis

@@ -1,4 +1,4 @@
-"""A published point set: its table, the meaning of its columns, corrections and conclusion."""
+"""Atlas of published point sets, read again by one protocol: ``biasbridge atlas docs/atlas``."""
 
 from __future__ import annotations
 
@@ -34,8 +34,60 @@ if TYPE_CHECKING:
     from biasbridge.analysis.slices import SliceResult
     from biasbridge.stats.arrays import Truths
 
+HEAD = """\
+# Atlas of published point sets
 
-Declared = TypeVar("Declared", bound="PointSet | Correction")
+{answer}
+
+Published tables of two measures of bias, or of one measure and a variable that it should depend on,
+over several embeddings or language models, analysed like our own studies
+([inference](../inference.md)).
+
+![r_rm of every slice](atlas.svg)
+
+{overview}
+
+Cells below: r_rm with its interval; bold: rises, falls or at most. Numbers and sources:
+[atlas.csv](atlas.csv), `*.yaml`.
+
+```bash
+# writes this page, atlas.csv and atlas.svg there; without FOLDER of the sets whose tables lie here
+BIASBRIDGE_DATA=FOLDER biasbridge atlas docs/atlas
+```
+"""
+REPLICATIONS = """
+## Tables and figures of studies replicated here
+
+Every table and figure; the link leads to what stands in this documentation. Commands that begin
+with + follow `python train.py`; `biasbridge data get` with the same words brings the data. Source:
+[replications.csv](replications.csv).
+"""
+FOOT = """
+## Adding a set
+
+A set is a YAML file in this folder and its table: a CSV beside it where the licence allows, else a
+file in the folder `BIASBRIDGE_DATA`.
+
+* `title`, `source`, `licence`, `claim`, `note`: measures, publication, licence, the authors'
+  conclusion, remarks;
+* `table`, `address`, `sha256`: the file, where to get it, the digest of its bytes;
+* `x`, `y`: columns, with what they measure and its unit; each x is correlated with each y;
+* `observation`, `parent`, `condition`: the columns that name a model, its parent and its condition;
+* `by`, `keep`: lists of columns to slice by, labels of the rows to use;
+* `corrections`: wrong rows: `where` (columns and patterns of their cells), `becomes`, `why`.
+"""
+OVERVIEW = ("set", "models, parents", "slices", *VERDICTS, "r_rm")
+NUMBERS = (
+    *("n", "n_parents", "n_conditions", "n_lost", "r_rm", "low", "high", "p", "p_holm"),
+    *("r_pearson", "change", "change_low", "change_high", "verdict", "why"),
+)
+SMALL_R = 0.3  # an r_rm below which a published relation says little
+_WORDS = {
+    RISES: "rise",
+    FALLS: "fall",
+    AT_MOST: "change little",
+    CANNOT_TELL: "cannot tell",
+}
 
 
 @choice
@@ -139,36 +191,6 @@ class PointSet:
         return corrected_table, n_changed
 
 
-def read_point_set(path: Path) -> PointSet:
-    """Read a YAML file; raise ``InputError``, naming it, for a missing, unknown or wrong field."""
-    content = read_nested(path)
-    if not isinstance(content, dict):
-        raise InputError(f"{path} is no mapping; docs/atlas/README.md lists its fields")
-    try:
-        corrections = [
-            _build(Correction, correction) for correction in content.get("corrections") or []
-        ]
-        return _build(PointSet, content | {"corrections": corrections})
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from error
-
-
-def _build(cls: type[Declared], values: object) -> Declared:
-    if not isinstance(values, Mapping):
-        raise InputError(f"{values!r} is no mapping; name fields and their values")
-    names = [declared.name for declared in fields(cls)]
-    for name in values:
-        if name not in names:
-            raise InputError(f"unknown field {name!r}{nearest(name, names)}")
-    try:
-        return cls(**values)
-    except TypeError as error:  # a missing field
-        raise InputError(f"{error}; give {', '.join(names)}".replace("__init__() ", "")) from None
-
-
-# The protocol of the atlas: every slice of a point set with r over rows, r_rm and a verdict.
-
-
 class Slice(NamedTuple):
     """Result of a slice, the cells ``by``: r_rm, its interval and the verdict, and Pearson's r over
     the ``rows`` with both x and y; ``published``: r uncorrected if it differs, or NaN.
@@ -222,6 +244,33 @@ def analyse_point_set(path: Path) -> PointSetResult:
     return PointSetResult(path.stem, point_set, slices, n_corrected)
 
 
+def read_point_set(path: Path) -> PointSet:
+    """Read a YAML file; raise ``InputError``, naming it, for a missing, unknown or wrong field."""
+    content = read_nested(path)
+    if not isinstance(content, dict):
+        raise InputError(f"{path} is no mapping; docs/atlas/README.md lists its fields")
+    try:
+        corrections = [
+            _build(Correction, correction) for correction in content.get("corrections") or []
+        ]
+        return _build(PointSet, content | {"corrections": corrections})
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error
+
+
+def _build(cls: type[Declared], values: object) -> Declared:
+    if not isinstance(values, Mapping):
+        raise InputError(f"{values!r} is no mapping; name fields and their values")
+    names = [declared.name for declared in fields(cls)]
+    for name in values:
+        if name not in names:
+            raise InputError(f"unknown field {name!r}{nearest(name, names)}")
+    try:
+        return cls(**values)
+    except TypeError as error:  # a missing field
+        raise InputError(f"{error}; give {', '.join(names)}".replace("__init__() ", "")) from None
+
+
 def _slices(point_set: PointSet, table: pd.DataFrame) -> list[Slice]:
     levels = Levels(point_set.observation, point_set.parent, point_set.condition)
     return [
@@ -263,57 +312,6 @@ def _with_published_r(corrected: Sequence[Slice], published: Sequence[Slice]) ->
     for result in corrected:
         r = published_r.get(result[:3], nan)
         yield result if isclose(r, result.r_rows, abs_tol=1e-12) else result._replace(published=r)
-
-
-# Page, table and figure of the atlas.
-
-HEAD = """\
-# Atlas of published point sets
-
-{answer}
-
-Published tables of two measures of bias, or of one measure and a variable that it should depend on,
-over several embeddings or language models, analysed like our own studies
-([inference](../inference.md)).
-
-![r_rm of every slice](atlas.svg)
-
-{overview}
-
-Cells below: r_rm with its interval; bold: rises, falls or at most. Numbers and sources:
-[atlas.csv](atlas.csv), `*.yaml`.
-
-```bash
-# writes this page, atlas.csv and atlas.svg there; without FOLDER of the sets whose tables lie here
-BIASBRIDGE_DATA=FOLDER biasbridge atlas docs/atlas
-```
-"""
-REPLICATIONS = """
-## Tables and figures of studies replicated here
-
-Every table and figure; the link leads to what stands in this documentation. Commands that begin
-with + follow `python train.py`; `biasbridge data get` with the same words brings the data. Source:
-[replications.csv](replications.csv).
-"""
-FOOT = """
-## Adding a set
-
-A set is a YAML file in this folder and its table: a CSV beside it where the licence allows, else a
-file in the folder `BIASBRIDGE_DATA`.
-
-* `title`, `source`, `licence`, `claim`, `note`: measures, publication, licence, the authors'
-  conclusion, remarks;
-* `table`, `address`, `sha256`: the file, where to get it, the digest of its bytes;
-* `x`, `y`: columns, with what they measure and its unit; each x is correlated with each y;
-* `observation`, `parent`, `condition`: the columns that name a model, its parent and its condition;
-* `by`, `keep`: lists of columns to slice by, labels of the rows to use;
-* `corrections`: wrong rows: `where` (columns and patterns of their cells), `becomes`, `why`.
-"""
-OVERVIEW = ("set", "models, parents", "slices", *VERDICTS, "r_rm")
-NUMBERS = (
-    *("n", "n_parents", "n_conditions", "n_lost", "r_rm", "low", "high", "p", "p_holm"),
-    *("r_pearson", "change", "change_low", "change_high", "verdict", "why"),
-)
 
 
 def atlas_page(readings: Sequence[PointSetResult], replications: pd.DataFrame | None = None) -> str:
@@ -361,15 +359,6 @@ def atlas_answer(readings: Sequence[PointSetResult]) -> str:
         f" interval of r_rm includes both {format_number(-SMALL_R, 1)} and"
         f" {format_number(SMALL_R, 1)}: such a study can neither show nor exclude a relation."
     )
-
-
-SMALL_R = 0.3  # an r_rm below which a published relation says little
-_WORDS = {
-    RISES: "rise",
-    FALLS: "fall",
-    AT_MOST: "change little",
-    CANNOT_TELL: "cannot tell",
-}
 
 
 def atlas_table(readings: Iterable[PointSetResult]) -> pd.DataFrame:
@@ -514,4 +503,4 @@ def _interval_includes(result: Slice, value: float) -> bool:
     return not (within.low > value or within.high < value)
 
 
-# Published point sets, read again by one protocol: ``biasbridge atlas docs/atlas``.
+Declared = TypeVar("Declared", bound="PointSet | Correction")

@@ -1,8 +1,9 @@
-"""Estimates of the study of base pairs, each with two 95% intervals.
+"""Estimates of the study of base pairs: effects of pairs, word forms and measures on scores.
 
-``low`` and ``high``: over words, percentiles of a bootstrap that uses the same resamples for all
-measures. ``pairs_low`` and ``pairs_high``: over base pairs, jackknife with Student's t, for r on
-Fisher's z scale. (A bootstrap of pairs would draw copies of a pair, which always agree.)
+Each has two 95% intervals. ``low`` and ``high``: over words, percentiles of a bootstrap that uses
+the same resamples for all measures. ``pairs_low`` and ``pairs_high``: over base pairs, jackknife
+with Student's t, for r on Fisher's z scale. (A bootstrap of pairs would draw copies of a pair,
+which always agree.)
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from biasbridge.stats.arrays import Floats
-
+if TYPE_CHECKING:
+    Categories = NDArray[np.intp]
 
 TAILS = (0.025, 0.975)
 FEWEST_DEFINED = 0.9  # of the resamples: where fewer have a value there is no interval
@@ -40,6 +42,7 @@ NEAR_ONE = 1 - 1e-12
 COSINE_R = "cosine_r"
 SHARES = ("magnitude", "solved")
 ONE_DIRECTION = "all words have one direction, so that kappa is 0 / 0"
+UNAIDED = "no base pair"
 
 
 class Bootstrap(NamedTuple):
@@ -70,91 +73,6 @@ class PairEstimate(NamedTuple):
     words: int = 0
     pairs: int = 0
     reason: str = ""
-
-
-def empty_estimate(
-    statistic: str, metric: str, compared_with: str, size: tuple[int, int], pair: str = ""
-) -> PairEstimate:
-    """Return an estimate without a value; ``size``: words, pairs; ``pair``: empty for all."""
-    return PairEstimate(statistic, metric, compared_with, pair, nan, words=size[0], pairs=size[1])
-
-
-def with_both_intervals(
-    row: PairEstimate,
-    compute: Callable[[Sequence[int], Floats], Floats],
-    weights: Floats,
-    bootstrap: Bootstrap,
-    n_pairs: int,
-) -> PairEstimate:
-    """Estimate a statistic of all base pairs, with its intervals over words and over pairs.
-
-    ``compute`` maps indices of base pairs and weights of shape (R, words) to values of shape (R,);
-    ``weights`` are those of ``Bootstrap.weights``.
-    """
-    row = with_word_interval(row, compute(range(n_pairs), weights), bootstrap)
-    if not isfinite(row.value):
-        return row
-
-    def value_of(pair_indices: Sequence[int]) -> float:
-        value = float(compute(pair_indices, weights[:1])[0])
-        if row.statistic != COSINE_R:
-            return value
-        return atanh(min(max(value, -NEAR_ONE), NEAR_ONE))
-
-    low, high = jackknife_interval(value_of, n_pairs)
-    if row.statistic == COSINE_R:
-        return row._replace(pairs_low=tanh(low), pairs_high=tanh(high))
-    minimum = 0 if row.statistic in SHARES else -1
-    return row._replace(pairs_low=max(low, minimum), pairs_high=min(high, 1))
-
-
-def with_word_interval(row: PairEstimate, values: Floats, bootstrap: Bootstrap) -> PairEstimate:
-    """Fill in the value and its interval over words, or why there is none. ``values``, (1 + R,): of
-    all words, then of the resamples; NaN where not defined.
-    """
-    if row.words < bootstrap.min_words:
-        reason = f"{row.words} words, fewer than {bootstrap.min_words}"
-        return row._replace(reason=reason)
-    value, drawn = float(values[0]), values[1:]
-    if not isfinite(value):
-        return row._replace(reason=ONE_DIRECTION)
-    finite = drawn[np.isfinite(drawn)]
-    if len(finite) < FEWEST_DEFINED * len(drawn) or not len(drawn):
-        return row._replace(value=value)
-    low, high = np.quantile(finite, TAILS).tolist()
-    return row._replace(value=value, low=low, high=high)
-
-
-def jackknife_interval(
-    compute: Callable[[Sequence[int]], float], n_pairs: int
-) -> tuple[float, float]:
-    """Return the jackknife 95% interval of a statistic of indices of base pairs.
-
-    value +- t sqrt((n - 1) / n sum_i (value_i - mean)^2), where value_i leaves out pair i and t has
-    n - 1 degrees of freedom: for a mean, Student's. NaN for fewer than three pairs.
-    """
-    if n_pairs < 3:
-        return nan, nan
-    estimate = compute(range(n_pairs))
-    leave_one_out = np.array(
-        [compute([j for j in range(n_pairs) if j != i]) for i in range(n_pairs)]
-    )
-    squares = float(((leave_one_out - leave_one_out.mean()) ** 2).sum())
-    error = sqrt((n_pairs - 1) / n_pairs * squares)
-    half_width = float(stdtrit(n_pairs - 1, TAILS[1])) * error
-    return estimate - half_width, estimate + half_width
-
-
-def weighted_mean(weights: Floats, values: Floats | NDArray[np.bool_]) -> Floats:
-    """Average the words' values by each weighting. Shapes: (R, words), (words,) -> (R,)."""
-    return np.asarray(weights @ values / weights.sum(axis=1))
-
-
-if TYPE_CHECKING:
-    Categories = NDArray[np.intp]
-
-
-# Effects of base pairs, word forms and measures on scores: every estimate of the study.
 
 
 def estimate_all(query_results: Sequence[QueryResults], bootstrap: Bootstrap) -> pd.DataFrame:
@@ -191,6 +109,17 @@ def estimates(results: Mapping[str, ProbeResult], bootstrap: Bootstrap) -> Itera
                 first.pairs,
                 bootstrap,
             )
+
+
+def _mean_cosines(metric: str, result: ProbeResult) -> Iterator[PairEstimate]:
+    """Yield mean cosines of the words of pairs, of pairs' differences, and of random ones."""
+    upper = result.differences[np.triu_indices(len(result.pairs), 1)]
+    cosines = {f"words of {role}": moments for role, moments in result.likeness.items()}
+    cosines["differences of pairs"] = (float(upper.mean()), float(upper.std()), len(upper))
+    cosines |= {f"random {name}": moments for name, moments in result.random.items()}
+    for name, (mean, sd, size) in cosines.items():
+        yield empty_estimate("cosine", metric, name, (size, 0))._replace(value=mean)
+        yield empty_estimate("cosine_sd", metric, name, (size, 0))._replace(value=sd)
 
 
 def _vocabulary_moments(metric: str, result: ProbeResult) -> Iterator[PairEstimate]:
@@ -299,17 +228,6 @@ def _against_truth(
             )
 
 
-def _mean_cosines(metric: str, result: ProbeResult) -> Iterator[PairEstimate]:
-    """Yield mean cosines of the words of pairs, of pairs' differences, and of random ones."""
-    upper = result.differences[np.triu_indices(len(result.pairs), 1)]
-    cosines = {f"words of {role}": moments for role, moments in result.likeness.items()}
-    cosines["differences of pairs"] = (float(upper.mean()), float(upper.std()), len(upper))
-    cosines |= {f"random {name}": moments for name, moments in result.random.items()}
-    for name, (mean, sd, size) in cosines.items():
-        yield empty_estimate("cosine", metric, name, (size, 0))._replace(value=mean)
-        yield empty_estimate("cosine_sd", metric, name, (size, 0))._replace(value=sd)
-
-
 def _cohen_kappas(
     statistic: str,
     metric: str,
@@ -362,29 +280,23 @@ def _off_diagonal_mean(matrices: NDArray[np.bool_]) -> Floats:
     return np.asarray(matrices[:, ~np.eye(n_pairs, dtype=bool)].mean(axis=1))
 
 
-# Analogies of base pairs with word pairs that are unrelated to them.
+def solved_shares(metric: str, result: ProbeResult, bootstrap: Bootstrap) -> Iterator[PairEstimate]:
+    """Yield the share of unrelated analogies solved by all base pairs, and by each of them."""
+    for (role, _, pair_form), table in result.tables.items():
+        other = role if pair_form == "base" else pair_form
+        weights = bootstrap.weights(len(table.items))
+        size = len(table.items), len(table.pairs)
 
-UNAIDED = "no base pair"
+        def share(
+            pair_indices: Sequence[int], weights: Floats, solved: Floats = table.scores
+        ) -> Floats:
+            return weighted_mean(weights, solved[:, pair_indices].mean(axis=1))
 
-
-def add_unaided_solutions(estimates: pd.DataFrame, intrinsic: pd.DataFrame) -> pd.DataFrame:
-    """Append the share of analogies solved without a base pair: ``statistic`` of the scores."""
-    is_solved = estimates["statistic"].eq("solved") & estimates["compared_with"].eq("partners")
-    solved = estimates[is_solved]
-    rows = solved[solved["pair"].eq("")].copy()
-    if not len(rows):
-        return estimates
-    statistics = intrinsic.set_index(["point", "query", "metric"])["statistic"].to_dict()
-    keys = zip(*(as_text(rows, name) for name in ("point", "query", "metric")), strict=True)
-    values = [float(statistics.get(key, nan)) for key in keys]
-    no_intervals = dict.fromkeys(("low", "high", "pairs_low", "pairs_high"), nan)
-    rows = rows.assign(compared_with=UNAIDED, value=values, pairs=0, **no_intervals)
-    is_pooled = rows["query"].eq(ALL)
-    for point in rows.loc[is_pooled, "point"]:
-        queries = rows[~is_pooled & rows["point"].eq(point)]
-        mean = np.average(as_float(queries, "value"), weights=as_float(queries, "words"))
-        rows.loc[is_pooled & rows["point"].eq(point), "value"] = float(mean)
-    return pd.concat([estimates, rows], ignore_index=True)
+        row = empty_estimate("solved", metric, other, size)
+        yield with_both_intervals(row, share, weights, bootstrap, len(table.pairs))
+        for i, pair in enumerate(table.pairs):
+            row = empty_estimate("solved", metric, other, (size[0], 1), pair)
+            yield with_word_interval(row, share([i], weights), bootstrap)
 
 
 def pool_queries(query_results: Sequence[QueryResults]) -> Iterator[QueryResults]:
@@ -414,20 +326,99 @@ def _pool_likeness(results: Sequence[ProbeResult]) -> tuple[float, float, int]:
     return mean, sqrt(max(square - mean**2, 0)), int(sizes.sum())
 
 
-def solved_shares(metric: str, result: ProbeResult, bootstrap: Bootstrap) -> Iterator[PairEstimate]:
-    """Yield the share of unrelated analogies solved by all base pairs, and by each of them."""
-    for (role, _, pair_form), table in result.tables.items():
-        other = role if pair_form == "base" else pair_form
-        weights = bootstrap.weights(len(table.items))
-        size = len(table.items), len(table.pairs)
+def add_unaided_solutions(estimates: pd.DataFrame, intrinsic: pd.DataFrame) -> pd.DataFrame:
+    """Append the share of analogies solved without a base pair: ``statistic`` of the scores."""
+    is_solved = estimates["statistic"].eq("solved") & estimates["compared_with"].eq("partners")
+    solved = estimates[is_solved]
+    rows = solved[solved["pair"].eq("")].copy()
+    if not len(rows):
+        return estimates
+    statistics = intrinsic.set_index(["point", "query", "metric"])["statistic"].to_dict()
+    keys = zip(*(as_text(rows, name) for name in ("point", "query", "metric")), strict=True)
+    values = [float(statistics.get(key, nan)) for key in keys]
+    no_intervals = dict.fromkeys(("low", "high", "pairs_low", "pairs_high"), nan)
+    rows = rows.assign(compared_with=UNAIDED, value=values, pairs=0, **no_intervals)
+    is_pooled = rows["query"].eq(ALL)
+    for point in rows.loc[is_pooled, "point"]:
+        queries = rows[~is_pooled & rows["point"].eq(point)]
+        mean = np.average(as_float(queries, "value"), weights=as_float(queries, "words"))
+        rows.loc[is_pooled & rows["point"].eq(point), "value"] = float(mean)
+    return pd.concat([estimates, rows], ignore_index=True)
 
-        def share(
-            pair_indices: Sequence[int], weights: Floats, solved: Floats = table.scores
-        ) -> Floats:
-            return weighted_mean(weights, solved[:, pair_indices].mean(axis=1))
 
-        row = empty_estimate("solved", metric, other, size)
-        yield with_both_intervals(row, share, weights, bootstrap, len(table.pairs))
-        for i, pair in enumerate(table.pairs):
-            row = empty_estimate("solved", metric, other, (size[0], 1), pair)
-            yield with_word_interval(row, share([i], weights), bootstrap)
+def empty_estimate(
+    statistic: str, metric: str, compared_with: str, size: tuple[int, int], pair: str = ""
+) -> PairEstimate:
+    """Return an estimate without a value; ``size``: words, pairs; ``pair``: empty for all."""
+    return PairEstimate(statistic, metric, compared_with, pair, nan, words=size[0], pairs=size[1])
+
+
+def with_both_intervals(
+    row: PairEstimate,
+    compute: Callable[[Sequence[int], Floats], Floats],
+    weights: Floats,
+    bootstrap: Bootstrap,
+    n_pairs: int,
+) -> PairEstimate:
+    """Estimate a statistic of all base pairs, with its intervals over words and over pairs.
+
+    ``compute`` maps indices of base pairs and weights of shape (R, words) to values of shape (R,);
+    ``weights`` are those of ``Bootstrap.weights``.
+    """
+    row = with_word_interval(row, compute(range(n_pairs), weights), bootstrap)
+    if not isfinite(row.value):
+        return row
+
+    def value_of(pair_indices: Sequence[int]) -> float:
+        value = float(compute(pair_indices, weights[:1])[0])
+        if row.statistic != COSINE_R:
+            return value
+        return atanh(min(max(value, -NEAR_ONE), NEAR_ONE))
+
+    low, high = jackknife_interval(value_of, n_pairs)
+    if row.statistic == COSINE_R:
+        return row._replace(pairs_low=tanh(low), pairs_high=tanh(high))
+    minimum = 0 if row.statistic in SHARES else -1
+    return row._replace(pairs_low=max(low, minimum), pairs_high=min(high, 1))
+
+
+def with_word_interval(row: PairEstimate, values: Floats, bootstrap: Bootstrap) -> PairEstimate:
+    """Fill in the value and its interval over words, or why there is none. ``values``, (1 + R,): of
+    all words, then of the resamples; NaN where not defined.
+    """
+    if row.words < bootstrap.min_words:
+        reason = f"{row.words} words, fewer than {bootstrap.min_words}"
+        return row._replace(reason=reason)
+    value, drawn = float(values[0]), values[1:]
+    if not isfinite(value):
+        return row._replace(reason=ONE_DIRECTION)
+    finite = drawn[np.isfinite(drawn)]
+    if len(finite) < FEWEST_DEFINED * len(drawn) or not len(drawn):
+        return row._replace(value=value)
+    low, high = np.quantile(finite, TAILS).tolist()
+    return row._replace(value=value, low=low, high=high)
+
+
+def jackknife_interval(
+    compute: Callable[[Sequence[int]], float], n_pairs: int
+) -> tuple[float, float]:
+    """Return the jackknife 95% interval of a statistic of indices of base pairs.
+
+    value +- t sqrt((n - 1) / n sum_i (value_i - mean)^2), where value_i leaves out pair i and t has
+    n - 1 degrees of freedom: for a mean, Student's. NaN for fewer than three pairs.
+    """
+    if n_pairs < 3:
+        return nan, nan
+    estimate = compute(range(n_pairs))
+    leave_one_out = np.array(
+        [compute([j for j in range(n_pairs) if j != i]) for i in range(n_pairs)]
+    )
+    squares = float(((leave_one_out - leave_one_out.mean()) ** 2).sum())
+    error = sqrt((n_pairs - 1) / n_pairs * squares)
+    half_width = float(stdtrit(n_pairs - 1, TAILS[1])) * error
+    return estimate - half_width, estimate + half_width
+
+
+def weighted_mean(weights: Floats, values: Floats | NDArray[np.bool_]) -> Floats:
+    """Average the words' values by each weighting. Shapes: (R, words), (words,) -> (R,)."""
+    return np.asarray(weights @ values / weights.sum(axis=1))

@@ -1,4 +1,4 @@
-"""Results of the probe ``base_pairs``, as tables of words by base pairs."""
+"""Results of the probe of base pairs as tables of words by base pairs, and the report on them."""
 
 from __future__ import annotations
 
@@ -24,9 +24,32 @@ if TYPE_CHECKING:
     from biasbridge.analysis.tables import Tables
     from biasbridge.stats.arrays import Floats
 
-
 Key = tuple[str, str, str]  # set, form, form of the pairs
 WORDS: Key = ("words", "base", "base")
+NAMING = ("method", "direction", "dose", "stereotype", "sentences", "changed", "dim", "seed")
+TITLES = {
+    "fleiss": "Fleiss kappa of the pairs",
+    "unanimous": "one direction for all pairs",
+    "magnitude": "changes of magnitude",
+    "cosine_r": "r of cosine and kappa of two pairs",
+    "pair_form": "pairs in {}",
+    "word_form": "words in {}",
+    "truth": "known: {}",
+    "measures": "with {}",
+}
+# Tables of the page with one column per base pair
+BY_PAIR = {
+    "Pairs against their other forms, Cohen's kappa (table 3)": "pair_form",
+    "Words against their other forms, Cohen's kappa (table 4)": "word_form",
+    "Directions against those known, Cohen's kappa (table 5)": "truth",
+    "Measures against each other, Cohen's kappa (table 6)": "measures",
+    "r of the cosine of two pairs' differences and their kappa (figure 2)": "cosine_r",
+    "Unrelated analogies that each pair solves": "solved",
+}
+INTERVALS = ("value", "low", "high", "pairs_low", "pairs_high")
+FORMS = ("base", "plural", "capital", "upper")
+KAPPAS = ("fleiss", "pair_form", "word_form", "truth", "measures")
+ENDS = ["value", "low", "high", "pairs_low", "pairs_high", "published"]
 
 
 @dataclass(frozen=True)
@@ -168,31 +191,6 @@ def _likeness_by_role(rows: pd.DataFrame) -> dict[str, tuple[float, float, int]]
     return likeness
 
 
-# Tables of the report of the study of base pairs, and the titles of its estimates.
-
-NAMING = ("method", "direction", "dose", "stereotype", "sentences", "changed", "dim", "seed")
-TITLES = {
-    "fleiss": "Fleiss kappa of the pairs",
-    "unanimous": "one direction for all pairs",
-    "magnitude": "changes of magnitude",
-    "cosine_r": "r of cosine and kappa of two pairs",
-    "pair_form": "pairs in {}",
-    "word_form": "words in {}",
-    "truth": "known: {}",
-    "measures": "with {}",
-}
-# Tables of the page with one column per base pair
-BY_PAIR = {
-    "Pairs against their other forms, Cohen's kappa (table 3)": "pair_form",
-    "Words against their other forms, Cohen's kappa (table 4)": "word_form",
-    "Directions against those known, Cohen's kappa (table 5)": "truth",
-    "Measures against each other, Cohen's kappa (table 6)": "measures",
-    "r of the cosine of two pairs' differences and their kappa (figure 2)": "cosine_r",
-    "Unrelated analogies that each pair solves": "solved",
-}
-INTERVALS = ("value", "low", "high", "pairs_low", "pairs_high")
-
-
 def point_names(points: pd.DataFrame) -> dict[str, str]:
     """Name each point: its embedding, the columns that vary, and a stamp for generated data."""
     columns = {name: as_labels(points, name) for name in NAMING if name in points}
@@ -247,13 +245,6 @@ def _estimate_columns(rows: pd.DataFrame, *extra_columns: str) -> pd.DataFrame:
     if "pairs_low" in table:
         table.insert(list(table).index("pairs_low"), "over_pairs", table["value"])
     return table.rename(columns=over_pairs)
-
-
-# Figures 1 and 2 of the study of base pairs, and a figure of all its kappas.
-
-FORMS = ("base", "plural", "capital", "upper")
-KAPPAS = ("fleiss", "pair_form", "word_form", "truth", "measures")
-ENDS = ["value", "low", "high", "pairs_low", "pairs_high", "published"]
 
 
 def base_pair_charts(

@@ -1,4 +1,6 @@
-"""Study of base pairs: how far scores of words depend on the base pair that is chosen."""
+"""Study and probe of base pairs (Zhang, Sneyd & Stevenson, 2020): how far scores of words depend on
+the base pair that is chosen.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,6 @@ if TYPE_CHECKING:
     from biasbridge.intrinsic.metric import Metric
     from biasbridge.stats.arrays import Floats
 
-
 PUBLISHED = Path(__file__).with_name("published_base_pairs.csv")
 NOTES = (
     "A word's direction is the sign of its score: towards the first or the second word of a pair."
@@ -39,6 +40,14 @@ NOTES = (
     " standard deviation of the vocabulary's scores.",
     "Out-of-vocabulary words are left out; forms are compared where both are in the vocabulary.",
 )
+PairRow = dict[str, str | float]
+TEXTS = (*("metric", "convention", "query", "kind", "set", "word", "form"), "pair", "pair_form")
+NUMBERS = ("truth", "score", "sd", "n")
+EMPTY_PAIR_ROW: PairRow = {
+    **dict.fromkeys((*TEXTS, "compared_with"), ""),
+    **dict.fromkeys(NUMBERS, np.nan),
+}
+BLOCK = 5_000
 
 
 @choice
@@ -137,18 +146,6 @@ def base_pair_answer(estimates: pd.DataFrame) -> str:
     kappas = ", ".join(parts) or "undefined for all metrics"
     title = f"Agreement of base pairs on the directions of words ({query}), Fleiss's kappa"
     return f"{title}: {kappas}."
-
-
-# Probe of scores of words under every base pair, and in other word forms.
-
-PairRow = dict[str, str | float]
-TEXTS = (*("metric", "convention", "query", "kind", "set", "word", "form"), "pair", "pair_form")
-NUMBERS = ("truth", "score", "sd", "n")
-EMPTY_PAIR_ROW: PairRow = {
-    **dict.fromkeys((*TEXTS, "compared_with"), ""),
-    **dict.fromkeys(NUMBERS, np.nan),
-}
-BLOCK = 5_000
 
 
 @choice
@@ -336,6 +333,3 @@ def _row_cosines(x: Floats, y: Floats) -> Floats:
     with np.errstate(invalid="ignore", divide="ignore"):
         lengths = np.linalg.norm(x, axis=1) * np.linalg.norm(y, axis=1)
         return np.asarray(np.einsum("ij,ij->i", x, y) / lengths)
-
-
-# Whether scores of words depend on the base pair (Zhang, Sneyd & Stevenson, 2020).

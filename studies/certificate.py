@@ -1,4 +1,4 @@
-"""Study of bias metrics on models in which a bias of known strength is planted."""
+"""Study of bias metrics on models in which a bias of known strength is planted, and placebos."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from biasbridge.analysis.tables import Tables
 
-
 NOTES = (
     "All numbers are about the score of a single model, because that is what one usually has. sd:"
     " standard deviation of models of one strength. Intervals are 95%, over seeds.",
@@ -36,6 +35,11 @@ NOTES = (
     " in certificate_readings.csv.",
     "Synthetic corpora are small and simple, and in real text only what stands near chosen words is"
     " planted: a score that fails here is in doubt, a score that passes is not proven.",
+)
+SHOWN = (
+    *("metric", "convention", "material", "subject", "models", "slope", "slope_low", "slope_high"),
+    *("r", "placebo_r", "offset", "off_target", "false_alarms", "smallest_strength", "verdict"),
+    *("verdict_again", "why"),
 )
 
 
@@ -105,13 +109,6 @@ class Certificate(Fileless):
         return conclude(conclusion, tables.points, folder, console)
 
 
-SHOWN = (
-    *("metric", "convention", "material", "subject", "models", "slope", "slope_low", "slope_high"),
-    *("r", "placebo_r", "offset", "off_target", "false_alarms", "smallest_strength", "verdict"),
-    *("verdict_again", "why"),
-)
-
-
 def summarise(certificate: pd.DataFrame) -> str:
     """Say in one sentence how many scores got each verdict."""
     from biasbridge.analysis.naming import with_count
@@ -125,9 +122,6 @@ def summarise(certificate: pd.DataFrame) -> str:
         f"Verdicts on {scores} of {kinds} of model with a planted bias of known strength:"
         f" {', '.join(verdicts)}."
     )
-
-
-# Placebo metrics: numbers of word vectors that say nothing about a stereotype.
 
 
 @choice
@@ -165,6 +159,3 @@ class Placebo(Metric):
             return MetricResult(float(np.log1p(ranks).mean()))
         raw = np.concatenate([words[role].raw for role in "XY"])
         return MetricResult(float(np.linalg.norm(raw, axis=1).mean()))
-
-
-# Certificates of bias metrics, from models in which a bias of known strength is planted.

@@ -1,4 +1,9 @@
-"""Scores of models in which a bias of known strength is planted."""
+"""Scores of models in which a bias of known strength is planted, and their properties.
+
+Arrays ``values`` have shape (..., seeds, levels), NaN where missing; leading axes are resamples or
+leave-one-out copies. ``strengths`` (levels,) ascend and hold 0. All properties are about the score
+of a single model of one seed, because that is what a practitioner has.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +32,6 @@ if TYPE_CHECKING:
     from biasbridge.analysis.tables import Tables
     from biasbridge.stats.arrays import Floats
 
-
 LABEL_BIAS = "label_bias"
 CORRELATION_P = "t"  # the p of a correlation of 0, which does not test for an unbiased model
 ANY_CASE = ",case=lower"  # experiments add it to every convention: planted words are lower case
@@ -44,6 +48,12 @@ OFF_TARGET_COLUMN = "off_target"  # strength of a stereotype of other words
 # A reading is a score of one model. sign: -1 where a lower score is more biased
 NUMBERS = ("strength", OFF_TARGET_COLUMN, "seed", "sign", "value", "low", "high", "p", "unbiased")
 READING = (*NAMES, *SETTINGS, *NUMBERS, "model")
+FEWEST_SEEDS = 3
+POWER = 0.8
+# What one score needs to tell a strength from none with this power, in standard deviations
+DETECTABLE = float(ndtri(1 - ALPHA / 2) + ndtri(POWER))
+ONE_SIDED = 0.9  # level of an interval, each end of which is one-sided at 5%
+NEAR_NONE = 0.25  # of the largest strength: up to there responses to s and -s cancel
 
 
 @dataclass(frozen=True)
@@ -134,112 +144,6 @@ def strength_scores(readings: pd.DataFrame) -> list[StrengthScores]:
     ]
 
 
-def _score_rows(tables: Tables) -> pd.DataFrame:
-    rows = tables.intrinsic
-    rows = rows[np.isfinite(as_float(rows, "unbiased"))]
-    first_parts = rows.groupby(["metric", "convention", "query"])["part"].transform("first")
-    rows = rows[rows["part"] == first_parts]  # a whole set comes before its parts
-    conventions = [name.replace(ANY_CASE, "") for name in as_text(rows, "convention")]
-    matches = [FIRST_TOKEN.search(name) for name in conventions]
-    rows = rows.assign(
-        convention=[FIRST_TOKEN.sub("", name) for name in conventions],
-        first_token=[match[1] if match else DEFAULTS["first_token"] for match in matches],
-    )
-    p = as_float(rows, "p_value")
-    p = np.where(np.array(as_text(rows, "p_method")) == CORRELATION_P, np.nan, p)
-    return rows.assign(p=p)
-
-
-def _gap_rows(tables: Tables) -> pd.DataFrame:
-    rows = tables.extrinsic[tables.extrinsic["kind"] == "gap"]
-    return rows.assign(
-        metric=[f"{name} gap" for name in as_text(rows, "measure")],
-        convention="",
-        query=as_text(rows, "subset"),
-        p=np.nan,
-        unbiased=0.0,
-        scale_max=np.inf,
-    )
-
-
-def _materials(joined: pd.DataFrame) -> list[str]:
-    """Name what the bias was planted in: a model, real text, or ``synthetic`` text."""
-    models, corpora, generated = (
-        as_text(joined, name) if name in joined else [""] * len(joined)
-        for name in ("material", "corpus", "generated")
-    )
-    return [
-        model or (corpus if is_generated == "False" else SYNTHETIC)
-        for model, corpus, is_generated in zip(models, corpora, generated, strict=True)
-    ]
-
-
-def _subjects(joined: pd.DataFrame) -> list[str]:
-    """Name each subject by algorithm or model and training language: ``word2vec en``."""
-    languages = as_text(joined, "language") if "language" in joined else [""] * len(joined)
-    pairs = zip(as_text(joined, "embedding"), languages, strict=True)
-    return [f"{name.partition(' ')[0]} {language}".strip() for name, language in pairs]
-
-
-def _settings(joined: pd.DataFrame) -> dict[str, list[str]]:
-    settings = {
-        name: as_text(joined, name) if name in joined else [""] * len(joined) for name in SETTINGS
-    }
-    return {name: [_integer_text(cell) for cell in cells] for name, cells in settings.items()}
-
-
-def _integer_text(cell: str) -> str:
-    """Return ``10000`` for ``10000.0``, and an empty text for NaN."""
-    return "" if cell == "nan" else cell.removesuffix(".0")
-
-
-def _strength_scores(names: Mapping[str, str], rows: pd.DataFrame) -> StrengthScores:
-    low, high, unbiased = (as_float(rows, name) for name in ("low", "high", "unbiased"))
-    outside = np.where(np.isfinite(low), (low > unbiased) | (high < unbiased), np.nan)
-    rows = rows.assign(outside=outside, value=rows["sign"] * as_float(rows, "value"))
-    has_other_words = as_float(rows, OFF_TARGET_COLUMN) != 0
-    scores, p, excluded = (
-        rows[~has_other_words].pivot_table(
-            index="seed", columns="strength", values=name, dropna=False
-        )
-        for name in ("value", "p", "outside")
-    )
-    strengths = sorted({0.0, *scores.columns})
-    others = rows[has_other_words]
-    # Of a reversed stereotype the score that the same one would have, by its change from 0
-    reversed_ones = as_float(others, OFF_TARGET_COLUMN) < 0
-    if reversed_ones.any():
-        zero = scores.reindex(others["seed"], columns=[0.0])[0.0].to_numpy()
-        mirrored = 2 * zero - as_float(others, "value")
-        others = others.assign(value=np.where(reversed_ones, mirrored, others["value"]))
-    off_target = others.groupby("seed")["value"].mean().reindex(scores.index)
-    values, p_values, claims = (
-        table.reindex(columns=strengths).to_numpy(dtype=float) for table in (scores, p, excluded)
-    )
-    return StrengthScores(
-        {name: names[name] for name in NAMES},
-        {name: names[name] for name in SETTINGS},
-        np.array(strengths),
-        np.asarray(scores.index, dtype=float),
-        values,
-        p_values,
-        claims,
-        float(rows["sign"].iloc[0] * unbiased[0]),
-        off_target.to_numpy(dtype=float),
-        digest_of(sorted(set(rows["model"])))[:KEY_LENGTH],
-    )
-
-
-def _falls(metric: str, convention: str) -> bool:
-    """Test whether a score falls with the stereotype by its documented sign."""
-    from biasbridge.intrinsic.registry import METRICS
-
-    if metric not in METRICS:
-        return False
-    declared = METRICS[metric].conventions().get(convention.partition(",")[0])
-    return METRICS[metric].about.falls ^ bool(declared and declared.is_reversed)
-
-
 def default_setting(all_scores: Sequence[StrengthScores]) -> list[StrengthScores]:
     """Select one query and setting for each metric, convention, material and subject: the first
     query in the setting of most trained models, with the last layer and the mean over tokens; no
@@ -263,176 +167,6 @@ def default_setting(all_scores: Sequence[StrengthScores]) -> list[StrengthScores
             metric, convention = scores.names["metric"], scores.names["convention"]
             selected.setdefault((metric, convention, *_kind(scores)), scores)
     return list(selected.values())
-
-
-def _kind(scores: StrengthScores) -> tuple[str, str]:
-    return scores.names["material"], scores.names["subject"]
-
-
-def _training_setting(scores: StrengthScores) -> tuple[str, ...]:
-    return tuple(scores.setting[name] for name in (*CORPUS, TRAINING_STEPS))
-
-
-# Statistics of scores by seed and planted strength.
-#
-# ``values`` have shape (..., seeds, levels), NaN where missing; leading axes are resamples or
-# leave-one-out copies. ``strengths`` (levels,) ascend and hold 0.
-
-FEWEST_SEEDS = 3
-POWER = 0.8
-# What one score needs to tell a strength from none with this power, in standard deviations
-DETECTABLE = float(ndtri(1 - ALPHA / 2) + ndtri(POWER))
-
-
-def mean_interval(values: Floats, level: float = 0.95) -> Estimate:
-    """Return a mean with its t interval; NaN for fewer than three finite values."""
-    values = values[np.isfinite(values)]
-    if len(values) < FEWEST_SEEDS:
-        return Estimate()
-    error = float(values.std(ddof=1)) / sqrt(len(values))
-    return _t_interval(float(values.mean()), error, len(values), level)
-
-
-def jackknife(
-    statistic: Callable[[Floats], Floats], values: Floats, level: float = 0.95
-) -> Estimate:
-    """Estimate a statistic with its jackknife interval over seeds.
-
-        value -+ t_{S - 1} sqrt((S - 1) / S sum_s (value_s - mean)^2),    value_s: without seed s
-
-    Parameters
-    ----------
-    statistic : callable
-        Of values of shape (..., seeds, levels), returns (...).
-    values : array of shape (seeds, levels)
-
-    Returns
-    -------
-    Estimate
-        NaN for fewer than three seeds, or where a value is NaN.
-    """
-    known = values[np.isfinite(values).any(axis=1)]
-    n = len(known)
-    if n < FEWEST_SEEDS:
-        return Estimate()
-    without = statistic(np.stack([np.delete(known, i, axis=0) for i in range(n)]))
-    error = sqrt((n - 1) / n * float(((without - without.mean()) ** 2).sum()))
-    value = float(statistic(known))
-    return _t_interval(value, error, n, level) if isfinite(error) else Estimate()
-
-
-def spread_within(values: Floats) -> Floats:
-    """Compute the pooled standard deviation of models of one strength; 0 below rounding errors."""
-    deviations = values - nan_mean(values, axis=-2)[..., None, :]
-    df = (np.isfinite(values).sum(axis=-2) - 1).clip(0).sum(axis=-1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        spread: Floats = np.sqrt(np.nansum(deviations**2, axis=(-2, -1)) / df)
-    largest = np.abs(np.nan_to_num(values)).max(axis=(-2, -1))
-    return np.where(spread <= 1e-12 * largest, 0.0, spread)
-
-
-def slope(values: Floats, strengths: Floats) -> Floats:
-    """Compute the mean over seeds of the least-squares slope of values on strengths, in standard
-    deviations of models of one strength. 0 where all values are equal, NaN without a spread.
-    """
-    x = np.where(np.isfinite(values), strengths, np.nan)
-    x = x - nan_mean(x, axis=-1)[..., None]
-    squares = np.nansum(x**2, axis=-1)
-    products = np.nansum(x * (values - nan_mean(values, axis=-1)[..., None]), axis=-1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        slopes = np.where(squares > 0, products / squares, np.nan)
-        return in_spreads(nan_mean(slopes, axis=-1), spread_within(values))
-
-
-def offset(at_zero: Floats, unbiased: float) -> Floats:
-    """Compute the mean value at strength 0 minus the unbiased one, in their standard deviation."""
-    return in_spreads(nan_mean(at_zero, axis=(-2, -1)) - unbiased, spread_within(at_zero))
-
-
-def strength_correlation(values: Floats, strengths: Floats) -> Floats:
-    """Compute Pearson's r of strengths and values over all models: 0 where all values are equal,
-    NaN for fewer than three models.
-    """
-    axes = (-2, -1)
-    x = np.where(np.isfinite(values), strengths, np.nan)
-    x = np.nan_to_num(x - nan_mean(x, axis=axes)[..., None, None])
-    y = np.nan_to_num(values - nan_mean(values, axis=axes)[..., None, None])
-    length = np.sqrt((x**2).sum(axis=axes) * (y**2).sum(axis=axes))
-    r = (x * y).sum(axis=axes) / np.where(length > 0, length, 1.0)
-    return np.where(np.isfinite(values).sum(axis=axes) < FEWEST_SEEDS, np.nan, r)
-
-
-def smallest_strength(values: Floats, strengths: Floats) -> Floats:
-    """Compute the smallest strength that a single score tells from none with a power of .8.
-
-    A score tells a strength above 0 from none where it is above the prediction interval of a
-    further score at 0, m -+ t s sqrt(1 + 1 / n), with m, s and n of the scores at 0; a strength
-    below 0 where it is below. The power at a strength is the share of its scores that do, over both
-    sides of 0 if both are planted, and all larger strengths must reach .8 too.
-    Between strengths, the normal quantile of the power is interpolated linearly (exact for a normal
-    score that is linear in the strength). Infinity where none has the power, NaN for fewer than
-    three scores at 0.
-    """
-    known = np.isfinite(values)
-    zero = values[..., strengths == 0][..., 0]
-    n = np.isfinite(zero).sum(axis=-1)
-    mean = nan_mean(zero, axis=-1)[..., None]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        spread = np.sqrt(np.nansum((zero - mean) ** 2, axis=-1) / (n - 1))
-        half_width = stdtrit(n - 1.0, 1 - ALPHA / 2) * np.sqrt(1 + 1 / n) * spread
-        signed = np.sign(strengths) * (values - mean[..., None])
-        is_detected = known & (signed > half_width[..., None, None])
-    sizes = np.unique(np.abs(strengths))
-    sides = [np.abs(strengths) == size for size in sizes]
-    n_detected, n_scores = (
-        np.stack([which[..., side].sum(axis=(-2, -1)) for side in sides], axis=-1)
-        for which in (is_detected, known)
-    )
-    power = n_detected / np.maximum(1, n_scores)
-    power[..., 0] = ALPHA / 2
-    return np.where(n < FEWEST_SEEDS, np.nan, _where_power_is_reached(power, n_scores, sizes))
-
-
-def _where_power_is_reached(power: Floats, n_scores: Floats, sizes: Floats) -> Floats:
-    """Interpolate the size from which on the power is .8, between the last without and the next."""
-    reaches = np.flip(np.logical_and.accumulate(np.flip(power >= POWER, axis=-1), axis=-1), axis=-1)
-    last = (~reaches).sum(axis=-1, keepdims=True) - 1
-    pair = np.minimum(np.concatenate([last, last + 1], axis=-1), len(sizes) - 1)
-    ends = np.take_along_axis(power, pair, axis=-1)
-    n = np.take_along_axis(n_scores, pair, axis=-1).min(axis=-1, keepdims=True)
-    margin = 1 / (2 * np.maximum(1, n))  # keeps the quantiles of 0 and 1 finite
-    below, above = np.moveaxis(ndtri(np.clip(ends, margin, 1 - margin)), -1, 0)
-    low, high = np.moveaxis(sizes[pair], -1, 0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        fraction = np.minimum(1.0, (ndtri(POWER) - below) / (above - below))
-        return np.where(last[..., 0] == len(sizes) - 1, np.inf, low + fraction * (high - low))
-
-
-def nan_mean(values: Floats, axis: int | tuple[int, ...]) -> Floats:
-    """Return means of finite values; NaN where there are none."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)
-        return np.asarray(np.nanmean(values, axis=axis))
-
-
-def in_spreads(difference: Floats, spread: Floats) -> Floats:
-    """Divide by standard deviations; 0 where both are 0, NaN where only the deviation is."""
-    return np.where(
-        spread > 0, difference / np.where(spread > 0, spread, 1), np.where(difference, np.nan, 0.0)
-    )
-
-
-def _t_interval(value: float, error: float, n: int, level: float) -> Estimate:
-    half_width = float(stdtrit(n - 1, (1 + level) / 2)) * error
-    return Estimate(value, value - half_width, value + half_width)
-
-
-# Properties of a score where the strength of the bias is known.
-#
-# All are about the score of a single model of one seed, because that is what a practitioner has.
-
-ONE_SIDED = 0.9  # level of an interval, each end of which is one-sided at 5%
-NEAR_NONE = 0.25  # of the largest strength: up to there responses to s and -s cancel
 
 
 class FalseAlarms(NamedTuple):
@@ -576,3 +310,260 @@ def _percentile_interval(value: Floats, resampled: Floats) -> Estimate:
         return Estimate(float(value))
     low, high = (float(values[round(q * (len(values) - 1))]) for q in (0.025, 0.975))
     return Estimate(float(value), min(low, float(value)), max(high, float(value)))
+
+
+def _score_rows(tables: Tables) -> pd.DataFrame:
+    rows = tables.intrinsic
+    rows = rows[np.isfinite(as_float(rows, "unbiased"))]
+    first_parts = rows.groupby(["metric", "convention", "query"])["part"].transform("first")
+    rows = rows[rows["part"] == first_parts]  # a whole set comes before its parts
+    conventions = [name.replace(ANY_CASE, "") for name in as_text(rows, "convention")]
+    matches = [FIRST_TOKEN.search(name) for name in conventions]
+    rows = rows.assign(
+        convention=[FIRST_TOKEN.sub("", name) for name in conventions],
+        first_token=[match[1] if match else DEFAULTS["first_token"] for match in matches],
+    )
+    p = as_float(rows, "p_value")
+    p = np.where(np.array(as_text(rows, "p_method")) == CORRELATION_P, np.nan, p)
+    return rows.assign(p=p)
+
+
+def _gap_rows(tables: Tables) -> pd.DataFrame:
+    rows = tables.extrinsic[tables.extrinsic["kind"] == "gap"]
+    return rows.assign(
+        metric=[f"{name} gap" for name in as_text(rows, "measure")],
+        convention="",
+        query=as_text(rows, "subset"),
+        p=np.nan,
+        unbiased=0.0,
+        scale_max=np.inf,
+    )
+
+
+def _materials(joined: pd.DataFrame) -> list[str]:
+    """Name what the bias was planted in: a model, real text, or ``synthetic`` text."""
+    models, corpora, generated = (
+        as_text(joined, name) if name in joined else [""] * len(joined)
+        for name in ("material", "corpus", "generated")
+    )
+    return [
+        model or (corpus if is_generated == "False" else SYNTHETIC)
+        for model, corpus, is_generated in zip(models, corpora, generated, strict=True)
+    ]
+
+
+def _subjects(joined: pd.DataFrame) -> list[str]:
+    """Name each subject by algorithm or model and training language: ``word2vec en``."""
+    languages = as_text(joined, "language") if "language" in joined else [""] * len(joined)
+    pairs = zip(as_text(joined, "embedding"), languages, strict=True)
+    return [f"{name.partition(' ')[0]} {language}".strip() for name, language in pairs]
+
+
+def _settings(joined: pd.DataFrame) -> dict[str, list[str]]:
+    settings = {
+        name: as_text(joined, name) if name in joined else [""] * len(joined) for name in SETTINGS
+    }
+    return {name: [_integer_text(cell) for cell in cells] for name, cells in settings.items()}
+
+
+def _integer_text(cell: str) -> str:
+    """Return ``10000`` for ``10000.0``, and an empty text for NaN."""
+    return "" if cell == "nan" else cell.removesuffix(".0")
+
+
+def _strength_scores(names: Mapping[str, str], rows: pd.DataFrame) -> StrengthScores:
+    low, high, unbiased = (as_float(rows, name) for name in ("low", "high", "unbiased"))
+    outside = np.where(np.isfinite(low), (low > unbiased) | (high < unbiased), np.nan)
+    rows = rows.assign(outside=outside, value=rows["sign"] * as_float(rows, "value"))
+    has_other_words = as_float(rows, OFF_TARGET_COLUMN) != 0
+    scores, p, excluded = (
+        rows[~has_other_words].pivot_table(
+            index="seed", columns="strength", values=name, dropna=False
+        )
+        for name in ("value", "p", "outside")
+    )
+    strengths = sorted({0.0, *scores.columns})
+    others = rows[has_other_words]
+    # Of a reversed stereotype the score that the same one would have, by its change from 0
+    reversed_ones = as_float(others, OFF_TARGET_COLUMN) < 0
+    if reversed_ones.any():
+        zero = scores.reindex(others["seed"], columns=[0.0])[0.0].to_numpy()
+        mirrored = 2 * zero - as_float(others, "value")
+        others = others.assign(value=np.where(reversed_ones, mirrored, others["value"]))
+    off_target = others.groupby("seed")["value"].mean().reindex(scores.index)
+    values, p_values, claims = (
+        table.reindex(columns=strengths).to_numpy(dtype=float) for table in (scores, p, excluded)
+    )
+    return StrengthScores(
+        {name: names[name] for name in NAMES},
+        {name: names[name] for name in SETTINGS},
+        np.array(strengths),
+        np.asarray(scores.index, dtype=float),
+        values,
+        p_values,
+        claims,
+        float(rows["sign"].iloc[0] * unbiased[0]),
+        off_target.to_numpy(dtype=float),
+        digest_of(sorted(set(rows["model"])))[:KEY_LENGTH],
+    )
+
+
+def _falls(metric: str, convention: str) -> bool:
+    """Test whether a score falls with the stereotype by its documented sign."""
+    from biasbridge.intrinsic.registry import METRICS
+
+    if metric not in METRICS:
+        return False
+    declared = METRICS[metric].conventions().get(convention.partition(",")[0])
+    return METRICS[metric].about.falls ^ bool(declared and declared.is_reversed)
+
+
+def _kind(scores: StrengthScores) -> tuple[str, str]:
+    return scores.names["material"], scores.names["subject"]
+
+
+def _training_setting(scores: StrengthScores) -> tuple[str, ...]:
+    return tuple(scores.setting[name] for name in (*CORPUS, TRAINING_STEPS))
+
+
+def mean_interval(values: Floats, level: float = 0.95) -> Estimate:
+    """Return a mean with its t interval; NaN for fewer than three finite values."""
+    values = values[np.isfinite(values)]
+    if len(values) < FEWEST_SEEDS:
+        return Estimate()
+    error = float(values.std(ddof=1)) / sqrt(len(values))
+    return _t_interval(float(values.mean()), error, len(values), level)
+
+
+def jackknife(
+    statistic: Callable[[Floats], Floats], values: Floats, level: float = 0.95
+) -> Estimate:
+    """Estimate a statistic with its jackknife interval over seeds.
+
+        value -+ t_{S - 1} sqrt((S - 1) / S sum_s (value_s - mean)^2),    value_s: without seed s
+
+    Parameters
+    ----------
+    statistic : callable
+        Of values of shape (..., seeds, levels), returns (...).
+    values : array of shape (seeds, levels)
+
+    Returns
+    -------
+    Estimate
+        NaN for fewer than three seeds, or where a value is NaN.
+    """
+    known = values[np.isfinite(values).any(axis=1)]
+    n = len(known)
+    if n < FEWEST_SEEDS:
+        return Estimate()
+    without = statistic(np.stack([np.delete(known, i, axis=0) for i in range(n)]))
+    error = sqrt((n - 1) / n * float(((without - without.mean()) ** 2).sum()))
+    value = float(statistic(known))
+    return _t_interval(value, error, n, level) if isfinite(error) else Estimate()
+
+
+def spread_within(values: Floats) -> Floats:
+    """Compute the pooled standard deviation of models of one strength; 0 below rounding errors."""
+    deviations = values - nan_mean(values, axis=-2)[..., None, :]
+    df = (np.isfinite(values).sum(axis=-2) - 1).clip(0).sum(axis=-1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        spread: Floats = np.sqrt(np.nansum(deviations**2, axis=(-2, -1)) / df)
+    largest = np.abs(np.nan_to_num(values)).max(axis=(-2, -1))
+    return np.where(spread <= 1e-12 * largest, 0.0, spread)
+
+
+def slope(values: Floats, strengths: Floats) -> Floats:
+    """Compute the mean over seeds of the least-squares slope of values on strengths, in standard
+    deviations of models of one strength. 0 where all values are equal, NaN without a spread.
+    """
+    x = np.where(np.isfinite(values), strengths, np.nan)
+    x = x - nan_mean(x, axis=-1)[..., None]
+    squares = np.nansum(x**2, axis=-1)
+    products = np.nansum(x * (values - nan_mean(values, axis=-1)[..., None]), axis=-1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        slopes = np.where(squares > 0, products / squares, np.nan)
+        return in_spreads(nan_mean(slopes, axis=-1), spread_within(values))
+
+
+def offset(at_zero: Floats, unbiased: float) -> Floats:
+    """Compute the mean value at strength 0 minus the unbiased one, in their standard deviation."""
+    return in_spreads(nan_mean(at_zero, axis=(-2, -1)) - unbiased, spread_within(at_zero))
+
+
+def strength_correlation(values: Floats, strengths: Floats) -> Floats:
+    """Compute Pearson's r of strengths and values over all models: 0 where all values are equal,
+    NaN for fewer than three models.
+    """
+    axes = (-2, -1)
+    x = np.where(np.isfinite(values), strengths, np.nan)
+    x = np.nan_to_num(x - nan_mean(x, axis=axes)[..., None, None])
+    y = np.nan_to_num(values - nan_mean(values, axis=axes)[..., None, None])
+    length = np.sqrt((x**2).sum(axis=axes) * (y**2).sum(axis=axes))
+    r = (x * y).sum(axis=axes) / np.where(length > 0, length, 1.0)
+    return np.where(np.isfinite(values).sum(axis=axes) < FEWEST_SEEDS, np.nan, r)
+
+
+def smallest_strength(values: Floats, strengths: Floats) -> Floats:
+    """Compute the smallest strength that a single score tells from none with a power of .8.
+
+    A score tells a strength above 0 from none where it is above the prediction interval of a
+    further score at 0, m -+ t s sqrt(1 + 1 / n), with m, s and n of the scores at 0; a strength
+    below 0 where it is below. The power at a strength is the share of its scores that do, over both
+    sides of 0 if both are planted, and all larger strengths must reach .8 too.
+    Between strengths, the normal quantile of the power is interpolated linearly (exact for a normal
+    score that is linear in the strength). Infinity where none has the power, NaN for fewer than
+    three scores at 0.
+    """
+    known = np.isfinite(values)
+    zero = values[..., strengths == 0][..., 0]
+    n = np.isfinite(zero).sum(axis=-1)
+    mean = nan_mean(zero, axis=-1)[..., None]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        spread = np.sqrt(np.nansum((zero - mean) ** 2, axis=-1) / (n - 1))
+        half_width = stdtrit(n - 1.0, 1 - ALPHA / 2) * np.sqrt(1 + 1 / n) * spread
+        signed = np.sign(strengths) * (values - mean[..., None])
+        is_detected = known & (signed > half_width[..., None, None])
+    sizes = np.unique(np.abs(strengths))
+    sides = [np.abs(strengths) == size for size in sizes]
+    n_detected, n_scores = (
+        np.stack([which[..., side].sum(axis=(-2, -1)) for side in sides], axis=-1)
+        for which in (is_detected, known)
+    )
+    power = n_detected / np.maximum(1, n_scores)
+    power[..., 0] = ALPHA / 2
+    return np.where(n < FEWEST_SEEDS, np.nan, _where_power_is_reached(power, n_scores, sizes))
+
+
+def _where_power_is_reached(power: Floats, n_scores: Floats, sizes: Floats) -> Floats:
+    """Interpolate the size from which on the power is .8, between the last without and the next."""
+    reaches = np.flip(np.logical_and.accumulate(np.flip(power >= POWER, axis=-1), axis=-1), axis=-1)
+    last = (~reaches).sum(axis=-1, keepdims=True) - 1
+    pair = np.minimum(np.concatenate([last, last + 1], axis=-1), len(sizes) - 1)
+    ends = np.take_along_axis(power, pair, axis=-1)
+    n = np.take_along_axis(n_scores, pair, axis=-1).min(axis=-1, keepdims=True)
+    margin = 1 / (2 * np.maximum(1, n))  # keeps the quantiles of 0 and 1 finite
+    below, above = np.moveaxis(ndtri(np.clip(ends, margin, 1 - margin)), -1, 0)
+    low, high = np.moveaxis(sizes[pair], -1, 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        fraction = np.minimum(1.0, (ndtri(POWER) - below) / (above - below))
+        return np.where(last[..., 0] == len(sizes) - 1, np.inf, low + fraction * (high - low))
+
+
+def nan_mean(values: Floats, axis: int | tuple[int, ...]) -> Floats:
+    """Return means of finite values; NaN where there are none."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        return np.asarray(np.nanmean(values, axis=axis))
+
+
+def in_spreads(difference: Floats, spread: Floats) -> Floats:
+    """Divide by standard deviations; 0 where both are 0, NaN where only the deviation is."""
+    return np.where(
+        spread > 0, difference / np.where(spread > 0, spread, 1), np.where(difference, np.nan, 0.0)
+    )
+
+
+def _t_interval(value: float, error: float, n: int, level: float) -> Estimate:
+    half_width = float(stdtrit(n - 1, (1 + level) / 2)) * error
+    return Estimate(value, value - half_width, value + half_width)

@@ -1,4 +1,4 @@
-"""Tables of a certificate."""
+"""Tables of a certificate: the properties and verdict of every score, and a forecast of them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from biasbridge.stats.intervals import Estimate
     from biasbridge.studies.certificate_scores import MetricProperties, StrengthScores
 
-
 CHOICES = {
     "query": "word list or templates",
     "sentences": "size of the corpus",
@@ -46,6 +45,10 @@ FEWEST_MODELS = 3
 PLACEBO = "placebo"
 CertificateRow = dict[str, object]
 Names = tuple[str, ...]
+RESAMPLED_STUDIES = 200
+SLOPE = 12.0  # sd from no bias to the whole: more than one score needs, as WEAT and likelihoods
+FORECAST_STUDIES = 100
+NOT_EXCLUDED = " not excluded"  # of the figure of a fault
 
 
 class CertificateTables(NamedTuple):
@@ -237,11 +240,6 @@ def random_models(
     return next((random for steps, random in stopped if steps == int(UNTRAINED)), None)
 
 
-# Stability of a verdict over the seeds of a study.
-
-RESAMPLED_STUDIES = 200
-
-
 def share_with_verdict(
     verdict: str, scores: StrengthScores, random: StrengthScores | None, resamples: int
 ) -> float:
@@ -263,13 +261,6 @@ def _resample(scores: StrengthScores, rng: np.random.Generator) -> StrengthScore
     draws = rng.integers(0, len(scores.seeds), len(scores.seeds))
     names = ("seeds", "scores", "p", "excludes_unbiased", "off_target")
     return replace(scores, **{name: getattr(scores, name)[draws] for name in names})
-
-
-# Forecast of a certificate: what its number of seeds will leave open.
-
-SLOPE = 12.0  # sd from no bias to the whole: more than one score needs, as WEAT and likelihoods
-FORECAST_STUDIES = 100
-NOT_EXCLUDED = " not excluded"  # of the figure of a fault
 
 
 def forecast(facts: Sequence[Mapping[str, object]], planted: str) -> list[str]:

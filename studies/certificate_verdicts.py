@@ -1,6 +1,7 @@
-"""Verdicts on scores, by a rule that is written down before a study is run: "The rule" in
-docs/studies/certificate.md. The first that applies, from *not estimated* on; sd: standard deviation
-of models of one strength.
+"""Verdicts on scores, by a rule that is written down before a study is run, and those recorded.
+
+"The rule" in docs/studies/certificate.md: the first that applies, from *not estimated* on. sd:
+standard deviation of models of one strength.
 """
 
 from __future__ import annotations
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from biasbridge.stats.intervals import Estimate
     from biasbridge.studies.certificate_scores import FalseAlarms, MetricProperties, Step
 
-
 HALF = 0.5  # of the strength: what a single score should tell from no bias
 MAX_OFFSET = 1.0  # sd: one model in six would be read as biased at 1.96 sd
 ALARM_RATE, FALSE_ALARM_P = 0.05, 0.05  # of a test that is right
@@ -38,6 +38,17 @@ SCORE_VERDICTS = (
     *(DETECTS_HALF, DETECTS_PART, SIGN_TURNED, NOT_GRADED, FALSE_ALARMS, OFFSET, OFF_TARGET),
     *(DOES_NOT_DETECT, CANNOT_TELL, NOT_ESTIMATED),
 )
+RECORDED_CSV = Path(__file__).with_name("recorded_verdicts.csv")
+# Models that were measured: kind and architecture, of a published model with its size
+MODELS = {
+    "word2vec": ("vectors", "word2vec"),
+    "tiny_bert": ("masked", "bert"),
+    "tiny_gpt2": ("causal", "gpt2"),
+    "smollm2-135m": ("causal", "llama, 30 layers of 576"),
+}
+LIKENESSES = ("same architecture and size", "same architecture", "same kind")
+# Options that say which words are found, not how a score is made of them
+LOOKUP = ("case=", "min_found=")
 
 
 def judge_score(properties: MetricProperties, *, change_alone: bool = False) -> tuple[str, str]:
@@ -119,21 +130,6 @@ def estimate_text(estimate: Estimate) -> str:
 def short(value: float) -> str:
     """Format with two decimals; ``none`` for no finite strength."""
     return "none" if isinf(value) else format_number(value)
-
-
-# Recorded certificate: verdicts on the scores of each metric.
-
-RECORDED_CSV = Path(__file__).with_name("recorded_verdicts.csv")
-# Models that were measured: kind and architecture, of a published model with its size
-MODELS = {
-    "word2vec": ("vectors", "word2vec"),
-    "tiny_bert": ("masked", "bert"),
-    "tiny_gpt2": ("causal", "gpt2"),
-    "smollm2-135m": ("causal", "llama, 30 layers of 576"),
-}
-LIKENESSES = ("same architecture and size", "same architecture", "same kind")
-# Options that say which words are found, not how a score is made of them
-LOOKUP = ("case=", "min_found=")
 
 
 class RecordedVerdict(NamedTuple):

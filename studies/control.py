@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from biasbridge.analysis.tables import Tables
     from biasbridge.studies.control_studies import StudyRow
 
-
 NOTES = (
     "A link is planted where transmission is above 0, for the words of the link; the control"
     " queries are unrelated to the task.",
@@ -123,6 +122,3 @@ def control_answer(rows: Sequence[StudyRow]) -> str:
         f" in {with_link.count(RISES)} and falls in {with_link.count(FALLS)}. Of"
         f" {len(without_link)} without one it claims a link in {false_claims}."
     )
-
-
-# Power of studies: how often a link between score and gap that is planted is found.

@@ -1,4 +1,4 @@
-"""Studies drawn from a large one with a planted link, and the frequency of each verdict."""
+"""Studies drawn from a large one with a planted link: how often each verdict is reached."""
 
 from __future__ import annotations
 
@@ -26,15 +26,14 @@ if TYPE_CHECKING:
     from biasbridge.analysis.tables import Tables
     from biasbridge.stats.arrays import Floats
 
-
 PLANTED = "planted stereotype"
 SIZE_COLUMNS = ("posts", "documents")  # number of training texts of a task
 FEWEST_STUDIES = 2  # without a common seed: a smaller study has at most 1 / 2 of all seeds
 StudyRow = dict[str, object]
-
 PERMUTATIONS_OF_PARTS = 1_999  # in smaller studies
 WRONG_WITHOUT_LINK = (RISES, FALLS)
 WRONG_WITH_LINK = (FALLS, AT_MOST)
+LINKED, UNRELATED = "words of the link", "unrelated words"
 
 
 @dataclass(frozen=True)
@@ -213,11 +212,6 @@ def _judge_slices(
 
 def _estimate_columns(name: str, estimate: Estimate) -> StudyRow:
     return {name: estimate.value, f"{name}_low": estimate.low, f"{name}_high": estimate.high}
-
-
-# Figures of the study of planted links.
-
-LINKED, UNRELATED = "words of the link", "unrelated words"
 
 
 def control_charts(whole: pd.DataFrame, smaller: pd.DataFrame) -> dict[str, Drawing]:

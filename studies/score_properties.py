@@ -1,4 +1,6 @@
-"""Study of the properties of scores, by search, and of the vectors that they depend on."""
+"""Study of the properties of bias scores (Schröder et al., 2024), and its two probes: a search on
+synthetic words, and the vectors that scores depend on.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,6 @@ from biasbridge.studies.synthetic_words import (
     lowest,
     target_starts,
     transferred_targets,
-    unchanged,
 )
 
 if TYPE_CHECKING:
@@ -43,7 +44,6 @@ if TYPE_CHECKING:
     from biasbridge.intrinsic.words import Query
     from biasbridge.stats.arrays import Floats
 
-
 NOTES = (
     "yes: the search found no counterexample in these dimensions and evaluations; no: there is a"
     " counterexample (score_properties.csv). A score is fair if it is at its unbiased value"
@@ -51,11 +51,31 @@ NOTES = (
     "With a difference of 0 no word would have an association; the difference of random halves"
     " (chance) is that of words of one kind.",
 )
-
 SHOWN = (
     *("metric", "part", "items", "words", "comparable", "trustworthy", "fair"),
     *("nearest", "farthest", "reason"),
 )
+PropertyRow = dict[str, str | int | float]
+EXACT = 1e-7
+SHORTFALL = 0.01  # of the best extreme: an attribute set below it is searched again
+REPEAT, FINISH = 5, 40  # times the evaluations: of a set searched again; to the unbiased value
+TEXTS = ("metric", "convention", "part", "search", "attributes", "counterexample", "reason")
+COUNTS = ("items", "words", "dim", "evaluations")
+VALUES = ("scale_min", "scale_max", "unbiased", "value", "bias")
+COLUMNS = (*TEXTS, *COUNTS, *VALUES)
+_EMPTY: PropertyRow = dict.fromkeys(TEXTS, "")
+_EMPTY |= dict.fromkeys(COUNTS, 0)
+_EMPTY |= dict.fromkeys(VALUES, math.nan)
+GroupRow = dict[str, str | int | float]
+REQUIRED_ROLES = ("X", "Y", "A", "B", "pairs")
+NORMAL_QUANTILE = 1.96
+MIN_PAIRS = 4  # two are left out, and two more are needed for a direction
+PRINCIPAL = "first component"
+EMPTY_GROUP_ROW: GroupRow = dict.fromkeys(
+    ("query", "kind", "panel", "first", "second", "reason"), ""
+)
+EMPTY_GROUP_ROW |= dict.fromkeys(("value", "low", "high", "p_value"), math.nan)
+EMPTY_GROUP_ROW["n"] = 0
 
 
 @choice
@@ -115,15 +135,6 @@ def _answer(scores: pd.DataFrame) -> str:
         f"Of the scores examined {counts}; {n_comparable_and_trustworthy} are both comparable and"
         " trustworthy."
     )
-
-
-# Probe of the properties of a score (Schröder et al., 2024), by search: are its extremes reached
-# with every attribute set, and does its unbiased value mean that no word is biased?
-
-PropertyRow = dict[str, str | int | float]
-EXACT = 1e-7
-SHORTFALL = 0.01  # of the best extreme: an attribute set below it is searched again
-REPEAT, FINISH = 5, 40  # times the evaluations: of a set searched again; to the unbiased value
 
 
 @choice
@@ -198,27 +209,6 @@ class PropertySearches(Fileless):
                 yield about | {"part": part, "unbiased": unbiased} | row
 
 
-TEXTS = ("metric", "convention", "part", "search", "attributes", "counterexample", "reason")
-COUNTS = ("items", "words", "dim", "evaluations")
-VALUES = ("scale_min", "scale_max", "unbiased", "value", "bias")
-COLUMNS = (*TEXTS, *COUNTS, *VALUES)
-_EMPTY: PropertyRow = dict.fromkeys(TEXTS, "")
-_EMPTY |= dict.fromkeys(COUNTS, 0)
-_EMPTY |= dict.fromkeys(VALUES, math.nan)
-
-
-def _unbiased_values(words: SyntheticWords, sets: list[Floats], seed: int) -> dict[str, float]:
-    """Return the unbiased value by part, from the first vectors at which the metric has a score."""
-    starts = [start for matrix in sets for start in [matrix, *target_starts(words, matrix)]]
-    for start in starts:
-        if words.scores(start, seed):
-            return dict(words.unbiased(start, seed))
-    raise InputError(
-        "the metric has no score on any synthetic words; give more words (items, attributes,"
-        " vocabulary), or the metric smaller settings"
-    )
-
-
 @dataclass(frozen=True)
 class PropertySearch:
     """Searches of one part of a score."""
@@ -283,7 +273,7 @@ class PropertySearch:
 
         rows, evaluations = np.arange(self.words.words), self.probe.evaluations
         results: list[Lowest] = []
-        for repair, matrix in product((unchanged, self.words.identical_targets), self.sets):
+        for repair, matrix in product((np.asarray, self.words.identical_targets), self.sets):
             search = partial(lowest, loss, free=rows, enough=EXACT, rng=self.rng, repair=repair)
             results.append(search(target_starts(self.words, matrix), evaluations=evaluations))
             if results[-1].loss > EXACT:
@@ -323,18 +313,16 @@ class PropertySearch:
         }
 
 
-# Probe of vectors: difference of attribute groups, associations, and agreement of base pairs.
-
-GroupRow = dict[str, str | int | float]
-REQUIRED_ROLES = ("X", "Y", "A", "B", "pairs")
-NORMAL_QUANTILE = 1.96
-MIN_PAIRS = 4  # two are left out, and two more are needed for a direction
-PRINCIPAL = "first component"
-EMPTY_GROUP_ROW: GroupRow = dict.fromkeys(
-    ("query", "kind", "panel", "first", "second", "reason"), ""
-)
-EMPTY_GROUP_ROW |= dict.fromkeys(("value", "low", "high", "p_value"), math.nan)
-EMPTY_GROUP_ROW["n"] = 0
+def _unbiased_values(words: SyntheticWords, sets: list[Floats], seed: int) -> dict[str, float]:
+    """Return the unbiased value by part, from the first vectors at which the metric has a score."""
+    starts = [start for matrix in sets for start in [matrix, *target_starts(words, matrix)]]
+    for start in starts:
+        if words.scores(start, seed):
+            return dict(words.unbiased(start, seed))
+    raise InputError(
+        "the metric has no score on any synthetic words; give more words (items, attributes,"
+        " vocabulary), or the metric smaller settings"
+    )
 
 
 @choice
@@ -470,6 +458,3 @@ def _correlations(words: ResolvedQuery) -> Iterator[GroupRow]:
             for second, cosine in zip(labels, row, strict=True):
                 about: GroupRow = {"kind": "correlation", "panel": panel, "n": len(pair_indices)}
                 yield about | {"first": first, "second": second, "value": cosine}
-
-
-# Properties of bias scores, and of the vectors that they depend on (Schröder et al., 2024).

@@ -1,4 +1,4 @@
-"""Tables 1 and 2 of the study of score properties: verdicts from the searches, differences."""
+"""Tables and figures of the study of score properties."""
 
 from __future__ import annotations
 
@@ -20,12 +20,14 @@ from biasbridge.studies.conclusion import row_dicts
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-
 TOLERANCE = 0.02  # of a score's scale: extremes nearer each other count as equal
 EXACT = 1e-6  # a score nearer its unbiased value counts as unbiased
 UNBOUNDED = 100.0  # without declared ends, scores beyond this count as unbounded
 SCORE = ("metric", "convention", "part", "items")
 NO_ROW = {"n": 0, **dict.fromkeys(("value", "low", "high", "p_value"), nan)}
+DIFFERING = ("stereotype", "contexts", "layer", "pooling", "sentences", "seed")
+PROPERTIES = ("comparable", "trustworthy", "fair")
+COLOURS = {"yes": "#4477aa", "no": "#cc6677", "undefined": "#bbbbbb", "unbounded": "#ddaa33"}
 
 
 class Extremes(NamedTuple):
@@ -40,6 +42,12 @@ class Extremes(NamedTuple):
         """Range of the extremes."""
         finite = [value for value in self.scores if isfinite(value)]
         return max(finite) - min(finite) if finite else 0.0
+
+
+class _Counterexample(NamedTuple):
+    value: float
+    bias: float
+    counterexample: str
 
 
 def score_table(probes: pd.DataFrame) -> pd.DataFrame:
@@ -95,12 +103,6 @@ def _verdict_row(key: tuple[object, ...], rows: pd.DataFrame) -> dict[str, objec
         "counterexample_fair": fair.counterexample if farthest > EXACT else "",
         "reason": "",
     }
-
-
-class _Counterexample(NamedTuple):
-    value: float
-    bias: float
-    counterexample: str
 
 
 def _extremes(rows: pd.DataFrame) -> Extremes:
@@ -175,21 +177,18 @@ def difference_table(points: pd.DataFrame, probes: pd.DataFrame) -> pd.DataFrame
     return pd.DataFrame(table)
 
 
-def _attribute_group_rows(points: pd.DataFrame, probes: pd.DataFrame) -> pd.DataFrame:
-    rows = probes[probes["probe"] == "attribute_groups"]
-    if rows.empty:
-        return rows
-    embeddings = points[["point"]].assign(embedding=embedding_names(points))
-    return rows.merge(embeddings, on="point", validate="many_to_one")
-
-
 def embedding_rows(points: pd.DataFrame, probes: pd.DataFrame, kind: str) -> pd.DataFrame:
     """Return the probe's rows of one kind with a column ``embedding``."""
     rows = _attribute_group_rows(points, probes)
     return rows if rows.empty else rows[rows["kind"] == kind]
 
 
-DIFFERING = ("stereotype", "contexts", "layer", "pooling", "sentences", "seed")
+def _attribute_group_rows(points: pd.DataFrame, probes: pd.DataFrame) -> pd.DataFrame:
+    rows = probes[probes["probe"] == "attribute_groups"]
+    if rows.empty:
+        return rows
+    embeddings = points[["point"]].assign(embedding=embedding_names(points))
+    return rows.merge(embeddings, on="point", validate="many_to_one")
 
 
 def embedding_names(points: pd.DataFrame) -> list[str]:
@@ -278,17 +277,6 @@ def _selection(name: str, x: dict[str, float], y: dict[str, float]) -> Selection
     return Selection(name, frozenset([*x, *y]), auc, effect_size, len(x_values) + len(y_values))
 
 
-# Figures of the study of score properties.
-
-PROPERTIES = ("comparable", "trustworthy", "fair")
-COLOURS = {"yes": "#4477aa", "no": "#cc6677", "undefined": "#bbbbbb", "unbounded": "#ddaa33"}
-
-
-def score_name(row: Mapping[str, str]) -> str:
-    """Return the name of a score in the tables."""
-    return f"{row['metric']} {row['part']}".strip()
-
-
 def score_property_charts(
     table: pd.DataFrame, points: pd.DataFrame, probes: pd.DataFrame
 ) -> dict[str, Drawing]:
@@ -307,6 +295,11 @@ def score_property_charts(
             stem = re.sub(r"\W+", "_", f"figure3_{embedding}_{query_name}").strip("_")
             drawings[stem] = correlation_chart(rows, embedding)
     return drawings
+
+
+def score_name(row: Mapping[str, str]) -> str:
+    """Return the name of a score in the tables."""
+    return f"{row['metric']} {row['part']}".strip()
 
 
 def property_chart(table: pd.DataFrame) -> Drawing:

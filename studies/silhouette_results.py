@@ -1,4 +1,4 @@
-"""Robustness and accuracy of Bias Silhouette Analysis (Spliethöver & Wachsmuth, 2021)."""
+"""Robustness and accuracy of silhouettes: pairs of models, tables and figures."""
 
 from __future__ import annotations
 
@@ -22,8 +22,31 @@ if TYPE_CHECKING:
     from biasbridge.analysis.tables import Tables
     from biasbridge.stats.arrays import Floats
 
-
 Definition = Literal["printed", "released"]
+MODELS = ("biased", "unbiased")
+PAIR = ("biased_key", "unbiased_key", "seed")
+KEYS = ("metric", "convention", "query", "part", "list_kind")
+MODEL_COLUMNS = (
+    "embedding",
+    "corpus",
+    "sentences",
+    "dim",
+    "stereotype",
+    "method",
+    "direction",
+    "dose",
+)
+UNMODIFIED = ("", "none", "0")
+Limits = Mapping[str, Sequence[float]]
+ABOUT = ("models", "metric", "convention", "query", "part", "list_kind")
+PILOT_STEP = 10  # runs from one point of the pilot study to the next
+NO_ENDS = "its scale has no ends; give them in study.limits"
+NO_ZERO = "it has no unbiased value"
+DIFFERENCES = ("mean", "largest")
+MAX_POINTS = 150  # of a curve in a figure
+# Two lines: the metric and kind of list, and its robustness and accuracy
+HEADER = alt.Header(labelExpr="split(datum.label, ': ')", labelFontSize=11, labelPadding=4)
+LEGEND = alt.Legend(orient="top", title="values and mean of the runs")
 
 
 class Scale(NamedTuple):
@@ -32,11 +55,6 @@ class Scale(NamedTuple):
     minimum: float
     maximum: float
     unbiased: float
-
-
-def area(sizes: Floats, heights: Floats) -> float:
-    """Compute the area under a curve by the trapezoidal rule. Shapes: (sizes,), (sizes,)."""
-    return float(np.trapezoid(heights, sizes))
 
 
 def robustness(sizes: Floats, values: Floats, scale: Scale) -> float:
@@ -113,23 +131,9 @@ def accuracy(
     return 0.5 + 0.5 * difference / (reach * float(sizes[-1]))
 
 
-# Silhouettes of pairs of reference models, or of single models, from the tables of a sweep.
-
-MODELS = ("biased", "unbiased")
-PAIR = ("biased_key", "unbiased_key", "seed")
-KEYS = ("metric", "convention", "query", "part", "list_kind")
-MODEL_COLUMNS = (
-    "embedding",
-    "corpus",
-    "sentences",
-    "dim",
-    "stereotype",
-    "method",
-    "direction",
-    "dose",
-)
-UNMODIFIED = ("", "none", "0")
-Limits = Mapping[str, Sequence[float]]
+def area(sizes: Floats, heights: Floats) -> float:
+    """Compute the area under a curve by the trapezoidal rule. Shapes: (sizes,), (sizes,)."""
+    return float(np.trapezoid(heights, sizes))
 
 
 @dataclass(frozen=True)
@@ -216,29 +220,6 @@ def _rows_by_key(probes: pd.DataFrame, point: pd.DataFrame) -> dict[tuple[str, .
     return {key: rows.iloc[numbers_of_key] for key, numbers_of_key in row_numbers.items()}
 
 
-def _describe_models(biased: pd.DataFrame, unbiased: pd.DataFrame) -> str:
-    """Describe the common and differing columns: ``word2vec, stereotype 0.8 against 0``."""
-    biased_columns, unbiased_columns = (
-        {name: as_text(model, name)[0] for name in MODEL_COLUMNS if name in model}
-        for model in (biased, unbiased)
-    )
-    shared = [
-        _describe_column(name, value)
-        for name, value in biased_columns.items()
-        if value == unbiased_columns[name] and value not in UNMODIFIED
-    ]
-    differing = [
-        f"{_describe_column(name, value or 'none')} against {unbiased_columns[name] or 'none'}"
-        for name, value in biased_columns.items()
-        if value != unbiased_columns[name]
-    ]
-    return ", ".join(shared + differing)
-
-
-def _describe_column(name: str, value: str) -> str:
-    return value if name in ("embedding", "corpus") else f"{name} {value}"
-
-
 def _model_pair(
     description: str,
     seed: str,
@@ -279,13 +260,27 @@ def _model_pair(
     )
 
 
-# Tables of a silhouette analysis: scores of every pair, their means, curves and fewer runs.
+def _describe_models(biased: pd.DataFrame, unbiased: pd.DataFrame) -> str:
+    """Describe the common and differing columns: ``word2vec, stereotype 0.8 against 0``."""
+    biased_columns, unbiased_columns = (
+        {name: as_text(model, name)[0] for name in MODEL_COLUMNS if name in model}
+        for model in (biased, unbiased)
+    )
+    shared = [
+        _describe_column(name, value)
+        for name, value in biased_columns.items()
+        if value == unbiased_columns[name] and value not in UNMODIFIED
+    ]
+    differing = [
+        f"{_describe_column(name, value or 'none')} against {unbiased_columns[name] or 'none'}"
+        for name, value in biased_columns.items()
+        if value != unbiased_columns[name]
+    ]
+    return ", ".join(shared + differing)
 
-SCORES = ("robustness_biased", "robustness_unbiased", "accuracy")
-ABOUT = ("models", "metric", "convention", "query", "part", "list_kind")
-PILOT_STEP = 10  # runs from one point of the pilot study to the next
-NO_ENDS = "its scale has no ends; give them in study.limits"
-NO_ZERO = "it has no unbiased value"
+
+def _describe_column(name: str, value: str) -> str:
+    return value if name in ("embedding", "corpus") else f"{name} {value}"
 
 
 def scores(pairs: Sequence[ModelPair], definition: Definition) -> pd.DataFrame:
@@ -386,15 +381,6 @@ def fewer_runs(pairs: Sequence[ModelPair], definition: Definition) -> pd.DataFra
     return pd.DataFrame(rows, columns=["score", "runs", "silhouettes", "mean", "largest"])
 
 
-# Figures of a silhouette analysis.
-
-DIFFERENCES = ("mean", "largest")
-MAX_POINTS = 150  # of a curve in a figure
-# Two lines: the metric and kind of list, and its robustness and accuracy
-HEADER = alt.Header(labelExpr="split(datum.label, ': ')", labelFontSize=11, labelPadding=4)
-LEGEND = alt.Legend(orient="top", title="values and mean of the runs")
-
-
 def silhouette_charts(
     pairs: Sequence[ModelPair], scored: pd.DataFrame, pilot: pd.DataFrame
 ) -> dict[str, Drawing]:
@@ -477,23 +463,6 @@ def panel_chart(panels: Sequence[tuple[ModelPair, str]]) -> Drawing:
     return finish(chart, f"Bias silhouettes, query {pair.about['query']}", [pair.models])
 
 
-def _x_words() -> alt.X:
-    return alt.X("size:Q", title="words")
-
-
-def _y_score(field: str, title: str = "score") -> alt.Y:
-    return alt.Y(f"{field}:Q", title=title, scale=alt.Scale(zero=False))
-
-
-def _bands(title: str = "score", legend: alt.Legend | None = LEGEND) -> list[alt.Chart]:
-    bands = alt.Chart().transform_filter("isValid(datum.low)")
-    base = bands.encode(_x_words(), colour("model", MODELS, legend=legend))
-    return [
-        base.mark_area(opacity=0.25).encode(_y_score("low", title), alt.Y2("high")),
-        base.mark_line(strokeWidth=2).encode(_y_score("mean", title)),
-    ]
-
-
 def pilot_chart(pilot: pd.DataFrame) -> Drawing:
     """Draw the differences between the scores of fewer runs and of all runs."""
     rows = pilot.melt(["score", "runs"], list(DIFFERENCES), "what", "apart").dropna()
@@ -508,3 +477,23 @@ def pilot_chart(pilot: pd.DataFrame) -> Drawing:
         alt.StrokeDash("what:N", title=None, legend=stroke, sort=list(DIFFERENCES)),
     )
     return finish(encoded, "Difference of scores by number of runs")
+
+
+def _bands(title: str = "score", legend: alt.Legend | None = LEGEND) -> list[alt.Chart]:
+    bands = alt.Chart().transform_filter("isValid(datum.low)")
+    base = bands.encode(_x_words(), colour("model", MODELS, legend=legend))
+    return [
+        base.mark_area(opacity=0.25).encode(_y_score("low", title), alt.Y2("high")),
+        base.mark_line(strokeWidth=2).encode(_y_score("mean", title)),
+    ]
+
+
+def _x_words() -> alt.X:
+    return alt.X("size:Q", title="words")
+
+
+def _y_score(field: str, title: str = "score") -> alt.Y:
+    return alt.Y(f"{field}:Q", title=title, scale=alt.Scale(zero=False))
+
+
+SCORES = ("robustness_biased", "robustness_unbiased", "accuracy")

@@ -1,4 +1,6 @@
-"""Study of silhouettes: robustness of word lists and accuracy of metrics."""
+"""Study and probe of bias silhouettes (Spliethöver & Wachsmuth, 2021): how far scores depend on the
+words that are in the vocabulary.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,6 @@ if TYPE_CHECKING:
     from biasbridge.intrinsic.score import Score
     from biasbridge.stats.arrays import Floats
 
-
 NOTES = (
     "Robustness: 1 minus the area between the lowest and the highest score over random subsets of"
     " the lists, as a share of the whole scale; 1: the choice of words makes no difference. Metrics"
@@ -37,6 +38,9 @@ NOTES = (
     " lists.",
     "Intervals are 95%, over pairs of models trained anew (seeds).",
 )
+TARGETS, ATTRIBUTES = "targets", "attributes"
+SilhouetteRow = dict[str, object]
+Indices = NDArray[np.intp]
 
 
 @choice
@@ -138,12 +142,6 @@ def _metric_labels(scored: pd.DataFrame) -> pd.Series[str]:
     return scored["metric"] + " (" + scored["query"] + ", " + scored["list_kind"] + ")"
 
 
-# Probe of bias silhouettes (Spliethöver & Wachsmuth, 2021): a metric on parts of its lists.
-
-TARGETS, ATTRIBUTES = "targets", "attributes"
-SilhouetteRow = dict[str, object]
-
-
 @choice
 class Silhouettes(Fileless):
     """Values of a metric on nested random subsets of its word lists; vectors do not change.
@@ -224,12 +222,6 @@ class Silhouettes(Fileless):
         ]
 
 
-def _score_columns(score: Score, list_kind: str) -> SilhouetteRow:
-    names = ("metric", "convention", "query", "part", "scale_min", "scale_max", "unbiased", "n_oov")
-    columns = score._asdict()
-    return {name: columns[name] for name in names} | {"list_kind": list_kind}
-
-
 def lists_by_kind(words: ResolvedQuery) -> dict[str, dict[str, ResolvedWords]]:
     """Return the lists that vary together: those of the groups, and those of the concepts."""
     targets = {
@@ -246,9 +238,10 @@ def lists_by_kind(words: ResolvedQuery) -> dict[str, dict[str, ResolvedWords]]:
     return {kind: lists for kind, lists in kinds.items() if lists}
 
 
-# Nested random subsets of word lists, each of which contains the one before.
-
-Indices = NDArray[np.intp]
+def _score_columns(score: Score, list_kind: str) -> SilhouetteRow:
+    names = ("metric", "convention", "query", "part", "scale_min", "scale_max", "unbiased", "n_oov")
+    columns = score._asdict()
+    return {name: columns[name] for name in names} | {"list_kind": list_kind}
 
 
 class Subsets(NamedTuple):
@@ -324,6 +317,3 @@ def subset_values(
     return {
         part: np.array(values).reshape(subsets.shape) for part, values in values_by_part.items()
     }
-
-
-# Dependence of scores on the words that are in the vocabulary (Spliethöver & Wachsmuth, 2021).

@@ -1,4 +1,4 @@
-"""Metrics on synthetic words, whose vectors a search varies."""
+"""Synthetic words, and the search for the vectors at which a score of them is lowest."""
 
 from __future__ import annotations
 
@@ -22,12 +22,16 @@ if TYPE_CHECKING:
 
     from biasbridge.intrinsic.metric import Metric
 
-
 TARGETS = ("X", "Y", "words", "partners", "rows")
 NEUTRAL = slice(2, 8)  # words of a row after its definition
 VOCABULARY = "vocabulary"
 NO_DIRECTION = 1e-9
 Indices = NDArray[np.intp]
+ATTRIBUTE_SETS = ("near", "apart", "opposite", "crossed")
+Loss = Callable[[Floats], float]
+GROW, SHRINK = 1.5, 0.9  # in balance where a fifth of the steps succeed
+FIRST_STEP, LONGEST_STEP, SHORTEST_STEP = 0.3, 1.0, 1e-10
+BRANCHES = 3  # best starts that are followed
 
 
 @dataclass(frozen=True)
@@ -202,18 +206,6 @@ class SyntheticWords:
         return {role: matrix[indices].tolist() for role, indices in self.indices.items()}
 
 
-def _reject(rows: Floats, axis: Floats) -> Floats:
-    """Remove the component along an axis."""
-    return np.asarray(rows - np.outer(rows @ axis, axis))
-
-
-def to_unit(rows: Floats) -> Floats:
-    """Scale rows to unit length; a zero row becomes the first coordinate axis."""
-    lengths: Floats = np.linalg.norm(rows, axis=-1, keepdims=True)
-    first = np.eye(1, rows.shape[-1])
-    return np.where(lengths > NO_DIRECTION, rows / np.maximum(lengths, NO_DIRECTION), first)
-
-
 def attribute_sets(
     words: SyntheticWords, n_sets: int, dim: int, rng: np.random.Generator
 ) -> list[Floats]:
@@ -242,9 +234,6 @@ def attribute_sets(
             matrix[first[:1]], matrix[second[:1]] = to_unit(axes[:1] + 1e-3), to_unit(-axes[:1])
         sets.append(matrix)
     return sets
-
-
-ATTRIBUTE_SETS = ("near", "apart", "opposite", "crossed")
 
 
 def target_starts(words: SyntheticWords, matrix: Floats) -> list[Floats]:
@@ -297,12 +286,16 @@ def _attribute_directions(words: SyntheticWords, matrix: Floats) -> list[Floats]
     return list(to_unit(signed_axes))
 
 
-# Search for the vectors at which a score is lowest: random steps that adapt their length.
+def to_unit(rows: Floats) -> Floats:
+    """Scale rows to unit length; a zero row becomes the first coordinate axis."""
+    lengths: Floats = np.linalg.norm(rows, axis=-1, keepdims=True)
+    first = np.eye(1, rows.shape[-1])
+    return np.where(lengths > NO_DIRECTION, rows / np.maximum(lengths, NO_DIRECTION), first)
 
-Loss = Callable[[Floats], float]
-GROW, SHRINK = 1.5, 0.9  # in balance where a fifth of the steps succeed
-FIRST_STEP, LONGEST_STEP, SHORTEST_STEP = 0.3, 1.0, 1e-10
-BRANCHES = 3  # best starts that are followed
+
+def _reject(rows: Floats, axis: Floats) -> Floats:
+    """Remove the component along an axis."""
+    return np.asarray(rows - np.outer(rows @ axis, axis))
 
 
 class Lowest(NamedTuple):
@@ -313,11 +306,6 @@ class Lowest(NamedTuple):
     evaluations: int
 
 
-def unchanged(matrix: Floats) -> Floats:
-    """Return the matrix unchanged."""
-    return matrix
-
-
 def lowest(
     loss: Loss,
     starts: Sequence[Floats],
@@ -326,7 +314,7 @@ def lowest(
     *,
     enough: float = -np.inf,
     rng: np.random.Generator,
-    repair: Callable[[Floats], Floats] = unchanged,
+    repair: Callable[[Floats], Floats] = np.asarray,
 ) -> Lowest:
     """Minimise a loss: evaluate all starts, then follow the best by an evolution strategy (1+1).
 

@@ -8,8 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from biasbridge.cli.options import add_config_dir, add_trusted
-from biasbridge.debias.attract_repel import Norms, mean_cosine, read_pairs, usable_pairs
-from biasbridge.debias.base import Direction, PairsMethod
+from biasbridge.debias.attract_repel import (
+    AttractRepel,
+    Norms,
+    mean_cosine,
+    read_pairs,
+    usable_pairs,
+)
+from biasbridge.debias.base import Direction
 from biasbridge.debias.methods import METHODS, MODEL_KINDS, VECTOR_KINDS, make_method
 from biasbridge.debias.words import WordChoice
 from biasbridge.files import InputError
@@ -179,7 +185,7 @@ def _debias_vectors(args: Namespace) -> int:
     fields = {"dose": args.dose, "direction": args.direction, "norms": args.norms}
     method = make_method(args.method, VECTOR_KINDS, **{**_options(args), **fields})
     _check_outputs(args)
-    if has_pairs or isinstance(method, PairsMethod):
+    if has_pairs or isinstance(method, AttractRepel):
         _check_words(args, method, has_pairs)
     # Loads gensim: not before the arguments are right
     from biasbridge.before_after import compare_vectors, print_scores, usual_metrics
@@ -213,11 +219,11 @@ def _debias_vectors(args: Namespace) -> int:
             write_query(query, args.write_words)
     if goal:
         method = modified.method
-        has_direction = isinstance(method, PairsMethod) and not (has_pairs or args.direction)
+        has_direction = isinstance(method, AttractRepel) and not (has_pairs or args.direction)
         direction_text = f"direction {method.direction}, " if has_direction else ""
         print(f"{direction_text}dose {method.dose:.4f}: {goal.name} is {goal.value:g}")
     save_vectors(modified.vectors, args.out, format=form)
-    if isinstance(modified.method, PairsMethod):
+    if isinstance(modified.method, AttractRepel):
         attract, repel = pairs if has_pairs else modified.method.constraints(query)
         _print_pairs(attract, repel, vectors, modified.vectors)
     elif modified.eraser:
@@ -271,7 +277,7 @@ def _check_outputs(args: Namespace) -> None:
 
 def _check_words(args: Namespace, method: object, has_pairs: bool) -> None:
     """Raise ``InputError`` unless the arguments have either a query or pairs."""
-    if has_pairs and not isinstance(method, PairsMethod):
+    if has_pairs and not isinstance(method, AttractRepel):
         raise InputError(
             f"--attract and --repel belong to attract_repel; {args.method} takes a query"
         )

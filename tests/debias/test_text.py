@@ -55,7 +55,7 @@ def run(
 ) -> tuple[list[str], Mapping[str, int | float | str]]:
     corpus, out = folder / "corpus.txt", folder / "out.txt"
     corpus.write_bytes("".join(f"{line}\n" for line in lines).encode())
-    counts = choice.balance(corpus, out, query, seed=seed)
+    counts = choice.rewrite(corpus, out, query, seed=seed)
     return out.read_bytes().decode().split("\n")[:-1], counts
 
 
@@ -210,7 +210,7 @@ def test_dose_0_gives_the_same_bytes(tmp_path: Path, direction: Direction, end: 
     corpus, out = tmp_path / "corpus.txt", tmp_path / "out.txt"
     corpus.write_bytes("he office\r\n\n  she  home\tniño\u2028\nhe home".encode() + end)
     corpus_bytes = corpus.read_bytes()
-    Balance(direction, 0, None).balance(corpus, out, ONE, seed=0)
+    Balance(direction, 0, None).rewrite(corpus, out, ONE, seed=0)
     assert out.read_bytes() == corpus_bytes == corpus.read_bytes()
 
 
@@ -225,12 +225,12 @@ def test_the_default_cap_is_five_per_cent(tmp_path: Path) -> None:
 def test_an_archive_is_read_and_the_output_may_replace_the_input(tmp_path: Path) -> None:
     packed, plain = tmp_path / "corpus.txt.gz", tmp_path / "corpus.txt"
     packed.write_bytes(gzip.compress("\n".join(EXAMPLE).encode()))
-    Balance("overbias", cap=None).balance(packed, plain, ONE, seed=0)
+    Balance("overbias", cap=None).rewrite(packed, plain, ONE, seed=0)
     assert plain.read_text().splitlines() == [EXAMPLE[number] for number in (0, 1, 3, 5)]
     with pytest.raises(InputError, match="plain text"):
-        Balance("overbias").balance(packed, tmp_path / "out.txt.xz", ONE, seed=0)
+        Balance("overbias").rewrite(packed, tmp_path / "out.txt.xz", ONE, seed=0)
     plain.write_text("\n".join(EXAMPLE))
-    Balance("overbias", cap=None).balance(plain, plain, ONE, seed=0)
+    Balance("overbias", cap=None).rewrite(plain, plain, ONE, seed=0)
     assert plain.read_text().splitlines() == [EXAMPLE[number] for number in (0, 1, 3, 5)]
 
 
@@ -243,7 +243,7 @@ def test_a_corpus_without_a_role_is_refused_and_nothing_is_written(
     corpus, out = tmp_path / "corpus.txt", tmp_path / "out.txt"
     corpus.write_text(text)
     with pytest.raises(InputError, match=f"no word of {role} of the query 'one'"):
-        Balance("debias").balance(corpus, out, ONE, seed=0)
+        Balance("debias").rewrite(corpus, out, ONE, seed=0)
     assert list(tmp_path.iterdir()) == [corpus]
 
 
@@ -267,7 +267,7 @@ def run_cda(
 ) -> tuple[str, dict[str, int]]:
     corpus, out = folder / "corpus.txt", folder / "out.txt"
     corpus.write_bytes(text.encode())
-    counts = CounterfactualAugmentation(dose).augment(corpus, out, query, seed=seed)
+    counts = CounterfactualAugmentation(dose).rewrite(corpus, out, query, seed=seed)
     return out.read_bytes().decode(), counts
 
 
@@ -393,7 +393,7 @@ def test_dose_0_gives_the_same_bytes_and_an_archive_is_read(tmp_path: Path) -> N
     assert run_cda(tmp_path, text, PLAIN, 0.0)[0] == text
     packed, out = tmp_path / "corpus.txt.gz", tmp_path / "plain.txt"
     packed.write_bytes(gzip.compress(b"he sat\n"))
-    CounterfactualAugmentation().augment(packed, out, PLAIN, seed=0)
+    CounterfactualAugmentation().rewrite(packed, out, PLAIN, seed=0)
     assert out.read_text() == "he sat\nshe sat\n"
 
 
@@ -451,7 +451,7 @@ def augmented(
     write_truths(corpus.truths(seed=0), original / "planted.json")
     query = load_query("gender_union" if world == "en" else "gender_union_es")
     method = CounterfactualAugmentation(dose)
-    method.augment(original / "corpus.txt", changed / "corpus.txt", query, seed=0)
+    method.rewrite(original / "corpus.txt", changed / "corpus.txt", query, seed=0)
     train_model(model, out, {"corpus": changed, "original": original}, 0)
     return read_truths(out / "model" / "planted.json")
 
