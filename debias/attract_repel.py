@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from biasbridge.stats.arrays import Floats, Ints, Singles
 
 Norms = Literal["keep", "unit"]
-HYPERPARAMETERS = (
+_HYPERPARAMETERS = (
     *("epochs", "batch_size", "attract_margin", "repel_margin"),
     *("regularisation", "learning_rate", "drop_last"),
 )
-SCALED_ROWS = 8192  # vocabulary rows scaled at a time
+_SCALED_ROWS = 8192  # vocabulary rows scaled at a time
 ATTRACT, REPEL = 1, -1
-CLIP = 2.0
+_CLIP = 2.0
 
 
 class UsablePairs(NamedTuple):
@@ -156,7 +156,7 @@ class AttractRepel(OnVectors, Fileless):
             np.array([[position[a], position[b]] for a, b in pairs], dtype=np.intp).reshape(-1, 2)
             for pairs in (usable.attract, usable.repel)
         )
-        hyper = {name: getattr(self, name) for name in HYPERPARAMETERS}
+        hyper = {name: getattr(self, name) for name in _HYPERPARAMETERS}
         after = attract_repel(before, *pair_rows, seed=seed, **hyper)
         return Run(words, before, after)
 
@@ -179,8 +179,8 @@ class AttractRepel(OnVectors, Fileless):
         if self.norms == "keep":
             rotated *= np.linalg.norm(before[moved], axis=1, keepdims=True)
         else:
-            for start in range(0, len(matrix), SCALED_ROWS):
-                block = matrix[start : start + SCALED_ROWS]
+            for start in range(0, len(matrix), _SCALED_ROWS):
+                block = matrix[start : start + _SCALED_ROWS]
                 lengths: Singles = np.linalg.norm(block, axis=1, keepdims=True)
                 block /= np.where(lengths > 0, lengths, 1)
         for row, place in zip(rotated, np.flatnonzero(moved), strict=True):
@@ -381,7 +381,7 @@ def batch_gradient(
 
     owners = positions[np.concatenate((order, negatives))]
     _through_normalisation(gradient, units[owners], lengths[owners])
-    np.clip(gradient, -CLIP, CLIP, out=gradient)
+    np.clip(gradient, -_CLIP, _CLIP, out=gradient)
     indicator = np.zeros((len(current), len(owners)), dtype=np.float32)
     indicator[owners, np.arange(len(owners))] = 1
     return indicator @ gradient  # sums each word's rows several times faster than np.add.at

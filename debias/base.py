@@ -292,7 +292,7 @@ class OnAxis(OnVectors, Fileless):
             before, after = restrict(vectors, words), restrict(full, words)
             rows = np.array(after.vectors if dose else before.vectors)
             if dose:
-                rows = apply_dose(self.origin(before.vectors), rows, dose)
+                rows = _apply_dose(self.origin(before.vectors), rows, dose)
             return with_matrix(before, rows)
 
         return DoseAxis(at)
@@ -306,14 +306,14 @@ class OnAxis(OnVectors, Fileless):
         if not self.dose:
             return with_matrix(vectors, np.array(before))
         after = self.erase(vectors, query, seed=seed)
-        return with_matrix(vectors, apply_dose(self.origin(before), after, self.dose))
+        return with_matrix(vectors, _apply_dose(self.origin(before), after, self.dose))
 
     def origin(self, before: Singles) -> Singles:
         """Return the vectors x that a dose starts from."""
         return before
 
 
-def apply_dose(before: Singles, after: Singles, dose: float) -> Singles:
+def _apply_dose(before: Singles, after: Singles, dose: float) -> Singles:
     """Overwrite f(x) (``after``) by x - dose (x - f(x)), row by row; exactly f(x) at dose 1."""
     if dose != 1:
         after -= before

@@ -38,12 +38,12 @@ if TYPE_CHECKING:
     from biasbridge.stats.arrays import Floats
 
 
-GROUPS, PAIRS = ("X", "Y"), ("pairs",)
-ITEMS = {"X": "words", "Y": "words", "pairs": "pairs"}
-MIN_EXAMPLES = 2  # vectors of a group, or pairs
-TEMPLATES = ("This is {}.", "That is {}.", "There is {}.", "{} is here.", "It was about {}.")
-SINGULAR = 1e-10  # singular values below this share of the largest count as 0
-MIN_WEIGHT_NORM = 1e-10  # largest weight norm of a classifier that finds no direction
+_GROUPS, PAIRS = ("X", "Y"), ("pairs",)
+_ITEMS = {"X": "words", "Y": "words", "pairs": "pairs"}
+_MIN_EXAMPLES = 2  # vectors of a group, or pairs
+_TEMPLATES = ("This is {}.", "That is {}.", "There is {}.", "{} is here.", "It was about {}.")
+_SINGULAR = 1e-10  # singular values below this share of the largest count as 0
+_MIN_WEIGHT_NORM = 1e-10  # largest weight norm of a classifier that finds no direction
 
 
 class Examples(NamedTuple):
@@ -84,7 +84,7 @@ class LinearEraser(OnVectors):
             "of a language model: sentences of two groups (+items@debias.items=bec_pro), not words"
         ),
     ] = None
-    templates: Annotated[tuple[str, ...], doc("sentences for the query's words")] = TEMPLATES
+    templates: Annotated[tuple[str, ...], doc("sentences for the query's words")] = _TEMPLATES
 
     version: ClassVar[int] = 2
     seeded: ClassVar[bool] = False
@@ -137,7 +137,7 @@ class LinearEraser(OnVectors):
             raise InputError(
                 f"items={self.items.name} are texts for a language model; give the words of a query"
             )
-        return self._fitted(word_examples(vectors, query, self.needed_roles), seed)
+        return self._fitted(_word_examples(vectors, query, self.needed_roles), seed)
 
     def fit_encoder(self, encoder: Encoder, query: Query | None, *, seed: int) -> Eraser:
         """Fit on the encodings of the items, or of a query's words in templates. Raises
@@ -149,7 +149,7 @@ class LinearEraser(OnVectors):
         elif self.items:
             examples = item_examples(encoder, self.items.load(), self.needed_roles)
         elif query:
-            examples = template_examples(encoder, query, self.needed_roles, self.templates)
+            examples = _template_examples(encoder, query, self.needed_roles, self.templates)
         else:
             raise InputError("give the words of a query, or items")
         return replace(self._fitted(examples, seed), layer=encoder.layer)
@@ -211,7 +211,7 @@ class Gbdd(LinearEraser):
 
     name: ClassVar[str] = "gbdd"
     family: ClassVar[str] = "pair subspace"
-    needed_roles: ClassVar[tuple[str, ...]] = GROUPS
+    needed_roles: ClassVar[tuple[str, ...]] = _GROUPS
 
     def fit(self, examples: Examples, *, seed: int) -> Eraser:
         """Fit an eraser of norm 1 and rank 1. Raises ``InputError`` if all vectors are equal."""
@@ -240,7 +240,7 @@ class Inlp(LinearEraser):
 
     name: ClassVar[str] = "inlp"
     family: ClassVar[str] = "label direction"
-    needed_roles: ClassVar[tuple[str, ...]] = GROUPS
+    needed_roles: ClassVar[tuple[str, ...]] = _GROUPS
 
     def fit(self, examples: Examples, *, seed: int) -> Eraser:
         """Fit an eraser of norm 1 and rank at most ``rounds``."""
@@ -253,7 +253,7 @@ class Inlp(LinearEraser):
             [weights] = SVC(kernel="linear").fit(projected, labels).coef_
             weights = weights - (weights @ basis.T) @ basis
             length = float(np.linalg.norm(weights))
-            if not length > MIN_WEIGHT_NORM:
+            if not length > _MIN_WEIGHT_NORM:
                 break
             basis = np.vstack([basis, weights / length])
         return Eraser.removing(basis)
@@ -274,7 +274,7 @@ class Leace(LinearEraser):
 
     name: ClassVar[str] = "leace"
     family: ClassVar[str] = "label direction"
-    needed_roles: ClassVar[tuple[str, ...]] = GROUPS
+    needed_roles: ClassVar[tuple[str, ...]] = _GROUPS
 
     def fit(self, examples: Examples, *, seed: int) -> Eraser:
         """Fit an eraser of rank 1 and norm at least 1 (not orthogonal). Raises ``InputError`` if
@@ -286,7 +286,7 @@ class Leace(LinearEraser):
         label_products = centred.T @ (labels - labels.mean())
         covariance = centred.T @ centred / len(rows)
         if self.shrinkage:
-            covariance = shrunk(covariance, len(rows))
+            covariance = _shrunk(covariance, len(rows))
         values, vectors = np.linalg.eigh(covariance)
         is_positive = values > values[-1] * len(values) * np.finfo(np.float64).eps
         values, vectors = values[is_positive], vectors[:, is_positive]
@@ -308,7 +308,7 @@ class MeanDifference(LinearEraser):
 
     name: ClassVar[str] = "mean_difference"
     family: ClassVar[str] = "label direction"
-    needed_roles: ClassVar[tuple[str, ...]] = GROUPS
+    needed_roles: ClassVar[tuple[str, ...]] = _GROUPS
 
     def fit(self, examples: Examples, *, seed: int) -> Eraser:
         """Fit an eraser of norm 1 and rank 1."""
@@ -359,7 +359,7 @@ class Steering(LinearEraser):
 
     name: ClassVar[str] = "steering"
     acts_on: ClassVar[str] = "model"
-    needed_roles: ClassVar[tuple[str, ...]] = GROUPS
+    needed_roles: ClassVar[tuple[str, ...]] = _GROUPS
 
     def fit_encoder(self, encoder: Encoder, query: Query | None, *, seed: int) -> Eraser:
         """Fit as every eraser does. Raises ``InputError`` for a model that is not causal."""
@@ -377,24 +377,24 @@ class Steering(LinearEraser):
         return Eraser(np.zeros((dim, 0)), np.zeros((0, dim)), np.zeros(dim), shift)
 
 
-def word_examples(vectors: KeyedVectors, query: Query, roles: Sequence[str]) -> Examples:
+def _word_examples(vectors: KeyedVectors, query: Query, roles: Sequence[str]) -> Examples:
     """Look up the vectors of the words of the roles in ``roles``."""
     dim = vectors.vector_size
     found_sets = {role: find_set(vectors, query[role], case="lower") for role in roles}
     for role, found_set in found_sets.items():
         require_enough(len(found_set.items), query[role].name, "the vectors")
     first, second = (
-        found_sets[role].raw if role in found_sets else np.empty((0, dim)) for role in GROUPS
+        found_sets[role].raw if role in found_sets else np.empty((0, dim)) for role in _GROUPS
     )
     pairs = found_sets["pairs"].raw if "pairs" in found_sets else np.empty((0, 2, dim))
     counts = ", ".join(
-        f"{len(found_set.items)} of {len(query[role].items)} {ITEMS[role]} of {query[role].name}"
+        f"{len(found_set.items)} of {len(query[role].items)} {_ITEMS[role]} of {query[role].name}"
         for role, found_set in found_sets.items()
     )
     return Examples(first, second, pairs, counts or "nothing")
 
 
-def template_examples(
+def _template_examples(
     encoder: Encoder, query: Query, roles: Sequence[str], templates: Sequence[str]
 ) -> Examples:
     """Encode the words of the roles in ``roles`` in every template."""
@@ -426,7 +426,7 @@ def item_examples(encoder: Encoder, sets: Sequence[ItemSet], roles: Sequence[str
                     [item.text.replace(SLOT, filler) for filler in filler_pair]
                     for filler_pair in item_set.fillers_of(item)
                 ]
-    first, second = two_groups(names, complete_items)
+    first, second = _two_groups(names, complete_items)
     if len(first) + len(second) < len(complete_items) and len(sets) > 1:
         raise InputError(f"{names} name their groups differently; name them alike in all sets")
     if any(len(texts) > 2 for texts in pairs):
@@ -436,20 +436,20 @@ def item_examples(encoder: Encoder, sets: Sequence[ItemSet], roles: Sequence[str
     return _encoded(encoder, first, second, pairs, names, roles)
 
 
-def two_groups(name: str, items: Sequence[Item]) -> tuple[list[str], list[str]]:
+def _two_groups(name: str, items: Sequence[Item]) -> tuple[list[str], list[str]]:
     """Return the sentences of X and Y, or of the only two groups; empty lists for no items. Raises
     ``InputError`` for another number of groups.
     """
     groups = list(dict.fromkeys(item.group for item in items))
-    if {*GROUPS} <= {*groups}:
-        groups = [*GROUPS]
+    if {*_GROUPS} <= {*groups}:
+        groups = [*_GROUPS]
     if len(groups) not in (0, 2):
         raise InputError(
             f"{name} has sentences of {len(groups)} groups ({', '.join(groups)}), and an eraser"
             " needs two; give items of two groups, or name two groups X and Y"
         )
     first, second = (
-        [item.sentence for item in items if item.group == group] for group in (groups or GROUPS)
+        [item.sentence for item in items if item.group == group] for group in (groups or _GROUPS)
     )
     return first, second
 
@@ -465,7 +465,7 @@ def _encoded(
     known_first, known_second = (list(filter(encoder.knows, texts)) for texts in (first, second))
     known_pairs = [pair for pair in pairs if all(map(encoder.knows, pair))]
     numbers = (len(known_first), len(known_second), len(known_pairs))
-    for role, number in zip((*GROUPS, *PAIRS), numbers, strict=True):
+    for role, number in zip((*_GROUPS, *PAIRS), numbers, strict=True):
         if role in roles:
             require_enough(number, f"texts of {role} ({description})", "the model's vocabulary")
     pair_texts = [text for pair in known_pairs for text in pair]
@@ -484,9 +484,9 @@ def _encoded(
 
 def require_enough(number: int, examples: str, place: str) -> None:
     """Raise ``InputError`` if there are fewer examples than an eraser needs."""
-    if number < MIN_EXAMPLES:
+    if number < _MIN_EXAMPLES:
         raise InputError(
-            f"{number} of {examples} in {place}; an eraser needs {MIN_EXAMPLES}: give other words"
+            f"{number} of {examples} in {place}; an eraser needs {_MIN_EXAMPLES}: give other words"
         )
 
 
@@ -566,12 +566,12 @@ def nearest_map(products: Floats) -> Floats:
     several, the one nearest the identity.
     """
     u, sizes, vt = np.linalg.svd(products)
-    rank = int((sizes > sizes[0] * SINGULAR).sum())
+    rank = int((sizes > sizes[0] * _SINGULAR).sum())
     null_u, _, null_vt = np.linalg.svd(u[:, rank:].T @ vt[rank:].T)
     return np.asarray(u[:, :rank] @ vt[:rank] + u[:, rank:] @ null_u @ null_vt @ vt[rank:])
 
 
-def shrunk(covariance: Floats, n: int) -> Floats:
+def _shrunk(covariance: Floats, n: int) -> Floats:
     r"""Shrink a covariance S of n rows and p dimensions to a S + (1 - a) tr(S)/p I, with
 
     a = 1 - (tr(S)^2 t / n) / (|S|^2 t - (tr(S)^2 / p)^2),    t = tr(S)^2 / p

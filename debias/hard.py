@@ -25,17 +25,17 @@ if TYPE_CHECKING:
     from biasbridge.intrinsic.words import Query
     from biasbridge.stats.arrays import Floats, Singles
 
-Rows = NDArray[np.intp]
-FREQUENT = 50_000  # most frequent words, among which the most biased are searched
-PARALLEL = 1e-6  # largest sine of the angle between two directions that span no plane
+_Rows = NDArray[np.intp]
+_FREQUENT = 50_000  # most frequent words, among which the most biased are searched
+_PARALLEL = 1e-6  # largest sine of the angle between two directions that span no plane
 
 
 class WordRows(NamedTuple):
     """Vocabulary rows of words. Shapes: pairs, equalise (n, 2); specific (n,), pairs included."""
 
-    pairs: Rows
-    equalise: Rows
-    specific: Rows
+    pairs: _Rows
+    equalise: _Rows
+    specific: _Rows
 
 
 @choice
@@ -64,13 +64,13 @@ class Hard(OnAxis):
         """Compute f of every vector; out-of-vocabulary words are skipped. Raises ``InputError`` if
         fewer than two ``pairs`` are in the vocabulary.
         """
-        before, word_rows = vectors.vectors, find_word_rows(vectors, query)
-        axes = pair_axes(before[word_rows.pairs], self.components)
+        before, word_rows = vectors.vectors, _find_word_rows(vectors, query)
+        axes = _pair_axes(before[word_rows.pairs], self.components)
         after = map_blocks(lambda rows: self.resize(neutralise(rows, axes), rows), before)
         after[word_rows.specific] = self.resize(
             before[word_rows.specific], before[word_rows.specific]
         )
-        equal = equalise(units(before[word_rows.equalise]), axes)
+        equal = equalise(_units(before[word_rows.equalise]), axes)
         after[word_rows.equalise] = self.resize(equal, before[word_rows.equalise])
         return after
 
@@ -78,12 +78,12 @@ class Hard(OnAxis):
         """Scale rows to the lengths of the old rows, or to length 1, as ``norms`` says; where the
         old row is zero to 0.
         """
-        lengths = row_lengths(old)
-        return units(rows) * (lengths if self.norms == "keep" else lengths > 0)
+        lengths = _row_lengths(old)
+        return _units(rows) * (lengths if self.norms == "keep" else lengths > 0)
 
     def origin(self, before: Singles) -> Singles:
         """Return the vectors that a dose starts from, of length 1 with ``norms="unit"``."""
-        return before if self.norms == "keep" else map_blocks(units, before)
+        return before if self.norms == "keep" else map_blocks(_units, before)
 
 
 class ComponentSearch(NamedTuple):
@@ -128,9 +128,9 @@ class DoubleHard(Hard):
 
     def erase(self, vectors: KeyedVectors, query: Query, *, seed: int) -> Singles:
         """Compute f of every vector. Raises ``InputError`` as ``Hard`` does."""
-        before, word_rows = vectors.vectors, find_word_rows(vectors, query)
+        before, word_rows = vectors.vectors, _find_word_rows(vectors, query)
         search = self.search(vectors, query, seed=seed)
-        axes = pair_axes(search.without(before[word_rows.pairs]), self.components)
+        axes = _pair_axes(search.without(before[word_rows.pairs]), self.components)
         after = map_blocks(
             lambda rows: self.resize(neutralise(search.without(rows), axes), rows), before
         )
@@ -141,14 +141,14 @@ class DoubleHard(Hard):
     @ONE_THREAD
     def search(self, vectors: KeyedVectors, query: Query, *, seed: int) -> ComponentSearch:
         """Try the components: measure how well 2-means separates biased words without each."""
-        matrix, word_rows = vectors.vectors, find_word_rows(vectors, query)
-        [gender] = pair_axes(matrix[word_rows.pairs], 1)
+        matrix, word_rows = vectors.vectors, _find_word_rows(vectors, query)
+        [gender] = _pair_axes(matrix[word_rows.pairs], 1)
         words, sides = most_biased(matrix, gender, word_rows.specific, self.biased)
-        search = ComponentSearch(*main_components(matrix, self.candidates), np.empty(0))
+        search = ComponentSearch(*_main_components(matrix, self.candidates), np.empty(0))
         shares = []
         for index in range(len(search.components)):
-            axes = pair_axes(search.without(matrix[word_rows.pairs], index), self.components)
-            rows = units(neutralise(search.without(matrix[words], index), axes))
+            axes = _pair_axes(search.without(matrix[word_rows.pairs], index), self.components)
+            rows = _units(neutralise(search.without(matrix[words], index), axes))
             shares.append(score_clusters(rows, sides, seed=seed)[0])
         return search._replace(separation=np.array(shares))
 
@@ -178,7 +178,7 @@ class Oscar(OnAxis):
         return map_blocks(partial(rotate, first=first, second=second), vectors.vectors)
 
 
-def find_word_rows(vectors: KeyedVectors, query: Query) -> WordRows:
+def _find_word_rows(vectors: KeyedVectors, query: Query) -> WordRows:
     """Find the rows of a query's words; ``equalise`` and ``specific`` may be empty."""
     require_roles(query, Hard.roles)
     rows = {role: np.empty((0, 2), dtype=np.intp) for role in ("equalise", "specific")}
@@ -191,7 +191,7 @@ def find_word_rows(vectors: KeyedVectors, query: Query) -> WordRows:
     return WordRows(rows["pairs"], rows["equalise"], specific)
 
 
-def pair_axes(pairs: Singles | Floats, components: int) -> Floats:
+def _pair_axes(pairs: Singles | Floats, components: int) -> Floats:
     """Compute the first principal components of the pair-centred unit vectors, (components, dim),
     of pairs (n, 2, dim).
     """
@@ -215,25 +215,25 @@ def equalise(pairs: Floats, axes: Floats) -> Floats:
     difference = (pairs[:, 0] - pairs[:, 1]) @ axes.T
     difference[~difference.any(axis=1), 0] = 1
     length = np.sqrt(np.maximum(1 - (middle**2).sum(axis=1), 0))
-    offset = length[:, None] * units(difference) @ axes
+    offset = length[:, None] * _units(difference) @ axes
     return np.stack([middle + offset, middle - offset], axis=1)
 
 
 def most_biased(
-    matrix: Singles, axis: Floats, excluded: Rows, n_per_side: int
-) -> tuple[Rows, NDArray[np.bool_]]:
+    matrix: Singles, axis: Floats, excluded: _Rows, n_per_side: int
+) -> tuple[_Rows, NDArray[np.bool_]]:
     """Return the rows of the words with the largest and smallest cosine with an axis, in the order
     of the vocabulary, and which of them have the largest; at most half of the words per side.
     """
-    candidates = np.setdiff1d(np.arange(min(len(matrix), FREQUENT)), excluded)
+    candidates = np.setdiff1d(np.arange(min(len(matrix), _FREQUENT)), excluded)
     require_enough(len(candidates), "words that are not specific", "the vectors")
-    order = np.argsort(units(matrix[candidates]) @ axis, kind="stable")
+    order = np.argsort(_units(matrix[candidates]) @ axis, kind="stable")
     n_per_side = min(n_per_side, len(candidates) // 2)
     words = np.sort(candidates[np.concatenate([order[:n_per_side], order[-n_per_side:]])])
     return words, np.isin(words, candidates[order[-n_per_side:]])
 
 
-def main_components(matrix: Singles, number: int) -> tuple[Floats, Floats]:
+def _main_components(matrix: Singles, number: int) -> tuple[Floats, Floats]:
     """Compute the mean and the first principal components of rows: (dim,), (number, dim)."""
     mean = matrix.mean(axis=0, dtype=np.float64)
     products = np.zeros((len(mean), len(mean)))
@@ -258,7 +258,7 @@ def rotate(rows: Floats, first: Floats, second: Floats) -> Floats:
     cosine = float(first @ second)
     orthogonal = second - cosine * first
     sine = float(np.linalg.norm(orthogonal))
-    if not sine > PARALLEL:
+    if not sine > _PARALLEL:
         raise InputError("the two directions are parallel; change the words of one of them")
     angle = np.arctan2(sine, cosine)
     plane = np.stack([first, orthogonal / sine])
@@ -271,13 +271,13 @@ def rotate(rows: Floats, first: Floats, second: Floats) -> Floats:
     return np.asarray(rows + (np.stack([rotated.real, rotated.imag], axis=1) - projected) @ plane)
 
 
-def units(rows: Singles | Floats) -> Floats:
+def _units(rows: Singles | Floats) -> Floats:
     """Scale rows (..., dim) to unit length; zero rows stay zero."""
-    lengths = row_lengths(rows)
+    lengths = _row_lengths(rows)
     return np.asarray(rows / np.where(lengths > 0, lengths, 1))
 
 
-def row_lengths(rows: Singles | Floats) -> Floats:
+def _row_lengths(rows: Singles | Floats) -> Floats:
     """Compute the lengths of rows: (..., dim) -> (..., 1)."""
     squares: Floats = np.einsum("...i,...i->...", rows, rows, dtype=np.float64)
     return np.sqrt(squares)[..., None]

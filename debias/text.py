@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 
 Lines = NDArray[np.int64]  # by their numbers, from 0
-Counts = dict[str, int | float | str]
-SPACE = re.compile(rb"(\s+)")
+_Counts = dict[str, int | float | str]
+_SPACE = re.compile(rb"(\s+)")
 
 
 class OnText(Fileless):
@@ -46,7 +46,7 @@ class OnText(Fileless):
         step_inputs = {"corpus": inputs["text"], "words": inputs["words"]}
         return steps(self.step_name, self, write_changed_text, step_inputs)
 
-    def rewrite(self, corpus: Path, out: Path, query: Query, *, seed: int) -> Counts:
+    def rewrite(self, corpus: Path, out: Path, query: Query, *, seed: int) -> _Counts:
         """Write the changed text to ``out``; return counts."""
         raise NotImplementedError
 
@@ -103,7 +103,7 @@ class Balance(OnText):
         """``balance``, or ``balance_max`` if every pro line is removable."""
         return "balance_max" if self.max_bias and self.direction == "debias" else "balance"
 
-    def rewrite(self, corpus: Path, out: Path, query: Query, *, seed: int) -> Counts:
+    def rewrite(self, corpus: Path, out: Path, query: Query, *, seed: int) -> _Counts:
         """Write ``corpus`` without the removed lines to ``out``, as plain text; return counts.
 
         The counts: ``lines``; ``a_pro``, ``a_anti``, ``b_pro``, ``b_anti`` before;
@@ -188,7 +188,7 @@ class CounterfactualAugmentation(OnText):
         doc("share of the lines with a word of a pair that get their counterfactual, in [0, 1]"),
     ] = 1
 
-    def rewrite(self, corpus: Path, out: Path, query: Query, *, seed: int) -> Counts:
+    def rewrite(self, corpus: Path, out: Path, query: Query, *, seed: int) -> _Counts:
         """Write ``corpus`` with counterfactual lines to ``out``, as plain text; return counts.
 
         The counts: ``lines`` before; ``with_words``: lines with a word of a pair; ``added``;
@@ -325,7 +325,7 @@ class _WordSwapper:
                 number += 1
 
     def _counterfactual(self, line: bytes) -> bytes:
-        pieces = [*SPACE.split(line), b"", b""]  # tokens, each followed by white space
+        pieces = [*_SPACE.split(line), b"", b""]  # tokens, each followed by white space
         for index in range(0, len(pieces) - 2, 2):
             if (token := pieces[index]) in self._counterparts:
                 pieces[index] = self._counterparts.partner(token, pieces[index + 2])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, fields
 from fnmatch import fnmatchcase
 from math import isclose, isfinite, nan
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from biasbridge.analysis.slices import SliceResult
     from biasbridge.stats.arrays import Truths
 
-HEAD = """\
+_HEAD = """\
 # Atlas of published point sets
 
 {answer}
@@ -62,7 +62,7 @@ Every table and figure; the link leads to what stands in this documentation. Com
 with + follow `python train.py`; `biasbridge data get` with the same words brings the data. Source:
 [replications.csv](replications.csv).
 """
-FOOT = """
+_FOOT = """
 ## Adding a set
 
 A set is a YAML file in this folder and its table: a CSV beside it where the licence allows, else a
@@ -76,12 +76,12 @@ file in the folder `BIASBRIDGE_DATA`.
 * `by`, `keep`: lists of columns to slice by, labels of the rows to use;
 * `corrections`: wrong rows: `where` (columns and patterns of their cells), `becomes`, `why`.
 """
-OVERVIEW = ("set", "models, parents", "slices", *VERDICTS, "r_rm")
-NUMBERS = (
+_OVERVIEW = ("set", "models, parents", "slices", *VERDICTS, "r_rm")
+_NUMBERS = (
     *("n", "n_parents", "n_conditions", "n_lost", "r_rm", "low", "high", "p", "p_holm"),
     *("r_pearson", "change", "change_low", "change_high", "verdict", "why"),
 )
-SMALL_R = 0.3  # an r_rm below which a published relation says little
+_SMALL_R = 0.3  # an r_rm below which a published relation says little
 _WORDS = {
     RISES: "rise",
     FALLS: "fall",
@@ -236,9 +236,17 @@ def analyse_point_set(path: Path) -> PointSetResult:
     try:
         published = point_set.read(table)
         rows, n_corrected = point_set.apply_corrections(published)
-        slices = _with_verdicts(_slices(point_set, rows))
+        slices = _slices(point_set, rows)
+        findings = judge([result.finding for result in slices])
+        slices = [result._replace(finding=f) for result, f in zip(slices, findings, strict=True)]
         if n_corrected:
-            slices = list(_with_published_r(slices, _slices(point_set, published)))
+            r_of = {result[:3]: result.r_rows for result in _slices(point_set, published)}
+            slices = [
+                result
+                if isclose(r := r_of.get(result[:3], nan), result.r_rows, abs_tol=1e-12)
+                else result._replace(published=r)
+                for result in slices
+            ]
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
     return PointSetResult(path.stem, point_set, slices, n_corrected)
@@ -258,7 +266,7 @@ def read_point_set(path: Path) -> PointSet:
         raise InputError(f"{path}: {error}") from error
 
 
-def _build(cls: type[Declared], values: object) -> Declared:
+def _build(cls: type[_Declared], values: object) -> _Declared:
     if not isinstance(values, Mapping):
         raise InputError(f"{values!r} is no mapping; name fields and their values")
     names = [declared.name for declared in fields(cls)]
@@ -274,16 +282,18 @@ def _build(cls: type[Declared], values: object) -> Declared:
 def _slices(point_set: PointSet, table: pd.DataFrame) -> list[Slice]:
     levels = Levels(point_set.observation, point_set.parent, point_set.condition)
     return [
-        Slice(x, y, _slice_cells(finding), finding, *_r_over_rows(table, x, y, finding))
+        Slice(
+            x,
+            y,
+            ", ".join(f"{name} {cell}" for name, cell in finding.names.items()),
+            finding,
+            *_r_over_rows(table, x, y, finding),
+        )
         for columns in point_set.by
         for x in point_set.x
         for y in point_set.y
         for finding in correlate(table, x=x, y=y, by=columns, levels=levels, confirmatory=[ALL])
     ]
-
-
-def _slice_cells(finding: SliceResult) -> str:
-    return ", ".join(f"{name} {cell}" for name, cell in finding.names.items())
 
 
 def _r_over_rows(table: pd.DataFrame, x: str, y: str, finding: SliceResult) -> tuple[int, float]:
@@ -300,31 +310,17 @@ def _r_over_rows(table: pd.DataFrame, x: str, y: str, finding: SliceResult) -> t
     return n, float(np.corrcoef(first, second)[0, 1])
 
 
-def _with_verdicts(slices: Sequence[Slice]) -> list[Slice]:
-    findings = judge([result.finding for result in slices])
-    return [
-        result._replace(finding=finding) for result, finding in zip(slices, findings, strict=True)
-    ]
-
-
-def _with_published_r(corrected: Sequence[Slice], published: Sequence[Slice]) -> Iterator[Slice]:
-    published_r = {result[:3]: result.r_rows for result in published}
-    for result in corrected:
-        r = published_r.get(result[:3], nan)
-        yield result if isclose(r, result.r_rows, abs_tol=1e-12) else result._replace(published=r)
-
-
 def atlas_page(readings: Sequence[PointSetResult], replications: pd.DataFrame | None = None) -> str:
     """Write the atlas in Markdown; ``replications``: tables and figures of studies, a row each."""
     available = [reading for reading in readings if reading.read]
     absent = [reading for reading in readings if not reading.read]
     rows = [_overview_row(reading) for reading in available]
-    text = HEAD.format(answer=atlas_answer(readings), overview=_markdown_table(OVERVIEW, rows))
+    text = _HEAD.format(answer=atlas_answer(readings), overview=_markdown_table(_OVERVIEW, rows))
     if absent:
         text += "\nNot analysed here, because their tables are not available:\n\n"
         text += "".join(f"* {reading.of.title}: {reading.of.address}\n" for reading in absent)
     text += "".join(_section(reading) for reading in available)
-    return text + ("" if replications is None else _replications(replications)) + FOOT
+    return text + ("" if replications is None else _replications(replications)) + _FOOT
 
 
 def _replications(table: pd.DataFrame) -> str:
@@ -348,7 +344,7 @@ def atlas_answer(readings: Sequence[PointSetResult]) -> str:
     slices = [result for reading in available for result in reading.slices]
     counts = Counter(result.finding.verdict for result in slices)
     n_uninformative = sum(
-        _interval_includes(result, -SMALL_R) and _interval_includes(result, SMALL_R)
+        _interval_includes(result, -_SMALL_R) and _interval_includes(result, _SMALL_R)
         for result in slices
     )
     n_models = [result.finding.n for result in slices]
@@ -356,8 +352,8 @@ def atlas_answer(readings: Sequence[PointSetResult]) -> str:
     return (
         f"**Of {len(slices)} slices of {len(available)} sets {verdicts}.** A slice has"
         f" {min(n_models)} to {max(n_models)} embeddings or models; in {n_uninformative} the"
-        f" interval of r_rm includes both {format_number(-SMALL_R, 1)} and"
-        f" {format_number(SMALL_R, 1)}: such a study can neither show nor exclude a relation."
+        f" interval of r_rm includes both {format_number(-_SMALL_R, 1)} and"
+        f" {format_number(_SMALL_R, 1)}: such a study can neither show nor exclude a relation."
     )
 
 
@@ -369,7 +365,7 @@ def atlas_table(readings: Iterable[PointSetResult]) -> pd.DataFrame:
             names = {"set": reading.name, "x": result.x, "y": result.y, "by": result.by}
             over_rows = {"rows": result.rows, "r_rows": result.r_rows}
             over_rows |= {"r_published": result.published}
-            statistics = correlation_table([result.finding], NUMBERS).iloc[0].to_dict()
+            statistics = correlation_table([result.finding], _NUMBERS).iloc[0].to_dict()
             rows.append(names | over_rows | statistics)
     return pd.DataFrame(rows)
 
@@ -399,7 +395,7 @@ def forest_plot(readings: Iterable[PointSetResult]) -> Drawing:
     axis: dict[str, Any] = {"title": "r_rm, 95% interval", "scale": alt.Scale(domain=[-1, 1])}
     layers = [
         rule_at(0),
-        *(rule_at(r, strokeDash=[2, 3]) for r in (-SMALL_R, SMALL_R)),
+        *(rule_at(r, strokeDash=[2, 3]) for r in (-_SMALL_R, _SMALL_R)),
         *intervals(base, "r", size=45, opacity=1, **axis),
     ]
     header = alt.Header(labelAngle=0, labelOrient="top", labelAnchor="start", labelPadding=4)
@@ -503,4 +499,4 @@ def _interval_includes(result: Slice, value: float) -> bool:
     return not (within.low > value or within.high < value)
 
 
-Declared = TypeVar("Declared", bound="PointSet | Correction")
+_Declared = TypeVar("Declared", bound="PointSet | Correction")

@@ -36,12 +36,12 @@ if TYPE_CHECKING:
 if TYPE_CHECKING:
     Categories = NDArray[np.intp]
 
-TAILS = (0.025, 0.975)
-FEWEST_DEFINED = 0.9  # of the resamples: where fewer have a value there is no interval
-NEAR_ONE = 1 - 1e-12
-COSINE_R = "cosine_r"
-SHARES = ("magnitude", "solved")
-ONE_DIRECTION = "all words have one direction, so that kappa is 0 / 0"
+_TAILS = (0.025, 0.975)
+_FEWEST_DEFINED = 0.9  # of the resamples: where fewer have a value there is no interval
+_NEAR_ONE = 1 - 1e-12
+_COSINE_R = "cosine_r"
+_SHARES = ("magnitude", "solved")
+_ONE_DIRECTION = "all words have one direction, so that kappa is 0 / 0"
 UNAIDED = "no base pair"
 
 
@@ -79,7 +79,7 @@ def estimate_all(query_results: Sequence[QueryResults], bootstrap: Bootstrap) ->
     """Compute ``base_pairs.csv``: by point and query, and for all analogies of a point pooled."""
     rows = [
         {"point": point, "query": query, **estimate._asdict()}
-        for point, query, results in [*query_results, *pool_queries(query_results)]
+        for point, query, results in [*query_results, *_pool_queries(query_results)]
         for estimate in estimates(results, bootstrap)
     ]
     return pd.DataFrame(rows, columns=["point", "query", *PairEstimate._fields])
@@ -90,7 +90,7 @@ def estimates(results: Mapping[str, ProbeResult], bootstrap: Bootstrap) -> Itera
     for metric, result in results.items():
         yield from _mean_cosines(metric, result)
         if WORDS not in result.tables:
-            yield from solved_shares(metric, result, bootstrap)
+            yield from _solved_shares(metric, result, bootstrap)
             continue
         yield from _vocabulary_moments(metric, result)
         yield from _across_pairs(metric, result, bootstrap)
@@ -157,18 +157,18 @@ def _across_pairs(metric: str, result: ProbeResult, bootstrap: Bootstrap) -> Ite
 
     def magnitude(pair_indices: Sequence[int], weights: Floats) -> Floats:
         changes = is_changed[:, pair_indices][:, :, pair_indices]
-        return weighted_mean(weights, _off_diagonal_mean(changes))
+        return _weighted_mean(weights, _off_diagonal_mean(changes))
 
     statistics = {"fleiss": fleiss}
     if isfinite(result.spread):
         statistics["magnitude"] = magnitude
     for statistic, compute in statistics.items():
         row = empty_estimate(statistic, metric, "", size)
-        yield with_both_intervals(row, compute, weights, bootstrap, len(table.pairs))
+        yield _with_both_intervals(row, compute, weights, bootstrap, len(table.pairs))
     # No interval over pairs: the share is defined for all of them and falls with their number
     row = empty_estimate("unanimous", metric, "", size)
     is_unanimous = (directions == directions[:, :1]).all(axis=1)
-    yield with_word_interval(row, weighted_mean(weights, is_unanimous), bootstrap)
+    yield with_word_interval(row, _weighted_mean(weights, is_unanimous), bootstrap)
     kappas = _kappas_between_pairs(directions, weights)
     for i, j in combinations(range(len(table.pairs)), 2):
         row = empty_estimate("two_pairs", metric, table.pairs[j], (size[0], 2), table.pairs[i])
@@ -187,15 +187,15 @@ def _cosine_correlations(
     for i, pair in enumerate(table.pairs):
         other_pairs = [j for j in indices if j != i]
         r = _pearson_by_row(cosines[i, other_pairs], kappas[:, i, other_pairs])
-        yield with_word_interval(empty_estimate(COSINE_R, metric, "", size, pair), r, bootstrap)
+        yield with_word_interval(empty_estimate(_COSINE_R, metric, "", size, pair), r, bootstrap)
 
     def overall_r(pair_indices: Sequence[int], weights: Floats) -> Floats:
         cells = tuple(np.array(list(combinations(pair_indices, 2))).T)
         return _pearson_by_row(cosines[cells], kappas[: len(weights), *cells])
 
-    row = empty_estimate(COSINE_R, metric, "", size)
+    row = empty_estimate(_COSINE_R, metric, "", size)
     weights = np.ones((len(kappas), 1))
-    yield with_both_intervals(row, overall_r, weights, bootstrap, len(indices))
+    yield _with_both_intervals(row, overall_r, weights, bootstrap, len(indices))
 
 
 def _across_forms(metric: str, result: ProbeResult, bootstrap: Bootstrap) -> Iterator[PairEstimate]:
@@ -250,7 +250,7 @@ def _cohen_kappas(
         return means
 
     row = empty_estimate(statistic, metric, other, (len(first), len(defined_pairs)))
-    yield with_both_intervals(row, mean_kappa, weights, bootstrap, len(defined_pairs))
+    yield _with_both_intervals(row, mean_kappa, weights, bootstrap, len(defined_pairs))
     for pair, kappas_of_pair in zip(pairs, kappas, strict=True):
         row = empty_estimate(statistic, metric, other, (len(first), 1), pair)
         yield with_word_interval(row, kappas_of_pair, bootstrap)
@@ -280,7 +280,9 @@ def _off_diagonal_mean(matrices: NDArray[np.bool_]) -> Floats:
     return np.asarray(matrices[:, ~np.eye(n_pairs, dtype=bool)].mean(axis=1))
 
 
-def solved_shares(metric: str, result: ProbeResult, bootstrap: Bootstrap) -> Iterator[PairEstimate]:
+def _solved_shares(
+    metric: str, result: ProbeResult, bootstrap: Bootstrap
+) -> Iterator[PairEstimate]:
     """Yield the share of unrelated analogies solved by all base pairs, and by each of them."""
     for (role, _, pair_form), table in result.tables.items():
         other = role if pair_form == "base" else pair_form
@@ -290,16 +292,16 @@ def solved_shares(metric: str, result: ProbeResult, bootstrap: Bootstrap) -> Ite
         def share(
             pair_indices: Sequence[int], weights: Floats, solved: Floats = table.scores
         ) -> Floats:
-            return weighted_mean(weights, solved[:, pair_indices].mean(axis=1))
+            return _weighted_mean(weights, solved[:, pair_indices].mean(axis=1))
 
         row = empty_estimate("solved", metric, other, size)
-        yield with_both_intervals(row, share, weights, bootstrap, len(table.pairs))
+        yield _with_both_intervals(row, share, weights, bootstrap, len(table.pairs))
         for i, pair in enumerate(table.pairs):
             row = empty_estimate("solved", metric, other, (size[0], 1), pair)
             yield with_word_interval(row, share([i], weights), bootstrap)
 
 
-def pool_queries(query_results: Sequence[QueryResults]) -> Iterator[QueryResults]:
+def _pool_queries(query_results: Sequence[QueryResults]) -> Iterator[QueryResults]:
     """Yield the analogies of all queries that share a point, metric and base pairs, as ``all``."""
     by_pairs: dict[tuple[str, str, tuple[str, ...]], list[ProbeResult]] = {}
     for point, _, results in query_results:
@@ -353,7 +355,7 @@ def empty_estimate(
     return PairEstimate(statistic, metric, compared_with, pair, nan, words=size[0], pairs=size[1])
 
 
-def with_both_intervals(
+def _with_both_intervals(
     row: PairEstimate,
     compute: Callable[[Sequence[int], Floats], Floats],
     weights: Floats,
@@ -371,14 +373,14 @@ def with_both_intervals(
 
     def value_of(pair_indices: Sequence[int]) -> float:
         value = float(compute(pair_indices, weights[:1])[0])
-        if row.statistic != COSINE_R:
+        if row.statistic != _COSINE_R:
             return value
-        return atanh(min(max(value, -NEAR_ONE), NEAR_ONE))
+        return atanh(min(max(value, -_NEAR_ONE), _NEAR_ONE))
 
     low, high = jackknife_interval(value_of, n_pairs)
-    if row.statistic == COSINE_R:
+    if row.statistic == _COSINE_R:
         return row._replace(pairs_low=tanh(low), pairs_high=tanh(high))
-    minimum = 0 if row.statistic in SHARES else -1
+    minimum = 0 if row.statistic in _SHARES else -1
     return row._replace(pairs_low=max(low, minimum), pairs_high=min(high, 1))
 
 
@@ -391,11 +393,11 @@ def with_word_interval(row: PairEstimate, values: Floats, bootstrap: Bootstrap) 
         return row._replace(reason=reason)
     value, drawn = float(values[0]), values[1:]
     if not isfinite(value):
-        return row._replace(reason=ONE_DIRECTION)
+        return row._replace(reason=_ONE_DIRECTION)
     finite = drawn[np.isfinite(drawn)]
-    if len(finite) < FEWEST_DEFINED * len(drawn) or not len(drawn):
+    if len(finite) < _FEWEST_DEFINED * len(drawn) or not len(drawn):
         return row._replace(value=value)
-    low, high = np.quantile(finite, TAILS).tolist()
+    low, high = np.quantile(finite, _TAILS).tolist()
     return row._replace(value=value, low=low, high=high)
 
 
@@ -415,10 +417,10 @@ def jackknife_interval(
     )
     squares = float(((leave_one_out - leave_one_out.mean()) ** 2).sum())
     error = sqrt((n_pairs - 1) / n_pairs * squares)
-    half_width = float(stdtrit(n_pairs - 1, TAILS[1])) * error
+    half_width = float(stdtrit(n_pairs - 1, _TAILS[1])) * error
     return estimate - half_width, estimate + half_width
 
 
-def weighted_mean(weights: Floats, values: Floats | NDArray[np.bool_]) -> Floats:
+def _weighted_mean(weights: Floats, values: Floats | NDArray[np.bool_]) -> Floats:
     """Average the words' values by each weighting. Shapes: (R, words), (words,) -> (R,)."""
     return np.asarray(weights @ values / weights.sum(axis=1))

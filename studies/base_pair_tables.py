@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from biasbridge.analysis.tables import Tables
     from biasbridge.stats.arrays import Floats
 
-Key = tuple[str, str, str]  # set, form, form of the pairs
-WORDS: Key = ("words", "base", "base")
-NAMING = ("method", "direction", "dose", "stereotype", "sentences", "changed", "dim", "seed")
-TITLES = {
+_Key = tuple[str, str, str]  # set, form, form of the pairs
+WORDS: _Key = ("words", "base", "base")
+_NAMING = ("method", "direction", "dose", "stereotype", "sentences", "changed", "dim", "seed")
+_TITLES = {
     "fleiss": "Fleiss kappa of the pairs",
     "unanimous": "one direction for all pairs",
     "magnitude": "changes of magnitude",
@@ -38,7 +38,7 @@ TITLES = {
     "measures": "with {}",
 }
 # Tables of the page with one column per base pair
-BY_PAIR = {
+_BY_PAIR = {
     "Pairs against their other forms, Cohen's kappa (table 3)": "pair_form",
     "Words against their other forms, Cohen's kappa (table 4)": "word_form",
     "Directions against those known, Cohen's kappa (table 5)": "truth",
@@ -46,10 +46,10 @@ BY_PAIR = {
     "r of the cosine of two pairs' differences and their kappa (figure 2)": "cosine_r",
     "Unrelated analogies that each pair solves": "solved",
 }
-INTERVALS = ("value", "low", "high", "pairs_low", "pairs_high")
+_INTERVALS = ("value", "low", "high", "pairs_low", "pairs_high")
 FORMS = ("base", "plural", "capital", "upper")
-KAPPAS = ("fleiss", "pair_form", "word_form", "truth", "measures")
-ENDS = ["value", "low", "high", "pairs_low", "pairs_high", "published"]
+_KAPPAS = ("fleiss", "pair_form", "word_form", "truth", "measures")
+_ENDS = ["value", "low", "high", "pairs_low", "pairs_high", "published"]
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class ProbeResult:
     """
 
     metric: str
-    tables: Mapping[Key, PairScoreTable]
+    tables: Mapping[_Key, PairScoreTable]
     means: Floats
     spreads: Floats
     size: int
@@ -159,7 +159,7 @@ def _probe_result(metric: str, rows: pd.DataFrame) -> ProbeResult:
     )
 
 
-def _score_tables(rows: pd.DataFrame) -> dict[Key, PairScoreTable]:
+def _score_tables(rows: pd.DataFrame) -> dict[_Key, PairScoreTable]:
     tables = {}
     for key, part in rows.groupby(["set", "form", "pair_form"], sort=False):
         words, pairs = as_text(part, "word"), tuple(dict.fromkeys(as_text(part, "pair")))
@@ -193,7 +193,7 @@ def _likeness_by_role(rows: pd.DataFrame) -> dict[str, tuple[float, float, int]]
 
 def point_names(points: pd.DataFrame) -> dict[str, str]:
     """Name each point: its embedding, the columns that vary, and a stamp for generated data."""
-    columns = {name: as_labels(points, name) for name in NAMING if name in points}
+    columns = {name: as_labels(points, name) for name in _NAMING if name in points}
     varying = [
         [f"{name} {value}" for value in values]
         for name, values in columns.items()
@@ -206,9 +206,9 @@ def point_names(points: pd.DataFrame) -> dict[str, str]:
     return {point: ", ".join(filter(None, parts)) for point, *parts in rows}
 
 
-def estimate_title(statistic: str, other: str) -> str:
+def _estimate_title(statistic: str, other: str) -> str:
     """Return the title of an estimate in tables and figures."""
-    return TITLES[statistic].format(other.replace("_", " "))
+    return _TITLES[statistic].format(other.replace("_", " "))
 
 
 def report_tables(estimates: pd.DataFrame) -> dict[str, pd.DataFrame]:
@@ -216,7 +216,7 @@ def report_tables(estimates: pd.DataFrame) -> dict[str, pd.DataFrame]:
     overall = estimates[estimates["pair"].eq("")]
     extra = ["published"] if "published" in estimates else []
     tables = {"Every estimate over all pairs (tables 1 and 2)": _estimate_columns(overall, *extra)}
-    for heading, statistic in BY_PAIR.items():
+    for heading, statistic in _BY_PAIR.items():
         rows = estimates[estimates["statistic"].eq(statistic)]
         by_pair = rows.assign(pair=rows["pair"].replace("", "all"))
         wide = by_pair.pivot_table(
@@ -236,7 +236,7 @@ def _drop_constant_names(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _estimate_columns(rows: pd.DataFrame, *extra_columns: str) -> pd.DataFrame:
-    names = ("vectors", "query", "statistic", "metric", "compared_with", "pair", *INTERVALS)
+    names = ("vectors", "query", "statistic", "metric", "compared_with", "pair", *_INTERVALS)
     columns = [
         name for name in (*names, *extra_columns, "words", "pairs", "reason") if name in rows
     ]
@@ -267,16 +267,16 @@ def base_pair_charts(
     point, query, results = first
     rows = estimates[estimates["point"].eq(point) & estimates["query"].eq(query)]
     title = f"{names[point]}, {query}"
-    word, scores = word_scores(results)
-    cosines, kappas = two_pairs(rows, results), overall_kappas(rows)
+    word, scores = _word_scores(results)
+    cosines, kappas = two_pairs(rows, results), _overall_kappas(rows)
     return {
-        "base_pairs_word": (word_chart(scores, results, f"Scores of {word}: {title}"), scores),
-        "base_pairs_cosine": (cosine_chart(cosines, title), cosines),
-        "base_pairs_agreement": (agreement_chart(kappas, title), kappas),
+        "base_pairs_word": (_word_chart(scores, results, f"Scores of {word}: {title}"), scores),
+        "base_pairs_cosine": (_cosine_chart(cosines, title), cosines),
+        "base_pairs_agreement": (_agreement_chart(kappas, title), kappas),
     }
 
 
-def word_scores(results: Mapping[str, ProbeResult]) -> tuple[str, pd.DataFrame]:
+def _word_scores(results: Mapping[str, ProbeResult]) -> tuple[str, pd.DataFrame]:
     """Return the first word with most forms, and its scores by metric, form and pair."""
     first = next(iter(results.values()))
     form_tables = [table for key, table in first.tables.items() if key[::2] == WORDS[::2]]
@@ -297,7 +297,7 @@ def word_scores(results: Mapping[str, ProbeResult]) -> tuple[str, pd.DataFrame]:
     return chosen, pd.DataFrame(rows)
 
 
-def word_chart(scores: pd.DataFrame, results: Mapping[str, ProbeResult], title: str) -> Drawing:
+def _word_chart(scores: pd.DataFrame, results: Mapping[str, ProbeResult], title: str) -> Drawing:
     """Draw scores by base pair, a line per form; dashed: vocabulary mean +- standard deviation."""
     pairs = list(next(iter(results.values())).pairs)
     levels = [
@@ -348,7 +348,7 @@ def two_pairs(estimates: pd.DataFrame, results: Mapping[str, ProbeResult]) -> pd
     return pd.DataFrame(rows, columns=["metric", "pair", "compared_with", "cosine", "kappa"])
 
 
-def cosine_chart(cosines: pd.DataFrame, title: str) -> Drawing:
+def _cosine_chart(cosines: pd.DataFrame, title: str) -> Drawing:
     """Draw kappa against cosine of every two base pairs, one panel per metric (figure 2)."""
     points = alt.Chart().mark_point(filled=True, size=28, opacity=0.8, color=PALETTE[0])
     panel = points.encode(
@@ -359,18 +359,18 @@ def cosine_chart(cosines: pd.DataFrame, title: str) -> Drawing:
     return finish(chart, f"Agreement of two pairs by the cosine of their differences: {title}")
 
 
-def overall_kappas(estimates: pd.DataFrame) -> pd.DataFrame:
+def _overall_kappas(estimates: pd.DataFrame) -> pd.DataFrame:
     """Return the kappas over all pairs, with their intervals and the published numbers."""
-    is_kappa = estimates["statistic"].isin(KAPPAS) & estimates["pair"].eq("")
+    is_kappa = estimates["statistic"].isin(_KAPPAS) & estimates["pair"].eq("")
     kappas = estimates[is_kappa & estimates["value"].notna()]
     titles = [
-        estimate_title(statistic, other)
+        _estimate_title(statistic, other)
         for statistic, other in zip(kappas["statistic"], kappas["compared_with"], strict=True)
     ]
-    return kappas.assign(estimate=titles).reindex(columns=["estimate", "metric", *ENDS])
+    return kappas.assign(estimate=titles).reindex(columns=["estimate", "metric", *_ENDS])
 
 
-def agreement_chart(kappas: pd.DataFrame, title: str) -> Drawing:
+def _agreement_chart(kappas: pd.DataFrame, title: str) -> Drawing:
     """Draw every kappa over all pairs with its two intervals and the published number, if any."""
     metrics = list(dict.fromkeys(kappas["metric"]))
     axis_title = "kappa; thick: 95% over words, thin: over base pairs"

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from biasbridge.analysis.tables import Tables
 
-NOTES = (
+_NOTES = (
     "All numbers are about the score of a single model, because that is what one usually has. sd:"
     " standard deviation of models of one strength. Intervals are 95%, over seeds.",
     "slope: change of the score per unit of strength, in sd; r: correlation of strength and score"
@@ -36,7 +36,7 @@ NOTES = (
     "Synthetic corpora are small and simple, and in real text only what stands near chosen words is"
     " planted: a score that fails here is in doubt, a score that passes is not proven.",
 )
-SHOWN = (
+_SHOWN = (
     *("metric", "convention", "material", "subject", "models", "slope", "slope_low", "slope_high"),
     *("r", "placebo_r", "offset", "off_target", "false_alarms", "smallest_strength", "verdict"),
     *("verdict_again", "why"),
@@ -98,18 +98,18 @@ class Certificate(Fileless):
         if len(certified.training):
             written["certificate_training"] = certified.training
         shown = {
-            "Verdict on each score": certified.certificate[[*SHOWN]],
+            "Verdict on each score": certified.certificate[[*_SHOWN]],
             "Effects of choices that are no bias": certified.choices,
             "Score by training steps": certified.training,
         }
         title = f"Which scores follow a planted {self.planted.replace('_', ' ')}?"
         drawings = certificate_charts(certified, self.planted)
-        answer = summarise(certified.certificate)
-        conclusion = Conclusion(title, answer, written, shown, drawings, NOTES)
+        answer = _summarise(certified.certificate)
+        conclusion = Conclusion(title, answer, written, shown, drawings, _NOTES)
         return conclude(conclusion, tables.points, folder, console)
 
 
-def summarise(certificate: pd.DataFrame) -> str:
+def _summarise(certificate: pd.DataFrame) -> str:
     """Say in one sentence how many scores got each verdict."""
     from biasbridge.analysis.naming import with_count
     from biasbridge.studies.certificate_verdicts import SCORE_VERDICTS

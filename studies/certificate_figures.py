@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from biasbridge.studies.certificate_tables import CertificateTables
 
 
-LABELS = {DETECTS_HALF: "half", DETECTS_PART: "strong only"}  # else: the verdict
-DETECTION = {DETECTS_HALF: 3, DETECTS_PART: 1, NOT_GRADED: 0}  # shades
-COLOURS = {DOES_NOT_DETECT: "#eeeeee", CANNOT_TELL: "#f8f8f8", NOT_ESTIMATED: "white"}
-FAULT = "#f2d7c9"
+_LABELS = {DETECTS_HALF: "half", DETECTS_PART: "strong only"}  # else: the verdict
+_DETECTION = {DETECTS_HALF: 3, DETECTS_PART: 1, NOT_GRADED: 0}  # shades
+_COLOURS = {DOES_NOT_DETECT: "#eeeeee", CANNOT_TELL: "#f8f8f8", NOT_ESTIMATED: "white"}
+_FAULT = "#f2d7c9"
 
 
 def certificate_charts(tables: CertificateTables, planted: str) -> dict[str, Drawing]:
@@ -40,10 +40,10 @@ def certificate_charts(tables: CertificateTables, planted: str) -> dict[str, Dra
     )
     drawings = {
         "certificate": verdict_chart(certificate),
-        "certificate_curves": curve_chart(curves, planted.replace("_", " ")),
+        "certificate_curves": _curve_chart(curves, planted.replace("_", " ")),
     }
     if len(progress := _training_progress(training)):
-        drawings["certificate_training"] = training_chart(progress)
+        drawings["certificate_training"] = _training_chart(progress)
     return drawings
 
 
@@ -87,12 +87,14 @@ def _verdict_panel(table: pd.DataFrame) -> alt.LayerChart | alt.FacetChart:
             "score": _score_label(row),
             "subject": row["subject"],
             "verdict": row["verdict"],
-            "text": LABELS.get(row["verdict"], row["verdict"]) + _r_text(row),
+            "text": _LABELS.get(row["verdict"], row["verdict"]) + _r_text(row),
         }
         for row in row_dicts(table)
     ]
-    detection = {verdict: shades(4)[shade] for verdict, shade in DETECTION.items()}
-    colours = {verdict: {**COLOURS, **detection}.get(verdict, FAULT) for verdict in SCORE_VERDICTS}
+    detection = {verdict: shades(4)[shade] for verdict, shade in _DETECTION.items()}
+    colours = {
+        verdict: {**_COLOURS, **detection}.get(verdict, _FAULT) for verdict in SCORE_VERDICTS
+    }
     axis = alt.Axis(
         labelAngle=0,
         labelOverlap=False,
@@ -112,7 +114,7 @@ def _verdict_panel(table: pd.DataFrame) -> alt.LayerChart | alt.FacetChart:
     return chart.properties(width=alt.Step(104), height=alt.Step(17))
 
 
-def curve_chart(curves: pd.DataFrame, planted: str) -> Drawing:
+def _curve_chart(curves: pd.DataFrame, planted: str) -> Drawing:
     """Draw mean score and interval by strength, a panel per metric (its first convention)."""
     first_convention = curves.groupby("metric", sort=False)["convention"].transform("first")
     rows = curves[curves["convention"] == first_convention].drop(columns="convention")
@@ -136,7 +138,7 @@ def curve_chart(curves: pd.DataFrame, planted: str) -> Drawing:
     return finish(figure, title, _stamps(subjects))
 
 
-def training_chart(progress: pd.DataFrame) -> Drawing:
+def _training_chart(progress: pd.DataFrame) -> Drawing:
     """Draw the share of the final score by training steps, one panel per metric."""
     subjects = list(dict.fromkeys(progress["subject"]))
     share = alt.Scale(domain=[-0.5, 1.5], clamp=True)

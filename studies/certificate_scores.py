@@ -32,28 +32,28 @@ if TYPE_CHECKING:
     from biasbridge.analysis.tables import Tables
     from biasbridge.stats.arrays import Floats
 
-LABEL_BIAS = "label_bias"
-CORRELATION_P = "t"  # the p of a correlation of 0, which does not test for an unbiased model
-ANY_CASE = ",case=lower"  # experiments add it to every convention: planted words are lower case
+_LABEL_BIAS = "label_bias"
+_CORRELATION_P = "t"  # the p of a correlation of 0, which does not test for an unbiased model
+_ANY_CASE = ",case=lower"  # experiments add it to every convention: planted words are lower case
 TRAINING_STEPS = "training_steps"  # of models stopped early; NaN: trained to the end
-CORPUS = ("sentences", "dim", "posts", "classifier")
-FIRST_TOKEN = re.compile(r",first_token=([^,]+)")  # first token of a causal model's texts
-ENCODED = ("layer", "pooling", "first_token")
-SETTINGS = (*CORPUS, *ENCODED, TRAINING_STEPS)
-DEFAULTS = {"layer": "-1", "pooling": "mean", "first_token": "own"}
+_CORPUS = ("sentences", "dim", "posts", "classifier")
+_FIRST_TOKEN = re.compile(r",first_token=([^,]+)")  # first token of a causal model's texts
+_ENCODED = ("layer", "pooling", "first_token")
+SETTINGS = (*_CORPUS, *_ENCODED, TRAINING_STEPS)
+_DEFAULTS = {"layer": "-1", "pooling": "mean", "first_token": "own"}
 TRAINED, UNTRAINED = "", "0"  # STEPS of models trained to the end, and of random models
-NAMES = ("metric", "convention", "material", "subject", "query")
-KEY_LENGTH = 8
-OFF_TARGET_COLUMN = "off_target"  # strength of a stereotype of other words
+_NAMES = ("metric", "convention", "material", "subject", "query")
+_KEY_LENGTH = 8
+_OFF_TARGET_COLUMN = "off_target"  # strength of a stereotype of other words
 # A reading is a score of one model. sign: -1 where a lower score is more biased
-NUMBERS = ("strength", OFF_TARGET_COLUMN, "seed", "sign", "value", "low", "high", "p", "unbiased")
-READING = (*NAMES, *SETTINGS, *NUMBERS, "model")
+_NUMBERS = ("strength", _OFF_TARGET_COLUMN, "seed", "sign", "value", "low", "high", "p", "unbiased")
+_READING = (*_NAMES, *SETTINGS, *_NUMBERS, "model")
 FEWEST_SEEDS = 3
-POWER = 0.8
+_POWER = 0.8
 # What one score needs to tell a strength from none with this power, in standard deviations
-DETECTABLE = float(ndtri(1 - ALPHA / 2) + ndtri(POWER))
-ONE_SIDED = 0.9  # level of an interval, each end of which is one-sided at 5%
-NEAR_NONE = 0.25  # of the largest strength: up to there responses to s and -s cancel
+DETECTABLE = float(ndtri(1 - ALPHA / 2) + ndtri(_POWER))
+_ONE_SIDED = 0.9  # level of an interval, each end of which is one-sided at 5%
+_NEAR_NONE = 0.25  # of the largest strength: up to there responses to s and -s cancel
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ def read_scores(tables: Tables, planted: str) -> list[StrengthScores]:
 
 
 def read_readings(tables: Tables, planted: str) -> pd.DataFrame:
-    """Read the scores of all models, or for ``label_bias`` the gaps, with the columns ``READING``.
+    """Read the scores of all models, or for ``label_bias`` the gaps, with the columns ``_READING``.
 
     Raises ``InputError`` if the points have no number in ``planted``, or no strength 0 with others
     above it.
@@ -104,7 +104,7 @@ def read_readings(tables: Tables, planted: str) -> pd.DataFrame:
         raise InputError(
             f"the points have no number in {planted!r}; plant a bias of known strength"
         )
-    rows = _gap_rows(tables) if planted == LABEL_BIAS else _score_rows(tables)
+    rows = _gap_rows(tables) if planted == _LABEL_BIAS else _score_rows(tables)
     joined = rows.merge(points[[name for name in points if name not in rows or name == "point"]])
     strengths = as_float(joined, planted)
     joined = joined[np.isfinite(strengths)].assign(strength=strengths[np.isfinite(strengths)])
@@ -114,8 +114,8 @@ def read_readings(tables: Tables, planted: str) -> pd.DataFrame:
     names = zip(as_text(joined, "metric"), as_text(joined, "convention"), strict=True)
     is_reversed = (scale_max <= unbiased) ^ np.array([_falls(*name) for name in names])
     off_target = (
-        as_float(joined, OFF_TARGET_COLUMN)
-        if OFF_TARGET_COLUMN in joined
+        as_float(joined, _OFF_TARGET_COLUMN)
+        if _OFF_TARGET_COLUMN in joined
         else np.zeros(len(joined))
     )
     models = as_text(joined, "unit_key") if "unit_key" in joined else [""] * len(joined)
@@ -125,9 +125,9 @@ def read_readings(tables: Tables, planted: str) -> pd.DataFrame:
         subject=_subjects(joined),
         sign=np.where(is_reversed, -1, 1),
         off_target=np.nan_to_num(off_target),
-        model=[key[:KEY_LENGTH] for key in models],
+        model=[key[:_KEY_LENGTH] for key in models],
     )
-    return joined[[*READING]]
+    return joined[[*_READING]]
 
 
 def strength_scores(readings: pd.DataFrame) -> list[StrengthScores]:
@@ -136,11 +136,11 @@ def strength_scores(readings: pd.DataFrame) -> list[StrengthScores]:
     """
     if "material" not in readings:  # recorded before there was any other
         readings = readings.assign(material=SYNTHETIC)
-    texts = {name: as_text(readings, name) for name in (*NAMES, *SETTINGS, "model")}
-    readings = readings.assign(**_settings(readings), **{n: texts[n] for n in (*NAMES, "model")})
+    texts = {name: as_text(readings, name) for name in (*_NAMES, *SETTINGS, "model")}
+    readings = readings.assign(**_settings(readings), **{n: texts[n] for n in (*_NAMES, "model")})
     return [
-        _strength_scores(dict(zip((*NAMES, *SETTINGS), map(str, key), strict=True)), group)
-        for key, group in readings.groupby([*NAMES, *SETTINGS], sort=False)
+        _strength_scores(dict(zip((*_NAMES, *SETTINGS), map(str, key), strict=True)), group)
+        for key, group in readings.groupby([*_NAMES, *SETTINGS], sort=False)
     ]
 
 
@@ -162,7 +162,7 @@ def default_setting(all_scores: Sequence[StrengthScores]) -> list[StrengthScores
             largest[material, subject] = tuple(training)
     selected: dict[tuple[str, ...], StrengthScores] = {}
     for scores in all_scores:
-        is_default = all(scores.setting[name] in ("", value) for name, value in DEFAULTS.items())
+        is_default = all(scores.setting[name] in ("", value) for name, value in _DEFAULTS.items())
         if is_default and _training_setting(scores) == largest.get(_kind(scores)):
             metric, convention = scores.names["metric"], scores.names["convention"]
             selected.setdefault((metric, convention, *_kind(scores)), scores)
@@ -250,7 +250,7 @@ def measure_properties(
         slope_estimate,
         r,
         smallest,
-        jackknife(partial(offset, unbiased=scores.unbiased), values[:, at_zero], ONE_SIDED),
+        jackknife(partial(offset, unbiased=scores.unbiased), values[:, at_zero], _ONE_SIDED),
         _off_target(scores),
         tuple(_steps(scores)),
         false_alarms(scores.p[:, at_zero], scores.excludes_unbiased[:, at_zero]),
@@ -274,22 +274,22 @@ def false_alarms(p: Floats, excludes_unbiased: Floats) -> FalseAlarms:
 def _off_target(scores: StrengthScores) -> Estimate:
     """Estimate the change by a stereotype of other words, from models of the same seeds near 0."""
     strengths = scores.strengths
-    is_near = np.abs(strengths) <= NEAR_NONE * np.abs(strengths).max()
+    is_near = np.abs(strengths) <= _NEAR_NONE * np.abs(strengths).max()
     is_near &= np.isin(-strengths, strengths)
 
     def change(joined: Floats) -> Floats:
         values = joined[..., :-1]
         moved = joined[..., -1] - nan_mean(values[..., is_near], axis=-1)
-        return in_spreads(nan_mean(moved, axis=-1), spread_within(values))
+        return _in_spreads(nan_mean(moved, axis=-1), _spread_within(values))
 
     has_both = np.isfinite(scores.off_target) & np.isfinite(scores.column(0.0))
     joined = np.column_stack([scores.scores, scores.off_target])[has_both]
-    return jackknife(change, joined, ONE_SIDED) if len(joined) >= FEWEST_SEEDS else Estimate()
+    return jackknife(change, joined, _ONE_SIDED) if len(joined) >= FEWEST_SEEDS else Estimate()
 
 
 def _steps(scores: StrengthScores) -> Iterator[Step]:
     """Yield the changes of the mean score from lower to higher strengths, where both exist."""
-    spread = float(spread_within(scores.scores))
+    spread = float(_spread_within(scores.scores))
     for sign in (-1, 1):
         sizes = np.unique(np.abs(scores.strengths[np.sign(scores.strengths) == sign]))
         if not len(sizes) or not spread > 0:
@@ -297,7 +297,7 @@ def _steps(scores: StrengthScores) -> Iterator[Step]:
         half = sizes[np.abs(sizes - sizes[-1] / 2).argmin()]
         for inner, outer in ((0.0, half), (half, sizes[-1])):
             start, end = sorted((sign * float(inner), sign * float(outer)))
-            change = mean_interval(scores.column(end) - scores.column(start), ONE_SIDED)
+            change = mean_interval(scores.column(end) - scores.column(start), _ONE_SIDED)
             if start < end and isfinite(change.value):
                 in_sd = Estimate(*(value / spread for value in change))
                 yield Step(start, end, in_sd, bool(outer == sizes[-1]))
@@ -317,14 +317,14 @@ def _score_rows(tables: Tables) -> pd.DataFrame:
     rows = rows[np.isfinite(as_float(rows, "unbiased"))]
     first_parts = rows.groupby(["metric", "convention", "query"])["part"].transform("first")
     rows = rows[rows["part"] == first_parts]  # a whole set comes before its parts
-    conventions = [name.replace(ANY_CASE, "") for name in as_text(rows, "convention")]
-    matches = [FIRST_TOKEN.search(name) for name in conventions]
+    conventions = [name.replace(_ANY_CASE, "") for name in as_text(rows, "convention")]
+    matches = [_FIRST_TOKEN.search(name) for name in conventions]
     rows = rows.assign(
-        convention=[FIRST_TOKEN.sub("", name) for name in conventions],
-        first_token=[match[1] if match else DEFAULTS["first_token"] for match in matches],
+        convention=[_FIRST_TOKEN.sub("", name) for name in conventions],
+        first_token=[match[1] if match else _DEFAULTS["first_token"] for match in matches],
     )
     p = as_float(rows, "p_value")
-    p = np.where(np.array(as_text(rows, "p_method")) == CORRELATION_P, np.nan, p)
+    p = np.where(np.array(as_text(rows, "p_method")) == _CORRELATION_P, np.nan, p)
     return rows.assign(p=p)
 
 
@@ -375,7 +375,7 @@ def _strength_scores(names: Mapping[str, str], rows: pd.DataFrame) -> StrengthSc
     low, high, unbiased = (as_float(rows, name) for name in ("low", "high", "unbiased"))
     outside = np.where(np.isfinite(low), (low > unbiased) | (high < unbiased), np.nan)
     rows = rows.assign(outside=outside, value=rows["sign"] * as_float(rows, "value"))
-    has_other_words = as_float(rows, OFF_TARGET_COLUMN) != 0
+    has_other_words = as_float(rows, _OFF_TARGET_COLUMN) != 0
     scores, p, excluded = (
         rows[~has_other_words].pivot_table(
             index="seed", columns="strength", values=name, dropna=False
@@ -385,7 +385,7 @@ def _strength_scores(names: Mapping[str, str], rows: pd.DataFrame) -> StrengthSc
     strengths = sorted({0.0, *scores.columns})
     others = rows[has_other_words]
     # Of a reversed stereotype the score that the same one would have, by its change from 0
-    reversed_ones = as_float(others, OFF_TARGET_COLUMN) < 0
+    reversed_ones = as_float(others, _OFF_TARGET_COLUMN) < 0
     if reversed_ones.any():
         zero = scores.reindex(others["seed"], columns=[0.0])[0.0].to_numpy()
         mirrored = 2 * zero - as_float(others, "value")
@@ -395,7 +395,7 @@ def _strength_scores(names: Mapping[str, str], rows: pd.DataFrame) -> StrengthSc
         table.reindex(columns=strengths).to_numpy(dtype=float) for table in (scores, p, excluded)
     )
     return StrengthScores(
-        {name: names[name] for name in NAMES},
+        {name: names[name] for name in _NAMES},
         {name: names[name] for name in SETTINGS},
         np.array(strengths),
         np.asarray(scores.index, dtype=float),
@@ -404,7 +404,7 @@ def _strength_scores(names: Mapping[str, str], rows: pd.DataFrame) -> StrengthSc
         claims,
         float(rows["sign"].iloc[0] * unbiased[0]),
         off_target.to_numpy(dtype=float),
-        digest_of(sorted(set(rows["model"])))[:KEY_LENGTH],
+        digest_of(sorted(set(rows["model"])))[:_KEY_LENGTH],
     )
 
 
@@ -423,7 +423,7 @@ def _kind(scores: StrengthScores) -> tuple[str, str]:
 
 
 def _training_setting(scores: StrengthScores) -> tuple[str, ...]:
-    return tuple(scores.setting[name] for name in (*CORPUS, TRAINING_STEPS))
+    return tuple(scores.setting[name] for name in (*_CORPUS, TRAINING_STEPS))
 
 
 def mean_interval(values: Floats, level: float = 0.95) -> Estimate:
@@ -463,7 +463,7 @@ def jackknife(
     return _t_interval(value, error, n, level) if isfinite(error) else Estimate()
 
 
-def spread_within(values: Floats) -> Floats:
+def _spread_within(values: Floats) -> Floats:
     """Compute the pooled standard deviation of models of one strength; 0 below rounding errors."""
     deviations = values - nan_mean(values, axis=-2)[..., None, :]
     df = (np.isfinite(values).sum(axis=-2) - 1).clip(0).sum(axis=-1)
@@ -483,12 +483,12 @@ def slope(values: Floats, strengths: Floats) -> Floats:
     products = np.nansum(x * (values - nan_mean(values, axis=-1)[..., None]), axis=-1)
     with np.errstate(divide="ignore", invalid="ignore"):
         slopes = np.where(squares > 0, products / squares, np.nan)
-        return in_spreads(nan_mean(slopes, axis=-1), spread_within(values))
+        return _in_spreads(nan_mean(slopes, axis=-1), _spread_within(values))
 
 
 def offset(at_zero: Floats, unbiased: float) -> Floats:
     """Compute the mean value at strength 0 minus the unbiased one, in their standard deviation."""
-    return in_spreads(nan_mean(at_zero, axis=(-2, -1)) - unbiased, spread_within(at_zero))
+    return _in_spreads(nan_mean(at_zero, axis=(-2, -1)) - unbiased, _spread_within(at_zero))
 
 
 def strength_correlation(values: Floats, strengths: Floats) -> Floats:
@@ -537,7 +537,9 @@ def smallest_strength(values: Floats, strengths: Floats) -> Floats:
 
 def _where_power_is_reached(power: Floats, n_scores: Floats, sizes: Floats) -> Floats:
     """Interpolate the size from which on the power is .8, between the last without and the next."""
-    reaches = np.flip(np.logical_and.accumulate(np.flip(power >= POWER, axis=-1), axis=-1), axis=-1)
+    reaches = np.flip(
+        np.logical_and.accumulate(np.flip(power >= _POWER, axis=-1), axis=-1), axis=-1
+    )
     last = (~reaches).sum(axis=-1, keepdims=True) - 1
     pair = np.minimum(np.concatenate([last, last + 1], axis=-1), len(sizes) - 1)
     ends = np.take_along_axis(power, pair, axis=-1)
@@ -546,7 +548,7 @@ def _where_power_is_reached(power: Floats, n_scores: Floats, sizes: Floats) -> F
     below, above = np.moveaxis(ndtri(np.clip(ends, margin, 1 - margin)), -1, 0)
     low, high = np.moveaxis(sizes[pair], -1, 0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        fraction = np.minimum(1.0, (ndtri(POWER) - below) / (above - below))
+        fraction = np.minimum(1.0, (ndtri(_POWER) - below) / (above - below))
         return np.where(last[..., 0] == len(sizes) - 1, np.inf, low + fraction * (high - low))
 
 
@@ -557,7 +559,7 @@ def nan_mean(values: Floats, axis: int | tuple[int, ...]) -> Floats:
         return np.asarray(np.nanmean(values, axis=axis))
 
 
-def in_spreads(difference: Floats, spread: Floats) -> Floats:
+def _in_spreads(difference: Floats, spread: Floats) -> Floats:
     """Divide by standard deviations; 0 where both are 0, NaN where only the deviation is."""
     return np.where(
         spread > 0, difference / np.where(spread > 0, spread, 1), np.where(difference, np.nan, 0.0)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from biasbridge.stats.intervals import Estimate
     from biasbridge.studies.certificate_scores import MetricProperties, StrengthScores
 
-CHOICES = {
+_CHOICES = {
     "query": "word list or templates",
     "sentences": "size of the corpus",
     "dim": "length of the vectors",
@@ -41,14 +41,14 @@ CHOICES = {
     "pooling": "pooling",
     "first_token": "first token",
 }
-FEWEST_MODELS = 3
-PLACEBO = "placebo"
-CertificateRow = dict[str, object]
-Names = tuple[str, ...]
-RESAMPLED_STUDIES = 200
-SLOPE = 12.0  # sd from no bias to the whole: more than one score needs, as WEAT and likelihoods
-FORECAST_STUDIES = 100
-NOT_EXCLUDED = " not excluded"  # of the figure of a fault
+_FEWEST_MODELS = 3
+_PLACEBO = "placebo"
+_CertificateRow = dict[str, object]
+_Names = tuple[str, ...]
+_RESAMPLED_STUDIES = 200
+_SLOPE = 12.0  # sd from no bias to the whole: more than one score needs, as WEAT and likelihoods
+_FORECAST_STUDIES = 100
+_NOT_EXCLUDED = " not excluded"  # of the figure of a fault
 
 
 class CertificateTables(NamedTuple):
@@ -62,18 +62,18 @@ class CertificateTables(NamedTuple):
 
 def certify(all_scores: Sequence[StrengthScores], resamples: int) -> CertificateTables:
     """Compute the tables of every metric, convention, material and subject, in their order."""
-    settings_by_metric: dict[Names, list[StrengthScores]] = defaultdict(list)
+    settings_by_metric: dict[_Names, list[StrengthScores]] = defaultdict(list)
     for scores in all_scores:
         settings_by_metric[_metric_names(scores)].append(scores)
-    rows: list[CertificateRow] = []
-    curves: list[CertificateRow] = []
-    choices: list[CertificateRow] = []
-    training: list[CertificateRow] = []
+    rows: list[_CertificateRow] = []
+    curves: list[_CertificateRow] = []
+    choices: list[_CertificateRow] = []
+    training: list[_CertificateRow] = []
     for scores in default_setting(all_scores):
         if not scores.n_models:
             continue
         alternatives = settings_by_metric[_metric_names(scores)]
-        random = random_models(scores, alternatives)
+        random = _random_models(scores, alternatives)
         properties = measure_properties(scores, random, resamples)
         verdict, why = judge_score(properties)
         rows.append(
@@ -84,7 +84,7 @@ def certify(all_scores: Sequence[StrengthScores], resamples: int) -> Certificate
                 **_property_columns(properties),
                 "verdict": verdict,
                 "verdict_of_change": judge_score(properties, change_alone=True)[0],
-                "verdict_again": share_with_verdict(verdict, scores, random, resamples),
+                "verdict_again": _share_with_verdict(verdict, scores, random, resamples),
                 "why": why,
                 "models_key": scores.key,
             }
@@ -103,13 +103,13 @@ def _with_placebo(certificate: pd.DataFrame) -> pd.DataFrame:
     if certificate.empty:
         return certificate
     models = [certificate["material"], certificate["subject"]]
-    of_placebos = certificate["r"].abs().where(certificate["metric"] == PLACEBO)
+    of_placebos = certificate["r"].abs().where(certificate["metric"] == _PLACEBO)
     placebo_r = of_placebos.groupby(models).transform("max")
     certificate.insert([*certificate].index("r_high") + 1, "placebo_r", placebo_r)
     return certificate
 
 
-def _property_columns(properties: MetricProperties) -> CertificateRow:
+def _property_columns(properties: MetricProperties) -> _CertificateRow:
     return {
         **_estimate_columns("slope", properties.slope),
         **_estimate_columns("r", properties.r),
@@ -121,11 +121,11 @@ def _property_columns(properties: MetricProperties) -> CertificateRow:
     }
 
 
-def _metric_names(scores: StrengthScores) -> Names:
+def _metric_names(scores: StrengthScores) -> _Names:
     return tuple(scores.names[name] for name in ("metric", "convention", "material", "subject"))
 
 
-def _estimate_columns(name: str, estimate: Estimate) -> CertificateRow:
+def _estimate_columns(name: str, estimate: Estimate) -> _CertificateRow:
     """Return the columns of an estimate and its ends; NaN for infinity (at no strength)."""
     ends = zip(("", "_low", "_high"), estimate, strict=True)
     return {f"{name}{end}": value if isfinite(value) else nan for end, value in ends}
@@ -136,7 +136,7 @@ def _mean_score(values: Floats) -> Estimate:
     return mean_interval(values)._replace(value=float(values.mean()))
 
 
-def _strength_curve(scores: StrengthScores) -> Iterable[CertificateRow]:
+def _strength_curve(scores: StrengthScores) -> Iterable[_CertificateRow]:
     """Yield the mean score at each strength with its 95% t interval over seeds."""
     for strength, column in zip(scores.strengths.tolist(), scores.scores.T, strict=True):
         values = column[np.isfinite(column)]
@@ -151,7 +151,7 @@ def _strength_curve(scores: StrengthScores) -> Iterable[CertificateRow]:
 
 def _choice_effects(
     scores: StrengthScores, alternatives: Iterable[StrengthScores], effect: float
-) -> Iterable[CertificateRow]:
+) -> Iterable[_CertificateRow]:
     """Yield, for each choice, the root mean square difference from the default setting, over models
     (of the same seed and strength) and options, as a share of ``effect``: no bias to strongest.
     """
@@ -159,10 +159,10 @@ def _choice_effects(
     options: dict[str, list[str]] = defaultdict(list)
     for alternative in alternatives:
         changed = _changed_settings(scores, alternative)
-        if len(changed) == 1 and changed[0] in CHOICES:
+        if len(changed) == 1 and changed[0] in _CHOICES:
             choice = changed[0]
             difference = _score_differences(scores, alternative)
-            if len(difference) >= FEWEST_MODELS:
+            if len(difference) >= _FEWEST_MODELS:
                 differences[choice].append(difference)
                 options[choice].append(_option(alternative, choice))
     for choice, differences_by_option in differences.items():
@@ -171,7 +171,7 @@ def _choice_effects(
             continue  # the score does not depend on the choice
         yield {
             **scores.names,
-            "choice": CHOICES[choice],
+            "choice": _CHOICES[choice],
             "default": _option(scores, choice),
             "options": ", ".join(options[choice]),
             "models": min(map(len, differences_by_option)),
@@ -219,7 +219,7 @@ def _stopped_models(
 
 def _training_curve(
     scores: StrengthScores, alternatives: Iterable[StrengthScores]
-) -> Iterable[CertificateRow]:
+) -> Iterable[_CertificateRow]:
     """Yield the mean score at the highest strength by steps; none for only random models."""
     stopped = _stopped_models(scores, alternatives)
     trained = [(nan, scores)] if not scores.setting[TRAINING_STEPS] else []
@@ -232,7 +232,7 @@ def _training_curve(
                 yield {**scores.names, "steps": steps, "models": len(values), **estimate}
 
 
-def random_models(
+def _random_models(
     scores: StrengthScores, alternatives: Iterable[StrengthScores]
 ) -> StrengthScores | None:
     """Return the scores of random vectors or weights, whatever the corpus."""
@@ -240,11 +240,11 @@ def random_models(
     return next((random for steps, random in stopped if steps == int(UNTRAINED)), None)
 
 
-def share_with_verdict(
+def _share_with_verdict(
     verdict: str, scores: StrengthScores, random: StrengthScores | None, resamples: int
 ) -> float:
     """Return the share of studies of resampled seeds, at most 200, that reach the verdict."""
-    n_studies = min(RESAMPLED_STUDIES, resamples)
+    n_studies = min(_RESAMPLED_STUDIES, resamples)
     rng = np.random.default_rng(1)
     verdicts = [
         judge_score(
@@ -282,29 +282,29 @@ def forecast(facts: Sequence[Mapping[str, object]], planted: str) -> list[str]:
 
 
 def _describe(scores: StrengthScores, all_scores: Sequence[StrengthScores]) -> str:
-    random = random_models(scores, [other for other in all_scores if other.names == scores.names])
+    random = _random_models(scores, [other for other in all_scores if other.names == scores.names])
     rng = np.random.default_rng(0)
     reasons: Counter[str] = Counter()
-    for _ in range(FORECAST_STUDIES):
-        drawn = draw_scores(scores, rng), random and draw_scores(random, rng)
-        verdict, figure = judge_score(measure_properties(*drawn, FORECAST_STUDIES))
+    for _ in range(_FORECAST_STUDIES):
+        drawn = _draw_scores(scores, rng), random and _draw_scores(random, rng)
+        verdict, figure = judge_score(measure_properties(*drawn, _FORECAST_STUDIES))
         if verdict == CANNOT_TELL:
-            fault, is_fault, _ = figure.partition(NOT_EXCLUDED)
+            fault, is_fault, _ = figure.partition(_NOT_EXCLUDED)
             reasons[fault + is_fault if is_fault else "slope not sure"] += 1
     material, subject = scores.names["material"], scores.names["subject"]
     kind = subject or "models"
     kind += f" ({material})" * (material != SYNTHETIC)
     mostly = f": mostly {reasons.most_common(1)[0][0]}" if reasons else ""
-    share = format_number(reasons.total() / FORECAST_STUDIES)
+    share = format_number(reasons.total() / _FORECAST_STUDIES)
     return f"{share} of studies with {len(scores.seeds)} seeds of {kind}{mostly}"
 
 
-def draw_scores(scores: StrengthScores, rng: np.random.Generator) -> StrengthScores:
+def _draw_scores(scores: StrengthScores, rng: np.random.Generator) -> StrengthScores:
     """Draw scores of a metric without a fault for the same models, with claims in 5%."""
     claims = np.where(rng.random(scores.scores.shape) < ALARM_RATE, 1.0, 0.0)
     return replace(
         scores,
-        scores=SLOPE * scores.strengths + rng.normal(size=claims.shape) + 0 * scores.scores,
+        scores=_SLOPE * scores.strengths + rng.normal(size=claims.shape) + 0 * scores.scores,
         p=np.where(claims == 1, 0.01, 0.5) + 0 * scores.p,
         excludes_unbiased=claims + 0 * scores.excludes_unbiased,
         off_target=rng.normal(size=len(scores.seeds)) + 0 * scores.off_target,

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from biasbridge.analysis.tables import Tables
     from biasbridge.studies.control_studies import StudyRow
 
-NOTES = (
+_NOTES = (
     "A link is planted where transmission is above 0, for the words of the link; the control"
     " queries are unrelated to the task.",
     "r_rm is within parents: embeddings of one seed share the biases of the unplanted corpus and"
@@ -103,16 +103,16 @@ class Control(Fileless):
         }
         conclusion = Conclusion(
             "Would a study find a link between score and gap?",
-            control_answer(rows),
+            _control_answer(rows),
             {"control": whole, "control_studies": smaller},
             shown,
             control_charts(whole, smaller),
-            NOTES,
+            _NOTES,
         )
         return conclude(conclusion, tables.points, folder, console)
 
 
-def control_answer(rows: Sequence[StudyRow]) -> str:
+def _control_answer(rows: Sequence[StudyRow]) -> str:
     """Say in one sentence how often the whole study is right and wrong."""
     with_link = [str(row["verdict"]) for row in rows if row["is_linked"]]
     without_link = [str(row["verdict"]) for row in rows if not row["is_linked"]]

@@ -44,38 +44,38 @@ if TYPE_CHECKING:
     from biasbridge.intrinsic.words import Query
     from biasbridge.stats.arrays import Floats
 
-NOTES = (
+_NOTES = (
     "yes: the search found no counterexample in these dimensions and evaluations; no: there is a"
     " counterexample (score_properties.csv). A score is fair if it is at its unbiased value"
     " whenever no word is biased.",
     "With a difference of 0 no word would have an association; the difference of random halves"
     " (chance) is that of words of one kind.",
 )
-SHOWN = (
+_SHOWN = (
     *("metric", "part", "items", "words", "comparable", "trustworthy", "fair"),
     *("nearest", "farthest", "reason"),
 )
-PropertyRow = dict[str, str | int | float]
-EXACT = 1e-7
-SHORTFALL = 0.01  # of the best extreme: an attribute set below it is searched again
-REPEAT, FINISH = 5, 40  # times the evaluations: of a set searched again; to the unbiased value
-TEXTS = ("metric", "convention", "part", "search", "attributes", "counterexample", "reason")
-COUNTS = ("items", "words", "dim", "evaluations")
-VALUES = ("scale_min", "scale_max", "unbiased", "value", "bias")
-COLUMNS = (*TEXTS, *COUNTS, *VALUES)
-_EMPTY: PropertyRow = dict.fromkeys(TEXTS, "")
-_EMPTY |= dict.fromkeys(COUNTS, 0)
-_EMPTY |= dict.fromkeys(VALUES, math.nan)
-GroupRow = dict[str, str | int | float]
-REQUIRED_ROLES = ("X", "Y", "A", "B", "pairs")
-NORMAL_QUANTILE = 1.96
-MIN_PAIRS = 4  # two are left out, and two more are needed for a direction
-PRINCIPAL = "first component"
-EMPTY_GROUP_ROW: GroupRow = dict.fromkeys(
+_PropertyRow = dict[str, str | int | float]
+_EXACT = 1e-7
+_SHORTFALL = 0.01  # of the best extreme: an attribute set below it is searched again
+_REPEAT, _FINISH = 5, 40  # times the evaluations: of a set searched again; to the unbiased value
+_TEXTS = ("metric", "convention", "part", "search", "attributes", "counterexample", "reason")
+_COUNTS = ("items", "words", "dim", "evaluations")
+_VALUES = ("scale_min", "scale_max", "unbiased", "value", "bias")
+COLUMNS = (*_TEXTS, *_COUNTS, *_VALUES)
+_EMPTY: _PropertyRow = dict.fromkeys(_TEXTS, "")
+_EMPTY |= dict.fromkeys(_COUNTS, 0)
+_EMPTY |= dict.fromkeys(_VALUES, math.nan)
+_GroupRow = dict[str, str | int | float]
+_REQUIRED_ROLES = ("X", "Y", "A", "B", "pairs")
+_NORMAL_QUANTILE = 1.96
+_MIN_PAIRS = 4  # two are left out, and two more are needed for a direction
+_PRINCIPAL = "first component"
+_EMPTY_GROUP_ROW: _GroupRow = dict.fromkeys(
     ("query", "kind", "panel", "first", "second", "reason"), ""
 )
-EMPTY_GROUP_ROW |= dict.fromkeys(("value", "low", "high", "p_value"), math.nan)
-EMPTY_GROUP_ROW["n"] = 0
+_EMPTY_GROUP_ROW |= dict.fromkeys(("value", "low", "high", "p_value"), math.nan)
+_EMPTY_GROUP_ROW["n"] = 0
 
 
 @choice
@@ -111,14 +111,14 @@ class ScoreProperties(Fileless):
             console.print(f"no score was examined: {remedy}")
             return []
         shown = {
-            "Table 1: properties of scores": scores.reindex(columns=SHOWN)
+            "Table 1: properties of scores": scores.reindex(columns=_SHOWN)
             if len(scores)
             else scores,
             "Table 2: differences of attribute groups": differences,
         }
         drawings = score_property_charts(scores, tables.points, tables.probes)
         title = "Properties of scores"
-        conclusion = Conclusion(title, _answer(scores), written, shown, drawings, NOTES)
+        conclusion = Conclusion(title, _answer(scores), written, shown, drawings, _NOTES)
         return conclude(conclusion, tables.points, folder, console)
 
 
@@ -184,8 +184,8 @@ class PropertySearches(Fileless):
         rows = [row for items in self.items for row in self._search_rows(metric, items, seed)]
         return pd.DataFrame(rows, columns=list(COLUMNS))
 
-    def _search_rows(self, metric: Metric, items: int, seed: int) -> Iterator[PropertyRow]:
-        about: PropertyRow = _EMPTY | {
+    def _search_rows(self, metric: Metric, items: int, seed: int) -> Iterator[_PropertyRow]:
+        about: _PropertyRow = _EMPTY | {
             "metric": metric.name,
             "convention": metric.label,
             "items": items,
@@ -221,7 +221,7 @@ class PropertySearch:
     seed: int
     rng: np.random.Generator
 
-    def rows(self) -> Iterator[PropertyRow]:
+    def rows(self) -> Iterator[_PropertyRow]:
         """Yield one row per search."""
         for sign, end in ((-1, "max"), (1, "min")):
             yield from self._extremes(sign, end)
@@ -231,7 +231,7 @@ class PropertySearch:
     def _score(self, matrix: Floats) -> float:
         return self.words.scores(matrix, self.seed).get(self.part, math.nan)
 
-    def _extremes(self, sign: int, end: str) -> Iterator[PropertyRow]:
+    def _extremes(self, sign: int, end: str) -> Iterator[_PropertyRow]:
         """Yield the extreme of each attribute set.
 
         A set that falls short of the best is searched again with more evaluations, and also from
@@ -249,9 +249,9 @@ class PropertySearch:
         best = min(result.loss for result in results)
         matrices = [result.matrix for result in results]
         for number, (attribute_set, result) in enumerate(zip(self.sets, results, strict=True)):
-            if result.loss > best + SHORTFALL * abs(best) + EXACT:
+            if result.loss > best + _SHORTFALL * abs(best) + _EXACT:
                 starts = transferred_targets(self.words, matrices, attribute_set)
-                repeat = search([result.matrix, *starts], REPEAT * self.probe.evaluations)
+                repeat = search([result.matrix, *starts], _REPEAT * self.probe.evaluations)
                 evaluations = result.evaluations + repeat.evaluations
                 results[number] = repeat._replace(evaluations=evaluations)
         for number, result in enumerate(results):
@@ -274,12 +274,12 @@ class PropertySearch:
         rows, evaluations = np.arange(self.words.words), self.probe.evaluations
         results: list[Lowest] = []
         for repair, matrix in product((np.asarray, self.words.identical_targets), self.sets):
-            search = partial(lowest, loss, free=rows, enough=EXACT, rng=self.rng, repair=repair)
+            search = partial(lowest, loss, free=rows, enough=_EXACT, rng=self.rng, repair=repair)
             results.append(search(target_starts(self.words, matrix), evaluations=evaluations))
-            if results[-1].loss > EXACT:
-                n_steps = FINISH * evaluations // len(self.sets)
+            if results[-1].loss > _EXACT:
+                n_steps = _FINISH * evaluations // len(self.sets)
                 results.append(search([results[-1].matrix], evaluations=n_steps))
-            if results[-1].loss <= EXACT:
+            if results[-1].loss <= _EXACT:
                 break
         count = sum(result.evaluations for result in results)
         return min(results, key=lambda result: result.loss)._replace(evaluations=count)
@@ -299,7 +299,7 @@ class PropertySearch:
             repair=self.words.without_bias,
         )
 
-    def _row(self, search: str, attributes: str, result: Lowest) -> PropertyRow:
+    def _row(self, search: str, attributes: str, result: Lowest) -> _PropertyRow:
         is_defined = math.isfinite(result.loss)
         bias = float(np.abs(self.words.biases(result.matrix)).max())
         counterexample = json.dumps(self.words.vectors_by_role(result.matrix)) if is_defined else ""
@@ -361,8 +361,8 @@ class AttributeGroups:
 
     def __post_init__(self) -> None:
         for query in self.loaded_queries():
-            if missing_roles := [role for role in REQUIRED_ROLES if role not in query.sets]:
-                required = f"{self.name} needs {', '.join(REQUIRED_ROLES)}"
+            if missing_roles := [role for role in _REQUIRED_ROLES if role not in query.sets]:
+                required = f"{self.name} needs {', '.join(_REQUIRED_ROLES)}"
                 raise InputError(
                     f"query {query.name!r} has no {', '.join(missing_roles)}; {required}"
                 )
@@ -383,11 +383,11 @@ class AttributeGroups:
         """Return the rows of every query, or one with the reason if words are out of vocabulary."""
         import pandas as pd
 
-        rows: list[GroupRow] = []
+        rows: list[_GroupRow] = []
         for query in self.loaded_queries():
-            words = resolve_query(vectors, query, REQUIRED_ROLES.__contains__, case=self.case)
-            about: GroupRow = EMPTY_GROUP_ROW | {"query": query.name}
-            shortages = words.shortages(0, {"X": 2, "Y": 2, "A": 2, "B": 2, "pairs": MIN_PAIRS})
+            words = resolve_query(vectors, query, _REQUIRED_ROLES.__contains__, case=self.case)
+            about: _GroupRow = _EMPTY_GROUP_ROW | {"query": query.name}
+            shortages = words.shortages(0, {"X": 2, "Y": 2, "A": 2, "B": 2, "pairs": _MIN_PAIRS})
             try:
                 if shortages:
                     raise InputError("; ".join(shortages))
@@ -397,7 +397,7 @@ class AttributeGroups:
                 rows.append(about | {"kind": "difference", "reason": str(error)})
         return pd.DataFrame(rows)
 
-    def _query_rows(self, words: ResolvedQuery, seed: int) -> Iterator[GroupRow]:
+    def _query_rows(self, words: ResolvedQuery, seed: int) -> Iterator[_GroupRow]:
         rng = np.random.default_rng(seed)
         yield from self._differences(words, rng)
         associations_by_role = {
@@ -413,17 +413,17 @@ class AttributeGroups:
         yield {"kind": "effect", "value": effect, "p_value": p, "n": n}
         yield from _correlations(words)
 
-    def _differences(self, words: ResolvedQuery, rng: np.random.Generator) -> Iterator[GroupRow]:
+    def _differences(self, words: ResolvedQuery, rng: np.random.Generator) -> Iterator[_GroupRow]:
         n = len(words["A"].words) + len(words["B"].words)
-        about: GroupRow = {"kind": "difference", "n": n}
+        about: _GroupRow = {"kind": "difference", "n": n}
         for panel, sets in (
             ("unit", (words["A"].matrix, words["B"].matrix)),
             ("raw", (words["A"].raw, words["B"].raw)),
         ):
             distance, error = _mean_distance(*sets)
             low, high = (
-                max(0.0, distance - NORMAL_QUANTILE * error),
-                distance + NORMAL_QUANTILE * error,
+                max(0.0, distance - _NORMAL_QUANTILE * error),
+                distance + _NORMAL_QUANTILE * error,
             )
             yield about | {"panel": panel, "value": distance, "low": low, "high": high}
         attributes = np.concatenate([words["A"].matrix, words["B"].matrix])
@@ -443,7 +443,7 @@ def _mean_distance(first: Floats, second: Floats) -> tuple[float, float]:
     return length, math.sqrt(sum(variances))
 
 
-def _correlations(words: ResolvedQuery) -> Iterator[GroupRow]:
+def _correlations(words: ResolvedQuery) -> Iterator[_GroupRow]:
     pairs, names = words["pairs"].matrix, list(words["pairs"].words)
     component = direction(pairs)
     similarity = np.abs(unit_rows(pairs[:, 0] - pairs[:, 1]) @ component)
@@ -452,9 +452,9 @@ def _correlations(words: ResolvedQuery) -> Iterator[GroupRow]:
     for panel, pair_indices in panels:
         selected = pairs[pair_indices]
         axes = np.vstack([unit_rows(selected[:, 0] - selected[:, 1]), direction(selected)])
-        labels = [*(names[i] for i in pair_indices), PRINCIPAL]
+        labels = [*(names[i] for i in pair_indices), _PRINCIPAL]
         cosines: list[list[float]] = (axes @ axes.T).tolist()
         for first, row in zip(labels, cosines, strict=True):
             for second, cosine in zip(labels, row, strict=True):
-                about: GroupRow = {"kind": "correlation", "panel": panel, "n": len(pair_indices)}
+                about: _GroupRow = {"kind": "correlation", "panel": panel, "n": len(pair_indices)}
                 yield about | {"first": first, "second": second, "value": cosine}

@@ -20,14 +20,14 @@ from biasbridge.studies.conclusion import row_dicts
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-TOLERANCE = 0.02  # of a score's scale: extremes nearer each other count as equal
+_TOLERANCE = 0.02  # of a score's scale: extremes nearer each other count as equal
 EXACT = 1e-6  # a score nearer its unbiased value counts as unbiased
-UNBOUNDED = 100.0  # without declared ends, scores beyond this count as unbounded
-SCORE = ("metric", "convention", "part", "items")
-NO_ROW = {"n": 0, **dict.fromkeys(("value", "low", "high", "p_value"), nan)}
-DIFFERING = ("stereotype", "contexts", "layer", "pooling", "sentences", "seed")
-PROPERTIES = ("comparable", "trustworthy", "fair")
-COLOURS = {"yes": "#4477aa", "no": "#cc6677", "undefined": "#bbbbbb", "unbounded": "#ddaa33"}
+_UNBOUNDED = 100.0  # without declared ends, scores beyond this count as unbounded
+_SCORE = ("metric", "convention", "part", "items")
+_NO_ROW = {"n": 0, **dict.fromkeys(("value", "low", "high", "p_value"), nan)}
+_DIFFERING = ("stereotype", "contexts", "layer", "pooling", "sentences", "seed")
+_PROPERTIES = ("comparable", "trustworthy", "fair")
+_COLOURS = {"yes": "#4477aa", "no": "#cc6677", "undefined": "#bbbbbb", "unbounded": "#ddaa33"}
 
 
 class Extremes(NamedTuple):
@@ -61,12 +61,12 @@ def score_table(probes: pd.DataFrame) -> pd.DataFrame:
     searches = probes[probes["probe"] == "score_properties"]
     if searches.empty:
         return searches
-    groups = searches.groupby(list(SCORE), sort=False, dropna=False)
+    groups = searches.groupby(list(_SCORE), sort=False, dropna=False)
     return pd.DataFrame([_verdict_row(key, rows) for key, rows in groups if isinstance(key, tuple)])
 
 
 def _verdict_row(key: tuple[object, ...], rows: pd.DataFrame) -> dict[str, object]:
-    about: dict[str, object] = dict(zip(SCORE, key, strict=True))
+    about: dict[str, object] = dict(zip(_SCORE, key, strict=True))
     if reason := next((reason for reason in as_text(rows, "reason") if reason), ""):
         return about | {"words": 0, "reason": reason}
     words, unbiased, scale_min, scale_max = (
@@ -115,7 +115,7 @@ def _extremes(rows: pd.DataFrame) -> Extremes:
 
 def _counterexample(rows: pd.DataFrame) -> _Counterexample:
     value, bias = (float(as_float(rows, name)[0]) for name in ("value", "bias"))
-    return _Counterexample(value, bias, spell_vectors(as_text(rows, "counterexample")[0]))
+    return _Counterexample(value, bias, _spell_vectors(as_text(rows, "counterexample")[0]))
 
 
 def _comparable_verdict(
@@ -124,9 +124,9 @@ def _comparable_verdict(
     values = [*smallest.scores, *largest.scores]
     if not all(map(isfinite, values)):
         return "undefined"
-    if max(map(abs, values)) > UNBOUNDED and not all(map(isfinite, declared_range)):
+    if max(map(abs, values)) > _UNBOUNDED and not all(map(isfinite, declared_range)):
         return "unbounded"
-    return "no" if max(smallest.spread, largest.spread) > TOLERANCE * scale else "yes"
+    return "no" if max(smallest.spread, largest.spread) > _TOLERANCE * scale else "yes"
 
 
 def _verdict(distance: float, holds: bool) -> str:
@@ -139,12 +139,12 @@ def _describe_extremes(smallest: Extremes, largest: Extremes) -> str:
     order = sorted(range(len(extremes.scores)), key=lambda i: sign * extremes.scores[i])
     return "; ".join(
         f"{extremes.sets[i]}: {format_number(extremes.scores[i], 3)} at"
-        f" {spell_vectors(extremes.counterexamples[i])}"
+        f" {_spell_vectors(extremes.counterexamples[i])}"
         for i in (order[0], order[-1])
     )
 
 
-def spell_vectors(counterexample: str, digits: int = 3) -> str:
+def _spell_vectors(counterexample: str, digits: int = 3) -> str:
     """Format vectors by role: ``X (1, 0) (0, 1) A (.6, .8)``."""
     if not counterexample:
         return ""
@@ -166,7 +166,7 @@ def difference_table(points: pd.DataFrame, probes: pd.DataFrame) -> pd.DataFrame
         summary = group[group["kind"].isin(["difference", "effect"])]
         rows_by_name = {row["panel"] or row["kind"]: row for row in row_dicts(summary)}
         unit, raw, chance, effect = (
-            rows_by_name.get(name, NO_ROW) for name in ("unit", "raw", "chance", "effect")
+            rows_by_name.get(name, _NO_ROW) for name in ("unit", "raw", "chance", "effect")
         )
         row = {"embedding": embedding, "query": query, "n": int(unit["n"])}
         row |= {"difference": unit["value"], "low": unit["low"], "high": unit["high"]}
@@ -177,7 +177,7 @@ def difference_table(points: pd.DataFrame, probes: pd.DataFrame) -> pd.DataFrame
     return pd.DataFrame(table)
 
 
-def embedding_rows(points: pd.DataFrame, probes: pd.DataFrame, kind: str) -> pd.DataFrame:
+def _embedding_rows(points: pd.DataFrame, probes: pd.DataFrame, kind: str) -> pd.DataFrame:
     """Return the probe's rows of one kind with a column ``embedding``."""
     rows = _attribute_group_rows(points, probes)
     return rows if rows.empty else rows[rows["kind"] == kind]
@@ -194,7 +194,7 @@ def _attribute_group_rows(points: pd.DataFrame, probes: pd.DataFrame) -> pd.Data
 def embedding_names(points: pd.DataFrame) -> list[str]:
     """Name the embedding of each point, with the columns that differ between points of one name."""
     embeddings = as_text(points, "embedding")
-    columns = {name: as_text(points, name) for name in DIFFERING if name in points}
+    columns = {name: as_text(points, name) for name in _DIFFERING if name in points}
     differing = {
         name: values
         for name, values in columns.items()
@@ -283,36 +283,36 @@ def score_property_charts(
     """Draw ``table1``, ``figure1`` (and 2) by query, and ``figure3`` by embedding and query."""
     drawings: dict[str, Drawing] = {}
     if len(table) and "comparable" in table:
-        drawings["table1"] = property_chart(table)
-    associations = embedding_rows(points, probes, "association")
+        drawings["table1"] = _property_chart(table)
+    associations = _embedding_rows(points, probes, "association")
     if len(associations):
         for query, rows in associations.groupby("query", sort=False):
-            drawings[f"figure1_{query}"] = association_chart(rows)
-    correlations = embedding_rows(points, probes, "correlation")
+            drawings[f"figure1_{query}"] = _association_chart(rows)
+    correlations = _embedding_rows(points, probes, "correlation")
     if len(correlations):
         for key, rows in correlations.groupby(["embedding", "query"], sort=False):
             embedding, query_name = map(str, key)
             stem = re.sub(r"\W+", "_", f"figure3_{embedding}_{query_name}").strip("_")
-            drawings[stem] = correlation_chart(rows, embedding)
+            drawings[stem] = _correlation_chart(rows, embedding)
     return drawings
 
 
-def score_name(row: Mapping[str, str]) -> str:
+def _score_name(row: Mapping[str, str]) -> str:
     """Return the name of a score in the tables."""
     return f"{row['metric']} {row['part']}".strip()
 
 
-def property_chart(table: pd.DataFrame) -> Drawing:
+def _property_chart(table: pd.DataFrame) -> Drawing:
     """Draw table 1: rows are scores, columns properties, panels numbers of target words."""
     rows = [
-        {"score": score_name(row), "property": name, "items": f"{row['items']} a role"}
+        {"score": _score_name(row), "property": name, "items": f"{row['items']} a role"}
         | {"verdict": row[name]}
         for row in row_dicts(table[table["reason"].eq("")])
-        for name in PROPERTIES
+        for name in _PROPERTIES
     ]
-    scale = alt.Scale(domain=list(COLOURS), range=list(COLOURS.values()))
+    scale = alt.Scale(domain=list(_COLOURS), range=list(_COLOURS.values()))
     panel = alt.Chart().mark_rect(stroke="white").properties(width=210, height=alt.Step(14))
-    x = alt.X("property:N", title=None, sort=list(PROPERTIES)).axis(labelAngle=0, grid=False)
+    x = alt.X("property:N", title=None, sort=list(_PROPERTIES)).axis(labelAngle=0, grid=False)
     chart = panel.encode(
         x,
         alt.Y("score:N", title=None, sort=None).axis(grid=False),
@@ -321,7 +321,7 @@ def property_chart(table: pd.DataFrame) -> Drawing:
     return finish(chart, "Which scores are comparable, trustworthy and fair, by search")
 
 
-def association_chart(associations: pd.DataFrame) -> Drawing:
+def _association_chart(associations: pd.DataFrame) -> Drawing:
     """Draw every word's association, X above Y, one panel per embedding and target selection."""
     rows: list[pd.DataFrame] = []
     panels: list[str] = []
@@ -345,7 +345,7 @@ def association_chart(associations: pd.DataFrame) -> Drawing:
     return finish(chart.resolve_scale(x="independent"), title)
 
 
-def correlation_chart(correlations: pd.DataFrame, embedding: str) -> Drawing:
+def _correlation_chart(correlations: pd.DataFrame, embedding: str) -> Drawing:
     """Draw cosines of pairs' differences and component, of all pairs and less the two nearest."""
     size = 15 if correlations["first"].nunique() > 12 else 22
     panels = [
