@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import isfinite, nan, sqrt
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.special import bdtr, bdtrc, ndtri, stdtrit
 
-from biasbridge.analysis.tables import as_float, as_text
+from biasbridge.analysis.tables import Tables, as_float, as_text
 from biasbridge.files import InputError
 from biasbridge.files.paths import digest_of
 from biasbridge.stats.intervals import ALPHA, Estimate
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from biasbridge.analysis.tables import Tables
     from biasbridge.stats.arrays import Floats
 
 _LABEL_BIAS = "label_bias"
@@ -569,3 +568,31 @@ def _in_spreads(difference: Floats, spread: Floats) -> Floats:
 def _t_interval(value: float, error: float, n: int, level: float) -> Estimate:
     half_width = float(stdtrit(n - 1, (1 + level) / 2)) * error
     return Estimate(value, value - half_width, value + half_width)
+
+
+def random_models(
+    scores: StrengthScores, alternatives: Iterable[StrengthScores]
+) -> StrengthScores | None:
+    """Return the scores of random vectors or weights, whatever the corpus."""
+    stopped = stopped_models(scores, alternatives)
+    return next((random for steps, random in stopped if steps == int(UNTRAINED)), None)
+
+
+def stopped_models(
+    scores: StrengthScores, alternatives: Iterable[StrengthScores]
+) -> list[tuple[int, StrengthScores]]:
+    """List the scores of models that were stopped early, by number of training steps."""
+    stopped = [
+        (int(alternative.setting[TRAINING_STEPS]), alternative)
+        for alternative in alternatives
+        if alternative.setting[TRAINING_STEPS] != TRAINED
+        and changed_settings(scores, alternative) == [TRAINING_STEPS]
+    ]
+    return sorted(stopped, key=lambda steps_and_scores: steps_and_scores[0])
+
+
+def changed_settings(scores: StrengthScores, alternative: StrengthScores) -> list[str]:
+    """List the settings in which two scores of a metric, convention and subject differ."""
+    changed = [name for name in scores.setting if scores.setting[name] != alternative.setting[name]]
+    has_other_query = scores.names["query"] != alternative.names["query"]
+    return [*(["query"] if has_other_query else []), *changed]
