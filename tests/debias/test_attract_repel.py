@@ -57,10 +57,12 @@ def vectors() -> KeyedVectors:
     rows = np.concatenate(
         [rng.standard_normal((32, dim)) + 0.5 * lean + 0.3, rng.standard_normal((40, dim))]
     )
-    made = KeyedVectors(dim)
-    made.add_vectors(words + OTHERS, (rows * rng.uniform(0.1, 3, size=(72, 1))).astype(np.float32))
-    made.expandos["count"] = np.arange(72, 0, -1)
-    return made
+    output = KeyedVectors(dim)
+    output.add_vectors(
+        words + OTHERS, (rows * rng.uniform(0.1, 3, size=(72, 1))).astype(np.float32)
+    )
+    output.expandos["count"] = np.arange(72, 0, -1)
+    return output
 
 
 def lean(vectors: KeyedVectors) -> float:
@@ -382,11 +384,11 @@ def test_real_constraints_end_where_the_reference_does(
         str(realdata / "vectors" / "googlenews_13k.bin"), binary=True
     )
     files = [realdata / "words" / "goldfarb" / f"{name}.txt" for name in (attract_file, repel_file)]
-    kept = usable_pairs(read_pairs(files[0]), read_pairs(files[1]), vectors.key_to_index)
-    words = sorted({word for pair in kept.attract + kept.repel for word in pair})
+    selected = usable_pairs(read_pairs(files[0]), read_pairs(files[1]), vectors.key_to_index)
+    words = sorted({word for pair in selected.attract + selected.repel for word in pair})
     attract, repel = (
         [(words.index(left), words.index(right)) for left, right in pairs]
-        for pairs in (kept.attract, kept.repel)
+        for pairs in (selected.attract, selected.repel)
     )
     check_against_reference(vectors[words], attract, repel)
 
@@ -473,16 +475,18 @@ def test_which_pairs_are_kept() -> None:
     """
     attract = [("b", "c"), ("a", "b"), ("a", "b"), ("a", "a"), ("a", "x"), ("c", "d")]
     repel = [("c", "d"), ("b", "a"), ("y", "a")]
-    kept = usable_pairs(attract, repel, {"a", "b", "c", "d"})
-    assert kept.attract == [("a", "b"), ("b", "c")]
-    assert kept.repel == [("b", "a"), ("c", "d")]
-    assert kept.missing == ["x", "y"]
+    selected = usable_pairs(attract, repel, {"a", "b", "c", "d"})
+    assert selected.attract == [("a", "b"), ("b", "c")]
+    assert selected.repel == [("b", "a"), ("c", "d")]
+    assert selected.missing == ["x", "y"]
 
 
 def test_a_word_that_is_not_there_is_looked_up_in_lower_case() -> None:
-    kept = usable_pairs([("Einstein", "He"), ("He", "NASA")], [], {"einstein", "He", "he", "nasa"})
-    assert kept.attract == [("He", "nasa"), ("einstein", "He")]
-    assert kept.missing == []
+    selected = usable_pairs(
+        [("Einstein", "He"), ("He", "NASA")], [], {"einstein", "He", "he", "nasa"}
+    )
+    assert selected.attract == [("He", "nasa"), ("einstein", "He")]
+    assert selected.missing == []
 
 
 def test_no_pair_left_names_the_missing_words() -> None:

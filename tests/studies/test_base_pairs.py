@@ -176,8 +176,8 @@ def test_agreement_of_forms_and_with_what_is_known(
         interval = stats.t.interval(0.95, len(kappas) - 1, np.mean(kappas), stats.sem(kappas))
         assert (overall["pairs_low"], overall["pairs_high"]) == pytest.approx(interval)
     for pair in PAIRS:
-        known = cohen_kappa_score([*TRUE.values()], np.sign(KNOWN[metric][pair]))
-        assert value(found, "truth", metric, "known", pair)["value"] == pytest.approx(known)
+        reference = cohen_kappa_score([*TRUE.values()], np.sign(KNOWN[metric][pair]))
+        assert value(found, "truth", metric, "known", pair)["value"] == pytest.approx(reference)
 
 
 def test_measures_against_each_other_and_kappa_against_cosine(
@@ -252,8 +252,8 @@ def test_the_interval_over_pairs_holds_the_kappa_of_their_population() -> None:
     truth = float(fleiss_kappa(pairs(2_000))[0])
     held = 0
     for _ in range(300):
-        drawn = pairs(10)
-        low, high = jackknife_interval(partial(kappa_of, drawn), 10)
+        sample = pairs(10)
+        low, high = jackknife_interval(partial(kappa_of, sample), 10)
         held += low <= truth <= high
     assert 0.92 <= held / 300 <= 0.985
 
@@ -270,10 +270,10 @@ COUNTABLE = ["pair_bias", "ripa"]  # NBM depends on neighbours that the vocabula
 def probes(realdata: Path) -> pd.DataFrame:
     path = realdata / "vectors" / "googlenews_13k.bin"
     vectors = KeyedVectors.load_word2vec_format(str(path), binary=True)
-    asked = ("base_pairs", "woman_queen")
+    requested = ("base_pairs", "woman_queen")
     found = [
         BasePairScores(samples=1_000).rows(
-            vectors, METRICS[name].by_convention("sneyd", queries=asked), seed=0
+            vectors, METRICS[name].by_convention("sneyd", queries=requested), seed=0
         )
         for name in COUNTABLE
     ]
@@ -418,13 +418,13 @@ def test_every_score_is_that_of_the_metric_with_one_word_and_one_pair(
     own = scores[scores["set"].eq("words")]
     assert set(own["form"]) == {"base", "plural", "capital", "upper"}
     some = own.sample(25, random_state=1)
-    columns = (as_text(some, each) for each in ("word", "form", "pair", "pair_form"))
+    columns = (as_text(some, item) for item in ("word", "form", "pair", "pair_form"))
     for word, form, pair, pair_form, score in zip(*columns, as_float(some, "score"), strict=True):
-        named = {"base": word, "plural": f"{word}s", "capital": word.title(), "upper": word.upper()}
-        asked = [each.title() if pair_form == "capital" else each for each in pair.split(":")]
+        names = {"base": word, "plural": f"{word}s", "capital": word.title(), "upper": word.upper()}
+        requested = [item.title() if pair_form == "capital" else item for item in pair.split(":")]
         # The words left out of neighbours are those of the query's own pairs
-        left = [each for two in (*PAIRS_BASE_PAIRS_PROBE, ["mary", "john"]) for each in two]
-        alone = {"words": [named[form]], "pairs": [asked], "excluded": left}
+        left = [item for two in (*PAIRS_BASE_PAIRS_PROBE, ["mary", "john"]) for item in two]
+        alone = {"words": [names[form]], "pairs": [requested], "excluded": left}
         value = metric(tmp_path, name, "alone", alone=alone).score(vectors(), seed=0)[0].value
         expected = abs(score) if name == "direct_bias" else score
         assert value == pytest.approx(expected, abs=1e-6)
@@ -457,7 +457,7 @@ def test_the_vocabulary_and_the_cosines_by_literal_loops(tmp_path: Path) -> None
     v = vectors()
     frequent = [word for word in v.index_to_key if word.isalpha()]
     part = rows[rows["kind"].eq("vocabulary")]
-    columns = zip(*(as_float(part, each) for each in ("score", "sd", "n")), strict=True)
+    columns = zip(*(as_float(part, item) for item in ("score", "sd", "n")), strict=True)
     for pair, (mean, sd, n) in zip(as_text(part, "pair"), columns, strict=True):
         a, b = (v[word].astype(float) for word in pair.split(":"))
         scores = [v[word].astype(float) @ (a - b) / np.linalg.norm(a - b) for word in frequent]
