@@ -101,12 +101,12 @@ def test_whom_overbiasing_blames(kind: Kind) -> None:
     """The group with label 1 more often, the unprivileged one of two alike, or the one named."""
     alike = dict.fromkeys(COUNTS, 50)
     fewer = {("male", 0): 50, ("male", 1): 60, ("female", 0): 60, ("female", 1): 50}
-    for counts, given, blamed in [
+    for counts, named_group, blamed in [
         (fewer, None, "male"),
         (fewer, "female", "female"),
         (alike, None, "female"),
     ]:
-        table = learned(kind("overbias", blamed=given), posts(counts))
+        table = learned(kind("overbias", blamed=named_group), posts(counts))
         assert rate(table, blamed) == 1
 
 
