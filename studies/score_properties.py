@@ -55,7 +55,7 @@ _SHOWN = (
     *("metric", "part", "items", "words", "comparable", "trustworthy", "fair"),
     *("nearest", "farthest", "reason"),
 )
-_PropertyRow = dict[str, str | int | float]
+_Row = dict[str, str | int | float]
 _EXACT = 1e-7
 _SHORTFALL = 0.01  # of the best extreme: an attribute set below it is searched again
 _REPEAT, _FINISH = 5, 40  # times the evaluations: of a set searched again; to the unbiased value
@@ -63,17 +63,14 @@ _TEXTS = ("metric", "convention", "part", "search", "attributes", "counterexampl
 _COUNTS = ("items", "words", "dim", "evaluations")
 _VALUES = ("scale_min", "scale_max", "unbiased", "value", "bias")
 COLUMNS = (*_TEXTS, *_COUNTS, *_VALUES)
-_EMPTY: _PropertyRow = dict.fromkeys(_TEXTS, "")
+_EMPTY: _Row = dict.fromkeys(_TEXTS, "")
 _EMPTY |= dict.fromkeys(_COUNTS, 0)
 _EMPTY |= dict.fromkeys(_VALUES, math.nan)
-_GroupRow = dict[str, str | int | float]
 _REQUIRED_ROLES = ("X", "Y", "A", "B", "pairs")
 _NORMAL_QUANTILE = 1.96
 _MIN_PAIRS = 4  # two are left out, and two more are needed for a direction
 _PRINCIPAL = "first component"
-_EMPTY_GROUP_ROW: _GroupRow = dict.fromkeys(
-    ("query", "kind", "panel", "first", "second", "reason"), ""
-)
+_EMPTY_GROUP_ROW: _Row = dict.fromkeys(("query", "kind", "panel", "first", "second", "reason"), "")
 _EMPTY_GROUP_ROW |= dict.fromkeys(("value", "low", "high", "p_value"), math.nan)
 _EMPTY_GROUP_ROW["n"] = 0
 
@@ -184,8 +181,8 @@ class PropertySearches(Fileless):
         rows = [row for items in self.items for row in self._search_rows(metric, items, seed)]
         return pd.DataFrame(rows, columns=list(COLUMNS))
 
-    def _search_rows(self, metric: Metric, items: int, seed: int) -> Iterator[_PropertyRow]:
-        about: _PropertyRow = _EMPTY | {
+    def _search_rows(self, metric: Metric, items: int, seed: int) -> Iterator[_Row]:
+        about: _Row = _EMPTY | {
             "metric": metric.name,
             "convention": metric.label,
             "items": items,
@@ -221,7 +218,7 @@ class PropertySearch:
     seed: int
     rng: np.random.Generator
 
-    def rows(self) -> Iterator[_PropertyRow]:
+    def rows(self) -> Iterator[_Row]:
         """Yield one row per search."""
         for sign, end in ((-1, "max"), (1, "min")):
             yield from self._extremes(sign, end)
@@ -231,7 +228,7 @@ class PropertySearch:
     def _score(self, matrix: Floats) -> float:
         return self.words.scores(matrix, self.seed).get(self.part, math.nan)
 
-    def _extremes(self, sign: int, end: str) -> Iterator[_PropertyRow]:
+    def _extremes(self, sign: int, end: str) -> Iterator[_Row]:
         """Yield the extreme of each attribute set.
 
         A set that falls short of the best is searched again with more evaluations, and also from
@@ -299,7 +296,7 @@ class PropertySearch:
             repair=self.words.without_bias,
         )
 
-    def _row(self, search: str, attributes: str, result: Lowest) -> _PropertyRow:
+    def _row(self, search: str, attributes: str, result: Lowest) -> _Row:
         is_defined = math.isfinite(result.loss)
         bias = float(np.abs(self.words.biases(result.matrix)).max())
         counterexample = json.dumps(self.words.vectors_by_role(result.matrix)) if is_defined else ""
@@ -383,10 +380,10 @@ class AttributeGroups:
         """Return the rows of every query, or one with the reason if words are out of vocabulary."""
         import pandas as pd
 
-        rows: list[_GroupRow] = []
+        rows: list[_Row] = []
         for query in self.loaded_queries():
             words = resolve_query(vectors, query, _REQUIRED_ROLES.__contains__, case=self.case)
-            about: _GroupRow = _EMPTY_GROUP_ROW | {"query": query.name}
+            about: _Row = _EMPTY_GROUP_ROW | {"query": query.name}
             shortages = words.shortages(0, {"X": 2, "Y": 2, "A": 2, "B": 2, "pairs": _MIN_PAIRS})
             try:
                 if shortages:
@@ -397,7 +394,7 @@ class AttributeGroups:
                 rows.append(about | {"kind": "difference", "reason": str(error)})
         return pd.DataFrame(rows)
 
-    def _query_rows(self, words: ResolvedQuery, seed: int) -> Iterator[_GroupRow]:
+    def _query_rows(self, words: ResolvedQuery, seed: int) -> Iterator[_Row]:
         rng = np.random.default_rng(seed)
         yield from self._differences(words, rng)
         associations_by_role = {
@@ -413,9 +410,9 @@ class AttributeGroups:
         yield {"kind": "effect", "value": effect, "p_value": p, "n": n}
         yield from _correlations(words)
 
-    def _differences(self, words: ResolvedQuery, rng: np.random.Generator) -> Iterator[_GroupRow]:
+    def _differences(self, words: ResolvedQuery, rng: np.random.Generator) -> Iterator[_Row]:
         n = len(words["A"].words) + len(words["B"].words)
-        about: _GroupRow = {"kind": "difference", "n": n}
+        about: _Row = {"kind": "difference", "n": n}
         for panel, sets in (
             ("unit", (words["A"].matrix, words["B"].matrix)),
             ("raw", (words["A"].raw, words["B"].raw)),
@@ -443,7 +440,7 @@ def _mean_distance(first: Floats, second: Floats) -> tuple[float, float]:
     return length, math.sqrt(sum(variances))
 
 
-def _correlations(words: ResolvedQuery) -> Iterator[_GroupRow]:
+def _correlations(words: ResolvedQuery) -> Iterator[_Row]:
     pairs, names = words["pairs"].matrix, list(words["pairs"].words)
     component = direction(pairs)
     similarity = np.abs(unit_rows(pairs[:, 0] - pairs[:, 1]) @ component)
@@ -456,5 +453,5 @@ def _correlations(words: ResolvedQuery) -> Iterator[_GroupRow]:
         cosines: list[list[float]] = (axes @ axes.T).tolist()
         for first, row in zip(labels, cosines, strict=True):
             for second, cosine in zip(labels, row, strict=True):
-                about: _GroupRow = {"kind": "correlation", "panel": panel, "n": len(pair_indices)}
+                about: _Row = {"kind": "correlation", "panel": panel, "n": len(pair_indices)}
                 yield about | {"first": first, "second": second, "value": cosine}

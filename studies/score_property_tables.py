@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Sequence
 from math import inf, isfinite, nan
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import altair as alt
 import numpy as np
@@ -16,9 +16,6 @@ from biasbridge.analysis.charts import Drawing, colour, finish
 from biasbridge.analysis.tables import as_float, as_text
 from biasbridge.stats.formatting import format_number
 from biasbridge.studies.conclusion import row_dicts
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _TOLERANCE = 0.02  # of a score's scale: extremes nearer each other count as equal
 EXACT = 1e-6  # a score nearer its unbiased value counts as unbiased
@@ -37,17 +34,17 @@ class Extremes(NamedTuple):
     sets: list[str]
     counterexamples: list[str]
 
+    @classmethod
+    def of(cls, rows: pd.DataFrame) -> Extremes:
+        """Read the extremes from rows of the probe."""
+        scores = as_float(rows, "value").tolist()
+        return cls(scores, as_text(rows, "attributes"), as_text(rows, "counterexample"))
+
     @property
     def spread(self) -> float:
         """Range of the extremes."""
         finite = [value for value in self.scores if isfinite(value)]
         return max(finite) - min(finite) if finite else 0.0
-
-
-class _Counterexample(NamedTuple):
-    value: float
-    bias: float
-    counterexample: str
 
 
 def score_table(probes: pd.DataFrame) -> pd.DataFrame:
@@ -72,13 +69,26 @@ def _verdict_row(key: tuple[object, ...], rows: pd.DataFrame) -> dict[str, objec
     words, unbiased, scale_min, scale_max = (
         float(as_float(rows, name)[0]) for name in ("words", "unbiased", "scale_min", "scale_max")
     )
-    smallest, largest = (_extremes(rows[rows["search"] == end]) for end in ("min", "max"))
-    scale = scale_max - scale_min
-    if not isfinite(scale):
-        scale = max(map(abs, [*smallest.scores, *largest.scores, 1e-9]))
-    comparable = _comparable_verdict(smallest, largest, scale, (scale_min, scale_max))
-    nearest, fair = (_counterexample(rows[rows["search"] == name]) for name in ("unbiased", "fair"))
-    off, farthest = abs(nearest.value - unbiased), abs(fair.value - unbiased)
+    smallest, largest = (Extremes.of(rows[rows["search"] == end]) for end in ("min", "max"))
+    [nearest], [fair] = (row_dicts(rows[rows["search"] == name]) for name in ("unbiased", "fair"))
+    off, farthest = abs(nearest["value"] - unbiased), abs(fair["value"] - unbiased)
+    values = [*smallest.scores, *largest.scores]
+    is_bounded = isfinite(scale_max - scale_min)
+    scale = scale_max - scale_min if is_bounded else max(map(abs, [*values, 1e-9]))
+    if not all(map(isfinite, values)):
+        comparable = "undefined"
+    elif not is_bounded and max(map(abs, values)) > _UNBOUNDED:
+        comparable = "unbounded"
+    else:
+        is_equal = max(smallest.spread, largest.spread) <= _TOLERANCE * scale
+        comparable = "yes" if is_equal else "no"
+    trustworthy = ("yes" if off > EXACT else "no") if isfinite(off) else "undefined"
+    is_fair = ("yes" if farthest <= EXACT else "no") if isfinite(farthest) else "undefined"
+    counterexamples = {
+        "comparable": _describe_extremes(smallest, largest) if comparable == "no" else "",
+        "trustworthy": _spell_vectors(nearest["counterexample"]) if off <= EXACT else "",
+        "fair": _spell_vectors(fair["counterexample"]) if farthest > EXACT else "",
+    }
     return about | {
         "words": int(words),
         "comparable": comparable,
@@ -88,49 +98,17 @@ def _verdict_row(key: tuple[object, ...], rows: pd.DataFrame) -> dict[str, objec
         "min_high": max(smallest.scores),
         "scale_min": scale_min,
         "scale_max": scale_max,
-        "trustworthy": _verdict(off, off > EXACT),
+        "trustworthy": trustworthy,
         "unbiased": unbiased,
-        "nearest": nearest.value,
-        "bias": nearest.bias,
-        "fair": _verdict(farthest, farthest <= EXACT),
-        "farthest": fair.value,
+        "nearest": nearest["value"],
+        "bias": nearest["bias"],
+        "fair": is_fair,
+        "farthest": fair["value"],
         "sets": len(largest.scores),
         "evaluations": int(as_float(rows, "evaluations").sum()),
-        "counterexample_comparable": _describe_extremes(smallest, largest)
-        if comparable == "no"
-        else "",
-        "counterexample_trustworthy": nearest.counterexample if off <= EXACT else "",
-        "counterexample_fair": fair.counterexample if farthest > EXACT else "",
+        **{f"counterexample_{name}": text for name, text in counterexamples.items()},
         "reason": "",
     }
-
-
-def _extremes(rows: pd.DataFrame) -> Extremes:
-    return Extremes(
-        as_float(rows, "value").tolist(),
-        as_text(rows, "attributes"),
-        as_text(rows, "counterexample"),
-    )
-
-
-def _counterexample(rows: pd.DataFrame) -> _Counterexample:
-    value, bias = (float(as_float(rows, name)[0]) for name in ("value", "bias"))
-    return _Counterexample(value, bias, _spell_vectors(as_text(rows, "counterexample")[0]))
-
-
-def _comparable_verdict(
-    smallest: Extremes, largest: Extremes, scale: float, declared_range: tuple[float, float]
-) -> str:
-    values = [*smallest.scores, *largest.scores]
-    if not all(map(isfinite, values)):
-        return "undefined"
-    if max(map(abs, values)) > _UNBOUNDED and not all(map(isfinite, declared_range)):
-        return "unbounded"
-    return "no" if max(smallest.spread, largest.spread) > _TOLERANCE * scale else "yes"
-
-
-def _verdict(distance: float, holds: bool) -> str:
-    return ("yes" if holds else "no") if isfinite(distance) else "undefined"
 
 
 def _describe_extremes(smallest: Extremes, largest: Extremes) -> str:
@@ -177,18 +155,14 @@ def difference_table(points: pd.DataFrame, probes: pd.DataFrame) -> pd.DataFrame
     return pd.DataFrame(table)
 
 
-def _embedding_rows(points: pd.DataFrame, probes: pd.DataFrame, kind: str) -> pd.DataFrame:
-    """Return the probe's rows of one kind with a column ``embedding``."""
-    rows = _attribute_group_rows(points, probes)
-    return rows if rows.empty else rows[rows["kind"] == kind]
-
-
-def _attribute_group_rows(points: pd.DataFrame, probes: pd.DataFrame) -> pd.DataFrame:
+def _attribute_group_rows(points: pd.DataFrame, probes: pd.DataFrame, *kinds: str) -> pd.DataFrame:
+    """Return the probe's rows, or those of some kinds, with a column ``embedding``."""
     rows = probes[probes["probe"] == "attribute_groups"]
     if rows.empty:
         return rows
     embeddings = points[["point"]].assign(embedding=embedding_names(points))
-    return rows.merge(embeddings, on="point", validate="many_to_one")
+    rows = rows.merge(embeddings, on="point", validate="many_to_one")
+    return rows[rows["kind"].isin(kinds)] if kinds else rows
 
 
 def embedding_names(points: pd.DataFrame) -> list[str]:
@@ -230,9 +204,12 @@ def selections(associations: pd.DataFrame, fewest: int = 4) -> list[Selection]:
     all_targets = _selection("all targets", x, y)
     x_is_higher = all_targets.effect_size >= 0
     high, low = (x, y) if x_is_higher else (y, x)
-    # The threshold that separates most words correctly
     thresholds = sorted({*high.values(), *low.values()})
-    threshold = max(thresholds, key=lambda t: _n_separated(high, low, t)) if thresholds else inf
+    n_separated = [
+        sum(value > t for value in high.values()) + sum(value <= t for value in low.values())
+        for t in thresholds
+    ]
+    threshold = thresholds[int(np.argmax(n_separated))] if thresholds else inf
     high = {word: value for word, value in high.items() if value > threshold}
     low = {word: value for word, value in low.items() if value <= threshold}
     if min(len(high), len(low)) < fewest:
@@ -241,7 +218,7 @@ def selections(associations: pd.DataFrame, fewest: int = 4) -> list[Selection]:
         options = [
             (abs(_effect_size([*h.values()], [*lo.values()])), h, lo)
             for word in [*high, *low]
-            for h, lo in [(_without(high, word), _without(low, word))]
+            for h, lo in [[{w: v[w] for w in v if w != word} for v in (high, low)]]
             if min(len(h), len(lo)) >= fewest
         ]
         best = min(options, key=lambda option: option[0], default=None)
@@ -252,16 +229,6 @@ def selections(associations: pd.DataFrame, fewest: int = 4) -> list[Selection]:
         all_targets,
         _selection("a selection", *((high, low) if x_is_higher else (low, high))),
     ]
-
-
-def _n_separated(high: dict[str, float], low: dict[str, float], threshold: float) -> int:
-    return sum(value > threshold for value in high.values()) + sum(
-        value <= threshold for value in low.values()
-    )
-
-
-def _without(values: dict[str, float], word: str) -> dict[str, float]:
-    return {name: value for name, value in values.items() if name != word}
 
 
 def _effect_size(x: Sequence[float], y: Sequence[float]) -> float:
@@ -284,11 +251,11 @@ def score_property_charts(
     drawings: dict[str, Drawing] = {}
     if len(table) and "comparable" in table:
         drawings["table1"] = _property_chart(table)
-    associations = _embedding_rows(points, probes, "association")
+    associations = _attribute_group_rows(points, probes, "association")
     if len(associations):
         for query, rows in associations.groupby("query", sort=False):
             drawings[f"figure1_{query}"] = _association_chart(rows)
-    correlations = _embedding_rows(points, probes, "correlation")
+    correlations = _attribute_group_rows(points, probes, "correlation")
     if len(correlations):
         for key, rows in correlations.groupby(["embedding", "query"], sort=False):
             embedding, query_name = map(str, key)
@@ -297,15 +264,14 @@ def score_property_charts(
     return drawings
 
 
-def _score_name(row: Mapping[str, str]) -> str:
-    """Return the name of a score in the tables."""
-    return f"{row['metric']} {row['part']}".strip()
-
-
 def _property_chart(table: pd.DataFrame) -> Drawing:
     """Draw table 1: rows are scores, columns properties, panels numbers of target words."""
     rows = [
-        {"score": _score_name(row), "property": name, "items": f"{row['items']} a role"}
+        {
+            "score": f"{row['metric']} {row['part']}".strip(),
+            "property": name,
+            "items": f"{row['items']} a role",
+        }
         | {"verdict": row[name]}
         for row in row_dicts(table[table["reason"].eq("")])
         for name in _PROPERTIES
