@@ -271,13 +271,8 @@ class Reference:
         return self.now.numpy()
 
 
-def directions_margins(rows: Singles | Floats) -> Floats:
-    lengths: Floats = np.linalg.norm(rows, axis=1, keepdims=True)
-    return rows / lengths
-
-
 def mean_row_cosine(rows: Singles, pairs: Pairs) -> float:
-    units = directions_margins(rows)
+    units = directions(rows)
     return float(np.mean([np.vdot(units[left], units[right]) for left, right in pairs]))
 
 
@@ -330,7 +325,7 @@ def test_the_gradient_of_a_batch_is_that_of_torch(kind: int, length: float) -> N
 @pytest.mark.parametrize("kind", [ATTRACT, REPEL])
 def test_negatives_are_half_the_extreme_and_half_any_other_pair(kind: int) -> None:
     rng = np.random.default_rng(3)
-    units = directions_margins(rng.standard_normal((8, 5)))
+    units = directions(rng.standard_normal((8, 5)))
     cosines = (units @ units.T).astype(np.float32)
     draws = np.array([choose_negatives(cosines.copy(), kind, rng) for _ in range(6000)])
     for place in range(8):

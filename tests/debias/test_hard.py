@@ -203,15 +203,11 @@ JOBS = [f"job{number}" for number in range(80)]
 TOPICS = [f"topic{number}" for number in range(300)]
 
 
-def unit_double_hard(row: Floats) -> Floats:
-    return np.asarray(row / np.sqrt(row @ row))
-
-
 def first_component(rows: dict[str, Floats]) -> Floats:
     centred = []
     for one, other in QUERY["pairs"].items:
-        middle = (unit_double_hard(rows[one]) + unit_double_hard(rows[other])) / 2
-        centred += [unit_double_hard(rows[one]) - middle, unit_double_hard(rows[other]) - middle]
+        middle = (unit(rows[one]) + unit(rows[other])) / 2
+        centred += [unit(rows[one]) - middle, unit(rows[other]) - middle]
     return np.asarray(PCA(1).fit(centred).components_[0])
 
 
@@ -225,7 +221,7 @@ def by_hand_double_hard(
     gender = first_component(rows)
     order = sorted(
         (word for word in rows if word not in spare),
-        key=lambda w: unit_double_hard(rows[w]) @ gender,
+        key=lambda w: unit(rows[w]) @ gender,
     )
     words = [word for word in rows if word in order[-biased:] + order[:biased]]
     precisions, results = [], []
@@ -235,7 +231,7 @@ def by_hand_double_hard(
         }
         axis = first_component(left)
         hard = {
-            word: unit_double_hard(row if word in spare else row - (row @ axis) * axis)
+            word: unit(row if word in spare else row - (row @ axis) * axis)
             for word, row in left.items()
         }
         result = KMeans(2, n_init=10, random_state=0).fit_predict(

@@ -146,7 +146,6 @@ def test_what_cannot_be_is_refused(kind: Kind) -> None:
 # Labels that follow the effect size of an embedding, against literal loops.
 
 SETS = {role: load_query("weat6b")[role].words for role in "XYAB"}
-COUNTS_LINKED_LABELS = {("male", 0): 300, ("male", 1): 100, ("female", 0): 80, ("female", 1): 120}
 
 
 def draw_vectors(seed: int) -> KeyedVectors:
@@ -175,11 +174,7 @@ def literal_effect_size(vectors: KeyedVectors) -> float:
 
 
 def make_posts() -> pd.DataFrame:
-    cells = [
-        (group, label)
-        for (group, label), count in COUNTS_LINKED_LABELS.items()
-        for _ in range(count)
-    ]
+    cells = [(group, label) for (group, label), count in COUNTS.items() for _ in range(count)]
     cells += [("none", label) for label in (0, 1) for _ in range(50)]
     table = pd.DataFrame(cells, columns=["group", "label"])
     table["split"] = ["test" if number % 5 == 0 else "train" for number in range(len(table))]

@@ -261,8 +261,6 @@ def test_the_interval_over_pairs_holds_the_kappa_of_their_population() -> None:
 # The study of base pairs on real vectors: what Zhang, Sneyd & Stevenson (2020) print, as far as
 # nine of their ten pairs and a small vocabulary decide it.
 
-pytestmark = pytest.mark.realdata
-
 COUNTABLE = ["pair_bias", "ripa"]  # NBM depends on neighbours that the vocabulary lacks
 
 
@@ -287,6 +285,7 @@ def found(probes: pd.DataFrame) -> pd.DataFrame:
     return with_published(estimate_all(every, Bootstrap(resamples=20)))
 
 
+@pytest.mark.realdata
 def test_the_printed_scores_of_single_words(probes: pd.DataFrame) -> None:
     keys = ["metric", "word", "pair", "form", "pair_form", "query"]
     scores = probes[probes["kind"].eq("score")].set_index(keys)["score"]
@@ -300,6 +299,7 @@ def test_the_printed_scores_of_single_words(probes: pd.DataFrame) -> None:
         assert scores.loc[key] == pytest.approx(score, abs=1e-6)
 
 
+@pytest.mark.realdata
 @pytest.mark.parametrize("statistic", ["measures", "pair_form"])
 def test_the_printed_kappas_of_every_pair(found: pd.DataFrame, statistic: str) -> None:
     """Tables 6 and 3 need the professions and the pairs alone, and are the same to the last digit
@@ -313,6 +313,7 @@ def test_the_printed_kappas_of_every_pair(found: pd.DataFrame, statistic: str) -
     assert rows["words"].eq(320).all()
 
 
+@pytest.mark.realdata
 def test_a_third_of_professions_change_sides_between_pairs_that_are_roughly_the_same(
     found: pd.DataFrame,
 ) -> None:
@@ -322,6 +323,7 @@ def test_a_third_of_professions_change_sides_between_pairs_that_are_roughly_the_
     assert row.value == 1 - 91 / 320
 
 
+@pytest.mark.realdata
 def test_the_printed_magnitudes_cannot_be_shares_of_changes(found: pd.DataFrame) -> None:
     """Table 2 has .69 and .66 as the share of changes of the pair that move a score by one standard
     deviation. 36 of the 45 are known; were all the others changes, the share would be below .5.
@@ -332,6 +334,7 @@ def test_the_printed_magnitudes_cannot_be_shares_of_changes(found: pd.DataFrame)
     assert (rows["published"] < (36 * (1 - rows["value"]) + 9) / 45).all(), "shares that stay"
 
 
+@pytest.mark.realdata
 def test_cosines_that_the_study_prints(found: pd.DataFrame, probes: pd.DataFrame) -> None:
     """man and woman .77, she and he .61; r of cosine and kappa .81 to .98 over ten pairs."""
     likeness = probes[probes["kind"].eq("likeness") & probes["query"].eq("base_pairs")]
