@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from biasbridge.analysis.slices import SliceResult
     from biasbridge.stats.arrays import Truths
 
+_Declared = TypeVar("Declared", bound="PointSet | Correction")
 _HEAD = """\
 # Atlas of published point sets
 
@@ -497,6 +498,3 @@ def _interval_includes(result: Slice, value: float) -> bool:
     """Test whether the interval includes a value; an interval that is not estimated does."""
     within = result.finding.within
     return not (within.low > value or within.high < value)
-
-
-_Declared = TypeVar("Declared", bound="PointSet | Correction")

@@ -56,6 +56,10 @@ _PLACEBO = "placebo"
 _RESAMPLED_STUDIES = 200
 _CertificateRow = dict[str, object]
 _Names = tuple[str, ...]
+_LABELS = {DETECTS_HALF: "half", DETECTS_PART: "strong only"}  # else: the verdict
+_DETECTION = {DETECTS_HALF: 3, DETECTS_PART: 1, NOT_GRADED: 0}  # shades
+_COLOURS = {DOES_NOT_DETECT: "#eeeeee", CANNOT_TELL: "#f8f8f8", NOT_ESTIMATED: "white"}
+_FAULT = "#f2d7c9"
 
 
 class CertificateTables(NamedTuple):
@@ -199,12 +203,6 @@ def _mean_score(names: _CertificateRow, values: Floats) -> Iterator[_Certificate
     if len(values):
         estimate = mean_interval(values)._replace(value=float(values.mean()))
         yield {**names, "models": len(values), **_estimate_columns("score", estimate)}
-
-
-_LABELS = {DETECTS_HALF: "half", DETECTS_PART: "strong only"}  # else: the verdict
-_DETECTION = {DETECTS_HALF: 3, DETECTS_PART: 1, NOT_GRADED: 0}  # shades
-_COLOURS = {DOES_NOT_DETECT: "#eeeeee", CANNOT_TELL: "#f8f8f8", NOT_ESTIMATED: "white"}
-_FAULT = "#f2d7c9"
 
 
 def _share_with_verdict(

@@ -27,17 +27,12 @@ _MODELS = ("biased", "unbiased")
 _PAIR = ("biased_key", "unbiased_key", "seed")
 _KEYS = ("metric", "convention", "query", "part", "list_kind")
 _MODEL_COLUMNS = (
-    "embedding",
-    "corpus",
-    "sentences",
-    "dim",
-    "stereotype",
-    "method",
-    "direction",
-    "dose",
+    *("embedding", "corpus", "sentences", "dim", "stereotype"),
+    *("method", "direction", "dose"),
 )
 _UNMODIFIED = ("", "none", "0")
 _Limits = Mapping[str, Sequence[float]]
+_SCORES = ("robustness_biased", "robustness_unbiased", "accuracy")
 _ABOUT = ("models", "metric", "convention", "query", "part", "list_kind")
 _PILOT_STEP = 10  # runs from one point of the pilot study to the next
 _NO_ENDS = "its scale has no ends; give them in study.limits"
@@ -494,6 +489,3 @@ def _x_words() -> alt.X:
 
 def _y_score(field: str, title: str = "score") -> alt.Y:
     return alt.Y(f"{field}:Q", title=title, scale=alt.Scale(zero=False))
-
-
-_SCORES = ("robustness_biased", "robustness_unbiased", "accuracy")

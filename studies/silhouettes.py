@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from biasbridge.intrinsic.lookup import ResolvedQuery, ResolvedWords
     from biasbridge.intrinsic.metric import Metric
     from biasbridge.intrinsic.score import Score
-    from biasbridge.stats.arrays import Floats
 
 _NOTES = (
     "Robustness: 1 minus the area between the lowest and the highest score over random subsets of"
@@ -213,12 +212,15 @@ class Silhouettes(Fileless):
                 f" are in the vocabulary, not more than one step of {step}; lower"
                 f" probe.{list_kind[:-1]}_step, or give longer lists"
             )
-        values = _subset_values(metric, words, subsets, seed=seed)
+        words.require_directions()
+        values = metric.values_on(subsets.queries(words), seed)
         sizes: list[int] = subsets.sizes.tolist()
         return [
             _score_columns(score, list_kind) | {"size": size, "values": column, "reason": ""}
             for score in scores
-            for size, column in zip(sizes, values[score.part].T, strict=True)
+            for size, column in zip(
+                sizes, np.array(values[score.part]).reshape(subsets.shape).T, strict=True
+            )
         ]
 
 
@@ -304,16 +306,3 @@ def nested_subsets(
     }
     sizes = sum((counts[role] * width for role, width in widths.items()), np.zeros(steps, np.intp))
     return Subsets(orders, counts, sizes)
-
-
-def _subset_values(
-    metric: Metric, words: ResolvedQuery, subsets: Subsets, *, seed: int
-) -> dict[str, Floats]:
-    """Compute a metric on every subset, by part: (runs, steps), NaN where it has no value. Raises
-    ``InputError`` for a vector or base pair without direction.
-    """
-    words.require_directions()
-    values_by_part = metric.values_on(subsets.queries(words), seed)
-    return {
-        part: np.array(values).reshape(subsets.shape) for part, values in values_by_part.items()
-    }
