@@ -157,7 +157,8 @@ def _across_pairs(metric: str, result: ProbeResult, bootstrap: Bootstrap) -> Ite
 
     def magnitude(pair_indices: Sequence[int], weights: Floats) -> Floats:
         changes = is_changed[:, pair_indices][:, :, pair_indices]
-        return _weighted_mean(weights, _off_diagonal_mean(changes))
+        of_two_pairs = changes[:, ~np.eye(len(pair_indices), dtype=bool)]
+        return _weighted_mean(weights, np.asarray(of_two_pairs.mean(axis=1)))
 
     statistics = {"fleiss": fleiss}
     if isfinite(result.spread):
@@ -273,11 +274,6 @@ def _pearson_by_row(x: Floats, y: Floats) -> Floats:
     with np.errstate(invalid="ignore", divide="ignore"):
         r: Floats = second @ first / lengths
     return r
-
-
-def _off_diagonal_mean(matrices: NDArray[np.bool_]) -> Floats:
-    n_pairs = matrices.shape[1]
-    return np.asarray(matrices[:, ~np.eye(n_pairs, dtype=bool)].mean(axis=1))
 
 
 def _solved_shares(

@@ -46,7 +46,10 @@ _BY_PAIR = {
     "r of the cosine of two pairs' differences and their kappa (figure 2)": "cosine_r",
     "Unrelated analogies that each pair solves": "solved",
 }
-_INTERVALS = ("value", "low", "high", "pairs_low", "pairs_high")
+_SHOWN = (
+    *("vectors", "query", "statistic", "metric", "compared_with", "pair"),
+    *("value", "low", "high", "pairs_low", "pairs_high", "published", "words", "pairs", "reason"),
+)
 FORMS = ("base", "plural", "capital", "upper")
 _KAPPAS = ("fleiss", "pair_form", "word_form", "truth", "measures")
 _ENDS = ["value", "low", "high", "pairs_low", "pairs_high", "published"]
@@ -139,10 +142,6 @@ def _probe_result(metric: str, rows: pd.DataFrame) -> ProbeResult:
     tables = _score_tables(rows_by_kind.get("score", no_rows))
     pairs = next(iter(tables.values())).pairs
     vocabulary = rows_by_kind.get("vocabulary", no_rows)
-    oov = {
-        str(role): tuple(as_text(part, "word"))
-        for role, part in rows_by_kind.get("oov", no_rows).groupby("set", sort=False)
-    }
     return ProbeResult(
         metric=metric,
         tables=tables,
@@ -150,12 +149,19 @@ def _probe_result(metric: str, rows: pd.DataFrame) -> ProbeResult:
         spreads=as_float(vocabulary, "sd"),
         size=int(as_float(vocabulary, "n")[0]) if len(vocabulary) else 0,
         differences=_difference_cosines(rows_by_kind.get("difference", no_rows), pairs),
-        likeness=_likeness_by_role(rows_by_kind.get("likeness", no_rows)),
+        likeness={
+            str(role): (float(cosines.mean()), float(cosines.std()), len(cosines))
+            for role, part in rows_by_kind.get("likeness", no_rows).groupby("set", sort=False)
+            for cosines in [as_float(part, "score")]
+        },
         random={
             row["set"]: (row["score"], row["sd"], int(row["n"]))
             for row in row_dicts(rows_by_kind.get("random", no_rows))
         },
-        oov=oov,
+        oov={
+            str(role): tuple(as_text(part, "word"))
+            for role, part in rows_by_kind.get("oov", no_rows).groupby("set", sort=False)
+        },
     )
 
 
@@ -183,14 +189,6 @@ def _difference_cosines(rows: pd.DataFrame, pairs: tuple[str, ...]) -> Floats:
     return cosines
 
 
-def _likeness_by_role(rows: pd.DataFrame) -> dict[str, tuple[float, float, int]]:
-    likeness = {}
-    for role, part in rows.groupby("set", sort=False):
-        cosines = as_float(part, "score")
-        likeness[str(role)] = (float(cosines.mean()), float(cosines.std()), len(cosines))
-    return likeness
-
-
 def point_names(points: pd.DataFrame) -> dict[str, str]:
     """Name each point: its embedding, the columns that vary, and a stamp for generated data."""
     columns = {name: as_labels(points, name) for name in _NAMING if name in points}
@@ -214,8 +212,12 @@ def _estimate_title(statistic: str, other: str) -> str:
 def report_tables(estimates: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Return the tables of the page by heading; like the paper's, with one column per base pair."""
     overall = estimates[estimates["pair"].eq("")]
-    extra = ["published"] if "published" in estimates else []
-    tables = {"Every estimate over all pairs (tables 1 and 2)": _estimate_columns(overall, *extra)}
+    names = [name for name in _SHOWN if name in overall and any(as_text(overall, name))]
+    overall = _drop_constant_names(overall[names])
+    if "pairs_low" in overall:
+        overall.insert(list(overall).index("pairs_low"), "over_pairs", overall["value"])
+    over_pairs = {f"pairs_{end}": f"over_pairs_{end}" for end in ("low", "high")}
+    tables = {"Every estimate over all pairs (tables 1 and 2)": overall.rename(columns=over_pairs)}
     for heading, statistic in _BY_PAIR.items():
         rows = estimates[estimates["statistic"].eq(statistic)]
         by_pair = rows.assign(pair=rows["pair"].replace("", "all"))
@@ -233,18 +235,6 @@ def report_tables(estimates: pd.DataFrame) -> dict[str, pd.DataFrame]:
 def _drop_constant_names(table: pd.DataFrame) -> pd.DataFrame:
     names = [name for name in ("vectors", "compared_with") if name in table]
     return table.drop(columns=[name for name in names if len(set(table[name])) == 1])
-
-
-def _estimate_columns(rows: pd.DataFrame, *extra_columns: str) -> pd.DataFrame:
-    names = ("vectors", "query", "statistic", "metric", "compared_with", "pair", *_INTERVALS)
-    columns = [
-        name for name in (*names, *extra_columns, "words", "pairs", "reason") if name in rows
-    ]
-    table = _drop_constant_names(rows[[name for name in columns if any(as_text(rows, name))]])
-    over_pairs = {f"pairs_{end}": f"over_pairs_{end}" for end in ("low", "high")}
-    if "pairs_low" in table:
-        table.insert(list(table).index("pairs_low"), "over_pairs", table["value"])
-    return table.rename(columns=over_pairs)
 
 
 def base_pair_charts(

@@ -15,7 +15,7 @@ from biasbridge.analysis.naming import CONTROL, query_title
 from biasbridge.analysis.slices import measure_slice
 from biasbridge.analysis.tables import as_float, as_text, text_rows
 from biasbridge.analysis.verdict import AT_MOST, FALLS, RISES, VERDICTS, judge
-from biasbridge.stats.intervals import Estimate, proportion_estimate
+from biasbridge.stats.intervals import proportion_estimate
 from biasbridge.studies.conclusion import row_dicts
 
 if TYPE_CHECKING:
@@ -173,11 +173,11 @@ def smaller_studies(
             row: StudyRow = design.names(key) | {"is_linked": is_linked, "seeds": size}
             row |= {"embeddings": n_embeddings, "studies": len(samples), "n_disjoint": n_disjoint}
             wrong = _WRONG_WITH_LINK if is_linked else _WRONG_WITHOUT_LINK
-            counted = {verdict: (verdict,) for verdict in VERDICTS}
-            for name, counted_verdicts in (counted | {"wrong": wrong}).items():
+            counted = {verdict: (verdict,) for verdict in VERDICTS} | {"wrong": wrong}
+            for name, counted_verdicts in counted.items():
                 share = float(np.isin(verdicts[:, column], counted_verdicts).mean())
-                estimate = proportion_estimate(share * n_disjoint, n_disjoint)
-                row |= _estimate_columns(name, estimate)
+                share, low, high = proportion_estimate(share * n_disjoint, n_disjoint)
+                row |= {name: share, f"{name}_low": low, f"{name}_high": high}
             rows.append(row)
     return rows
 
@@ -210,10 +210,6 @@ def _judge_slices(
     return [judged[i] for i in range(len(findings))]
 
 
-def _estimate_columns(name: str, estimate: Estimate) -> StudyRow:
-    return {name: estimate.value, f"{name}_low": estimate.low, f"{name}_high": estimate.high}
-
-
 def control_charts(whole: pd.DataFrame, smaller: pd.DataFrame) -> dict[str, Drawing]:
     """Draw ``control_r`` of the whole study and ``control_power`` of smaller studies, if any."""
     drawings = {"control_r": r_chart(whole)}
@@ -233,7 +229,10 @@ def r_chart(whole: pd.DataFrame) -> Drawing:
     chart = (
         alt.layer(*layers)
         .properties(width=240, height=alt.Step(9))
-        .facet(column=_difference_columns(), data=whole.assign(link=links, query=queries))
+        .facet(
+            column=alt.Column("difference:N", title=None, sort=None),
+            data=whole.assign(link=links, query=queries),
+        )
     )
     return finish(chart, "r_rm with words of the planted link and with unrelated ones", [STAMP])
 
@@ -263,17 +262,13 @@ def _power_chart(smaller: pd.DataFrame) -> Drawing:
         .properties(width=alt.Step(34, **{"for": "position"}), height=120)
         .facet(
             row=alt.Row("words:N", title=None, sort=[_LINKED, _UNRELATED]),
-            column=_difference_columns(),
+            column=alt.Column("difference:N", title=None, sort=None),
             data=smaller.assign(link=links, words=words),
         )
         .resolve_scale(x="independent", xOffset="independent")
     )
     title = "Share of studies that find the link, by embeddings and strength"
     return finish(chart, title, [STAMP])
-
-
-def _difference_columns() -> alt.Column:
-    return alt.Column("difference:N", title=None, sort=None)
 
 
 def _link_labels(table: pd.DataFrame) -> list[str]:
