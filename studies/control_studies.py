@@ -55,12 +55,12 @@ class Design:
 
     def names(self, key: tuple[str, str]) -> StudyRow:
         """Return the columns that name a slice."""
-        measure_slice, query = key
+        gap_measure, query = key
         return {
             "difference": self.difference,
             "transmission": self.transmission,
             self.size_column: self.n_learned,
-            "measure": measure_slice,
+            "measure": gap_measure,
             "query": query,
             "control": query in self.controls,
         }
