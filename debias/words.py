@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from biasbridge.debias.base import WORDS, Inputs, S, StepBuilder
 from biasbridge.files import InputError, choice, read_lines
@@ -29,7 +28,6 @@ from biasbridge.intrinsic.words import (
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
-    from biasbridge.intrinsic.words import WordSet
     from biasbridge.stats.arrays import Singles
 
 # Pro-stereotypical: (X, A) and (Y, B); anti-stereotypical: (X, B) and (Y, A).
@@ -229,16 +227,23 @@ def expand(
     all_seeds = {word for words in seeds.values() for word in words}
     sets = dict(query.sets)
     for column, role in enumerate(seeds):
-        ranked = _ranked(nearness[:, column], nearest_role == column)
-        words = (
-            word
-            for word in (normalise_text(vectors.index_to_key[row]) for row in ranked)
-            if word not in all_seeds
-            and word.casefold() not in stop_words
-            and is_word(word)
-            and not (lowercase and word != word.lower())
+        candidates = np.flatnonzero(nearest_role == column)
+        order = np.argsort(-nearness[candidates, column], kind="stable")
+        tokens = (normalise_text(vectors.index_to_key[row]) for row in candidates[order].tolist())
+        neighbours = (
+            token
+            for token in tokens
+            if token not in all_seeds
+            and token.casefold() not in stop_words
+            and is_word(token)
+            and not (lowercase and token != token.lower())
         )
-        sets[role] = _extended(query[role], k, words)
+        sets[role] = replace(
+            query[role],
+            name=f"{query[role].name}_{k}nn",
+            words=(*query[role].words, *islice(neighbours, k)),
+            source=f"{query[role].source}; expanded to {k} nearest neighbours",
+        )
     return replace(query, name=f"{query.name}_{k}nn", sets=sets)
 
 
@@ -250,15 +255,6 @@ def is_word(token: str) -> bool:
         and token.isprintable()  # no invisible mark inside
         and "://" not in token
         and not any(sign.isdigit() for sign in token)
-    )
-
-
-def _extended(seed: WordSet, k: int, words: Iterable[str]) -> WordSet:
-    return replace(
-        seed,
-        name=f"{seed.name}_{k}nn",
-        words=(*seed.words, *islice(words, k)),
-        source=f"{seed.source}; expanded to {k} nearest neighbours",
     )
 
 
@@ -288,9 +284,3 @@ def _unit(rows: Singles) -> Singles:
     units = np.full_like(rows, np.nan)
     np.divide(rows, lengths, out=units, where=lengths > 0)
     return units
-
-
-def _ranked(nearness: Singles, is_candidate: NDArray[np.bool_]) -> Iterator[int]:
-    """Yield the candidate rows, nearest first; ties in vocabulary order."""
-    rows = np.flatnonzero(is_candidate)
-    yield from rows[np.argsort(-nearness[rows], kind="stable")].tolist()
