@@ -42,7 +42,6 @@ WORDS = "words.yaml"  # the query that a method works on, in the folder of the s
 ONE_THREAD = threadpool_limits.wrap(limits=1, user_api="blas")  # threads wait for each other
 
 Direction = Literal["debias", "overbias"]
-SignedDose = Annotated[float, Ge(-1), Le(1)]
 Inputs = Mapping[str, Path]
 Pair = tuple[str, str]
 S = TypeVar("S")
@@ -259,7 +258,21 @@ def require_change(method: Method, is_unchanged: bool) -> None:
 
 
 @choice
-class OnAxis(OnVectors, Fileless):
+class BothWays(OnVectors):
+    """Base of methods with one dose for both directions."""
+
+    dose: Annotated[
+        float, Ge(-1), Le(1), doc("from -1 (overbias) over 0 (unmodified) to 1 (debias)")
+    ] = 1
+
+    @property
+    def direction(self) -> Direction:
+        """``overbias`` for a negative dose."""
+        return "overbias" if self.dose < 0 else "debias"
+
+
+@choice
+class OnAxis(BothWays, Fileless):
     """Base of methods that map each word vector x to f(x) and have a dose,
 
         x -> x - dose (x - f(x)),    dose in [-1, 1]
@@ -268,15 +281,8 @@ class OnAxis(OnVectors, Fileless):
     ``erase``, and sets ``seeded`` if f depends on the seed.
     """
 
-    dose: Annotated[SignedDose, doc("from -1 (overbias) over 0 (unmodified) to 1 (debias)")] = 1
-
     version: ClassVar[int] = 1
     seeded: ClassVar[bool] = False
-
-    @property
-    def direction(self) -> Direction:
-        """``overbias`` for a negative dose."""
-        return "overbias" if self.dose < 0 else "debias"
 
     def erase(self, vectors: KeyedVectors, query: Query, *, seed: int) -> Singles:
         """Compute f of every vector, (n_words, dim), in the order of the vocabulary."""

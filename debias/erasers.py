@@ -13,12 +13,10 @@ from annotated_types import doc
 from biasbridge.debias.base import (
     ONE_THREAD,
     WORDS,
-    Direction,
+    BothWays,
     DoseAxis,
     Inputs,
-    OnVectors,
     S,
-    SignedDose,
     StepBuilder,
     require_sound,
     restrict,
@@ -68,7 +66,7 @@ class Examples(NamedTuple):
 
 
 @choice
-class LinearEraser(OnVectors):
+class LinearEraser(BothWays):
     """Base of methods that fit an ``Eraser``; a subclass provides ``needed_roles`` and ``fit``.
 
     On word vectors it is fitted on the words of the query's ``needed_roles``: the groups X and Y,
@@ -77,7 +75,6 @@ class LinearEraser(OnVectors):
     BEC-Pro; an item with a slot gives a pair of texts, one per filler.
     """
 
-    dose: Annotated[SignedDose, doc("from -1 (overbias) over 0 (unmodified) to 1 (debias)")] = 1
     items: Annotated[
         ItemSource | None,
         doc(
@@ -102,11 +99,6 @@ class LinearEraser(OnVectors):
     def roles(self) -> tuple[str, ...]:
         """Word sets of the query that the method needs; none if it has items."""
         return () if self.items else self.needed_roles
-
-    @property
-    def direction(self) -> Direction:
-        """``overbias`` for a negative dose."""
-        return "overbias" if self.dose < 0 else "debias"
 
     def files(self) -> list[Path]:
         """Return the files of the items."""
@@ -290,11 +282,7 @@ class Leace(LinearEraser):
         values, vectors = np.linalg.eigh(covariance)
         is_positive = values > values[-1] * len(values) * np.finfo(np.float64).eps
         values, vectors = values[is_positive], vectors[:, is_positive]
-        whitened = (vectors.T @ label_products) / np.sqrt(values)
-        length = float(np.linalg.norm(whitened))
-        if not length > 0:
-            raise InputError("the two groups have the same mean; no direction separates them")
-        whitened /= length
+        whitened = unit((vectors.T @ label_products) / np.sqrt(values))
         left = vectors @ (whitened / np.sqrt(values))  # W u
         right = vectors @ (whitened * np.sqrt(values))  # W^+ u
         return Eraser(left[:, None], right[None], mean, np.zeros(len(mean)))
@@ -326,8 +314,8 @@ class RandomDirection(LinearEraser):
 
     def fit(self, examples: Examples, *, seed: int) -> Eraser:
         """Draw an eraser of norm 1 and rank 1."""
-        drawn: Floats = np.random.default_rng(seed).standard_normal((examples.rows.shape[1],))
-        return Eraser.removing(unit(drawn)[None])
+        row: Floats = np.random.default_rng(seed).standard_normal((examples.rows.shape[1],))
+        return Eraser.removing(unit(row)[None])
 
 
 @choice
