@@ -10,8 +10,8 @@ from biasbridge.intrinsic.words import ROLES, Query, WordSet
 def make_query(name: str, *words: Sequence[str]) -> Query:
     """A query whose X, Y, A and B are these words."""
     sets = {
-        role: WordSet(f"{name}.{role}", tuple(each), "en", "made up")
-        for role, each in zip("XYAB", words, strict=True)
+        role: WordSet(f"{name}.{role}", tuple(item), "en", "made up")
+        for role, item in zip("XYAB", words, strict=True)
     }
     return Query(name, sets, "en")
 

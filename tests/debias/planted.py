@@ -44,6 +44,6 @@ def planted_vectors() -> KeyedVectors:
 
 def vectors_of(words: list[str], rows: NDArray[np.float64]) -> KeyedVectors:
     """Vectors of these words, in single precision."""
-    made = KeyedVectors(rows.shape[1])
-    made.add_vectors(words, rows.astype(np.float32))
-    return made
+    output = KeyedVectors(rows.shape[1])
+    output.add_vectors(words, rows.astype(np.float32))
+    return output
