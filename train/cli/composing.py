@@ -151,10 +151,10 @@ def read_point(config: DictConfig) -> Point:
 
     Raises ``InputError`` for an unknown key, an invalid value, or a choice that lacks an attribute.
     """
-    tree = _tree(config, resolve=True)
-    reader = Reader(_tree(config, resolve=False))
     with required_requests():
+        tree = _tree(config, resolve=True)
         _require_fitting_challenge(tree)
+        reader = Reader(_tree(config, resolve=False))
         parts = {part: _read_part(part, tree, reader) for part in PARTS}
     return _join_parts(tree, parts)
 
