@@ -30,7 +30,7 @@ from biasbridge.files.paths import TRAIN
 from biasbridge.files.terminal import Parser
 from biasbridge.train.cli import CONF
 from biasbridge.train.cli.class_configs import COMMAND_LINE, searching
-from biasbridge.train.engine.store import StoreError
+from biasbridge.train.engine.locks import StoreError
 from biasbridge.train.engine.store_tools import Policy
 
 if TYPE_CHECKING:
@@ -291,7 +291,7 @@ def show_config(options: Namespace) -> None:
     config = compose("config", overrides=lines, return_hydra_config=True)
     HydraConfig.instance().set_config(config)  # which ${hydra:...} refers to
     if options.cfg == "job":
-        config = OmegaConf.masked_copy(config, [key for key in config if key != "hydra"])
+        config = OmegaConf.masked_copy(config, [str(key) for key in config if key != "hydra"])
     elif options.cfg == "hydra":
         with flag_override(config.hydra, ["struct", "readonly"], False):
             del config.hydra["help"], config.hydra["hydra_help"]

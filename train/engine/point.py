@@ -18,7 +18,7 @@ from biasbridge.files import InputError, atomic_path, choice, nearest
 from biasbridge.files.language import require_one_language
 from biasbridge.files.paths import digest_of
 from biasbridge.intrinsic.metric import AnyMetric, Probe
-from biasbridge.train.engine.locks import NoLockError, locked
+from biasbridge.train.engine.locks import NoLockError, StoreError, locked
 from biasbridge.train.engine.scores import build_probes, build_score
 from biasbridge.train.engine.source import full_name
 from biasbridge.train.engine.steps import (
@@ -29,7 +29,7 @@ from biasbridge.train.engine.steps import (
     Subject,
     Task,
 )
-from biasbridge.train.engine.store import Store, StoreError
+from biasbridge.train.engine.store import Store
 from biasbridge.train.tasks.task_words import TaskWords, compares_genders
 
 if TYPE_CHECKING:
