@@ -29,12 +29,11 @@ from biasbridge.train.engine.steps import (
     Subject,
     Task,
 )
-from biasbridge.train.engine.store import Store
 from biasbridge.train.tasks.task_words import TaskWords, compares_genders
 
 if TYPE_CHECKING:
     from biasbridge.intrinsic.words import Query
-    from biasbridge.train.engine.store import Step
+    from biasbridge.train.engine.store import Step, Store
 
 
 NO_TASK: Facts = {"task": "none"}
