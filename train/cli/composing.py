@@ -99,9 +99,6 @@ def _folder(config: DictConfig, name: str) -> str:
     return node["dir"]
 
 
-# Point, study and planner of a composed configuration.
-
-
 def list_members(names: str | list[str]) -> list[str]:
     """Return names with those of groups of data sets replaced by the members."""
     listed = [names] if isinstance(names, str) else names

@@ -1,4 +1,8 @@
-"""Point of a study: a model with its metrics, probe, task and seed; and the steps to compute it."""
+"""Point of a study: a model with its metrics, probe, task and seed; the steps to compute it,
+and how its last run ended, which is written to a file.
+
+Whether a point is done is decided by the store alone.
+"""
 
 from __future__ import annotations
 
@@ -261,11 +265,6 @@ def plan_point(point: Point, store: Store, planned: SharedSteps | None = None) -
     probes = build_probes(steps, probe, point.metrics, subject, words) if probe else []
     task = point.task.build_steps(steps, subject) if point.task else None
     return Plan(point, subject, tuple(metrics.values()), tuple(probes), task)
-
-
-# Outcome of a point: the point is run, and how it ended is written to a file.
-#
-# Whether a point is done is decided by the store alone.
 
 
 @dataclass(frozen=True)
