@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,10 +15,14 @@ from hydra.core.plugins import Plugins
 from hydra.core.utils import JobStatus
 from omegaconf import OmegaConf
 
+from biasbridge.analysis.tables import read_tables
+from biasbridge.files import InputError
 from biasbridge.train.cli import engines
 from biasbridge.train.cli.engines import Job, launch, plan_rounds
+from biasbridge.train.cli.sweep import run_experiment
 from biasbridge.train.engine.point import Plan, run_point
 from biasbridge.train.engine.store import Step, Store
+from tests.reliability.sweeps import SWEEP
 
 SECONDS = 0.15  # of every step
 
@@ -135,3 +140,22 @@ def test_no_slot_waits_in_a_lock(
     assert len(outcomes) == len(jobs)
     assert all(store.intact(end) for job in jobs for end in job.plan.ends)
     assert waits.exists() != in_rounds
+
+
+def test_an_experiment_runs_silently_and_leaves_its_tables(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    before = dict(os.environ)
+    sweep = [line for line in SWEEP if not line.startswith("debias")]
+    finished = run_experiment([*sweep, "hydra.mode=RUN", "seed=3"])
+    assert finished.status == 0
+    points = read_tables(finished.folder).points
+    assert points["seed"].tolist() == [3]
+    assert points["status"].tolist() == ["done"]
+    assert capfd.readouterr() == ("", "")
+    assert os.environ.get("PYTHONPATH") == before.get("PYTHONPATH")
+    with pytest.raises(InputError, match="unknown config key"):
+        run_experiment(["corpus.sentence=2"])
+    with pytest.raises(InputError, match="give KEY=VALUE"):
+        run_experiment(["nonsense"])

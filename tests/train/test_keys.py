@@ -77,7 +77,7 @@ def test_a_further_metric_measures_none_again_and_their_order_changes_nothing(
 def test_titles_name_the_settings_that_are_not_the_default(tmp_path: Path) -> None:
     steps = StepBuilder(5, Store(tmp_path / "store"))
     corpus = steps("corpus", GeneratedCorpus(sentences=2000), write_corpus)
-    assert corpus.title == "generated,sentences=2000,seed=5"
+    assert corpus.title == "generated_en_gender,sentences=2000,seed=5"
     vectors = steps("vectors", FastText(dim=50, learning_rate=0.05), load_embedding)
     assert vectors.title == "fasttext,dim=50,learning_rate=0.05,seed=5"
     assert steps("vectors", FastText(), load_embedding).title == "fasttext,seed=5"

@@ -24,9 +24,9 @@ from biasbridge.intrinsic.words import Query, WordSet
 from biasbridge.train.cli import CONF
 from biasbridge.train.cli.command import build_cells
 from biasbridge.train.cli.engines import check_engine, launch
-from biasbridge.train.engine.locks import locked
+from biasbridge.train.engine.locks import StoreError, locked
 from biasbridge.train.engine.steps import DataReport
-from biasbridge.train.engine.store import Store, StoreError
+from biasbridge.train.engine.store import Store
 from biasbridge.train.engine.store_tools import _age
 from biasbridge.train.engine.tables import _describe_coverage, models_like_parent
 from biasbridge.train.subjects.tiny_model import Fit

@@ -131,9 +131,6 @@ def _notes(cls: Any) -> Mapping[str, str]:
     return notes
 
 
-# Hydra's view of classes as configuration files; those of the project come after its files.
-
-
 class ClassConfigSource(ConfigSource):
     """Classes of a folder as configuration files."""
 

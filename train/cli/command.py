@@ -1,4 +1,7 @@
-"""Values in Hydra's grammar of overrides, quoted where they would be read as something else."""
+"""Command lines: options, overrides and grids, and what is said about invalid ones.
+
+Only parts of Hydra's own configuration can be changed.
+"""
 
 from __future__ import annotations
 
@@ -29,8 +32,9 @@ from biasbridge.files.errors import DISK_FULL
 from biasbridge.files.paths import TRAIN
 from biasbridge.files.terminal import Parser
 from biasbridge.train.cli import CONF
+from biasbridge.train.cli.choices import TARGET
 from biasbridge.train.cli.class_configs import COMMAND_LINE, searching
-from biasbridge.train.engine.store import StoreError
+from biasbridge.train.engine.locks import StoreError
 from biasbridge.train.engine.store_tools import Policy
 
 if TYPE_CHECKING:
@@ -41,6 +45,27 @@ if TYPE_CHECKING:
 
 BARE = re.compile(r"[A-Za-z_./][\w./-]*", re.ASCII)
 NOT_TEXT = {"true", "false", "null", "nan", "inf"}  # not read as text by the grammar
+
+INPUT_ERRORS = (InputError, HydraException, OmegaConfBaseException, YAMLError)
+# Modules that read a configuration and raise built-in errors for invalid input.
+READERS = ("hydra.", "omegaconf", "yaml")
+EXTRAS = ("ray", "submitit")  # extras of pyproject.toml with a launcher
+MAX_CELLS = 100_000
+APPENDED = ("experiment", "sweep")  # groups that need + on the command line
+FLAG: dict[str, Any] = {"action": "store_true"}
+MODES: dict[tuple[str, ...], dict[str, Any]] = {  # mutually exclusive
+    ("--multirun", "-m"): FLAG,
+    ("--cfg", "-c"): {"choices": ("job", "hydra", "all")},
+}
+OTHERS: dict[tuple[str, ...], dict[str, Any]] = {
+    ("--config-dir", "-cd"): {"metavar": "FOLDER", "type": Path},
+    ("--resolve",): FLAG,
+    ("--stale",): {"choices": get_args(Policy)},
+}
+OPTION_NAMES = [name for names in (*MODES, *OTHERS) for name in names]
+# Keys of Hydra closed to experiments: output folders, and what would run code
+CLOSED = ("callbacks", "job.chdir", "job.env_copy", "job.env_set", "output_subdir", "run", "sweep")
+NO_LOG = {"version": 1, "root": None, "disable_existing_loggers": False}
 
 
 def format_override(key: str, value: str | float | Sequence[str]) -> str:
@@ -57,14 +82,6 @@ def quote(text: str) -> str:
     """Return the text in double quotes."""
     escaped = re.sub(r'(\\*)("|$)', lambda match: match[1] * 2 + match[2].replace('"', '\\"'), text)
     return f'"{escaped}"'
-
-
-# Errors for invalid input: one line with the value and the remedy.
-
-INPUT_ERRORS = (InputError, HydraException, OmegaConfBaseException, YAMLError)
-# Modules that read a configuration and raise built-in errors for invalid input.
-READERS = ("hydra.", "omegaconf", "yaml")
-EXTRAS = ("ray", "submitit")  # extras of pyproject.toml with a launcher
 
 
 def refuse(error: BaseException) -> NoReturn:
@@ -131,11 +148,6 @@ def _describe_option(option: str, text: str) -> str:
     if group == "hydra/launcher" and (extra := name.partition("_")[0]) in EXTRAS:
         return f"hydra/launcher={name} is not installed: pip install '.[{extra}]'"
     return text + nearest(name, re.findall(r"[\w-]+", text.partition("Available options")[2]))
-
-
-# Cells of a sweep: the overrides of every combination of values in a grid.
-
-MAX_CELLS = 100_000
 
 
 def parse_overrides(lines: Sequence[str]) -> list[Override]:
@@ -207,22 +219,6 @@ def _list_values(override: Override) -> list[str]:
     return listed
 
 
-# Options of ``python train.py``: those of Hydra, next to overrides of values.
-
-APPENDED = ("experiment", "sweep")  # groups that need + on the command line
-FLAG: dict[str, Any] = {"action": "store_true"}
-MODES: dict[tuple[str, ...], dict[str, Any]] = {  # mutually exclusive
-    ("--multirun", "-m"): FLAG,
-    ("--cfg", "-c"): {"choices": ("job", "hydra", "all")},
-}
-OTHERS: dict[tuple[str, ...], dict[str, Any]] = {
-    ("--config-dir", "-cd"): {"metavar": "FOLDER", "type": Path},
-    ("--resolve",): FLAG,
-    ("--stale",): {"choices": get_args(Policy)},
-}
-OPTION_NAMES = [name for names in (*MODES, *OTHERS) for name in names]
-
-
 def read_options(arguments: Sequence[str]) -> Namespace:
     """Read the options, the ``overrides``, and those of Hydra alone: ``hydra``.
 
@@ -291,7 +287,7 @@ def show_config(options: Namespace) -> None:
     config = compose("config", overrides=lines, return_hydra_config=True)
     HydraConfig.instance().set_config(config)  # which ${hydra:...} refers to
     if options.cfg == "job":
-        config = OmegaConf.masked_copy(config, [key for key in config if key != "hydra"])
+        config = OmegaConf.masked_copy(config, [str(key) for key in config if key != "hydra"])
     elif options.cfg == "hydra":
         with flag_override(config.hydra, ["struct", "readonly"], False):
             del config.hydra["help"], config.hydra["hydra_help"]
@@ -299,14 +295,6 @@ def show_config(options: Namespace) -> None:
     if options.resolve:
         OmegaConf.resolve(config)
     sys.stdout.write(OmegaConf.to_yaml(config))
-
-
-# Command lines composed by Hydra, which may change only parts of Hydra's own configuration.
-
-# Keys of Hydra closed to experiments: output folders, and what would run code
-CLOSED = ("callbacks", "job.chdir", "job.env_copy", "job.env_set", "output_subdir", "run", "sweep")
-NO_LOG = {"version": 1, "root": None, "disable_existing_loggers": False}
-TARGET = "_target_"
 
 
 class Command(NamedTuple):

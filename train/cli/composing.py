@@ -99,9 +99,6 @@ def _folder(config: DictConfig, name: str) -> str:
     return node["dir"]
 
 
-# Point, study and planner of a composed configuration.
-
-
 def list_members(names: str | list[str]) -> list[str]:
     """Return names with those of groups of data sets replaced by the members."""
     listed = [names] if isinstance(names, str) else names
@@ -151,10 +148,10 @@ def read_point(config: DictConfig) -> Point:
 
     Raises ``InputError`` for an unknown key, an invalid value, or a choice that lacks an attribute.
     """
-    tree = _tree(config, resolve=True)
-    reader = Reader(_tree(config, resolve=False))
     with required_requests():
+        tree = _tree(config, resolve=True)
         _require_fitting_challenge(tree)
+        reader = Reader(_tree(config, resolve=False))
         parts = {part: _read_part(part, tree, reader) for part in PARTS}
     return _join_parts(tree, parts)
 

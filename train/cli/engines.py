@@ -1,4 +1,8 @@
-"""Jobs of a sweep: a point planned in the process that runs it, with its threads and device."""
+"""Engines: a pool of processes of this machine, and launchers of Hydra such as Slurm and Ray.
+
+Each job's point is planned in the process that runs it, with its threads and device. A pool whose
+process is killed is renewed; points that a launcher loses are resubmitted.
+"""
 
 from __future__ import annotations
 
@@ -55,6 +59,13 @@ LIMITS = {
     **dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"),
     **dict.fromkeys(("TQDM_DISABLE", "HF_DATASETS_DISABLE_PROGRESS_BARS"), "1"),
 }
+
+KILL_HINT = "; out of memory is the usual reason: give fewer workers or smaller models"
+
+log = logging.getLogger(__name__)
+TRIES = 3  # launches without progress before giving up
+MAX_ROUNDS = 3  # in which points go before those that wait for them
+MAX_ERROR_LENGTH = 500  # characters printed of an engine's error
 
 
 class Job(NamedTuple):
@@ -134,13 +145,6 @@ def check_engine(hydra: DictConfig) -> None:
         raise InputError(f"hydra.launcher.n_jobs={n_jobs!r}: give the number of processes, or -1")
     if size is not None and (type(size) is not int or size < 1):
         raise InputError(f"hydra.sweeper.max_batch_size={size!r}: give a whole number, or null")
-
-
-# Engine of this machine: a pool of processes, renewed when one is killed.
-
-KILL_HINT = "; out of memory is the usual reason: give fewer workers or smaller models"
-
-log = logging.getLogger(__name__)
 
 
 def count_cores() -> int:
@@ -242,13 +246,6 @@ def _describe_end(message: str) -> str:
         return f"the process of this point ended with status {match[2]}"
     hint = KILL_HINT if match[1] == "SIGKILL" else ""
     return f"the process of this point was killed by {match[1]}{hint}"
-
-
-# Engines that are launchers of Hydra, such as Slurm and Ray; points they lose are resubmitted.
-
-TRIES = 3  # launches without progress before giving up
-MAX_ROUNDS = 3  # in which points go before those that wait for them
-MAX_ERROR_LENGTH = 500  # characters printed of an engine's error
 
 
 def run_job(config: DictConfig) -> Outcome:

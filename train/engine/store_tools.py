@@ -1,4 +1,6 @@
-"""Outdated results: made by other code or other library versions than the current ones."""
+"""Stored results: those of other code or other versions of libraries than the current ones, and the
+actions of ``biasbridge store``: list, explain, check, clean up and export.
+"""
 
 from __future__ import annotations
 
@@ -48,6 +50,9 @@ if TYPE_CHECKING:
 
 
 Policy = Literal["refuse", "use", "rebuild"]
+
+KEY_LENGTH, N_DIGITS = 32, 8  # of a key, and those of it in a list
+UNITS = {"m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 
 
 class Outdated(NamedTuple):
@@ -147,12 +152,6 @@ def _describe(results: Sequence[Outdated]) -> str:
         f"{count} {label}: {'+'.join(causes) or 'depends on these'}"
         for (label, causes), count in ordered
     )
-
-
-# Actions of ``biasbridge store``: list, explain, check, clean up and export results.
-
-KEY_LENGTH, N_DIGITS = 32, 8  # of a key, and those of it in a list
-UNITS = {"m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 
 
 def open_store(root: str) -> Store:
