@@ -28,12 +28,12 @@ from biasbridge.intrinsic.words import Query, load_query, read_query, read_words
 from biasbridge.stats.intervals import UNDEFINED
 
 BOTH, NEITHER = "both", "neither"
-RULE = "---"
-HEADING = re.compile(r"#+\s")  # and not a hashtag, which is a keyword
+_RULE = "---"
+_HEADING = re.compile(r"#+\s")  # and not a hashtag, which is a keyword
 TAGS = ("male", "female", BOTH, NEITHER)
 # As tweets are tokenised: hashtags, mentions and addresses are not words
 WORD = re.compile(r"(?i:https?)://\S+|(?<![#@\w])(\w[\w'\u2019]*)")
-AGREEMENT_LEVEL = 0.95
+_AGREEMENT_LEVEL = 0.95
 
 
 @choice
@@ -215,7 +215,7 @@ def fold(text: str) -> str:
     return "".join(character for character in decomposed if not unicodedata.combining(character))
 
 
-class TagPrecision(NamedTuple):
+class _TagPrecision(NamedTuple):
     """Share of the posts with a tag whose annotation agrees, with its 95% interval."""
 
     tag: str
@@ -250,7 +250,7 @@ def cross_table(tags: pd.Series[str], annotation: pd.Series[str]) -> pd.DataFram
     return counts.loc[order].reindex(columns=list(TAGS), fill_value=0)
 
 
-def tag_precision(counts: pd.DataFrame, tag: str, annotation: str) -> TagPrecision:
+def tag_precision(counts: pd.DataFrame, tag: str, annotation: str) -> _TagPrecision:
     """Compute the share of posts with ``tag`` that are annotated ``annotation``, with Wilson's
     interval (see ``biasbridge.extrinsic.measures``); NaN without such posts.
 
@@ -262,8 +262,8 @@ def tag_precision(counts: pd.DataFrame, tag: str, annotation: str) -> TagPrecisi
         raise InputError(f"no post is annotated {annotation!r}{hint}; annotations: {present}")
     n, k = int(counts[tag].sum()), int(counts[tag][annotation])
     cells = np.array([0, n - k, 0, k])
-    estimate = MEASURES["precision"].estimate(cells, AGREEMENT_LEVEL) if n else UNDEFINED
-    return TagPrecision(tag, annotation, n, k, *estimate)
+    estimate = MEASURES["precision"].estimate(cells, _AGREEMENT_LEVEL) if n else UNDEFINED
+    return _TagPrecision(tag, annotation, n, k, *estimate)
 
 
 def _mentions(text: str, first: Set[str], second: Set[str]) -> tuple[bool, bool]:
@@ -275,9 +275,9 @@ def _list_entries(path: str, heading: str | None) -> Iterator[str]:
     """Yield the entries of a list: every line, or those under a heading."""
     in_section = heading is None
     for line in map(str.strip, read_lines(path)):
-        if HEADING.match(line):
+        if _HEADING.match(line):
             if in_section and heading is not None:
                 return
             in_section = heading is None or heading.casefold() in line.casefold()
-        elif in_section and line and line != RULE:
+        elif in_section and line and line != _RULE:
             yield line.removeprefix("- ")
