@@ -150,7 +150,7 @@ class KeywordTagger:
     are ignored. Keywords are ``keywords`` and those in ``file``, one a line: a plain list, or in a
     Markdown file the list under the first heading that contains ``heading``.
 
-    Like ``biasbridge.extrinsic.taggers`` a proxy for an annotation: the target a post was collected
+    Like ``MentionTagger`` a proxy for an annotation: the target a post was collected
     for need not be the one it is about. It reproduces HatEval's collection: in its English training
     file, whose order reveals the target, 99.9% of posts with keywords of one target only have it.
 
@@ -215,7 +215,7 @@ def fold(text: str) -> str:
     return "".join(character for character in decomposed if not unicodedata.combining(character))
 
 
-class _TagPrecision(NamedTuple):
+class TagPrecision(NamedTuple):
     """Share of the posts with a tag whose annotation agrees, with its 95% interval."""
 
     tag: str
@@ -250,7 +250,7 @@ def cross_table(tags: pd.Series[str], annotation: pd.Series[str]) -> pd.DataFram
     return counts.loc[order].reindex(columns=list(TAGS), fill_value=0)
 
 
-def tag_precision(counts: pd.DataFrame, tag: str, annotation: str) -> _TagPrecision:
+def tag_precision(counts: pd.DataFrame, tag: str, annotation: str) -> TagPrecision:
     """Compute the share of posts with ``tag`` that are annotated ``annotation``, with Wilson's
     interval (see ``biasbridge.extrinsic.measures``); NaN without such posts.
 
@@ -263,7 +263,7 @@ def tag_precision(counts: pd.DataFrame, tag: str, annotation: str) -> _TagPrecis
     n, k = int(counts[tag].sum()), int(counts[tag][annotation])
     cells = np.array([0, n - k, 0, k])
     estimate = MEASURES["precision"].estimate(cells, _AGREEMENT_LEVEL) if n else UNDEFINED
-    return _TagPrecision(tag, annotation, n, k, *estimate)
+    return TagPrecision(tag, annotation, n, k, *estimate)
 
 
 def _mentions(text: str, first: Set[str], second: Set[str]) -> tuple[bool, bool]:
