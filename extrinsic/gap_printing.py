@@ -44,7 +44,8 @@ def print_gap_tables(rows: Sequence[GapRow], console: Console, label: str = "") 
         names = [block[0].classifier, f"class {block[0].subset}" if block[0].subset else ""]
         if title := ", ".join(filter(None, names)):
             console.print(Text(f"\n{printable(title)}", style="bold"))
-        for claim, interval in _changes(block, label):
+        records = [row._asdict() for row in block] if block[0].earlier else []
+        for claim, interval in describe_changes(records, name_measure, label) if records else []:
             console.print(Text(printable(claim), style="bold") + Text(printable(interval)))
         for table in _tables(block):
             print_columns(table, console)
@@ -79,19 +80,12 @@ def _describe_family(rows: Sequence[GapRow]) -> str:
     if is_pair or rows[0].earlier:
         return ""
     several = len({row.privileged for row in gaps}) > 1
-    labels = [
-        f"{row.unprivileged}{f' to {IN_WORDS.get(row.privileged, row.privileged)}' * several},"
-        f" {name_measure(row.measure)} {_joint(row)}"
-        for row in gaps
-    ]
+    labels = []
+    for row in gaps:
+        reference = f" to {IN_WORDS.get(row.privileged, row.privileged)}" if several else ""
+        gap = _gap_cell(row._replace(low=row.low_simultaneous, high=row.high_simultaneous))
+        labels.append(f"{row.unprivileged}{reference}, {name_measure(row.measure)} {gap}")
     return describe_adjusted(labels, [row.p for row in gaps])
-
-
-def _changes(rows: Sequence[GapRow], label: str) -> list[tuple[str, str]]:
-    """Return the sentences on a later version; none for a classifier by itself."""
-    if not rows[0].earlier:
-        return []
-    return describe_changes([row._asdict() for row in rows], name_measure, label)
 
 
 def _tables(rows: Sequence[GapRow]) -> list[Table]:
@@ -171,11 +165,6 @@ def _largest_differences(rows: Sequence[GapRow]) -> Table:
     for column in table.columns[1:3]:
         column.justify = "left"
     return table
-
-
-def _joint(row: GapRow) -> str:
-    """Format a gap with its simultaneous interval."""
-    return _gap_cell(row._replace(low=row.low_simultaneous, high=row.high_simultaneous))
 
 
 def _sort_by_gap(rows: Sequence[GapRow]) -> list[str]:

@@ -354,17 +354,15 @@ class Units:
     @cached_property
     def _drawn(self) -> Floats:
         """Sums over resamples, (N_DRAWS, groups, WIDTH)."""
-        tallies = (
-            np.concatenate([self.tallies, self._pseudo_units()]) if self.widened else self.tallies
-        )
+        tallies = self.tallies
+        if self.widened:
+            cases = tallies.reshape(-1, tallies.shape[-1])
+            perfect, wrong = _extremes(cases[np.any(cases, axis=-1)])
+            pseudo_units = np.stack([[perfect, wrong], [wrong, perfect]])[:, : tallies.shape[1]]
+            tallies = np.concatenate([tallies, pseudo_units])
         n = len(tallies)
         times = np.random.default_rng(0).multinomial(n, np.full(n, 1 / n), size=N_DRAWS)
         return _sums(np.asarray(times, dtype=np.float64), tallies)
-
-    def _pseudo_units(self) -> Floats:
-        flat = self.tallies.reshape(-1, self.tallies.shape[-1])
-        perfect, wrong = _extremes(flat[np.any(flat, axis=-1)])
-        return np.stack([[perfect, wrong], [wrong, perfect]])[:, : self.tallies.shape[1]]
 
     @cached_property
     def _shared_resamples(self) -> Floats:
