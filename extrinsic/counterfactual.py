@@ -35,7 +35,7 @@ from biasbridge.stats.intervals import UNDEFINED, Estimate, proportion_estimate
 if TYPE_CHECKING:
     from biasbridge.stats.arrays import Floats
 
-RATES = ("fpr", "fnr")
+_RATES = ("fpr", "fnr")
 TERMS = "terms"
 Shares = TypeVar("Shares", "pd.Series[float]", pd.DataFrame)
 
@@ -72,11 +72,11 @@ def term_rows(predictions: pd.DataFrame, gaps: Gaps = DEFAULT_GAPS) -> list[GapR
             for row in sample_rows(terms, term_gaps)
             if row.group != ALL
         ]
-    rows += [equality_difference_row(terms, rate) for rate in RATES]
-    return rows + (flip_rows(posts[posts["frame"] != ""], gaps) if "frame" in posts else [])
+    rows += [_equality_difference_row(terms, rate) for rate in _RATES]
+    return rows + (_flip_rows(posts[posts["frame"] != ""], gaps) if "frame" in posts else [])
 
 
-def equality_difference_row(terms: GroupedPredictions, rate: str) -> GapRow:
+def _equality_difference_row(terms: GroupedPredictions, rate: str) -> GapRow:
     """Compute the equality difference of a rate over terms, the groups of ``terms``; ``reason``
     names terms that are excluded for low support.
 
@@ -100,7 +100,7 @@ def equality_difference_row(terms: GroupedPredictions, rate: str) -> GapRow:
     )
 
 
-def flip_rows(framed: pd.DataFrame, gaps: Gaps) -> list[GapRow]:
+def _flip_rows(framed: pd.DataFrame, gaps: Gaps) -> list[GapRow]:
     """Return the rows of ``kind`` "flips" of posts that are in frames."""
     if framed.empty:
         return []

@@ -33,14 +33,14 @@ if TYPE_CHECKING:
 Kind = Literal[
     "value", "gap", "max_difference", "ratio", "term_gap", "equality_difference", "flips"
 ]
-OPTIONAL = ("subset", "classifier", "earlier", "n_clusters", "widening")
+_OPTIONAL = ("subset", "classifier", "earlier", "n_clusters", "widening")
 # Background AUCs compare with all other items already; the base rate is of the items alone
 WITHOUT_GAP = (*BACKGROUND_RANKINGS, "base_rate")
-MACRO = "macro"
+_MACRO = "macro"
 # One number for all classes: the share of items with the correct class
-ALL_CLASSES = "accuracy"
+_ALL_CLASSES = "accuracy"
 # Not averaged: over all classes the selected shares sum to 1 in every group
-NOT_AVERAGED = (ALL_CLASSES, "selection_rate", "base_rate", *CRITERIA)
+_NOT_AVERAGED = (_ALL_CLASSES, "selection_rate", "base_rate", *CRITERIA)
 
 
 class GapRow(NamedTuple):
@@ -73,7 +73,7 @@ class GapRow(NamedTuple):
 
 
 def as_table(rows: Sequence[GapRow]) -> pd.DataFrame:
-    """Return a table of rows, counts as nullable integers, without ``OPTIONAL`` columns that are
+    """Return a table of rows, counts as nullable integers, without ``_OPTIONAL`` columns that are
     empty.
     """
     supports = ("support", "support_privileged", "support_unprivileged", "n_clusters")
@@ -81,7 +81,7 @@ def as_table(rows: Sequence[GapRow]) -> pd.DataFrame:
     table = pd.DataFrame(lists, columns=list(GapRow._fields))
     table = table.astype(dict.fromkeys(supports, "Int64"))
     return table.drop(
-        columns=[name for name in OPTIONAL if table[name].replace("", None).isna().all()]
+        columns=[name for name in _OPTIONAL if table[name].replace("", None).isna().all()]
     )
 
 
@@ -184,14 +184,14 @@ def class_rows(predictions: pd.DataFrame, gaps: Gaps) -> list[GapRow]:
     by_class = {name: read_binary_sample(label == name, prediction == name) for name in names}
     mean = WeightedSum(list(by_class.values()), [1 / len(by_class)] * len(by_class))
     subsets: list[tuple[str, GroupedPredictions | WeightedSum, list[str]]] = [
-        (name, sample, [measure for measure in gaps.measures if measure != ALL_CLASSES])
+        (name, sample, [measure for measure in gaps.measures if measure != _ALL_CLASSES])
         for name, sample in by_class.items()
     ]
-    averaged = [measure for measure in gaps.measures if measure not in NOT_AVERAGED]
-    subsets.append((MACRO, mean, averaged))
-    if ALL_CLASSES in gaps.measures:
+    averaged = [measure for measure in gaps.measures if measure not in _NOT_AVERAGED]
+    subsets.append((_MACRO, mean, averaged))
+    if _ALL_CLASSES in gaps.measures:
         correct = read_binary_sample(label == label, label == prediction)
-        subsets.insert(0, ("", correct, [ALL_CLASSES]))
+        subsets.insert(0, ("", correct, [_ALL_CLASSES]))
     return [
         row._replace(subset=subset)
         for subset, sample, measures in subsets
@@ -283,8 +283,8 @@ def _value_sides(sample: Predictions, gaps: Gaps) -> list[GroupOrRest]:
 
 def _classes(predictions: pd.DataFrame, column: str) -> pd.Series[str]:
     values = read_labels(predictions, column)
-    if MACRO in set(values):
-        raise InputError(f"a class is called {MACRO!r}, the name of the mean over all; rename it")
+    if _MACRO in set(values):
+        raise InputError(f"a class is called {_MACRO!r}, the name of the mean over all; rename it")
     return values
 
 

@@ -26,7 +26,7 @@ FailIf = Literal["worse", "possible"]
 FailOn = Literal["gaps", "changes"]
 ONE_VERSION = "a change takes two versions; give a --pred for each, the earlier first"
 DECISIVE = {"worse": "low_simultaneous", "possible": "high_simultaneous"}
-MEASURES_WITH_GAP = tuple(name for name in ALL_MEASURES if name not in (*CRITERIA, *WITHOUT_GAP))
+_MEASURES_WITH_GAP = tuple(name for name in ALL_MEASURES if name not in (*CRITERIA, *WITHOUT_GAP))
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def check_gate(
     """Raise ``InputError`` for a measure without a gap, a bound outside [0, 1), an unknown rule,
     and comparisons that have no gap.
     """
-    require_gap(bounds, compare, MEASURES_WITH_GAP)
+    require_gap(bounds, compare, _MEASURES_WITH_GAP)
     for measure, bound in bounds.items():
         if not isinstance(bound, int | float) or not 0 <= bound < 1:
             raise InputError(f"the bound of {measure} is {bound!r}; give a number in [0, 1)")

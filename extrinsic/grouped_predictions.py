@@ -40,7 +40,7 @@ CLASSES = ("actual negative", "actual positive")
 ALL, REST, NONE = "all", "rest", "none"
 # Begin the name of the items whose group is unknown, of names or of a column of 0 and 1
 UNKNOWN, UNKNOWN_FLAG = "\ue000", "\ue001"
-BITS = 50  # of a whole number that a float holds exactly
+_BITS = 50  # of a whole number that a float holds exactly
 
 
 class GroupOrRest(NamedTuple):
@@ -129,8 +129,8 @@ class GroupedPredictions:
         if not (self.score is None and self.unit is None and self.resampled_by is None):
             return self
         n, key = len(self.confusion_cell), self.confusion_cell
-        for start in range(0, len(self.numbered), BITS):
-            is_in = (self.group_id >= start) & (self.group_id < start + BITS)
+        for start in range(0, len(self.numbered), _BITS):
+            is_in = (self.group_id >= start) & (self.group_id < start + _BITS)
             bits = 2.0 ** (self.group_id[is_in] - start)
             pattern = np.unique(np.bincount(self.member[is_in], bits, n), return_inverse=True)[1]
             key = np.unique(key * n + pattern, return_inverse=True)[1]

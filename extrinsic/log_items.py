@@ -22,12 +22,12 @@ from biasbridge.files import InputError
 from biasbridge.files.text import open_binary, open_plain
 
 Json = dict[str, Any]
-MAX_FIELDS = 1_000
-MAX_CLASSES = 20
+_MAX_FIELDS = 1_000
+_MAX_CLASSES = 20
 LETTERS = "abcdefghij"  # of options, whose places are no classes
-ZSTANDARD = 93  # zipfile reads it from Python 3.14 on
-LOCAL_HEADER = struct.Struct("<4s22xHH")  # mark, lengths of name and extra field
-BINARY_CLASSES = {"0": 0, "no": 0, "false": 0, "1": 1, "yes": 1, "true": 1}
+_ZSTANDARD = 93  # zipfile reads it from Python 3.14 on
+_LOCAL_HEADER = struct.Struct("<4s22xHH")  # mark, lengths of name and extra field
+_BINARY_CLASSES = {"0": 0, "no": 0, "false": 0, "1": 1, "yes": 1, "true": 1}
 # ``expected`` is 1 in every row: the label of which ``correct`` is the prediction
 OWN_COLUMNS = (
     *("id", "answer", "target", "correct", "choices", "loglikelihoods", "label", "prediction"),
@@ -75,13 +75,13 @@ def as_frame(
         names |= row.keys()
         if item.id in rows:
             raise InputError(f"{place}: item {item.id!r} occurs twice; give the log of one run")
-        if len(names) > MAX_FIELDS:
-            raise InputError(f"{place}: more than {MAX_FIELDS:,} fields; leave some out")
+        if len(names) > _MAX_FIELDS:
+            raise InputError(f"{place}: more than {_MAX_FIELDS:,} fields; leave some out")
         rows[item.id] = row
     frame = _with_facts([*rows.values()], source)
     options = {tuple(sorted(map(_plain, choices))) for choices in frame["choices"].dropna()}
     are_letters = any({*names} == {*LETTERS[: len(names)]} for names in options)
-    if 0 < frame["target"].nunique() <= MAX_CLASSES and len(options) <= 1 and not are_letters:
+    if 0 < frame["target"].nunique() <= _MAX_CLASSES and len(options) <= 1 and not are_letters:
         frame["label"], frame["prediction"] = _class_columns(frame)
     return frame.drop(columns=[name for name in OWN_COLUMNS[4:] if frame[name].isna().all()])
 
@@ -192,7 +192,7 @@ def _class_columns(frame: pd.DataFrame) -> Iterable[pd.Series]:
     texts = [text for choices in frame["choices"].dropna()[:1] for text in choices]
     texts += [*frame["target"].dropna()]
     classes: Mapping[str, object] = {_plain(text): text for text in texts}
-    classes = BINARY_CLASSES if classes.keys() <= BINARY_CLASSES.keys() else classes
+    classes = _BINARY_CLASSES if classes.keys() <= _BINARY_CLASSES.keys() else classes
     columns = (frame[name].map(_plain, na_action="ignore") for name in ("target", "answer"))
     return [column.map(classes) for column in columns]
 
@@ -202,11 +202,11 @@ def _plain(text: str) -> str:
 
 
 def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, raw: IO[bytes]) -> bytes:
-    if info.compress_type != ZSTANDARD:
+    if info.compress_type != _ZSTANDARD:
         with archive.open(info) as member:
             return member.read(info.file_size + 1)
     raw.seek(info.header_offset)
-    mark, name, extra = LOCAL_HEADER.unpack(raw.read(LOCAL_HEADER.size))
+    mark, name, extra = _LOCAL_HEADER.unpack(raw.read(_LOCAL_HEADER.size))
     if mark != b"PK\x03\x04" or info.flag_bits & 1:
         raise ValueError("encrypted, or not where its directory says")
     raw.seek(name + extra, 1)

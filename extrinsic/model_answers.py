@@ -42,14 +42,14 @@ if TYPE_CHECKING:
 Normalisation = Literal["sum", "per_token", "per_byte"]
 Pair = tuple[str, str]  # a prompt and an option
 TEXTS_AT_ONCE = 768  # texts computed at a time
-STEREOTYPE_GROUPS = ("", "stereotypical", "counter-stereotypical")
-QUESTION = 'The pronoun "{}" refers to'
+_STEREOTYPE_GROUPS = ("", "stereotypical", "counter-stereotypical")
+_QUESTION = 'The pronoun "{}" refers to'
 GENDERS = ("male", "female")
-REFERENT_PAIRS = (("accuracy", PRO, ANTI), ("log_odds", PRO, ANTI), ("accuracy", *GENDERS))
+_REFERENT_PAIRS = (("accuracy", PRO, ANTI), ("log_odds", PRO, ANTI), ("accuracy", *GENDERS))
 NOBODY = "someone"  # in place of the second person in half of Winogender
-NO_SPACE = re.compile(r" (?=[.,:;!?)]|n['’]t\b|['’](?:s|re|ve|ll|d|m)\b)|(?<=\() ")
-REFERENT_LEVEL = 0.95
-MIN_UNITS = 10
+_NO_SPACE = re.compile(r" (?=[.,:;!?)]|n['’]t\b|['’](?:s|re|ve|ll|d|m)\b)|(?<=\() ")
+_REFERENT_LEVEL = 0.95
+_MIN_UNITS = 10
 
 
 def choose_options(model: LanguageModel, pairs: Sequence[Pair], by: Normalisation) -> list[int]:
@@ -109,12 +109,12 @@ def prompt_of(case: Case) -> str:
     """Return the sentence and the question about its pronoun."""
     tokens = case.document.tokens
     pronoun = tokens[case.questions[0].pronoun[0]].lower()
-    return f"{join_tokens(tokens)} {QUESTION.format(pronoun)}"
+    return f"{join_tokens(tokens)} {_QUESTION.format(pronoun)}"
 
 
 def join_tokens(tokens: Sequence[str]) -> str:
     """Return a sentence with the usual spaces."""
-    return NO_SPACE.sub("", " ".join(tokens))
+    return _NO_SPACE.sub("", " ".join(tokens))
 
 
 def read_referents(
@@ -125,7 +125,7 @@ def read_referents(
     sums, sizes = option_sums(model, pairs, by)
     if calibrated:
         names = sorted({name for _, name in pairs})
-        alone, _ = option_sums(model, [(QUESTION.format("they"), name) for name in names], "sum")
+        alone, _ = option_sums(model, [(_QUESTION.format("they"), name) for name in names], "sum")
         by_name = dict(zip(names, alone, strict=True))
         sums = sums - [by_name[name] for _, name in pairs]
     ends = np.cumsum([len(people_of(case)) for case in cases])[:-1]
@@ -160,7 +160,7 @@ def referent_rows(answers: pd.DataFrame) -> list[GapRow]:
         ]
         subset_rows += [
             _referent_gap(name, pair, [present[group] for group in pair])
-            for name, *pair in REFERENT_PAIRS
+            for name, *pair in _REFERENT_PAIRS
             if present.keys() >= {*pair}
         ]
         rows += [row._replace(subset=subset) for row in subset_rows]
@@ -189,7 +189,7 @@ def _bbq_subset_rows(part: pd.DataFrame, subset: str) -> list[GapRow]:
         rows.append(row._replace(reason=reason if isnan(accuracy.low) else ""))
         if subset:
             row = GapRow(
-                "gap", f"bbq_{name}", *STEREOTYPE_GROUPS, *score, k, reason=reason, n_clusters=k
+                "gap", f"bbq_{name}", *_STEREOTYPE_GROUPS, *score, k, reason=reason, n_clusters=k
             )
             values = [] if isnan(score.value) else resampled[:, context].tolist()
             rows.append(row._replace(resampled=values, subset=subset))
@@ -227,7 +227,7 @@ def _difference(values: Floats, level: float) -> Estimate:
 
 
 def _mean(values: Floats, estimate: Callable[[Floats, float], Estimate]) -> tuple[Estimate, str]:
-    if len(values) < MIN_UNITS:
-        return UNDEFINED, f"{len(values)} sets of alike sentences, fewer than {MIN_UNITS}"
-    result = estimate(values, REFERENT_LEVEL)
+    if len(values) < _MIN_UNITS:
+        return UNDEFINED, f"{len(values)} sets of alike sentences, fewer than {_MIN_UNITS}"
+    result = estimate(values, _REFERENT_LEVEL)
     return result, "no interval: all values are equal" if isnan(result.low) else ""

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from biasbridge.extrinsic.network_settings import CNNSettings, FinetunedSettings
     from biasbridge.files.models.language_model import LanguageModel
 
-EVALUATION_BATCH = 256
+_EVALUATION_BATCH = 256
 WARM_UP = 0.1  # of all steps
-MAX_GRADIENT_NORM = 1.0  # of the gradients
+_MAX_GRADIENT_NORM = 1.0  # of the gradients
 Tokens = Sequence[Sequence[int]]
 
 
@@ -82,7 +82,7 @@ class ConvolutionalNetwork(nn.Module):
         self.eval()
         order = np.argsort(self.posts.lengths[rows], kind="stable")
         out = torch.empty(len(rows), 2, device=self.vectors.device)
-        for batch in np.split(order, range(EVALUATION_BATCH, len(rows), EVALUATION_BATCH)):
+        for batch in np.split(order, range(_EVALUATION_BATCH, len(rows), _EVALUATION_BATCH)):
             out[batch] = self(rows[batch])
         return out
 
@@ -104,7 +104,7 @@ def fit_cnn(network: ConvolutionalNetwork, labels: Rows, train: Rows, dev: Rows)
     optimiser = torch.optim.Adadelta(network.parameters(), lr=rate, rho=0.95)
 
     def run_epoch() -> float:
-        batches = cnn_batches(network, train)
+        batches = _cnn_batches(network, train)
         return sum(cnn_step(network, optimiser, rows, targets[rows]) for rows in batches)
 
     return _fit(network, run_epoch, lambda: evaluate(network.logits(dev), targets[dev]))
@@ -134,16 +134,6 @@ def evaluate(logits: Tensor, targets: Tensor) -> DevScore:
     predicted = logits.argmax(1)
     f1 = 2 * (predicted * targets).sum() / (predicted + targets).sum().clamp(min=1)
     return DevScore(f1.item(), -functional.cross_entropy(logits, targets).item())
-
-
-def cnn_batches(network: ConvolutionalNetwork, rows: Rows) -> Iterator[Rows]:
-    """Yield ``rows`` in shuffled batches of posts of similar length, to minimise padding."""
-    size, lengths = network.choice.batch_size, network.posts.lengths
-    shuffled = rows[torch.randperm(len(rows), generator=network.generator).numpy()]
-    ordered = shuffled[np.argsort(lengths[shuffled], kind="stable")]
-    parts = np.split(ordered, range(size, len(rows), size))
-    for number in torch.randperm(len(parts), generator=network.generator):
-        yield parts[number]
 
 
 def pooled_convolution(
@@ -302,6 +292,16 @@ def fit_finetuned(
     return _fit(network, run_epoch, evaluate_loss)
 
 
+def _cnn_batches(network: ConvolutionalNetwork, rows: Rows) -> Iterator[Rows]:
+    """Yield ``rows`` in shuffled batches of posts of similar length, to minimise padding."""
+    size, lengths = network.choice.batch_size, network.posts.lengths
+    shuffled = rows[torch.randperm(len(rows), generator=network.generator).numpy()]
+    ordered = shuffled[np.argsort(lengths[shuffled], kind="stable")]
+    parts = np.split(ordered, range(size, len(rows), size))
+    for number in torch.randperm(len(parts), generator=network.generator):
+        yield parts[number]
+
+
 def _fit(
     network: ConvolutionalNetwork | FinetunedNetwork,
     run_epoch: Callable[[], float],
@@ -341,7 +341,7 @@ def _finetuned_step(
     optimiser.zero_grad()
     loss = functional.cross_entropy(network(rows), targets)
     loss.backward()
-    nn.utils.clip_grad_norm_(network.parameters(), MAX_GRADIENT_NORM)
+    nn.utils.clip_grad_norm_(network.parameters(), _MAX_GRADIENT_NORM)
     optimiser.step()
     return loss.item()
 

@@ -51,9 +51,9 @@ if TYPE_CHECKING:
 
 # Measures that do not depend on base rates come first
 DEFAULT_MEASURES = ("base_rate", "recall", "fpr", "precision", "f1")
-GROUP_SEPARATOR = "\x1f"  # between the groups of an item in several
+_GROUP_SEPARATOR = "\x1f"  # between the groups of an item in several
 CROSSED_BY = " & "
-MAX_CROSSED = 1_000
+_MAX_CROSSED = 1_000
 MISSING = "missing"
 Missing = Literal["no-group", "group", "drop"]
 _NOTES = {
@@ -173,7 +173,7 @@ class GapRequest:
         return classifiers, self._choose_gaps(groups)
 
     def _read_groups(self, table: pd.DataFrame) -> tuple[pd.Categorical, Mask, list[str]]:
-        """Return the groups of the rows that are kept, joined by ``GROUP_SEPARATOR``, whether each
+        """Return the groups of the rows that are kept, joined by ``_GROUP_SEPARATOR``, whether each
         row is, and notes on empty cells and on crossed groups with little support.
 
         Raises ``InputError`` for a missing column, and for cells that hold no names.
@@ -205,7 +205,7 @@ class GapRequest:
         """Read a column of groups. A column of 0 and 1 gives its values if an option names one of
         them as a group.
         """
-        values = find_column(table, column)
+        values = _find_column(table, column)
         if values.dtype in (object, complex):
             values = values.map(lambda cell: _as_tuple(cell, column))
         code, distinct = pd.factorize(values.array, use_na_sentinel=False)
@@ -263,7 +263,7 @@ class GapRequest:
         if self.multiclass:
             labels = [read_labels(table, name) for name in names]
         elif self.positive:
-            labels = [*read_positive(table, names, self.positive).T]
+            labels = [*_read_positive(table, names, self.positive).T]
         else:
             labels = [read_binary(table, name, _LABEL_REMEDY) for name in names]
         columns = pd.DataFrame({"label": labels[0], "prediction": labels[1]})
@@ -282,7 +282,7 @@ class GapRequest:
         and the two furthest apart if there are more than two.
         """
         cells = groups.remove_unused_categories().categories
-        present = {*_known_groups(chain(*(cell.split(GROUP_SEPARATOR) for cell in cells)))}
+        present = {*_known_groups(chain(*(cell.split(_GROUP_SEPARATOR) for cell in cells)))}
         spelled = {name_key(name): name for name in present}
         privileged, unprivileged = (
             name and spelled.get(name_key(name), name)
@@ -372,7 +372,7 @@ def read_labels(table: pd.DataFrame, column: str) -> pd.Series[str]:
     return values
 
 
-def read_positive(table: pd.DataFrame, columns: Sequence[str], positive: Sequence[str]) -> Counts:
+def _read_positive(table: pd.DataFrame, columns: Sequence[str], positive: Sequence[str]) -> Counts:
     """Read columns of labels of any names as 1, if ``positive``, or 0: (rows, columns).
 
     A later column of 0 and 1 only is taken as it is where the first has other labels only; one of
@@ -415,7 +415,7 @@ def get_column(table: pd.DataFrame, column: str, remedy: str = "") -> pd.Series:
     """Return a column by name; ``InputError``, with the nearest name, if it is missing, and, with
     the ``remedy``, for cells that are lists or no text, number or date.
     """
-    cells = find_column(table, column)
+    cells = _find_column(table, column)
     for cell in cells if cells.dtype in (object, complex) else ():
         if is_list_like(cell) or isinstance(cell, bytes | complex):
             problem = _problem_of_cell(column, cell)
@@ -423,7 +423,7 @@ def get_column(table: pd.DataFrame, column: str, remedy: str = "") -> pd.Series:
     return cells
 
 
-def find_column(table: pd.DataFrame, column: str) -> pd.Series:
+def _find_column(table: pd.DataFrame, column: str) -> pd.Series:
     """Return a column by name; ``InputError``, with the nearest name, if it is missing."""
     if column in table.columns:
         return table[column]
@@ -530,9 +530,9 @@ def _prefix_shared(columns: Mapping[str, _GroupColumn]) -> dict[str, _GroupColum
 
 def _cross(columns: Sequence[_GroupColumn]) -> _GroupColumn:
     """Return the crossed groups of columns, ``a & b``; ``groups`` has those without items too."""
-    if (n_crossed := prod(len(column.groups) for column in columns)) > MAX_CROSSED:
+    if (n_crossed := prod(len(column.groups) for column in columns)) > _MAX_CROSSED:
         raise InputError(
-            f"crossing gives {n_crossed:,} groups, allowed are {MAX_CROSSED:,}; cross columns with"
+            f"crossing gives {n_crossed:,} groups, allowed are {_MAX_CROSSED:,}; cross columns with"
             " fewer values"
         )
     return _combine(columns, lambda a, b: map(CROSSED_BY.join, product(a, b)))
@@ -569,7 +569,7 @@ def _describe_small(crossed: _GroupColumn, kept: Mask, min_support: int) -> str:
 
 def _as_categorical(column: _GroupColumn, kept: Mask) -> pd.Categorical:
     """Return the groups of the kept rows, joined; every group is a category, used or not."""
-    texts = [GROUP_SEPARATOR.join(names) for names in column.cells]
+    texts = [_GROUP_SEPARATOR.join(names) for names in column.cells]
     categories = [*dict.fromkeys(filter(None, (*texts, *column.groups)))]
     index = {text: number for number, text in enumerate(categories)} | {"": -1}
     codes = np.array([index[text] for text in texts], dtype=np.int64)[column.code[kept]]
@@ -584,7 +584,7 @@ def _read_memberships(
     number of the group of each membership, and the name of each group's unknown items.
     """
     column = _read_groups(predictions, "group")
-    names = [str(cell).split(GROUP_SEPARATOR) for cell in column.cat.categories]
+    names = [str(cell).split(_GROUP_SEPARATOR) for cell in column.cat.categories]
     cells_present = (names[code] for code in np.unique(column.cat.codes) if code >= 0)
     present = _known_groups(chain(*cells_present))
     allowed = _known_groups(chain(*names))

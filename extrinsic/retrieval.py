@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from biasbridge.stats.arrays import Floats
 
 WORDINGS = ("male", "female")
-BY_STEREOTYPE = ("stereotypical", "counter-stereotypical")
+_BY_STEREOTYPE = ("stereotypical", "counter-stereotypical")
 TIE = 1e-6  # smaller differences of cosines of float32 vectors are ties
 SIGNS = {"male": 1.0, "female": -1.0, "": 0.0}
 
@@ -74,7 +74,7 @@ def retrieval_rows(
     rows = [_utility(relevance, level, min_queries)]
     if (has_stereotype := comparison.stereotype != 0).any():
         towards = _towards_stereotype(comparison, has_stereotype)
-        rows += _gaps(towards, "stereotype", BY_STEREOTYPE, level, min_queries)
+        rows += _gaps(towards, "stereotype", _BY_STEREOTYPE, level, min_queries)
     return rows + _gaps(comparison, "", WORDINGS, level, min_queries)
 
 

@@ -28,12 +28,12 @@ from biasbridge.intrinsic.words import Query, load_query, read_query, read_words
 from biasbridge.stats.intervals import UNDEFINED
 
 BOTH, NEITHER = "both", "neither"
-RULE = "---"
-HEADING = re.compile(r"#+\s")  # and not a hashtag, which is a keyword
+_RULE = "---"
+_HEADING = re.compile(r"#+\s")  # and not a hashtag, which is a keyword
 TAGS = ("male", "female", BOTH, NEITHER)
 # As tweets are tokenised: hashtags, mentions and addresses are not words
 WORD = re.compile(r"(?i:https?)://\S+|(?<![#@\w])(\w[\w'\u2019]*)")
-AGREEMENT_LEVEL = 0.95
+_AGREEMENT_LEVEL = 0.95
 
 
 @choice
@@ -150,7 +150,7 @@ class KeywordTagger:
     are ignored. Keywords are ``keywords`` and those in ``file``, one a line: a plain list, or in a
     Markdown file the list under the first heading that contains ``heading``.
 
-    Like ``biasbridge.extrinsic.taggers`` a proxy for an annotation: the target a post was collected
+    Like ``MentionTagger`` a proxy for an annotation: the target a post was collected
     for need not be the one it is about. It reproduces HatEval's collection: in its English training
     file, whose order reveals the target, 99.9% of posts with keywords of one target only have it.
 
@@ -262,7 +262,7 @@ def tag_precision(counts: pd.DataFrame, tag: str, annotation: str) -> TagPrecisi
         raise InputError(f"no post is annotated {annotation!r}{hint}; annotations: {present}")
     n, k = int(counts[tag].sum()), int(counts[tag][annotation])
     cells = np.array([0, n - k, 0, k])
-    estimate = MEASURES["precision"].estimate(cells, AGREEMENT_LEVEL) if n else UNDEFINED
+    estimate = MEASURES["precision"].estimate(cells, _AGREEMENT_LEVEL) if n else UNDEFINED
     return TagPrecision(tag, annotation, n, k, *estimate)
 
 
@@ -275,9 +275,9 @@ def _list_entries(path: str, heading: str | None) -> Iterator[str]:
     """Yield the entries of a list: every line, or those under a heading."""
     in_section = heading is None
     for line in map(str.strip, read_lines(path)):
-        if HEADING.match(line):
+        if _HEADING.match(line):
             if in_section and heading is not None:
                 return
             in_section = heading is None or heading.casefold() in line.casefold()
-        elif in_section and line and line != RULE:
+        elif in_section and line and line != _RULE:
             yield line.removeprefix("- ")

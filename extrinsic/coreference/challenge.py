@@ -39,17 +39,17 @@ if TYPE_CHECKING:
     from biasbridge.files.documents import Cluster, Document, Question
 
 N_DRAWS = 2_000
-MIN_OCCUPATIONS = 4  # for the interval of a correlation
+_MIN_OCCUPATIONS = 4  # for the interval of a correlation
 PRO, ANTI = "pro", "anti"
-HELD_OUT, ALL_DOCUMENTS = "held_out", "all"
+HELD_OUT, _ALL_DOCUMENTS = "held_out", "all"
 RECALL, PRECISION, F1 = range(3)
 
 # A tally is an array: what the scorer counts, then these numbers. Names asked about are true or
 # false positives or negatives; ``correct`` cases have all names right; ``resolved`` ones a cluster;
 # mentions, and names asked about that are no mentions, are ``kept`` if they were candidates.
-N_SCORED = 4 * len(COUNTERS)
+_N_SCORED = 4 * len(COUNTERS)
 COLUMNS = {
-    name: N_SCORED + number
+    name: _N_SCORED + number
     for number, name in enumerate(
         (
             *("tn", "fp", "fn", "tp", "correct", "cases", "resolved"),
@@ -57,9 +57,9 @@ COLUMNS = {
         )
     )
 }
-WIDTH = N_SCORED + len(COLUMNS)
+WIDTH = _N_SCORED + len(COLUMNS)
 
-Statistic = Callable[[Floats], Floats]
+_Statistic = Callable[[Floats], Floats]
 """Statistic of the summed tallies of groups: (..., groups, WIDTH) to (...,)."""
 
 
@@ -115,7 +115,7 @@ def _ratio(numerator: Floats, denominator: Floats) -> Floats:
 
 def _conll(rate: int, tallies: Floats) -> Floats:
     """Compute the mean of MUC, B-cubed and CEAF-e, as used for WinoBias and in paper 001."""
-    totals = tallies[..., :N_SCORED].reshape(*tallies.shape[:-1], len(COUNTERS), 4)
+    totals = tallies[..., :_N_SCORED].reshape(*tallies.shape[:-1], len(COUNTERS), 4)
     conll: Floats = rates(totals)[..., METRICS.index("conll"), rate]
     return conll
 
@@ -134,7 +134,7 @@ def _share(numerator: str, denominator: str, items: str) -> ChallengeMeasure:
     )
 
 
-CLUSTER_MEASURES = {
+_CLUSTER_MEASURES = {
     "precision": ChallengeMeasure(partial(_conll, PRECISION), ("resolved",), "cases with a link"),
     "recall": ChallengeMeasure(partial(_conll, RECALL), ("cases",), "cases"),
     "f1": ChallengeMeasure(partial(_conll, F1), ("cases",), "cases"),
@@ -144,19 +144,19 @@ _NAMES = {
     "recall": (1, ("fn",), "names referred to"),
     "f1": (2, ("fp", "fn"), "names linked or referred to"),
 }
-NAME_MEASURES = {
+_NAME_MEASURES = {
     name: ChallengeMeasure(partial(_name_rate, weight, errors), (*errors, "tp"), items)
     for name, (weight, errors, items) in _NAMES.items()
 }
 ACCURACY = {"accuracy": _share("correct", "cases", "cases")}
 # Values by group only, without gaps
-CANDIDATE_MEASURES = {
+_CANDIDATE_MEASURES = {
     "mention_recall": _share("kept_mentions", "mentions", "mentions"),
     "other_recall": _share("kept_other_names", "other_names", "other names"),
 }
-HELD_OUT_MEASURES = {
-    **{f"conll_{name}": measure for name, measure in CLUSTER_MEASURES.items()},
-    "mention_recall": CANDIDATE_MEASURES["mention_recall"],
+_HELD_OUT_MEASURES = {
+    **{f"conll_{name}": measure for name, measure in _CLUSTER_MEASURES.items()},
+    "mention_recall": _CANDIDATE_MEASURES["mention_recall"],
 }
 
 
@@ -187,12 +187,12 @@ class ChallengeGaps(Fileless):
     @property
     def gap_measures(self) -> Mapping[str, ChallengeMeasure]:
         """Measures with gaps, by name."""
-        return (CLUSTER_MEASURES if self.scored == "clusters" else NAME_MEASURES) | ACCURACY
+        return (_CLUSTER_MEASURES if self.scored == "clusters" else _NAME_MEASURES) | ACCURACY
 
     @property
     def measures(self) -> Mapping[str, ChallengeMeasure]:
         """All measures, by name."""
-        return {**self.gap_measures, **CANDIDATE_MEASURES}
+        return {**self.gap_measures, **_CANDIDATE_MEASURES}
 
 
 class ChallengeRow(NamedTuple):
@@ -273,16 +273,16 @@ def held_out_rows(
         for document, resolution in zip(documents, resolutions, strict=True)
     ]
     units = Units(names, np.stack(tallies)[:, None], widened=False)
-    recall = float(CANDIDATE_MEASURES["mention_recall"].values(units.total)[0])
+    recall = float(_CANDIDATE_MEASURES["mention_recall"].values(units.total)[0])
     rows = []
-    for name, measure in HELD_OUT_MEASURES.items():
+    for name, measure in _HELD_OUT_MEASURES.items():
         estimate = units.estimate(measure.first, level)
         rows.append(
             ChallengeRow(
                 kind="value",
                 measure=name,
                 subset=HELD_OUT,
-                group=ALL_DOCUMENTS,
+                group=_ALL_DOCUMENTS,
                 **estimate._asdict(),
                 support=int(measure.count(units.total)[0]),
                 mention_recall=recall,
@@ -334,7 +334,7 @@ class Units:
         total: Floats = np.sum(self.tallies, axis=0)
         return total
 
-    def estimate(self, statistic: Statistic, level: float) -> Estimate:
+    def estimate(self, statistic: _Statistic, level: float) -> Estimate:
         """Compute a statistic with its percentile interval, widened to include it."""
         value = float(statistic(self.total))
         if np.isnan(value):
@@ -343,7 +343,7 @@ class Units:
         low, high = np.nanquantile(statistic(self._drawn), [tail, 1 - tail]).tolist()
         return Estimate(value, min(low, value), max(high, value))
 
-    def resampled(self, statistic: Statistic) -> list[float]:
+    def resampled(self, statistic: _Statistic) -> list[float]:
         """Compute a statistic over 200 resamples of the units
         (``biasbridge.intrinsic.resampling``), the same for all resolvers of units of the same
         names.
@@ -354,17 +354,15 @@ class Units:
     @cached_property
     def _drawn(self) -> Floats:
         """Sums over resamples, (N_DRAWS, groups, WIDTH)."""
-        tallies = (
-            np.concatenate([self.tallies, self._pseudo_units()]) if self.widened else self.tallies
-        )
+        tallies = self.tallies
+        if self.widened:
+            cases = tallies.reshape(-1, tallies.shape[-1])
+            perfect, wrong = _extremes(cases[np.any(cases, axis=-1)])
+            pseudo_units = np.stack([[perfect, wrong], [wrong, perfect]])[:, : tallies.shape[1]]
+            tallies = np.concatenate([tallies, pseudo_units])
         n = len(tallies)
         times = np.random.default_rng(0).multinomial(n, np.full(n, 1 / n), size=N_DRAWS)
         return _sums(np.asarray(times, dtype=np.float64), tallies)
-
-    def _pseudo_units(self) -> Floats:
-        flat = self.tallies.reshape(-1, self.tallies.shape[-1])
-        perfect, wrong = _extremes(flat[np.any(flat, axis=-1)])
-        return np.stack([[perfect, wrong], [wrong, perfect]])[:, : self.tallies.shape[1]]
 
     @cached_property
     def _shared_resamples(self) -> Floats:
@@ -376,7 +374,7 @@ def percentage_correlation(rows: Floats, level: float) -> Estimate:
     """Compute Pearson's r of two columns with Fisher's interval, tanh(atanh(r) -+ z / sqrt(n - 3));
     NaN if a column is constant or there are fewer than four rows.
     """
-    if len(rows) < MIN_OCCUPATIONS or not np.ptp(rows, axis=0).all():
+    if len(rows) < _MIN_OCCUPATIONS or not np.ptp(rows, axis=0).all():
         return UNDEFINED
     x, y = np.transpose(rows - np.mean(rows, axis=0))
     r = float(x @ y / np.sqrt((x @ x) * (y @ y)))
@@ -386,7 +384,7 @@ def percentage_correlation(rows: Floats, level: float) -> Estimate:
     return Estimate(r, tanh(atanh(r) - half), tanh(atanh(r) + half))
 
 
-class GroupTallies(NamedTuple):
+class _GroupTallies(NamedTuple):
     """Tallies of groups of one kind, (units, groups, WIDTH), 0 where a unit has no document of a
     group.
     """
@@ -421,7 +419,7 @@ def _subset_rows(answers: Sequence[Answer], gaps: ChallengeGaps) -> list[Challen
 
 def _tally_groups(
     cases: Sequence[Case], group_of: Sequence[str], tallies: Sequence[Floats]
-) -> GroupTallies:
+) -> _GroupTallies:
     """Sum tallies by unit and group; cases without a group are left out."""
     groups = sorted({*group_of} - {""})
     units = sorted({case.unit for case in cases})
@@ -430,11 +428,11 @@ def _tally_groups(
     for case, group, row in zip(cases, group_of, tallies, strict=True):
         if group:
             table[unit_number[case.unit], groups.index(group)] += row
-    return GroupTallies(cases[0].subset, units, groups, table)
+    return _GroupTallies(cases[0].subset, units, groups, table)
 
 
 def _values_and_gaps(
-    tallies: GroupTallies, pair: tuple[str, str], gaps: ChallengeGaps, compared: Sequence[str]
+    tallies: _GroupTallies, pair: tuple[str, str], gaps: ChallengeGaps, compared: Sequence[str]
 ) -> list[ChallengeRow]:
     """Return values of all groups in all measures, then gaps of a pair in ``compared``."""
     for group in pair:
@@ -468,7 +466,7 @@ def _value(subset: str, group: str, units: Units, name: str, gaps: ChallengeGaps
         group=group,
         **estimate._asdict(),
         support=support,
-        mention_recall=float(CANDIDATE_MEASURES["mention_recall"].values(units.total)[0]),
+        mention_recall=float(_CANDIDATE_MEASURES["mention_recall"].values(units.total)[0]),
         reason=reason,
     )
 
@@ -503,7 +501,7 @@ def _gap_row(
     )
 
 
-def _ratio_row(tallies: GroupTallies, pair: tuple[str, str], gaps: ChallengeGaps) -> ChallengeRow:
+def _ratio_row(tallies: _GroupTallies, pair: tuple[str, str], gaps: ChallengeGaps) -> ChallengeRow:
     """Compute F1 of the unprivileged over the privileged gender; 1: equal."""
     f1 = gaps.measures["f1"]
     units = tallies.select(*pair)
@@ -588,7 +586,7 @@ def _extremes(tallies: Floats) -> tuple[Floats, Floats]:
     of the mean size of ``tallies``, (documents, WIDTH).
     """
     mean: Floats = tallies.mean(axis=0)
-    scored = mean[:N_SCORED].reshape(-1, 4)[:, 1]
+    scored = mean[:_N_SCORED].reshape(-1, 4)[:, 1]
     negative, positive = (float(_sum(mean, *cells)) for cells in (("tn", "fp"), ("fn", "tp")))
     mentions, other_names = (float(_sum(mean, name)) for name in ("mentions", "other_names"))
     both = {"cases": 1, "resolved": 1, "mentions": mentions, "other_names": other_names}

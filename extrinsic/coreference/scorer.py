@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["COUNTERS", "METRICS", "Score", "counts", "pair_documents", "rates", "score"]
 Sizes = npt.NDArray[np.int64]
-Similarities = npt.NDArray[np.float64]
+_Similarities = npt.NDArray[np.float64]
 METRICS = ("mentions", "muc", "b3", "ceaf_e", "ceaf_m", "lea", "blanc", "conll")
 AVERAGED = ("muc", "b3", "ceaf_e")
 
@@ -53,21 +53,6 @@ class Hits(NamedTuple):
     key: float
     precision_hits: float
     response: float
-
-
-def cluster_overlap(key: Sequence[Cluster], response: Sequence[Cluster]) -> Overlap:
-    """Return the table of two clusterings; mentions are equal if both ends are.
-
-    Raises ``InputError`` for an empty cluster and for a mention twice in one clustering.
-    """
-    key_numbers = _cluster_numbers(key, "key")
-    cells = Counter(
-        (key_numbers[mention], column)
-        for mention, column in _cluster_numbers(response, "response").items()
-        if mention in key_numbers
-    )
-    table = np.array([(*cell, n) for cell, n in cells.items()], dtype=np.int64).reshape(-1, 3)
-    return Overlap(_sizes(key), _sizes(response), *table.T)
 
 
 def detection(table: Overlap) -> Hits:
@@ -183,7 +168,7 @@ def counts(key: Sequence[Cluster], response: Sequence[Cluster]) -> npt.NDArray[n
     not annotate them. Raises ``InputError`` for an empty cluster and for a mention twice
     in one clustering.
     """
-    table = cluster_overlap(key, response)
+    table = _cluster_overlap(key, response)
     return np.array([count(table) for count in COUNTERS.values()])
 
 
@@ -236,6 +221,21 @@ def pair_documents(
     return [(document, responses[title]) for title, document in keys.items()]
 
 
+def _cluster_overlap(key: Sequence[Cluster], response: Sequence[Cluster]) -> Overlap:
+    """Return the table of two clusterings; mentions are equal if both ends are.
+
+    Raises ``InputError`` for an empty cluster and for a mention twice in one clustering.
+    """
+    key_numbers = _cluster_numbers(key, "key")
+    cells = Counter(
+        (key_numbers[mention], column)
+        for mention, column in _cluster_numbers(response, "response").items()
+        if mention in key_numbers
+    )
+    table = np.array([(*cell, n) for cell, n in cells.items()], dtype=np.int64).reshape(-1, 3)
+    return Overlap(_sizes(key), _sizes(response), *table.T)
+
+
 def _cluster_numbers(clusters: Sequence[Cluster], side: str) -> dict[Span, int]:
     numbers: dict[Span, int] = {}
     for number, cluster in enumerate(clusters):
@@ -271,7 +271,7 @@ def _all_pairs(sizes: Sizes) -> float:
     return total * (total - 1) / 2
 
 
-def _best_alignment(table: Overlap, similarities: Similarities) -> float:
+def _best_alignment(table: Overlap, similarities: _Similarities) -> float:
     """Return the largest sum of similarities of cells no two of which share a row or a column.
 
     Each connected component of the sparse table is solved separately, as clusters in different
@@ -300,7 +300,7 @@ def _best_alignment(table: Overlap, similarities: Similarities) -> float:
 
 
 def _best_of_part(
-    rows: npt.NDArray[np.int64], columns: npt.NDArray[np.int64], similarities: Similarities
+    rows: npt.NDArray[np.int64], columns: npt.NDArray[np.int64], similarities: _Similarities
 ) -> float:
     own_rows, row = np.unique(rows, return_inverse=True)
     own_columns, column = np.unique(columns, return_inverse=True)

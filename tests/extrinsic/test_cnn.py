@@ -101,14 +101,14 @@ def test_dropout_and_norm_are_kims(encoded: Encoded) -> None:
 def capture_features(net: ConvolutionalNetwork, rows: np.ndarray) -> torch.Tensor:
     """The features of each post, by output weights that pick them out one pair after the other."""
     weights = net.output.detach().clone()
-    found = []
+    result = []
     with torch.no_grad():
         for first in range(0, weights.shape[1], 2):
             net.output.zero_()
             net.output[[0, 1], [first, first + 1]] = 1
-            found.append(net.logits(rows))
+            result.append(net.logits(rows))
         net.output.copy_(weights)
-    return torch.cat(found, 1)
+    return torch.cat(result, 1)
 
 
 @pytest.mark.parametrize(

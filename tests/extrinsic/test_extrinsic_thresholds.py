@@ -54,8 +54,8 @@ def test_distances_fall_into_ten_buckets() -> None:
     """As the docstring lists them, from 1 to 70."""
     ends = {1: 1, 2: 2, 3: 3, 4: 4, 5: 5, 7: 5, 8: 6, 15: 6, 16: 7, 31: 7, 32: 8, 63: 8, 64: 9}
     ends |= {128: 9}
-    found = distance_buckets(128, torch.device("cpu")).tolist()[::-1]
-    assert {distance: found[distance - 1] for distance in ends} == ends
+    result = distance_buckets(128, torch.device("cpu")).tolist()[::-1]
+    assert {distance: result[distance - 1] for distance in ends} == ends
 
 
 @pytest.mark.parametrize(("size", "spelled"), [(49, 49), (50, 50), (51, 50)])
@@ -101,8 +101,8 @@ def test_proportions_of_the_same_items_have_four_pseudo_items_between_them(n: in
     """Two each, so that two of .5 that agree on all of n items are correlated by n / (n + 2)."""
     moved = (np.arange(n) % 2 - 0.5) / n
     half = Estimate(0.5, *wilson(n / 2, n, 0.95))
-    found = error_correlations([half, half], [moved, moved], 0.95)
-    assert found[0, 1] == pytest.approx(n / (n + 2))
+    result = error_correlations([half, half], [moved, moved], 0.95)
+    assert result[0, 1] == pytest.approx(n / (n + 2))
 
 
 @pytest.mark.parametrize(
@@ -143,9 +143,9 @@ def test_ends_are_found_to_a_four_thousandth_of_the_way(truth: float) -> None:
         """No surprise up to the truth, and one beyond."""
         return np.full(100, apart + (1.0 if apart <= truth else 0.0))
 
-    found = hybrid_estimate(0.0, drawn, (0.0, 1.0), 0.95)
-    assert truth - 1 / 2**12 <= found.high <= truth
-    assert found.high * 2**12 == pytest.approx(round(found.high * 2**12))
+    result = hybrid_estimate(0.0, drawn, (0.0, 1.0), 0.95)
+    assert truth - 1 / 2**12 <= result.high <= truth
+    assert result.high * 2**12 == pytest.approx(round(result.high * 2**12))
 
 
 @pytest.mark.parametrize(("off", "low"), [(0.9e-9, 0.0), (1.1e-9, 1.0)])
@@ -156,15 +156,15 @@ def test_values_as_far_off_to_a_billionth_tie(off: float, low: float) -> None:
     def drawn(apart: float) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
         return np.full(10, apart + abs(value - apart) - off)
 
-    found = hybrid_estimate(value, drawn, (0.0, 1.0), 0.6)
-    assert (found.low == 0.0) == (low == 0.0)
+    result = hybrid_estimate(value, drawn, (0.0, 1.0), 0.6)
+    assert (result.low == 0.0) == (low == 0.0)
 
 
 def test_the_interval_of_a_tag_is_of_95_percent() -> None:
     """Wilson's, of 8 in 10: statsmodels is the oracle."""
     counts = pd.DataFrame({"male": [8, 2]}, index=["male", "female"])
-    found = tag_precision(counts, "male", "male")
-    assert (found.low, found.high) == pytest.approx(proportion_confint(8, 10, method="wilson"))
+    result = tag_precision(counts, "male", "male")
+    assert (result.low, result.high) == pytest.approx(proportion_confint(8, 10, method="wilson"))
 
 
 @pytest.mark.parametrize("groups", [20, 21])
