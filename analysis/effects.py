@@ -32,6 +32,7 @@ from biasbridge.analysis.correlation import (
     MIN_RESAMPLES,
     NO_SPREAD,
     ONE_THREAD,
+    ROUNDING,
     Correlation,
     correlation,
     factorize,
@@ -39,7 +40,7 @@ from biasbridge.analysis.correlation import (
 )
 from biasbridge.analysis.joined import (
     OPTIONS,
-    SETTINGS,
+    TASK_SETTINGS,
     TRAINING_DRAWS,
     keep_varying_options,
     origins,
@@ -82,9 +83,8 @@ LARGEST_GAPS = {"log_odds": inf, "similarity": 2.0, "stereotype_similarity": 2.0
 
 
 MIN_CLUSTERS = 3
-ROUNDING = 1e-9
 # Compared embeddings share these; a score has only the last
-SHARED = (*SETTINGS, "task_options", "generated")
+SHARED = (*TASK_SETTINGS, "task_options", "generated")
 PARENT = ("embedding", "corpus", "parent_options")
 OUTCOME = ("side", *SCORE, *GAP)
 DEBIASED, OVERBIASED = DOSE_SIGN
