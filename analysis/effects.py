@@ -274,11 +274,13 @@ def _cells(tables: Tables, utility: str) -> dict[Names, dict[Names, Cells]]:
             rows.setdefault(((*settings, *outcome), condition, point.parent), []).append(cell)
     cells: dict[Names, dict[Names, Cells]] = {}
     for (outcome_key, condition, parent), cell_rows in rows.items():
-        cell = cell_rows[0]._replace(
-            models=len({row.point.model for row in cell_rows}),
-            value=float(np.mean([row.value for row in cell_rows])),
-            resampled=np.mean([row.resampled for row in cell_rows], axis=0),
-        )
+        cell = cell_rows[0]
+        if len(cell_rows) > 1:
+            cell = cell._replace(
+                models=len({row.point.model for row in cell_rows}),
+                value=float(np.mean([row.value for row in cell_rows])),
+                resampled=np.mean([row.resampled for row in cell_rows], axis=0),
+            )
         cells.setdefault(outcome_key, {}).setdefault(condition, {})[parent] = cell
     return cells
 
