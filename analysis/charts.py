@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import altair as alt
 import numpy as np
 
-from biasbridge.analysis.naming import capitalise, measure_title, row_names
+from biasbridge.analysis.naming import ALL, capitalise, measure_title, row_names
 from biasbridge.analysis.printing import text_columns
 from biasbridge.analysis.tables import as_text
 from biasbridge.files import InputError
@@ -25,7 +25,7 @@ PALETTE = (
     *("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#F0E442"),
     *("#882255", "#332288", "#117733", "#999933", "#AA4499", "#661100"),
 )
-METHODS = {"balance": PALETTE[0], "attract_repel": PALETTE[1]}
+METHOD_COLOURS = {"balance": PALETTE[0], "attract_repel": PALETTE[1]}
 SHAPES = (
     *("circle", "diamond", "triangle-up", "square", "cross"),
     *("triangle-down", "triangle-right", "triangle-left"),
@@ -69,10 +69,9 @@ STAMP = (
 )
 VERSION_HEIGHT = alt.Step(11)  # of a mark, where versions lie beside each other
 Drawing: TypeAlias = alt.TopLevelMixin
-ALL = "all"
 MAX_GROUPS = 30  # per chart: more cannot be distinguished
 GAP_WIDTH = 250
-MAX_LINES = 6  # groups by threshold: more lines cannot be told apart
+MAX_LINES_DRAWN = 6  # groups by threshold: more lines cannot be told apart
 SCORE_WIDTH = 220
 
 
@@ -85,9 +84,9 @@ def finish(chart: Any, title: str, notes: Sequence[str] = ()) -> Drawing:
 
 def palette_of(names: Sequence[str]) -> list[str]:
     """Return a colour for each name; balancing and Attract-Repel keep theirs in every figure."""
-    reserved = {METHODS.get(name) for name in names}
+    reserved = {METHOD_COLOURS.get(name) for name in names}
     free = cycle([colour for colour in PALETTE if colour not in reserved])
-    return [METHODS.get(name) or next(free) for name in names]
+    return [METHOD_COLOURS.get(name) or next(free) for name in names]
 
 
 def require_distinct(names: Sequence[str], available: Sequence[str], kind: str) -> None:
@@ -228,7 +227,7 @@ def thresholds_chart(table: pd.DataFrame) -> alt.TopLevelMixin:
     is the threshold with the best F1. At most ``MAX_LINES`` groups, those with the largest gaps.
     """
     largest = table["value"].abs().groupby(table["unprivileged"]).max()
-    groups = sorted(largest.nlargest(MAX_LINES).index)
+    groups = sorted(largest.nlargest(MAX_LINES_DRAWN).index)
     f1 = table.drop_duplicates("threshold").set_index("threshold")["f1"].fillna(0)
     ends = [float(f1.index.min()), float(f1.index.max())]
     x = alt.X("threshold:Q", scale=alt.Scale(domain=ends))

@@ -379,6 +379,7 @@ def correlate_slices(joined: pd.DataFrame, declared: Declaration = DECLARED) -> 
         for (_, indices), needed in zip(all_slices, is_confirmatory, strict=True)
         if needed
     }
+    utilities = joined.filter(items=["utility", "majority_baseline"])
     measured: dict[tuple[bytes, bool], SliceResult] = {}
     results = []
     for (names, indices), confirmatory in zip(all_slices, is_confirmatory, strict=True):
@@ -392,7 +393,7 @@ def correlate_slices(joined: pd.DataFrame, declared: Declaration = DECLARED) -> 
             )
         refused = ""
         if confirmatory:
-            refused = low_utility_reason(joined.iloc[indices], declared.utility)
+            refused = low_utility_reason(utilities.iloc[indices], declared.utility)
         results.append(
             measured[key]._replace(
                 names=names,

@@ -28,6 +28,7 @@ from math import asinh, atanh, hypot, inf, isfinite, nan, sqrt, tanh
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+import pandas as pd
 import scipy
 from numpy.typing import ArrayLike, NDArray
 from threadpoolctl import threadpool_limits
@@ -147,8 +148,10 @@ def undefined_reason(residual: Residuals) -> str:
 
 def factorize(names: ArrayLike) -> Ints:
     """Return labels as numbers from 0, in order of appearance."""
-    _, first, code = np.unique(np.asarray(names), return_index=True, return_inverse=True)
-    return np.argsort(np.argsort(first))[code]
+    labels = np.asarray(names)
+    # Hashed as objects: sorting texts takes three times as long
+    codes: Ints = pd.factorize(labels.astype(object) if labels.dtype.kind == "U" else labels)[0]
+    return codes
 
 
 def indicators(labels: Ints) -> Floats:

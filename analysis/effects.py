@@ -32,6 +32,7 @@ from biasbridge.analysis.correlation import (
     MIN_RESAMPLES,
     NO_SPREAD,
     ONE_THREAD,
+    ROUNDING,
     Correlation,
     correlation,
     factorize,
@@ -39,7 +40,7 @@ from biasbridge.analysis.correlation import (
 )
 from biasbridge.analysis.joined import (
     OPTIONS,
-    SETTINGS,
+    TASK_SETTINGS,
     TRAINING_DRAWS,
     keep_varying_options,
     origins,
@@ -82,9 +83,8 @@ LARGEST_GAPS = {"log_odds": inf, "similarity": 2.0, "stereotype_similarity": 2.0
 
 
 MIN_CLUSTERS = 3
-ROUNDING = 1e-9
 # Compared embeddings share these; a score has only the last
-SHARED = (*SETTINGS, "task_options", "generated")
+SHARED = (*TASK_SETTINGS, "task_options", "generated")
 PARENT = ("embedding", "corpus", "parent_options")
 OUTCOME = ("side", *SCORE, *GAP)
 DEBIASED, OVERBIASED = DOSE_SIGN
@@ -274,11 +274,13 @@ def _cells(tables: Tables, utility: str) -> dict[Names, dict[Names, Cells]]:
             rows.setdefault(((*settings, *outcome), condition, point.parent), []).append(cell)
     cells: dict[Names, dict[Names, Cells]] = {}
     for (outcome_key, condition, parent), cell_rows in rows.items():
-        cell = cell_rows[0]._replace(
-            models=len({row.point.model for row in cell_rows}),
-            value=float(np.mean([row.value for row in cell_rows])),
-            resampled=np.mean([row.resampled for row in cell_rows], axis=0),
-        )
+        cell = cell_rows[0]
+        if len(cell_rows) > 1:
+            cell = cell._replace(
+                models=len({row.point.model for row in cell_rows}),
+                value=float(np.mean([row.value for row in cell_rows])),
+                resampled=np.mean([row.resampled for row in cell_rows], axis=0),
+            )
         cells.setdefault(outcome_key, {}).setdefault(condition, {})[parent] = cell
     return cells
 

@@ -86,7 +86,7 @@ BARS = (
     "Above each panel: r_rm, within parents, with its 95% interval; Pearson's r over all points."
     " Line: the slope within parents. Bars: 95% intervals."
 )
-POOLED = (
+POOLED_NOTE = (
     "All queries pooled: n counts every embedding once per query; in r it counts once, with the"
     " mean of its scores."
 )
@@ -94,18 +94,27 @@ Layout: TypeAlias = "tuple[pd.Series[str], pd.Series[str]]"  # row and column of
 MAX_COLUMNS = 6  # of panels that are legible on a page
 MAX_POINTS_DRAWN = 30_000
 HELD_OUT = "held_out"  # the subset of a task's own test items, beside a challenge set
-POINT_COLUMNS = ("point", "task", "embedding", "method", "direction", "dose", "wordset", "seed")
+FIGURE_POINT_COLUMNS = (
+    "point",
+    "task",
+    "embedding",
+    "method",
+    "direction",
+    "dose",
+    "wordset",
+    "seed",
+)
 VALUES = ("x", "x_low", "x_high", "y", "y_low", "y_high", "reason", "generated")
-NUMBERS = (*POINT_COLUMNS, *SCORE, *GAP, *VALUES)
+FIGURE_COLUMNS = (*FIGURE_POINT_COLUMNS, *SCORE, *GAP, *VALUES)
 # Width and height in pixels by the number of columns.
 PANEL_SIZES = {1: (460, 320), 2: (300, 200)}
 SMALL_PANEL = (210, 170)
 SPACING = alt.RowColnumber(row=18, column=30)  # keeps labels of neighbouring axes apart
-SCALE: dict[str, Any] = {"zero": False, "nice": True, "padding": 6}
+AXIS_SCALE: dict[str, Any] = {"zero": False, "nice": True, "padding": 6}
 PLACES = ("row", "column", "colour", "shape")
 INTERVALS = ("x_low", "x_high", "y_low", "y_high")
 Side = TypeVar("Side", alt.Row, alt.Column)
-WITHIN = (
+WITHIN_NOTE = (
     "Above each panel: r_rm of its points, within parents, each model once at its mean. Line: the"
     " slope within parents."
 )
@@ -269,7 +278,7 @@ def _narrow_layout(*layouts: Layout) -> Layout:
 
 
 def _notes_on_pooling(part: pd.DataFrame, text: ChartText) -> list[str]:
-    return [*text.notes, POOLED] if len(set(as_text(part, "query"))) > 1 else list(text.notes)
+    return [*text.notes, POOLED_NOTE] if len(set(as_text(part, "query"))) > 1 else list(text.notes)
 
 
 def _draw(
@@ -284,7 +293,7 @@ def _draw(
     paths: list[Path] = []
     if suffixes:
         paths = save_charts(scatter_grid(data, text, zero=True, panels=panels), stem, suffixes)
-    columns = [name for name in NUMBERS if name in data]
+    columns = [name for name in FIGURE_COLUMNS if name in data]
     panel_columns = {"row": "panel_row", "column": "panel_column"}
     points = data[[*panel_columns, *columns]].rename(columns=panel_columns)
     statistics = pd.DataFrame(panels).add_prefix("panel_")
@@ -514,14 +523,14 @@ def _points(order: dict[str, list[str]], text: ChartText) -> list[alt.Chart]:
 
 
 def _x(text: ChartText, field: str = "x") -> alt.X:
-    scale = alt.Scale(**(SCALE | {"reverse": True} if text.reverse else SCALE))
+    scale = alt.Scale(**(AXIS_SCALE | {"reverse": True} if text.reverse else AXIS_SCALE))
     return alt.X(f"{field}:Q", title=text.x, scale=scale)
 
 
 def _y(text: ChartText, field: str = "y") -> alt.Y:
     # Over two lines: a panel is lower than a title is long.
     title = text.y.replace(" (", "\n(", 1).split("\n")
-    return alt.Y(f"{field}:Q", title=title, scale=alt.Scale(**SCALE))
+    return alt.Y(f"{field}:Q", title=title, scale=alt.Scale(**AXIS_SCALE))
 
 
 def _colours(names: list[str], text: ChartText) -> alt.Color:
@@ -596,7 +605,7 @@ def scatter_chart(
     signs = set(as_text(data, "reverse_scored"))
     reverse = signs == {"True"}
     notes = [STAMP] if "True" in as_text(table, "generated") else []
-    notes += [WITHIN] if is_joined(table) and mark == "point" else []
+    notes += [WITHIN_NOTE] if is_joined(table) and mark == "point" else []
     notes += [WITHOUT_RESAMPLES] if lacks_resamples(table) else []
     text = ChartText(
         title=title or f"{y} against {x}",

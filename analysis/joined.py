@@ -47,18 +47,18 @@ if TYPE_CHECKING:
 
 
 # The classifier and its training data; TRAINING_DRAWS: the random draws of its training
-SETTINGS = (
+TASK_SETTINGS = (
     *("task", "source", "challenge", "classifier"),
     *("label_method", "label_direction", "label_dose"),
 )
 TRAINING_DRAWS = ("seed", "replicate")
-POINT_COLUMNS = ("point", "embedding", "method", "status", "generated")
-INTRINSIC_COLUMNS = ("point", "metric", "query", "value")
-EXTRINSIC_COLUMNS = ("point", "task", "kind", "measure", "value")
+NEEDED_POINT_COLUMNS = ("point", "embedding", "method", "status", "generated")
+NEEDED_SCORE_COLUMNS = ("point", "metric", "query", "value")
+NEEDED_GAP_COLUMNS = ("point", "task", "kind", "measure", "value")
 JOINED_COLUMNS = (*SLICE_COLUMNS, "point", "x", "y", "generated")
 RESAMPLED = ("x_resampled", "y_resampled")  # columns of lists, one number a resample
 WITHOUT_RESAMPLES = "intervals leave out the sampling error of words and items, without resamples"
-SCALE = ("metric", "convention", "part")  # scores that share these share a scale
+SCALE_COLUMNS = ("metric", "convention", "part")  # scores that share these share a scale
 SCORE_COLUMNS = ("low", "high", "unbiased", "p_value", "n_found", "n_oov", "resampled", "reason")
 GAP_COLUMNS = (
     *("low", "high", "resampled", "reason", "expected_from_base_rates"),
@@ -88,7 +88,7 @@ def join_points(tables: Tables, utility: str = UTILITY) -> pd.DataFrame:
         A missing column, an empty table, a duplicate score, or a done point without a row.
     """
     checked = _check_tables(tables)
-    require_rows(tables.extrinsic, EXTRINSIC_COLUMNS, [], "the extrinsic table")
+    require_rows(tables.extrinsic, NEEDED_GAP_COLUMNS, [], "the extrinsic table")
     tables = checked
     done = tables.points[tables.points["status"] == "done"]
     scores, gaps = _score_rows(tables.intrinsic), _gap_rows(tables.extrinsic)
@@ -120,7 +120,7 @@ def utility_rows(extrinsic: pd.DataFrame, utility: str) -> pd.DataFrame:
 
 def _with_failed(joined: pd.DataFrame, points: pd.DataFrame) -> pd.DataFrame:
     failed = points[points["status"] != "done"].drop(columns="task")
-    setting_columns = [name for name in SETTINGS if name != "task"]
+    setting_columns = [name for name in TASK_SETTINGS if name != "task"]
     result_columns = ["task", *SCORE, *GAP, "unbiased", "reverse_scored"]
     failed_rows = failed.merge(
         joined[[*setting_columns, *result_columns]].drop_duplicates(), on=setting_columns
@@ -207,7 +207,7 @@ def rows_of(joined: pd.DataFrame, x: str = "x", y: str = "y") -> Rows:
         method=method,
         family=np.where(method == CONTROL, "", np.where(family == "", method, family)),
         word_list=np.where(method == CONTROL, "", _texts(joined, ("wordset",))),
-        setting=_texts(_with_options(joined), (*SETTINGS, "task_options")),
+        setting=_texts(_with_options(joined), (*TASK_SETTINGS, "task_options")),
         training=_texts(joined, TRAINING_DRAWS),
         score_gap=_texts(joined, (*SCORE, *GAP)),
         pattern=np.full(len(joined), ""),
@@ -233,7 +233,7 @@ def _model_names(joined: pd.DataFrame, keys: Labels) -> Labels:
 def _with_options(joined: pd.DataFrame) -> pd.DataFrame:
     options, models = as_text(joined, "task_options"), as_text(joined, "model")
     if _has_several(options, models):
-        return keep_varying_options(joined, ("model", *SETTINGS, *TRAINING_DRAWS))
+        return keep_varying_options(joined, ("model", *TASK_SETTINGS, *TRAINING_DRAWS))
     return joined.assign(task_options="")
 
 
@@ -313,13 +313,13 @@ def _keys(joined: pd.DataFrame, column: str, otherwise: list[str]) -> list[str]:
 
 def _check_tables(tables: Tables) -> Tables:
     points, intrinsic = tables.points, tables.intrinsic
-    require_rows(points, POINT_COLUMNS, ["point"], "the points table")
+    require_rows(points, NEEDED_POINT_COLUMNS, ["point"], "the points table")
     if not (points["status"] == "done").any():
         raise InputError(
             f"none of the {len(points)} points is done; read their errors in the points table, then"
             " run again"
         )
-    require_rows(intrinsic, INTRINSIC_COLUMNS, [], "the intrinsic table")
+    require_rows(intrinsic, NEEDED_SCORE_COLUMNS, [], "the intrinsic table")
     tables = typed(tables)
     require_rows(tables.intrinsic, (), ["point", *SCORE], "the intrinsic table")
     return tables
@@ -328,7 +328,7 @@ def _check_tables(tables: Tables) -> Tables:
 def _score_rows(intrinsic: pd.DataFrame) -> pd.DataFrame:
     scores = _side(intrinsic, "x", ("point", *SCORE, "value", *SCORE_COLUMNS))
     # Of a metric whose unbiased value is the upper end of the scale
-    names = text_rows(intrinsic, SCALE)
+    names = text_rows(intrinsic, SCALE_COLUMNS)
     ends = (intrinsic["scale_max"] <= intrinsic["unbiased"]).tolist()
     reverse_scored = {name for name, is_end in zip(names, ends, strict=True) if is_end}
     return scores.assign(reverse_scored=[name in reverse_scored for name in names])
@@ -445,9 +445,9 @@ def describe_task(tables: Tables, utility: str) -> list[str]:
 def _averaged_settings(points: pd.DataFrame) -> Iterator[str]:
     """Yield what differs between the settings of a model: ``classifier cnn, linear``."""
     models = as_text(points, "unit_key")
-    draws = [name for name in (*SETTINGS, *TRAINING_DRAWS) if name in points]
+    draws = [name for name in (*TASK_SETTINGS, *TRAINING_DRAWS) if name in points]
     varying = keep_varying_options(points, ("unit_key", *draws))
-    for name in (*SETTINGS[1:], "task_options"):
+    for name in (*TASK_SETTINGS[1:], "task_options"):
         values = pd.Series(as_text(varying, name))
         if values.groupby(models).nunique().max() > 1:
             title = "" if name == "task_options" else f"{name.replace('_', ' ')} "

@@ -37,6 +37,7 @@ UTILITY = "f1"
 SMALLEST_CHANGE = 0.02  # smallest change of interest, where an experiment declares no other
 MIN_COVERAGE = 0.8  # share of a text's tokens with a vector; below, a classifier has little input
 ANNOTATION = "annotation"
+ERROR_RATES = ("fpr", "fnr")  # measures of which less is better
 REVERSED_SIGN = " (sign reversed)"  # after the title of such a score
 REVERSED = "less is more biased"  # scores whose unbiased value is the upper end of their scale
 METRIC_TITLES = {
@@ -69,7 +70,7 @@ GENDER_WORDS = tuple(
     frozenset(f"{english} {spanish}".split())
     for english, spanish in zip((MEN, WOMEN), SPANISH, strict=True)
 )
-NAMES = GENDER_WORDS[0] | GENDER_WORDS[1] | {"fem", "gender", "genders"}
+GENDER_NAMES = GENDER_WORDS[0] | GENDER_WORDS[1] | {"fem", "gender", "genders"}
 MAX_OPAQUE_LENGTH = 2  # longest opaque name: A, g1, 0
 
 
@@ -232,7 +233,7 @@ def group_mismatch(about: str, groups: Collection[str]) -> str:
     group_names = [group for group in groups if group]
     words = {word for group in group_names for word in re.findall(r"[^\W\d_]+", group.lower())}
     unclear = any(len(re.sub(r"\W", "", group)) <= MAX_OPAQUE_LENGTH for group in group_names)
-    if about != GENDERS or not group_names or words & NAMES or unclear:
+    if about != GENDERS or not group_names or words & GENDER_NAMES or unclear:
         return ""
     listed = ", ".join(sorted(group_names)[:4]) + (", ..." if len(group_names) > 4 else "")
     return f"The words of the scores are about {about}, and the groups are {listed}."

@@ -52,7 +52,7 @@ EXPLORATORY_COLUMNS = tuple(
     for name in CORRELATION_COLUMNS
     if name not in ("verdict", "why", "detectable_change")
 )
-Names = dict[str, str]
+SliceNames = dict[str, str]
 MAX_EQUAL_SHARE = 0.5  # share of models with the same score, or gap: more is saturation
 MIN_PEARSON = 3  # points
 MAX_MODEL_SHARE = 2 / 3  # share of the variance within parents that one model may carry
@@ -304,7 +304,7 @@ def scope_table(results: Iterable[SliceResult]) -> pd.DataFrame:
 
 def slices(
     table: pd.DataFrame, kinds: Sequence[str], pooled: Sequence[str] = ()
-) -> Iterator[tuple[Names, Ints]]:
+) -> Iterator[tuple[SliceNames, Ints]]:
     """Yield the names and the rows of every slice that has any, in order of appearance.
 
     Rows that differ in a column of ``kinds`` are never pooled; each column of ``pooled`` has a

@@ -48,7 +48,7 @@ CHOICES = (*POOLED, "classifier", *SCORE, *GAP)
 CURVE_PERMUTATIONS = 1_999
 MIN_PERMUTATIONS = 199
 MAX_CELLS = 100_000_000  # observations times permutations
-Key = tuple[str, ...]
+ChoiceLevels = tuple[str, ...]
 CURVE_WIDTH = 620
 MAX_LEVELS = 40  # most levels drawn below the curve
 R_RM_TITLE = "r_rm, 95% interval"
@@ -60,7 +60,7 @@ class Specification(NamedTuple):
     its 95% interval, and the 95% range of curves at its rank if no gap follows any score.
     """
 
-    levels: Key
+    levels: ChoiceLevels
     n: int
     r_rm: float
     low: float
@@ -123,7 +123,7 @@ class Curve(NamedTuple):
 class _Fit(NamedTuple):
     """A specification: its levels, its models, and their residuals within parents."""
 
-    levels: Key
+    levels: ChoiceLevels
     models: Observations
     residuals: Residuals
     result: Correlation
@@ -160,7 +160,9 @@ def specification_curves(
     return [curve._replace(synthetic=synthetic) for curve in curves]
 
 
-def _fits(joined: pd.DataFrame, estimates: dict[Key, Correlation]) -> Iterator[tuple[str, _Fit]]:
+def _fits(
+    joined: pd.DataFrame, estimates: dict[ChoiceLevels, Correlation]
+) -> Iterator[tuple[str, _Fit]]:
     """Yield task and specification; of those with equal rows only the last, ``all``."""
     all_rows = rows_of(joined)
     distinct = {rows.tobytes(): (names, rows) for names, rows in slices(joined, SPECIFIC, POOLED)}
@@ -217,7 +219,7 @@ def _cells(models: Observations) -> list[tuple[str, str]]:
     return list(zip(models.cluster.tolist(), condition.tolist(), strict=True))
 
 
-def _pool(fit: _Fit, models_of: Mapping[Key, Observations]) -> Observations:
+def _pool(fit: _Fit, models_of: Mapping[ChoiceLevels, Observations]) -> Observations:
     """Return the models of all methods, where they hold those of the fit with the same gaps; else
     its own.
     """

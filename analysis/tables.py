@@ -70,10 +70,10 @@ RENAMED = {  # by table: columns of former versions
 }
 DRAWN_PREFIX = "from_"  # prefix of queries whose words come from posts
 N_REQUIRED = 3  # number of tables that every folder has
-SETTINGS = "correlation.json"
-DETAILS = "details.txt"
+SETTINGS_JSON = "correlation.json"
+DETAILS_TXT = "details.txt"
 WRITES = (  # by the default study
-    *(SETTINGS, DETAILS),
+    *(SETTINGS_JSON, DETAILS_TXT),
     *("correlations.csv", "exploratory.csv", "scopes.csv", "effects.csv", "crossed.csv"),
     *("specifications.csv", "specification_levels.csv"),
     *("figures", "report.html", "correlations.tex"),

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from biasbridge import __version__
 from biasbridge.analysis.answer import (
+    HOLM,
     PEARSON,
     SCORE_HEADING,
     TEST_HEADING,
@@ -21,8 +22,14 @@ from biasbridge.analysis.answer import (
     describe_slice,
     scope_rows,
 )
-from biasbridge.analysis.naming import REVERSED, SMALLEST_CHANGE, describe_taggers, measure_title
-from biasbridge.analysis.report.gap_facts import ERROR_RATES, LIMITS, GapBlock, read_blocks
+from biasbridge.analysis.naming import (
+    ERROR_RATES,
+    REVERSED,
+    SMALLEST_CHANGE,
+    describe_taggers,
+    measure_title,
+)
+from biasbridge.analysis.report.gap_facts import LIMITS, GapBlock, read_blocks
 from biasbridge.files.errors import printable
 from biasbridge.files.tables import csv_text, escape_control
 
@@ -32,13 +39,21 @@ if TYPE_CHECKING:
     from biasbridge.analysis.slices import SliceResult
 
 
-NAMES = ("group", "privileged", "unprivileged", "reason", "classifier", "earlier", "subset")
+ESCAPED_COLUMNS = (
+    "group",
+    "privileged",
+    "unprivileged",
+    "reason",
+    "classifier",
+    "earlier",
+    "subset",
+)
 METHOD = (
     "In brackets: 95% intervals for the choice of items (Wilson's of proportions, Newcombe's of"
     " their gaps, Price and Bonett's of differences between versions); what differs from 0 does so"
     " after adjustment over all groups and measures."
 )
-KINDS = {"value": "", "gap": " gap", "max_difference": " largest difference"}
+KIND_SUFFIXES = {"value": "", "gap": " gap", "max_difference": " largest difference"}
 SPECIAL = {
     "\\": r"\textbackslash{}",
     **{sign: f"\\{sign}" for sign in "&%$#_{}"},
@@ -49,7 +64,7 @@ SPECIAL = {
     "|": r"\textbar{}",
     **{sign: f"{{{sign}}}" for sign in "[]*"},  # after a line's end an option of its
 }
-MODELS, R_RM, HOLM = "models / parents / conditions", "r_rm [95%]", "p (Holm)"
+MODELS, R_RM_CELL = "models / parents / conditions", "r_rm [95%]"
 READ = (
     "% Change of the gap over the range of the score; r_rm: repeated-measures correlation within"
     " parents; p adjusted over these tests."
@@ -122,7 +137,7 @@ def _markdown(table: pd.DataFrame, facts: GapFacts) -> str:
 def _blocks(table: pd.DataFrame, facts: GapFacts, change: Callable[[str], str]) -> list[GapBlock]:
     """Describe the parts of a table whose names are escaped by ``change``."""
     table = escape_control(table)
-    names = {name: table[name].map(change) for name in NAMES if name in table}
+    names = {name: table[name].map(change) for name in ESCAPED_COLUMNS if name in table}
     return read_blocks(table.assign(**names), change(printable(" or ".join(facts.positive))))
 
 
@@ -154,7 +169,7 @@ def evaluation_log(table: pd.DataFrame, facts: GapFacts) -> dict[str, Any]:
     ``metric_parameters``. ``evaluation_id`` holds a digest of the results in place of the time.
     """
     file, columns = facts.file, facts.columns
-    rows = table[table["kind"].isin([*KINDS]) & table["value"].notna()].to_dict("records")
+    rows = table[table["kind"].isin([*KIND_SUFFIXES]) & table["value"].notna()].to_dict("records")
     results = [_result(row, file, columns["cluster"]) for row in rows]
     digest = sha256(json.dumps([columns, results]).encode()).hexdigest()[:16]
     model = str(columns["pred"][0])
@@ -193,7 +208,7 @@ def _result(row: Mapping[Hashable, Any], file: str, cluster: str | None) -> dict
         "source_data": {"dataset_name": file, "source_type": "other"},
         "metric_config": {
             "metric_id": f"biasbridge.{measure}{'' if is_value else '_' + row['kind']}",
-            "metric_name": measure_title(measure) + KINDS[row["kind"]],
+            "metric_name": measure_title(measure) + KIND_SUFFIXES[row["kind"]],
             "metric_unit": "proportion",
             "metric_parameters": parameters,
             "lower_is_better": not is_value or measure in ERROR_RATES,
@@ -239,7 +254,7 @@ def escape(text: str) -> str:
 
 def _further_cells(result: SliceResult) -> dict[str, str]:
     cells = describe_slice(result)
-    return {name: cells[name] for name in (MODELS, R_RM, PEARSON, HOLM)}
+    return {name: cells[name] for name in (MODELS, R_RM_CELL, PEARSON, HOLM)}
 
 
 def _tabular(rows_by_heading: Mapping[str, Sequence[Mapping[str, str]]]) -> list[str]:

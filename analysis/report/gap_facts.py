@@ -6,8 +6,8 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from math import isnan, nan
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from biasbridge.analysis.charts import ALL, order_groups
-from biasbridge.analysis.naming import capitalise, measure_title
+from biasbridge.analysis.charts import order_groups
+from biasbridge.analysis.naming import ALL, ERROR_RATES, capitalise, measure_title
 from biasbridge.stats.formatting import (
     IN_WORDS,
     MAX_NAMED,
@@ -26,7 +26,6 @@ Row: TypeAlias = "Mapping[Hashable, Any]"
 MISSED_FACTOR = (1.959964 + 0.841621) / 1.959964  # times half an interval: power .8 at .05
 TEXT_COLUMNS = ("measure", "group", "compared with", "worst", "best", "why no value")
 Line = tuple[str, str]  # in bold, and the rest
-ERROR_RATES = ("fpr", "fnr")  # lower is better
 MOVED_BY_BASE_RATES = ("precision", "f1", "accuracy", "selection_rate")
 LARGE_DIFFERENCE = 0.1  # of base rates; from here precision gaps need a caution
 LIMITS = (

@@ -33,6 +33,7 @@ from biasbridge.analysis.naming import (
     ALL,
     ANNOTATION,
     CONTROL,
+    ERROR_RATES,
     GROUPS,
     MIN_COVERAGE,
     SCORE,
@@ -79,10 +80,9 @@ TOOLTIP_COLUMNS = ("by_group", "groups", "n_found", "n_oov", "support", "reason"
 # What reading a damaged JSON file, or a number in it, can raise
 DAMAGED = (OSError, ValueError, TypeError, AttributeError, OverflowError, RecursionError)
 LIBRARIES = ("numpy", "pandas", "scipy", "vl-convert-python")
-MAX_LINES = 8  # gaps described; the table of gaps has all
-Cells = tuple[Sequence[str], Sequence[Sequence[str]]]  # names of columns, and rows
+MAX_GAPS_DESCRIBED = 8  # gaps described; the table of gaps has all
+CardTable = tuple[Sequence[str], Sequence[Sequence[str]]]  # names of columns, and rows
 MOST_QUERIES = 8
-ERROR_RATES = ("fpr", "fnr")  # higher is worse
 MAX_WORDS = 6
 
 
@@ -274,8 +274,8 @@ class Card(NamedTuple):
 
     first: Sequence[str]
     lines: Sequence[str] = ()
-    changes: Mapping[str, Cells] = {}
-    scopes: Cells = ((), ())
+    changes: Mapping[str, CardTable] = {}
+    scopes: CardTable = ((), ())
     notes: Sequence[str] = ()
 
 
@@ -313,7 +313,7 @@ def _missing_results_card(
     return Card([headline], others, notes=describe_task(tables, utility))
 
 
-def _cells(rows: Sequence[Mapping[str, str]]) -> Cells:
+def _cells(rows: Sequence[Mapping[str, str]]) -> CardTable:
     return [*rows[0]] if rows else [], [[*row.values()] for row in rows]
 
 
@@ -334,8 +334,8 @@ def unmodified_gaps(tables: Tables) -> list[tuple[str, str]]:
         means = part.groupby(model, sort=False)["value"].mean()
         name = f"{task} {title}" if has_several_tasks else str(title)
         lines.append((capitalise(name), _size(means.tolist(), *text_rows(part, GROUPS)[0])))
-    more = [("More", f"{len(lines) - MAX_LINES} in the table of gaps")]
-    return [*lines[:MAX_LINES], *(more if len(lines) > MAX_LINES else [])]
+    more = [("More", f"{len(lines) - MAX_GAPS_DESCRIBED} in the table of gaps")]
+    return [*lines[:MAX_GAPS_DESCRIBED], *(more if len(lines) > MAX_GAPS_DESCRIBED else [])]
 
 
 def _size(values: Sequence[float], privileged: str, unprivileged: str) -> str:
