@@ -129,7 +129,7 @@ rows = arrays.arrays(np.float64, (3, 4), elements=st.floats(-5, 5)).filter(
 )
 
 
-def directions(rows: Floats) -> Floats:
+def directions(rows: Singles | Floats) -> Floats:
     lengths: Floats = np.linalg.norm(rows, axis=1, keepdims=True)
     return rows / lengths
 

@@ -264,7 +264,7 @@ PLAIN = pairs(("he", "she"), ("man", "woman"), ("Mary", "John"), ("sir", "madam"
 
 def run_cda(
     folder: Path, text: str, query: Query = ENGLISH, dose: float = 1.0, seed: int = 0
-) -> tuple[str, dict[str, int]]:
+) -> tuple[str, dict[str, Any]]:
     corpus, out = folder / "corpus.txt", folder / "out.txt"
     corpus.write_bytes(text.encode())
     counts = CounterfactualAugmentation(dose).rewrite(corpus, out, query, seed=seed)
