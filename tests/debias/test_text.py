@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Mapping
 from math import exp
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import pytest
 from hypothesis import given, settings
