@@ -32,7 +32,7 @@ from biasbridge.debias.attract_repel import (
 )
 from biasbridge.files import InputError
 from biasbridge.intrinsic.words import load_query
-from tests.debias.make_query import make_query
+from tests.debias.planted import make_query
 
 if TYPE_CHECKING:
     from biasbridge.debias.base import Direction

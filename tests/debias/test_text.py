@@ -28,7 +28,7 @@ from biasbridge.intrinsic.word_forms import stands_alone
 from biasbridge.intrinsic.words import Query, WordSet, load_query
 from biasbridge.train.subjects.language_model import train_model
 from biasbridge.train.subjects.tiny_model import Architecture, TinyModel, fits
-from tests.debias.make_query import make_query
+from tests.debias.planted import make_query
 
 if TYPE_CHECKING:
     from biasbridge.debias.base import Direction
