@@ -1,5 +1,5 @@
-"""A query from plain lists of words, and vectors in which two groups of words lean to either side of
-a direction of gender.
+"""Queries from plain lists of words, and vectors in which two groups of words lean to either side
+of a direction of gender.
 """
 
 from __future__ import annotations
