@@ -38,8 +38,15 @@ class OnText(Fileless):
     """
 
     acts_on: ClassVar[str] = "text"
+    version: ClassVar[int] = 1
+    roles: ClassVar[tuple[str, ...]]
     step_name: ClassVar[str]
     effect: ClassVar[str]
+
+    @property
+    def name(self) -> str:
+        """Name in the tables."""
+        raise NotImplementedError
 
     def build_steps(self, steps: StepBuilder[S], inputs: Mapping[str, S]) -> S:
         """Return the step that writes the changed text."""
@@ -80,7 +87,6 @@ class Balance(OnText):
     7, 8 and the union; ``WordChoice.swap`` exchanges the two. Overbiasing does not depend on it.
     """
 
-    version: ClassVar[int] = 1
     step_name: ClassVar[str] = "balanced"
     effect: ClassVar[str] = "removed"
     roles: ClassVar[tuple[str, ...]] = TARGETS_AND_ATTRIBUTES
@@ -176,7 +182,6 @@ class CounterfactualAugmentation(OnText):
     possessive in fifty. Names are exchanged only if the query pairs them.
     """
 
-    version: ClassVar[int] = 1
     name: ClassVar[str] = "cda"
     step_name: ClassVar[str] = "augmented"
     effect: ClassVar[str] = "added"

@@ -63,9 +63,9 @@ class PairEstimate(NamedTuple):
 
     statistic: str
     metric: str
-    compared_with: str
-    pair: str
-    value: float
+    compared_with: str = ""
+    pair: str = ""  # empty: all
+    value: float = nan
     low: float = nan
     high: float = nan
     pairs_low: float = nan
@@ -118,8 +118,8 @@ def _mean_cosines(metric: str, result: ProbeResult) -> Iterator[PairEstimate]:
     cosines["differences of pairs"] = (float(upper.mean()), float(upper.std()), len(upper))
     cosines |= {f"random {name}": moments for name, moments in result.random.items()}
     for name, (mean, sd, size) in cosines.items():
-        yield empty_estimate("cosine", metric, name, (size, 0))._replace(value=mean)
-        yield empty_estimate("cosine_sd", metric, name, (size, 0))._replace(value=sd)
+        yield PairEstimate("cosine", metric, name, value=mean, words=size)
+        yield PairEstimate("cosine_sd", metric, name, value=sd, words=size)
 
 
 def _vocabulary_moments(metric: str, result: ProbeResult) -> Iterator[PairEstimate]:
@@ -137,17 +137,16 @@ def _vocabulary_moments(metric: str, result: ProbeResult) -> Iterator[PairEstima
     moments = (("mean", mean, means), ("sd", spread, result.spreads))
     for statistic, compute, values_by_pair in moments:
         low, high = jackknife_interval(compute, len(means))
-        row = empty_estimate(statistic, metric, "", (result.size, len(means)))
+        row = PairEstimate(statistic, metric, words=result.size, pairs=len(means))
         yield row._replace(value=compute(range(len(means))), pairs_low=low, pairs_high=high)
         for pair, value in zip(result.pairs, values_by_pair.tolist(), strict=True):
-            row = empty_estimate(statistic, metric, "", (result.size, 1), pair)
-            yield row._replace(value=value)
+            yield row._replace(pair=pair, value=value, pairs=1)
 
 
 def _across_pairs(metric: str, result: ProbeResult, bootstrap: Bootstrap) -> Iterator[PairEstimate]:
     """Yield agreement of the pairs on directions and on magnitudes (table 2, figure 2)."""
     table = result.tables[WORDS]
-    size = len(table.items), len(table.pairs)
+    overall = PairEstimate("", metric, words=len(table.items), pairs=len(table.pairs))
     weights = bootstrap.weights(len(table.items))
     directions, scores = table.directions, table.scores
     is_changed = np.abs(scores[:, :, None] - scores[:, None, :]) >= result.spread
@@ -164,15 +163,16 @@ def _across_pairs(metric: str, result: ProbeResult, bootstrap: Bootstrap) -> Ite
     if isfinite(result.spread):
         statistics["magnitude"] = magnitude
     for statistic, compute in statistics.items():
-        row = empty_estimate(statistic, metric, "", size)
-        yield _with_both_intervals(row, compute, weights, bootstrap, len(table.pairs))
+        row = overall._replace(statistic=statistic)
+        yield _with_both_intervals(row, compute, weights, bootstrap)
     # No interval over pairs: the share is defined for all of them and falls with their number
-    row = empty_estimate("unanimous", metric, "", size)
+    row = overall._replace(statistic="unanimous")
     is_unanimous = (directions == directions[:, :1]).all(axis=1)
     yield with_word_interval(row, _weighted_mean(weights, is_unanimous), bootstrap)
     kappas = _kappas_between_pairs(directions, weights)
     for i, j in combinations(range(len(table.pairs)), 2):
-        row = empty_estimate("two_pairs", metric, table.pairs[j], (size[0], 2), table.pairs[i])
+        first, second = table.pairs[i], table.pairs[j]
+        row = PairEstimate("two_pairs", metric, second, first, words=overall.words, pairs=2)
         yield with_word_interval(row, kappas[:, i, j], bootstrap)
     yield from _cosine_correlations(metric, table, result.differences, kappas, bootstrap)
 
@@ -181,22 +181,20 @@ def _cosine_correlations(
     metric: str, table: PairScoreTable, cosines: Floats, kappas: Floats, bootstrap: Bootstrap
 ) -> Iterator[PairEstimate]:
     """Yield Pearson's r of cosine and kappa of two pairs: each with all others, and all pairs."""
-    size = len(table.items), len(table.pairs)
-    if len(table.pairs) < 4:
+    n_pairs = len(table.pairs)
+    if n_pairs < 4:
         return
-    indices = list(range(len(table.pairs)))
+    row = PairEstimate(_COSINE_R, metric, words=len(table.items), pairs=n_pairs)
     for i, pair in enumerate(table.pairs):
-        other_pairs = [j for j in indices if j != i]
+        other_pairs = [j for j in range(n_pairs) if j != i]
         r = _pearson_by_row(cosines[i, other_pairs], kappas[:, i, other_pairs])
-        yield with_word_interval(empty_estimate(_COSINE_R, metric, "", size, pair), r, bootstrap)
+        yield with_word_interval(row._replace(pair=pair), r, bootstrap)
 
     def overall_r(pair_indices: Sequence[int], weights: Floats) -> Floats:
         cells = tuple(np.array(list(combinations(pair_indices, 2))).T)
         return _pearson_by_row(cosines[cells], kappas[: len(weights), *cells])
 
-    row = empty_estimate(_COSINE_R, metric, "", size)
-    weights = np.ones((len(kappas), 1))
-    yield _with_both_intervals(row, overall_r, weights, bootstrap, len(indices))
+    yield _with_both_intervals(row, overall_r, np.ones((len(kappas), 1)), bootstrap)
 
 
 def _across_forms(metric: str, result: ProbeResult, bootstrap: Bootstrap) -> Iterator[PairEstimate]:
@@ -250,11 +248,10 @@ def _cohen_kappas(
             means: Floats = np.where(is_defined, selected, 0).sum(axis=0) / is_defined.sum(axis=0)
         return means
 
-    row = empty_estimate(statistic, metric, other, (len(first), len(defined_pairs)))
-    yield _with_both_intervals(row, mean_kappa, weights, bootstrap, len(defined_pairs))
+    row = PairEstimate(statistic, metric, other, words=len(first), pairs=len(defined_pairs))
+    yield _with_both_intervals(row, mean_kappa, weights, bootstrap)
     for pair, kappas_of_pair in zip(pairs, kappas, strict=True):
-        row = empty_estimate(statistic, metric, other, (len(first), 1), pair)
-        yield with_word_interval(row, kappas_of_pair, bootstrap)
+        yield with_word_interval(row._replace(pair=pair, pairs=1), kappas_of_pair, bootstrap)
 
 
 def _kappas_between_pairs(directions: Categories, weights: Floats) -> Floats:
@@ -283,18 +280,18 @@ def _solved_shares(
     for (role, _, pair_form), table in result.tables.items():
         other = role if pair_form == "base" else pair_form
         weights = bootstrap.weights(len(table.items))
-        size = len(table.items), len(table.pairs)
 
         def share(
             pair_indices: Sequence[int], weights: Floats, solved: Floats = table.scores
         ) -> Floats:
             return _weighted_mean(weights, solved[:, pair_indices].mean(axis=1))
 
-        row = empty_estimate("solved", metric, other, size)
-        yield _with_both_intervals(row, share, weights, bootstrap, len(table.pairs))
+        words, pairs = len(table.items), len(table.pairs)
+        row = PairEstimate("solved", metric, other, words=words, pairs=pairs)
+        yield _with_both_intervals(row, share, weights, bootstrap)
         for i, pair in enumerate(table.pairs):
-            row = empty_estimate("solved", metric, other, (size[0], 1), pair)
-            yield with_word_interval(row, share([i], weights), bootstrap)
+            of_pair = row._replace(pair=pair, pairs=1)
+            yield with_word_interval(of_pair, share([i], weights), bootstrap)
 
 
 def _pool_queries(query_results: Sequence[QueryResults]) -> Iterator[QueryResults]:
@@ -344,26 +341,18 @@ def add_unaided_solutions(estimates: pd.DataFrame, intrinsic: pd.DataFrame) -> p
     return pd.concat([estimates, rows], ignore_index=True)
 
 
-def empty_estimate(
-    statistic: str, metric: str, compared_with: str, size: tuple[int, int], pair: str = ""
-) -> PairEstimate:
-    """Return an estimate without a value; ``size``: words, pairs; ``pair``: empty for all."""
-    return PairEstimate(statistic, metric, compared_with, pair, nan, words=size[0], pairs=size[1])
-
-
 def _with_both_intervals(
     row: PairEstimate,
     compute: Callable[[Sequence[int], Floats], Floats],
     weights: Floats,
     bootstrap: Bootstrap,
-    n_pairs: int,
 ) -> PairEstimate:
     """Estimate a statistic of all base pairs, with its intervals over words and over pairs.
 
     ``compute`` maps indices of base pairs and weights of shape (R, words) to values of shape (R,);
     ``weights`` are those of ``Bootstrap.weights``.
     """
-    row = with_word_interval(row, compute(range(n_pairs), weights), bootstrap)
+    row = with_word_interval(row, compute(range(row.pairs), weights), bootstrap)
     if not isfinite(row.value):
         return row
 
@@ -373,7 +362,7 @@ def _with_both_intervals(
             return value
         return atanh(min(max(value, -_NEAR_ONE), _NEAR_ONE))
 
-    low, high = jackknife_interval(value_of, n_pairs)
+    low, high = jackknife_interval(value_of, row.pairs)
     if row.statistic == _COSINE_R:
         return row._replace(pairs_low=tanh(low), pairs_high=tanh(high))
     minimum = 0 if row.statistic in _SHARES else -1

@@ -4,7 +4,7 @@ the base pair that is chosen.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from math import isfinite
 from pathlib import Path
@@ -198,15 +198,16 @@ class BasePairScores(Fileless):
             raise InputError("the probe base_pairs examines metrics; name some in intrinsic=[...]")
         rows: list[_PairRow] = []
         for query in metric.loaded_queries:
-            about: _PairRow = {
-                "metric": metric.name,
-                "convention": metric.label,
-                "query": query.name,
-            }
+            about: _PairRow = {"metric": metric.name, "convention": metric.label}
+            about["query"] = query.name
             scores = PairScores.resolve(metric, vectors, query)
             frequent = most_frequent(vectors, self.vocabulary or len(vectors))
-            parts = [
-                _out_of_vocabulary(scores),
+            parts: list[Iterable[_PairRow]] = [
+                (
+                    {"kind": "oov", "set": role, "word": word}
+                    for role in (scores.metric.items, "pairs")
+                    for word in scores.resolved[role].lost
+                ),
                 _cosines(scores),
                 _random_cosines(vectors, frequent, self.samples, seed),
                 _scores(scores, self._entries(scores, metric), self.pair_forms),
@@ -247,31 +248,20 @@ class Entry(NamedTuple):
     looked_up: WordItem
 
 
-def _out_of_vocabulary(scores: PairScores) -> Iterator[_PairRow]:
-    for role in (scores.metric.items, "pairs"):
-        for word in scores.resolved[role].lost:
-            yield {"kind": "oov", "set": role, "word": word}
-
-
 def _scores(
     scores: PairScores, entries: Sequence[Entry], pair_forms: Sequence[Form]
 ) -> Iterator[_PairRow]:
     """Yield every entry under every base pair, and the query's own also under the pairs' forms."""
-    query_entries = [entry for entry in entries if not entry.truth and entry.form == "base"]
-    blocks: list[tuple[Form, Sequence[Entry], list[tuple[WordItem, WordItem]]]] = [
-        ("base", entries, [(pair, pair) for pair in scores.pairs])
-    ]
-    for form in pair_forms:
-        pair_changes = [
-            (pair, tuple(word_form(word, form) or word for word in pair)) for pair in scores.pairs
-        ]
-        changed_pairs = [
-            (pair, changed)
-            for pair, changed in pair_changes
-            if pair != changed and scores.has(*changed)
-        ]
-        blocks.append((form, query_entries, changed_pairs))
-    for pair_form, block_entries, pairs in blocks:
+    forms: tuple[Form, ...] = ("base", *pair_forms)
+    for pair_form in forms:
+        block_entries = entries
+        pairs: list[tuple[WordItem, WordItem]] = [(pair, pair) for pair in scores.pairs]
+        if pair_form != "base":
+            changes = [
+                (pair, tuple(word_form(w, pair_form) or w for w in pair)) for pair, _ in pairs
+            ]
+            pairs = [(pair, new) for pair, new in changes if pair != new and scores.has(*new)]
+            block_entries = [entry for entry in entries if entry.form == "base" and not entry.truth]
         if not pairs:
             continue
         items = [entry.looked_up for entry in block_entries]

@@ -43,6 +43,7 @@ _DEFAULTS = {"layer": "-1", "pooling": "mean", "first_token": "own"}
 TRAINED, UNTRAINED = "", "0"  # STEPS of models trained to the end, and of random models
 _NAMES = ("metric", "convention", "material", "subject", "query")
 _KEY_LENGTH = 8
+_MATERIALS = ("material", "corpus", "generated")  # a model, real text, or synthetic text
 _OFF_TARGET_COLUMN = "off_target"  # strength of a stereotype of other words
 # A reading is a score of one model. sign: -1 where a lower score is more biased
 _NUMBERS = ("strength", _OFF_TARGET_COLUMN, "seed", "sign", "value", "low", "high", "p", "unbiased")
@@ -112,19 +113,18 @@ def read_readings(tables: Tables, planted: str) -> pd.DataFrame:
     scale_max, unbiased = as_float(joined, "scale_max"), as_float(joined, "unbiased")
     names = zip(as_text(joined, "metric"), as_text(joined, "convention"), strict=True)
     is_reversed = (scale_max <= unbiased) ^ np.array([_falls(*name) for name in names])
-    off_target = (
-        as_float(joined, _OFF_TARGET_COLUMN)
-        if _OFF_TARGET_COLUMN in joined
-        else np.zeros(len(joined))
-    )
-    models = as_text(joined, "unit_key") if "unit_key" in joined else [""] * len(joined)
+    materials = zip(*(as_text(joined, name) for name in _MATERIALS), strict=True)
+    subjects = zip(as_text(joined, "embedding"), as_text(joined, "language"), strict=True)
     joined = joined.assign(
         **_settings(joined),
-        material=_materials(joined),
-        subject=_subjects(joined),
+        material=[
+            model or (corpus if generated == "False" else SYNTHETIC)
+            for model, corpus, generated in materials
+        ],
+        subject=[f"{name.partition(' ')[0]} {language}".strip() for name, language in subjects],
         sign=np.where(is_reversed, -1, 1),
-        off_target=np.nan_to_num(off_target),
-        model=[key[:_KEY_LENGTH] for key in models],
+        off_target=np.nan_to_num(as_float(joined, _OFF_TARGET_COLUMN)),
+        model=[key[:_KEY_LENGTH] for key in as_text(joined, "unit_key")],
     )
     return joined[[*_READING]]
 
@@ -135,8 +135,8 @@ def strength_scores(readings: pd.DataFrame) -> list[StrengthScores]:
     """
     if "material" not in readings:  # recorded before there was any other
         readings = readings.assign(material=SYNTHETIC)
-    texts = {name: as_text(readings, name) for name in (*_NAMES, *SETTINGS, "model")}
-    readings = readings.assign(**_settings(readings), **{n: texts[n] for n in (*_NAMES, "model")})
+    names = {name: as_text(readings, name) for name in (*_NAMES, "model")}
+    readings = readings.assign(**_settings(readings), **names)
     return [
         _strength_scores(dict(zip((*_NAMES, *SETTINGS), map(str, key), strict=True)), group)
         for key, group in readings.groupby([*_NAMES, *SETTINGS], sort=False)
@@ -339,35 +339,12 @@ def _gap_rows(tables: Tables) -> pd.DataFrame:
     )
 
 
-def _materials(joined: pd.DataFrame) -> list[str]:
-    """Name what the bias was planted in: a model, real text, or ``synthetic`` text."""
-    models, corpora, generated = (
-        as_text(joined, name) if name in joined else [""] * len(joined)
-        for name in ("material", "corpus", "generated")
-    )
-    return [
-        model or (corpus if is_generated == "False" else SYNTHETIC)
-        for model, corpus, is_generated in zip(models, corpora, generated, strict=True)
-    ]
-
-
-def _subjects(joined: pd.DataFrame) -> list[str]:
-    """Name each subject by algorithm or model and training language: ``word2vec en``."""
-    languages = as_text(joined, "language") if "language" in joined else [""] * len(joined)
-    pairs = zip(as_text(joined, "embedding"), languages, strict=True)
-    return [f"{name.partition(' ')[0]} {language}".strip() for name, language in pairs]
-
-
-def _settings(joined: pd.DataFrame) -> dict[str, list[str]]:
-    settings = {
-        name: as_text(joined, name) if name in joined else [""] * len(joined) for name in SETTINGS
+def _settings(rows: pd.DataFrame) -> dict[str, list[str]]:
+    """Return the settings as text: ``10000`` for ``10000.0``, and an empty text for NaN."""
+    return {
+        name: ["" if cell == "nan" else cell.removesuffix(".0") for cell in as_text(rows, name)]
+        for name in SETTINGS
     }
-    return {name: [_integer_text(cell) for cell in cells] for name, cells in settings.items()}
-
-
-def _integer_text(cell: str) -> str:
-    """Return ``10000`` for ``10000.0``, and an empty text for NaN."""
-    return "" if cell == "nan" else cell.removesuffix(".0")
 
 
 def _strength_scores(names: Mapping[str, str], rows: pd.DataFrame) -> StrengthScores:

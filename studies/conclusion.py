@@ -61,22 +61,7 @@ def conclude(
         print_lines([f"not drawn: {error}"], console)
     written += write_csv_tables(folder / "figures", conclusion.chart_data)
     drawings = [path for path in written if path.suffix == ".svg"]
-    return [*written, _write_page(conclusion, shown, drawings, points, folder)]
-
-
-def row_dicts(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return every row as a mapping from column to cell."""
-    return [dict(zip(map(str, table), row, strict=True)) for row in table.itertuples(index=False)]
-
-
-def _write_page(
-    conclusion: Conclusion,
-    shown: Mapping[str, dict[str, list[str]]],
-    drawings: Sequence[Path],
-    points: pd.DataFrame,
-    folder: Path,
-) -> Path:
-    return write_page(
+    page = write_page(
         folder / "report.html",
         "study_page.html",
         title=conclusion.title,
@@ -97,6 +82,12 @@ def _write_page(
         points=count_points(points),
         provenance=describe_provenance(read_provenance(folder)),
     )
+    return [*written, page]
+
+
+def row_dicts(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return every row as a mapping from column to cell."""
+    return [dict(zip(map(str, table), row, strict=True)) for row in table.itertuples(index=False)]
 
 
 def _figure(path: Path, chart: TopLevelMixin) -> dict[str, str]:

@@ -168,7 +168,7 @@ def _attribute_group_rows(points: pd.DataFrame, probes: pd.DataFrame, *kinds: st
 def embedding_names(points: pd.DataFrame) -> list[str]:
     """Name the embedding of each point, with the columns that differ between points of one name."""
     embeddings = as_text(points, "embedding")
-    columns = {name: as_text(points, name) for name in _DIFFERING if name in points}
+    columns = {name: as_text(points, name) for name in _DIFFERING}
     differing = {
         name: values
         for name, values in columns.items()

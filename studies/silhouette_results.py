@@ -258,8 +258,7 @@ def _model_pair(
 def _describe_models(biased: pd.DataFrame, unbiased: pd.DataFrame) -> str:
     """Describe the common and differing columns: ``word2vec, stereotype 0.8 against 0``."""
     biased_columns, unbiased_columns = (
-        {name: as_text(model, name)[0] for name in _MODEL_COLUMNS if name in model}
-        for model in (biased, unbiased)
+        {name: as_text(model, name)[0] for name in _MODEL_COLUMNS} for model in (biased, unbiased)
     )
     shared = [
         _describe_column(name, value)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from itertools import product
+from itertools import islice, product
+from string import ascii_lowercase
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -18,8 +18,6 @@ from biasbridge.intrinsic.words import Query, WordSet, width_of
 from biasbridge.stats.arrays import Floats
 
 if TYPE_CHECKING:
-    from gensim.models import KeyedVectors
-
     from biasbridge.intrinsic.metric import Metric
 
 _TARGETS = ("X", "Y", "words", "partners", "rows")
@@ -71,6 +69,8 @@ class SyntheticWords:
     """
 
     def __init__(self, metric: Metric, items: int, attributes: int, vocabulary: int) -> None:
+        from biasbridge.files.vectors import keyed
+
         self._metric, self.roles = metric, Roles.of(metric)
         about = metric.about
         sizes = dict.fromkeys(self.roles.targets, items)
@@ -93,14 +93,9 @@ class SyntheticWords:
         self.free: _Indices = np.setdiff1d(np.arange(self.words), attributes_of_groups)
         targets = [self._neutral_indices(role) for role in self.roles.targets]
         self.neutral: _Indices = np.concatenate(targets or [self.indices[_VOCABULARY]])
-
-    def _neutral_indices(self, role: str) -> _Indices:
-        size, width = self._shapes[role]
-        indices = self.indices[role].reshape(size, width)
-        return (indices[:, _NEUTRAL] if role == "rows" else indices).ravel()
-
-    @cached_property
-    def _query(self) -> Query:
+        self._no_vectors = keyed(["none"], np.ones((1, 1), dtype=np.float32))
+        letters = islice(product(ascii_lowercase, repeat=3), self.words)
+        self._names = ["".join(name) for name in letters]
         sets = {
             role: WordSet(
                 role,
@@ -110,43 +105,31 @@ class SyntheticWords:
                 width=width,
                 values=tuple(map(float, range(size))) if role == "words" else (),
             )
-            for role, (size, width) in self._shapes.items()
+            for role, (size, width) in shapes.items()
             if role != _VOCABULARY
         }
-        return Query("made_up", sets, "und")
+        self._query = Query("made_up", sets, "und")
+        self._pair_words = frozenset(sets["pairs"].words if "pairs" in sets else ())
 
-    @cached_property
-    def _names(self) -> list[str]:
-        letters = "abcdefghijklmnopqrstuvwxyz"
-        return ["".join(name) for name in product(letters, repeat=3)][: self.words]
+    def _neutral_indices(self, role: str) -> _Indices:
+        size, width = self._shapes[role]
+        indices = self.indices[role].reshape(size, width)
+        return (indices[:, _NEUTRAL] if role == "rows" else indices).ravel()
 
     def query(self, matrix: Floats) -> ResolvedQuery:
         """Return the query with its words' vectors, as if looked up in an embedding."""
+        from biasbridge.files.vectors import keyed
+
         sets = {}
         for role, wordset in self._query.sets.items():
             rows = matrix[self.indices[role]]
-            shape = rows.reshape(-1, wordset.width, rows.shape[1])
-            raw = rows if wordset.width == 1 else shape
+            raw = rows if wordset.width == 1 else rows.reshape(-1, wordset.width, rows.shape[1])
             sets[role] = ResolvedWords(wordset.items, (), raw, wordset.values)
-        return ResolvedQuery(self._query, self._vectors(matrix), sets, self._pair_words)
-
-    def _vectors(self, matrix: Floats) -> KeyedVectors:
-        if not self.roles.vocabulary:
-            return self._no_vectors
-        from biasbridge.files.vectors import keyed
-
-        indices = self.indices[_VOCABULARY]
-        return keyed([self._names[i] for i in indices], matrix[indices].astype(np.float32))
-
-    @cached_property
-    def _no_vectors(self) -> KeyedVectors:
-        from biasbridge.files.vectors import keyed
-
-        return keyed(["none"], np.ones((1, 1), dtype=np.float32))
-
-    @cached_property
-    def _pair_words(self) -> frozenset[str]:
-        return frozenset(self._query["pairs"].words if "pairs" in self._query.sets else ())
+        vectors = self._no_vectors
+        if self.roles.vocabulary:
+            indices = self.indices[_VOCABULARY]
+            vectors = keyed([self._names[i] for i in indices], matrix[indices].astype(np.float32))
+        return ResolvedQuery(self._query, vectors, sets, self._pair_words)
 
     def scores(self, matrix: Floats, seed: int) -> Mapping[str, float]:
         """Compute the metric's value by part; empty where it is not defined."""
@@ -209,8 +192,8 @@ class SyntheticWords:
 def attribute_sets(
     words: SyntheticWords, n_sets: int, dim: int, rng: np.random.Generator
 ) -> list[Floats]:
-    """Draw matrices (words, dim) whose groups are, in turn, of the four ``KINDS``: near each other,
-    apart, opposite, or crossed (each pair of attributes has a direction of its own).
+    """Draw matrices (words, dim) whose groups are, in turn, of the four ``ATTRIBUTE_SETS``: near
+    each other, apart, opposite, or crossed (each pair of attributes has a direction of its own).
     """
     sets = []
     for number in range(n_sets):

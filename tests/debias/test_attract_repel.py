@@ -32,7 +32,7 @@ from biasbridge.debias.attract_repel import (
 )
 from biasbridge.files import InputError
 from biasbridge.intrinsic.words import load_query
-from tests.debias.make_query import make_query
+from tests.debias.planted import make_query
 
 if TYPE_CHECKING:
     from biasbridge.debias.base import Direction
@@ -129,7 +129,7 @@ rows = arrays.arrays(np.float64, (3, 4), elements=st.floats(-5, 5)).filter(
 )
 
 
-def directions(rows: Floats) -> Floats:
+def directions(rows: Singles | Floats) -> Floats:
     lengths: Floats = np.linalg.norm(rows, axis=1, keepdims=True)
     return rows / lengths
 

@@ -30,8 +30,7 @@ from biasbridge.intrinsic import Weat, find
 from biasbridge.intrinsic.metrics.separability import score_clusters
 from biasbridge.intrinsic.words import Query, WordSet, load_wordset
 from biasbridge.stats.arrays import Floats
-from tests.debias.make_query import query_of
-from tests.debias.planted import QUERY, planted_vectors, vectors_of
+from tests.debias.planted import QUERY, planted_vectors, query_of, vectors_of
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors

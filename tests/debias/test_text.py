@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Mapping
 from math import exp
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import pytest
 from hypothesis import given, settings
@@ -28,7 +28,7 @@ from biasbridge.intrinsic.word_forms import stands_alone
 from biasbridge.intrinsic.words import Query, WordSet, load_query
 from biasbridge.train.subjects.language_model import train_model
 from biasbridge.train.subjects.tiny_model import Architecture, TinyModel, fits
-from tests.debias.make_query import make_query
+from tests.debias.planted import make_query
 
 if TYPE_CHECKING:
     from biasbridge.debias.base import Direction
@@ -264,7 +264,7 @@ PLAIN = pairs(("he", "she"), ("man", "woman"), ("Mary", "John"), ("sir", "madam"
 
 def run_cda(
     folder: Path, text: str, query: Query = ENGLISH, dose: float = 1.0, seed: int = 0
-) -> tuple[str, dict[str, int]]:
+) -> tuple[str, dict[str, Any]]:
     corpus, out = folder / "corpus.txt", folder / "out.txt"
     corpus.write_bytes(text.encode())
     counts = CounterfactualAugmentation(dose).rewrite(corpus, out, query, seed=seed)

@@ -29,7 +29,7 @@ from biasbridge.files import InputError
 from biasbridge.files.vectors import save_mapped
 from biasbridge.intrinsic.words import Query, load_query, load_wordset, read_query
 from biasbridge.train.engine.steps import keyed_params
-from tests.debias.make_query import make_query
+from tests.debias.planted import make_query
 
 MINE = {
     "mine": {"X": ["He"], "Y": ["She"], "A": ["Office"], "B": ["Home"]},

@@ -19,8 +19,8 @@ from biasbridge.stats.intervals import Estimate
 from biasbridge.studies.atlas import _r_over_rows
 from biasbridge.studies.base_pair_estimates import (
     Bootstrap,
+    PairEstimate,
     _cosine_correlations,
-    empty_estimate,
     jackknife_interval,
     with_word_interval,
 )
@@ -179,14 +179,14 @@ def test_a_choice_moves_a_score_of_three_models(models: int, rows: int) -> None:
 
 @pytest.mark.parametrize(("words", "known"), [(9, False), (10, True)])
 def test_a_kappa_takes_ten_words(words: int, known: bool) -> None:
-    row = empty_estimate("fleiss", "m", "", (words, 5))
+    row = PairEstimate("fleiss", "m", words=words, pairs=5)
     result = with_word_interval(row, np.linspace(0, 1, 1_002), Bootstrap())
     assert isfinite(result.value) == known
     assert bool(result.reason) != known
 
 
 def test_an_interval_over_words_has_25_of_1000_resamples_on_either_side() -> None:
-    row = empty_estimate("fleiss", "m", "", (20, 5))
+    row = PairEstimate("fleiss", "m", words=20, pairs=5)
     values = np.array([500.0, *range(1_001)])
     assert with_word_interval(row, values, Bootstrap())[5:7] == pytest.approx((25, 975))
 
@@ -196,7 +196,7 @@ def test_an_interval_over_words_takes_nine_tenths_of_the_resamples(
     defined: int, known: bool
 ) -> None:
     values = np.array([0.5, *[0.4] * defined, *[nan] * (10 - defined)])
-    result = with_word_interval(empty_estimate("fleiss", "m", "", (20, 5)), values, Bootstrap())
+    result = with_word_interval(PairEstimate("fleiss", "m", words=20, pairs=5), values, Bootstrap())
     assert isfinite(result.low) == known
     assert result.value == 0.5
 
