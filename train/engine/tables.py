@@ -285,4 +285,5 @@ def _stack(tables: Iterable[pa.Table], columns: list[str]) -> pd.DataFrame:
     stacked = list(tables)
     if not stacked:
         return pd.DataFrame(columns=columns)
-    return pa.concat_tables(stacked, promote_options="permissive").to_pandas()
+    frame: pd.DataFrame = pa.concat_tables(stacked, promote_options="permissive").to_pandas()
+    return frame
