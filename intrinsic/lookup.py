@@ -1,4 +1,4 @@
-"""Look-up of words in vectors, with the words that are out of vocabulary."""
+"""Look-up of words in vectors: word sets, queries, frequent words, and directions of base pairs."""
 
 from __future__ import annotations
 
@@ -36,6 +36,27 @@ Case = Literal["exact", "lower"]
 CASES = get_args(Case)
 UnitLength = Annotated[bool, doc("whether to scale vectors to unit length")]
 MAX_LISTED = 5  # missing words
+DirectionMethod = Literal["pca", "mean", "first"]
+DIRECTION_METHODS = get_args(DirectionMethod)
+DirectionKind = Annotated[DirectionMethod, doc("how the direction is computed from the base pairs")]
+NO_LENGTH = 1e-12
+SPANS_NOTHING = (
+    "the words of a base pair have the same vector, or the pairs cancel, so they span no direction;"
+    " use other pairs"
+)
+Floats32 = NDArray[np.float32]
+# Letters with their signs, and underscores between them
+WORD_LETTERS = re.compile(rf"[^\W\d_](?:(?:[^\W\d]|[{SIGNS}])*(?:[^\W\d_]|[{SIGNS}]))?")
+MAX_LENGTH = 20  # of words
+NEIGHBOUR_BATCH = 256
+# An alphabetical order: this share of neighbouring rows, of so many words
+SORTED, FEWEST, ORDERED = 0.95, 20, 1_000
+VocabularySize = Annotated[Count, doc("number of the most frequent words searched")]
+VocabularySetting = tuple[int, frozenset[str]]
+_cache: WeakKeyDictionary[KeyedVectors, dict[VocabularySetting, FrequentWords]] = (
+    WeakKeyDictionary()
+)
+EXCLUDED = "excluded"  # role of words left out of a vocabulary, not measured themselves
 
 
 class ResolvedWords:
@@ -181,18 +202,6 @@ def describe_shortage(
     return f"{count} (needs at least {needed})" + (f": missing {missing}" if missing else "")
 
 
-# Direction of base pairs, such as that of gender: (she, he), (woman, man), ...
-
-DirectionMethod = Literal["pca", "mean", "first"]
-DIRECTION_METHODS = get_args(DirectionMethod)
-DirectionKind = Annotated[DirectionMethod, doc("how the direction is computed from the base pairs")]
-NO_LENGTH = 1e-12
-SPANS_NOTHING = (
-    "the words of a base pair have the same vector, or the pairs cancel, so they span no direction;"
-    " use other pairs"
-)
-
-
 def pair_differences(pairs: ArrayLike) -> tuple[Floats, Floats]:
     """Return the vector from the second to the first word of every pair, and its length.
 
@@ -268,23 +277,6 @@ def _unit(row: Floats) -> Floats:
     if not length > NO_LENGTH:
         raise InputError(SPANS_NOTHING)
     return row / length
-
-
-# Frequent words of vectors, the candidates for nearest neighbours; cached by setting.
-
-Floats32 = NDArray[np.float32]
-
-# Letters with their signs, and underscores between them
-WORD_LETTERS = re.compile(rf"[^\W\d_](?:(?:[^\W\d]|[{SIGNS}])*(?:[^\W\d_]|[{SIGNS}]))?")
-MAX_LENGTH = 20  # of words
-NEIGHBOUR_BATCH = 256
-# An alphabetical order: this share of neighbouring rows, of so many words
-SORTED, FEWEST, ORDERED = 0.95, 20, 1_000
-VocabularySize = Annotated[Count, doc("number of the most frequent words searched")]
-VocabularySetting = tuple[int, frozenset[str]]
-_cache: WeakKeyDictionary[KeyedVectors, dict[VocabularySetting, FrequentWords]] = (
-    WeakKeyDictionary()
-)
 
 
 class FrequentWords:
@@ -383,11 +375,6 @@ def _gather(vectors: KeyedVectors, size: int, left_out: Collection[str]) -> Freq
         raise InputError(f"fewer than two of {searched} are neutral lower-case words")
     names = [vectors.index_to_key[indices[i]] for i in np.flatnonzero(is_valid).tolist()]
     return FrequentWords(names, rows[is_valid] / norms[is_valid, None])
-
-
-# Word sets of a query looked up in vectors, by role, and reasons why they cannot be scored.
-
-EXCLUDED = "excluded"  # role of words left out of a vocabulary, not measured themselves
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Forms of a word: plural, capitalised, upper case."""
+"""Forms of words: plurals and capitals, inflection in templates, and counterparts in text."""
 
 from __future__ import annotations
 
@@ -42,6 +42,34 @@ PLURAL_RULES = (
     (re.compile(r"(s|x|z|ch|sh)$"), r"\1es"),
     (re.compile(r"(?<=[^aeiou])y$"), "ies"),
 )
+ARTICLE, PLURAL, CAPITAL = "{a}", "{s}", "{C}"
+# Words spelt with a vowel and pronounced with a consonant, and the reverse
+AS_CONSONANT, AS_VOWEL = ("eu", "uk", "uni", "use"), ("hono", "hour", "heir")
+ENDINGS = ("", *(f"{mark}{end}" for mark in "'’" for end in ("s", "ll", "d")))
+LETTER_CASES = (str, str.lower, str.capitalize, str.upper)
+# Partner of a word that has two: before a noun, and otherwise
+BEFORE_A_NOUN = {"her": "his", "his": "her"}
+STANDING_ALONE = {"her": "him", "his": "hers"}
+OPENING = frozenset(('"', "``", "`", "“", "‘"))
+# Determiners, pronouns, prepositions, conjunctions, adverbs, auxiliaries and verbs
+NO_NOUNS = """
+a an the this that these those some any no every each another all both my your our its their
+i you he she it we they me him her us them his hers mine yours ours theirs who whom whose what
+which myself yourself himself herself itself ourselves yourselves themselves something anything
+nothing everything someone anyone everyone somebody anybody nobody everybody
+about above across after against along among around as at before behind below beneath beside
+between beyond by despite down during except for from in into like near of off on onto out over
+since than through throughout till to toward towards under until up upon via with within without
+and or but nor yet so if because although though unless while whereas whether when whenever
+where wherever why how
+again ago ahead almost alone already also always anymore anyway anywhere apart aside away either
+else enough even ever everywhere forever here indeed instead just maybe more much never not now
+often once perhaps please quite rather really somewhere soon sometimes still such then there thus
+today together tomorrow tonight too twice well yesterday
+am is are was were be been has have had do does did would could should
+come feel get give go know say see speak take tell think understand
+"""
+NO_NOUN = frozenset(NO_NOUNS.split())
 
 
 def english_plural(noun: str) -> str:
@@ -77,13 +105,6 @@ def word_form(word: str, form: Form, language: str = "en") -> str | None:
     return forms[form] if form == "base" or forms[form] != word else None
 
 
-# Inflection of English words in templates: article, plural and capital.
-
-ARTICLE, PLURAL, CAPITAL = "{a}", "{s}", "{C}"
-# Words spelt with a vowel and pronounced with a consonant, and the reverse
-AS_CONSONANT, AS_VOWEL = ("eu", "uk", "uni", "use"), ("hono", "hour", "heir")
-
-
 def inflect(template: str, word: str, plural: str = "") -> tuple[str, str]:
     """Fill the inflected forms of a word into a template; return the text and the form used.
 
@@ -114,35 +135,6 @@ def plural_of(word: str) -> str:
     if re.search("[^aeiou]y$", word):
         return f"{word[:-1]}ies"
     return f"{word}es" if re.search("(s|x|ch|sh)$", word) else f"{word}s"
-
-
-# Words and their counterparts in text: he and she, young and old.
-
-ENDINGS = ("", *(f"{mark}{end}" for mark in "'’" for end in ("s", "ll", "d")))
-LETTER_CASES = (str, str.lower, str.capitalize, str.upper)
-# Partner of a word that has two: before a noun, and otherwise
-BEFORE_A_NOUN = {"her": "his", "his": "her"}
-STANDING_ALONE = {"her": "him", "his": "hers"}
-OPENING = frozenset(('"', "``", "`", "“", "‘"))
-# Determiners, pronouns, prepositions, conjunctions, adverbs, auxiliaries and verbs
-NO_NOUNS = """
-a an the this that these those some any no every each another all both my your our its their
-i you he she it we they me him her us them his hers mine yours ours theirs who whom whose what
-which myself yourself himself herself itself ourselves yourselves themselves something anything
-nothing everything someone anyone everyone somebody anybody nobody everybody
-about above across after against along among around as at before behind below beneath beside
-between beyond by despite down during except for from in into like near of off on onto out over
-since than through throughout till to toward towards under until up upon via with within without
-and or but nor yet so if because although though unless while whereas whether when whenever
-where wherever why how
-again ago ahead almost alone already also always anymore anyway anywhere apart aside away either
-else enough even ever everywhere forever here indeed instead just maybe more much never not now
-often once perhaps please quite rather really somewhere soon sometimes still such then there thus
-today together tomorrow tonight too twice well yesterday
-am is are was were be been has have had do does did would could should
-come feel get give go know say see speak take tell think understand
-"""
-NO_NOUN = frozenset(NO_NOUNS.split())
 
 
 class Counterparts:

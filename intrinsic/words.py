@@ -1,4 +1,7 @@
-"""Word sets and queries, with language and source, as data. Needs neither numpy nor gensim."""
+"""Word sets, and queries: word sets in the roles of a metric; the built-in ones and those of files.
+
+Needs neither numpy nor gensim.
+"""
 
 from __future__ import annotations
 
@@ -18,24 +21,6 @@ from biasbridge.files.errors import CONTROL
 from biasbridge.files.language import lower_forms, normalise_text
 from biasbridge.files.text import LARGEST_NESTED, read_nested
 
-__all__ = [
-    "Query",
-    "WordFile",
-    "WordSet",
-    "find_queries",
-    "load_queries",
-    "load_query",
-    "load_wordset",
-    "query_names",
-    "read_query",
-    "read_wordsets",
-    "require_queries",
-    "write_query",
-]
-
-
-# Word sets, and queries: word sets in the roles of a metric.
-
 # Roles of a query, with the number of words in an item of its word set.
 ROLES = {
     "X": 1,  # targets: two groups, or more as X3, X4, ...
@@ -53,6 +38,19 @@ ROLES = {
 }
 MORE_GROUPS = re.compile(r"[XA](?:[3-9]|[1-9]\d+)")
 EXCHANGED = str.maketrans("XYAB", "ABXY")
+FILE_KEYS = ("version", "language", "source", "licence", "sets", "queries")
+SET_KEYS = ("words", "values", "file", "union", "deleted", "language", "source")
+QUERY_METADATA = ("title", "language", "source")
+MOST_WORDS = 500_000
+MORE = "(and X3, A3, ... for more groups)"
+ROLE_KEYS = f"a query takes {', '.join(ROLES)} {MORE}, and {', '.join(QUERY_METADATA)}"
+EXAMPLE = '{"mine": {"X": [...], "Y": [...], "A": [...], "B": [...]}}'
+TABLES = (".csv", ".tsv")
+COMMENT = re.compile(r"[#;]+(?:\s|$)")
+Defaults = Mapping[str, str]  # default language and source of entries
+FORM = f'the short form is {EXAMPLE}, the full form has "sets" and "queries"'
+_T = TypeVar("_T")
+WORDSETS = Path(__file__).parent / "wordsets"
 
 
 def width_of(role: str) -> int | None:
@@ -141,21 +139,6 @@ class Query:
         """Return the query with targets and attributes swapped: X and A, Y and B, X3 and A3, ..."""
         sets = {role.translate(EXCHANGED): wordset for role, wordset in self.sets.items()}
         return replace(self, name=f"{self.name}_swapped", sets=sets)
-
-
-# Parser of word files (YAML, JSON, CSV) into word sets and queries, with error messages.
-
-FILE_KEYS = ("version", "language", "source", "licence", "sets", "queries")
-SET_KEYS = ("words", "values", "file", "union", "deleted", "language", "source")
-QUERY_METADATA = ("title", "language", "source")
-MOST_WORDS = 500_000
-MORE = "(and X3, A3, ... for more groups)"
-ROLE_KEYS = f"a query takes {', '.join(ROLES)} {MORE}, and {', '.join(QUERY_METADATA)}"
-EXAMPLE = '{"mine": {"X": [...], "Y": [...], "A": [...], "B": [...]}}'
-TABLES = (".csv", ".tsv")
-COMMENT = re.compile(r"[#;]+(?:\s|$)")
-Defaults = Mapping[str, str]  # default language and source of entries
-FORM = f'the short form is {EXAMPLE}, the full form has "sets" and "queries"'
 
 
 @dataclass(frozen=True)
@@ -394,13 +377,6 @@ def _check_keys(fields: Iterable[object], allowed: tuple[str, ...], where: str) 
             raise InputError(f"{where}: {unknown}; allowed are {', '.join(allowed)}")
 
 
-# Built-in word sets and queries by name; reading and writing of user files.
-
-T = TypeVar("T")
-
-WORDSETS = Path(__file__).parent / "wordsets"
-
-
 @cache
 def _library() -> WordFile:
     """Read all YAML files of ``intrinsic/wordsets`` as one; names are unique."""
@@ -467,7 +443,7 @@ def load_queries(names: Sequence[str], path: str | Path | None = None) -> list[Q
     return [_look_up("query", name, queries, remedy) for name in names]
 
 
-def _look_up(kind: str, name: str, entries: Mapping[str, T], remedy: str) -> T:
+def _look_up(kind: str, name: str, entries: Mapping[str, _T], remedy: str) -> _T:
     name = normalise_text(name)
     if name not in entries:
         raise InputError(f"unknown {kind} {name!r}{nearest(name, entries)}; {remedy}")

@@ -28,6 +28,7 @@ from biasbridge.intrinsic.score import MetricResult, by_name, mean_score
 
 if TYPE_CHECKING:
     from biasbridge.stats.arrays import Floats
+DIRECT_ROLES = {"words": "words", "pairs": "pairs"}
 
 
 def direct_bias(w: ArrayLike, g: ArrayLike, *, c: float = 1) -> float:
@@ -170,9 +171,6 @@ def same_score(w: ArrayLike, attributes: Sequence[ArrayLike]) -> Floats:
     if len(means) == 2:
         return np.asarray(unit_rows(w) @ unit_rows(between)[0])
     return np.asarray(np.linalg.norm(unit_rows(w) @ basis.T, axis=1))
-
-
-DIRECT_ROLES = {"words": "words", "pairs": "pairs"}
 
 
 @choice

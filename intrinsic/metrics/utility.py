@@ -1,4 +1,4 @@
-"""Word similarity and analogies: the utility that debiasing should preserve."""
+"""Word similarity and analogies: the utility that debiasing should preserve, and a control."""
 
 from __future__ import annotations
 
@@ -294,9 +294,6 @@ class GeneratedAnalogies(Metric):
         pairs = zip(order.tolist(), best[order].tolist(), strict=True)
         names = [f"{frequent.words[x]}:{frequent.words[y]}" for x, y in pairs]
         return mean_score(names, score[order].astype(np.float64))
-
-
-# Analogies of base pairs with unrelated words: a control for similarity without a relation.
 
 
 @choice

@@ -1,4 +1,4 @@
-"""Word Embedding Association Test (Caliskan et al., 2017): equations and metric."""
+"""Word Embedding Association Test (Caliskan et al., 2017) and its variants: equations, metrics."""
 
 from __future__ import annotations
 
@@ -297,9 +297,6 @@ class Weat(Metric):
         """Compute the joint resamples of every metric, all at once."""
         draws = {role: draw_items(role, words[role].words) for role in "XYAB"}
         return {"": resampled_effect_sizes(words, draws, ddof=self.ddof).tolist()}
-
-
-# Associations of words with two attribute sets, factual associations, and WEAT for n groups.
 
 
 def standardised_associations(w: ArrayLike, a: ArrayLike, b: ArrayLike) -> Floats:

@@ -1,4 +1,4 @@
-"""Texts with a slot, plain lines, pairs of sentences, and sets of them."""
+"""Sets of items: texts with a slot, plain lines, pairs of sentences; built-in ones and files."""
 
 from __future__ import annotations
 
@@ -21,6 +21,18 @@ TERM = "{}"  # in a template: the term
 # What precedes the first word of a sentence: nothing or the end of another one, and opening marks
 BEFORE_SENTENCE = re.compile(r"(^|[^.][.!?]['\"’”»)\]]*\s+)[\s¿¡'\"‘“„«(\[]*$")
 Fillers = tuple[tuple[str, ...], ...]  # words for the first group, the second, and further ones
+ITEMSETS = Path(__file__).parent.parent / "itemsets"
+SLOT_COLUMNS = ("text", "group", "term", "template")
+PAIR_COLUMNS = ("stereo", "anti")
+# Languages without gendered pronouns, such as Turkish, have none
+PRONOUN_PAIRS = {
+    "de": (("er", "sie"),),
+    "en": (("he", "she"),),
+    "es": (("él", "ella"),),
+    "hr": (("on", "ona"),),
+    "it": (("lui", "lei"),),
+    "ru": (("он", "она"),),
+}
 
 
 class Item(NamedTuple):
@@ -194,11 +206,6 @@ def fill_templates(
     )
 
 
-# Built-in sets of items, by name.
-
-ITEMSETS = Path(__file__).parent.parent / "itemsets"
-
-
 @cache
 def library() -> dict[str, ItemSet]:
     """Read the sets of all YAML files in ``intrinsic/itemsets``; names are unique."""
@@ -279,21 +286,6 @@ def _select(items: Iterator[Item], entry: Mapping[str, Any]) -> Iterator[Item]:
         if sentence not in without and (item.group not in groups or sentence in only):
             yield item
     assert not unmatched, f"no such sentences: {unmatched}"
-
-
-# User-supplied items: a CSV of texts with a slot, or of pairs of sentences.
-
-SLOT_COLUMNS = ("text", "group", "term", "template")
-PAIR_COLUMNS = ("stereo", "anti")
-# Languages without gendered pronouns, such as Turkish, have none
-PRONOUN_PAIRS = {
-    "de": (("er", "sie"),),
-    "en": (("he", "she"),),
-    "es": (("él", "ella"),),
-    "hr": (("on", "ona"),),
-    "it": (("lui", "lei"),),
-    "ru": (("он", "она"),),
-}
 
 
 def read_items(

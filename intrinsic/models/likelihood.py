@@ -1,4 +1,8 @@
-"""Tokenised texts of a language model: tokens, and the characters and word of each."""
+"""Tokenised texts, and log-likelihoods of their tokens under a language model.
+
+Each distinct context is computed once. Batches have similar lengths and limited size, so memory
+does not grow with the number of texts; the head sees only the states of the queried positions.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +25,15 @@ if TYPE_CHECKING:
 
 
 BOS_OR_EOS = "bos_or_eos"  # a first token, as of lm-evaluation-harness
+Ids = tuple[int, ...]
+TokenContext = tuple[Ids, int]  # a text and the position to predict from
+BATCH_TOKENS = 2048  # in a batch, padding included
+BATCH_LOGITS = 1 << 24  # in a batch: queried positions x vocabulary, 64 MiB
+TREE_NODES = 160  # in a tree of texts with a common prefix
+# Architectures that take a 4D attention mask and explicit position ids
+SHOWN_BY_MASK = ("gpt2", "llama", "mistral", "qwen2", "qwen3", "gpt_neox", "phi")
+# Architectures in which token states do not mix after the last attention
+LIKE_BERT = ("bert", "roberta", "electra", "xlm-roberta", "camembert")
 
 
 class TokenisedText(NamedTuple):
@@ -173,23 +186,6 @@ def mask_id(model: LanguageModel) -> int:
     """Return the id of the mask token; raise ``InputError`` if there is none."""
     tokenizer: Any = model.tokenizer
     return int(tokenizer.convert_tokens_to_ids(model.mask))
-
-
-# Log-likelihoods of tokens under a language model.
-#
-# Each distinct context is computed once. Batches have similar lengths and limited size, so memory
-# does not grow with the number of texts; the head sees only the states of the queried positions.
-
-Ids = tuple[int, ...]
-TokenContext = tuple[Ids, int]  # a text and the position to predict from
-
-BATCH_TOKENS = 2048  # in a batch, padding included
-BATCH_LOGITS = 1 << 24  # in a batch: queried positions x vocabulary, 64 MiB
-TREE_NODES = 160  # in a tree of texts with a common prefix
-# Architectures that take a 4D attention mask and explicit position ids
-SHOWN_BY_MASK = ("gpt2", "llama", "mistral", "qwen2", "qwen3", "gpt_neox", "phi")
-# Architectures in which token states do not mix after the last attention
-LIKE_BERT = ("bert", "roberta", "electra", "xlm-roberta", "camembert")
 
 
 class TokenQuery(NamedTuple):
@@ -436,9 +432,6 @@ def _head_restricted_to(
         yield True
     finally:
         hook.remove()
-
-
-# (Pseudo-)log-likelihood and unmasked likelihood of sentences.
 
 
 def masked_one_by_one(

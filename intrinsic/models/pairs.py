@@ -1,4 +1,4 @@
-"""Tokenised pairs of sentences, shares of preferred sentences, and p-values over clusters."""
+"""Metrics on pairs of sentences: CrowS-Pairs, (pseudo-)log-likelihood, all unmasked likelihood."""
 
 from __future__ import annotations
 
@@ -39,6 +39,12 @@ if TYPE_CHECKING:
 
 Ties = Literal["half", "anti"]
 SAME = 1e-6  # smaller differences of log-likelihoods are rounding errors
+Scored = Literal["auto", "shared", "changed", "all", "likelihood"]
+PairPositions = tuple[Sequence[int], Sequence[int]]  # of tokens in stereo and anti sentence
+Combined = Literal["sum", "mean", "probability"]
+KANEKO = Convention(
+    "kaneko", "Kaneko & Bollegala (2022) by their code: a tie counts as anti.", {"ties": "anti"}
+)
 
 
 class TokenisedPair(NamedTuple):
@@ -177,13 +183,6 @@ def t_test(observed: Observations) -> Mapping[str, PValue]:
     error = math.sqrt(n_clusters / (n_clusters - 1) * float(sums @ sums)) / len(observed.values)
     p = float(2 * t.sf(abs(mean) / error, n_clusters - 1))
     return {"": PValue.of_t(p, n_clusters)}
-
-
-# CrowS-Pairs (Nangia et al., 2020) and its published variants: the metric ``crows_pairs``.
-
-Scored = Literal["auto", "shared", "changed", "all", "likelihood"]
-PairPositions = tuple[Sequence[int], Sequence[int]]  # of tokens in stereo and anti sentence
-Combined = Literal["sum", "mean", "probability"]
 
 
 @choice
@@ -374,13 +373,6 @@ def shared_and_changed_positions(
     return shared, changed
 
 
-# All unmasked likelihood (Kaneko & Bollegala, 2022): the metrics ``aul`` and ``aula``.
-
-KANEKO = Convention(
-    "kaneko", "Kaneko & Bollegala (2022) by their code: a tie counts as anti.", {"ties": "anti"}
-)
-
-
 @choice
 class Aul(PairMetric):
     """The share of pairs whose stereotype has the higher mean log-likelihood, nothing masked."""
@@ -452,9 +444,6 @@ class Aula(Aul):
             "path": "${data:contextual/crows_pairs_anonymized.csv}",
         }
     }
-
-
-# The difference of the (pseudo-)log-likelihoods of paired sentences: the metric ``pll``.
 
 
 @choice

@@ -1,4 +1,4 @@
-"""The log probability bias score (Kurita et al., 2019): the metric ``lpbs``."""
+"""Metrics on words in a slot: ``lpbs``, ``next_word``, ``disco`` and ``planted_bias``."""
 
 from __future__ import annotations
 
@@ -44,6 +44,8 @@ from biasbridge.intrinsic.score import Convention, MetricInfo
 
 if TYPE_CHECKING:
     from biasbridge.stats.arrays import Floats
+TERM_SHUFFLES = 9999
+HELD_OUT_HALF = "held_out"
 
 
 @choice
@@ -106,9 +108,6 @@ class LogProbabilityBias(TermMetric):
         }
 
 
-# Log odds of the next word of causal models: the metric ``next_word``.
-
-
 @choice
 class NextWord(TermMetric):
     """How much likelier the first filler is after terms of the first group than of the second."""
@@ -155,9 +154,6 @@ class NextWord(TermMetric):
             model, items, sentence=self.sentence, first_token=self.first_token
         )
         return item_observations(scored_items, values, settings, lost)
-
-
-# Discovery of correlations (Webster et al., 2020): the metric ``disco``.
 
 
 @choice
@@ -326,12 +322,6 @@ def _is_unknown(text: TokenisedText, term: str, unknown: int | None) -> bool:
     spans = find_words(text.text, term)
     positions = [position for span in spans for position in text.positions_of(*span)]
     return not positions or any(text.ids[position] == unknown for position in positions)
-
-
-# Recovery of the log odds planted in a model: the metric ``planted_bias``.
-
-TERM_SHUFFLES = 9999
-HELD_OUT_HALF = "held_out"
 
 
 @choice

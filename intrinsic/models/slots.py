@@ -1,4 +1,4 @@
-"""Log odds of the words that fill a slot."""
+"""Log odds of the words that fill a slot, and the differences between groups of terms in them."""
 
 from __future__ import annotations
 
@@ -37,6 +37,7 @@ FILLERS_SETTING = "fillers"  # setting: more than two words for the slot, betwee
 COMPARED, WITHIN, BETWEEN = "compared", "within texts", "between texts"
 # Settings that count items out of use begin with LOST
 LOST_PREFIX, UNKNOWN = "lost, ", "unknown to the model or too long"
+OTHER_GROUPS = "\0others"  # label of the terms of all groups but one
 
 
 class FilledText(NamedTuple):
@@ -299,11 +300,6 @@ def item_observations(
     groups = [item.group for item in items]
     names = [f"{item.term} ({item.template})" for item in items]
     return Observations(values, names, factors, groups, {**settings, **counts, **extra}, lost)
-
-
-# Differences between groups of terms: the base of metrics, their parts and their p.
-
-OTHER_GROUPS = "\0others"  # label of the terms of all groups but one
 
 
 @choice

@@ -1,4 +1,4 @@
-"""Rated pairs of sentences, and their cosines under an encoder."""
+"""Utility that debiasing should preserve: agreement with rated similarity, loss on plain lines."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 
 RATING, FIRST, SECOND = 4, 5, 6  # columns of sts-*.csv, counted from 0
+EQUAL_RANKS = 1e-9  # of ranks; below it all are equal but for rounding
 
 
 class RatedPair(NamedTuple):
@@ -70,11 +71,6 @@ def cosines(encoder: Encodes, pairs: Sequence[tuple[str, str]]) -> NDArray[np.fl
     )
     similarities: NDArray[np.float64] = (first * second).sum(axis=1)
     return similarities
-
-
-# Agreement of an encoder with rated similarity, a measure of utility: the metric ``sts_b``.
-
-EQUAL_RANKS = 1e-9  # of ranks; below it all are equal but for rounding
 
 
 @choice
@@ -132,9 +128,6 @@ class StsB(ItemMetric):
             spread = np.sqrt(var_x * var_y)
             rho = (w * dx * dy).sum(axis=0) / spread
         return {"": np.where(spread > EQUAL_RANKS, rho, np.nan)}
-
-
-# Loss of a language model on plain lines, a measure of utility: the metric ``neutral_loss``.
 
 
 @choice
