@@ -227,6 +227,11 @@ class ItemMetric(ByConvention):
         )
 
 
+def items_from(source: str, **options: object) -> Mapping[str, object]:
+    """Return the configuration of a metric on the items of a class of ``corpora/items.py``."""
+    return {"items": {"_target_": f"biasbridge.corpora.items.{source}", **options}}
+
+
 def format_settings(settings: ScoreSettings) -> str:
     """Format settings as ``dtype=float32; first token=none; tokens=512``."""
     return "; ".join(

@@ -12,7 +12,12 @@ import numpy as np
 from annotated_types import doc
 
 from biasbridge.files import InputError, choice
-from biasbridge.intrinsic.models.item_metric import ItemMetric, Observations, ScoreSettings
+from biasbridge.intrinsic.models.item_metric import (
+    ItemMetric,
+    Observations,
+    ScoreSettings,
+    items_from,
+)
 from biasbridge.intrinsic.models.likelihood import (
     BOS_OR_EOS,
     TokenisedText,
@@ -261,12 +266,9 @@ class CrowsPairs(PairMetric):
             {"scored": "likelihood", "first_token": "bos"},
         ),
     )
-    configuration: ClassVar[Mapping[str, object]] = {
-        "items": {
-            "_target_": "biasbridge.corpora.items.CrowsPairs",
-            "path": "${data:contextual/crows_pairs_anonymized.csv}",
-        }
-    }
+    configuration: ClassVar[Mapping[str, object]] = items_from(
+        "CrowsPairs", path="${data:contextual/crows_pairs_anonymized.csv}"
+    )
 
     scored: Annotated[
         Scored,
@@ -391,12 +393,9 @@ class Aul(PairMetric):
     )
     further_conventions: ClassVar[tuple[Convention, ...]] = (KANEKO,)
     attention: ClassVar[bool] = False
-    configuration: ClassVar[Mapping[str, object]] = {
-        "items": {
-            "_target_": "biasbridge.corpora.items.CrowsPairs",
-            "path": "${data:contextual/crows_pairs_anonymized.csv}",
-        }
-    }
+    configuration: ClassVar[Mapping[str, object]] = items_from(
+        "CrowsPairs", path="${data:contextual/crows_pairs_anonymized.csv}"
+    )
 
     ties: Annotated[Ties, doc("value of a tie: 1/2, or 0 as for anti")] = "half"
 
@@ -438,12 +437,6 @@ class Aula(Aul):
         ),
     )
     attention: ClassVar[bool] = True
-    configuration: ClassVar[Mapping[str, object]] = {
-        "items": {
-            "_target_": "biasbridge.corpora.items.CrowsPairs",
-            "path": "${data:contextual/crows_pairs_anonymized.csv}",
-        }
-    }
 
 
 @choice
@@ -479,9 +472,7 @@ class PseudoLogLikelihood(PairMetric):
             {"first_token": "bos"},
         ),
     )
-    configuration: ClassVar[Mapping[str, object]] = {
-        "items": {"_target_": "biasbridge.corpora.items.BuiltInItems", "sets": ["occupations"]}
-    }
+    configuration: ClassVar[Mapping[str, object]] = items_from("BuiltInItems", sets=["occupations"])
 
     within_word_l2r: Annotated[
         bool, doc("also mask the later tokens of the word of each token")

@@ -12,7 +12,7 @@ from annotated_types import doc
 from numpy.typing import NDArray
 
 from biasbridge.files import InputError, choice
-from biasbridge.intrinsic.models.item_metric import ItemMetric, Observations, sizes
+from biasbridge.intrinsic.models.item_metric import ItemMetric, Observations, items_from, sizes
 from biasbridge.intrinsic.models.items import SLOT, ItemSet
 from biasbridge.intrinsic.score import Convention, MetricInfo
 
@@ -72,9 +72,9 @@ class LinearProbe(ItemMetric):
     )
     needs: ClassVar[str] = "encoder"
     version: ClassVar[int] = 2
-    configuration: ClassVar[Mapping[str, object]] = {
-        "items": {"_target_": "biasbridge.corpora.items.BuiltInItems", "sets": ["lpbs_professions"]}
-    }
+    configuration: ClassVar[Mapping[str, object]] = items_from(
+        "BuiltInItems", sets=["lpbs_professions"]
+    )
 
     folds: Annotated[
         Literal["shared", "random"],

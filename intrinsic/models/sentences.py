@@ -22,7 +22,7 @@ from biasbridge.intrinsic.metrics.weat import (
     weighted_differences,
     weighted_effect_sizes,
 )
-from biasbridge.intrinsic.models.item_metric import ItemMetric, Observations, sizes
+from biasbridge.intrinsic.models.item_metric import ItemMetric, Observations, items_from, sizes
 from biasbridge.intrinsic.models.likelihood import find_words
 from biasbridge.intrinsic.permutation import PValue, Tail, permutation_p
 from biasbridge.intrinsic.score import Convention, MetricInfo
@@ -213,12 +213,9 @@ class Seat(EncodedItems):
     )
 
     version: ClassVar[int] = 2
-    configuration: ClassVar[Mapping[str, object]] = {
-        "items": {
-            "_target_": "biasbridge.corpora.items.BuiltInItems",
-            "sets": ["seat6", "seat6b", "seat7", "seat7b", "seat8", "seat8b"],
-        }
-    }
+    configuration: ClassVar[Mapping[str, object]] = items_from(
+        "BuiltInItems", sets=["seat6", "seat6b", "seat7", "seat7b", "seat8", "seat8b"]
+    )
 
     pooling: Annotated[
         Pooling | None, doc("pooling of tokens into a vector; null: the encoder's")
@@ -383,12 +380,9 @@ class Ceat(EncodedItems):
     )
     shared: ClassVar[tuple[str, ...]] = ("term",)
     version: ClassVar[int] = 2
-    configuration: ClassVar[Mapping[str, object]] = {
-        "items": {
-            "_target_": "biasbridge.corpora.items.BuiltInItems",
-            "sets": ["seat6", "seat6b", "seat7", "seat7b", "seat8", "seat8b"],
-        }
-    }
+    configuration: ClassVar[Mapping[str, object]] = items_from(
+        "BuiltInItems", sets=["seat6", "seat6b", "seat7", "seat7b", "seat8", "seat8b"]
+    )
 
     pooling: Annotated[
         WordPooling, doc("tokens averaged into the vector of the word in its context")

@@ -14,7 +14,7 @@ from annotated_types import Gt, Lt, doc
 
 from biasbridge.files import InputError, choice
 from biasbridge.files.choice import Count
-from biasbridge.intrinsic.models.item_metric import ItemMetric, Observations
+from biasbridge.intrinsic.models.item_metric import ItemMetric, Observations, items_from
 from biasbridge.intrinsic.models.items import SLOT, Item, ItemSet
 from biasbridge.intrinsic.models.likelihood import (
     TokenisedText,
@@ -82,12 +82,9 @@ class LogProbabilityBias(TermMetric):
             {"prior": False},
         ),
     )
-    configuration: ClassVar[Mapping[str, object]] = {
-        "items": {
-            "_target_": "biasbridge.corpora.items.BuiltInItems",
-            "sets": ["lpbs_professions", "lpbs_career", "lpbs_math", "lpbs_science"],
-        }
-    }
+    configuration: ClassVar[Mapping[str, object]] = items_from(
+        "BuiltInItems", sets=["lpbs_professions", "lpbs_career", "lpbs_math", "lpbs_science"]
+    )
 
     prior: Annotated[bool, doc("subtract the log odds with the term masked too")] = True
     standardised: Annotated[
@@ -137,12 +134,9 @@ class NextWord(TermMetric):
         ),
         Convention("bos", "The tokenizer's bos precedes the text.", {"first_token": "bos"}),
     )
-    configuration: ClassVar[Mapping[str, object]] = {
-        "items": {
-            "_target_": "biasbridge.corpora.items.BuiltInItems",
-            "sets": ["next_word_professions"],
-        }
-    }
+    configuration: ClassVar[Mapping[str, object]] = items_from(
+        "BuiltInItems", sets=["next_word_professions"]
+    )
 
     sentence: Annotated[bool, doc("score the whole sentence")] = False
     first_token: Annotated[str, doc("token before the text")] = "own"
@@ -183,9 +177,7 @@ class DisCo(ItemMetric):
             {"counted": "overlap"},
         ),
     )
-    configuration: ClassVar[Mapping[str, object]] = {
-        "items": {"_target_": "biasbridge.corpora.items.BuiltInItems", "sets": ["disco_names"]}
-    }
+    configuration: ClassVar[Mapping[str, object]] = items_from("BuiltInItems", sets=["disco_names"])
 
     top: Annotated[Count, doc("number of likeliest words that count")] = 3
     level: Annotated[
@@ -344,12 +336,9 @@ class PlantedBias(ItemMetric):
         default="Only for models with planted.json.",
     )
     version: ClassVar[int] = 2
-    configuration: ClassVar[Mapping[str, object]] = {
-        "items": {
-            "_target_": "biasbridge.corpora.items.BuiltInItems",
-            "sets": ["occupations", "occupations_unseen"],
-        }
-    }
+    configuration: ClassVar[Mapping[str, object]] = items_from(
+        "BuiltInItems", sets=["occupations", "occupations_unseen"]
+    )
 
     @classmethod
     def reason_against(cls, items: ItemSet) -> str:

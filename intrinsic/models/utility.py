@@ -11,7 +11,7 @@ import numpy as np
 
 from biasbridge.files import InputError, choice
 from biasbridge.files.text import read_lines
-from biasbridge.intrinsic.models.item_metric import ItemMetric, Observations
+from biasbridge.intrinsic.models.item_metric import ItemMetric, Observations, items_from
 from biasbridge.intrinsic.models.likelihood import (
     describe_reading,
     sentence_log_likelihoods,
@@ -90,12 +90,9 @@ class StsB(ItemMetric):
         default="Resamples of the pairs keep the ranks among all.",
     )
     needs: ClassVar[str] = "encoder"
-    configuration: ClassVar[Mapping[str, object]] = {
-        "items": {
-            "_target_": "biasbridge.corpora.items.StsBenchmark",
-            "path": "${data:models/sts_b/sts-test.csv}",
-        }
-    }
+    configuration: ClassVar[Mapping[str, object]] = items_from(
+        "StsBenchmark", path="${data:models/sts_b/sts-test.csv}"
+    )
 
     @classmethod
     def reason_against(cls, items: ItemSet) -> str:
@@ -153,12 +150,9 @@ class NeutralLoss(ItemMetric):
             " not scored."
         ),
     )
-    configuration: ClassVar[Mapping[str, object]] = {
-        "items": {
-            "_target_": "biasbridge.corpora.items.BuiltInItems",
-            "sets": ["neutral_sentences"],
-        }
-    }
+    configuration: ClassVar[Mapping[str, object]] = items_from(
+        "BuiltInItems", sets=["neutral_sentences"]
+    )
 
     @classmethod
     def reason_against(cls, items: ItemSet) -> str:
