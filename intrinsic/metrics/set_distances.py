@@ -141,7 +141,7 @@ def coherence(
     if len(attributes) < 2:
         raise InputError("a ranking needs at least two attribute words")
     cosines: Floats = unit_rows(means((x, y))) @ attributes.T
-    first, second = (mean_ranks(cosines[group]) - (len(attributes) + 1) / 2 for group in (0, 1))
+    first, second = (_mean_ranks(cosines[group]) - (len(attributes) + 1) / 2 for group in (0, 1))
     spread = math.sqrt((first @ first) * (second @ second))
     if not spread:
         raise InputError(
@@ -171,16 +171,11 @@ def _orders(n: int) -> NDArray[np.intp]:
     return np.array(list(permutations(range(n))), dtype=np.intp)
 
 
-def mean_ranks(values: Floats) -> Floats:
+def _mean_ranks(values: Floats) -> Floats:
     """Rank values from 1; equal values share their mean rank."""
-    order = values.argsort()
-    if (np.diff(values[order]) == 0).any():
-        from scipy.stats import rankdata  # slow to import, and ties are rare
-
-        return np.asarray(rankdata(values))
-    mean_ranks = np.empty(len(values))
-    mean_ranks[order] = np.arange(1.0, len(values) + 1)
-    return mean_ranks
+    _, index, counts = np.unique(values, return_inverse=True, return_counts=True)
+    last: Floats = np.cumsum(counts)
+    return np.asarray((last - (counts - 1) / 2)[index])
 
 
 def biased_analogies(x: ArrayLike, y: ArrayLike, a: ArrayLike, b: ArrayLike) -> float:

@@ -368,7 +368,7 @@ class PlantedBias(ItemMetric):
 
     def summarise(self, observed: Observations, weights: Floats) -> Mapping[str, Floats]:
         """Return slope and correlation."""
-        measured, true = _term_means(observed, weights)
+        measured, true = (by_term(observed, weights, column) for column in observed.values.T)
         x, y = _centred(true), _centred(measured)
         w = measured.weights
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -378,18 +378,14 @@ class PlantedBias(ItemMetric):
     def test(self, observed: Observations) -> Mapping[str, PValue]:
         """Return the two-sided p of slope and r from random permutations of the terms."""
         unweighted = np.ones((len(observed.names), 1))
-        measured, true = (_centred(terms)[:, 0] for terms in _term_means(observed, unweighted))
+        measured, true = (
+            _centred(by_term(observed, unweighted, column))[:, 0] for column in observed.values.T
+        )
         rng = np.random.default_rng(observed.seed)
         shuffled = rng.permuted(np.tile(measured, (TERM_SHUFFLES, 1)), axis=1)
         is_extreme = np.abs(shuffled @ true) >= abs(measured @ true) * (1 - 1e-12)
         p = estimated_p(int(is_extreme.sum()), TERM_SHUFFLES, tail="two-sided", strict=False)
         return {"slope": p, "r": p}
-
-
-def _term_means(observed: Observations, weights: Floats) -> tuple[TermMeans, TermMeans]:
-    return by_term(observed, weights, observed.values[:, 0]), by_term(
-        observed, weights, observed.values[:, 1]
-    )
 
 
 def _centred(terms: TermMeans) -> Floats:
