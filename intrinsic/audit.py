@@ -56,35 +56,6 @@ class AuditedScore(NamedTuple):
     architecture: str = ""
 
 
-def assume_language(
-    name: str | Path, frequent: Sequence[str] = (), query_language: str = UNDETERMINED
-) -> tuple[str, str]:
-    """Return the assumed language of vectors, and a note on what the assumption rests on.
-
-    In this order: that of the grammar words among the ``frequent`` ones; the language in the file
-    name, as in ``cc.es.300.vec``; that of the queries; English.
-    """
-    file = Path(name).name
-    guessed = guess_language(word.lower() for word in frequent[:N_FREQUENT])
-    if guessed != UNDETERMINED:
-        language, evidence = guessed, "from its frequent words"
-    elif (in_name := language_in_name(name)) != UNDETERMINED:
-        language, evidence = in_name, "from its name"
-    elif query_language != UNDETERMINED:
-        language, evidence = query_language, "from the queries"
-    else:
-        language, evidence = "en", "no language given"
-    note = f"{file}: assuming language {language!r} ({evidence})"
-    return language, note if language == "en" else f"{note}; give the language if it is another"
-
-
-def query_language(queries: Sequence[str], words: str | None) -> str:
-    """Return the single language of the queries; ``und`` if unknown or more than one."""
-    selected = load_queries(queries or _queries_of(words), words)
-    languages = {query.language for query in selected} - {UNDETERMINED}
-    return languages.pop() if len(languages) == 1 else UNDETERMINED
-
-
 def choose_metrics(
     names: Sequence[str] = (),
     *,
@@ -137,6 +108,86 @@ def select_conventions(metric: type[ByConvention], name: str | None) -> list[str
     if name == ALL_CONVENTIONS:
         return list(metric.conventions())
     return [label for label in metric.conventions() if label == (name or "default")]
+
+
+def score_metrics(
+    vectors: KeyedVectors, metrics: Sequence[Metric], *, seed: int = 0
+) -> list[tuple[Score, Mapping[str, float]]]:
+    """Return the scores of every metric, each with the single scores it summarises.
+
+    Raises ``InputError`` for a seed outside what random generators take.
+    """
+    if not 0 <= seed < 2**32:
+        raise InputError(f"seed={seed}: give a whole number from 0 to 2**32 - 1")
+    clear_frequent_words(vectors)
+    return [row for metric in metrics for row in metric.score_with_singles(vectors, seed=seed)]
+
+
+def score_table(audited: Iterable[AuditedScore]) -> pd.DataFrame:
+    """Return a row per score: ``vectors``, then the columns of ``Score`` except ``resampled``.
+
+    ``settings`` is a column only if a row has some.
+    """
+    table = pd.DataFrame(map(score_row, audited)).drop(columns="resampled", errors="ignore")
+    has_settings = "settings" in table and table["settings"].any()
+    return table if has_settings else table.drop(columns="settings", errors="ignore")
+
+
+def score_row(audited: AuditedScore) -> dict[str, object]:
+    """Return the cells of a score, with ``p`` and ``n``, short for ``p_value`` and ``n_found``."""
+    cells = {"vectors": audited.vectors, **audited.score._asdict()}
+    short = {"p": audited.score.p_value, "n": audited.score.n_found}
+    return {**cells, **short, "certificate": audited.certificate}
+
+
+def rank_files(table: pd.DataFrame) -> pd.DataFrame:
+    """Rank files by metric, convention, query and part (rows); 1: value nearest to the unbiased.
+
+    Equal distances share their mean rank. Left out: scores of utility, and scores without a value
+    for every file. ``table`` has these columns, and vectors, value and unbiased.
+    """
+    distance = (table["value"] - table["unbiased"]).abs()
+    index = ["metric", "convention", "query", "part"]
+    wide = table.assign(distance=distance).pivot_table("distance", index, "vectors", sort=False)
+    files = table["vectors"].unique().tolist()  # some may have no value at all
+    return wide.reindex(columns=files).dropna().rank(axis=1)
+
+
+def rank_correlations(ranked: pd.DataFrame) -> pd.DataFrame:
+    """Return Spearman's correlation of metrics over files, by mean rank; NaN if one ties all files.
+
+    1: two metrics order the files alike. Few files make these numbers noisy: report how many.
+    """
+    return ranked.groupby("metric", sort=False).mean().T.corr(method="spearman")
+
+
+def assume_language(
+    name: str | Path, frequent: Sequence[str] = (), query_language: str = UNDETERMINED
+) -> tuple[str, str]:
+    """Return the assumed language of vectors, and a note on what the assumption rests on.
+
+    In this order: that of the grammar words among the ``frequent`` ones; the language in the file
+    name, as in ``cc.es.300.vec``; that of the queries; English.
+    """
+    file = Path(name).name
+    guessed = guess_language(word.lower() for word in frequent[:N_FREQUENT])
+    if guessed != UNDETERMINED:
+        language, evidence = guessed, "from its frequent words"
+    elif (in_name := language_in_name(name)) != UNDETERMINED:
+        language, evidence = in_name, "from its name"
+    elif query_language != UNDETERMINED:
+        language, evidence = query_language, "from the queries"
+    else:
+        language, evidence = "en", "no language given"
+    note = f"{file}: assuming language {language!r} ({evidence})"
+    return language, note if language == "en" else f"{note}; give the language if it is another"
+
+
+def query_language(queries: Sequence[str], words: str | None) -> str:
+    """Return the single language of the queries; ``und`` if unknown or more than one."""
+    selected = load_queries(queries or _queries_of(words), words)
+    languages = {query.language for query in selected} - {UNDETERMINED}
+    return languages.pop() if len(languages) == 1 else UNDETERMINED
 
 
 def missing_role_notes(metrics: Sequence[Metric], queries: Iterable[Query]) -> list[str]:
@@ -206,57 +257,6 @@ def _query_words(metrics: Iterable[Metric]) -> set[str]:
     queries = (query for metric in metrics for query in metric.loaded_queries)
     wordsets = (wordset for query in queries for wordset in query.sets.values())
     return {word for wordset in wordsets for word in wordset.words}
-
-
-def score_metrics(
-    vectors: KeyedVectors, metrics: Sequence[Metric], *, seed: int = 0
-) -> list[tuple[Score, Mapping[str, float]]]:
-    """Return the scores of every metric, each with the single scores it summarises.
-
-    Raises ``InputError`` for a seed outside what random generators take.
-    """
-    if not 0 <= seed < 2**32:
-        raise InputError(f"seed={seed}: give a whole number from 0 to 2**32 - 1")
-    clear_frequent_words(vectors)
-    return [row for metric in metrics for row in metric.score_with_singles(vectors, seed=seed)]
-
-
-def score_table(audited: Iterable[AuditedScore]) -> pd.DataFrame:
-    """Return a row per score: ``vectors``, then the columns of ``Score`` except ``resampled``.
-
-    ``settings`` is a column only if a row has some.
-    """
-    table = pd.DataFrame(map(score_row, audited)).drop(columns="resampled", errors="ignore")
-    has_settings = "settings" in table and table["settings"].any()
-    return table if has_settings else table.drop(columns="settings", errors="ignore")
-
-
-def score_row(audited: AuditedScore) -> dict[str, object]:
-    """Return the cells of a score, with ``p`` and ``n``, short for ``p_value`` and ``n_found``."""
-    cells = {"vectors": audited.vectors, **audited.score._asdict()}
-    short = {"p": audited.score.p_value, "n": audited.score.n_found}
-    return {**cells, **short, "certificate": audited.certificate}
-
-
-def rank_files(table: pd.DataFrame) -> pd.DataFrame:
-    """Rank files by metric, convention, query and part (rows); 1: value nearest to the unbiased.
-
-    Equal distances share their mean rank. Left out: scores of utility, and scores without a value
-    for every file. ``table`` has these columns, and vectors, value and unbiased.
-    """
-    distance = (table["value"] - table["unbiased"]).abs()
-    index = ["metric", "convention", "query", "part"]
-    wide = table.assign(distance=distance).pivot_table("distance", index, "vectors", sort=False)
-    files = table["vectors"].unique().tolist()  # some may have no value at all
-    return wide.reindex(columns=files).dropna().rank(axis=1)
-
-
-def rank_correlations(ranked: pd.DataFrame) -> pd.DataFrame:
-    """Return Spearman's correlation of metrics over files, by mean rank; NaN if one ties all files.
-
-    1: two metrics order the files alike. Few files make these numbers noisy: report how many.
-    """
-    return ranked.groupby("metric", sort=False).mean().T.corr(method="spearman")
 
 
 def _select_queries(queries: Sequence[str], words: str | None, language: str) -> dict[str, Query]:

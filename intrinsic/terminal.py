@@ -45,6 +45,76 @@ def print_summary(audited: Sequence[AuditedScore], console: Console) -> None:
             print_line(console, f"  {metric}: {reason}", "italic")
 
 
+def print_headlines(audited: Sequence[AuditedScore], console: Console) -> None:
+    """Print the result of WEAT, or of SEAT on a language model, for each file."""
+    for name in dict.fromkeys(row.vectors for row in audited):
+        print_line(console, _headline(name, [row for row in audited if row.vectors == name]))
+
+
+def print_scores(audited: Sequence[AuditedScore], console: Console, *, singles: bool) -> None:
+    """Print each metric's meaning, a line per query and file, and why scores have no value.
+
+    ``singles``: also a line per single score.
+    """
+    has_files = len({row.vectors for row in audited}) > 1
+    for metric in dict.fromkeys(row.score.metric for row in audited):
+        about = {**METRICS, **MODEL_METRICS}[metric].about
+        unbiased = "" if about.unbiased is None else f"unbiased: {about.unbiased:g}; "
+        print_line(console, f"{metric}: {about.title}", "bold")
+        print_line(console, f"  {unbiased}{about.sign}", "dim")
+        rows = [row for row in audited if row.score.metric == metric]
+        _print_rows(rows, console, singles=singles, has_files=has_files)
+        console.print()
+    missing = {word for row in audited if row.score.n_oov for word in row.score.oov.split(",")}
+    if missing:
+        count = f"{len(missing)} different words, pairs or rows"
+        print_line(console, f"{count} are out of vocabulary; --json and --csv name them")
+
+
+def print_ranks(table: pd.DataFrame, console: Console) -> None:
+    """Print the ranks of files by metric and query, and correlations between metrics."""
+    ranked = rank_files(table)
+    if ranked.empty:
+        console.print("files not ranked: no metric has a value for every file")
+        return
+    mean = ranked.mean().rename(("mean", f"{len(ranked)} rows", "")).to_frame().T
+    print_line(console, "Rank of the files, 1: nearest to unbiased", "bold")
+    _print_numbers(pd.concat([ranked, mean]), console, "{:.3g}")
+    if ranked.shape[1] < MIN_FILES:
+        console.print(f"(rank correlations between metrics need {MIN_FILES} files)")
+        return
+    files = f"{ranked.shape[1]} files"
+    print_line(console, f"Spearman's correlation between metrics over {files}", "bold")
+    _print_numbers(rank_correlations(ranked), console, "{:.2f}")
+
+
+def print_line(console: Console, line: str, style: str = "") -> None:
+    """Print a line without wrapping or markup."""
+    console.print(Text(line, style=style), soft_wrap=True)
+
+
+def scores_json(audited: Sequence[AuditedScore]) -> str:
+    """Return the rows as JSON, single scores under ``single_scores``; NaN and infinity are null."""
+    rows = [{**score_row(row), "single_scores": dict(row.single_scores)} for row in audited]
+    finite_rows = [
+        {
+            name: None if isinstance(value, float) and not math.isfinite(value) else value
+            for name, value in row.items()
+            if name != "resampled"
+        }
+        for row in rows
+    ]
+    return json.dumps(finite_rows, indent=1, ensure_ascii=False) + "\n"
+
+
+def format_p(score: Score) -> str:
+    """Return the p-value with two digits; its bounds if these differ in the digits shown."""
+    if math.isnan(score.p_value):
+        return ""
+    low, high = f"{score.p_low:.2g}", f"{score.p_high:.2g}"
+    return f"{score.p_value:.2g}" if low == high else f"{low}..{high}"
+
+
 def _print_summary_table(
     scored: Sequence[AuditedScore], console: Console, *, has_files: bool
 ) -> None:
@@ -98,12 +168,6 @@ def _cells(audited: AuditedScore, *, digits: int) -> dict[str, str]:
     }
 
 
-def print_headlines(audited: Sequence[AuditedScore], console: Console) -> None:
-    """Print the result of WEAT, or of SEAT on a language model, for each file."""
-    for name in dict.fromkeys(row.vectors for row in audited):
-        print_line(console, _headline(name, [row for row in audited if row.vectors == name]))
-
-
 def _headline(name: str, audited: Sequence[AuditedScore]) -> str:
     """``x.vec: WEAT finds an association (p < .05) in 2 of 3 tests: weat7 1.86, weat6b 1.70``."""
     metric = "seat" if any(row.score.metric == "seat" for row in audited) else "weat"
@@ -123,26 +187,6 @@ def _headline(name: str, audited: Sequence[AuditedScore]) -> str:
     is_doubtful = any(row.score.metric == metric and not row.called_bias for row in audited)
     doubt = f"; not called bias: {metric.upper()} does not detect a planted bias" * is_doubtful
     return f"{name}: {result}{f': {values}' * bool(values)}{without}{doubt}"
-
-
-def print_scores(audited: Sequence[AuditedScore], console: Console, *, singles: bool) -> None:
-    """Print each metric's meaning, a line per query and file, and why scores have no value.
-
-    ``singles``: also a line per single score.
-    """
-    has_files = len({row.vectors for row in audited}) > 1
-    for metric in dict.fromkeys(row.score.metric for row in audited):
-        about = {**METRICS, **MODEL_METRICS}[metric].about
-        unbiased = "" if about.unbiased is None else f"unbiased: {about.unbiased:g}; "
-        print_line(console, f"{metric}: {about.title}", "bold")
-        print_line(console, f"  {unbiased}{about.sign}", "dim")
-        rows = [row for row in audited if row.score.metric == metric]
-        _print_rows(rows, console, singles=singles, has_files=has_files)
-        console.print()
-    missing = {word for row in audited if row.score.n_oov for word in row.score.oov.split(",")}
-    if missing:
-        count = f"{len(missing)} different words, pairs or rows"
-        print_line(console, f"{count} are out of vocabulary; --json and --csv name them")
 
 
 def _print_rows(
@@ -170,28 +214,6 @@ def _table_rows(audited: AuditedScore, *, singles: bool) -> Iterator[dict[str, s
         yield {**dict.fromkeys(summary, ""), **single}
 
 
-def print_line(console: Console, line: str, style: str = "") -> None:
-    """Print a line without wrapping or markup."""
-    console.print(Text(line, style=style), soft_wrap=True)
-
-
-def print_ranks(table: pd.DataFrame, console: Console) -> None:
-    """Print the ranks of files by metric and query, and correlations between metrics."""
-    ranked = rank_files(table)
-    if ranked.empty:
-        console.print("files not ranked: no metric has a value for every file")
-        return
-    mean = ranked.mean().rename(("mean", f"{len(ranked)} rows", "")).to_frame().T
-    print_line(console, "Rank of the files, 1: nearest to unbiased", "bold")
-    _print_numbers(pd.concat([ranked, mean]), console, "{:.3g}")
-    if ranked.shape[1] < MIN_FILES:
-        console.print(f"(rank correlations between metrics need {MIN_FILES} files)")
-        return
-    files = f"{ranked.shape[1]} files"
-    print_line(console, f"Spearman's correlation between metrics over {files}", "bold")
-    _print_numbers(rank_correlations(ranked), console, "{:.2f}")
-
-
 def _print_numbers(table: pd.DataFrame, console: Console, number_format: str) -> None:
     lines = Table("", box=box.SIMPLE, show_edge=False)
     for name in table.columns:
@@ -201,25 +223,3 @@ def _print_numbers(table: pd.DataFrame, console: Console, number_format: str) ->
         cells = ("" if math.isnan(value) else number_format.format(value) for value in row)
         lines.add_row(label, *cells)
     print_columns(lines, console)
-
-
-def scores_json(audited: Sequence[AuditedScore]) -> str:
-    """Return the rows as JSON, single scores under ``single_scores``; NaN and infinity are null."""
-    rows = [{**score_row(row), "single_scores": dict(row.single_scores)} for row in audited]
-    finite_rows = [
-        {
-            name: None if isinstance(value, float) and not math.isfinite(value) else value
-            for name, value in row.items()
-            if name != "resampled"
-        }
-        for row in rows
-    ]
-    return json.dumps(finite_rows, indent=1, ensure_ascii=False) + "\n"
-
-
-def format_p(score: Score) -> str:
-    """Return the p-value with two digits; its bounds if these differ in the digits shown."""
-    if math.isnan(score.p_value):
-        return ""
-    low, high = f"{score.p_low:.2g}", f"{score.p_high:.2g}"
-    return f"{score.p_value:.2g}" if low == high else f"{low}..{high}"

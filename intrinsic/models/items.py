@@ -173,39 +173,6 @@ class ItemSource(Choice, Protocol):
         """
 
 
-def fill_template(template: str, term: str, group: str, name: str) -> Item:
-    """Fill a term into the ``{}`` of a template; without ``[MASK]``, ``{}`` becomes the slot."""
-    if SLOT in template:
-        return Item(template.replace(TERM, term), group, term, name, fills=False)
-    return Item(template.replace(TERM, SLOT), group, term, name, fills=True)
-
-
-def with_capital(item: Item, fillers: Fillers) -> Item:
-    """Return the item with a capital on fillers that begin a sentence; a term is spelt as given."""
-    before, slot, _ = item.text.partition(SLOT)
-    if item.fills or not slot or not BEFORE_SENTENCE.search(before):
-        return item
-    pairs = tuple(tuple(word[:1].upper() + word[1:] for word in words) for words in fillers)
-    return item._replace(fillers=pairs)
-
-
-def plain_line(text: str) -> Item:
-    """Return an item with neither slot nor term, for metrics on whole texts."""
-    return Item(text, "lines", "", "", fills=False)
-
-
-def fill_templates(
-    groups: Mapping[str, tuple[str, ...]], templates: Mapping[str, str]
-) -> tuple[Item, ...]:
-    """Return an item for every term of every group in every template."""
-    return tuple(
-        fill_template(template, term, group, name)
-        for group, terms in groups.items()
-        for term in terms
-        for name, template in templates.items()
-    )
-
-
 @cache
 def library() -> dict[str, ItemSet]:
     """Read the sets of all YAML files in ``intrinsic/itemsets``; names are unique."""
@@ -225,6 +192,112 @@ def load_items(names: Sequence[str]) -> list[ItemSet]:
             remedy = f"choose from {', '.join(sets)}"
             raise InputError(f"unknown set of items {name!r}{nearest(name, sets)}; {remedy}")
     return [sets[name] for name in names]
+
+
+def read_items(
+    path: str | Path, language: str = UNDETERMINED, fillers: Sequence[str] = ()
+) -> ItemSet:
+    """Read the items of a file, under its name.
+
+    Columns ``text, group, term, template``: in ``text``, ``{}`` stands for the term and ``[MASK]``
+    for the slot. With one of the two, the term fills the slot, unless the text contains the term;
+    then the slot is filled with the pairs in column ``fillers`` (``Er/Sie``, several with
+    semicolons; ``he/she/they`` for three groups), in ``fillers``, or of the language, capitalised
+    at the start of a sentence. Column ``attribute``: the words that a term filling the text is
+    compared with. Columns ``stereo, anti`` and optionally ``cluster`` and ``group``: pairs. The
+    default language is that of the texts, else that in the file's name.
+
+    Raises ``InputError`` for other columns, an empty cell, a text with no slot or several, and
+    fillers that are not pairs, given twice or without a text to fill.
+    """
+    from biasbridge.files.tables import read_table  # loads pandas
+
+    table = read_table(path).astype("string").fillna("")
+    name = Path(path).name.split(".")[0]
+    rows = [{str(key): str(cell) for key, cell in row.items()} for row in table.to_dict("records")]
+    if not rows:
+        raise InputError(f"{path} has no rows")
+    if {*SLOT_COLUMNS} <= {*table.columns}:
+        items = tuple(_read_item(row, f"row {n} of {path}") for n, row in enumerate(rows, 1))
+        text_language = language_of_texts((row["text"] for row in rows), path, language)
+        _check_fillers(path, items, fillers)
+        default = parse_fillers(fillers) or next(
+            (item.fillers for item in items if item.fillers), ()
+        )
+        default = default or PRONOUN_PAIRS.get(text_language, ())
+        items = tuple(with_capital(item, item.fillers or default) for item in items)
+        return ItemSet(name, text_language, items=items, fillers=default)
+    if {*PAIR_COLUMNS} <= {*table.columns}:
+        pairs = tuple(_read_pair(row, f"row {n} of {path}") for n, row in enumerate(rows, 1))
+        _check_fillers(path, (), fillers)
+        text_language = language_of_texts((pair.stereo for pair in pairs), path, language)
+        return ItemSet(name, text_language, pairs=pairs)
+    raise InputError(
+        f"{path} has the columns {', '.join(table.columns)}; give {', '.join(SLOT_COLUMNS)} for"
+        f" texts with a slot, or {', '.join(PAIR_COLUMNS)} (and cluster, group) for pairs"
+    )
+
+
+def parse_fillers(pairs: Sequence[str]) -> Fillers:
+    """Parse fillers such as ``Er/Sie``: a word for each group."""
+    fillers: list[tuple[str, ...]] = []
+    for pair in pairs:
+        words = tuple(word.strip() for word in pair.split("/"))
+        if len(words) < 2 or not all(words) or len({*words}) < len(words):
+            raise InputError(
+                f"fillers {pair!r}: give two words with a slash between, as he/she, or more"
+            )
+        fillers.append(words)
+    if len({*map(len, fillers)}) > 1:
+        raise InputError(f"fillers {', '.join(pairs)}: give a word for every group in each")
+    return tuple(fillers)
+
+
+def no_fillers(items: ItemSet) -> str:
+    """Return why the slots of a set cannot be filled; empty if they can, or there are none."""
+    open_slots = [item for item in items.items if SLOT in item.text and not item.fills]
+    if all(map(items.fillers_of, open_slots)):
+        return ""
+    problem = f"{items.name} has no fillers for its slots"
+    remedy = "--fillers A/B or a column fillers"
+    if items.language == UNDETERMINED:
+        return f"{problem}, and its language is unknown: give --language, {remedy}"
+    if items.language in PRONOUN_PAIRS:
+        return problem
+    return f"{problem}, and {items.language!r} has no default ones: give {remedy}"
+
+
+def fill_template(template: str, term: str, group: str, name: str) -> Item:
+    """Fill a term into the ``{}`` of a template; without ``[MASK]``, ``{}`` becomes the slot."""
+    if SLOT in template:
+        return Item(template.replace(TERM, term), group, term, name, fills=False)
+    return Item(template.replace(TERM, SLOT), group, term, name, fills=True)
+
+
+def fill_templates(
+    groups: Mapping[str, tuple[str, ...]], templates: Mapping[str, str]
+) -> tuple[Item, ...]:
+    """Return an item for every term of every group in every template."""
+    return tuple(
+        fill_template(template, term, group, name)
+        for group, terms in groups.items()
+        for term in terms
+        for name, template in templates.items()
+    )
+
+
+def with_capital(item: Item, fillers: Fillers) -> Item:
+    """Return the item with a capital on fillers that begin a sentence; a term is spelt as given."""
+    before, slot, _ = item.text.partition(SLOT)
+    if item.fills or not slot or not BEFORE_SENTENCE.search(before):
+        return item
+    pairs = tuple(tuple(word[:1].upper() + word[1:] for word in words) for words in fillers)
+    return item._replace(fillers=pairs)
+
+
+def plain_line(text: str) -> Item:
+    """Return an item with neither slot nor term, for metrics on whole texts."""
+    return Item(text, "lines", "", "", fills=False)
 
 
 def _sets(content: dict[str, Any]) -> Iterator[ItemSet]:
@@ -286,79 +359,6 @@ def _select(items: Iterator[Item], entry: Mapping[str, Any]) -> Iterator[Item]:
         if sentence not in without and (item.group not in groups or sentence in only):
             yield item
     assert not unmatched, f"no such sentences: {unmatched}"
-
-
-def read_items(
-    path: str | Path, language: str = UNDETERMINED, fillers: Sequence[str] = ()
-) -> ItemSet:
-    """Read the items of a file, under its name.
-
-    Columns ``text, group, term, template``: in ``text``, ``{}`` stands for the term and ``[MASK]``
-    for the slot. With one of the two, the term fills the slot, unless the text contains the term;
-    then the slot is filled with the pairs in column ``fillers`` (``Er/Sie``, several with
-    semicolons; ``he/she/they`` for three groups), in ``fillers``, or of the language, capitalised
-    at the start of a sentence. Column ``attribute``: the words that a term filling the text is
-    compared with. Columns ``stereo, anti`` and optionally ``cluster`` and ``group``: pairs. The
-    default language is that of the texts, else that in the file's name.
-
-    Raises ``InputError`` for other columns, an empty cell, a text with no slot or several, and
-    fillers that are not pairs, given twice or without a text to fill.
-    """
-    from biasbridge.files.tables import read_table  # loads pandas
-
-    table = read_table(path).astype("string").fillna("")
-    name = Path(path).name.split(".")[0]
-    rows = [{str(key): str(cell) for key, cell in row.items()} for row in table.to_dict("records")]
-    if not rows:
-        raise InputError(f"{path} has no rows")
-    if {*SLOT_COLUMNS} <= {*table.columns}:
-        items = tuple(_read_item(row, f"row {n} of {path}") for n, row in enumerate(rows, 1))
-        text_language = language_of_texts((row["text"] for row in rows), path, language)
-        _check_fillers(path, items, fillers)
-        default = parse_fillers(fillers) or next(
-            (item.fillers for item in items if item.fillers), ()
-        )
-        default = default or PRONOUN_PAIRS.get(text_language, ())
-        items = tuple(with_capital(item, item.fillers or default) for item in items)
-        return ItemSet(name, text_language, items=items, fillers=default)
-    if {*PAIR_COLUMNS} <= {*table.columns}:
-        pairs = tuple(_read_pair(row, f"row {n} of {path}") for n, row in enumerate(rows, 1))
-        _check_fillers(path, (), fillers)
-        text_language = language_of_texts((pair.stereo for pair in pairs), path, language)
-        return ItemSet(name, text_language, pairs=pairs)
-    raise InputError(
-        f"{path} has the columns {', '.join(table.columns)}; give {', '.join(SLOT_COLUMNS)} for"
-        f" texts with a slot, or {', '.join(PAIR_COLUMNS)} (and cluster, group) for pairs"
-    )
-
-
-def no_fillers(items: ItemSet) -> str:
-    """Return why the slots of a set cannot be filled; empty if they can, or there are none."""
-    open_slots = [item for item in items.items if SLOT in item.text and not item.fills]
-    if all(map(items.fillers_of, open_slots)):
-        return ""
-    problem = f"{items.name} has no fillers for its slots"
-    remedy = "--fillers A/B or a column fillers"
-    if items.language == UNDETERMINED:
-        return f"{problem}, and its language is unknown: give --language, {remedy}"
-    if items.language in PRONOUN_PAIRS:
-        return problem
-    return f"{problem}, and {items.language!r} has no default ones: give {remedy}"
-
-
-def parse_fillers(pairs: Sequence[str]) -> Fillers:
-    """Parse fillers such as ``Er/Sie``: a word for each group."""
-    fillers: list[tuple[str, ...]] = []
-    for pair in pairs:
-        words = tuple(word.strip() for word in pair.split("/"))
-        if len(words) < 2 or not all(words) or len({*words}) < len(words):
-            raise InputError(
-                f"fillers {pair!r}: give two words with a slash between, as he/she, or more"
-            )
-        fillers.append(words)
-    if len({*map(len, fillers)}) > 1:
-        raise InputError(f"fillers {', '.join(pairs)}: give a word for every group in each")
-    return tuple(fillers)
 
 
 def _check_fillers(path: str | Path, items: Sequence[Item], fillers: Sequence[str]) -> None:

@@ -65,6 +65,13 @@ class TokenisedText(NamedTuple):
         return [words.count(word) for word in dict.fromkeys(words)]
 
 
+class TokenQuery(NamedTuple):
+    """A text, masks included, and the (position, token id) pairs to compute log p of."""
+
+    ids: Ids
+    targets: tuple[tuple[int, int], ...]
+
+
 def tokenise_texts(
     model: LanguageModel,
     texts: Sequence[str],
@@ -114,15 +121,6 @@ def tokenise_texts(
     return tokenised
 
 
-def _words(word_ids: Sequence[int | None], positions: Sequence[int], shift: int) -> list[int]:
-    """Return the word of each token; a token outside any word counts as a word."""
-    text_positions = {position - shift for position in positions}
-    return [
-        -1 if k not in text_positions else word if word is not None else len(word_ids) + k
-        for k, word in enumerate(word_ids)
-    ]
-
-
 def find_words(text: str, word: str) -> list[tuple[int, int]]:
     """Return the character spans of a whole word or phrase in a text, ignoring case."""
     return [match.span() for match in whole_word(word).finditer(text)]
@@ -155,26 +153,6 @@ def describe_reading(
     return settings
 
 
-def _first_token(model: LanguageModel, texts: Sequence[TokenisedText]) -> str:
-    for text in texts[:1]:
-        if text.positions[0]:
-            return model.tokenizer.convert_ids_to_tokens([text.ids[0]])[0]
-    return "none"
-
-
-def _token_id(model: LanguageModel, name: str) -> int:
-    tokenizer: Any = model.tokenizer
-    own = {"bos": tokenizer.bos_token, "eos": tokenizer.eos_token}
-    own[BOS_OR_EOS] = own["bos"] or own["eos"]
-    token_id = tokenizer.get_vocab().get(own.get(name, name))
-    if token_id is None:
-        raise InputError(
-            f"first_token={name!r}: the tokenizer of {model.name} has no such token; choose own,"
-            " none, bos, eos or a token of its vocabulary"
-        )
-    return int(token_id)
-
-
 def require_model_kind(model: LanguageModel, kind: str, instead: str = "") -> None:
     """Raise ``InputError`` unless the model is of this kind."""
     if model.kind != kind:
@@ -188,19 +166,84 @@ def mask_id(model: LanguageModel) -> int:
     return int(tokenizer.convert_tokens_to_ids(model.mask))
 
 
-class TokenQuery(NamedTuple):
-    """A text, masks included, and the (position, token id) pairs to compute log p of."""
+def sentence_log_likelihoods(
+    model: LanguageModel, texts: Sequence[TokenisedText], *, within_word_l2r: bool = False
+) -> list[list[float]]:
+    """Compute log p (nats) of the tokens of each sentence.
 
-    ids: Ids
-    targets: tuple[tuple[int, int], ...]
+    Masked models: log p(x_t | x without t). Causal models: log p(x_t | x before t). The sum is the
+    (pseudo-)log-likelihood.
+    """
+    if model.kind == "causal":
+        return log_likelihoods(model, [preceded_tokens(text) for text in texts])
+    mask = mask_id(model)
+    return log_likelihoods(
+        model,
+        [
+            masked_one_by_one(text, text.positions, mask, within_word_l2r=within_word_l2r)
+            for text in texts
+        ],
+    )
 
 
-class _Row(NamedTuple):
-    """A row of a batch: tokens and, if these form a tree, the parent of each."""
+def unmasked_log_likelihoods(
+    model: LanguageModel, texts: Sequence[TokenisedText], *, attention: bool
+) -> list[Floats]:
+    """Compute log p of the tokens of each sentence, nothing masked (AUL).
 
-    ids: Sequence[int]
-    positions: Sequence[int]  # whose states are needed
-    parents: Sequence[int] | None = None
+    ``attention`` multiplies each by the attention that the token receives (AULA).
+    """
+    import numpy as np
+
+    token_logs = log_likelihoods(model, [all_tokens(text) for text in texts])
+    scores = [np.array(logs) for logs in token_logs]
+    if attention:
+        weights = attention_received(model, [text.ids for text in texts])
+        for score, text_weights, text in zip(scores, weights, texts, strict=True):
+            score *= text_weights[list(text.positions)]
+    return scores
+
+
+def log_likelihoods(
+    model: LanguageModel, queries: Sequence[Sequence[TokenQuery]]
+) -> list[list[float]]:
+    """Compute log p of all targets of each sentence's queries, all sentences in one run."""
+    arrays = iter(log_p(model, [query for group in queries for query in group]))
+    return [[value for _ in group for value in next(arrays).tolist()] for group in queries]
+
+
+def masked_one_by_one(
+    text: TokenisedText, positions: Iterable[int], mask: int, *, within_word_l2r: bool = False
+) -> list[TokenQuery]:
+    """Query each token, masked, given all others.
+
+    ``within_word_l2r`` also masks the later tokens of its word (Kauf & Ivanova, 2023).
+    """
+    queries = []
+    for position in positions:
+        hidden = [position]
+        if within_word_l2r:
+            word = text.words[position]
+            hidden = [n for n in text.positions if n >= position and text.words[n] == word]
+        target = (position, text.ids[position])
+        queries.append(TokenQuery(_masked(text, hidden, mask), (target,)))
+    return queries
+
+
+def masked_together(text: TokenisedText, positions: Sequence[int], mask: int) -> list[TokenQuery]:
+    """Query the tokens at these positions, all masked at once."""
+    targets = tuple((position, text.ids[position]) for position in positions)
+    return [TokenQuery(_masked(text, positions, mask), targets)]
+
+
+def all_tokens(text: TokenisedText) -> list[TokenQuery]:
+    """Query every token of the text, nothing masked."""
+    return [TokenQuery(text.ids, tuple((n, text.ids[n]) for n in text.positions))]
+
+
+def preceded_tokens(text: TokenisedText) -> list[TokenQuery]:
+    """Query every token of the text that has a token before it."""
+    return [TokenQuery(text.ids, tuple((n, text.ids[n]) for n in text.positions if n))]
 
 
 def log_p(model: LanguageModel, queries: Sequence[TokenQuery]) -> list[Floats]:
@@ -269,6 +312,43 @@ def attention_received(model: LanguageModel, texts: Sequence[Ids]) -> list[Float
             size = len(texts[n])
             attention_of[n] = attention[:size, :size].mean(dim=0).cpu().double().numpy()
     return [attention_of[n] for n in range(len(texts))]
+
+
+class _Row(NamedTuple):
+    """A row of a batch: tokens and, if these form a tree, the parent of each."""
+
+    ids: Sequence[int]
+    positions: Sequence[int]  # whose states are needed
+    parents: Sequence[int] | None = None
+
+
+def _words(word_ids: Sequence[int | None], positions: Sequence[int], shift: int) -> list[int]:
+    """Return the word of each token; a token outside any word counts as a word."""
+    text_positions = {position - shift for position in positions}
+    return [
+        -1 if k not in text_positions else word if word is not None else len(word_ids) + k
+        for k, word in enumerate(word_ids)
+    ]
+
+
+def _first_token(model: LanguageModel, texts: Sequence[TokenisedText]) -> str:
+    for text in texts[:1]:
+        if text.positions[0]:
+            return model.tokenizer.convert_ids_to_tokens([text.ids[0]])[0]
+    return "none"
+
+
+def _token_id(model: LanguageModel, name: str) -> int:
+    tokenizer: Any = model.tokenizer
+    own = {"bos": tokenizer.bos_token, "eos": tokenizer.eos_token}
+    own[BOS_OR_EOS] = own["bos"] or own["eos"]
+    token_id = tokenizer.get_vocab().get(own.get(name, name))
+    if token_id is None:
+        raise InputError(
+            f"first_token={name!r}: the tokenizer of {model.name} has no such token; choose own,"
+            " none, bos, eos or a token of its vocabulary"
+        )
+    return int(token_id)
 
 
 def _require_head(model: LanguageModel) -> bool:
@@ -434,88 +514,8 @@ def _head_restricted_to(
         hook.remove()
 
 
-def masked_one_by_one(
-    text: TokenisedText, positions: Iterable[int], mask: int, *, within_word_l2r: bool = False
-) -> list[TokenQuery]:
-    """Query each token, masked, given all others.
-
-    ``within_word_l2r`` also masks the later tokens of its word (Kauf & Ivanova, 2023).
-    """
-    queries = []
-    for position in positions:
-        hidden = [position]
-        if within_word_l2r:
-            word = text.words[position]
-            hidden = [n for n in text.positions if n >= position and text.words[n] == word]
-        target = (position, text.ids[position])
-        queries.append(TokenQuery(_masked(text, hidden, mask), (target,)))
-    return queries
-
-
-def masked_together(text: TokenisedText, positions: Sequence[int], mask: int) -> list[TokenQuery]:
-    """Query the tokens at these positions, all masked at once."""
-    targets = tuple((position, text.ids[position]) for position in positions)
-    return [TokenQuery(_masked(text, positions, mask), targets)]
-
-
-def all_tokens(text: TokenisedText) -> list[TokenQuery]:
-    """Query every token of the text, nothing masked."""
-    return [TokenQuery(text.ids, tuple((n, text.ids[n]) for n in text.positions))]
-
-
-def preceded_tokens(text: TokenisedText) -> list[TokenQuery]:
-    """Query every token of the text that has a token before it."""
-    return [TokenQuery(text.ids, tuple((n, text.ids[n]) for n in text.positions if n))]
-
-
 def _masked(text: TokenisedText, positions: Iterable[int], mask: int) -> tuple[int, ...]:
     ids = list(text.ids)
     for position in positions:
         ids[position] = mask
     return tuple(ids)
-
-
-def log_likelihoods(
-    model: LanguageModel, queries: Sequence[Sequence[TokenQuery]]
-) -> list[list[float]]:
-    """Compute log p of all targets of each sentence's queries, all sentences in one run."""
-    arrays = iter(log_p(model, [query for group in queries for query in group]))
-    return [[value for _ in group for value in next(arrays).tolist()] for group in queries]
-
-
-def sentence_log_likelihoods(
-    model: LanguageModel, texts: Sequence[TokenisedText], *, within_word_l2r: bool = False
-) -> list[list[float]]:
-    """Compute log p (nats) of the tokens of each sentence.
-
-    Masked models: log p(x_t | x without t). Causal models: log p(x_t | x before t). The sum is the
-    (pseudo-)log-likelihood.
-    """
-    if model.kind == "causal":
-        return log_likelihoods(model, [preceded_tokens(text) for text in texts])
-    mask = mask_id(model)
-    return log_likelihoods(
-        model,
-        [
-            masked_one_by_one(text, text.positions, mask, within_word_l2r=within_word_l2r)
-            for text in texts
-        ],
-    )
-
-
-def unmasked_log_likelihoods(
-    model: LanguageModel, texts: Sequence[TokenisedText], *, attention: bool
-) -> list[Floats]:
-    """Compute log p of the tokens of each sentence, nothing masked (AUL).
-
-    ``attention`` multiplies each by the attention that the token receives (AULA).
-    """
-    import numpy as np
-
-    token_logs = log_likelihoods(model, [all_tokens(text) for text in texts])
-    scores = [np.array(logs) for logs in token_logs]
-    if attention:
-        weights = attention_received(model, [text.ids for text in texts])
-        for score, text_weights, text in zip(scores, weights, texts, strict=True):
-            score *= text_weights[list(text.positions)]
-    return scores

@@ -78,8 +78,14 @@ def fill_slots(
     """
     filled_items: FilledItems = []
     lost, n_dropped = [], 0
-    pairs_of = [(item, _fillers(item, items)) for item in items.items]
-    texts = [_fill(item, filler, prefix) for item, pairs in pairs_of for p in pairs for filler in p]
+    pairs_of = [
+        (item, [(item.word,)] if item.fills else items.fillers_of(item)) for item in items.items
+    ]
+    texts = []
+    for item, pairs in pairs_of:
+        before, after = item.text.split(SLOT, 1)
+        after = "" if prefix else after
+        texts += [f"{before}{filler}{after}" for pair in pairs for filler in pair]
     tokenised = iter(tokenise_texts(model, texts, first_token=first_token))
     for item, pairs in pairs_of:
         candidates = [
@@ -118,15 +124,6 @@ def _flatten(filled_items: FilledItems) -> list[FilledText]:
     return [filled for _, pairs in filled_items for pair in pairs for filled in pair]
 
 
-def _fillers(item: Item, items: ItemSet) -> Sequence[tuple[str, ...]]:
-    return [(item.word,)] if item.fills else items.fillers_of(item)
-
-
-def _fill(item: Item, filler: str, prefix: bool) -> str:
-    before, after = item.text.split(SLOT, 1)
-    return before + filler + ("" if prefix else after)
-
-
 def _locate(
     model: LanguageModel, item: Item, filler: str, text: TokenisedText | None, prefix: bool
 ) -> FilledText | None:
@@ -151,14 +148,14 @@ def _locate(
     return FilledText(text, positions, term)
 
 
-def masked_filler(filled: FilledText, mask: int, *, prior: bool) -> TokenQuery:
+def _masked_filler(filled: FilledText, mask: int, *, prior: bool) -> TokenQuery:
     """Query the filler's tokens, all masked; ``prior`` masks the term's tokens too."""
     hidden = {*filled.filler, *(filled.term if prior else ())}
     ids = tuple(mask if n in hidden else token for n, token in enumerate(filled.text.ids))
     return TokenQuery(ids, tuple((n, filled.text.ids[n]) for n in filled.filler))
 
 
-def filler_after(filled: FilledText) -> TokenQuery:
+def _filler_after(filled: FilledText) -> TokenQuery:
     """Query the filler's tokens given the preceding tokens."""
     ids = filled.text.ids
     return TokenQuery(ids, tuple((n, ids[n]) for n in filled.filler if n))
@@ -216,17 +213,17 @@ def _filler_logs(
 ) -> tuple[Floats, ScoreSettings]:
     """Return log p of each filler, less its prior, and how it was scored."""
     if model.kind == "causal":
-        queries = [preceded_tokens(x.text) if sentence else [filler_after(x)] for x in flat]
+        queries = [preceded_tokens(x.text) if sentence else [_filler_after(x)] for x in flat]
         scored_part = "whole sentence" if sentence else "text before the slot"
         return _sums(model, queries), {"scored": scored_part}
     mask = mask_id(model)
     masked = {"masked at a time": "as many as the filler has tokens"}
-    logs = _sums(model, [[masked_filler(x, mask, prior=False)] for x in flat])
+    logs = _sums(model, [[_masked_filler(x, mask, prior=False)] for x in flat])
     if not prior:
         return logs, masked
     if not any(x.term for x in flat):
         return logs, {**masked, "prior": "none, for the terms fill the slot"}
-    prior_logs = _sums(model, [[masked_filler(x, mask, prior=True)] for x in flat])
+    prior_logs = _sums(model, [[_masked_filler(x, mask, prior=True)] for x in flat])
     return logs - prior_logs, {**masked, "prior": "term or attribute masked too, a mask a token"}
 
 
@@ -326,7 +323,7 @@ class TermMetric(ItemMetric):
         tests = {}
         for part, contrast in group_contrasts(observed).items():
             terms = by_term(contrast, np.ones((len(observed.names), 1)))
-            groups = compared_groups(terms.groups)
+            groups = _compared_groups(terms.groups)
             if len(groups) < 2:
                 return {}
             x, y = (terms.means[np.array(terms.groups) == name, 0] for name in groups)
@@ -351,7 +348,7 @@ def group_contrasts(observed: Observations) -> dict[str, Observations]:
     return parts
 
 
-def compared_groups(labels: Sequence[str]) -> list[str]:
+def _compared_groups(labels: Sequence[str]) -> list[str]:
     """Return the two groups that are compared, the others last."""
     return sorted(dict.fromkeys(labels), key=OTHER_GROUPS.__eq__)[:2]
 
@@ -390,7 +387,7 @@ def group_difference(
     ``standardised`` divides by the standard deviation of all terms.
     """
     terms = by_term(observed, weights)
-    groups = compared_groups(terms.groups)
+    groups = _compared_groups(terms.groups)
     labels = np.array(terms.groups)
     with np.errstate(invalid="ignore", divide="ignore"):
         means = [_weighted_mean(terms, labels == name) for name in groups]
