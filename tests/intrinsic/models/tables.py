@@ -156,7 +156,7 @@ class GivenVectors(Fileless):
         return [*self.sets]
 
 
-def given_tables(rows: Sequence[tuple[str, str, str, str]]) -> GivenVectors:
+def given_vectors(rows: Sequence[tuple[str, str, str, str]]) -> GivenVectors:
     """A set of sentences: (text, group, term, template)."""
     return GivenVectors(
         (ItemSet("own", "en", items=tuple(Item(*row, fills=False) for row in rows)),)
@@ -175,4 +175,4 @@ def random_set(
                 text = f"{group}{word} {context}"
                 rows.append((text, group, f"{group}{word}", str(context)))
                 vectors[text] = own + rng.normal(size=dim)
-    return given_tables(rows), EncoderTable(vectors)
+    return given_vectors(rows), EncoderTable(vectors)

@@ -25,7 +25,7 @@ from biasbridge.intrinsic.models.sentences import (
 )
 from biasbridge.intrinsic.permutation import exact_p
 from biasbridge.intrinsic.word_forms import article, inflect, plural_of
-from tests.intrinsic.models.tables import EncoderTable, GivenVectors, given_tables, random_set
+from tests.intrinsic.models.tables import EncoderTable, GivenVectors, given_vectors, random_set
 from tests.minilm import minilm
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ MINILM = {
 
 
 def bag() -> GivenVectors:
-    return given_tables([(t, r, t.split()[0] + r, "") for t, r in zip(BAG, ROLES, strict=True)])
+    return given_vectors([(t, r, t.split()[0] + r, "") for t, r in zip(BAG, ROLES, strict=True)])
 
 
 def only(rows: list[Score]) -> Score:

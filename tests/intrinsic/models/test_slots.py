@@ -347,13 +347,13 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "b": ("doctor", "engineer", "mason", "waiter", "tailor"),
     "c": ("market", "office", "hospital", "family", "home"),
 }
-TEMPLATES_SEVERAL_GROUPS = {
+PHRASES = {
     "that": "the {} said that [MASK]",
     "and": "a {} and [MASK]",
     "as": "a {} as [MASK]",
 }
-TEMPLATES_SEVERAL_GROUPS |= {"the": "by the {} with [MASK]", "or": "{} or [MASK]"}
-WORDS_SEVERAL_GROUPS = ("he", "she", "woman")
+PHRASES |= {"the": "by the {} with [MASK]", "or": "{} or [MASK]"}
+THREE_FILLERS = ("he", "she", "woman")
 
 
 @pytest.fixture(scope="module")
@@ -372,9 +372,7 @@ def two_group_score(
     fillers: tuple[str, str],
 ) -> tuple[float, float]:
     """The score and p of two groups and two fillers."""
-    items = ItemSet(
-        "two", "en", items=fill_templates(groups, TEMPLATES_SEVERAL_GROUPS), fillers=(fillers,)
-    )
+    items = ItemSet("two", "en", items=fill_templates(groups, PHRASES), fillers=(fillers,))
     [row] = metric(items=given(items)).score(model, seed=0)
     assert not row.part
     return row.value, row.p_value
@@ -387,7 +385,7 @@ def test_each_group_of_terms_is_held_against_all_others(
     items = ItemSet(
         "three",
         "en",
-        items=fill_templates(GROUPS, TEMPLATES_SEVERAL_GROUPS),
+        items=fill_templates(GROUPS, PHRASES),
         fillers=(("he", "she"),),
     )
     rows = metric(items=given(items)).score(models[head], seed=0)
@@ -410,20 +408,18 @@ def test_each_filler_is_held_against_the_mean_of_the_others(
     items = ItemSet(
         "fillers",
         "en",
-        items=fill_templates(two, TEMPLATES_SEVERAL_GROUPS),
-        fillers=(WORDS_SEVERAL_GROUPS,),
+        items=fill_templates(two, PHRASES),
+        fillers=(THREE_FILLERS,),
     )
     rows = metric(items=given(items)).score(models[head], seed=0)
-    assert [row.part for row in rows] == [
-        f"{word} against the others" for word in WORDS_SEVERAL_GROUPS
-    ]
+    assert [row.part for row in rows] == [f"{word} against the others" for word in THREE_FILLERS]
     score = {
         pair: two_group_score(metric, models[head], two, pair)[0]
-        for pair in combinations(WORDS_SEVERAL_GROUPS, 2)
+        for pair in combinations(THREE_FILLERS, 2)
     }
     score |= {(second, first): -value for (first, second), value in score.items()}
-    for row, word in zip(rows, WORDS_SEVERAL_GROUPS, strict=True):
-        others = [score[word, other] for other in WORDS_SEVERAL_GROUPS if other != word]
+    for row, word in zip(rows, THREE_FILLERS, strict=True):
+        others = [score[word, other] for other in THREE_FILLERS if other != word]
         assert row.value == pytest.approx(np.mean(others), abs=1e-5)
         assert 0 <= row.p_value <= 1
         assert "fillers=he/she/woman" in row.settings
@@ -434,8 +430,8 @@ def test_several_groups_and_fillers_are_crossed(models: dict[str, LanguageModel]
     items = ItemSet(
         "both",
         "en",
-        items=fill_templates(GROUPS, TEMPLATES_SEVERAL_GROUPS),
-        fillers=(WORDS_SEVERAL_GROUPS,),
+        items=fill_templates(GROUPS, PHRASES),
+        fillers=(THREE_FILLERS,),
     )
     rows = LogProbabilityBias(items=given(items)).score(models["masked"], seed=0)
     assert len({row.part for row in rows}) == 9
