@@ -505,12 +505,12 @@ def test_wefe(
     )
     for row, sets in zip(rows, queries.values(), strict=True):
         query = Query([sets["X"], sets["Y"]], [sets["A"], sets["B"]][:attributes])
-        found = getattr(metrics, peer)().run_query(query, model, **settings)[key]
+        result = getattr(metrics, peer)().run_query(query, model, **settings)[key]
         value = row.value
         if key == "weat":
             # WEFE's statistic is a sum over each target set; with sets of one size it is ours.
             value = row.statistic
-        assert value == pytest.approx(found, abs=1e-5), (row.query, found)
+        assert value == pytest.approx(result, abs=1e-5), (row.query, result)
 
 
 @pytest.mark.parametrize("dim", [5, 40])

@@ -1,4 +1,4 @@
-"""A model whose logits are a table, so that every likelihood is known by hand."""
+"""Models whose logits, and encoders whose vectors, are tables: their scores are known by hand."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ class EncoderTable:
         return np.stack([self.of[text] for text in texts])
 
     def vectors(self, contexts: Sequence[Context], **_: object) -> Floats:
-        return np.stack([self.of[each.text] for each in contexts])
+        return np.stack([self.of[context.text] for context in contexts])
 
 
 @choice

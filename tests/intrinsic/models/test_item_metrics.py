@@ -1,4 +1,4 @@
-"""Every metric on likelihoods equals its value by hand on a table of probabilities."""
+"""Metrics on likelihoods: values by hand on a table of probabilities, and what holds of each."""
 
 from __future__ import annotations
 
@@ -293,9 +293,9 @@ def test_stereoset_averages_over_terms() -> None:
     )
     model, items = table_model(KNOWN, table), ItemSet("three", "en", pairs=pairs)
     rows = asked(model, "stereoset", items, "default")
-    found = {row.part: row.value for row in rows}
+    result = {row.part: row.value for row in rows}
     lms, ss = (75 + 0) / 2, (50 + 0) / 2
-    assert found == pytest.approx({"lms": lms, "ss": ss, "icat": lms * ss / 50})
+    assert result == pytest.approx({"lms": lms, "ss": ss, "icat": lms * ss / 50})
     assert rows[0].unbiased == 50
     # Whole sentences: the other words are equally likely; the likelier related word wins two of 3
     rows = asked(model, "stereoset", items, "fairllms")

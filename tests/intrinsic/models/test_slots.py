@@ -1,4 +1,4 @@
-"""How terms that fill a slot are compared: within texts of both groups, or between texts."""
+"""How terms that fill a slot are compared: within or between texts, two groups or more."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def literal_score(model: LanguageModel, rows: Iterable[Mapping[str, str]]) -> fl
     a mask at a time; texts with a token that the model does not know, and long ones, left out.
     """
     tokenizer: Any = model.tokenizer
-    found: dict[str, dict[str, list[float]]] = {
+    result: dict[str, dict[str, list[float]]] = {
         "male": defaultdict(list),
         "female": defaultdict(list),
     }
@@ -98,9 +98,10 @@ def literal_score(model: LanguageModel, rows: Iterable[Mapping[str, str]]) -> fl
             log_p(model, ids, of_person, hidden)
             for hidden in (of_person, [*of_person, *of_profession])
         )
-        found[row["Gender"]][person].append(one - both)
+        result[row["Gender"]][person].append(one - both)
     men, women = (
-        np.mean([np.mean(each) for each in found[gender].values()]) for gender in ("male", "female")
+        np.mean([np.mean(each) for each in result[gender].values()])
+        for gender in ("male", "female")
     )
     return float(men - women)
 
