@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from biasbridge.intrinsic.score import ByConvention, Score
     from biasbridge.intrinsic.words import Query
 
-N_FREQUENT = 200  # words from which a language is guessed
+_N_FREQUENT = 200  # words from which a language is guessed
 # What stands before or after words in some vocabularies: /c/en/he, he_PRON
-WORD_PREFIX, WORD_SUFFIX = re.compile("(.*[/:_|#])(.+)"), re.compile("(.+?)([/:_|#].+)")
+_WORD_PREFIX, _WORD_SUFFIX = re.compile("(.*[/:_|#])(.+)"), re.compile("(.+?)([/:_|#].+)")
 
 
 class AuditedScore(NamedTuple):
@@ -170,7 +170,7 @@ def assume_language(
     name, as in ``cc.es.300.vec``; that of the queries; English.
     """
     file = Path(name).name
-    guessed = guess_language(word.lower() for word in frequent[:N_FREQUENT])
+    guessed = guess_language(word.lower() for word in frequent[:_N_FREQUENT])
     if guessed != UNDETERMINED:
         language, evidence = guessed, "from its frequent words"
     elif (in_name := language_in_name(name)) != UNDETERMINED:
@@ -231,7 +231,7 @@ def name_affix(name: str, vectors: KeyedVectors, metrics: Iterable[Metric]) -> l
         return []
     examples: defaultdict[str, list[str]] = defaultdict(list)
     for key in vectors.index_to_key:
-        before, after = WORD_PREFIX.fullmatch(key), WORD_SUFFIX.fullmatch(key)
+        before, after = _WORD_PREFIX.fullmatch(key), _WORD_SUFFIX.fullmatch(key)
         if before and before[2] in words:
             examples[before[1]].append(key)
         if after and after[1] in words:

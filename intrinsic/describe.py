@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from biasbridge.intrinsic.score import ByConvention
 
 METRICS_PAGE = Path("docs", "metrics.md")
-PAGE_MARK = "<!-- From here on written by python -m biasbridge.intrinsic.describe -->\n"
+_PAGE_MARK = "<!-- From here on written by python -m biasbridge.intrinsic.describe -->\n"
 
 
 def print_metrics(console: Console) -> None:
@@ -82,7 +82,7 @@ def metrics_page(root: Path) -> str:
     """Return the text of the page: its introduction, then tables of metrics by family and their
     conventions.
     """
-    introduction, mark, _ = (root / METRICS_PAGE).read_text(encoding="utf-8").partition(PAGE_MARK)
+    introduction, mark, _ = (root / METRICS_PAGE).read_text(encoding="utf-8").partition(_PAGE_MARK)
     lines = [introduction + mark]
     for family, metrics in FAMILIES.items():
         lines += _format_family(family, metrics)

@@ -35,25 +35,25 @@ if TYPE_CHECKING:
 Case = Literal["exact", "lower"]
 CASES = get_args(Case)
 UnitLength = Annotated[bool, doc("whether to scale vectors to unit length")]
-MAX_LISTED = 5  # missing words
+_MAX_LISTED = 5  # missing words
 DirectionMethod = Literal["pca", "mean", "first"]
-DIRECTION_METHODS = get_args(DirectionMethod)
+_DIRECTION_METHODS = get_args(DirectionMethod)
 DirectionKind = Annotated[DirectionMethod, doc("how the direction is computed from the base pairs")]
 NO_LENGTH = 1e-12
-SPANS_NOTHING = (
+_SPANS_NOTHING = (
     "the words of a base pair have the same vector, or the pairs cancel, so they span no direction;"
     " use other pairs"
 )
 Floats32 = NDArray[np.float32]
 # Letters with their signs, and underscores between them
-WORD_LETTERS = re.compile(rf"[^\W\d_](?:(?:[^\W\d]|[{SIGNS}])*(?:[^\W\d_]|[{SIGNS}]))?")
-MAX_LENGTH = 20  # of words
+_WORD_LETTERS = re.compile(rf"[^\W\d_](?:(?:[^\W\d]|[{SIGNS}])*(?:[^\W\d_]|[{SIGNS}]))?")
+_MAX_LENGTH = 20  # of words
 NEIGHBOUR_BATCH = 256
 # An alphabetical order: this share of neighbouring rows, of so many words
-SORTED, FEWEST, ORDERED = 0.95, 20, 1_000
+_SORTED, _FEWEST, _ORDERED = 0.95, 20, 1_000
 VocabularySize = Annotated[Count, doc("number of the most frequent words searched")]
-VocabularySetting = tuple[int, frozenset[str]]
-_cache: WeakKeyDictionary[KeyedVectors, dict[VocabularySetting, FrequentWords]] = (
+_VocabularySetting = tuple[int, frozenset[str]]
+_cache: WeakKeyDictionary[KeyedVectors, dict[_VocabularySetting, FrequentWords]] = (
     WeakKeyDictionary()
 )
 EXCLUDED = "excluded"  # role of words left out of a vocabulary, not measured themselves
@@ -314,7 +314,7 @@ def describe_shortage(
     needed = max(fewest, math.ceil(min_found * total - 1e-9))  # 0.55 * 100 is 55.00000000000001
     if len(resolved.words) >= needed:
         return ""
-    n_listed = MAX_LISTED if wordset.width == 1 else 2
+    n_listed = _MAX_LISTED if wordset.width == 1 else 2
     dots = ", ..." * (len(resolved.lost) > n_listed)
     missing = ", ".join(resolved.lost[:n_listed]) + dots
     unit = {1: "words", 2: "pairs"}.get(wordset.width, "rows")
@@ -349,7 +349,7 @@ def most_frequent(vectors: KeyedVectors, size: int) -> list[str]:
     words = [
         word
         for word in vectors.index_to_key[:size]
-        if len(word) < MAX_LENGTH and WORD_LETTERS.fullmatch(word)
+        if len(word) < _MAX_LENGTH and _WORD_LETTERS.fullmatch(word)
     ]
     rows = vectors.vectors[[vectors.key_to_index[word] for word in words]]
     return [words[i] for i in np.flatnonzero(np.any(rows != 0, axis=1)).tolist()]
@@ -359,14 +359,14 @@ def is_by_frequency(vectors: KeyedVectors) -> bool:
     """Test whether the order of rows can be that of frequency: it is neither alphabetical nor
     against the words' counts.
     """
-    words = [word.casefold() for word in vectors.index_to_key[:ORDERED]]
-    counts = vectors.expandos.get("count", ())[:ORDERED]
+    words = [word.casefold() for word in vectors.index_to_key[:_ORDERED]]
+    counts = vectors.expandos.get("count", ())[:_ORDERED]
     n_pairs = max(1, len(words) - 1)
     risen, fallen = (
         sum(map(compare, words, words[1:])) / n_pairs for compare in (operator.lt, operator.gt)
     )
     against = sum(map(operator.lt, counts, counts[1:])) / n_pairs
-    return len(words) < FEWEST or (max(risen, fallen) < SORTED and against <= 1 - SORTED)
+    return len(words) < _FEWEST or (max(risen, fallen) < _SORTED and against <= 1 - _SORTED)
 
 
 def unit_rows(rows: ArrayLike, names: tuple[str, ...] = ()) -> Floats:
@@ -407,7 +407,7 @@ def pair_differences(pairs: ArrayLike) -> tuple[Floats, Floats]:
     differences = rows[:, 0] - rows[:, 1]
     lengths: Floats = np.sqrt(np.einsum("ij,ij->i", differences, differences))
     if not lengths.min() > NO_LENGTH:
-        raise InputError(SPANS_NOTHING)
+        raise InputError(_SPANS_NOTHING)
     return differences, lengths
 
 
@@ -443,8 +443,8 @@ def direction(pairs: ArrayLike, kind: str = "pca", *, unit: bool = True) -> Floa
     >>> direction([[[0, 2], [3, 0]]], "first").round(3).tolist()
     [-0.707, 0.707]
     """
-    if kind not in DIRECTION_METHODS:
-        raise InputError(f"unknown direction {kind!r}; choose from {', '.join(DIRECTION_METHODS)}")
+    if kind not in _DIRECTION_METHODS:
+        raise InputError(f"unknown direction {kind!r}; choose from {', '.join(_DIRECTION_METHODS)}")
     rows = _pairs(pairs)
     if unit:
         rows = unit_rows(rows.reshape(-1, rows.shape[-1])).reshape(rows.shape)
@@ -457,7 +457,7 @@ def direction(pairs: ArrayLike, kind: str = "pca", *, unit: bool = True) -> Floa
     # The centred rows are (a - b) / 2 and (b - a) / 2: their first component is that of a - b
     first: Floats = np.linalg.svd(differences, full_matrices=False)[2][0]
     if not np.abs(differences).max() > NO_LENGTH:
-        raise InputError(SPANS_NOTHING)
+        raise InputError(_SPANS_NOTHING)
     return first if first @ mean >= 0 else -first
 
 
@@ -471,7 +471,7 @@ def _pairs(pairs: ArrayLike) -> Floats:
 def _unit(row: Floats) -> Floats:
     length = float(np.linalg.norm(row))
     if not length > NO_LENGTH:
-        raise InputError(SPANS_NOTHING)
+        raise InputError(_SPANS_NOTHING)
     return row / length
 
 
@@ -480,9 +480,9 @@ def _gather(vectors: KeyedVectors, size: int, left_out: Collection[str]) -> Freq
         i
         for i, word in enumerate(vectors.index_to_key[:size])
         if word == word.lower()
-        and len(word) < MAX_LENGTH
+        and len(word) < _MAX_LENGTH
         and word not in left_out
-        and WORD_LETTERS.fullmatch(word)
+        and _WORD_LETTERS.fullmatch(word)
     ]
     rows = np.asarray(vectors.vectors[indices], dtype=np.float32)
     norms: Floats32 = np.sqrt(np.einsum("ij,ij->i", rows, rows))

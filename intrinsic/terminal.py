@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from biasbridge.intrinsic.audit import AuditedScore
     from biasbridge.intrinsic.score import Score
 
-MIN_FILES = 3  # for a rank correlation
+_MIN_FILES = 3  # for a rank correlation
 # Flowers and insects, instruments and weapons: what everybody prefers, no bias against people
-HARMLESS = ("weat1", "weat2", "seat1", "seat2")
-NUMBER_COLUMNS = ("value", "95% interval", "no bias", "p", "n_found", "n_oov")
-NAME_COLUMNS = ("metric", "query", "vectors", "convention")
-SUMMARY_COLUMNS = (*NAME_COLUMNS, *NUMBER_COLUMNS, "certificate")
+_HARMLESS = ("weat1", "weat2", "seat1", "seat2")
+_NUMBER_COLUMNS = ("value", "95% interval", "no bias", "p", "n_found", "n_oov")
+_NAME_COLUMNS = ("metric", "query", "vectors", "convention")
+_SUMMARY_COLUMNS = (*_NAME_COLUMNS, *_NUMBER_COLUMNS, "certificate")
 
 
 def print_summary(audited: Sequence[AuditedScore], console: Console) -> None:
@@ -80,8 +80,8 @@ def print_ranks(table: pd.DataFrame, console: Console) -> None:
     mean = ranked.mean().rename(("mean", f"{len(ranked)} rows", "")).to_frame().T
     print_line(console, "Rank of the files, 1: nearest to unbiased", "bold")
     _print_numbers(pd.concat([ranked, mean]), console, "{:.3g}")
-    if ranked.shape[1] < MIN_FILES:
-        console.print(f"(rank correlations between metrics need {MIN_FILES} files)")
+    if ranked.shape[1] < _MIN_FILES:
+        console.print(f"(rank correlations between metrics need {_MIN_FILES} files)")
         return
     files = f"{ranked.shape[1]} files"
     print_line(console, f"Spearman's correlation between metrics over {files}", "bold")
@@ -107,7 +107,7 @@ def scores_json(audited: Sequence[AuditedScore]) -> str:
     return json.dumps(finite_rows, indent=1, ensure_ascii=False) + "\n"
 
 
-def format_p(score: Score) -> str:
+def _format_p(score: Score) -> str:
     """Return the p-value with two digits; its bounds if these differ in the digits shown."""
     if math.isnan(score.p_value):
         return ""
@@ -126,7 +126,7 @@ def _print_summary_table(
         "convention": any(cells["convention"] != "default" for cells in rows),
         "certificate": any(cells["certificate"] for cells in rows),
     }
-    names = [name for name in SUMMARY_COLUMNS if is_shown.get(name, True)]
+    names = [name for name in _SUMMARY_COLUMNS if is_shown.get(name, True)]
     metrics = ["", *(cells["metric"] for cells in rows)]
     for cells, previous in zip(rows, metrics, strict=False):
         cells["metric"] = cells["metric"] if cells["metric"] != previous else ""
@@ -136,11 +136,11 @@ def _print_summary_table(
 def _print_cells(names: Sequence[str], rows: Iterable[Mapping[str, str]], console: Console) -> None:
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     for name in names:
-        justify: JustifyMethod = "right" if name in NUMBER_COLUMNS else "left"
+        justify: JustifyMethod = "right" if name in _NUMBER_COLUMNS else "left"
         table.add_column(name, justify=justify)
     for cells in rows:
         table.add_row(*(Text(cells[name]) for name in names))
-    print_columns(table, console, names=sum(name in NAME_COLUMNS for name in names))
+    print_columns(table, console, names=sum(name in _NAME_COLUMNS for name in names))
 
 
 def _summary_cells(audited: AuditedScore) -> dict[str, str]:
@@ -161,7 +161,7 @@ def _cells(audited: AuditedScore, *, digits: int) -> dict[str, str]:
         "convention": score.convention,
         "value": f"{score.value:.{digits}f}".replace("nan", "NaN"),
         "95% interval": f"{low}, {high}" if math.isfinite(score.low) else "",
-        "p": format_p(score),
+        "p": _format_p(score),
         "n_found": str(score.n_found),
         "n_oov": str(score.n_oov),
         "certificate": audited.certificate,
@@ -173,7 +173,7 @@ def _headline(name: str, audited: Sequence[AuditedScore]) -> str:
     metric = "seat" if any(row.score.metric == "seat" for row in audited) else "weat"
     tests = [row.score for row in audited if row.score.metric == metric and not row.score.part]
     tests = [score for score in tests if score.convention == tests[0].convention]
-    social = [score for score in tests if score.query.partition("_")[0] not in HARMLESS]
+    social = [score for score in tests if score.query.partition("_")[0] not in _HARMLESS]
     scored = [score for score in social if not math.isnan(score.value)]
     if not scored:
         return f"{name}: {len(audited)} scores"

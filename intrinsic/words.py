@@ -37,20 +37,20 @@ ROLES = {
     "excluded": 1,  # words excluded from the searched vocabulary
 }
 MORE_GROUPS = re.compile(r"[XA](?:[3-9]|[1-9]\d+)")
-EXCHANGED = str.maketrans("XYAB", "ABXY")
-FILE_KEYS = ("version", "language", "source", "licence", "sets", "queries")
-SET_KEYS = ("words", "values", "file", "union", "deleted", "language", "source")
-QUERY_METADATA = ("title", "language", "source")
-MOST_WORDS = 500_000
+_EXCHANGED = str.maketrans("XYAB", "ABXY")
+_FILE_KEYS = ("version", "language", "source", "licence", "sets", "queries")
+_SET_KEYS = ("words", "values", "file", "union", "deleted", "language", "source")
+_QUERY_METADATA = ("title", "language", "source")
+_MOST_WORDS = 500_000
 MORE = "(and X3, A3, ... for more groups)"
-ROLE_KEYS = f"a query takes {', '.join(ROLES)} {MORE}, and {', '.join(QUERY_METADATA)}"
+_ROLE_KEYS = f"a query takes {', '.join(ROLES)} {MORE}, and {', '.join(_QUERY_METADATA)}"
 EXAMPLE = '{"mine": {"X": [...], "Y": [...], "A": [...], "B": [...]}}'
 TABLES = (".csv", ".tsv")
 COMMENT = re.compile(r"[#;]+(?:\s|$)")
 Defaults = Mapping[str, str]  # default language and source of entries
-FORM = f'the short form is {EXAMPLE}, the full form has "sets" and "queries"'
+_FORM = f'the short form is {EXAMPLE}, the full form has "sets" and "queries"'
 _T = TypeVar("_T")
-WORDSETS = Path(__file__).parent / "wordsets"
+_WORDSETS = Path(__file__).parent / "wordsets"
 
 
 def width_of(role: str) -> int | None:
@@ -137,7 +137,7 @@ class Query:
 
     def swapped(self) -> Query:
         """Return the query with targets and attributes swapped: X and A, Y and B, X3 and A3, ..."""
-        sets = {role.translate(EXCHANGED): wordset for role, wordset in self.sets.items()}
+        sets = {role.translate(_EXCHANGED): wordset for role, wordset in self.sets.items()}
         return replace(self, name=f"{self.name}_swapped", sets=sets)
 
 
@@ -269,8 +269,11 @@ def _library() -> WordFile:
     """Read all YAML files of ``intrinsic/wordsets`` as one; names are unique."""
     sets: dict[str, WordSet] = {}
     queries: dict[str, Query] = {}
-    first = [WORDSETS / "bolukbasi.yaml", WORDSETS / "weat.yaml"]  # the others refer to their sets
-    for path in dict.fromkeys([*first, *sorted(WORDSETS.glob("*.yaml"))]):
+    first = [
+        _WORDSETS / "bolukbasi.yaml",
+        _WORDSETS / "weat.yaml",
+    ]  # the others refer to their sets
+    for path in dict.fromkeys([*first, *sorted(_WORDSETS.glob("*.yaml"))]):
         file = _parse_file(path, sets)
         duplicates = (sets.keys() & file.sets.keys()) | (queries.keys() & file.queries.keys())
         if duplicates:
@@ -314,7 +317,7 @@ def _parse_file(path: str | Path, wordsets: Mapping[str, WordSet]) -> WordFile:
         content = {"queries": {Path(path).stem: content}}
     if not content.keys() & {"sets", "queries"}:
         content = {"queries": content}
-    _check_keys(content, FILE_KEYS, str(path))
+    _check_keys(content, _FILE_KEYS, str(path))
     defaults = {
         "language": _one_line(content.get("language", UNDETERMINED), str(path)),
         "source": _one_line(content.get("source", Path(path).name), str(path)),
@@ -373,13 +376,13 @@ class _Parser:
         defaults = {
             key: _one_line(fields.get(key, default), where) for key, default in defaults.items()
         }
-        roles = {role: value for role, value in fields.items() if role not in QUERY_METADATA}
+        roles = {role: value for role, value in fields.items() if role not in _QUERY_METADATA}
         for role in roles:
             if not isinstance(role, str) or width_of(role) is None:
                 unknown = f"unknown key {role!r}{nearest(role, ROLES)}"
-                raise InputError(f"{where}: {unknown}; {ROLE_KEYS}")
+                raise InputError(f"{where}: {unknown}; {_ROLE_KEYS}")
         if not roles:
-            raise InputError(f"{where} has no words; {ROLE_KEYS}")
+            raise InputError(f"{where} has no words; {_ROLE_KEYS}")
         sets = {}
         for role, value in roles.items():
             where_role = f"{role} of {where}"
@@ -398,7 +401,7 @@ class _Parser:
     def parse_set(self, name: str, entry: object, defaults: Defaults, where: str) -> WordSet:
         """Parse a list of words, pairs or rows, or a mapping with ``SET_KEYS``."""
         fields = _mapping({"words": entry} if isinstance(entry, list) else entry, where)
-        _check_keys(fields, SET_KEYS, where)
+        _check_keys(fields, _SET_KEYS, where)
         if isinstance(fields.get("file"), str) and "words" not in fields:
             fields = {**fields, "words": self._read_list(str(fields["file"]))}
         if len(fields.keys() & {"words", "values", "union"}) != 1:
@@ -414,8 +417,8 @@ class _Parser:
         if not items:
             raise InputError(f"{where} has no words; list at least one")
         self.count += len(items) * len(items[0])  # unions and lists multiply words
-        if self.count > MOST_WORDS:
-            problem = f"its word sets and queries have more than {MOST_WORDS:,} words in all"
+        if self.count > _MOST_WORDS:
+            problem = f"its word sets and queries have more than {_MOST_WORDS:,} words in all"
             raise InputError(f"{self.path}: {problem}; split the file, or use fewer unions")
         return WordSet(
             name=name,
@@ -511,7 +514,7 @@ def _printable(text: str, where: str) -> str:
 def _mapping(entry: object, where: str) -> Mapping[object, object]:
     if not isinstance(entry, dict):
         kind = type(entry).__name__
-        raise InputError(f"{where}: expected names with their content, not {kind}; {FORM}")
+        raise InputError(f"{where}: expected names with their content, not {kind}; {_FORM}")
     return entry
 
 

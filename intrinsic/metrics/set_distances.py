@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from biasbridge.stats.arrays import Floats
 
 GENDER_TESTS = ("weat6b", "weat7", "weat8")
-COMPARISONS = 4_000_000  # comparisons in memory at a time
-EXACT_RANKS = 8  # 40,320 orders
+_COMPARISONS = 4_000_000  # comparisons in memory at a time
+_EXACT_RANKS = 8  # 40,320 orders
 
 
 def relative_norm_distances(
@@ -104,7 +104,7 @@ def coherence(
     a: ArrayLike,
     *,
     p_value: bool = True,
-    exact_limit: int = EXACT_RANKS,
+    exact_limit: int = _EXACT_RANKS,
 ) -> tuple[float, float]:
     r"""Compute the Embedding Coherence Test (Dev & Phillips, 2019).
 
@@ -218,7 +218,7 @@ def _stereotypical(offsets: Floats, expected: Floats, origins: Floats) -> int:
     expected_squares: Floats = (expected**2).sum(axis=1)
     origin_squares: Floats = (origins**2).sum(axis=1)
     expected_products, origin_products = offsets @ expected.T, offsets @ origins.T
-    step = max(1, COMPARISONS // (len(expected) * max(1, len(origins) - 1)))
+    step = max(1, _COMPARISONS // (len(expected) * max(1, len(origins) - 1)))
     count = 0
     for j, origin in enumerate([*origins]):
         # Squared distances from origin + offset, up to a term that all words share
@@ -345,13 +345,13 @@ class EmbeddingCoherence(Metric):
     normalize: UnitLength = False
     p: Annotated[
         Literal["exact", "t"],
-        doc(f"over all orders of up to {EXACT_RANKS} attributes; or by Student's t"),
+        doc(f"over all orders of up to {_EXACT_RANKS} attributes; or by Student's t"),
     ] = "exact"
 
     def measure(self, words: ResolvedQuery, seed: int) -> MetricResult:
         """Compute Spearman's rho; p tests rho = 0, which is not the unbiased value."""
         x, y = (words[role].rows(self.normalize) for role in "XY")
-        limit = EXACT_RANKS if self.p == "exact" else 0
+        limit = _EXACT_RANKS if self.p == "exact" else 0
         attributes = words["A"]
         rho, p = coherence(
             x, y, attributes.matrix, p_value=not words.is_resample, exact_limit=limit

@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from biasbridge.stats.arrays import Floats
 
 
-MEAN_COLUMN = re.compile("simlex999|mean|average|avg|score|rating|similarity", re.IGNORECASE)
-WORD_COLUMN = re.compile("word.?1", re.IGNORECASE)
-MEAN_ROUNDING = 0.051  # of a mean with one decimal
+_MEAN_COLUMN = re.compile("simlex999|mean|average|avg|score|rating|similarity", re.IGNORECASE)
+_WORD_COLUMN = re.compile("word.?1", re.IGNORECASE)
+_MEAN_ROUNDING = 0.051  # of a mean with one decimal
 
 
 def word_similarity(w: ArrayLike, v: ArrayLike, judged: ArrayLike) -> tuple[float, float]:
@@ -336,7 +336,7 @@ def _number(cell: str) -> float | None:
 
 def _is_header(cells: Sequence[str]) -> bool:
     """Test whether the first line names columns: its last cell, or its first two, say so."""
-    return all(_number(cell) is None for cell in cells[2:]) or bool(WORD_COLUMN.match(cells[0]))
+    return all(_number(cell) is None for cell in cells[2:]) or bool(_WORD_COLUMN.match(cells[0]))
 
 
 def _judgements(header: Sequence[str], rows: Sequence[Sequence[str]], path: str | Path) -> int:
@@ -344,14 +344,14 @@ def _judgements(header: Sequence[str], rows: Sequence[Sequence[str]], path: str 
     columns = [k for k, cell in enumerate(rows[0]) if k > 1 and _number(cell) is not None]
     if len(columns) < 2:
         return columns[0] if columns else 2
-    if named := [k for k in columns if k < len(header) and MEAN_COLUMN.search(header[k])]:
+    if named := [k for k in columns if k < len(header) and _MEAN_COLUMN.search(header[k])]:
         return named[0]
     table = np.array(
         [[_number(cell) or 0.0 for cell in row] for row in rows if len(row) > columns[-1]]
     )
     for k in (columns[0], columns[-1]):
         others = table[:, [column for column in columns if column != k]].mean(axis=1)
-        if np.allclose(table[:, k], others, rtol=0, atol=MEAN_ROUNDING):
+        if np.allclose(table[:, k], others, rtol=0, atol=_MEAN_ROUNDING):
             return k
     problem = f"{path} has {len(columns)} columns of numbers, none of them named mean or score"
     raise InputError(f"{problem}; keep that of the judgements, or name it in a header")

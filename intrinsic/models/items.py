@@ -19,13 +19,13 @@ from biasbridge.intrinsic.word_forms import inflect
 SLOT = "[MASK]"  # in a text: the word to predict
 TERM = "{}"  # in a template: the term
 # What precedes the first word of a sentence: nothing or the end of another one, and opening marks
-BEFORE_SENTENCE = re.compile(r"(^|[^.][.!?]['\"’”»)\]]*\s+)[\s¿¡'\"‘“„«(\[]*$")
+_BEFORE_SENTENCE = re.compile(r"(^|[^.][.!?]['\"’”»)\]]*\s+)[\s¿¡'\"‘“„«(\[]*$")
 Fillers = tuple[tuple[str, ...], ...]  # words for the first group, the second, and further ones
-ITEMSETS = Path(__file__).parent.parent / "itemsets"
-SLOT_COLUMNS = ("text", "group", "term", "template")
-PAIR_COLUMNS = ("stereo", "anti")
+_ITEMSETS = Path(__file__).parent.parent / "itemsets"
+_SLOT_COLUMNS = ("text", "group", "term", "template")
+_PAIR_COLUMNS = ("stereo", "anti")
 # Languages without gendered pronouns, such as Turkish, have none
-PRONOUN_PAIRS = {
+_PRONOUN_PAIRS = {
     "de": (("er", "sie"),),
     "en": (("he", "she"),),
     "es": (("él", "ella"),),
@@ -177,7 +177,7 @@ class ItemSource(Choice, Protocol):
 def library() -> dict[str, ItemSet]:
     """Read the sets of all YAML files in ``intrinsic/itemsets``; names are unique."""
     sets: dict[str, ItemSet] = {}
-    for path in sorted(ITEMSETS.glob("*.yaml")):
+    for path in sorted(_ITEMSETS.glob("*.yaml")):
         for items in _sets(yaml.safe_load(path.read_text(encoding="utf-8"))):
             assert items.name not in sets, f"{path} repeats {items.name}"
             sets[items.name] = items
@@ -217,24 +217,24 @@ def read_items(
     rows = [{str(key): str(cell) for key, cell in row.items()} for row in table.to_dict("records")]
     if not rows:
         raise InputError(f"{path} has no rows")
-    if {*SLOT_COLUMNS} <= {*table.columns}:
+    if {*_SLOT_COLUMNS} <= {*table.columns}:
         items = tuple(_read_item(row, f"row {n} of {path}") for n, row in enumerate(rows, 1))
         text_language = language_of_texts((row["text"] for row in rows), path, language)
         _check_fillers(path, items, fillers)
         default = parse_fillers(fillers) or next(
             (item.fillers for item in items if item.fillers), ()
         )
-        default = default or PRONOUN_PAIRS.get(text_language, ())
-        items = tuple(with_capital(item, item.fillers or default) for item in items)
+        default = default or _PRONOUN_PAIRS.get(text_language, ())
+        items = tuple(_with_capital(item, item.fillers or default) for item in items)
         return ItemSet(name, text_language, items=items, fillers=default)
-    if {*PAIR_COLUMNS} <= {*table.columns}:
+    if {*_PAIR_COLUMNS} <= {*table.columns}:
         pairs = tuple(_read_pair(row, f"row {n} of {path}") for n, row in enumerate(rows, 1))
         _check_fillers(path, (), fillers)
         text_language = language_of_texts((pair.stereo for pair in pairs), path, language)
         return ItemSet(name, text_language, pairs=pairs)
     raise InputError(
-        f"{path} has the columns {', '.join(table.columns)}; give {', '.join(SLOT_COLUMNS)} for"
-        f" texts with a slot, or {', '.join(PAIR_COLUMNS)} (and cluster, group) for pairs"
+        f"{path} has the columns {', '.join(table.columns)}; give {', '.join(_SLOT_COLUMNS)} for"
+        f" texts with a slot, or {', '.join(_PAIR_COLUMNS)} (and cluster, group) for pairs"
     )
 
 
@@ -262,12 +262,12 @@ def no_fillers(items: ItemSet) -> str:
     remedy = "--fillers A/B or a column fillers"
     if items.language == UNDETERMINED:
         return f"{problem}, and its language is unknown: give --language, {remedy}"
-    if items.language in PRONOUN_PAIRS:
+    if items.language in _PRONOUN_PAIRS:
         return problem
     return f"{problem}, and {items.language!r} has no default ones: give {remedy}"
 
 
-def fill_template(template: str, term: str, group: str, name: str) -> Item:
+def _fill_template(template: str, term: str, group: str, name: str) -> Item:
     """Fill a term into the ``{}`` of a template; without ``[MASK]``, ``{}`` becomes the slot."""
     if SLOT in template:
         return Item(template.replace(TERM, term), group, term, name, fills=False)
@@ -279,17 +279,17 @@ def fill_templates(
 ) -> tuple[Item, ...]:
     """Return an item for every term of every group in every template."""
     return tuple(
-        fill_template(template, term, group, name)
+        _fill_template(template, term, group, name)
         for group, terms in groups.items()
         for term in terms
         for name, template in templates.items()
     )
 
 
-def with_capital(item: Item, fillers: Fillers) -> Item:
+def _with_capital(item: Item, fillers: Fillers) -> Item:
     """Return the item with a capital on fillers that begin a sentence; a term is spelt as given."""
     before, slot, _ = item.text.partition(SLOT)
-    if item.fills or not slot or not BEFORE_SENTENCE.search(before):
+    if item.fills or not slot or not _BEFORE_SENTENCE.search(before):
         return item
     pairs = tuple(tuple(word[:1].upper() + word[1:] for word in words) for words in fillers)
     return item._replace(fillers=pairs)
@@ -322,7 +322,7 @@ def _sets(content: dict[str, Any]) -> Iterator[ItemSet]:
         else:
             items = tuple(_select(_by_kind(groups, templates), entry))
         fillers = tuple((first, second) for first, second in entry.get("fillers", ()))
-        items = tuple(with_capital(item, fillers) for item in items) if fillers else items
+        items = tuple(_with_capital(item, fillers) for item in items) if fillers else items
         metadata = {key: entry.get(key, "") for key in ("title", "source")}
         yield ItemSet(name, entry["language"], **metadata, items=items, fillers=fillers)
 
@@ -341,7 +341,7 @@ def _by_kind(
 def _inflected_item(template: str, word: str, plural: str, group: str, name: str) -> Item:
     text, form = inflect(template, word, plural)
     if text == template:
-        return fill_template(template, word, group, name)
+        return _fill_template(template, word, group, name)
     spelling = form if form != word else ""
     return Item(text.replace(TERM, word), group, word, name, fills=False, form=spelling)
 
@@ -397,8 +397,8 @@ def _read_item(row: Mapping[str, str], where: str) -> Item:
 
 
 def _read_pair(row: Mapping[str, str], where: str) -> Pair:
-    cells = {name: row.get(name, "").strip() for name in (*PAIR_COLUMNS, "group", "cluster")}
-    for name in PAIR_COLUMNS:
+    cells = {name: row.get(name, "").strip() for name in (*_PAIR_COLUMNS, "group", "cluster")}
+    for name in _PAIR_COLUMNS:
         if not cells[name]:
             raise InputError(f"{where} has no {name}")
     if cells["stereo"] == cells["anti"]:

@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 BOS_OR_EOS = "bos_or_eos"  # a first token, as of lm-evaluation-harness
 Ids = tuple[int, ...]
-TokenContext = tuple[Ids, int]  # a text and the position to predict from
+_TokenContext = tuple[Ids, int]  # a text and the position to predict from
 BATCH_TOKENS = 2048  # in a batch, padding included
-BATCH_LOGITS = 1 << 24  # in a batch: queried positions x vocabulary, 64 MiB
+_BATCH_LOGITS = 1 << 24  # in a batch: queried positions x vocabulary, 64 MiB
 TREE_NODES = 160  # in a tree of texts with a common prefix
 # Architectures that take a 4D attention mask and explicit position ids
 SHOWN_BY_MASK = ("gpt2", "llama", "mistral", "qwen2", "qwen3", "gpt_neox", "phi")
 # Architectures in which token states do not mix after the last attention
-LIKE_BERT = ("bert", "roberta", "electra", "xlm-roberta", "camembert")
+_LIKE_BERT = ("bert", "roberta", "electra", "xlm-roberta", "camembert")
 
 
 class TokenisedText(NamedTuple):
@@ -195,7 +195,7 @@ def unmasked_log_likelihoods(
     """
     import numpy as np
 
-    token_logs = log_likelihoods(model, [all_tokens(text) for text in texts])
+    token_logs = log_likelihoods(model, [_all_tokens(text) for text in texts])
     scores = [np.array(logs) for logs in token_logs]
     if attention:
         weights = attention_received(model, [text.ids for text in texts])
@@ -236,7 +236,7 @@ def masked_together(text: TokenisedText, positions: Sequence[int], mask: int) ->
     return [TokenQuery(_masked(text, positions, mask), targets)]
 
 
-def all_tokens(text: TokenisedText) -> list[TokenQuery]:
+def _all_tokens(text: TokenisedText) -> list[TokenQuery]:
     """Query every token of the text, nothing masked."""
     return [TokenQuery(text.ids, tuple((n, text.ids[n]) for n in text.positions))]
 
@@ -253,7 +253,7 @@ def log_p(model: LanguageModel, queries: Sequence[TokenQuery]) -> list[Floats]:
     ``InputError`` for position 0 of a causal model and for a model without a head.
     """
     causal = _require_head(model)
-    targets_of: dict[TokenContext, list[tuple[int, int, int]]] = {}
+    targets_of: dict[_TokenContext, list[tuple[int, int, int]]] = {}
     log_likelihoods: list[Floats] = [np.full(len(query.targets), np.nan) for query in queries]
     for n, query in enumerate(queries):
         for k, (position, token) in enumerate(query.targets):
@@ -284,7 +284,7 @@ def top_tokens(
     _require_head(model)
     tokenizer: Any = model.tokenizer
     special = list(tokenizer.all_special_ids)
-    tokens_of: dict[TokenContext, list[int]] = {}
+    tokens_of: dict[_TokenContext, list[int]] = {}
     for batch, logs in _distributions(model, list(dict.fromkeys(contexts))):
         excluded = torch.tensor([n for n in special if n < logs.shape[1]], device=logs.device)
         best = logs.index_fill(1, excluded, -torch.inf).topk(k).indices
@@ -361,8 +361,8 @@ def _require_head(model: LanguageModel) -> bool:
 
 
 def _distributions(
-    model: LanguageModel, contexts: Sequence[TokenContext]
-) -> Iterator[tuple[list[TokenContext], torch.Tensor]]:
+    model: LanguageModel, contexts: Sequence[_TokenContext]
+) -> Iterator[tuple[list[_TokenContext], torch.Tensor]]:
     """Yield batches of contexts with log p over the vocabulary, (contexts, vocabulary)."""
     import torch
 
@@ -373,7 +373,7 @@ def _distributions(
     config: Any = model.model.config
     size = config.vocab_size
     queried_share = max(len(row.positions) / len(row.ids) for row in rows) if rows else 1
-    max_tokens = max(1, min(BATCH_TOKENS, int(BATCH_LOGITS / size / queried_share)))
+    max_tokens = max(1, min(BATCH_TOKENS, int(_BATCH_LOGITS / size / queried_share)))
     lengths = [len(row.ids) for row in rows]
     for indices in batches_by_length(lengths, max_tokens, model.batch_size):
         batch = [rows[n] for n in indices]
@@ -383,10 +383,10 @@ def _distributions(
 
 
 def _plain_rows(
-    contexts: Sequence[TokenContext], *, causal: bool
-) -> tuple[list[_Row], list[list[TokenContext]]]:
+    contexts: Sequence[_TokenContext], *, causal: bool
+) -> tuple[list[_Row], list[list[_TokenContext]]]:
     """Return one row per text, and its contexts; prefixes share the row of a causal model."""
-    contexts_of: list[list[TokenContext]] = []
+    contexts_of: list[list[_TokenContext]] = []
     for ids, position in sorted(contexts, reverse=True):
         last: Ids = contexts_of[-1][0][0] if contexts_of else ()
         if contexts_of and (last[: len(ids)] == ids if causal else last == ids):
@@ -408,7 +408,7 @@ def _takes_trees(model: LanguageModel, longest: int) -> bool:
     return eager and is_shown and longest <= window
 
 
-def _trees(contexts: Sequence[TokenContext]) -> tuple[list[_Row], list[list[TokenContext]]]:
+def _trees(contexts: Sequence[_TokenContext]) -> tuple[list[_Row], list[list[_TokenContext]]]:
     """Return prefixes of texts as tree rows, in which each token sees its ancestors only.
 
     Every context queries the end of its text. Sorted, prefixes of one text are adjacent; a row ends
@@ -416,7 +416,7 @@ def _trees(contexts: Sequence[TokenContext]) -> tuple[list[_Row], list[list[Toke
     """
     last: Ids = ()
     rows: list[_Row] = []
-    contexts_of: list[list[TokenContext]] = []
+    contexts_of: list[list[_TokenContext]] = []
     nodes: dict[Ids, int] = {}
     tokens: list[int] = []
     positions: list[int] = []
@@ -504,7 +504,7 @@ def _head_restricted_to(
     def select_inputs(module: object, inputs: tuple[torch.Tensor, ...]) -> Any:
         return tuple(states[index][None] for states in inputs)
 
-    if config.model_type in LIKE_BERT:
+    if config.model_type in _LIKE_BERT:
         hook = base.encoder.layer[-1].attention.output.register_forward_pre_hook(select_inputs)
     else:
         hook = base.register_forward_hook(select_states)

@@ -44,8 +44,8 @@ from biasbridge.intrinsic.score import Convention, MetricInfo
 
 if TYPE_CHECKING:
     from biasbridge.stats.arrays import Floats
-TERM_SHUFFLES = 9999
-HELD_OUT_HALF = "held_out"
+_TERM_SHUFFLES = 9999
+_HELD_OUT = "held_out"
 
 
 @choice
@@ -356,7 +356,7 @@ class PlantedBias(ItemMetric):
         truth = {
             term: float(entry["log_odds"] if entry.get("original") is None else entry["original"])
             for term, entry in model.planted["terms"].items()
-            if entry["half"] == HELD_OUT_HALF
+            if entry["half"] == _HELD_OUT
         }
         scored_items, values, lost, settings = filler_log_odds(model, items)
         held_out = [n for n, item in enumerate(scored_items) if item.term in truth]
@@ -364,7 +364,7 @@ class PlantedBias(ItemMetric):
             raise InputError(f"{items.name} has fewer than three terms held out in {model.name}")
         held_out_items = [scored_items[n] for n in held_out]
         log_odds_pairs = np.array([[values[n], truth[scored_items[n].term]] for n in held_out])
-        return item_observations(held_out_items, log_odds_pairs, settings, lost, half=HELD_OUT_HALF)
+        return item_observations(held_out_items, log_odds_pairs, settings, lost, half=_HELD_OUT)
 
     def summarise(self, observed: Observations, weights: Floats) -> Mapping[str, Floats]:
         """Return slope and correlation."""
@@ -382,9 +382,9 @@ class PlantedBias(ItemMetric):
             _centred(by_term(observed, unweighted, column))[:, 0] for column in observed.values.T
         )
         rng = np.random.default_rng(observed.seed)
-        shuffled = rng.permuted(np.tile(measured, (TERM_SHUFFLES, 1)), axis=1)
+        shuffled = rng.permuted(np.tile(measured, (_TERM_SHUFFLES, 1)), axis=1)
         is_extreme = np.abs(shuffled @ true) >= abs(measured @ true) * (1 - 1e-12)
-        p = estimated_p(int(is_extreme.sum()), TERM_SHUFFLES, tail="two-sided", strict=False)
+        p = estimated_p(int(is_extreme.sum()), _TERM_SHUFFLES, tail="two-sided", strict=False)
         return {"slope": p, "r": p}
 
 

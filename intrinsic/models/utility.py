@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from biasbridge.stats.arrays import Floats
 
 
-RATING, FIRST, SECOND = 4, 5, 6  # columns of sts-*.csv, counted from 0
-EQUAL_RANKS = 1e-9  # of ranks; below it all are equal but for rounding
+_RATING, FIRST, SECOND = 4, 5, 6  # columns of sts-*.csv, counted from 0
+_EQUAL_RANKS = 1e-9  # of ranks; below it all are equal but for rounding
 
 
 class RatedPair(NamedTuple):
@@ -50,7 +50,7 @@ def read_sts(path: str | Path) -> list[RatedPair]:
     for number, line in enumerate(read_lines(path), 1):
         row = line.split("\t")
         try:
-            pairs.append(RatedPair(row[FIRST].strip(), row[SECOND].strip(), float(row[RATING])))
+            pairs.append(RatedPair(row[FIRST].strip(), row[SECOND].strip(), float(row[_RATING])))
         except (IndexError, ValueError):
             expected = "a number in column 5 and sentences in columns 6 and 7, separated by tabs"
             raise InputError(f"{path}: line {number} needs {expected}") from None
@@ -124,7 +124,7 @@ class StsB(ItemMetric):
             var_x, var_y = ((w * d**2).sum(axis=0) for d in (dx, dy))
             spread = np.sqrt(var_x * var_y)
             rho = (w * dx * dy).sum(axis=0) / spread
-        return {"": np.where(spread > EQUAL_RANKS, rho, np.nan)}
+        return {"": np.where(spread > _EQUAL_RANKS, rho, np.nan)}
 
 
 @choice
