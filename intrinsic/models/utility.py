@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from biasbridge.stats.arrays import Floats
 
 
-_RATING, FIRST, SECOND = 4, 5, 6  # columns of sts-*.csv, counted from 0
+_RATING, _FIRST, _SECOND = 4, 5, 6  # columns of sts-*.csv, counted from 0
 _EQUAL_RANKS = 1e-9  # of ranks; below it all are equal but for rounding
 
 
@@ -50,7 +50,7 @@ def read_sts(path: str | Path) -> list[RatedPair]:
     for number, line in enumerate(read_lines(path), 1):
         row = line.split("\t")
         try:
-            pairs.append(RatedPair(row[FIRST].strip(), row[SECOND].strip(), float(row[_RATING])))
+            pairs.append(RatedPair(row[_FIRST].strip(), row[_SECOND].strip(), float(row[_RATING])))
         except (IndexError, ValueError):
             expected = "a number in column 5 and sentences in columns 6 and 7, separated by tabs"
             raise InputError(f"{path}: line {number} needs {expected}") from None
