@@ -277,18 +277,9 @@ def held_out_rows(
     rows = []
     for name, measure in _HELD_OUT_MEASURES.items():
         estimate, support = units.estimate(measure.first, level), int(measure.count(units.total)[0])
-        row = ChallengeRow(
-            "value",
-            name,
-            HELD_OUT,
-            _ALL_DOCUMENTS,
-            "",
-            "",
-            *estimate,
-            support,
-            mention_recall=recall,
-        )
-        rows.append(row._replace(reason=f"no {measure.items}" if np.isnan(estimate.value) else ""))
+        row = ChallengeRow("value", name, HELD_OUT, _ALL_DOCUMENTS, "", "", *estimate, support)
+        reason = f"no {measure.items}" if np.isnan(estimate.value) else ""
+        rows.append(row._replace(mention_recall=recall, reason=reason))
     return rows
 
 
@@ -492,17 +483,17 @@ def _gap_row(
 def _ratio_row(tallies: _GroupTallies, pair: tuple[str, str], gaps: ChallengeGaps) -> ChallengeRow:
     """Compute F1 of the unprivileged over the privileged gender; 1: equal."""
     f1, units = gaps.measures["f1"], tallies.select(*pair)
-    supports = [int(support) for support in f1.count(units.total)]
+    first, second = (int(support) for support in f1.count(units.total))
     reasons = (
         _low_support_reason(f1.items, group, support, gaps.min_support)
-        for group, support in zip(pair, supports, strict=True)
+        for group, support in zip(pair, (first, second), strict=True)
     )
     reason = "; ".join(filter(None, reasons))
     if not reason and not f1.values(units.total)[0]:
         reason = f"F1 of group {pair[0]} is 0"
     estimate = UNDEFINED if reason else units.estimate(f1.quotient, gaps.level)
     row = ChallengeRow(
-        "ratio", "f1", tallies.subset, "", *pair, *estimate, min(supports), *supports
+        "ratio", "f1", tallies.subset, "", *pair, *estimate, min(first, second), first, second
     )
     return row._replace(reason=reason)
 
