@@ -231,11 +231,11 @@ WORDS = ["a", "b", "c", "d"]
 
 
 def keyed(words: list[str], dim: int = 3) -> KeyedVectors:
-    made = KeyedVectors(dim)
-    made.add_vectors(
+    vectors = KeyedVectors(dim)
+    vectors.add_vectors(
         words, np.random.default_rng(0).normal(size=(len(words), dim)).astype(np.float32)
     )
-    return made
+    return vectors
 
 
 def literal(text: str, vectors: KeyedVectors) -> np.ndarray:

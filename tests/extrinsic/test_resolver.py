@@ -49,10 +49,10 @@ LENGTHS = [6, 1, 9, 3, 12]
 
 @pytest.fixture(scope="module")
 def vectors() -> KeyedVectors:
-    made = KeyedVectors(5)
+    keyed = KeyedVectors(5)
     matrix = np.random.default_rng(0).normal(size=(len(WORDS) - 2, 5)).astype(np.float32)
-    made.add_vectors(WORDS[:-2], matrix)
-    return made
+    keyed.add_vectors(WORDS[:-2], matrix)
+    return keyed
 
 
 def document(lengths: list[int], seed: int = 0) -> Document:
@@ -243,9 +243,9 @@ def story_vectors() -> KeyedVectors:
     words = [*NAMES, "she", "he", *OTHERS]
     matrix = np.random.default_rng(0).normal(size=(len(words), 12)).astype(np.float32)
     matrix[[0, 1, 4], :3] += 2
-    made = KeyedVectors(12)
-    made.add_vectors(words, matrix)
-    return made
+    keyed = KeyedVectors(12)
+    keyed.add_vectors(words, matrix)
+    return keyed
 
 
 def story(number: int) -> Document:
