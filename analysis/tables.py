@@ -22,8 +22,13 @@ from pandas.api.types import is_numeric_dtype, is_object_dtype, is_scalar
 
 from biasbridge.files import InputError, atomic_path
 from biasbridge.files.language import mask_slurs
-from biasbridge.files.tables import escape_control, read_table, unescape_formulas, write_csv
-from biasbridge.files.tables import require_columns as require_columns
+from biasbridge.files.tables import (
+    escape_control,
+    read_table,
+    require_columns,
+    unescape_formulas,
+    write_csv,
+)
 from biasbridge.files.text import read_nested
 
 Key = TypeVar("Key", bound=Hashable)
