@@ -1,15 +1,19 @@
 from . import data as data
 from . import plot as plot
-from .auditing import audit as audit
-from .bbq_scores import bbq as bbq
-from .certifying import certify as certify
-from .correlating import correlate as correlate
-from .correlating import read_results as read_results
-from .debiasing import debias as debias
-from .gap_gate import gate as gate
-from .group_gaps import gaps as gaps
+from .commands.audit import audit as audit
+from .commands.bbq import bbq as bbq
+from .commands.certify import certify as certify
+from .commands.correlate import correlate as correlate
+from .commands.correlate import read_results as read_results
+from .commands.debias import debias as debias
+from .commands.effects import effects as effects
+from .commands.gaps import gaps as gaps
+from .commands.gaps import gate as gate
+from .commands.gaps import thresholds as thresholds
+from .commands.predict import predict as predict
+from .commands.report import report as report
+from .commands.train import study as study
+from .commands.tsne import tsne as tsne
 from .inputs import query as query
-from .predicting import predict as predict
-from .score_thresholds import thresholds as thresholds
 
 __version__: str

@@ -12,7 +12,7 @@ from biasbridge.extras import named_extra
 from biasbridge.files import InputError, nearest, run_cli
 from biasbridge.files.terminal import progress_lines
 
-SWEEPS = ("train", "certify", "data")  # these print their own progress
+_SWEEPS = ("train", "certify", "data")  # these print their own progress
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -28,8 +28,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         hint = nearest(name, COMMANDS)
         raise InputError(f"no command {name!r}{hint}; give one of {', '.join(COMMANDS)}")
     with named_extra(f"biasbridge {name}"):
-        main_of_command = importlib.import_module(f"biasbridge.cli.{name}").main
-        if name in SWEEPS:
+        main_of_command = importlib.import_module(f"biasbridge.commands.{name}").main
+        if name in _SWEEPS:
             return int(main_of_command(rest))
         with progress_lines(lambda: f"biasbridge {name} is at work"):
             return int(main_of_command(rest))

@@ -13,6 +13,7 @@ from biasbridge.intrinsic.score import percentiles
 if TYPE_CHECKING:
     import pandas as pd
     from gensim.models import KeyedVectors
+    from rich.console import Console
 
     from biasbridge.intrinsic.metric import Metric
     from biasbridge.intrinsic.score import Score
@@ -76,11 +77,12 @@ def usual_metrics(language: str, similarity: Sequence[str], case: str) -> list[M
     return metrics
 
 
-def print_scores(table: pd.DataFrame) -> None:
+def print_scores(table: pd.DataFrame, console: Console) -> None:
     """Print the table, and which scores have no value."""
     from rich.table import Table
 
-    from biasbridge.files.terminal import open_console, print_columns
+    from biasbridge.command_line import say
+    from biasbridge.files.terminal import print_columns
 
     rows = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for number, heading in enumerate(("", "n", "before", "after", "change [95%]")):
@@ -94,6 +96,6 @@ def print_scores(table: pd.DataFrame) -> None:
             interval = "" if isnan(low) else f" [{low:+.2f}, {high:+.2f}]"
             change = f"{after - before:+.2f}{interval}"
             rows.add_row(label, str(n), f"{before:.4f}", f"{after:.4f}", change)
-    print_columns(rows, open_console())
+    print_columns(rows, console)
     if missing:
-        print(f"no value (words out of vocabulary): {', '.join(missing)}")
+        say(console, f"no value (words out of vocabulary): {', '.join(missing)}")

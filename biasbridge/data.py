@@ -52,14 +52,14 @@ from biasbridge.files.terminal import LOG, duration, is_quiet, open_console, pro
 if TYPE_CHECKING:
     import pandas as pd
 
-OFFLINE = ("BIASBRIDGE_OFFLINE", "HF_HUB_OFFLINE")
+_OFFLINE = ("BIASBRIDGE_OFFLINE", "HF_HUB_OFFLINE")
 MIRROR = "BIASBRIDGE_MIRROR"
 SOURCE = "SOURCE.txt"  # beside fetched files: their licence, citation and addresses
 LOCK = ".biasbridge-data.lock"
-MAX_SINGLE = 12  # files of a repository that are asked for singly: GitHub allows some 60 an hour
+_MAX_SINGLE = 12  # files of a repository that are asked for singly: GitHub allows some 60 an hour
 LINES = 20  # of a file without digest that are looked at
 # Of a model's repository what is not loaded: the same weights in other formats
-OTHER_WEIGHTS = ("*.bin", "*.h5", "*.msgpack", "*.onnx", "*.ot", "*.tflite", "onnx/*", "openvino/*")
+_UNREAD = ("*.bin", "*.h5", "*.msgpack", "*.onnx", "*.ot", "*.tflite", "onnx/*", "openvino/*")
 
 
 def table() -> pd.DataFrame:
@@ -449,7 +449,7 @@ class _Fetcher:
         n_files = Counter(file.archive for file in rest)
         origins: dict[DataFile, list[DataFile]] = {}
         for file in rest:
-            is_single = n_files[file.archive] <= MAX_SINGLE and not file.target.endswith("/")
+            is_single = n_files[file.archive] <= _MAX_SINGLE and not file.target.endswith("/")
             origin = file if is_single and not file.member else file.archive
             origins.setdefault(origin or file, []).append(file)
         for origin, files in origins.items():
@@ -499,7 +499,7 @@ def _get_from_hub(name: str, commit: str, kind: str) -> Path:
     from huggingface_hub import snapshot_download
 
     repository = "dataset" if kind == "hub data" else "model"
-    ignored = [*OTHER_WEIGHTS] if repository == "model" else None
+    ignored = [*_UNREAD] if repository == "model" else None
     try:
         folder = snapshot_download(
             name, revision=commit, repo_type=repository, ignore_patterns=ignored
@@ -517,7 +517,7 @@ def is_offline() -> bool:
 
 def _offline_variable() -> str:
     on = (
-        name for name in OFFLINE if os.environ.get(name, "").lower() in ("1", "true", "yes", "on")
+        name for name in _OFFLINE if os.environ.get(name, "").lower() in ("1", "true", "yes", "on")
     )
     return next(on, "")
 

@@ -12,7 +12,6 @@ from biasbridge.files import InputError
 from biasbridge.files.language import UNDETERMINED
 from biasbridge.intrinsic.lookup import resolve_query
 from biasbridge.intrinsic.metric import Metric
-from biasbridge.post_columns import BINARY, classes
 from biasbridge.train.engine.steps import (
     ChecksInput,
     DataReport,
@@ -21,7 +20,7 @@ from biasbridge.train.engine.steps import (
 )
 from biasbridge.train.tasks.posts import coverage
 from biasbridge.train.tasks.task_words import compares_genders
-from biasbridge.user_data import LOOKED_AT, Data, Settings, guess_languages
+from biasbridge.user_data import BINARY, LOOKED_AT, Data, Settings, classes, guess_languages
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors

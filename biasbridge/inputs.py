@@ -1,14 +1,14 @@
-"""Vectors, models and words in the forms that the functions of ``biasbridge`` accept."""
+"""Vectors, models, words, tables and classes of a user, in the forms that functions accept."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,19 +21,23 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
     from biasbridge.files.models.language_model import LanguageModel
+    from biasbridge.intrinsic.metric import Metric
+    from biasbridge.intrinsic.models.item_metric import ItemMetric
     from biasbridge.intrinsic.words import Query
 
 # gensim's vectors, a path of a file, a table with a row per word, a vector by word
 Vectors: TypeAlias = "KeyedVectors | str | PathLike[str] | pd.DataFrame | Mapping[str, ArrayLike]"
 # An opened language model
 OpenedModel: TypeAlias = "tuple[PreTrainedModel, PreTrainedTokenizerFast] | LanguageModel"
+InputTable: TypeAlias = "pd.DataFrame | str | PathLike[str]"
+OwnMetric: TypeAlias = "str | type[Metric] | type[ItemMetric] | Metric | ItemMetric"
 Words: TypeAlias = "Query | str | PathLike[str] | Mapping[str, object]"
 
 KINDS = (
     "give KeyedVectors, a path, a table with a row per word, or an array by word; or several of"
     " these in a list, or by name"
 )
-WORD_FILES = (".yaml", ".yml", ".json", ".csv", ".tsv")
+_WORD_FILES = (".yaml", ".yml", ".json", ".csv", ".tsv")
 
 
 def is_model(subject: object) -> bool:
@@ -45,6 +49,12 @@ def is_model(subject: object) -> bool:
     if isinstance(subject, tuple):
         return len(subject) == 2 and not isinstance(subject[0], str | PathLike)
     return type(subject).__name__ == "LanguageModel"
+
+
+def refuse_options(options: Mapping[str, object], applies_to: str) -> None:
+    """Raise ``InputError`` for the first option that is set; they apply to something else."""
+    for option in filter(options.get, options):
+        raise InputError(f"--{option} applies to {applies_to}")
 
 
 def query(words: Words, name: str | None = None, *, language: str = "und") -> Query:
@@ -114,7 +124,7 @@ def as_vectors(vectors: Vectors, *, trusted: bool = False) -> KeyedVectors:
 
 def built_in(words: Words | None) -> bool:
     """Test whether this is the name of a built-in query, not a path."""
-    return isinstance(words, str) and Path(words).suffix not in WORD_FILES
+    return isinstance(words, str) and Path(words).suffix not in _WORD_FILES
 
 
 @contextmanager
@@ -154,3 +164,122 @@ def _write_words(words: Query | Mapping[str, object], path: Path, language: str)
         path.write_text(json.dumps(content, default=list), encoding="utf-8")
     except TypeError as error:
         raise InputError(f"words cannot be read ({error}); give lists of words") from None
+
+
+def as_names(names: str | Sequence[str]) -> list[str]:
+    """Return one name or several as a list. Raise ``InputError`` for another value."""
+    if not isinstance(names, str | Iterable):
+        raise InputError(f"{names!r} is not a name; give a name, or a list of names")
+    return [names] if isinstance(names, str) else list(names)
+
+
+def as_metrics(metrics: OwnMetric | Sequence[OwnMetric]) -> tuple[list[str], list[Any]]:
+    """Return the names of metrics, those of classes included, and the objects that are metrics."""
+    is_one = isinstance(metrics, str | type) or hasattr(metrics, "about")
+    names: list[str] = []
+    objects: list[Any] = []
+    for metric in [metrics] if is_one else as_names(metrics):
+        if isinstance(metric, str):
+            names.append(metric)
+        elif isinstance(metric, type):
+            names.append(register(metric))
+        else:
+            objects.append(metric)
+    return names, objects
+
+
+def as_dataframe(
+    table: InputTable, *, filter: str = "", labels: Sequence[str] = (), quoted: bool = True
+) -> pd.DataFrame:
+    """Read a table, or the result file of a harness (``read_answers``), from its path.
+
+    Of a result file, items without a value in a column of ``labels`` are left out and counted in
+    the notes. Named levels of an index become columns. ``quoted``: as in ``read_table``. Raises
+    ``InputError`` for another value or repeated columns.
+    """
+    from pandas import DataFrame
+
+    from biasbridge.extrinsic.logs import JSON_OBJECTS, detect_format, read_answers
+    from biasbridge.files.tables import index_as_columns, read_table, require_unique_columns
+
+    if isinstance(table, DataFrame):
+        table = index_as_columns(table)
+        require_unique_columns(map(str, table.columns), "the table")
+        return table if all(isinstance(x, str) for x in table) else table.rename(columns=str)
+    if not isinstance(table, str | PathLike):
+        raise InputError(f"{type(table).__name__} is no table; give a pandas table, or a path")
+    path = Path(table)
+    if filter or detect_format(path) not in ("", JSON_OBJECTS):
+        return _with_labels(read_answers(path, filter=filter), labels, str(path))
+    return read_table(path, lists="resampled", quoted=quoted)
+
+
+def _with_labels(table: pd.DataFrame, labels: Sequence[str], path: str) -> pd.DataFrame:
+    if (absent := [name for name in labels if name not in table]) and "expected" in table:
+        problem = f"{path} has no column {absent[0]!r}, for its answers are not of a few classes"
+        remedy = "for the share of right answers give --gold expected --pred correct --measures"
+        raise InputError(f"{problem}; {remedy} accuracy; columns: {', '.join(map(str, table))}")
+    if "task" in table and (n_tasks := table["task"].nunique()) > 1:
+        note = (
+            f"the items of {n_tasks} tasks together: {', '.join(map(str, table['task'].unique()))}"
+        )
+        table.attrs["notes"] = [*table.attrs["notes"], note]
+    missing = table[[name for name in labels if name in table]].isna().any(axis=1)
+    if missing.all():
+        raise InputError(f"{path}: no item has a value in each of the columns {', '.join(labels)}")
+    if missing.any():
+        note = f"{missing.sum()} of {len(table)} items are left out: no value in"
+        table.attrs["notes"] = [*table.attrs["notes"], f"{note} {' or '.join(labels)}"]
+    return table[~missing]
+
+
+def with_notes(table: pd.DataFrame, column: str) -> pd.DataFrame:
+    """Return the table with the distinct texts of a column as its notes."""
+    texts = map(str, table.get(column, []))
+    table.attrs["notes"] = [text for text in dict.fromkeys(texts) if text]
+    return table
+
+
+def use_folder(folder: str | PathLike[str] | None) -> None:
+    """Add the metrics and methods in the modules of a folder to those of this process.
+
+    Raises ``InputError`` for a folder that is missing, a module that cannot be imported, and a name
+    that the project has.
+    """
+    if folder is None:
+        return
+    if not Path(folder).is_dir():
+        raise InputError(f"no such folder: {folder}; give the one with your own modules")
+    from biasbridge.files.choice import METHODS, METRICS, choice_classes
+    from biasbridge.train.cli.choices import search_modules
+
+    search_modules([Path(folder)])
+    for group in (METRICS, METHODS):
+        for found in choice_classes(Path(folder), group):
+            register(found.load(), found.target)
+
+
+def register(cls: Any, target: str = "") -> str:
+    """Add a metric or a method to those of this process, and return its name."""
+    from biasbridge.debias.methods import METHODS as DEBIAS_METHODS
+    from biasbridge.files.choice import METHODS, METRICS, PROJECT, find_choice
+    from biasbridge.intrinsic.metric import Metric
+    from biasbridge.intrinsic.models.item_metric import ItemMetric
+    from biasbridge.intrinsic.registry import METRICS as VECTOR_METRICS
+    from biasbridge.intrinsic.registry import MODEL_METRICS
+
+    about = getattr(cls, "about", None)
+    name, group = (about.name, METRICS) if about else (getattr(cls, "name", ""), METHODS)
+    target = target or f"{cls.__module__}.{cls.__qualname__}"
+    if not about and not hasattr(cls, "acts_on"):
+        raise InputError(f"{target} is neither a metric nor a method; see docs/extending.md")
+    taken = find_choice([PROJECT], group, name)
+    if taken and taken.load() is not cls:
+        raise InputError(f"{target}: {name!r} is taken; choose another name")
+    if not about:
+        DEBIAS_METHODS.get(cls.acts_on, {})[name] = cls
+    elif issubclass(cls, Metric):
+        VECTOR_METRICS[name] = cls
+    elif issubclass(cls, ItemMetric):
+        MODEL_METRICS[name] = cls
+    return str(name)

@@ -1,10 +1,10 @@
-"""Bias metrics on language models: on likelihoods, encoded texts, and vectors of words."""
+"""The audit of language models: on likelihoods, encoded texts, and vectors of words."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,207 +31,195 @@ if TYPE_CHECKING:
     from biasbridge.intrinsic.models.items import ItemSource
     from biasbridge.intrinsic.score import Score
 
-MANY = 5  # tests of a metric, from which a sentence sums them up
+_MANY = 5  # tests of a metric, from which a sentence sums them up
 
 
-def audit_models(
-    models: Sequence[Any],
-    *,
-    items: str | None,
-    language: str | None,
-    limit: int | None,
-    **options: Any,
-) -> tuple[list[AuditedScore], list[str]]:
-    """Measure language models by :func:`audit_model`. Return the scores and notes.
+@dataclass(frozen=True)
+class ModelAudit:
+    """What is measured on language models: see :func:`biasbridge.audit`.
 
-    A model is called by the name of its folder, or by its path if two have the same name; one on a
-    hub as it was given.
+    ``own_metrics``: objects of the user. ``random_seed``: of random weights. ``in_chat``: texts are
+    answers in a chat template.
     """
-    paths = [str(model) if isinstance(model, str | PathLike) else None for model in models]
-    on_hub = [_find_on_hub(path) if path else None for path in paths]
-    short_names = [
-        Path(path).name if path and not hub else path
-        for path, hub in zip(paths, on_hub, strict=True)
-    ]
-    names = short_names if len(set(short_names)) == len(short_names) else paths
-    options |= {"items": items, "language": language, "limit": limit}
-    scores: list[AuditedScore] = []
-    for name, model, hub in zip(names, models, on_hub, strict=True):
-        if hub:
-            place = hub.snapshot or f"{hub.name}@{hub.commit}"
-            scores += audit_model(place, name=name, commit=hub.commit, **options)
-        else:
-            scores += audit_model(model, name=name, **options)
-    warning = f"limit={limit}: the numbers are of {limit} items of each set, no result to report"
-    notes = [warning] if limit else []
-    for hub in filter(None, on_hub):
-        cached = "; the hub did not answer, its copy in the cache was measured"
-        notes.append(f"{hub.name}: commit {hub.commit}{cached if hub.snapshot else ''}")
-    return scores, [*notes, *notes_on(scores, items, language), *adjusted_notes(scores)]
+
+    metrics: Sequence[str]
+    own_metrics: Sequence[Any]
+    queries: Sequence[str]
+    items: str | None
+    fillers: Sequence[str]
+    convention: str | None
+    language: str | None
+    layer: int
+    pooling: Pooling
+    random_seed: int | None
+    dtype: Dtype
+    device: str
+    batch_size: int | None
+    limit: int | None
+    in_chat: bool
+    resamples: int
+    seed: int
+
+    def measure(self, models: Sequence[Any]) -> tuple[list[AuditedScore], list[str]]:
+        """Measure the metrics of language models; by default all for models of their kind.
+
+        A model is called by the name of its folder, or by its path if two have the same name; one
+        on a hub as it was given. Return a score per model, metric, convention and item set, or part
+        of it, and notes. Raises ``InputError`` for an unknown name, a convention that no metric
+        has, unreadable items, slots without fillers, or a model that cannot be opened whole.
+        """
+        paths = [str(model) if isinstance(model, str | PathLike) else None for model in models]
+        on_hub = [_find_on_hub(path) if path else None for path in paths]
+        short_names = [
+            Path(path).name if path and not hub else path
+            for path, hub in zip(paths, on_hub, strict=True)
+        ]
+        names = short_names if len(set(short_names)) == len(short_names) else paths
+        scores: list[AuditedScore] = []
+        for name, model, hub in zip(names, models, on_hub, strict=True):
+            if hub:
+                place = hub.snapshot or f"{hub.name}@{hub.commit}"
+                scores += self._measure_model(place, name, hub.commit)
+            else:
+                scores += self._measure_model(model, name)
+        notes = []
+        if self.limit:
+            numbers = f"the numbers are of {self.limit} items of each set, no result to report"
+            notes.append(f"limit={self.limit}: {numbers}")
+        for hub in filter(None, on_hub):
+            cached = "; the hub did not answer, its copy in the cache was measured"
+            notes.append(f"{hub.name}: commit {hub.commit}{cached if hub.snapshot else ''}")
+        notes += _item_notes(scores, self.items if not self.language else None)
+        return scores, [*notes, *_adjusted_notes(scores)]
+
+    def _measure_model(
+        self, model: AnyModel, name: str | None, commit: str = ""
+    ) -> list[AuditedScore]:
+        metrics, limit, of_items = self.metrics, self.limit, self._item_metric_names()
+        own_items = self._own_items()
+        if own_items:  # fails early, before a model is opened
+            _require_fillers(own_items, metrics or list(MODEL_METRICS))
+        source = named_items(self.queries) if self.queries else own_items
+        if limit and (of_words := [name for name in metrics if name not in MODEL_METRICS]):
+            raise InputError(
+                f"limit={limit} is of items; {of_words[0]} measures words: leave it out"
+            )
+        must_predict = self._takes_all or any(
+            MODEL_METRICS[name].needs == "model" for name in of_items
+        )
+        opened = open_model(
+            model,
+            device=self.device,
+            dtype=self.dtype,
+            random_seed=self.random_seed,
+            must_predict=must_predict,
+        )
+        opened = opened.with_options(batch_size=self.batch_size, in_chat=self.in_chat)
+        opened = replace(opened, name=name or opened.name)
+        encoder = Encoder(opened, layer=self.layer, pooling=self.pooling)
+        model_kind = opened.kind if self.random_seed is None else "random"
+        audited: list[AuditedScore] = []
+        if of_items or self.own_metrics or self._takes_all:
+            audited += self._item_scores(encoder, model_kind, of_items, source)
+        if word_metric_names := [name for name in metrics if name in METRICS]:
+            word_metrics = choose_metrics(
+                word_metric_names,
+                queries=self.queries,
+                convention=self.convention,
+                language=self.language or "en",
+                resamples=self.resamples,
+            )
+            vectors = _word_vectors_of(encoder, word_metrics)
+            word_scores = audit_vectors(vectors, word_metrics, seed=self.seed)
+            audited += [AuditedScore(opened.name, *row, model_kind) for row in word_scores]
+        if not audited:
+            raise InputError(self._no_scores_message())
+        facts = {"commit": commit, "limit": limit, "device": opened.device.replace("cpu", "")}
+        texts = [f"{name}={value}" for name, value in facts.items() if value]
+        numbers = "" if opened.dtype == "float32" else f"dtype={opened.dtype}"
+        return [
+            row._replace(
+                score=row.score._replace(settings="; ".join(filter(None, settings))),
+                architecture=opened.architecture,
+            )
+            for row in audited
+            for settings in [(row.score.settings or numbers, *texts)]
+        ]
+
+    @property
+    def _takes_all(self) -> bool:
+        """Whether the user named no metric."""
+        return not self.metrics and not self.own_metrics
+
+    def _item_metric_names(self) -> list[str]:
+        every_metric = {**MODEL_METRICS, **METRICS}
+        for name in self.metrics:
+            if name not in every_metric:
+                choices = f"{nearest(name, every_metric)}; there are {', '.join(every_metric)}"
+                raise InputError(f"unknown metric {name!r}{choices}")
+        return [name for name in self.metrics if name in MODEL_METRICS]
+
+    def _own_items(self) -> ItemSource | None:
+        items, fillers = self.items, self.fillers
+        if items and self.queries:
+            listed = ", ".join(self.queries)
+            raise InputError(f"give items={items!r} or queries ({listed}), not both")
+        if fillers and not items:
+            raise InputError(
+                f"fillers {', '.join(fillers)} are for the slots of items: give --items"
+            )
+        return user_items(items, self.language, fillers) if items else None
+
+    def _item_scores(
+        self, encoder: Encoder, model_kind: str, names: Sequence[str], source: ItemSource | None
+    ) -> list[AuditedScore]:
+        """Measure the metrics on items; all those that apply to the model if none is named."""
+        opened, takes_all = encoder.opened, self._takes_all
+        metrics = [*self._metrics(list(MODEL_METRICS) if takes_all else names, source)]
+        metrics += self.own_metrics
+        item_sets = [items for source in {m.items for m in metrics} for items in source.load()]
+        languages = {items.name: gender_words(items) for items in item_sets}
+        audited: list[AuditedScore] = []
+        for metric in metrics:
+            if metric.needs == "model" and opened.kind == "encoder" and takes_all:
+                continue  # an encoder has no likelihoods
+            model = encoder if metric.needs == "encoder" else opened
+            for row in metric.score_with_singles(model, seed=self.seed):
+                # The certificate is of two groups; parts of such a metric compare more
+                is_of_two = not (row[0].part and isinstance(metric, TermMetric))
+                language = languages[row[0].query] if is_of_two else ""
+                audited.append(AuditedScore(opened.name, *row, model_kind, language))
+        return audited
+
+    def _metrics(self, names: Sequence[str], items: ItemSource | None) -> Iterable[ItemMetric]:
+        """Yield each metric by convention, on ``items`` or on its default ones, the first
+        ``limit``. One that the user named is not skipped for items of another form.
+        """
+        for name in names:
+            metric = MODEL_METRICS[name]
+            source = items or named_items(metric.about.asks, available_only=self._takes_all)
+            is_unfit = items and self._takes_all and not _takes_any(metric, items)
+            if not source.load() or is_unfit:
+                continue
+            source = FirstItems(source, self.limit) if self.limit else source
+            for convention_name in select_conventions(metric, self.convention):
+                yield metric.by_convention(convention_name, items=source)
+
+    def _no_scores_message(self) -> str:
+        names = ", ".join(self.metrics) or "any metric of a language model"
+        if not self.convention:
+            return f"no items for {names}; give --items FILE.csv, or --query NAME"
+        classes = [MODEL_METRICS[name] for name in self.metrics if name in MODEL_METRICS]
+        conventions = dict.fromkeys(
+            name for metric in classes or MODEL_METRICS.values() for name in metric.conventions()
+        )
+        choices = f"{nearest(self.convention, conventions)}; there are {', '.join(conventions)}"
+        return f"{names} has no convention {self.convention!r}{choices}"
 
 
 def _find_on_hub(path: str) -> HubModel | None:
     is_local = path.startswith(PACKAGE) or is_folder(path)
     return None if is_local else find_commit(path)
-
-
-def audit_model(
-    model: AnyModel,
-    *,
-    metrics: Sequence[str] = (),
-    queries: Sequence[str] = (),
-    items: str | None = None,
-    fillers: Sequence[str] = (),
-    convention: str | None = None,
-    language: str | None = None,
-    layer: int = -1,
-    pooling: Pooling = "mean",
-    random_seed: int | None = None,
-    name: str | None = None,
-    device: str = "cpu",
-    dtype: Dtype = "float32",
-    batch_size: int | None = None,
-    limit: int | None = None,
-    in_chat: bool = False,
-    commit: str = "",
-    resamples: int = 0,
-    seed: int = 0,
-) -> list[AuditedScore]:
-    """Measure the metrics of a language model.
-
-    Parameters
-    ----------
-    model, random_seed, device, dtype
-        See ``open_model``.
-    batch_size, in_chat
-        See ``LanguageModel``.
-    limit, commit
-        Items of each set that are measured (None: all); of a model on a hub. Settings name both.
-    metrics
-        Names; by default all that measure models of this kind.
-    queries
-        Names of item sets; for metrics on word vectors, of queries.
-    items, fillers
-        A file of your own items, and what fills its slots (``["he/she"]``) instead of the default
-        of its language.
-    convention
-        Name, or ``"all"``.
-    layer, pooling
-        Of the encoder, if the convention does not set them; a word is the mean of its tokens.
-    name
-        Of the model in the table.
-    resamples
-        Of words, for metrics on word vectors; metrics on items always have intervals.
-
-    Returns
-    -------
-    list of AuditedScore
-        One per metric, convention and item set, or part of it.
-
-    Raises
-    ------
-    InputError
-        An unknown name, a convention that no metric has, unreadable items, slots without fillers,
-        or a model that cannot be opened whole.
-    """
-    _require_known(metrics)
-    own_items = _own_items(items, queries, fillers, language)
-    if own_items:  # fails early, before a model is opened
-        _require_fillers(own_items, metrics or list(MODEL_METRICS))
-    source = named_items(queries) if queries else own_items
-    of_items = [name for name in metrics if name in MODEL_METRICS]
-    if limit and (of_words := [name for name in metrics if name not in MODEL_METRICS]):
-        raise InputError(f"limit={limit} is of items; {of_words[0]} measures words: leave it out")
-    opened = open_model(
-        model,
-        device=device,
-        dtype=dtype,
-        random_seed=random_seed,
-        must_predict=not metrics or any(MODEL_METRICS[name].needs == "model" for name in of_items),
-    )
-    opened = opened.with_options(batch_size=batch_size, in_chat=in_chat)
-    opened = replace(opened, name=name or opened.name)
-    encoder = Encoder(opened, layer=layer, pooling=pooling)
-    model_kind = opened.kind if random_seed is None else "random"
-    audited: list[AuditedScore] = []
-    if of_items or not metrics:
-        audited += _item_scores(encoder, model_kind, of_items, source, convention, limit, seed)
-    if word_metric_names := [name for name in metrics if name in METRICS]:
-        word_metrics = choose_metrics(
-            word_metric_names,
-            queries=queries,
-            convention=convention,
-            language=language or "en",
-            resamples=resamples,
-        )
-        vectors = word_vectors_of(encoder, word_metrics)
-        word_scores = audit_vectors(vectors, word_metrics, seed=seed)
-        audited += [AuditedScore(opened.name, *row, model_kind) for row in word_scores]
-    if not audited:
-        raise InputError(_no_scores_message(metrics, convention))
-    facts = {"commit": commit, "limit": limit, "device": opened.device.replace("cpu", "")}
-    texts = [f"{name}={value}" for name, value in facts.items() if value]
-    numbers = "" if opened.dtype == "float32" else f"dtype={opened.dtype}"
-    return [
-        row._replace(
-            score=row.score._replace(settings="; ".join(filter(None, settings))),
-            architecture=opened.architecture,
-        )
-        for row in audited
-        for settings in [(row.score.settings or numbers, *texts)]
-    ]
-
-
-def _require_known(metrics: Sequence[str]) -> None:
-    every_metric = {**MODEL_METRICS, **METRICS}
-    for metric_name in metrics:
-        if metric_name not in every_metric:
-            choices = f"{nearest(metric_name, every_metric)}; there are {', '.join(every_metric)}"
-            raise InputError(f"unknown metric {metric_name!r}{choices}")
-
-
-def _own_items(
-    items: str | None, queries: Sequence[str], fillers: Sequence[str], language: str | None
-) -> ItemSource | None:
-    if items and queries:
-        raise InputError(f"give items={items!r} or queries ({', '.join(queries)}), not both")
-    if fillers and not items:
-        raise InputError(f"fillers {', '.join(fillers)} are for the slots of items: give --items")
-    return user_items(items, language, fillers) if items else None
-
-
-def _item_scores(
-    encoder: Encoder,
-    model_kind: str,
-    names: Sequence[str],
-    source: ItemSource | None,
-    convention: str | None,
-    limit: int | None,
-    seed: int,
-) -> list[AuditedScore]:
-    """Measure the metrics on items; all those that apply to the model if none is named."""
-    opened = encoder.opened
-    are_requested = bool(names)
-    metrics = list(
-        _metrics(
-            names or list(MODEL_METRICS), source, convention, limit, are_requested=are_requested
-        )
-    )
-    item_sets = [items for source in {m.items for m in metrics} for items in source.load()]
-    languages = {items.name: gender_words(items) for items in item_sets}
-    audited: list[AuditedScore] = []
-    for metric in metrics:
-        if metric.needs == "model" and opened.kind == "encoder" and not are_requested:
-            continue  # an encoder has no likelihoods
-        rows = metric.score_with_singles(
-            encoder if metric.needs == "encoder" else opened, seed=seed
-        )
-        for row in rows:
-            # The certificate is of two groups; parts of such a metric compare more
-            is_of_two = not (row[0].part and isinstance(metric, TermMetric))
-            language = languages[row[0].query] if is_of_two else ""
-            audited.append(AuditedScore(opened.name, *row, model_kind, language))
-    return audited
 
 
 def _require_fillers(source: ItemSource, metrics: Sequence[str]) -> None:
@@ -243,7 +231,7 @@ def _require_fillers(source: ItemSource, metrics: Sequence[str]) -> None:
             raise InputError(problem)
 
 
-def notes_on(audited: Sequence[AuditedScore], items: str | None, language: str | None) -> list[str]:
+def _item_notes(audited: Sequence[AuditedScore], items: str | None) -> list[str]:
     """Return the language assumed for ``items``, comparisons between texts, and lost items."""
     notes = []
     first_parts: dict[tuple[str, ...], Score] = {}
@@ -251,7 +239,7 @@ def notes_on(audited: Sequence[AuditedScore], items: str | None, language: str |
         key = (row.vectors, row.score.metric, row.score.convention, row.score.query)
         first_parts.setdefault(key, row.score)
     for score in first_parts.values():
-        if items and not language:
+        if items:
             notes.append(
                 f"{items}: assuming language {score.language!r}; give another if it is not"
             )
@@ -265,7 +253,7 @@ def notes_on(audited: Sequence[AuditedScore], items: str | None, language: str |
     return list(dict.fromkeys(notes))
 
 
-def adjusted_notes(audited: Sequence[AuditedScore]) -> list[str]:
+def _adjusted_notes(audited: Sequence[AuditedScore]) -> list[str]:
     """Return a sentence for each metric with many tests: how many remain after Holm's adjustment,
     and which score is furthest from the unbiased value.
 
@@ -291,37 +279,15 @@ def adjusted_notes(audited: Sequence[AuditedScore]) -> list[str]:
             _, convention, query, part, value, *_ = furthest.score
             labels = (furthest.vectors, query, part, convention.replace("default", ""))
             note += f"; the furthest: {' '.join(filter(None, labels))}, {value:.3g}"
-        notes += [note] if len(rows) >= MANY else []
+        notes += [note] if len(rows) >= _MANY else []
     return notes
-
-
-def _metrics(
-    names: Sequence[str],
-    items: ItemSource | None,
-    convention: str | None,
-    limit: int | None,
-    *,
-    are_requested: bool,
-) -> Iterable[ItemMetric]:
-    """Yield each metric by convention, on ``items`` or on its default ones, the first ``limit``.
-
-    ``are_requested``: the user named the metrics, so none is skipped for items of another form.
-    """
-    for name in names:
-        metric = MODEL_METRICS[name]
-        source = items or named_items(metric.about.asks, available_only=not are_requested)
-        if not source.load() or (items and not are_requested and not _takes_any(metric, items)):
-            continue
-        source = FirstItems(source, limit) if limit else source
-        for convention_name in select_conventions(metric, convention):
-            yield metric.by_convention(convention_name, items=source)
 
 
 def _takes_any(metric: type[ItemMetric], source: ItemSource) -> bool:
     return any(not metric.reason_against(items) for items in source.load())
 
 
-def word_vectors_of(encoder: Encoder, metrics: Sequence[Metric]) -> KeyedVectors:
+def _word_vectors_of(encoder: Encoder, metrics: Sequence[Metric]) -> KeyedVectors:
     """Encode each word of the metrics' queries alone."""
     from biasbridge.train.subjects.language_model import template_contexts, word_vectors
 
@@ -334,15 +300,3 @@ def word_vectors_of(encoder: Encoder, metrics: Sequence[Metric]) -> KeyedVectors
         for spelling in ((word, word.lower()) if metric.case == "lower" else (word,))
     }
     return word_vectors(encoder, template_contexts([*words], ["{}"]), layer=encoder.layer)
-
-
-def _no_scores_message(metrics: Sequence[str], convention: str | None) -> str:
-    names = ", ".join(metrics) or "any metric of a language model"
-    if not convention:
-        return f"no items for {names}; give --items FILE.csv, or --query NAME"
-    metric_classes = [MODEL_METRICS[name] for name in metrics if name in MODEL_METRICS]
-    conventions = dict.fromkeys(
-        name for metric in metric_classes or MODEL_METRICS.values() for name in metric.conventions()
-    )
-    choices = f"{nearest(convention, conventions)}; there are {', '.join(conventions)}"
-    return f"{names} has no convention {convention!r}{choices}"

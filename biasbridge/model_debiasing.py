@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from os import PathLike
@@ -34,30 +34,32 @@ if TYPE_CHECKING:
     from biasbridge.intrinsic.score import Score
     from biasbridge.intrinsic.words import Query
 
-EVERY, WITH_HEAD = ("masked", "causal", "encoder"), ("masked", "causal")
+_EVERY, _WITH_HEAD = ("masked", "causal", "encoder"), ("masked", "causal")
 # Metrics that compare models before and after, with the kinds of models that have them
-COMPARED: Mapping[str, tuple[str, ...]] = {
-    "seat": EVERY,
-    "probe": EVERY,
-    "sts_b": EVERY,
-    "neutral_loss": WITH_HEAD,
+_COMPARED: Mapping[str, tuple[str, ...]] = {
+    "seat": _EVERY,
+    "probe": _EVERY,
+    "sts_b": _EVERY,
+    "neutral_loss": _WITH_HEAD,
     "lpbs": ("masked",),
     "next_word": ("causal",),
 }
-ITEM_SETS = {"seat": ("seat6b", "seat8")}  # instead of all default sets of a metric
+_ITEM_SETS = {"seat": ("seat6b", "seat8")}  # instead of all default sets of a metric
 
 
 @dataclass(frozen=True)
 class ModelErasure:
     """A language model, its encodings, and an eraser fitted on them, for any dose.
 
-    place: where the model was loaded from; None if the caller opened it.
+    place: where the model was loaded from; None if the caller opened it. goal: the score that the
+    dose reaches, if one was asked for.
     """
 
     method: LinearEraser
     encoder: Encoder
     eraser: Eraser
     place: Place | None
+    goal: Goal[ItemMetric] | None = None
 
     @classmethod
     def fit(
@@ -103,10 +105,11 @@ class ModelErasure:
 
         ways = goal.ways(score_at(0.0), directed=False)
         method = self.method.with_dose(dose_for_goal(score_at, goal, ways))
-        return replace(self, method=method, eraser=self.eraser.at(signed_dose(method)))
+        return replace(self, method=method, eraser=self.eraser.at(signed_dose(method)), goal=goal)
 
-    def compared(self, metrics: Iterable[ItemMetric]) -> pd.DataFrame:
-        """Compare the scores before and after."""
+    def compared(self) -> pd.DataFrame:
+        """Compare the score of the goal, and the usual ones of such a model, before and after."""
+        metrics = [*([self.goal.metric] if self.goal else []), *_usual_metrics(self.encoder.opened)]
         return compare(
             (self.scores(metric, 0.0), self.scores(metric, self.method.dose)) for metric in metrics
         )
@@ -175,12 +178,12 @@ def model_goal(text: str) -> Goal[ItemMetric]:
     return Goal(metric, target.query, target.value)
 
 
-def usual_metrics(opened: LanguageModel) -> list[ItemMetric]:
+def _usual_metrics(opened: LanguageModel) -> list[ItemMetric]:
     """Return the metrics of bias and of utility whose items are available for this model."""
     metrics = []
-    for name, model_kinds in COMPARED.items():
+    for name, model_kinds in _COMPARED.items():
         if name in MODEL_METRICS and opened.kind in model_kinds:
             metric = MODEL_METRICS[name]
-            source = named_items(ITEM_SETS.get(name, metric.about.asks), available_only=True)
+            source = named_items(_ITEM_SETS.get(name, metric.about.asks), available_only=True)
             metrics += [metric.by_convention(items=source)] if source.load() else []
     return metrics

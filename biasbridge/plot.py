@@ -4,7 +4,6 @@ saves them.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from biasbridge.files import InputError
@@ -119,19 +118,14 @@ def change(folder: str | PathLike[str]) -> alt.TopLevelMixin:
     """
     from biasbridge.analysis.answer import declared
     from biasbridge.analysis.change_chart import change_chart, change_data
-    from biasbridge.analysis.correlate import correlate_slices
-    from biasbridge.analysis.declaration import Declaration
-    from biasbridge.analysis.joined import join_points
-    from biasbridge.analysis.tables import read_tables
+    from biasbridge.commands.correlate import StudyResults
 
-    folder = Path(folder)
-    declaration = Declaration.of(folder)
-    joined = join_points(read_tables(folder), declaration.utility)
-    results = declared(correlate_slices(joined, declaration))
+    study = StudyResults.read(folder)
+    results, smallest_change = declared(study.correlate()), study.declared.smallest_change
     if not results:
         raise InputError(f"{folder} holds no declared test; name a measure in study.confirmatory")
-    data = change_data(joined, results, declaration.smallest_change)
-    return change_chart(data, results, declaration.smallest_change)
+    data = change_data(study.joined, results, smallest_change)
+    return change_chart(data, results, smallest_change)
 
 
 def scatter(

@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 import re
-import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from biasbridge.bbq_scores import bbq
+from biasbridge.command_line import command_text
+from biasbridge.commands.bbq import bbq
+from biasbridge.commands.gaps import gaps
 from biasbridge.files import InputError
 from biasbridge.files.language import UNDETERMINED, find_joined, guess_language, name_key
 from biasbridge.files.tables import JSON_LINES, SEP_LINE, read_table, table_suffix
 from biasbridge.files.text import open_binary
-from biasbridge.group_gaps import gaps
-from biasbridge.input_tables import as_dataframe
-from biasbridge.post_columns import GROUP_NAMES, LABEL_NAMES, TEXT_NAMES
+from biasbridge.inputs import as_dataframe
+from biasbridge.user_data import GROUP_NAMES, LABEL_NAMES, TEXT_NAMES
 
-HEAD = 1 << 16  # bytes of a file searched for field names
+_HEAD = 1 << 16  # bytes of a file searched for field names
 # Columns of predictions; the first is that of biasbridge gaps, and of what biasbridge predict adds
-PREDICTIONS = ("prediction", "predicted", "pred", "y_pred", "yhat", "predicted_label")
-DEFAULTS = {"gold": "label", "pred": PREDICTIONS[0], "group": "group"}
+_PREDICTIONS = ("prediction", "predicted", "pred", "y_pred", "yhat", "predicted_label")
+_DEFAULTS = {"gold": "label", "pred": _PREDICTIONS[0], "group": "group"}
 BINARY = {"0", "1", "true", "false"}
-MAX_GROUPS = 25  # values of a field that may be groups
+_MAX_GROUPS = 25  # values of a field that may be groups
 
 
 class Collection(NamedTuple):
@@ -39,9 +39,9 @@ class Collection(NamedTuple):
     kind: str = ""
 
 
-BEGIN = re.compile(r"^#\s*begin document", re.MULTILINE)
-MODELS = "items for language models"
-OWN_SLOTS = {"text", "group", "term"}  # posts have these and a label
+_BEGIN = re.compile(r"^#\s*begin document", re.MULTILINE)
+_MODELS = "items for language models"
+_OWN_SLOTS = {"text", "group", "term"}  # posts have these and a label
 COLLECTIONS = (
     Collection(
         "HateXplain (Mathew et al., 2021)",
@@ -60,16 +60,16 @@ COLLECTIONS = (
         "posts; label hd: an assault on human dignity",
         "posts",
     ),
-    Collection("BEC-Pro (Bartl et al., 2020)", {"Sent_TM", "Prof_Gender"}, MODELS, "items"),
+    Collection("BEC-Pro (Bartl et al., 2020)", {"Sent_TM", "Prof_Gender"}, _MODELS, "items"),
     Collection(
         "HONEST (Nozza et al., 2021)",
         {"template_masked", "identity"},
         "items for masked language models (disco); the lexicon of its own score is not read",
         "items",
     ),
-    Collection("CrowS-Pairs (Nangia et al., 2020)", {"sent_more", "sent_less"}, MODELS, "items"),
-    Collection("a table of pairs", {"stereo", "anti"}, MODELS, "items"),
-    Collection("a table of slots", OWN_SLOTS, MODELS, "items"),
+    Collection("CrowS-Pairs (Nangia et al., 2020)", {"sent_more", "sent_less"}, _MODELS, "items"),
+    Collection("a table of pairs", {"stereo", "anti"}, _MODELS, "items"),
+    Collection("a table of slots", _OWN_SLOTS, _MODELS, "items"),
 )
 
 
@@ -78,7 +78,7 @@ def recognise(path: Path) -> Collection | None:
     names = _field_names(path) if path.is_file() else set()
     is_of_posts = not names.isdisjoint({*LABEL_NAMES})
     collections = (collection for collection in COLLECTIONS if collection.fields <= names)
-    return next((x for x in collections if not (is_of_posts and x.fields <= OWN_SLOTS)), None)
+    return next((x for x in collections if not (is_of_posts and x.fields <= _OWN_SLOTS)), None)
 
 
 def is_result_file(path: Path) -> bool:
@@ -94,13 +94,13 @@ def describe_predictions(path: Path) -> str:
     The command has run. Raises ``InputError`` as it does, and where no column is recognised.
     """
     names = _field_names(path) if path.is_file() else set()
-    pred = next((name for name in PREDICTIONS if name in names), "")
+    pred = next((name for name in _PREDICTIONS if name in names), "")
     if not pred:
         return ""
     table = as_dataframe(path)
     columns = [str(name) for name in table if str(name) != pred]
     gold = next((name for name in LABEL_NAMES if name in columns), "")
-    few = [name for name in columns if 1 < table[name].map(str).nunique() <= MAX_GROUPS]
+    few = [name for name in columns if 1 < table[name].map(str).nunique() <= _MAX_GROUPS]
     labels = {*map(name_key, table[pred].dropna())}
     keys = {name: {*map(name_key, table[name].dropna())} for name in few}
     alike = (name for name in few if keys[name] <= labels or labels <= keys[name])
@@ -111,22 +111,13 @@ def describe_predictions(path: Path) -> str:
         problem = f"{path}: no column is recognised as the {'group' if gold else 'label'}"
         raise InputError(f"{problem}; name it by --gold and --group to biasbridge gaps")
     options: dict[str, Any] = {"gold": gold, "pred": pred, "group": group}
-    options = {role: name for role, name in options.items() if name != DEFAULTS[role]}
+    options = {role: name for role, name in options.items() if name != _DEFAULTS[role]}
     if not {*map(str.lower, map(name_key, table[gold].dropna()))} <= BINARY:
         options["multiclass"] = True
     if joined := find_joined({*map(str, table[group].dropna())}):
         options["group_sep"] = joined[2].replace("\n", "\\n")
     gaps(table, **options)
-    return f"{path}: predictions; to measure gaps: {gaps_command(path, options)}"
-
-
-def gaps_command(path: Path, options: Mapping[str, Any]) -> str:
-    """Return the command with these options of ``biasbridge.gaps``."""
-    words = ["biasbridge", "gaps", str(path)]
-    for name, value in options.items():
-        flag = f"--{name.replace('_', '-')}"
-        words += [flag] if value is True else [flag, value]
-    return shlex.join(words)
+    return f"{path}: predictions; to measure gaps: {command_text('gaps', path, **options)}"
 
 
 def describe_bbq(path: Path) -> str:
@@ -139,8 +130,7 @@ def describe_bbq(path: Path) -> str:
         with suppress(InputError):
             rows = bbq(path, answer=name or None)
             if rows["n"].sum() > rows["n_unmatched"].sum():
-                option = f" --answer {shlex.quote(name)}" if name else ""
-                return f"to use it: biasbridge bbq {shlex.quote(str(path))}{option}"
+                return f"to use it: {command_text('bbq', path, answer=name)}"
     return "to score a model, write its answers into a column answer"
 
 
@@ -158,13 +148,12 @@ def describe_answers(path: Path) -> list[str]:
     columns = items.drop(columns=[*OWN_COLUMNS], errors="ignore").select_dtypes(exclude="float")
     counts = {str(name): columns[name].dropna().map(str).nunique() for name in columns}
     groups = [
-        name for name, count in counts.items() if 1 < count <= min(MAX_GROUPS, len(items) / 2)
+        name for name, count in counts.items() if 1 < count <= min(_MAX_GROUPS, len(items) / 2)
     ]
     listed = ", ".join(f"{name} ({counts[name]})" for name in groups)
     lines.append(f"fields with few values, for --group: {listed or 'none'}")
-    quoted = shlex.quote(str(path))
     if {"question_polarity", "context_condition"} <= {*items} or "bbq" in facts["task"].lower():
-        lines.append(f"to score the answers to BBQ: biasbridge bbq {quoted}")
+        lines.append(f"to score the answers to BBQ: {command_text('bbq', path)}")
     options: dict[str, Any] = {}
     has_classes = "label" in items and items["label"].nunique() > 1
     if not has_classes:
@@ -178,7 +167,7 @@ def describe_answers(path: Path) -> list[str]:
         with suppress(InputError):
             gaps(path, group=group, **options)
             what = "gaps" if has_classes else "gaps of accuracy"
-            command = gaps_command(path, {"group": group, **options})
+            command = command_text("gaps", path, group=group, **options)
             return [*lines, f"to measure {what}: {command}"]
     return lines
 
@@ -187,23 +176,24 @@ def are_documents(path: Path) -> bool:
     """Return whether a file holds documents with clusters of coreference."""
     if not path.is_file():
         return False
-    return {"sentences", "clusters"} <= _field_names(path) or bool(BEGIN.search(_head(path)))
+    return {"sentences", "clusters"} <= _field_names(path) or bool(_BEGIN.search(_head(path)))
 
 
 def describe_documents(paths: Sequence[Path]) -> str:
     """Return the command that scores the second file of documents against the first."""
     if len(paths) != 2:
         return f"{paths[0]}: documents; to score clusters, give two files: true ones first"
-    return f"to score {paths[1]}: {shlex.join(['biasbridge', 'coreference', *map(str, paths)])}"
+    return f"to score {paths[1]}: {command_text('coreference', *paths)}"
 
 
 def audit_command(model: Path | str, *items: Path, language: str | None = None) -> str:
     """Return the command that audits a model, with items in the given or guessed language."""
-    options = [word for path in items for word in ("--items", str(path))]
+    options: dict[str, Any] = {}
     if items:
         language = language or guess_language(re.findall(r"\w+", _head(items[0]).lower()))
-        options += [] if language in (UNDETERMINED, "en") else ["--language", language]
-    return shlex.join(["biasbridge", "audit", str(model), *options])
+        known = {} if language in (UNDETERMINED, "en") else {"language": language}
+        options = {"items": items, **known}
+    return command_text("audit", model, **options)
 
 
 def _field_names(path: Path) -> set[str]:
@@ -218,4 +208,4 @@ def _field_names(path: Path) -> set[str]:
 
 def _head(path: Path) -> str:
     with open_binary(path) as content:
-        return content.read(HEAD).decode("utf-8", "ignore")
+        return content.read(_HEAD).decode("utf-8", "ignore")

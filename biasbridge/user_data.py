@@ -1,8 +1,11 @@
-"""User data, recognised by content (posts, corpus, words, vectors), and the settings of a run."""
+"""User data, recognised by content (posts, corpus, words, vectors), and the settings of a run.
+
+The columns of a table of posts, and the pair of groups compared, are guessed by name and content.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
@@ -11,21 +14,59 @@ from typing import TYPE_CHECKING
 
 from biasbridge.files import InputError, read_lines
 from biasbridge.files.language import UNDETERMINED, guess_language
-from biasbridge.files.tables import JSON_LINES, SEPARATORS, read_table, table_suffix
+from biasbridge.files.tables import (
+    JSON_LINES,
+    SEPARATORS,
+    read_table,
+    require_columns,
+    table_suffix,
+)
 from biasbridge.files.text import open_plain
 from biasbridge.files.vector_files import find_registered
 from biasbridge.intrinsic.words import Query, read_wordsets
-from biasbridge.post_columns import classes, find_columns, guess_pair
-from biasbridge.published_collections import recognise
 
 if TYPE_CHECKING:
-    from argparse import Namespace
-
     import pandas as pd
     from gensim.models import KeyedVectors
 
 Settings = dict[str, str | float | list[str]]
 LOOKED_AT = 20_000  # lines of a corpus, words of vectors
+TEXT_NAMES = ("text", "texto", "tweet", "post", "comment", "comment_text", "sentence")
+LABEL_NAMES = (
+    *("label", "class", "hateful", "hate", "odio", "hs", "toxic", "etiqueta", "hd"),
+    *("label_gold", "gold_label", "gold", "y_true", "target"),
+)
+GROUP_NAMES = (
+    *("group", "grupo", "gender", "identity", "target_group", "group_gold", "gold_group"),
+    "target",
+)
+_AMBIGUOUS = "target"  # the label if it holds 0 and 1, else the group
+BINARY = {"0", "1", "0.0", "1.0", "True", "False"}
+# The first is privileged: the gap is positive where the second fares worse
+_PAIRS = (
+    ("male", "female"),
+    ("man", "woman"),
+    ("men", "women"),
+    ("m", "f"),
+    ("hombre", "mujer"),
+    ("hombres", "mujeres"),
+    ("masculino", "femenino"),
+    ("local", "migrant"),
+)
+
+
+@dataclass(frozen=True)
+class DataOptions:
+    """What the user says of the data; by default all is guessed. See :func:`check`."""
+
+    text: str | None = None
+    label: str | None = None
+    positive: Sequence[str] = ()
+    group: str | None = None
+    privileged: str | None = None
+    unprivileged: str | None = None
+    language: str | None = None
+    trusted: bool = False
 
 
 @dataclass
@@ -105,10 +146,10 @@ class Data:
         return settings
 
 
-def read_data(args: Namespace) -> Data:
+def read_data(paths: Iterable[Path], options: DataOptions) -> Data:
     """Read every file by its kind. Raise ``InputError`` for other files and two of one kind."""
-    data = Data(trusted=args.trusted)
-    for path in args.data:
+    data = Data(trusted=options.trusted)
+    for path in paths:
         kind = kind_of(path)
         if kind in data.paths:
             sweep = f", and both to the run: embedding.path={data.paths[kind]},{path}"
@@ -118,7 +159,7 @@ def read_data(args: Namespace) -> Data:
     if (words := data.paths.get("words")) is not None:
         data.queries = list(read_wordsets(words).queries.values())
     if (posts := data.paths.get("posts")) is not None:
-        _read_posts(data, args, posts)
+        _read_posts(data, options, posts)
     if (corpus := data.paths.get("corpus")) is not None:
         lines = read_lines(corpus)
         data.sample = list(islice(lines, LOOKED_AT))
@@ -126,19 +167,19 @@ def read_data(args: Namespace) -> Data:
     if (vectors := data.paths.get("vectors")) is not None:
         from biasbridge.files.vectors import read_vectors  # loads gensim
 
-        data.vectors = read_vectors(vectors, trusted=args.trusted)
-    data.has_given_language = args.language is not None
-    data.language = args.language or _language(data)
+        data.vectors = read_vectors(vectors, trusted=options.trusted)
+    data.has_given_language = options.language is not None
+    data.language = options.language or _language(data)
     return data
 
 
-def _read_posts(data: Data, args: Namespace, path: Path) -> None:
+def _read_posts(data: Data, options: DataOptions, path: Path) -> None:
     data.posts = read_table(path)
     if not len(data.posts):
         raise InputError(f"{path} holds no posts")
-    data.columns = find_columns(data.posts, args, path)
-    data.positive = args.positive
-    pair = args.privileged, args.unprivileged
+    data.columns = _find_columns(data.posts, options, path)
+    data.positive = list(options.positive)
+    pair = options.privileged, options.unprivileged
     if any(pair) and not (pair[0] and pair[1] and data.groups):
         column = "" if data.groups else " and with --group, the column of the groups"
         raise InputError(f"--privileged and --unprivileged go together{column}; give both")
@@ -152,6 +193,8 @@ def kind_of(path: Path) -> str:
     if path.is_dir() or find_registered(path):
         return "vectors"
     open_plain(path).close()
+    from biasbridge.published_collections import recognise
+
     if collection := recognise(path):
         if collection.kind != "posts":
             raise InputError(f"{path} is {collection.name}, {collection.use}; leave it out")
@@ -205,3 +248,80 @@ def _language(data: Data) -> str:
     languages = guess_languages(data)
     kinds = (kind for kind in ("posts", "corpus", "words", "vectors") if kind in languages)
     return next((languages[kind] for kind in kinds), UNDETERMINED)
+
+
+def _find_columns(posts: pd.DataFrame, options: DataOptions, path: Path) -> dict[str, str]:
+    """Return columns by role, given or guessed by name. Raise ``InputError`` for unknown ones."""
+    given = {"text": options.text, "label": options.label, "group": options.group}
+    require_columns(posts, filter(None, given.values()), str(path))
+    columns: dict[str, str] = {}
+    for role, column in given.items():
+        if column in columns.values():
+            other_role = next(name for name in columns if columns[name] == column)
+            raise InputError(f"--{other_role} and --{role} are both {column!r}; name two columns")
+        columns |= {role: column} if column else {}
+    for role, guess in (("label", _guess_label), ("group", _guess_group), ("text", guess_text)):
+        unused = posts[[name for name in posts if name not in columns.values()]]
+        if role not in columns and (column := guess(unused)):
+            columns[role] = column
+        elif role not in columns and role != "group":
+            names = ", ".join(map(str, posts))
+            problem = f"{path}: no column is recognised as the {role} ({names})"
+            raise InputError(f"{problem}; name it with --{role}")
+    return {role: columns[role] for role in given if role in columns}
+
+
+def _guess_label(posts: pd.DataFrame) -> str:
+    """Return the label column by name, or the only one of 0 and 1; else an empty string."""
+    named = _columns_named(posts, LABEL_NAMES)
+    binary = [str(name) for name in posts if _is_binary(posts[name])]
+    named = [name for name in named if name.lower() != _AMBIGUOUS or name in binary]
+    return named[0] if named else binary[0] if len(binary) == 1 else ""
+
+
+def _guess_group(posts: pd.DataFrame) -> str:
+    for name in _columns_named(posts, GROUP_NAMES):
+        if name.lower() != _AMBIGUOUS or not _is_binary(posts[name]):
+            return name
+    return ""
+
+
+def guess_text(posts: pd.DataFrame) -> str:
+    """Return the text column, else an empty string.
+
+    In this order: by name, if its cells hold spaces, which ids do not; the only column of mostly
+    distinct cells with spaces; by name alone.
+    """
+    with_spaces = [str(name) for name in posts if _holds_spaces(posts[name])]
+    named = _columns_named(posts, TEXT_NAMES)
+    distinct = [name for name in with_spaces if posts[name].nunique() > len(posts) / 2]
+    candidates = [name for name in named if name in with_spaces]
+    candidates += distinct if len(distinct) == 1 else []
+    candidates += [] if distinct else named
+    return candidates[0] if candidates else ""
+
+
+def _columns_named(posts: pd.DataFrame, names: Iterable[str]) -> list[str]:
+    return [str(column) for name in names for column in posts if str(column).lower() == name]
+
+
+def _holds_spaces(cells: pd.Series) -> bool:
+    """Test whether most cells hold a space."""
+    return bool(cells.astype(str).str.strip().str.contains(r"\s").mean() > 0.5)
+
+
+def _is_binary(cells: pd.Series) -> bool:
+    labels = set(classes(cells))
+    return len(labels) == 2 and labels <= BINARY
+
+
+def classes(cells: pd.Series) -> list[str]:
+    """Return the distinct labels, sorted; empty cells have none."""
+    return sorted({str(cell).strip() for cell in cells.dropna()} - {""})
+
+
+def guess_pair(groups: Collection[str]) -> tuple[str, str] | None:
+    """Return the privileged and the unprivileged group, if their names are known."""
+    by_name = {group.lower(): group for group in groups}
+    pairs = ((by_name[a], by_name[b]) for a, b in _PAIRS if a in by_name and b in by_name)
+    return next(pairs, None)

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 TARGETS_AND_ATTRIBUTES = ("X", "Y", "A", "B")
 COMPARED_ROWS = 8192  # vocabulary rows compared at a time
 
+_prepared_queries: dict[tuple[str, bool, bool], tuple[Query, Query]] = {}
+
 
 @choice
 class WordChoice:
@@ -98,7 +100,8 @@ class WordChoice:
         """
         if self.file or not self.query or UNDETERMINED in (language, self.language):
             return self
-        return replace(self, query=require_queries([self.query], language)[0])
+        [query] = require_queries([self.query], language)
+        return self if query == self.query else replace(self, query=query)
 
     def require_roles(self, roles: Sequence[str]) -> None:
         """Raise ``InputError`` if the query lacks roles, and name them."""
@@ -129,13 +132,10 @@ class WordChoice:
     def seed_words(self) -> Query:
         """Load the query before expansion."""
         if self.file:
-            query = read_query(self.file, self.query)
-        elif self.query:
-            query = load_query(self.query)
-        else:
-            raise FieldError("query=None without a file; name a built-in query, or give a file")
-        query = query.swapped() if self.swap else query
-        return query.lowered() if self.lowercase else query
+            return _prepared(read_query(self.file, self.query), self.swap, self.lowercase)
+        if self.query:
+            return _built_in(self.query, self.swap, self.lowercase)
+        raise FieldError("query=None without a file; name a built-in query, or give a file")
 
     def words(self, vectors: KeyedVectors | None = None) -> Query:
         """Load the query and expand it, in ``vectors`` if ``needs_vectors``."""
@@ -150,6 +150,19 @@ class WordChoice:
             raise InputError(f"expand={self.expand}: give the vectors whose neighbours are added")
         stop = [line.strip() for line in read_lines(self.stop)] if self.stop else []
         return expand(query, vectors, k=self.expand, stop=stop, lowercase=self.lowercase)
+
+
+def _built_in(name: str, swap: bool, lowercase: bool) -> Query:
+    """Return a built-in query as a choice has it, prepared once."""
+    query, key = load_query(name), (name, swap, lowercase)
+    if key not in _prepared_queries or _prepared_queries[key][0] is not query:
+        _prepared_queries[key] = query, _prepared(query, swap, lowercase)
+    return _prepared_queries[key][1]
+
+
+def _prepared(query: Query, swap: bool, lowercase: bool) -> Query:
+    query = query.swapped() if swap else query
+    return query.lowered() if lowercase else query
 
 
 def write_words(words: WordChoice, out: Path, inputs: Inputs, seed: int) -> None:

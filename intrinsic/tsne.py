@@ -6,18 +6,18 @@ settings of its released code. Distances between distant groups are not comparab
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from biasbridge.files import InputError
-from biasbridge.files.charts import FORMATS, save_chart
-from biasbridge.files.paths import require_output
 from biasbridge.intrinsic.lookup import ResolvedQuery, resolve_query
 
 if TYPE_CHECKING:
+    import altair as alt
+    from gensim.models import KeyedVectors
+
     from biasbridge.intrinsic.lookup import Case, Floats32
     from biasbridge.intrinsic.words import Query
 
@@ -55,41 +55,34 @@ def project_to_plane(
         raise InputError(f"t-SNE cannot be drawn: {error}") from error
 
 
-def draw_tsne(
+def tsne_chart(
     query: Query,
-    paths: Sequence[Path],
-    out: Path,
+    embeddings: Mapping[str, KeyedVectors],
     *,
     case: Case = "lower",
     perplexity: float | None = None,
     iterations: int = 2500,
     seed: int = 23,
-    trusted: bool = False,
-) -> None:
-    """Write a t-SNE map of a query's words, a panel for each file of vectors.
+) -> alt.HConcatChart:
+    """Draw a t-SNE map of a query's words, a panel for each of the embeddings, by name.
 
-    Raises ``InputError`` for a query without X, Y, A and B, words out of vocabulary, and a format
-    that cannot be written.
+    Raises ``InputError`` for a query without X, Y, A and B, and for words out of vocabulary.
     """
-    require_output(out, FORMATS)
     if missing := [role for role in PLOTTED_ROLES if role not in query.sets]:
         raise InputError(
             f"query {query.name!r} has no {', '.join(missing)}; use a query with X, Y, A and B"
         )
     import altair as alt  # slow to import
 
-    from biasbridge.files.vectors import read_vectors
-
     panels = []
-    for path in paths:
-        vectors = read_vectors(path, trusted=trusted)
+    for name, vectors in embeddings.items():
         words = resolve_query(vectors, query, PLOTTED_ROLES.__contains__, case=case)
         if shortages := words.shortages(0, {}):
-            raise InputError(f"{path}: {'; '.join(shortages)}")
+            raise InputError(f"{name}: {'; '.join(shortages)}")
         points = project_to_plane(words, perplexity=perplexity, iterations=iterations, seed=seed)
-        panels.append(_panel(query, words, points, path.name))
+        panels.append(_panel(query, words, points, name))
     chart = alt.hconcat(*panels, title=query.title)
-    save_chart(chart.configure(font="sans-serif", background="white"), out)
+    return chart.configure(font="sans-serif", background="white")
 
 
 def _panel(query: Query, words: ResolvedQuery, points: Floats32, title: str) -> Any:

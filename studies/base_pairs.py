@@ -151,7 +151,7 @@ def _base_pair_answer(estimates: pd.DataFrame) -> str:
 @choice
 class BasePairScores(Fileless):
     """Score of every word under every base pair, for metrics that have such scores
-    (``biasbridge.intrinsic.metric.ScoresByPair``), after Zhang, Sneyd & Stevenson (2020).
+    (``biasbridge.intrinsic.metric.Metric.by_pair``), after Zhang, Sneyd & Stevenson (2020).
     Rows by ``kind``:
 
     * ``score``: of a ``word`` in a ``form`` under a ``pair`` in a ``pair_form``; ``set``: the role

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from biasbridge.analysis.naming import row_names
-from biasbridge.analysis.tables import as_float, as_labels, as_text, column_values
+from biasbridge.analysis.tables import as_float, as_labels, as_text
 from biasbridge.files import choice
 from biasbridge.files.choice import Fileless
 
@@ -83,7 +83,7 @@ def survey_scores(tables: Tables) -> pd.DataFrame:
 def survey_table(scores: pd.DataFrame) -> pd.DataFrame:
     """Return one row per file, in the order of the points: vectors, dim and a column per score."""
     rows: dict[str, dict[str, object]] = {}
-    columns = (column_values(scores, name) for name in ("embedding", "dim", "score", "y"))
+    columns = (scores[name].tolist() for name in ("embedding", "dim", "score", "y"))
     for point, file, dim, score, y in zip(as_text(scores, "point"), *columns, strict=True):
         rows.setdefault(point, {"vectors": file, "dim": dim})[str(score)] = y
     return pd.DataFrame(rows.values())

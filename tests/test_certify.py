@@ -13,10 +13,10 @@ import pandas as pd
 import pytest
 from transformers import AutoConfig, AutoModelForCausalLM
 
-from biasbridge import audit, certifying
+from biasbridge import audit
 from biasbridge.__main__ import main
 from biasbridge.certificates import certified, gender_words
-from biasbridge.certifying import certify
+from biasbridge.commands.certify import certify
 from biasbridge.files import InputError
 from biasbridge.files.terminal import open_console
 from biasbridge.inputs import as_vectors
@@ -87,7 +87,7 @@ def test_a_strangers_metric_of_one_file_is_certified(
     random = "{embedding: word2vec, corpus.sentences: 1500, size.epochs: 0, seed: 'range(3)'}"
     other = small.replace("'-1,0,1'", "0, corpus.off_target: 1")
     grids = (small + " seed: 'range(%d)'}", other + " seed: 'range(%d)'}", random)
-    monkeypatch.setattr(certifying, "ON_VECTORS", grids)
+    monkeypatch.setattr("biasbridge.commands.certify.ON_VECTORS", grids)
     asked = ["certify", "leaning", "--config-dir", "mine", "--seeds", "3", "--json"]
     assert main([*asked, "--export", "mine.csv"]) == 0
     [row] = json.loads(capfd.readouterr().out)

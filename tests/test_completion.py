@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from biasbridge.__main__ import main
-from biasbridge.cli.completion import complete
+from biasbridge.commands.completion import complete
 from biasbridge.files import InputError
 from tests.test_certify import write_metric
 

@@ -216,7 +216,7 @@ def test_a_mirror_that_is_down_is_asked_once(
 
 TWO = """
     import sys
-    from biasbridge.cli.data import main
+    from biasbridge.commands.data import main
     from biasbridge.files.data.registry import DataFile, DataSet, registry
     url, n_bytes, digest = sys.argv[1:]
     file = DataFile("words/a.csv", (url,), int(n_bytes), {"sha256": digest})

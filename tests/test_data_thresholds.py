@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
-from inspect import signature
 from math import isnan
 from pathlib import Path
 
@@ -12,14 +10,14 @@ import pandas as pd
 import pytest
 
 import biasbridge
+from biasbridge.analysis.declaration import Declaration
 from biasbridge.analysis.naming import SMALLEST_CHANGE
-from biasbridge.cli.gaps import main
+from biasbridge.commands.gaps import main
 from biasbridge.data_checks import _check_coverage
 from biasbridge.files.language import GRAMMAR
 from biasbridge.files.vectors import keyed
-from biasbridge.post_columns import guess_text
 from biasbridge.train.engine.steps import DataReport
-from biasbridge.user_data import Data, guess_languages, read_data
+from biasbridge.user_data import Data, DataOptions, guess_languages, guess_text, read_data
 
 
 @pytest.mark.parametrize(
@@ -41,7 +39,7 @@ def test_texts_have_spaces_and_differ_in_more_than_half_of_the_posts(
 def test_20000_lines_of_a_corpus_are_looked_at(lines: int, whole: bool, tmp_path: Path) -> None:
     path = tmp_path / "corpus.txt"
     path.write_text("he does it\n" * lines, encoding="utf-8")
-    data = read_data(Namespace(data=[path], trusted=False, language=None))
+    data = read_data([path], DataOptions())
     assert (data.is_sample_complete, len(data.sample)) == (whole, 20_000)
 
 
@@ -80,5 +78,4 @@ def test_a_group_has_a_value_from_ten_items_on(items: int, known: bool, tmp_path
 
 
 def test_the_function_takes_the_smallest_change_of_interest_of_studies() -> None:
-    default = signature(biasbridge.correlate).parameters["smallest_change"].default
-    assert default == SMALLEST_CHANGE == 0.02
+    assert Declaration().smallest_change == SMALLEST_CHANGE == 0.02

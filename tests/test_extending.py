@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import re
@@ -16,8 +17,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from biasbridge.cli.audit import main as audit
-from biasbridge.cli.debias import main as debias
+import biasbridge
+from biasbridge.commands.audit import main as audit
+from biasbridge.commands.debias import main as debias
 from biasbridge.debias.methods import METHODS
 from biasbridge.files import InputError
 from biasbridge.files.vectors import open_mapped, read_vectors
@@ -110,6 +112,29 @@ def test_the_documented_metric_is_audited(mine: Path, capsys: pytest.CaptureFixt
     assert audit([*line.split(), "--convention", "raw", "--case", "lower"]) == 0
     [row] = json.loads(capsys.readouterr().out)
     assert row["value"] == pytest.approx(distance(read_vectors("before.txt")), rel=1e-5)
+
+
+def test_python_takes_classes_and_objects(mine: Path) -> None:
+    sys.path.insert(0, str(mine))
+    CentroidDistance = importlib.import_module("centroid_distance").CentroidDistance
+    CentroidShift = importlib.import_module("centroid_shift").CentroidShift
+    options: dict[str, Any] = {"convention": "raw", "queries": "gender_union", "case": "lower"}
+    metric = CentroidDistance.configured(**options | {"queries": ("gender_union",)})
+    before = distance(read_vectors("before.txt"))
+    table = biasbridge.audit("before.txt", metrics=CentroidDistance, **options)
+    assert table["value"].tolist() == pytest.approx([before], rel=1e-5)
+    table = biasbridge.audit("before.txt", metrics=["weat", metric], queries="weat7")
+    assert table["metric"].tolist() == ["weat", "centroid_distance"]
+    assert table["value"].iloc[1] == pytest.approx(before, rel=1e-5)
+    moved = [
+        biasbridge.debias("before.txt", lowercase=True, method=CentroidShift(dose=0.5)),
+        biasbridge.debias("before.txt", lowercase=True, method=CentroidShift, dose=0.5),
+    ]
+    assert list(map(distance, moved)) == pytest.approx([before / 2] * 2, rel=1e-4)
+    with pytest.raises(InputError, match="dose is a field of centroid_shift; set it in the object"):
+        biasbridge.debias("before.txt", method=CentroidShift(), dose=0.5)
+    with pytest.raises(InputError, match=r"builtins\.int is neither a metric nor a method"):
+        biasbridge.debias("before.txt", method=int)
 
 
 def test_an_option_that_is_misspelt_is_refused_with_the_nearest(mine: Path, train: Train) -> None:

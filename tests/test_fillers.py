@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from biasbridge import audit
-from biasbridge.cli.audit import main
+from biasbridge.commands.audit import main
 from biasbridge.corpora.items import UserItems, user_items
 from biasbridge.debias.erasers import item_examples
 from biasbridge.files import InputError

@@ -22,7 +22,7 @@ from biasbridge.analysis.joined import join_points
 from biasbridge.analysis.tables import read_tables, write_tables
 from biasbridge.files import InputError
 from biasbridge.files.language import GRAMMAR
-from biasbridge.files.vectors import keyed, save_vectors
+from biasbridge.files.vectors import keyed, read_vectors, save_vectors
 from biasbridge.intrinsic import effect_size
 from biasbridge.intrinsic.words import load_query
 from tests.analysis.conftest import make_tables
@@ -56,13 +56,17 @@ def test_the_names_there_are() -> None:
         "correlate",
         "data",
         "debias",
+        "effects",
         "gaps",
         "gate",
         "plot",
         "predict",
         "query",
         "read_results",
+        "report",
+        "study",
         "thresholds",
+        "tsne",
     ]
     assert dir(biasbridge) == every
 
@@ -247,6 +251,48 @@ def test_a_correlation_is_that_of_numpy() -> None:
     assert (row["n"], row["verdict"]) == (20, "")
 
 
+def test_correlations_of_a_folder_are_those_of_its_study(tmp_path: Path) -> None:
+    write_tables(tmp_path, make_tables())
+    rows = correlate(tmp_path)
+    assert {"metric", "query", "measure", "r_rm"} <= {*rows}
+    assert len(rows) > 1
+    with pytest.raises(InputError, match="name two columns with --x and --y; the table has a, b"):
+        correlate(pd.DataFrame({"a": [1.0], "b": [2.0]}))
+
+
+def test_vectors_are_written_too(tmp_path: Path) -> None:
+    moved = debias(BY_WORD, ROLES, out=tmp_path / "moved.vec")
+    assert np.allclose(read_vectors(tmp_path / "moved.vec").vectors, moved.vectors, atol=1e-4)
+    with pytest.raises(InputError, match="is there already; give another name, or --force"):
+        debias(BY_WORD, ROLES, out=tmp_path / "moved.vec")
+
+
+def test_the_words_are_drawn(tmp_path: Path) -> None:
+    rows = np.random.default_rng(0).normal(size=(40, 6))
+    words = [f"w{number}" for number in range(40)]
+    sets = {role: words[10 * place : 10 * place + 10] for place, role in enumerate("XYAB")}
+    vectors = dict(zip(words, rows, strict=True))
+    chart = biasbridge.tsne({"a": vectors}, sets, iterations=250, out=tmp_path / "a.json")
+    assert "w39" in json.dumps(chart.to_dict())
+    assert (tmp_path / "a.json").is_file()
+
+
+@pytest.mark.slow
+def test_a_study_returns_its_tables_and_prints_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    small = ["corpus=generated", "corpus.sentences=1000", "size.dim=8", "size.epochs=1"]
+    done = biasbridge.study(*small, "source=none", "seed=0,1", "-m")
+    assert (done.folder, len(done.tables.points)) == (Path("results/point"), 2)
+    assert "2 of 2 points done" in done.answer
+    one = biasbridge.study(*small, "source=none", "seed=1")
+    assert one.tables.points["point"].item() in {*done.tables.points["point"]}
+    with pytest.raises(InputError, match="unknown config key 'sed'; did you mean 'seed'"):
+        biasbridge.study("sed=3")
+    assert capfd.readouterr() == ("", "")
+
+
 def test_levels_are_those_of_the_command() -> None:
     """Two parents in twelve conditions: r within parents and over conditions, and a verdict."""
     rng = np.random.default_rng(0)
@@ -295,7 +341,7 @@ REFUSED: list[tuple[str, Callable[[], object]]] = [
         partial(debias, BY_WORD, ROLES, until="career=0"),
     ),
     (
-        r"until='mine=0' finds the dose; leave out dose=0\.5",
+        "--until finds the dose; leave out --dose",
         partial(debias, BY_WORD, ROLES, dose=0.5, until="mine=0"),
     ),
     ("7 is not a name; give a name, or a list", partial(audit, BY_WORD, ROLES, metrics=SEVEN)),
@@ -540,8 +586,8 @@ def test_whole_numbers_of_numpy_are_taken() -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        *("auditing", "bbq_scores", "correlating", "debiasing", "group_gaps", "inputs", "plot"),
-        "predicting",
+        *("commands.audit", "commands.bbq", "commands.correlate", "commands.debias"),
+        *("commands.effects", "commands.gaps", "commands.predict", "inputs", "plot"),
     ],
 )
 def test_the_examples_of_docstrings_run(name: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ import torch
 import transformers
 
 from biasbridge import audit
-from biasbridge.cli.audit import main
+from biasbridge.commands.audit import main
 from biasbridge.files import InputError
 from biasbridge.intrinsic.models.items import read_items
 from tests.tiny_models import SMALL, save_model, word_pieces

@@ -13,7 +13,7 @@ import torch
 import transformers
 
 from biasbridge import audit
-from biasbridge.cli.audit import main
+from biasbridge.commands.audit import main
 from biasbridge.files import InputError
 from biasbridge.files.models.encoder import Encoder
 from biasbridge.files.models.language_model import open_model
@@ -132,7 +132,7 @@ def test_a_limit_takes_items_from_the_groups_in_turn_and_is_told(
     shown = capsys.readouterr()
     [row] = json.loads(shown.out)
     assert (row["n"], row["settings"].split("; ")[-1]) == (3, "limit=3")
-    assert "warning: limit=3" in shown.err
+    assert "limit=3" in shown.err
     assert main(command) == 0
     assert "limit=3: the numbers are of 3 items" in capsys.readouterr().out
     with pytest.raises(InputError, match="'none': give a whole number of at least 1"):

@@ -20,7 +20,7 @@ from biasbridge.__main__ import main as biasbridge
 from biasbridge.files import InputError
 from biasbridge.files.vectors import keyed, save_vectors
 from biasbridge.intrinsic.words import load_query
-from biasbridge.post_columns import guess_pair
+from biasbridge.user_data import guess_pair
 
 if TYPE_CHECKING:
     from tests.conftest import Train

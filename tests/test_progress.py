@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-import biasbridge.cli.check as check
+import biasbridge.commands.check as check
 from biasbridge.__main__ import main as biasbridge
 from biasbridge.corpora.world import GeneratedCorpus
 from biasbridge.files import terminal as progress
@@ -34,7 +34,7 @@ LONG = 0.35  # seconds in which three lines are due
 def fast(monkeypatch: pytest.MonkeyPatch) -> None:
     """A line every tenth of a second in place of every 30 s."""
     assert progress.PROGRESS_SECONDS == 30
-    monkeypatch.setattr(progress, "SECONDS", 0.1)
+    monkeypatch.setattr(progress, "PROGRESS_SECONDS", 0.1)
 
 
 def lines_of(caplog: pytest.LogCaptureFixture) -> list[str]:

@@ -13,8 +13,8 @@ import pytest
 from biasbridge import model_audit
 from biasbridge.analysis.printing import print_table
 from biasbridge.before_after import print_scores as print_before_after
-from biasbridge.cli.audit import main as audit
-from biasbridge.cli.gaps import main as gaps
+from biasbridge.commands.audit import main as audit
+from biasbridge.commands.gaps import main as gaps
 from biasbridge.extrinsic.bbq import print_scores
 from biasbridge.files.terminal import open_console
 from biasbridge.files.vectors import keyed, save_vectors

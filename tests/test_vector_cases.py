@@ -198,7 +198,7 @@ def test_words_that_the_copy_cannot_hold_are_refused_before_the_work(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sample("he", "she", "new york").save(str(tmp_path / "v.kv"))
-    monkeypatch.setattr("biasbridge.debiasing.move", lambda *_, **__: pytest.fail("worked"))
+    monkeypatch.setattr("biasbridge.commands.debias.move", lambda *_, **__: pytest.fail("worked"))
     arguments = [str(tmp_path / "v.kv"), str(tmp_path / "v.bin"), "--trusted"]
     with pytest.raises(InputError, match="'new york' is empty or holds a space"):
         main(["debias", *arguments, "--direction", "debias"])

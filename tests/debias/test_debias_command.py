@@ -12,13 +12,12 @@ import torch
 from gensim.models import KeyedVectors
 
 from biasbridge import audit, debias
-from biasbridge.cli.debias import main
+from biasbridge.commands.debias import main, move
 from biasbridge.debias.attract_repel import mean_cosine, stereotype_pairs
 from biasbridge.debias.base import WORDS, OnAxis, write_modified
 from biasbridge.debias.erasers import MeanDifference
 from biasbridge.debias.until import CLOSE, Goal, dose_for_goal, find_method
 from biasbridge.debias.words import words_by_role
-from biasbridge.debiasing import move
 from biasbridge.files import InputError, choice
 from biasbridge.files.eraser import ERASER, Eraser
 from biasbridge.files.models.encoder import Encoder

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from biasbridge import debias
-from biasbridge.cli.debias import main
+from biasbridge.commands.debias import main
 from biasbridge.debias.attract_repel import AttractRepel
 from biasbridge.debias.until import Goal, find_method
 from biasbridge.files import InputError

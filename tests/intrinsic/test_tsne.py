@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from gensim.models import KeyedVectors
 
-from biasbridge.cli.tsne import main
+from biasbridge.commands.tsne import main
 from biasbridge.files import InputError
 from biasbridge.files.vectors import keyed, save_vectors
 from biasbridge.intrinsic.lookup import resolve_query

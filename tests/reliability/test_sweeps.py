@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import pytest
 
-from biasbridge.cli.store import main as store_command
+from biasbridge.commands.store import main as store_command
 from tests.reliability.sweeps import (
     ENGINES,
     MODELS,

@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from biasbridge.analysis.tables import as_float, as_text
-from biasbridge.cli.atlas import main
+from biasbridge.commands.atlas import main
 from biasbridge.files import InputError
 from biasbridge.files.tables import read_table
 from biasbridge.studies.atlas import (

@@ -1,1 +1,0 @@
-"""The commands, one file each with a parser and ``main``."""

@@ -1,0 +1,435 @@
+"""The command line of a function: options from its signature, their help from its docstring.
+
+A parameter without a default is an argument, another one an option of its name: a flag if it is a
+bool, with choices if it is a ``Literal``. The first sentence on it under ``Parameters`` is its
+help. A ``spelling`` says what a signature cannot, as ``metrics --metric NAME+,``: another flag, and
+a metavar whose end tells how several values are given: ``COL...`` by repeating the option, ``A,B``
+with commas, ``FILE+`` and ``FILE*`` one after another, ``NAME+,`` either way. An empty spelling
+hides the parameter.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+import shlex
+import sys
+from argparse import SUPPRESS, ArgumentTypeError
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import wraps
+from math import isfinite
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Literal,
+    ParamSpec,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+)
+
+from biasbridge.files import InputError, atomic_path, nearest
+from biasbridge.files.errors import printable
+from biasbridge.files.paths import require_output
+from biasbridge.files.terminal import Parser, StoreOnce, set_verbosity
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from rich.console import Console
+
+P = ParamSpec("P")
+R = TypeVar("R")
+T = TypeVar("T")
+
+STANDARD_OUTPUT = Path("-")
+# What commands write: the ends of the file's name, and what it holds
+DOCUMENTS = {
+    "csv": ((".csv", ""), "Write the rows as CSV"),
+    "json": ((".json", ""), "Write the rows as JSON"),
+    "tex": ((".tex",), "Write LaTeX tables of values and gaps"),
+    "md": ((".md",), "Write a section of a model card"),
+    "eee": ((".json",), "Write a file of Every Eval Ever, schema 0.3.0"),
+}
+_SENTENCE = re.compile(r"\.(?=\s|$)")
+_MANY = re.compile(r"(.*?)(\.\.\.|\+,|[+*?])?")
+
+
+def returns(convert: Callable[[R], T]) -> Callable[[Callable[P, R]], Callable[P, T]]:
+    """Decorate a function whose command shows more than Python gets: ``convert(result)``."""
+
+    def decorate(function: Callable[P, R]) -> Callable[P, T]:
+        @wraps(function)
+        def converted(*args: P.args, **kwargs: P.kwargs) -> T:
+            return convert(function(*args, **kwargs))
+
+        converted.raw = function  # type: ignore[attr-defined]
+        return converted
+
+    return decorate
+
+
+class Command:
+    """A command: a function, what calls it, and what shows and writes its result.
+
+    Parameters
+    ----------
+    function : callable
+        The function of the Python interface. Its summary describes the command.
+    show : callable
+        Prints the result, ``show(result, console)``; a number that it returns is the exit status.
+    run : callable
+        What is called with the options; by default the function.
+    also : sequence of callable
+        Functions that ``run`` calls too: their parameters are options.
+    end : callable
+        As ``show``, after all files are written.
+    documents : mapping of str to callable
+        For each kind of ``DOCUMENTS`` what returns its text, given the result.
+    report : callable
+        What writes the page, ``report(result, path)``.
+    arguments : sequence of str
+        Parameters that are arguments; by default those without a default.
+    required : sequence of str
+        Options that must be given; by default those without a default.
+    spelling : str
+        Parameters and kinds of documents, each with its spelling (see the module), parted by ";".
+    types : mapping of str to callable
+        What reads the text of a parameter, such as :func:`output_file`.
+
+    Notes
+    -----
+    Further keyword-only parameters of ``run``, ``show``, ``end``, ``report`` and of documents are
+    options too if they are documented. All functions get the options that they have a parameter of.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        show: Callable[..., int | None] | None = None,
+        *,
+        run: Callable[..., Any] | None = None,
+        also: Sequence[Callable[..., Any]] = (),
+        end: Callable[..., int | None] | None = None,
+        documents: Mapping[str, Callable[..., str]] | None = None,
+        report: Callable[..., object] | None = None,
+        arguments: Sequence[str] | None = None,
+        required: Sequence[str] = (),
+        spelling: str = "",
+        types: Mapping[str, Callable[[str], Any]] | None = None,
+        epilog: str = "",
+        name: str = "",
+    ) -> None:
+        self.name = name or function.__module__.rpartition(".")[2]
+        self.run = run or getattr(function, "raw", function)
+        self._function, self._also, self._show, self._end = function, also, show, end
+        self._documents, self._report, self._epilog = documents or {}, report, epilog
+        words = (part.split() for part in spelling.split(";") if part.strip())
+        self._spelling = {name: spelled for name, *spelled in words}
+        self._arguments = arguments
+        self._types, self._required = types or {}, required
+
+    def __call__(self, arguments: Sequence[str] | None = None) -> int:
+        """Run the command with arguments, by default those of the process; return its status."""
+        values = vars(self.parser().parse_intermixed_args(arguments))
+        is_quiet = values.pop("quiet", False)
+        paths: dict[str, Path] = {name: values[name] for name in self._documents if name in values}
+        page: Path | None = values.get("report") if self._report else None
+        places = [path.resolve() for path in paths.values()]
+        for name, path in paths.items():
+            if places.count(path.resolve()) > 1 and path == STANDARD_OUTPUT:
+                both = " and ".join(f"--{kind}" for kind in paths if paths[kind] == path)
+                raise InputError(f"{both} both print rows; give one of them a file")
+            if places.count(path.resolve()) > 1:
+                raise InputError(f"--{name} {path}: two documents in one file; name another")
+        if is_quiet:
+            set_verbosity(["--quiet"])
+        from biasbridge.files.terminal import open_console
+
+        console = open_console(stderr=STANDARD_OUTPUT in paths.values(), quiet=is_quiet)
+        parameters = inspect.signature(self.run).parameters.values()
+        is_open = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters)
+        public = [*_parameter_names(self._function, *self._also)] if is_open else []
+        result = _call(self.run, {**values, "documents": [*paths]}, others=public)
+        status = self._show and _call(self._show, values, result, console)
+        for name, path in paths.items():
+            write_text(_call(self._documents[name], values, result), path)
+        if self._report and page:
+            _call(self._report, values, result, page)
+            say(console, page)
+        return (self._end and _call(self._end, values, result, console)) or status or 0
+
+    def options(self, arguments: Sequence[str] = ()) -> list[str]:
+        """Return the options, for completion after some arguments."""
+        return re.findall(r"--[\w-]+", self.parser().format_usage())
+
+    @property
+    def summary(self) -> str:
+        """First paragraph of the function's docstring."""
+        text = inspect.cleandoc(self._function.__doc__ or "").partition("\n\n")[0]
+        return " ".join(text.split())
+
+    def parser(self) -> Parser:
+        """Build the parser."""
+        parser = Parser(
+            prog=f"biasbridge {self.name}",
+            description=self.summary,
+            epilog=self._epilog,
+            argument_default=SUPPRESS,
+        )
+        for function, parameter, text in self._parameters():
+            self._add(parser, function, parameter, text)
+        for name in self._documents:
+            ends, text = DOCUMENTS[name]
+            text += "; without FILE to standard output"
+            file: Any = {"nargs": "?", "const": STANDARD_OUTPUT}
+            file["type"] = output_file(*ends, stdout=True)
+            flags, _ = self._spell(name)
+            parser.add_argument(*flags, dest=name, metavar="FILE", help=text, **file)
+        if self._report:
+            page, text = output_file(".html"), "Write a page with the results in words and charts"
+            parser.add_argument("--report", type=page, metavar="PAGE.html", help=text)
+        quiet = "Print nothing but errors and the rows asked for"
+        parser.add_argument("--quiet", action="store_true", help=quiet)
+        return parser
+
+    def _parameters(self) -> Iterator[tuple[Callable[..., Any], inspect.Parameter, str]]:
+        """Yield the parameters that are options, each with its function and help."""
+        public = [self._function, *self._also]
+        others = (self.run, self._show, self._end, self._report, *self._documents.values())
+        names = {"report", *self._documents}
+        for function in (*public, *filter(None, others)):
+            texts = read_parameters(function)
+            for name, parameter in inspect.signature(function).parameters.items():
+                is_open = function in public or parameter.kind is parameter.KEYWORD_ONLY
+                is_shown = name in texts and self._spelling.get(name) != []
+                if is_open and is_shown and name not in names:
+                    names.add(name)
+                    yield function, parameter, texts[name]
+
+    def _spell(self, name: str) -> tuple[list[str], str]:
+        """Return the flags and the metavar of an option."""
+        words = self._spelling.get(name, [])
+        flags = [word for word in words if word.startswith("-")]
+        metavar = next((word for word in words if not word.startswith("-")), "")
+        return flags or [f"--{name.replace('_', '-')}"], metavar
+
+    def _add(
+        self, parser: Parser, function: Callable[..., Any], parameter: inspect.Parameter, text: str
+    ) -> None:
+        name, default = parameter.name, parameter.default
+        flags, metavar = self._spell(name)
+        is_needed = default is parameter.empty and function is self._function
+        is_argument = is_needed if self._arguments is None else name in self._arguments
+        settings = _settings(parameter, function, metavar)
+        if name in self._types:
+            settings["type"] = self._types[name]
+        if type(default) in (str, int, float) and default != "":
+            text += "" if "default" in text else f" (default: {default})"
+        settings["help"] = text.replace("%", "%%")
+        if is_argument:
+            parser.add_argument(name, **settings)
+        else:
+            is_needed |= name in self._required
+            parser.add_argument(*flags, dest=name, required=is_needed, **settings)
+
+
+class Group:
+    """Commands under one name, as ``biasbridge store ls``; ``default`` is run without one."""
+
+    def __init__(
+        self, name: str, commands: Mapping[str, Command], *, default: str = "", epilog: str = ""
+    ) -> None:
+        self.name, self.commands, self._default, self._epilog = name, commands, default, epilog
+        for action, command in commands.items():
+            command.name = f"{name} {action}"
+
+    def __call__(self, arguments: Sequence[str] | None = None) -> int:
+        """Run the command that the first argument names."""
+        arguments = sys.argv[1:] if arguments is None else arguments
+        action, *rest = arguments or [self._default or "--help"]
+        if action in ("-h", "--help"):
+            print(f"usage: biasbridge {self.name} {{{','.join(self.commands)}}} ...\n")
+            for name, command in self.commands.items():
+                print(f"  {name:<10} {command.summary}")
+            print(f"\n{self._epilog}" if self._epilog else "")
+            return 0
+        if action not in self.commands:
+            allowed = f"{nearest(action, self.commands)}; give one of {', '.join(self.commands)}"
+            remedy = f"biasbridge {self.name} --help shows what they do"
+            raise InputError(f"biasbridge {self.name} has no {action!r}{allowed}; {remedy}")
+        return self.commands[action](rest)
+
+    def options(self, arguments: Sequence[str] = ()) -> list[str]:
+        """Return the commands, or the options of the one named."""
+        if arguments and arguments[0] in self.commands:
+            return self.commands[arguments[0]].options()
+        return [*self.commands]
+
+
+class _StoreSplit(StoreOnce):
+    """Stores the names in several values, split at commas."""
+
+    def __call__(self, parser: Any, namespace: object, values: Any, option: Any = None) -> None:
+        """Store the names."""
+        super().__call__(parser, namespace, split_names(",".join(values)), option)
+
+
+def _settings(
+    parameter: inspect.Parameter, function: Callable[..., Any], metavar: str
+) -> dict[str, Any]:
+    """Return what argparse must know of a parameter: action, type, choices, number of values."""
+    hint = _hint(parameter, function)
+    if hint is bool:
+        return {"action": "store_false" if parameter.default else "store_true"}
+    is_list = "," in metavar and not metavar.endswith("+,")
+    matched = None if is_list else _MANY.fullmatch(metavar)
+    metavar, many = matched.groups() if matched else (metavar, "")
+    settings: dict[str, Any] = {"metavar": metavar} if metavar else {}
+    if get_origin(hint) is Literal:
+        settings["choices"] = get_args(hint)
+    elif get_origin(hint) is Annotated:
+        settings["type"] = count
+    elif hint in (int, float):
+        settings["type"] = hint
+    if many == "...":
+        settings["action"] = "append"
+    elif many == "+,":
+        settings |= {"nargs": "+", "action": _StoreSplit}
+    elif many:
+        settings["nargs"] = many
+    elif is_list:
+        settings["type"] = split_names
+    return settings
+
+
+def _hint(parameter: inspect.Parameter, function: Callable[..., Any]) -> Any:
+    """Return the type of a parameter without None; None if it has several, or one of a library
+    that is not loaded.
+    """
+    try:
+        hint = eval(parameter.annotation, inspect.unwrap(function).__globals__)
+    except (NameError, TypeError):
+        return None
+    if get_origin(hint) not in (Union, UnionType):
+        return hint
+    hints = [kind for kind in get_args(hint) if kind is not NoneType]
+    return hints[0] if len(hints) == 1 else None
+
+
+def _call(
+    function: Callable[..., Any],
+    values: Mapping[str, Any],
+    *positional: Any,
+    others: Iterable[str] = (),
+) -> Any:
+    """Call a function with those of the values that it has a parameter of, or with ``others``."""
+    names = [*inspect.signature(function).parameters][len(positional) :]
+    names = list(dict.fromkeys([*names, *others]))
+    return function(*positional, **{name: values[name] for name in names if name in values})
+
+
+def _parameter_names(*functions: Callable[..., Any]) -> Iterator[str]:
+    """Yield the names of the parameters of functions."""
+    for function in functions:
+        yield from inspect.signature(function).parameters
+
+
+def read_parameters(function: Callable[..., Any]) -> dict[str, str]:
+    """Return the first sentence on each parameter in a numpydoc docstring."""
+    text = inspect.getdoc(function) or ""
+    _, _, section = text.partition("\nParameters\n----------\n")
+    section = re.split(r"\n\n\w+\n---", section)[0]
+    texts: dict[str, str] = {}
+    for names, lines in re.findall(r"^(\S.*)\n((?:(?:[ ].*)?(?:\n|\Z))+)", section, re.MULTILINE):
+        sentence = _SENTENCE.split(" ".join(lines.split()))[0].replace("``", "")
+        texts |= dict.fromkeys(
+            re.split(r",\s*", names.partition(" : ")[0].replace("*", "")), sentence
+        )
+    return texts
+
+
+def output_file(*endings: str, stdout: bool = False) -> Callable[[str], Path]:
+    """Return the argparse type of an output file, which is checked before anything is read.
+
+    "" among the ``endings`` allows a name without one; ``-`` is allowed with ``stdout``.
+    """
+
+    def check(text: str) -> Path:
+        if text == "-":
+            if stdout:
+                return STANDARD_OUTPUT
+            raise ArgumentTypeError("cannot write to -, the standard output; give a file")
+        try:
+            return require_output(text, endings)
+        except InputError as error:
+            raise ArgumentTypeError(str(error)) from None
+
+    return check
+
+
+def count(text: str) -> int:
+    """Parse a whole number of at least 1, as an argparse type."""
+    if not text.isdecimal() or not int(text):
+        raise ArgumentTypeError(f"{text!r}: give a whole number of at least 1")
+    return int(text)
+
+
+def split_names(text: str) -> list[str]:
+    """Split ``a, b`` into names."""
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def command_text(name: str, *arguments: object, **options: Any) -> str:
+    """Return the command with these arguments and options, quoted for a shell."""
+    words = ["biasbridge", name, *map(str, arguments)]
+    for option, value in options.items():
+        flag = f"--{option.replace('_', '-')}"
+        if value is True:
+            words.append(flag)
+        elif value:
+            values = [value] if isinstance(value, str | float) else value
+            words += [word for one in values for word in (flag, str(one))]
+    return shlex.join(words)
+
+
+def say(console: Console, line: object) -> None:
+    """Print a line as it is, unwrapped, with control characters escaped."""
+    console.print(printable(str(line)), soft_wrap=True)
+
+
+def write_text(text: str, path: Path) -> None:
+    """Write a text to a file, or to standard output."""
+    if path == STANDARD_OUTPUT:
+        print(text, end="")
+        return
+    with atomic_path(path) as work:
+        work.write_text(text, encoding="utf-8", newline="\n")
+
+
+def as_csv(table: pd.DataFrame) -> str:
+    """Return a table as CSV."""
+    from biasbridge.files.tables import csv_text
+
+    return csv_text(table)
+
+
+def as_json(table: pd.DataFrame) -> str:
+    """Return the rows of a table as JSON; NaN and infinity are null."""
+    return _json_text(table.to_dict("records"))
+
+
+def _json_text(rows: Sequence[Mapping[Any, Any]]) -> str:
+    """Return rows as JSON; NaN and infinity are null."""
+    finite = [
+        {
+            name: None if isinstance(value, float) and not isfinite(value) else value
+            for name, value in row.items()
+        }
+        for row in rows
+    ]
+    return json.dumps(finite, indent=1, ensure_ascii=False) + "\n"

@@ -1,0 +1,447 @@
+"""Every bias metric on word vectors or on a language model, in one table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from math import isnan
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+from biasbridge.command_line import Command, as_csv, returns
+from biasbridge.files import InputError
+from biasbridge.files.choice import Count, Whole, check_arguments
+from biasbridge.files.language import UNDETERMINED
+from biasbridge.files.models.encoder import Pooling
+from biasbridge.files.models.language_model import Dtype
+from biasbridge.files.text import open_plain
+from biasbridge.files.vector_files import locate_vectors
+from biasbridge.inputs import (
+    KINDS,
+    OpenedModel,
+    Vectors,
+    Words,
+    as_metrics,
+    as_names,
+    as_vectors,
+    built_in,
+    is_model,
+    refuse_options,
+    use_folder,
+    word_file,
+)
+from biasbridge.intrinsic.lookup import Case
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from rich.console import Console
+
+    from biasbridge.inputs import OwnMetric
+    from biasbridge.intrinsic.audit import AuditedScore
+    from biasbridge.intrinsic.metric import Metric
+
+
+class _Audit(NamedTuple):
+    """Scores with their lines of the certificate, and what a reader must know of them."""
+
+    scores: list[AuditedScore]
+    notes: list[str]
+    explanations: list[str]
+
+
+def _as_table(audited: _Audit) -> pd.DataFrame:
+    from biasbridge.intrinsic.audit import score_table
+
+    table = score_table(audited.scores)
+    table.attrs["notes"] = [*audited.notes, *_missing_values(audited.scores)]
+    return table
+
+
+@returns(_as_table)
+@check_arguments(seed=Whole, layer=int, batch_size=Count | None, limit=Count | None)
+def audit(
+    vectors: Vectors | Mapping[str, Vectors] | Sequence[Vectors] | OpenedModel,
+    words: Words | None = None,
+    *,
+    metrics: OwnMetric | Sequence[OwnMetric] = (),
+    queries: str | Sequence[str] = (),
+    items: str | PathLike[str] | None = None,
+    fillers: str | Sequence[str] = (),
+    convention: str | None = None,
+    language: str | None = None,
+    case: Case | None = None,
+    min_found: float | None = None,
+    similarity: str | Sequence[str] = (),
+    resamples: int = 0,
+    seed: int = 0,
+    layer: int = -1,
+    pooling: Pooling = "mean",
+    random_weights: bool = False,
+    dtype: Dtype = "float32",
+    device: str = "cpu",
+    batch_size: Count | None = None,
+    limit: Count | None = None,
+    apply_chat_template: bool = False,
+    trusted: bool = False,
+    config_dir: str | PathLike[str] | None = None,
+) -> _Audit:
+    """Measure every bias metric on word vectors or on a language model.
+
+    Parameters
+    ----------
+    vectors : vectors, language model, or several
+        Files of word vectors or names of biasbridge data, or language models: a folder,
+        package:NAME, org/name or org/name@COMMIT on a hub. Vectors may also be ``KeyedVectors``, a
+        table with a row per word, or an array by word; a model a tuple of model and tokenizer. A
+        list or a mapping by name audits several, told apart in the column ``vectors``. The commit
+        of a model is in the column ``settings``.
+    words : path or mapping, optional
+        Your own queries, JSON or YAML with X, Y, A and B. In Python also a mapping or the name of a
+        built-in query, see :func:`query`.
+    metrics : str, metric, or several
+        Only these metrics are measured. In Python also classes or objects of your own.
+    queries : str or sequence of str
+        Only these queries, or built-in sets of items, are measured.
+    items : path, optional
+        Your own items for a language model: a CSV with text, group, term, template, or with stereo,
+        anti, cluster.
+    fillers : str or sequence of str
+        Fillers of your items' slots, first and second group, as he/she.
+    convention : str, optional
+        Convention of the metrics that have it, such as caliskan, wefe or nangia, or all.
+    language : str, optional
+        Language of the vectors or items; by default detected, else English. Evidence is the
+        frequent words, the file name or ``words``; of ``items`` the texts or the file name.
+    case : {"exact", "lower"}, optional
+        With lower, words not found as written are looked up in lower case.
+    min_found : float, optional
+        Proportion of each word set that must be in the vocabulary (default: 0.5).
+    similarity : str or sequence of str
+        Word similarity files for the metric sq: word, word, number per line.
+    resamples : int
+        Bootstrap samples of the words, for the 95% interval from low to high.
+    seed : int
+        Seed of random numbers (default: 0).
+    layer : int
+        Layer of a model that encodes a text: 0 embeddings, -1 the last.
+    pooling : {"mean", "words", "cls", "last"}
+        How a model makes a text a vector.
+    random_weights : bool
+        Replace the weights of a model by random ones, as a baseline.
+    dtype : {"auto", "float32", "float16", "bfloat16"}
+        Numbers of a model's weights; auto takes those of its configuration.
+    device : str
+        Device of a model: cpu, cuda, cuda:1 or mps.
+    batch_size : int, optional
+        Texts that a model computes at a time (default: as many as fit 2,048 tokens).
+    limit : int, optional
+        Measure N items of each set, from its groups in turn, to try a command. The numbers are no
+        result to report.
+    apply_chat_template : bool
+        Take texts as answers to an empty message in the chat template of a causal model.
+    trusted : bool
+        Open gensim's own format, a pickle, which can run any code: only of files you made.
+    config_dir : path, optional
+        Folder with modules of your own metrics and methods.
+
+    Returns
+    -------
+    DataFrame
+        One row per score, with the columns in ``docs/results.md``. ``value`` is in the unit of its
+        metric, from ``scale_min`` to ``scale_max``, and equals ``unbiased`` without bias. A score
+        that is not estimated is NaN, with its ``reason``. ``attrs["notes"]`` states the language
+        and how it is known, and which scores are missing.
+
+    Raises
+    ------
+    InputError
+        An unknown name, an unreadable file, or options that do not apply to these vectors.
+
+    Examples
+    --------
+    >>> vectors = {"he": [1, 0], "she": [0, 1], "doctor": [0.9, 0.1], "nurse": [0.2, 0.8]}
+    >>> words = {"X": ["doctor"], "Y": ["nurse"], "A": ["he"], "B": ["she"]}
+    >>> print(audit(vectors, words, metrics="weat")["value"].item())
+    2.0
+    """
+    use_folder(config_dir)
+    names, own = as_metrics(metrics)
+    queries, fillers, similarity = map(as_names, (queries, fillers, similarity))
+    is_run_otherwise = (dtype, device) != ("float32", "cpu")
+    is_of_model = items or fillers or limit or batch_size or apply_chat_template or is_run_otherwise
+    if is_of_model or any(map(is_model, vectors if isinstance(vectors, list) else [vectors])):
+        of_vectors = {"words": words, "similarity": similarity, "case": case}
+        of_vectors |= {"min-found": min_found, "trusted": trusted}
+        refuse_options(of_vectors, "word vectors; for a language model give --items, --query")
+        from biasbridge.model_audit import ModelAudit
+
+        scores, notes = ModelAudit(
+            metrics=names,
+            own_metrics=own,
+            queries=queries,
+            items=None if items is None else str(items),
+            fillers=fillers,
+            convention=convention,
+            language=language,
+            layer=layer,
+            pooling=pooling,
+            random_seed=seed if random_weights else None,
+            dtype=dtype,
+            device=device,
+            batch_size=batch_size,
+            limit=limit,
+            in_chat=apply_chat_template,
+            resamples=resamples,
+            seed=seed,
+        ).measure(vectors if isinstance(vectors, list) else [vectors])
+    else:
+        of_models = {
+            "random-weights (random_weights=)": random_weights,
+            "layer (layer=)": layer != -1,
+            "pooling (pooling=)": pooling != "mean",
+        }
+        refuse_options(of_models, "language models; leave it out")
+        embeddings = embeddings_by_name(cast("Any", vectors))
+        if built_in(words):
+            queries, words = [*queries, str(words)], None
+        with word_file(words) as file:
+            options = {
+                "convention": convention,
+                "similarity": similarity,
+                "case": case,
+                "min_found": min_found,
+                "resamples": resamples,
+            }
+            choose = partial(
+                _choose_metrics, names, own, queries=queries, words=file, options=options
+            )
+            scores, notes = _audit_vectors(
+                embeddings, choose, queries, file, language, seed=seed, trusted=trusted
+            )
+    from biasbridge.certificates import certified
+
+    scores, warnings, explanations = certified(scores)
+    return _Audit(scores, [*warnings, *notes], explanations)
+
+
+def embeddings_by_name(
+    vectors: Vectors | Mapping[str, Vectors] | Sequence[Vectors],
+) -> dict[str, Vectors]:
+    """Name one or several embeddings; a mapping of words to arrays is one embedding.
+
+    In a list a file has its name, other embeddings are numbered.
+    """
+    if isinstance(vectors, str | PathLike):
+        return {Path(vectors).name: vectors}
+    if isinstance(vectors, Mapping):
+        from gensim.models import KeyedVectors
+        from pandas import DataFrame
+
+        kinds = KeyedVectors | DataFrame | Mapping | str | PathLike
+        embeddings = list(vectors.values())
+        if embeddings and all(isinstance(embedding, kinds) for embedding in embeddings):
+            return {str(name): cast("Vectors", value) for name, value in vectors.items()}
+    if not isinstance(vectors, list | tuple):
+        return {"vectors": cast("Vectors", vectors)}
+    by_name: dict[str, Vectors] = {}
+    for number, embedding in enumerate(vectors, start=1):
+        file_name = Path(embedding).name if isinstance(embedding, str | PathLike) else ""
+        is_free = file_name and file_name not in by_name
+        by_name[file_name if is_free else f"vectors {number}"] = embedding
+    if not by_name:
+        raise InputError(f"vectors is an empty list; {KINDS}")
+    return by_name
+
+
+def _choose_metrics(
+    names: Sequence[str],
+    own: Sequence[Metric],
+    language: str,
+    *,
+    queries: Sequence[str],
+    words: str | None,
+    options: Mapping[str, Any],
+) -> list[Metric]:
+    from biasbridge.intrinsic.audit import choose_metrics
+
+    if own and not names:
+        return [*own]
+    chosen = choose_metrics(names, queries=queries, words=words, language=language, **options)
+    return [*chosen, *own]
+
+
+def _audit_vectors(
+    embeddings: Mapping[str, Vectors],
+    choose: partial[list[Metric]],
+    queries: Sequence[str],
+    words: str | None,
+    language: str | None,
+    *,
+    seed: int,
+    trusted: bool,
+) -> tuple[list[AuditedScore], list[str]]:
+    """Measure embeddings by name; ``choose`` returns the metrics for a language.
+
+    Notes name the language and how it is known, words that exist in lower case only, groups that a
+    metric does not compare, and queries of the file ``words`` that lack a role.
+    """
+    from biasbridge.certificates import gender_words
+    from biasbridge.files.vectors import reading_notes
+    from biasbridge.intrinsic.audit import (
+        AuditedScore,
+        assume_language,
+        doubt_order,
+        missing_role_notes,
+        name_affix,
+        query_language,
+        suggest_lower_case,
+    )
+    from biasbridge.intrinsic.audit import score_metrics as score_all
+    from biasbridge.intrinsic.registry import MODEL_METRICS
+    from biasbridge.intrinsic.words import read_wordsets
+
+    for metric_name in choose.args[0]:
+        if metric_name in MODEL_METRICS:
+            raise InputError(
+                f"{metric_name} measures language models, unlike {next(iter(embeddings))}: give a"
+                " folder with config.json, package:NAME, or org/name@COMMIT on a hub"
+            )
+    of_queries = query_language(queries, words)
+    for embedding in embeddings.values():  # fails early, before a file is read
+        if isinstance(embedding, str | PathLike):
+            if not (file := locate_vectors(embedding)).exists():
+                open_plain(file)
+            choose(language or ("en" if of_queries == UNDETERMINED else of_queries))
+    own_queries = list(read_wordsets(words).queries.values()) if words else []
+    scores: list[AuditedScore] = []
+    notes: list[str] = []
+    for name, embedding in embeddings.items():
+        vectors = as_vectors(embedding, trusted=trusted)
+        detected, note = assume_language(name, vectors.index_to_key, of_queries)
+        metrics = choose(language or detected)
+        notes.append(f"{name}: language {language!r}, as given" if language else note)
+        loaded = [query for metric in metrics for query in metric.loaded_queries]
+        gendered = {query.name: gender_words(query, language or detected) for query in loaded}
+        scores += [
+            AuditedScore(name, *row, gender_words=gendered.get(row[0].query, ""))
+            for row in score_all(vectors, metrics, seed=seed)
+        ]
+        by_order = (metric.name for metric in metrics if hasattr(metric, "vocabulary"))
+        notes += [
+            *reading_notes(vectors),
+            *suggest_lower_case(name, vectors, metrics),
+            *name_affix(name, vectors, metrics),
+            *doubt_order(name, vectors, by_order),
+            *(warning for metric in metrics for warning in metric.remarks()),
+            *missing_role_notes(metrics, own_queries),
+        ]
+    return scores, list(dict.fromkeys(notes))
+
+
+def _missing_values(scores: Sequence[AuditedScore]) -> list[str]:
+    """Count the scores without a value; list vectors, metrics and queries by reason."""
+    has_several = len({row.vectors for row in scores}) > 1
+    titles_by_reason: dict[str, list[str]] = {}
+    for row in scores:
+        if isnan(row.score.value):
+            title = f"{row.score.metric} {row.score.query} {row.score.part}".rstrip()
+            title = f"{row.vectors}: {title}" if has_several else title
+            titles_by_reason.setdefault(row.score.reason, []).append(title)
+    if not titles_by_reason:
+        return []
+    n_missing = sum(map(len, titles_by_reason.values()))
+    return [
+        f"{n_missing} of {len(scores)} scores have no value",
+        *(f"{', '.join(titles)}: {reason}" for reason, titles in titles_by_reason.items()),
+    ]
+
+
+def _run(vectors: Sequence[str] = (), *, listing: bool = False, **options: Any) -> _Audit | None:
+    """Audit files, which are called by their names, or by their paths if two have the same name.
+
+    Parameters
+    ----------
+    listing : bool
+        List the metrics, conventions and queries.
+    """
+    if listing:
+        return None
+    if not vectors:
+        raise InputError("give one or more files of word vectors, a language model, or --list")
+    names = [Path(path).name for path in vectors]
+    is_vectors = not any(map(is_model, vectors))
+    if len(set(names)) < len(names) and is_vectors:
+        options["vectors"] = {path: path for path in vectors}
+    else:
+        options["vectors"] = [*vectors]
+    if "words" in options:
+        options["words"] = Path(options["words"])
+    return audit.raw(**options)  # type: ignore[attr-defined, no-any-return]
+
+
+def _show(
+    audited: _Audit | None,
+    console: Console,
+    *,
+    vectors: Sequence[str] = (),
+    verbose: bool = False,
+    single_scores: bool = False,
+) -> int:
+    """Print a line per score, notes, and ranks of several files.
+
+    Parameters
+    ----------
+    verbose : bool
+        Explain each metric, and why a score has no value.
+    single_scores : bool
+        Print the score of every word as well.
+    """
+    from biasbridge.intrinsic.audit import score_table
+    from biasbridge.intrinsic.terminal import (
+        print_headlines,
+        print_line,
+        print_ranks,
+        print_scores,
+        print_summary,
+    )
+
+    if audited is None:
+        from biasbridge.intrinsic.describe import print_metrics
+
+        print_metrics(console)
+        return 0
+    scores = audited.scores
+    if verbose or single_scores:
+        print_headlines(scores, console)
+        print_scores(scores, console, singles=single_scores)
+    else:
+        print_summary(scores, console)
+    for line in (*audited.notes, *audited.explanations):
+        print_line(console, line, "italic")
+    if len(vectors) > 1:
+        print_ranks(score_table(scores), console)
+    return int(all(isnan(row.score.value) for row in scores))
+
+
+def _format_csv(audited: _Audit) -> str:
+    from biasbridge.intrinsic.audit import score_table
+
+    return as_csv(score_table(audited.scores))
+
+
+def _format_json(audited: _Audit) -> str:
+    from biasbridge.intrinsic.terminal import scores_json
+
+    return scores_json(audited.scores)
+
+
+main = Command(
+    audit,
+    _show,
+    run=_run,
+    documents={"csv": _format_csv, "json": _format_json},
+    spelling="vectors VECTORS*; words FILE; metrics --metric NAME+,; queries --query NAME+,; "
+    "items FILE; fillers A/B+; convention NAME; language CODE; min_found SHARE; "
+    "similarity FILE+; resamples N; batch_size N; limit N; config_dir FOLDER; listing --list",
+)

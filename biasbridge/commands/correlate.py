@@ -1,0 +1,260 @@
+"""Correlations of a results folder or of any table, and results as one table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from biasbridge.command_line import STANDARD_OUTPUT, Command, as_csv, returns, say, write_text
+from biasbridge.files import InputError
+from biasbridge.files.choice import check_arguments
+from biasbridge.inputs import InputTable, as_dataframe, as_names, with_notes
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from rich.console import Console
+
+    from biasbridge.analysis.declaration import Declaration
+    from biasbridge.analysis.slices import SliceResult
+    from biasbridge.analysis.tables import Tables
+
+
+@dataclass
+class StudyResults:
+    """The tables of a results folder, joined, and what its study declared beforehand."""
+
+    folder: Path
+    tables: Tables
+    joined: pd.DataFrame
+    declared: Declaration
+
+    @classmethod
+    def read(cls, folder: str | PathLike[str]) -> StudyResults:
+        """Read a results folder. Raises ``InputError`` for a table that is missing or damaged."""
+        from biasbridge.analysis.declaration import Declaration
+        from biasbridge.analysis.joined import join_points
+        from biasbridge.analysis.tables import read_tables
+
+        if not isinstance(folder, str | PathLike):
+            raise InputError(f"{type(folder).__name__} is no folder; give the path of results")
+        declared, tables = Declaration.of(Path(folder)), read_tables(Path(folder))
+        return cls(Path(folder), tables, join_points(tables, declared.utility), declared)
+
+    def correlate(self) -> list[SliceResult]:
+        """Correlate scores and gaps in every slice."""
+        from biasbridge.analysis.correlate import correlate_slices
+
+        return correlate_slices(self.joined, self.declared)
+
+
+@dataclass
+class _Correlations:
+    """Slices of a table, and how they are shown; ``title`` is empty for the slices of a study."""
+
+    slices: list[SliceResult]
+    columns: Sequence[str]
+    title: str = ""
+    scopes: bool = False
+    lacks_resamples: bool = False
+
+    def as_table(self) -> pd.DataFrame:
+        """Return a row per slice, or per slice and scope."""
+        from biasbridge.analysis.joined import WITHOUT_RESAMPLES
+        from biasbridge.analysis.slices import correlation_table, scope_table
+
+        if self.scopes:
+            return with_notes(scope_table(self.slices), "note")
+        table = with_notes(correlation_table(self.slices, self.columns), "note")
+        if self.lacks_resamples:
+            remedy = "read_results(..., resamples=True) reads them"
+            table.attrs["notes"].append(f"{WITHOUT_RESAMPLES}: {remedy}")
+        return table
+
+
+@returns(_Correlations.as_table)
+@check_arguments(utility=str, classifier=str)
+def correlate(
+    table: InputTable,
+    x: str = "",
+    y: str = "",
+    *,
+    by: str | Sequence[str] = (),
+    observation: str | Sequence[str] = (),
+    parent: str | Sequence[str] = (),
+    condition: str | Sequence[str] = (),
+    cluster: str | Sequence[str] = (),
+    classifier: str = "",
+    utility: str = "",
+    confirmatory: str | Sequence[str] = (),
+    smallest_change: float | None = None,
+    scopes: bool = False,
+) -> _Correlations:
+    """Correlate two columns, scores and gaps, within each slice of a table.
+
+    Parameters
+    ----------
+    table : DataFrame or path
+        A results folder, or a table with a row per model. A table is a pandas one, such as
+        :func:`read_results` returns, or a file .csv, .tsv or .parquet. A results folder without
+        further options has the slices of its study.
+    x : str
+        Column of the scores; of results it is x.
+    y : str
+        Column of the gaps; of results it is y.
+    by : str or sequence of str
+        Columns that define the slices.
+    observation : str or sequence of str
+        Columns that identify one model of a parent; by default each row is one.
+    parent : str or sequence of str
+        Columns that identify the unmodified model: r_rm is taken within these.
+    condition : str or sequence of str
+        Columns that identify the modification (method, words, dose).
+    cluster : str or sequence of str
+        Columns above parents (corpus, language): their parents are averaged for each condition.
+    classifier : str
+        Column of the classifier: each has slices of its own (default: classifier, if there is one).
+    utility : str
+        Column of the performance on the task.
+    confirmatory : str or sequence of str
+        Slices declared beforehand, which get a verdict: their values of by, joined by spaces, or
+        all.
+    smallest_change : float, optional
+        Smallest change of the gap of interest (default: 0.02, or as the results folder declares). A
+        change that is surely smaller gets the verdict ``at most``.
+    scopes : bool
+        Return the change of the gap for these runs, other doses, other word lists, other methods,
+        other seeds and other corpora, of the slices declared by ``confirmatory``.
+
+    Returns
+    -------
+    DataFrame
+        One row per slice (with ``scopes``: per slice and scope), with the columns in
+        ``docs/results.md``; correlations are in [-1, 1], above 0 where larger scores go with larger
+        gaps. ``docs/inference.md`` explains verdicts.
+
+    Raises
+    ------
+    InputError
+        A column that does not exist or holds no numbers, or levels that do not nest.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"weat": [0.1, 0.4, 0.7, 0.9], "gap": [0.02, 0.05, 0.04, 0.09]})
+    >>> print(round(correlate(table, x="weat", y="gap")["r_rm"].item(), 2))
+    0.84
+    """
+    from biasbridge.analysis.correlate import Levels, correlate_slices
+    from biasbridge.analysis.correlate import correlate as correlate_table
+    from biasbridge.analysis.declaration import Declaration
+    from biasbridge.analysis.joined import is_joined, lacks_resamples, open_table
+    from biasbridge.analysis.slices import CORRELATION_COLUMNS, RESULT_COLUMNS
+
+    source = "the table"
+    study = Declaration()
+    if isinstance(table, str | PathLike):
+        source, study = str(table), Declaration.of(Path(table))
+    is_folder = isinstance(table, str | PathLike) and Path(table).is_dir()
+    rows = open_table(str(table), study.utility) if is_folder else as_dataframe(table)
+    if smallest_change is not None:
+        study = replace(study, smallest_change=smallest_change)
+    names = [as_names(columns) for columns in (observation, parent, condition, cluster)]
+    levels = Levels(*names, utility, classifier)
+    has_options = x or y or by or confirmatory or levels.named or levels.utility
+    without = lacks_resamples(rows)
+    if is_joined(rows) and not has_options:
+        slices = correlate_slices(rows, study)
+        return _Correlations(slices, CORRELATION_COLUMNS, "", scopes, without)
+    if not is_joined(rows) and not (x and y):
+        listed = ", ".join(map(str, rows.columns))
+        raise InputError(f"name two columns with --x and --y; {source} has {listed}")
+    x, y = x or "x", y or "y"
+    slices = correlate_table(
+        rows,
+        x=x,
+        y=y,
+        by=as_names(by),
+        levels=levels,
+        confirmatory=as_names(confirmatory),
+        smallest_change=study.smallest_change,
+    )
+    columns = [*slices[0].names, *RESULT_COLUMNS]
+    return _Correlations(slices, columns, f"{y} against {x}, {len(rows)} rows", scopes, without)
+
+
+def read_results(folder: str | PathLike[str], *, resamples: bool = False) -> pd.DataFrame:
+    """Read the joined table of the results folder of a sweep.
+
+    Parameters
+    ----------
+    folder : path
+        Results folder, with the three Parquet files that are joined.
+    resamples : bool
+        Keep ``x_resampled`` and ``y_resampled``, 200 numbers per row, from which :func:`correlate`
+        estimates the sampling error of words and items.
+
+    Returns
+    -------
+    DataFrame
+        One row per point, score (``x``) and gap (``y``); ``docs/results.md`` lists the columns.
+
+    Raises
+    ------
+    InputError
+        A table is missing or damaged.
+
+    Examples
+    --------
+    >>> table = read_results("docs/runs/answer_en")
+    >>> {"parent", "metric", "x", "measure", "y"} <= {*table.columns}
+    True
+    """
+    from biasbridge.analysis.joined import RESAMPLED
+
+    rows = StudyResults.read(folder).joined
+    return rows if resamples else rows.drop(columns=[*RESAMPLED], errors="ignore")
+
+
+def _show(
+    correlations: _Correlations, console: Console, *, confirmatory: Sequence[str] = ()
+) -> None:
+    from biasbridge.analysis.answer import print_correlations, print_slices
+    from biasbridge.analysis.slices import without_repeats
+    from biasbridge.analysis.verdict import RULES
+
+    if not correlations.title:
+        print_correlations(correlations.slices, console)
+        correlations.slices = without_repeats(correlations.slices)
+        return
+    print_slices(correlations.slices, correlations.title, console)
+    if confirmatory:
+        console.print(RULES, soft_wrap=True)
+
+
+def _format_csv(correlations: _Correlations) -> str:
+    return as_csv(correlations.as_table())
+
+
+def _write_scopes(
+    correlations: _Correlations, console: Console, *, csv: Path = STANDARD_OUTPUT
+) -> None:
+    """Write the changes of the gap by scope beside the table."""
+    if csv == STANDARD_OUTPUT:
+        return
+    path = csv.with_name(f"{csv.stem}_scopes{csv.suffix}")
+    write_text(as_csv(replace(correlations, scopes=True).as_table()), path)
+    say(console, f"{csv}, {path}")
+
+
+main = Command(
+    correlate,
+    _show,
+    end=_write_scopes,
+    documents={"csv": _format_csv},
+    spelling="csv --csv --out; x COL; y COL; by COL,...; observation COL,...; parent COL,...; "
+    "condition COL,...; cluster COL,...; classifier COL; utility COL; confirmatory SLICE,...; "
+    "scopes",
+)

@@ -1,0 +1,541 @@
+"""A debiased or overbiased copy of word vectors, or of a language model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from os import PathLike, fspath
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from biasbridge.command_line import Command, returns, say
+from biasbridge.debias.attract_repel import (
+    AttractRepel,
+    Norms,
+    mean_cosine,
+    read_pairs,
+    usable_pairs,
+)
+from biasbridge.debias.base import Direction
+from biasbridge.debias.methods import MODEL_KINDS, VECTOR_KINDS, class_of, make_method
+from biasbridge.debias.words import WordChoice
+from biasbridge.files import InputError
+from biasbridge.files.choice import Whole, check_arguments
+from biasbridge.files.language import UNDETERMINED
+from biasbridge.files.models.encoder import Pooling
+from biasbridge.files.paths import require_new
+from biasbridge.files.text import open_plain, require_written_archive
+from biasbridge.files.vector_files import vector_files
+from biasbridge.inputs import (
+    OpenedModel,
+    Vectors,
+    Words,
+    as_vectors,
+    built_in,
+    is_model,
+    refuse_options,
+    register,
+    use_folder,
+    word_file,
+)
+from biasbridge.intrinsic.lookup import CASES, Case
+from biasbridge.intrinsic.words import write_query
+
+if TYPE_CHECKING:
+    from gensim.models import KeyedVectors
+    from rich.console import Console
+
+    from biasbridge.debias.base import Pair, VectorsMethod
+    from biasbridge.debias.until import Goal
+    from biasbridge.files.eraser import Eraser
+    from biasbridge.intrinsic.metric import Metric
+    from biasbridge.intrinsic.words import Query
+    from biasbridge.model_debiasing import ModelErasure
+
+_DEFAULT_QUERY = "gender_union"
+
+
+@dataclass
+class _ModifiedVectors:
+    """Vectors before and after, the method with the dose used, its eraser, if any, and the pairs
+    or the query that it worked on. ``weat``: WEAT of the query, if it has the roles for it.
+    """
+
+    method: VectorsMethod
+    before: KeyedVectors
+    vectors: KeyedVectors
+    eraser: Eraser | None = None
+    query: Query | None = None
+    pairs: tuple[list[Pair], list[Pair]] | None = None
+    goal: Goal[Metric] | None = None
+    weat: Sequence[Metric] = ()
+    name: str = "vectors"
+
+    @property
+    def notes(self) -> list[str]:
+        """What was odd in the vectors, and doubts that their order is by frequency."""
+        from biasbridge.files.vectors import reading_notes
+        from biasbridge.intrinsic.audit import doubt_order
+
+        by_order = ["double_hard"] if self.method.name == "double_hard" else []
+        return [*reading_notes(self.before), *doubt_order(self.name, self.before, by_order)]
+
+
+def _python_result(modified: _ModifiedVectors | ModelErasure) -> Any:
+    """Return a model with its eraser, or vectors with what was done in ``attrs``."""
+    if not isinstance(modified, _ModifiedVectors):
+        return modified.model()
+    from biasbridge.before_after import compare_vectors
+
+    goals = [modified.goal.metric] if modified.goal else []
+    scores = compare_vectors([*modified.weat, *goals], modified.before, modified.vectors)
+    eraser, method = modified.eraser, modified.method
+    modified.vectors.attrs = {
+        "method": method.name,
+        "direction": getattr(method, "direction", ""),
+        "dose": getattr(method, "dose", 1.0),
+        **({"norm": eraser.norm, "rank": eraser.rank} if eraser else {}),
+        "scores": scores.drop(columns="part"),
+        "notes": modified.notes,
+    }
+    return modified.vectors
+
+
+@returns(_python_result)
+@check_arguments(seed=Whole, layer=int)
+def debias(
+    vectors: Vectors | OpenedModel,
+    words: Words | None = None,
+    *,
+    out: str | PathLike[str] | None = None,
+    force: bool = False,
+    method: Any = "attract_repel",
+    dose: float | None = None,
+    until: str | float | None = None,
+    query: str | None = None,
+    swap: bool = False,
+    lowercase: bool = False,
+    case: Case = "exact",
+    expand: int | None = None,
+    neighbours: str | PathLike[str] | None = None,
+    stop: str | PathLike[str] | None = None,
+    write_words: str | PathLike[str] | None = None,
+    direction: Direction | None = None,
+    norms: Norms | None = None,
+    attract: str | PathLike[str] | None = None,
+    repel: str | PathLike[str] | None = None,
+    items: str | PathLike[str] | None = None,
+    layer: int = -1,
+    pooling: Pooling = "mean",
+    seed: int = 0,
+    trusted: bool = False,
+    config_dir: str | PathLike[str] | None = None,
+    **options: object,
+) -> _ModifiedVectors | ModelErasure:
+    """Debias or overbias a copy of word vectors or of a language model.
+
+    Parameters
+    ----------
+    vectors : vectors or language model
+        A file of word vectors, a name of biasbridge data, or a language model: a folder,
+        org/name@COMMIT on a hub, or package:NAME. See :func:`audit`; left unchanged.
+    words : path, name or mapping, optional
+        Your own queries, JSON or YAML with X, Y, A and B. In Python also a mapping or the name of a
+        built-in query, see :func:`query`; by default words of gender.
+    out : path, optional
+        The copy, for vectors in the format of its suffix where that of the original cannot be
+        written, or a new folder for a model. The model has its eraser beside it.
+    force : bool
+        Replace the copy, or the file of written words, that is there.
+    method : str or method
+        Name of the method, such as hard or leace. ``biasbridge.debias.methods`` lists all. In
+        Python also a class or an object of your own.
+    dose : float, optional
+        Dose, from -1 (overbias) to 1 (default); 0 changes nothing. Of ``attract_repel`` it is from
+        0 to 1, in the direction.
+    until : str or float, optional
+        Score to reach instead of a dose, [METRIC:]QUERY=VALUE, as weat7=0, or of a model
+        seat:seat6b=0. A number alone is WEAT of the words.
+    query : str, optional
+        Query, such as weat7, or one of your own words (default: gender_union, or the only one).
+    swap : bool
+        Exchange targets and attributes.
+    lowercase : bool
+        Lower the words, for vectors in lower case.
+    case : {"exact", "lower"}
+        With lower, scores look up words not found as written in lower case. Methods find the words
+        that they move in either case.
+    expand : int, optional
+        Add to each of X, Y, A and B its K nearest neighbours.
+    neighbours : path, optional
+        Vectors to search for neighbours (default: the given ones).
+    stop : path, optional
+        File of words that are not added, one per line.
+    write_words : path, optional
+        Save the words used, to read and edit.
+    direction : {"debias", "overbias"}, optional
+        Of attract_repel: lower or raise the bias (default with a score to reach: as it asks).
+    norms : {"keep", "unit"}, optional
+        Of attract_repel: keep the length of each word (default) or make all 1.
+    attract : path, optional
+        Of attract_repel: pairs of your own to pull together, two words per line.
+    repel : path, optional
+        Of attract_repel: pairs of your own to push apart.
+    items : path or name, optional
+        Sentences of two groups instead of words for a language model: a file, or a name such as
+        bec_pro.
+    layer : int
+        Layer of a model to erase from: 0 embeddings, -1 the last.
+    pooling : {"mean", "words", "cls", "last"}
+        How a model makes a text a vector.
+    seed : int
+        Seed of random numbers (default: 0).
+    trusted : bool
+        Open gensim's own format, a pickle, which can run any code: only of files you made.
+    config_dir : path, optional
+        Folder with modules of your own metrics and methods.
+    **options
+        Further fields of the method, such as ``rounds=4`` of ``inlp``.
+
+    Returns
+    -------
+    KeyedVectors or LanguageModel
+        Vectors have ``attrs``: ``method``, ``direction``, ``dose``, of an eraser ``norm`` and
+        ``rank``, and ``scores``, a table of WEAT of the words (and the score of ``until``)
+        ``before`` and ``after``; and ``notes``. A language model passes its hidden states through
+        its ``eraser``.
+
+    Raises
+    ------
+    InputError
+        No word in the vocabulary, or a method or option that does not apply.
+
+    Examples
+    --------
+    >>> vectors = {"he": [5, 0, 1], "she": [0, 5, 1], "doctor": [4, 1, 2], "judge": [3, 2, 1]}
+    >>> vectors |= {"nurse": [1, 4, 2], "maid": [2, 2, 3]}
+    >>> words = {"X": ["doctor", "judge"], "Y": ["nurse", "maid"], "A": ["he"], "B": ["she"]}
+    >>> scores = debias(vectors, words, method="attract_repel").attrs["scores"]
+    >>> print(bool(scores["after"].item() < scores["before"].item()))
+    True
+    """
+    use_folder(config_dir)
+    if case not in CASES:
+        raise InputError(f"case={case!r}: give one of {', '.join(CASES)}")
+    if until is not None and dose is not None:
+        raise InputError("--until finds the dose; leave out --dose")
+    are_models = is_model(vectors)
+    if are_models:
+        of_vectors = {"direction": direction, "case": case != "exact", "attract": attract}
+        of_vectors |= {"repel": repel, "norms": norms, "expand": expand}
+        of_vectors |= {"write-words": write_words, "trusted": trusted}
+        refuse_options(of_vectors, "word vectors; leave it out")
+    else:
+        name = vectors if isinstance(vectors, str) else "this one"
+        of_models = {"items": items, "layer": layer + 1, "pooling": pooling != "mean"}
+        refuse_options(of_models, f"language models, unlike {name}; leave it out")
+    if built_in(words):
+        query, words = query or str(words), None
+    out, fields = Path(out) if out else None, {"dose": dose, **options}
+    with word_file(words) as file:
+        choose_words = {
+            "query": query or (None if file else _DEFAULT_QUERY),
+            "file": file,
+            "swap": swap,
+            "lowercase": lowercase,
+            "expand": expand or 0,
+            "neighbours": neighbours and fspath(neighbours),
+            "stop": stop and fspath(stop),
+            "trusted": trusted,
+        }
+        if are_models:
+            if items and (query or words or swap or lowercase):
+                raise InputError(
+                    "--items stands for words; leave out --query, --words and the like"
+                )
+            from biasbridge.model_debiasing import (
+                ModelErasure,
+                model_goal,
+                read_items,
+                require_new_model,
+            )
+
+            eraser = _make_method(method, MODEL_KINDS, items=read_items(items), **fields)
+            if out:
+                require_new_model(out, force=force)
+            model = fspath(vectors) if isinstance(vectors, PathLike) else cast("Any", vectors)
+            seed_words = WordChoice(**choose_words).seed_words()
+            goal = None if until is None else model_goal(str(until))
+            encoding: Any = {"layer": layer, "pooling": pooling}
+            erasure = ModelErasure.fit(model, eraser, seed_words, **encoding, seed=seed)
+            erasure = erasure.until(goal) if goal else erasure
+            if out:
+                erasure.write(out, force=force)
+            return erasure
+        fields |= {"direction": direction, "norms": norms}
+        mover = _make_method(method, VECTOR_KINDS, **fields)
+        inputs = (vectors, words, neighbours, stop, attract, repel)
+        read = [Path(path) for path in inputs if isinstance(path, str | PathLike)]
+        if isinstance(vectors, str | PathLike):
+            read += vector_files(vectors if isinstance(vectors, str) else Path(vectors))
+        if out:
+            require_written_archive(out)
+        for path in filter(None, (out, write_words)):
+            require_new(path, inputs=read, force=force)
+        has_pairs = bool(attract or repel)
+        if has_pairs:
+            has_words = query or words or swap or lowercase or expand or neighbours or stop
+            if not isinstance(mover, AttractRepel):
+                raise InputError(
+                    f"--attract and --repel belong to attract_repel; {mover.name} takes a query"
+                )
+            if direction or has_words or write_words:
+                raise InputError(
+                    "--attract and --repel define the change; leave out --direction and the options"
+                    " of a query"
+                )
+        choice = WordChoice(**choose_words)
+        name = "" if has_pairs else choice.seed_words().name if file else str(choice.query)
+        # Loads gensim: not before the arguments are right
+        from biasbridge.debias.until import Goal
+
+        case = "lower" if lowercase else case
+        goal = None if until is None else Goal.read(str(until), file, name, case=case)
+        weat: list[Metric] = []
+        with suppress(InputError):  # it lacks the roles of WEAT
+            weat = [Goal.of("weat", name, 0, file, case=case).metric]
+        before = as_vectors(cast("Vectors", vectors), trusted=trusted)
+        form = _output_format(vectors, before, out)
+        if has_pairs:
+            pairs = tuple(read_pairs(Path(path)) if path else [] for path in (attract, repel))
+            modified = _move_pairs(mover, before, *pairs, goal=goal, seed=seed)
+        else:
+            chosen = choice.words(before)
+            if case == "lower" and not lowercase:
+                chosen = chosen.lowered(before.key_to_index)
+            modified = move(mover, before, chosen, goal=goal, direction=direction, seed=seed)
+            if write_words:
+                write_query(chosen, Path(write_words))
+    modified.goal, modified.weat = goal, weat
+    if isinstance(vectors, str | PathLike):
+        modified.name = Path(vectors).name
+    if out:
+        from biasbridge.files.vectors import save_vectors
+
+        save_vectors(modified.vectors, out, format=form)
+    return modified
+
+
+def _make_method(method: Any, kinds: Sequence[str], **fields: Any) -> Any:
+    """Return a method by name or class; of an object, itself."""
+    if isinstance(method, type):
+        method = register(method)
+    if isinstance(method, str):
+        return make_method(method, kinds, **fields)
+    if method.acts_on not in kinds:
+        raise InputError(f"{method.name} acts on {method.acts_on}; give one of {', '.join(kinds)}")
+    for name in (name for name, value in fields.items() if value is not None):
+        raise InputError(f"{name} is a field of {method.name}; set it in the object that you give")
+    return method
+
+
+def _output_format(vectors: object, opened: KeyedVectors, out: Path | None) -> Any:
+    from biasbridge.files.vectors import WRITABLE, detect_format, require_writable
+
+    if out is None:
+        return None
+    form = detect_format(vectors) if isinstance(vectors, str | PathLike) else None
+    return require_writable(opened.index_to_key, out, form if form in WRITABLE else None)
+
+
+def move(
+    method: VectorsMethod,
+    vectors: KeyedVectors,
+    query: Query,
+    *,
+    goal: Goal[Metric] | None,
+    direction: Direction | None,
+    seed: int,
+) -> _ModifiedVectors:
+    """Modify vectors by the method's dose, or by the dose that reaches the goal."""
+    from biasbridge.debias.base import require_sound, signed_dose
+    from biasbridge.debias.until import find_method
+    from biasbridge.debias.words import require_roles
+
+    require_roles(query, method.roles)
+    if goal:
+        method, axis = find_method(method, vectors, query, goal, direction, seed=seed)
+    else:
+        axis = method.dose_axis(vectors, query, seed=seed)
+    changed = axis.at(dose := signed_dose(method))
+    if dose:
+        require_sound(method, vectors, changed)
+    return _ModifiedVectors(method, vectors, changed, axis.eraser, query)
+
+
+def _move_pairs(
+    method: AttractRepel,
+    vectors: KeyedVectors,
+    attract: list[Pair],
+    repel: list[Pair],
+    *,
+    goal: Goal[Metric] | None,
+    seed: int,
+) -> _ModifiedVectors:
+    """Modify vectors by your own pairs, which have no opposite direction."""
+    from biasbridge.debias.until import find_dose
+
+    axis = method.pairs_dose_axis(vectors, attract, repel, seed=seed)
+    if goal:
+        method = method.with_dose(find_dose(axis, vectors, goal, (1,)))
+    return _ModifiedVectors(method, vectors, axis.at(method.dose), pairs=(attract, repel))
+
+
+def _run(
+    *,
+    vectors: str,
+    option: Sequence[str] = (),
+    similarity: Sequence[str] = (),
+    **options: Any,
+) -> _ModifiedVectors | ModelErasure:
+    """Debias with the method's fields as text.
+
+    Parameters
+    ----------
+    option : sequence of str
+        A further field of the method, as rounds=4 of inlp; may be repeated.
+    """
+    import yaml
+
+    fields: dict[str, Any] = {}
+    for text in option:
+        name, equals, value = text.partition("=")
+        if name in ("dose", "direction", "norms", "items"):
+            raise InputError(f"--option {text}: give --{name} {value}")
+        if not (name and equals):
+            raise InputError(f"--option {text}: give NAME=VALUE, as rounds=4")
+        try:
+            fields[name] = yaml.safe_load(value)
+        except yaml.YAMLError as error:
+            raise InputError(f"--option {text}: the value cannot be read ({error})") from None
+    if "words" in options:
+        options["words"] = Path(options["words"])
+    use_folder(options.get("config_dir"))
+    method = class_of(options.get("method", "attract_repel"))
+    if not is_model(vectors) and hasattr(method, "pairs_dose_axis"):
+        if not options.keys() & {"direction", "until", "attract", "repel"}:
+            raise InputError(
+                "give --direction debias or overbias, or --until, which finds it, or your own pairs"
+                " with --attract and --repel; or another --method"
+            )
+    elif is_model(vectors) and similarity:
+        raise InputError("--similarity applies to word vectors; leave it out")
+    for path in similarity:
+        open_plain(Path(path)).close()  # before the work
+    return debias.raw(vectors, **options, **fields)  # type: ignore[attr-defined, no-any-return]
+
+
+def _show(
+    modified: _ModifiedVectors | ModelErasure,
+    console: Console,
+    *,
+    out: Path,
+    direction: Direction | None = None,
+    similarity: Sequence[str] = (),
+    case: str = "exact",
+    lowercase: bool = False,
+) -> None:
+    """Print what was done, and scores of bias and utility before and after.
+
+    Parameters
+    ----------
+    similarity : sequence of str
+        Word similarity files to compare by: a word, a word and a number per line.
+    """
+    from biasbridge.before_after import compare_vectors, print_scores, usual_metrics
+    from biasbridge.intrinsic.resampling import RESAMPLES
+
+    goal, method = modified.goal, modified.method
+    reached = f"dose {method.dose:.4f}: {goal.name} is {goal.value:g}" if goal else ""
+    if not isinstance(modified, _ModifiedVectors):
+        _print_fit(modified.eraser, console)
+        if reached:
+            say(console, reached)
+        print_scores(modified.compared(), console)
+        say(console, f"wrote {out}")
+        say(
+            console,
+            "biasbridge audit opens it with its eraser; from_pretrained alone opens the unmodified"
+            " model. In Python:",
+        )
+        say(console, "from biasbridge.files.models.language_model import open_model")
+        say(console, f"model = open_model({str(out)!r})")
+        return
+    query, is_of_pairs = modified.query, isinstance(method, AttractRepel)
+    if reached:
+        found = is_of_pairs and not (modified.pairs or direction)
+        say(console, f"direction {method.direction}, {reached}" if found else reached)
+    if isinstance(method, AttractRepel):
+        pairs = modified.pairs or method.constraints(cast("Query", query))
+        _print_pairs(*pairs, modified.before, modified.vectors, console)
+    elif modified.eraser:
+        _print_fit(modified.eraser, console)
+    else:
+        _print_words(cast("Query", query), method.roles, modified.before, console)
+    language = query.language if query and query.language != UNDETERMINED else "en"
+    metrics = [goal.metric] if goal else []
+    metrics += [replace(metric, resamples=RESAMPLES) for metric in modified.weat]
+    metrics += usual_metrics(language, similarity, "lower" if lowercase else case)
+    print_scores(compare_vectors(metrics, modified.before, modified.vectors), console)
+    for note in (*modified.notes, f"wrote {out}"):
+        say(console, note)
+
+
+def _print_fit(eraser: Eraser, console: Console) -> None:
+    fitted = dict(eraser.fitted)
+    say(console, f"{fitted.pop('method')} fitted on {fitted.pop('on')}")
+    say(console, f"operator norm {eraser.norm:.3f}, rank {eraser.rank}")
+    for name, value in fitted.items():
+        say(console, f"{name}: {value}")
+
+
+def _print_words(
+    query: Query, roles: Sequence[str], vectors: KeyedVectors, console: Console
+) -> None:
+    """Print how many words of each role are in the vocabulary."""
+    from biasbridge.intrinsic.lookup import find_set
+
+    for role in roles:
+        words = find_set(vectors, query[role], case="lower")
+        total = f"{len(query[role].items)} of {query[role].name}"
+        say(console, f"{role}: {len(words.items)} of {total}")
+
+
+def _print_pairs(
+    attract: list[Pair],
+    repel: list[Pair],
+    before: KeyedVectors,
+    after: KeyedVectors,
+    console: Console,
+) -> None:
+    """Print the pairs kept and their mean cosine before and after."""
+    usable = usable_pairs(attract, repel, before.key_to_index)
+    for name, pairs, used in (("attract", attract, usable.attract), ("repel", repel, usable.repel)):
+        change = f"{mean_cosine(before, used):.4f} -> {mean_cosine(after, used):.4f}"
+        cosine = f"; mean cosine {change}" if used else ""
+        say(console, f"{name}: {len(used)} of {len(set(pairs))} pairs kept{cosine}")
+    if missing := usable.missing:
+        words = f"{', '.join(missing[:20])}{', ...' if len(missing) > 20 else ''}"
+        say(console, f"out of vocabulary: {len(missing)} words: {words}")
+
+
+main = Command(
+    debias,
+    _show,
+    run=_run,
+    arguments=("vectors", "out"),
+    spelling="vectors IN; out OUT; words FILE; method NAME; until SCORE; query NAME; expand K; "
+    "neighbours FILE; stop FILE; write_words FILE; attract FILE; repel FILE; items FILE; "
+    "config_dir FOLDER; option NAME=VALUE...; options; similarity FILE+",
+)

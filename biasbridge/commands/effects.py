@@ -1,0 +1,89 @@
+"""How far each condition changed gaps, scores and task performance."""
+
+from __future__ import annotations
+
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from biasbridge.command_line import STANDARD_OUTPUT, Command, as_csv, returns, say
+from biasbridge.files import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pandas as pd
+    from rich.console import Console
+
+    from biasbridge.analysis.effects import Effect
+
+
+class _StudyEffects(NamedTuple):
+    """The effects of a results folder, and the measures that its study declared."""
+
+    effects: Sequence[Effect]
+    confirmatory: Sequence[str]
+
+
+def _as_table(found: _StudyEffects) -> pd.DataFrame:
+    from biasbridge.analysis.effects import effect_table
+
+    return effect_table(found.effects)
+
+
+@returns(_as_table)
+def effects(results: str | PathLike[str]) -> _StudyEffects:
+    """Show how far each condition changed gaps, scores and task performance.
+
+    Parameters
+    ----------
+    results : path
+        A results folder, as a sweep writes it.
+
+    Returns
+    -------
+    DataFrame
+        One row per effect, with the columns of ``effects.csv`` (``docs/results.md``): ``change``
+        from the unmodified embedding, with its 95% interval.
+
+    Raises
+    ------
+    InputError
+        A table is missing or damaged, or the folder has no modified models.
+
+    Examples
+    --------
+    >>> {"method", "dose", "change", "low", "high"} <= {*effects("docs/runs/answer_en").columns}
+    True
+    """
+    from biasbridge.analysis.declaration import Declaration
+    from biasbridge.analysis.effects import effects as condition_effects
+    from biasbridge.analysis.tables import read_tables
+
+    study = Declaration.of(Path(results))
+    found = condition_effects(read_tables(Path(results)), study.utility)
+    if not found:
+        problem = "it has no modified models, or no unmodified embedding"
+        raise InputError(f"{results}: {problem}")
+    return _StudyEffects(found, study.confirmatory)
+
+
+def _show(found: _StudyEffects, console: Console) -> None:
+    from biasbridge.analysis.effects import print_effects
+
+    console.soft_wrap = True
+    print_effects(found.effects, found.confirmatory, console)
+
+
+def _name_file(found: _StudyEffects, console: Console, *, csv: Path = STANDARD_OUTPUT) -> None:
+    if csv != STANDARD_OUTPUT:
+        say(console, csv)
+
+
+main = Command(
+    effects,
+    _show,
+    end=_name_file,
+    documents={"csv": lambda found: as_csv(_as_table(found))},
+    spelling="csv --csv --out",
+)

@@ -1,0 +1,496 @@
+"""Performance by group and the gaps between groups, a gate on them, and gaps by threshold."""
+
+from __future__ import annotations
+
+from argparse import ArgumentTypeError
+from collections.abc import Mapping, Sequence
+from functools import partial
+from math import isfinite
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from biasbridge.command_line import DOCUMENTS, Command, as_csv, returns, say, split_names
+from biasbridge.files import InputError
+from biasbridge.files.errors import printable
+from biasbridge.inputs import InputTable, as_dataframe, as_names, with_notes
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from rich.console import Console
+
+    from biasbridge.extrinsic.gap_table import GapRow
+    from biasbridge.extrinsic.gate import GateResult
+    from biasbridge.extrinsic.predictions import GapRequest
+
+_FAILED = 3  # exit status where the gate fails
+_SHOWN_THRESHOLDS = 20  # of more, every fifth is printed
+_LISTS = ("pred", "group", "score", "measures", "compare", "groups", "positive", "cross")
+_EPILOG = """\
+A gap is the privileged group's value minus the other group's, of the false positive and false
+negative rate (fpr, fnr) the other way round: positive = worse for the other group. Intervals are
+Wilson's score intervals at 95 %, of gaps Newcombe's, of differences within items Price and
+Bonett's, of the largest difference one that accounts for the maximum. An item in no group counts
+in the rows "all" and in the rest. Rows with the same value in a column id are one item in several
+groups. The gate exits with status 3 where it fails. docs/howto/predictions.md explains more."""
+
+
+class _MeasuredGaps(NamedTuple):
+    """Rows of a table of predictions, what they are made from, and the decision of a gate."""
+
+    items: pd.DataFrame
+    request: GapRequest
+    rows: list[GapRow]
+    notes: list[str]
+    gate: GateResult | None = None
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """Table of the rows."""
+        from biasbridge.extrinsic.gap_table import as_table
+
+        return as_table(self.rows).drop(columns="resampled")
+
+    @property
+    def label(self) -> str:
+        """Name of the positive class; empty for 1."""
+        return " or ".join(self.request.positive)
+
+
+class _ThresholdGaps(NamedTuple):
+    """The table of :func:`thresholds`, with a row of text per threshold, and sentences."""
+
+    score: str
+    table: pd.DataFrame
+    text: pd.DataFrame
+    notes: list[str]
+
+
+def _with_reasons(measured: _MeasuredGaps) -> pd.DataFrame:
+    table = with_notes(measured.table, "reason")
+    n_request = len(measured.notes) - len(measured.items.attrs.get("notes", []))
+    notes, reasons = measured.notes, table.attrs["notes"]
+    table.attrs["notes"] = [*notes[:n_request], *reasons, *notes[n_request:]]
+    return table
+
+
+@returns(_with_reasons)
+def gaps(
+    predictions: InputTable,
+    *,
+    filter: str = "",
+    quoted: bool = True,
+    gold: str = "label",
+    pred: str | Sequence[str] = "prediction",
+    score: str | Sequence[str] = (),
+    group: str | Sequence[str] = (),
+    group_sep: str = "",
+    cross: Sequence[str] = (),
+    missing: Literal["no-group", "group", "drop"] = "no-group",
+    privileged: str | None = None,
+    unprivileged: str | None = None,
+    groups: str | Sequence[str] = (),
+    compare: str | Sequence[str] = (),
+    measures: str | Sequence[str] = (),
+    positive: str | Sequence[str] = (),
+    multiclass: bool = False,
+    cluster: str | None = None,
+    min_support: int = 10,
+    threshold: float | None = None,
+) -> _MeasuredGaps:
+    """Measure performance by group and the gaps between groups, with 95% intervals.
+
+    Parameters
+    ----------
+    predictions : DataFrame or path
+        A table with a row per item, or a result file of an evaluation harness. A table is a pandas
+        one, or a file .csv, .tsv (also .gz, .bz2, .xz), .jsonl or .parquet. Result files are those
+        of ``biasbridge.extrinsic.logs``; their items without an answer are left out.
+    filter : str
+        Filter of the answers, of lm-evaluation-harness with several.
+    quoted : bool
+        Take quotation marks of delimited text as text. In Python this is ``quoted=False``.
+    gold : str
+        Column of the true labels, 0 or 1 unless positive or multiclass is given.
+    pred : str or sequence of str
+        Column of the predicted labels (default: prediction), repeated for each later version. These
+        are classifiers of the same items, the earlier first, compared item by item.
+    score : str or sequence of str
+        Column of scores, larger for label 1, for each pred: adds areas under the ROC curve.
+    group : str or sequence of str
+        Column of groups (default: group), repeated for further columns. Cells hold a name, or a
+        list of names; a column of 0 and 1 is the group of its name, unless an option names 0 or 1
+        as a group. A name in two columns becomes ``column=name``. An item counts once and is in all
+        its groups.
+    group_sep : str
+        Separator of several group names in one cell, such as ";" (lists need none).
+    cross : sequence of str
+        Two or more columns whose crossed groups, such as "female & black", are groups too.
+    missing : {"no-group", "group", "drop"}
+        What an empty cell of groups is: no group, a group "missing", or a row to leave out. An item
+        in no group is no part of a rest. ``NA``, ``nan`` and ``None`` are empty cells.
+    privileged : str, optional
+        Privileged group; without it every group is compared with all other items.
+    unprivileged : str, optional
+        Group compared with the privileged one; without it every other group in turn.
+    groups : str or sequence of str
+        Groups that are compared (default: all).
+    compare : str or sequence of str
+        Any of pair, pairwise, one-vs-rest, one-vs-none and max-difference. ``"pair"``: privileged
+        and unprivileged; ``"pairwise"``: the privileged group and each other one;
+        ``"one-vs-rest"``: all others and each; ``"one-vs-none"``: the items in no group and each;
+        ``"max-difference"``: the two furthest apart.
+    measures : str or sequence of str
+        Names of measures, by default base_rate, recall, fpr, precision and f1. There are also fnr,
+        accuracy, selection_rate, auc, bpsn_auc, bnsp_auc, demographic_parity and equalised_odds.
+    positive : str or sequence of str
+        Label of the positive class; may be repeated.
+    multiclass : bool
+        Take each class against the rest.
+    cluster : str, optional
+        Column of what items share, such as their author: items of one cluster are drawn together.
+        Column ``n_clusters`` counts them, ``widening`` says how many times wider each interval is
+        than for independent items.
+    min_support : int
+        Fewest items behind a value; groups with fewer have none (0: any).
+    threshold : float, optional
+        Predict 1 where the score is this or more, without pred.
+
+    Returns
+    -------
+    DataFrame
+        One row per value and gap, with ``low`` and ``high``; of gaps also ``p``, and ``p_holm`` and
+        ``low_simultaneous`` to ``high_simultaneous``, adjusted over all gaps, groups times
+        measures, of one classifier and class. A gap is in [-1, 1] and positive where
+        the unprivileged group fares worse (formulas: ``biasbridge.extrinsic.gaps``). The rows of
+        two classifiers, ``later - earlier`` in column ``classifier``, are differences; ``p_holm``
+        of a value is adjusted over the values of the pair. A value that is not
+        estimated is NaN, with its ``reason``, which is a note in ``attrs["notes"]`` too.
+
+    Raises
+    ------
+    InputError
+        A column or group that does not exist, labels other than 0 and 1, or options that do not go
+        together.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> labels, predictions = [1] * 20 + [0] * 20, [1] * 15 + [0] * 5 + [1] * 2 + [0] * 18
+    >>> items = {"label": labels, "prediction": predictions, "group": ["male", "female"] * 20}
+    >>> table = gaps(pd.DataFrame(items), privileged="male", measures="recall")
+    >>> print(round(table.loc[table["kind"] == "gap", "value"].item(), 2))
+    0.1
+    """
+    options = locals()
+    from biasbridge.extrinsic.gap_table import measure_gaps
+    from biasbridge.extrinsic.predictions import GapRequest
+
+    request = GapRequest(**_fields(options))
+    items = _read(**options)
+    rows, notes = measure_gaps(request, items)
+    return _MeasuredGaps(items, request, rows, [*notes, *items.attrs.get("notes", [])])
+
+
+def gate(
+    predictions: InputTable,
+    bounds: Mapping[str, float],
+    *,
+    fail_if: Literal["worse", "possible"] = "worse",
+    fail_on: Literal["gaps", "changes"] = "gaps",
+    **options: Any,
+) -> GateResult:
+    """Decide whether the gaps between groups keep to bounds.
+
+    Intervals hold for all tested gaps together: groups, bounded measures, classifiers and classes.
+    A gap that favours the group is negative and keeps to every bound.
+
+    Parameters
+    ----------
+    predictions : DataFrame or path
+        A table with a row per item; or the table that :func:`biasbridge.gaps` returns, whose
+        simultaneous intervals are adjusted over its own gaps.
+    bounds : mapping of str to float
+        Exit with status 3 where a gap is above its bound, as recall=.1,fpr=.05. The largest gap of
+        each tested measure, in [0, 1); in Python ``{"recall": 0.1}``.
+    fail_if : {"worse", "possible"}
+        Whether the gate fails if a gap is surely above its bound, or unless all are surely below.
+        ``"worse"``, the default: where an interval lies wholly above the bound. ``"possible"``:
+        unless all lie wholly at or below it; a gap without a value fails.
+    fail_on : {"gaps", "changes"}
+        Whether gaps of each pred are tested (default), or their growth to a later one.
+    options
+        Of :func:`biasbridge.gaps`, such as ``privileged`` and ``cluster``.
+
+    Returns
+    -------
+    GateResult
+        True where it passes; ``sentence`` says why, ``decisions`` is a table of the gaps.
+
+    Raises
+    ------
+    InputError
+        A measure without a gap, a bound outside [0, 1), or what :func:`biasbridge.gaps` refuses.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> detected = [1] * 90 + [0] * 10 + [1] * 50 + [0] * 50
+    >>> groups = ["men"] * 100 + ["women"] * 100
+    >>> items = pd.DataFrame({"label": 1, "prediction": detected, "group": groups})
+    >>> print(gate(items, {"recall": 0.2}, privileged="men").sentence)
+    The gate fails: the recall gap of women to men, +.4 [.278,.506], is surely above .2; 1 of 1 \
+gaps fail.
+    """
+    from biasbridge.extrinsic.gate import check_gate, decide, find_gated_gaps, select_gated_gaps
+    from biasbridge.extrinsic.predictions import GapRequest
+
+    check_gate(bounds, fail_if, fail_on, as_names(options.get("compare", ())))
+    request = GapRequest(**_fields(options))
+    items = _read(predictions, **options)
+    if "low_simultaneous" in items:
+        if options:
+            raise InputError(f"{', '.join(options)}: of predictions only; this is a table of gaps")
+        return decide(select_gated_gaps(items, bounds, fail_on), bounds, fail_if)
+    return decide(find_gated_gaps(request, items, bounds, fail_on), bounds, fail_if)
+
+
+def thresholds(predictions: InputTable, *, score: str = "score", **options: Any) -> pd.DataFrame:
+    """Measure the gaps between groups at every threshold of a score.
+
+    Predicted 1 is a score at or above the threshold. Thresholds are all scores, or 101 quantiles of
+    more.
+
+    Parameters
+    ----------
+    predictions : DataFrame or path
+        A table with a row per item.
+    score : str
+        Column of scores, larger for label 1.
+    options
+        Of :func:`biasbridge.gaps`, such as ``privileged`` and ``cluster``, without ``pred``.
+
+    Returns
+    -------
+    DataFrame
+        One row per threshold and gap: ``f1`` over all items, and the columns of
+        :func:`biasbridge.gaps`; simultaneous intervals are adjusted over the gaps at a threshold.
+        ``attrs["notes"]`` says of each measure at which thresholds its gap closes (no simultaneous
+        interval excludes 0), or where it is smallest, and what that costs in F1.
+
+    Raises
+    ------
+    InputError
+        A score that is no number, an AUC, or what :func:`biasbridge.gaps` refuses.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> items = {"label": [0, 1] * 40, "score": range(80), "group": ["men"] * 40 + ["women"] * 40}
+    >>> table = thresholds(pd.DataFrame(items), measures="recall", privileged="men")
+    >>> print(table.loc[table["threshold"] == 40, ["f1", "value"]].round(2).to_dict("records"))
+    [{'f1': 0.5, 'value': -1.0}]
+    """
+    from biasbridge.extrinsic.thresholds import describe_closing, threshold_table
+
+    if "pred" in options:
+        raise InputError("thresholds predict from the score; leave out pred")
+    options |= {"score": score, "pred": []}
+    table = threshold_table(_fields(options), _read(predictions, **options))
+    table.attrs["notes"] += describe_closing(table)
+    return table
+
+
+def _fields(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return options of :func:`gaps` as fields of ``GapRequest``."""
+    fields = {"gold": "label", "pred": "prediction", "measures": (), "compare": (), **options}
+    fields |= {name: as_names(fields[name]) for name in _LISTS if name in fields}
+    if fields.pop("threshold", None) is not None:
+        fields["pred"] = list(_columns_by_threshold(options))
+    for name in ("predictions", "filter", "quoted"):
+        fields.pop(name, None)
+    return fields
+
+
+def _read(
+    predictions: InputTable,
+    *,
+    filter: str = "",
+    quoted: bool = True,
+    gold: str = "label",
+    pred: str | Sequence[str] = "prediction",
+    threshold: float | None = None,
+    **options: Any,
+) -> pd.DataFrame:
+    """Read the table of predictions, and predict by a threshold."""
+    labels = [gold, *([] if threshold is not None else as_names(pred))]
+    items = as_dataframe(predictions, filter=filter, quoted=quoted, labels=labels)
+    if threshold is None:
+        return items
+    from biasbridge.extrinsic.predictions import read_scores
+
+    columns = _columns_by_threshold({"threshold": threshold, "pred": pred, **options})
+    return items.assign(
+        **{name: read_scores(items, score) >= threshold for name, score in columns.items()}
+    )
+
+
+def _columns_by_threshold(options: Mapping[str, Any]) -> dict[str, str]:
+    """Return the columns of scores by the names of the predictions from them."""
+    threshold = options["threshold"]
+    _require_score(options, "--threshold")
+    if not isfinite(threshold):
+        raise InputError(f"--threshold {threshold}: give a number")
+    return {f"{score} >= {threshold!r}": score for score in as_names(options["score"])}
+
+
+def _require_score(options: Mapping[str, Any], option: str) -> None:
+    if options.get("pred", "prediction") != "prediction" or not options.get("score"):
+        raise InputError(f"{option} predicts from scores; give --score, and leave out --pred")
+
+
+def _run(
+    *, thresholds: bool = False, documents: Sequence[str] = (), **options: Any
+) -> _MeasuredGaps | _ThresholdGaps:
+    """Measure gaps, with a gate, or at every threshold.
+
+    Parameters
+    ----------
+    thresholds : bool
+        Show the gaps at every threshold of the score, and where they close, without pred.
+    """
+    rules = {
+        name: options.pop(name) for name in ("bounds", "fail_if", "fail_on") if name in options
+    }
+    if thresholds:
+        return _run_thresholds(options, documents, has_gate=bool(rules))
+    scores, pred = (as_names(options.get(name, ())) for name in ("score", "pred"))
+    n_classifiers = max(len(scores), len(pred))
+    if "eee" in documents and n_classifiers > 1:
+        raise InputError("--eee: a file of Every Eval Ever is of one classifier; give one --pred")
+    for name in rules if "bounds" not in rules else ():
+        option = name.replace("_", "-")
+        raise InputError(f"--{option} is the rule of a gate; give its bounds by --fail-above")
+    if rules:
+        from biasbridge.extrinsic.gate import ONE_VERSION, check_gate
+        from biasbridge.extrinsic.measures import RANKINGS
+        from biasbridge.extrinsic.predictions import DEFAULT_MEASURES
+
+        rules = {"fail_if": "worse", "fail_on": "gaps", **rules}
+        check_gate(**rules, compare=options.get("compare", ()))
+        if rules["fail_on"] == "changes" and n_classifiers < 2:
+            raise InputError(ONE_VERSION)
+        measures = options.get("measures") or [*DEFAULT_MEASURES, *(RANKINGS if scores else ())]
+        options["measures"] = list(dict.fromkeys([*measures, *rules["bounds"]]))
+    if not rules:
+        return _measure(**options)
+    items = _read(**options)
+    measured = _measure(**options | {"predictions": items})
+    return measured._replace(gate=gate(**options | {"predictions": items}, **rules))
+
+
+def _run_thresholds(
+    options: dict[str, Any], documents: Sequence[str], *, has_gate: bool
+) -> _ThresholdGaps:
+    from biasbridge.extrinsic.thresholds import describe_closing, threshold_text
+
+    _require_score(options, "--thresholds")
+    for name in documents:
+        if name != "csv":
+            raise InputError(f"--{name} is not of --thresholds; give --csv or --report")
+    if len(options["score"]) > 1:
+        raise InputError("--thresholds is of one --score; leave out the others")
+    if "threshold" in options or has_gate:
+        raise InputError("--thresholds shows all; leave it out for --threshold and --fail-above")
+    table = thresholds(**options | {"score": options["score"][0]})
+    closing = describe_closing(table)
+    notes = [printable(note) for note in table.attrs["notes"] if note not in closing]
+    return _ThresholdGaps(options["score"][0], table, threshold_text(table), [*closing, *notes])
+
+
+def _show(result: _MeasuredGaps | _ThresholdGaps, console: Console) -> None:
+    from biasbridge.extrinsic.gap_printing import print_gap_tables, print_text_table
+
+    if isinstance(result, _ThresholdGaps):
+        step = 5 if len(result.text) > _SHOWN_THRESHOLDS else 1
+        print_text_table(result.text[::step], console)
+    else:
+        print_gap_tables(result.rows, console, result.label)
+    for note in result.notes:
+        say(console, note if isinstance(result, _ThresholdGaps) else f"note: {note}")
+
+
+def _print_verdict(result: _MeasuredGaps | _ThresholdGaps, console: Console) -> int:
+    decision = result.gate if isinstance(result, _MeasuredGaps) else None
+    if decision is None:
+        return 0
+    console.print(decision.sentence, soft_wrap=True)
+    return 0 if decision.passed else _FAILED
+
+
+def _write_page(
+    result: _MeasuredGaps | _ThresholdGaps, page: Path, *, predictions: str, gold: str = "label"
+) -> None:
+    from biasbridge.analysis.report.gaps_page import write_gaps_page, write_thresholds_page
+
+    title, table, notes = f"{Path(predictions).name}: {gold}", result.table, result.notes
+    if isinstance(result, _ThresholdGaps):
+        title += f" by thresholds of {result.score}"
+        write_thresholds_page(table, result.text, notes, page, title)
+        return
+    request, label = result.request, result.label
+    columns = [*request.group, *filter(None, [" × ".join(request.cross)])]
+    title += f"{f' is {label}' if label else ''}, by {', '.join(columns)}"
+    verdict = "" if result.gate is None else result.gate.sentence
+    write_gaps_page(table, page, title, label=label, verdict=verdict, notes=notes)
+
+
+def _format(kind: str, result: _MeasuredGaps | _ThresholdGaps, *, predictions: str) -> str:
+    """Return the text of a document."""
+    if isinstance(result, _ThresholdGaps):
+        return as_csv(result.table)
+    from biasbridge.analysis.report.documents import GapFacts, format_gaps
+
+    request, source = result.request, Path(predictions)
+    roles = ("gold", "pred", "group", "cross", "score", "cluster")
+    facts = GapFacts(
+        source.name,
+        int(source.stat().st_mtime),
+        {role: getattr(request, role) for role in roles},
+        list(request.positive),
+        len(result.items),
+        result.notes,
+    )
+    return format_gaps(kind, result.table, facts)
+
+
+def _read_bounds(text: str) -> dict[str, float]:
+    """Read ``recall=.1,fpr=.05``."""
+    bounds: dict[str, float] = {}
+    for part in split_names(text):
+        measure, _, number = (word.strip() for word in part.partition("="))
+        try:
+            bound = float(number)
+        except ValueError:
+            raise ArgumentTypeError(f"{part!r} is no bound; give MEASURE=X: recall=.1") from None
+        if measure in bounds:
+            raise ArgumentTypeError(f"{measure} has two bounds; give one")
+        bounds[measure] = bound
+    return bounds
+
+
+_measure = gaps.raw  # type: ignore[attr-defined]
+main = Command(
+    gaps,
+    _show,
+    run=_run,
+    also=[gate],
+    end=_print_verdict,
+    documents={kind: partial(_format, kind) for kind in DOCUMENTS},
+    report=_write_page,
+    types={"bounds": _read_bounds},
+    spelling="filter NAME; quoted --unquoted; gold COL; pred COL...; score COL...; group COL...; "
+    "group_sep SEP; cross COL,COL; privileged GROUP; unprivileged GROUP; groups A,B,...; "
+    "compare A,B,...; measures A,B,...; positive LABEL...; cluster COL; min_support N; "
+    "threshold X; bounds --fail-above MEASURE=X,...; options",
+    epilog=_EPILOG,
+)

@@ -1,0 +1,82 @@
+"""The report of a results folder, or of predictions."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from biasbridge.command_line import Command, output_file, say
+from biasbridge.commands import gaps
+from biasbridge.commands.correlate import StudyResults
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def report(results: str | PathLike[str], *, out: str | PathLike[str] | None = None) -> list[Path]:
+    """Write report.html for a results folder, with figures and correlations.tex beside it.
+
+    Parameters
+    ----------
+    results : path
+        Results folder of a sweep, or on the command line predictions, with the options of
+        biasbridge gaps.
+    out : path, optional
+        Page, with its figures beside it (default: report.html in the results folder).
+
+    Returns
+    -------
+    list of pathlib.Path
+        The page, the table and the figures as SVG, PNG and PDF.
+
+    Raises
+    ------
+    InputError
+        A table is missing or damaged.
+    """
+    from biasbridge.analysis.figures import draw_figures
+    from biasbridge.analysis.report import build_report
+    from biasbridge.analysis.specifications import draw_curves, specification_curves
+    from biasbridge.files.terminal import open_console
+
+    study = StudyResults.read(results)
+    page = None if out is None else Path(out)
+    figures = (page.parent if page else study.folder) / "figures"
+    slices, joined, declared = study.correlate(), study.joined, study.declared
+    curves = specification_curves(joined, slices)
+    inputs = (study.folder, study.tables, joined, slices)
+    return [
+        *build_report(*inputs, declared=declared, curves=curves, out=page),
+        *draw_figures(
+            joined,
+            figures,
+            results=slices,
+            confirmatory=declared.confirmatory,
+            smallest_change=declared.smallest_change,
+            console=open_console(),
+        ),
+        *draw_curves(curves, figures),
+    ]
+
+
+def _show(paths: list[Path], console: Console) -> None:
+    for path in paths:
+        say(console, path)
+
+
+class _ReportCommand(Command):
+    """The command ``report``, which on predictions is ``gaps`` with a page."""
+
+    def __call__(self, arguments: Sequence[str] | None = None) -> int:
+        arguments = sys.argv[1:] if arguments is None else arguments
+        if not arguments or not Path(arguments[0]).is_file():
+            return super().__call__(arguments)
+        has_page = any(argument.startswith("--report") for argument in arguments)
+        page = [] if has_page else ["--report", f"{Path(arguments[0]).stem}.html"]
+        return gaps.main([*arguments, *page])
+
+
+main = _ReportCommand(report, _show, spelling="out PAGE.html", types={"out": output_file(".html")})

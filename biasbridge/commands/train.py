@@ -1,0 +1,125 @@
+"""A point or a sweep, as ``train.py`` in a checkout, and as a function."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+from biasbridge.files import InputError
+from biasbridge.files.paths import IMPORTED_FROM
+
+if TYPE_CHECKING:
+    import altair as alt
+
+    from biasbridge.analysis.tables import Tables
+
+
+@dataclass(frozen=True)
+class Study:
+    """Results of a study: their ``folder``, and the ``answer``, what the study prints."""
+
+    folder: Path
+    answer: str
+
+    @cached_property
+    def tables(self) -> Tables:
+        """Points, intrinsic scores and extrinsic measures, a row each."""
+        from biasbridge.analysis.tables import read_tables
+
+        return read_tables(self.folder)
+
+    @cached_property
+    def charts(self) -> dict[str, alt.TopLevelMixin]:
+        """Charts by name: ``change`` of declared tests, ``scatter`` of every score and gap."""
+        from biasbridge import plot
+        from biasbridge.commands.correlate import read_results
+
+        charts: dict[str, alt.TopLevelMixin] = {}
+        with suppress(InputError):
+            charts["change"] = plot.change(self.folder)
+        with suppress(InputError):
+            charts["scatter"] = plot.scatter(read_results(self.folder, resamples=True))
+        return charts
+
+
+def study(*overrides: str, config_dir: str | PathLike[str] | None = None) -> Study:
+    """Run an experiment, as ``biasbridge train`` does, and print nothing.
+
+    Parameters
+    ----------
+    *overrides : str
+        Arguments of ``biasbridge train``, such as ``"+experiment=hatespeech_en"``, ``"seed=0,1"``.
+    config_dir : path, optional
+        Folder with experiments, metrics and methods of your own.
+
+    Returns
+    -------
+    Study
+        ``tables`` (points, intrinsic, extrinsic), ``answer`` (the text of the study), ``charts`` by
+        name, and the ``folder`` of results.
+
+    Raises
+    ------
+    InputError
+        Overrides that are refused, or a point that failed.
+
+    Examples
+    --------
+    >>> study("+experiment=hatespeech_en").tables.points  # doctest: +SKIP
+    """
+    options = ["--config-dir", str(config_dir)] if config_dir else []
+    arguments = [*options, *overrides]
+    done = run_train(arguments, subprocess.PIPE, errors=subprocess.PIPE)
+    if done.returncode:
+        lines = [line for line in done.stderr.splitlines() if line.strip()]
+        raise InputError(lines[-1].removeprefix("error: ") if lines else "the run did not finish")
+    folder, is_sweep = _results_folder(arguments)
+    if not is_sweep:
+        points = folder.glob("*/points.parquet")
+        folder = max(points, key=lambda path: path.stat().st_mtime).parent
+    return Study(folder, done.stdout)
+
+
+def _results_folder(arguments: Sequence[str]) -> tuple[Path, bool]:
+    """Return the folder of results that a command names, and whether it is a sweep."""
+    from hydra import initialize_config_dir
+
+    from biasbridge.train.cli import CONF
+    from biasbridge.train.cli.command import read_command, read_options
+    from biasbridge.train.cli.composing import read_settings
+
+    with initialize_config_dir(str(CONF), job_name="train", version_base="1.3"):
+        command = read_command(read_options(arguments))
+        return Path(read_settings(command.config).results), command.is_sweep
+
+
+def run_train(
+    arguments: Sequence[str], out: IO[str] | int | None, *, errors: int | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run ``biasbridge train`` in a process of its own, which prints to ``out``."""
+    path = os.pathsep.join(filter(None, (str(IMPORTED_FROM), os.environ.get("PYTHONPATH"))))
+    return subprocess.run(
+        [sys.executable, "-m", "biasbridge", "train", *arguments],
+        stdout=out,
+        stderr=errors,
+        env={**os.environ, "PYTHONPATH": path},
+        text=True,
+        check=False,
+    )
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the overrides; exit the process if the status is not 0."""
+    from biasbridge.train.cli.start import start
+
+    sys.argv = ["train.py", *arguments]
+    start()
+    return 0

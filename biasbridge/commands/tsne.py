@@ -1,0 +1,104 @@
+"""The words of a query in the plane, a panel for each file of vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from biasbridge.command_line import Command, output_file, say
+from biasbridge.commands.audit import embeddings_by_name
+from biasbridge.files.charts import FORMATS, save_chart
+from biasbridge.inputs import Vectors, Words, as_vectors, built_in, word_file
+from biasbridge.intrinsic.lookup import Case
+
+if TYPE_CHECKING:
+    import altair as alt
+    from rich.console import Console
+
+_DEFAULT_QUERY = "gender_authors"
+
+
+def tsne(
+    vectors: Vectors | Sequence[Vectors],
+    words: Words | None = None,
+    *,
+    out: str | PathLike[str] | None = None,
+    query: str | None = None,
+    case: Case = "lower",
+    perplexity: float | None = None,
+    iterations: int = 2500,
+    seed: int = 23,
+    trusted: bool = False,
+) -> alt.TopLevelMixin:
+    """Draw the words of a query by t-SNE, one panel per file of vectors.
+
+    Parameters
+    ----------
+    vectors : vectors, or several
+        Files of vectors, for example before and after. See :func:`audit`.
+    words : path or mapping, optional
+        Your own queries, JSON or YAML with X, Y, A and B.
+    out : path, optional
+        Drawing to write, .svg, .png, .pdf, .html or .json.
+    query : str, optional
+        Query of X, Y, A and B (default: gender_authors, or the only one of your own words).
+    case : {"lower", "exact"}
+        With lower, words not found as written are looked up in lower case.
+    perplexity : float, optional
+        Effective number of neighbours (default: 40, of few words a third of them).
+    iterations : int
+        Steps.
+    seed : int
+        Seed for the order of ties.
+    trusted : bool
+        Open gensim's own format, a pickle, which can run any code: only of files you made.
+
+    Returns
+    -------
+    altair.TopLevelMixin
+        Distances between distant groups are not comparable, nor are panels.
+
+    Raises
+    ------
+    InputError
+        A query without X, Y, A and B, or words out of vocabulary.
+    """
+    from biasbridge.intrinsic.tsne import tsne_chart
+    from biasbridge.intrinsic.words import load_queries, read_query
+
+    if built_in(words):
+        query, words = query or str(words), None
+    with word_file(words) as file:
+        if file and not query:
+            chosen = read_query(file)
+        else:
+            (chosen,) = load_queries([query or _DEFAULT_QUERY], file)
+    embeddings = {
+        name: as_vectors(one, trusted=trusted)
+        for name, one in embeddings_by_name(cast("Any", vectors)).items()
+    }
+    options: dict[str, Any] = {"perplexity": perplexity, "iterations": iterations, "seed": seed}
+    chart = tsne_chart(chosen, embeddings, case=case, **options)
+    if out is not None:
+        save_chart(chart, out)
+    return chart
+
+
+def _run(vectors: Sequence[str], *, words: str | None = None, **options: Any) -> object:
+    return tsne([*vectors], Path(words) if words else None, **options)
+
+
+def _show(chart: object, console: Console, *, out: Path) -> None:
+    say(console, out)
+
+
+main = Command(
+    tsne,
+    _show,
+    run=_run,
+    required=("out",),
+    types={"out": output_file(*FORMATS)},
+    spelling="vectors VECTORS+; words FILE; out FILE; query NAME; perplexity P; iterations N",
+)
