@@ -81,13 +81,14 @@ class Command:
     function : callable
         The function of the Python interface. Its summary describes the command.
     show : callable
-        Prints the result, ``show(result, console)``; a number that it returns is the exit status.
+        Prints the result, ``show(result, console)``, unless rows are printed. A number that it
+        returns is the exit status.
     run : callable
         What is called with the options; by default the function.
     also : sequence of callable
         Functions that ``run`` calls too: their parameters are options.
     end : callable
-        As ``show``, after all files are written.
+        As ``show``, after all files are written, and on standard error where rows are printed.
     documents : mapping of str to callable
         For each kind of ``DOCUMENTS`` what returns its text, given the result.
     report : callable
@@ -104,7 +105,8 @@ class Command:
     Notes
     -----
     Further keyword-only parameters of ``run``, ``show``, ``end``, ``report`` and of documents are
-    options too if they are documented. All functions get the options that they have a parameter of.
+    options too if they are documented. All functions get the options that they have a parameter of;
+    ``documents`` are the kinds written, ``is_printed`` tells whether one is on standard output.
     """
 
     def __init__(
@@ -150,12 +152,16 @@ class Command:
             set_verbosity(["--quiet"])
         from biasbridge.files.terminal import open_console
 
-        console = open_console(stderr=STANDARD_OUTPUT in paths.values(), quiet=is_quiet)
+        is_printed = STANDARD_OUTPUT in paths.values()  # instead of what is shown
+        values |= {"documents": [*paths], "is_printed": is_printed}
+        console = open_console(stderr=is_printed, quiet=is_quiet)
         parameters = inspect.signature(self.run).parameters.values()
         is_open = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters)
         public = [*_parameter_names(self._function, *self._also)] if is_open else []
-        result = _call(self.run, {**values, "documents": [*paths]}, others=public)
-        status = self._show and _call(self._show, values, result, console)
+        result = _call(self.run, values, others=public)
+        status = None
+        if self._show and not is_printed:
+            status = _call(self._show, values, result, console)
         for name, path in paths.items():
             write_text(_call(self._documents[name], values, result), path)
         if self._report and page:
@@ -185,7 +191,7 @@ class Command:
             self._add(parser, function, parameter, text)
         for name in self._documents:
             ends, text = DOCUMENTS[name]
-            text += "; without FILE to standard output"
+            text += "; without FILE print it instead"
             file: Any = {"nargs": "?", "const": STANDARD_OUTPUT}
             file["type"] = output_file(*ends, stdout=True)
             flags, _ = self._spell(name)
