@@ -167,7 +167,8 @@ class Command:
         if self._report and page:
             _call(self._report, values, result, page)
             say(console, page)
-        return (self._end and _call(self._end, values, result, console)) or status or 0
+        last = _call(self._end, values, result, console) if self._end else None
+        return int(last or status or 0)
 
     def options(self, arguments: Sequence[str] = ()) -> list[str]:
         """Return the options, for completion after some arguments."""
