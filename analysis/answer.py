@@ -35,6 +35,7 @@ from biasbridge.analysis.naming import (
 )
 from biasbridge.analysis.printing import p_value, print_lines, print_table
 from biasbridge.analysis.scopes import MINIMUM, RUNS, SCOPES
+from biasbridge.analysis.slices import digits_of
 from biasbridge.analysis.tables import as_float, as_text, text_rows
 from biasbridge.analysis.verdict import AT_MOST, CANNOT_TELL, FALLS, RISES, TOO_FEW
 from biasbridge.files.choice import METRICS, PROJECT, choice_classes
@@ -62,11 +63,19 @@ VERDICT_PHRASES = {
     CANNOT_TELL: "cannot tell with {scores}",
 }
 MAX_GAPS = 3  # named in the headline
+DIRECTIONS = {1: "rises with", -1: "falls with", 0: "no clear relation with"}
+SIGNS = {RISES: 1, FALLS: -1}  # of the verdicts that claim a direction
+ResultsByGap = dict[str, dict[str, "SliceResult"]]
+PEARSON = "Pearson's r"
+R_RM = "r_rm, repeated-measures correlation within parents"
+HOLM = "p (Holm)"
+LINE_WIDTH = 80
+TESTS, GAPS = 12, 4  # shown; the tables hold all
 
 
 def declared(results: Sequence[SliceResult]) -> list[SliceResult]:
     """Return the slices that were declared before the run."""
-    return [result for result in own_metrics_first(results) if result.confirmatory]
+    return [result for result in _own_metrics_first(results) if result.confirmatory]
 
 
 def gap_and_score(results: Sequence[SliceResult]) -> list[tuple[str, str]]:
@@ -102,7 +111,7 @@ def change_rows(
     for (gap, score), result in zip(gap_and_score(results), results, strict=True):
         heading = gap
         if isfinite(result.gap_unmodified):
-            mean = format_number(result.gap_unmodified, _digits(result.gap_unmodified))
+            mean = format_number(result.gap_unmodified, digits_of(result.gap_unmodified))
             heading += f", {mean} in the unmodified models"
         ends = sorted((result.sign * result.score_low, result.sign * result.score_high))
         rows_by_gap.setdefault(heading, []).append(
@@ -119,7 +128,7 @@ def change_rows(
 
 def format_change(result: SliceResult) -> str:
     """Format the change with its interval: ``+.027 [.016,.040]``."""
-    return format_estimate(*result.change, digits=_digits(result.change.value), sign="+")
+    return format_estimate(*result.change, digits=digits_of(result.change.value), sign="+")
 
 
 def name_verdict(result: SliceResult, smallest_change: float) -> str:
@@ -133,7 +142,7 @@ def scope_rows(results: Sequence[SliceResult]) -> list[dict[str, str]]:
     scopes = [scope for scope in SCOPES if any(scope in result.scopes for result in results)]
     scores_by_row: dict[tuple[str, ...], dict[str, list[str]]] = {}
     for (gap, score), result in zip(gap_and_score(results), results, strict=True):
-        cells = tuple(name_scope(result, scope) for scope in scopes)
+        cells = tuple(_name_scope(result, scope) for scope in scopes)
         scores_by_row.setdefault(cells, {}).setdefault(gap, []).append(score)
     n_by_gap = Counter(gap for gap, _ in gap_and_score(results))
     return [
@@ -152,12 +161,12 @@ def _name_tests(
 ) -> list[str]:
     """Return ``recall gap, WEAT 6b, 7`` for each gap; without scores where they are all."""
     return [
-        gap if len(scores) == n_by_gap[gap] > 1 else f"{gap}, {join_titles(scores)}"
+        gap if len(scores) == n_by_gap[gap] > 1 else f"{gap}, {_join_titles(scores)}"
         for gap, scores in scores_by_gap.items()
     ]
 
 
-def name_scope(result: SliceResult, scope: str) -> str:
+def _name_scope(result: SliceResult, scope: str) -> str:
     """Return yes, no, or how many there are of how many needed."""
     word = result.holds.get(scope, NOTHING)
     if word != TOO_FEW:
@@ -190,7 +199,7 @@ def detectable(results: Sequence[SliceResult]) -> list[str]:
     ]
     if not changes:
         return []
-    ends = dict.fromkeys(format_number(end, _digits(end)) for end in (min(changes), max(changes)))
+    ends = dict.fromkeys(format_number(end, digits_of(end)) for end in (min(changes), max(changes)))
     return [NOT_SEEN.format(change=" to ".join(ends))]
 
 
@@ -218,7 +227,7 @@ def headline(results: Sequence[SliceResult], smallest_change: float) -> str:
     sentences = []
     for gap, scores_by_verdict in list(scores_by_gap.items())[:MAX_GAPS]:
         phrases = [
-            phrase.format(scores=join_titles(scores_by_verdict[verdict]), x=x)
+            phrase.format(scores=_join_titles(scores_by_verdict[verdict]), x=x)
             for verdict, phrase in VERDICT_PHRASES.items()
             if verdict in scores_by_verdict
         ]
@@ -255,19 +264,10 @@ def planted_line(points: pd.DataFrame, results: Sequence[SliceResult]) -> str:
     return f"synthetic: a link was planted; the study {found if n_claims else 'did not find it'}"
 
 
-def _digits(value: float) -> int:
-    """Return three digits for numbers below .1, else two."""
-    return 3 if isfinite(value) and abs(value) < 0.0995 else 2
-
-
 # For every gap the scores that it rises or falls with, over all embeddings and methods.
 
-DIRECTIONS = {1: "rises with", -1: "falls with", 0: "no clear relation with"}
-SIGNS = {RISES: 1, FALLS: -1}  # of the verdicts that claim a direction
-ResultsByGap = dict[str, dict[str, "SliceResult"]]
 
-
-def own_metrics_first(results: Sequence[SliceResult]) -> list[SliceResult]:
+def _own_metrics_first(results: Sequence[SliceResult]) -> list[SliceResult]:
     """Return the results, those of a user's own metrics first: where few are shown, these are."""
     known = {each.name for each in choice_classes(PROJECT, METRICS)}
     return sorted(results, key=lambda result: result.names["metric"] in known)
@@ -277,7 +277,7 @@ def results_by_gap(results: Sequence[SliceResult]) -> ResultsByGap:
     """Return the slice results over all embeddings and methods, by the titles of gap and score."""
     pooled = [
         result
-        for result in own_metrics_first(results)
+        for result in _own_metrics_first(results)
         if result.names["embedding"] == result.names["method"] == ALL
         and result.names["query"] != ALL
     ]
@@ -314,7 +314,7 @@ def _direction(result: SliceResult) -> str:
     return DIRECTIONS[(within.low > 0) - (within.high < 0)]
 
 
-def join_titles(names: Sequence[str]) -> str:
+def _join_titles(names: Sequence[str]) -> str:
     """Join titles, a shared first word once: ``WEAT 6b, 7, 8``."""
     first, _, remainder = names[0].partition(" ")
     if remainder and all(name.startswith(f"{first} ") for name in names):
@@ -323,10 +323,6 @@ def join_titles(names: Sequence[str]) -> str:
 
 
 # The slices of a study or a table on the terminal: a line each, verdicts, and a line a gap.
-
-PEARSON = "Pearson's r"
-R_RM = "r_rm, repeated-measures correlation within parents"
-HOLM = "p (Holm)"
 
 
 def print_slices(results: Sequence[SliceResult], title: str, console: Console) -> None:
@@ -342,7 +338,8 @@ def print_slices(results: Sequence[SliceResult], title: str, console: Console) -
         [f"{title}: {R_RM}", *([f"of all rows: {', '.join(shared)}"] * bool(shared))]
     )
     print_table(heading, rows, console, left_aligned=names)
-    _print_why(results, names, console)
+    why = [result.why if result.confirmatory else "" for result in results]
+    _print_grouped(results, names, why, console)
     _print_grouped(results, names, [result.note for result in results], console, note=True)
 
 
@@ -394,12 +391,6 @@ def describe_slice(result: SliceResult, *, alone: bool = False) -> dict[str, str
     }
 
 
-def _print_why(results: Sequence[SliceResult], columns: Sequence[str], console: Console) -> None:
-    _print_grouped(
-        results, columns, [result.why if result.confirmatory else "" for result in results], console
-    )
-
-
 def _print_grouped(
     results: Sequence[SliceResult],
     columns: Sequence[str],
@@ -424,9 +415,6 @@ def _print_grouped(
 
 # The answer of a study on the terminal, in 25 lines of 80 columns.
 
-LINE_WIDTH = 80
-TESTS, GAPS = 12, 4  # shown; the tables hold all
-
 
 def print_answer(
     tables: Tables,
@@ -436,14 +424,17 @@ def print_answer(
 ) -> None:
     """Print what was found, for what it holds, and what limits it."""
     tests = declared(results)
-    print_lines(wrap_all(opening_lines(tables, results, declaration)), console)
+    print_lines(_wrap_all(opening_lines(tables, results, declaration)), console)
     if tests:
         print_lines([""], console)
         shown = tests[:TESTS]
         for gap, rows in change_rows(shown, declaration.smallest_change).items():
             print_table(gap, rows, console, left_aligned=(SCORE_HEADING, VERDICT_HEADING))
         rows = [
-            {name.replace("other ", "other\n"): _fold(cell) for name, cell in row.items()}
+            {
+                name.replace("other ", "other\n"): "\n".join(wrap(cell, 30, subsequent_indent="  "))
+                for name, cell in row.items()
+            }
             for row in scope_rows(shown)
         ]
         print_table(
@@ -454,7 +445,7 @@ def print_answer(
             blanks=1,
         )
         print_lines(_more_line(len(tests) - TESTS, "tests in correlations.csv"), console)
-    print_lines(wrap_all(closing_lines(tables, results, declaration)), console)
+    print_lines(_wrap_all(closing_lines(tables, results, declaration)), console)
 
 
 def opening_lines(
@@ -475,7 +466,7 @@ def closing_lines(
     """Return what comes after the tables: what limits the verdicts, and what was not declared."""
     tests = declared(results)
     lines = [*reasons(tests), *within(tests, declaration.smallest_change), *detectable(tests)]
-    lines += [*reliability(tests), *exploratory_lines(results)]
+    lines += [*reliability(tests), *_exploratory_lines(results)]
     return [*lines, *describe_task(tables, declaration.utility), *_missing_values(tables)]
 
 
@@ -487,14 +478,14 @@ def _sign_line(tables: Tables) -> Iterable[str]:
         yield f"gap: {pair}{errors}; above 0 is worse for {subtrahend or pair}"
 
 
-def exploratory_lines(results: Sequence[SliceResult]) -> list[str]:
+def _exploratory_lines(results: Sequence[SliceResult]) -> list[str]:
     """Return a line for each gap that was not declared, with its direction by each score."""
     lines = []
     for gap, scores in results_by_gap(results).items():
         undeclared = {name: result for name, result in scores.items() if not result.confirmatory}
         if undeclared:
             directions = "; ".join(
-                f"{direction} {join_titles(names)}"
+                f"{direction} {_join_titles(names)}"
                 for direction, names in scores_by_direction(undeclared).items()
             )
             lines.append(f"Exploratory: {gap}: {directions}.")
@@ -502,7 +493,7 @@ def exploratory_lines(results: Sequence[SliceResult]) -> list[str]:
     return [*lines[:GAPS], *more]
 
 
-def wrap_all(lines: Iterable[str]) -> list[str]:
+def _wrap_all(lines: Iterable[str]) -> list[str]:
     """Wrap lines at ``WIDTH``."""
     return [part for line in lines for part in wrap(line, LINE_WIDTH, subsequent_indent="  ")]
 
@@ -532,11 +523,6 @@ def _run_line(tables: Tables, results: Sequence[SliceResult]) -> list[str]:
         models += f": {largest.n_parents} unmodified (parents)"
         return [f"{models}, the others by {', '.join(methods)}" if methods else models]
     return ["; ".join(filter(None, [models, ", ".join(methods)]))]
-
-
-def _fold(cell: str) -> str:
-    """Break the name of a test over lines of 30 characters."""
-    return "\n".join(wrap(cell, 30, subsequent_indent="  "))
 
 
 def _more_line(hidden: int, noun: str) -> Iterable[str]:

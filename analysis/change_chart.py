@@ -43,17 +43,17 @@ if TYPE_CHECKING:
     from biasbridge.analysis.observations import Observations, Rows
     from biasbridge.analysis.slices import SliceResult
 
-MODEL, CONDITION, CHANGE = "model", "condition", "change"  # kinds of rows
+MODEL_ROW, CONDITION_ROW, CHANGE_ROW = "model", "condition", "change"  # kinds of rows
 PANELS, COLUMNS = 6, 2
-PANEL_SIZES = {1: (400, 280)}  # by number of panels
-SMALL_PANEL = (230, 170)
+LARGE_TEST_PANEL = {1: (400, 280)}  # by number of panels
+SMALL_TEST_PANEL = (230, 170)
 FOREST_WIDTH = 240
 VERDICT_COLOURS = (PALETTE[2], PALETTE[1], PALETTE[0], GREY)
 TOP = alt.Legend(orient="top")
 WHOLE: dict[str, Any] = {"zero": False, "padding": 8}  # points whole within the frame
 CHANGE_AXIS = "change of the gap"
-POINT_COLUMNS = ["x", "y", "method", "words"]
-NUMBERS = ("gap", "score", "kind", "method", "words", "x", "y", "low", "high", "verdict")
+ROW_COLUMNS_DRAWN = ["x", "y", "method", "words"]
+CHANGE_COLUMNS = ("gap", "score", "kind", "method", "words", "x", "y", "low", "high", "verdict")
 
 
 def change_data(
@@ -63,7 +63,7 @@ def change_data(
     a condition and method (means over parents), and its change (x, low, high) with its verdict.
     """
     if not results:
-        return pd.DataFrame(columns=[*NUMBERS])
+        return pd.DataFrame(columns=[*CHANGE_COLUMNS])
     rows = rows_of(joined)
     indices_by_slice = {
         tuple(names[name] for name in SLICE_COLUMNS): indices
@@ -74,9 +74,9 @@ def change_data(
         indices = indices_by_slice[tuple(result.names[name] for name in SLICE_COLUMNS)]
         change = pd.DataFrame([result.change], columns=["x", "low", "high"])
         verdict = name_verdict(result, smallest_change)
-        part = pd.concat([_points(rows.at(indices), result), change.assign(kind=CHANGE)])
+        part = pd.concat([_points(rows.at(indices), result), change.assign(kind=CHANGE_ROW)])
         parts.append(part.assign(gap=gap, score=score, verdict=verdict))
-    table = pd.concat(parts, ignore_index=True).reindex(columns=[*NUMBERS])
+    table = pd.concat(parts, ignore_index=True).reindex(columns=[*CHANGE_COLUMNS])
     return table.fillna({"method": "", "words": ""})
 
 
@@ -99,7 +99,7 @@ def change_chart(
         for test, result in zip(tests[:PANELS], results, strict=False)
     ]
     points = alt.concat(*panels, columns=COLUMNS)
-    forest = _forest(data[data["kind"] == CHANGE], smallest_change)
+    forest = _forest(data[data["kind"] == CHANGE_ROW], smallest_change)
     chart = alt.hconcat(points, forest).resolve_scale(color="independent")
     x = format_number(smallest_change, 3).rstrip("0")
     notes = [
@@ -117,7 +117,7 @@ def _points(rows: Rows, result: SliceResult) -> pd.DataFrame:
     """Return the models of a slice, and the means of each condition through the unmodified mean."""
     models = observations(rows.comparable())
     is_unmodified = models.method == CONTROL
-    parts = [_table(models, MODEL)]
+    parts = [_table(models, MODEL_ROW)]
     if result.n_conditions:
         means = models.average_over_clusters().condition_means()
         base = models.at(np.flatnonzero(is_unmodified)) if is_unmodified.any() else models
@@ -126,7 +126,7 @@ def _points(rows: Rows, result: SliceResult) -> pd.DataFrame:
             float(side.mean()) - (float(start[0]) if len(start) else 0.0)
             for side, start in ((base.x, origin.x), (base.y, origin.y))
         )
-        table = _table(means._replace(x=means.x + shift_x, y=means.y + shift_y), CONDITION)
+        table = _table(means._replace(x=means.x + shift_x, y=means.y + shift_y), CONDITION_ROW)
         modified = table[table["method"] != ORIGINAL]
         lines = modified[["method", "words"]].drop_duplicates()
         starts = table[table["method"] == ORIGINAL].drop(columns=["method", "words"])
@@ -158,7 +158,9 @@ def _panel(
         .split("\n")
     )
     y = alt.Y("y:Q", title=axis_y, scale=alt.Scale(**WHOLE))
-    models, means = (data.loc[data["kind"] == kind, POINT_COLUMNS] for kind in (MODEL, CONDITION))
+    models, means = (
+        data.loc[data["kind"] == kind, ROW_COLUMNS_DRAWN] for kind in (MODEL_ROW, CONDITION_ROW)
+    )
     has_several_lists = len({*means["words"]}) > 1
     dash = [alt.StrokeDash("words:N", title=None, legend=TOP)] if has_several_lists else []
     base = alt.Chart(models).encode(x, y, colour)
@@ -172,7 +174,7 @@ def _panel(
     if np.isfinite(result.gap_unmodified):
         ends = [result.gap_unmodified - smallest_change, result.gap_unmodified + smallest_change]
         layers.insert(0, _band(alt.Y(datum=ends[0]), alt.Y2(datum=ends[1])))
-    width, height = PANEL_SIZES.get(n_tests, SMALL_PANEL)
+    width, height = LARGE_TEST_PANEL.get(n_tests, SMALL_TEST_PANEL)
     return alt.LayerChart(layer=layers, width=width, height=height)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import altair as alt
 import numpy as np
 
-from biasbridge.analysis.naming import capitalise, measure_title, row_names
+from biasbridge.analysis.naming import ALL, capitalise, measure_title, row_names
 from biasbridge.analysis.printing import text_columns
 from biasbridge.analysis.tables import as_text
 from biasbridge.files import InputError
@@ -25,7 +25,7 @@ PALETTE = (
     *("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#F0E442"),
     *("#882255", "#332288", "#117733", "#999933", "#AA4499", "#661100"),
 )
-METHODS = {"balance": PALETTE[0], "attract_repel": PALETTE[1]}
+METHOD_COLOURS = {"balance": PALETTE[0], "attract_repel": PALETTE[1]}
 SHAPES = (
     *("circle", "diamond", "triangle-up", "square", "cross"),
     *("triangle-down", "triangle-right", "triangle-left"),
@@ -69,6 +69,10 @@ STAMP = (
 )
 VERSION_HEIGHT = alt.Step(11)  # of a mark, where versions lie beside each other
 Drawing: TypeAlias = alt.TopLevelMixin
+MAX_GROUPS = 30  # per chart: more cannot be distinguished
+GAP_WIDTH = 250
+MAX_LINES_DRAWN = 6  # groups by threshold: more lines cannot be told apart
+SCORE_WIDTH = 220
 
 
 def finish(chart: Any, title: str, notes: Sequence[str] = ()) -> Drawing:
@@ -80,9 +84,9 @@ def finish(chart: Any, title: str, notes: Sequence[str] = ()) -> Drawing:
 
 def palette_of(names: Sequence[str]) -> list[str]:
     """Return a colour for each name; balancing and Attract-Repel keep theirs in every figure."""
-    reserved = {METHODS.get(name) for name in names}
+    reserved = {METHOD_COLOURS.get(name) for name in names}
     free = cycle([colour for colour in PALETTE if colour not in reserved])
-    return [METHODS.get(name) or next(free) for name in names]
+    return [METHOD_COLOURS.get(name) or next(free) for name in names]
 
 
 def require_distinct(names: Sequence[str], available: Sequence[str], kind: str) -> None:
@@ -94,7 +98,7 @@ def require_distinct(names: Sequence[str], available: Sequence[str], kind: str) 
         )
 
 
-def tell_apart(
+def _tell_apart(
     table: pd.DataFrame, keys: Sequence[tuple[str, ...]], versions: Sequence[str]
 ) -> list[str]:
     """Return the version of each row, with the texts of columns that tell rows of one key apart.
@@ -115,7 +119,7 @@ def tell_apart(
     )
 
 
-def by_version(names: Sequence[str]) -> dict[str, Any]:
+def _by_version(names: Sequence[str]) -> dict[str, Any]:
     """Return channels by which marks of ``version`` lie beside each other, with a legend; none for
     a single name.
     """
@@ -170,11 +174,6 @@ def rule_at(value: float, **options: Any) -> alt.Chart:
 
 # Charts of a table of gaps, as ``biasbridge.gaps`` returns it.
 
-ALL = "all"
-MAX_GROUPS = 30  # per chart: more cannot be distinguished
-GAP_WIDTH = 250
-MAX_LINES = 6  # groups by threshold: more lines cannot be told apart
-
 
 def order_groups(table: pd.DataFrame) -> list[str]:
     """Return the groups of a table, the one with the largest gap in any measure first."""
@@ -198,7 +197,7 @@ def gap_panels(table: pd.DataFrame) -> dict[str, alt.LayerChart]:
     )
     names = [", ".join(filter(None, pair)) for pair in versions]
     keys = list(zip(as_text(values, "measure"), as_text(values, "group"), strict=True))
-    values = values.assign(version=tell_apart(values, keys, names))
+    values = values.assign(version=_tell_apart(values, keys, names))
     largest = float(values[["low", "high"]].abs().max().max())
     domain = [-largest, largest] if values["low"].min() < 0 else [0.0, 1.0]
     return {
@@ -228,7 +227,7 @@ def thresholds_chart(table: pd.DataFrame) -> alt.TopLevelMixin:
     is the threshold with the best F1. At most ``MAX_LINES`` groups, those with the largest gaps.
     """
     largest = table["value"].abs().groupby(table["unprivileged"]).max()
-    groups = sorted(largest.nlargest(MAX_LINES).index)
+    groups = sorted(largest.nlargest(MAX_LINES_DRAWN).index)
     f1 = table.drop_duplicates("threshold").set_index("threshold")["f1"].fillna(0)
     ends = [float(f1.index.min()), float(f1.index.max())]
     x = alt.X("threshold:Q", scale=alt.Scale(domain=ends))
@@ -264,7 +263,7 @@ def _gap_panel(
     columns = ["version", "group", "value", "low", "high", "support"]
     versions = list(dict.fromkeys(rows["version"]))
     title = measure_title(measure)
-    channels = by_version(versions)
+    channels = _by_version(versions)
     if measure == "base_rate" and len(versions) == 1:
         channels["color"] = alt.value(GREY)
     numbers = [alt.Tooltip(f"{name}:Q", format=".3f") for name in ("value", "low", "high")]
@@ -288,8 +287,6 @@ def _gap_panel(
 
 # A chart of a table of scores, as ``biasbridge.audit`` returns it.
 
-SCORE_WIDTH = 220
-
 
 def scores_chart(table: pd.DataFrame) -> alt.TopLevelMixin:
     """Draw a panel per metric. Raise ``InputError`` where no score has a value."""
@@ -298,7 +295,7 @@ def scores_chart(table: pd.DataFrame) -> alt.TopLevelMixin:
         raise InputError("no score has a value; the column reason says why")
     rows = row_names(measured, ("query", "part", "convention"))
     keys = list(zip(as_text(measured, "metric"), rows, strict=True))
-    names = tell_apart(measured, keys, as_text(measured, "vectors"))
+    names = _tell_apart(measured, keys, as_text(measured, "vectors"))
     measured = measured.assign(version=names, row=rows)
     versions = list(dict.fromkeys(measured["version"]))
     panels = [
@@ -314,7 +311,7 @@ def _score_panel(metric: str, scores: pd.DataFrame, versions: list[str]) -> alt.
     columns = ["version", "value", "low", "high", "unbiased", "row"]
     shown = scores[columns]
     numbers = [alt.Tooltip(f"{name}:Q", format=".3f") for name in columns[1:4]]
-    channels = by_version(versions)
+    channels = _by_version(versions)
     rows = alt.Y("row:N", sort=None, title=None, axis=alt.Axis(labelLimit=180))
     base = alt.Chart(shown).encode(
         rows,

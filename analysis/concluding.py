@@ -25,7 +25,7 @@ from biasbridge.analysis.slices import (
     scope_table,
     without_repeats,
 )
-from biasbridge.analysis.tables import DETAILS, as_text, write_csv_tables
+from biasbridge.analysis.tables import DETAILS_TXT, as_text, write_csv_tables
 from biasbridge.files import InputError, atomic_path
 from biasbridge.files.terminal import LOG, open_console
 
@@ -88,10 +88,10 @@ def conclude(
         )
         written += write_csv_tables(folder, {"crossed": crossed})
     written += _draw(declaration, tables, joined, results, folder, console, details)
-    with atomic_path(folder / DETAILS) as path:
+    with atomic_path(folder / DETAILS_TXT) as path:
         path.write_text(buffer.getvalue(), encoding="utf-8")
     LOG.info("%s", buffer.getvalue())
-    return [*written, folder / DETAILS]
+    return [*written, folder / DETAILS_TXT]
 
 
 def _draw(

@@ -41,6 +41,7 @@ from biasbridge.analysis.slices import (
     RESULT_COLUMNS,
     SliceResult,
     measure_slice,
+    note_heterogeneity,
     slices,
 )
 from biasbridge.analysis.tables import (
@@ -63,6 +64,7 @@ if TYPE_CHECKING:
 
 CLASSIFIER = "classifier"
 MAX_TIE_RATIO = 3  # times the number of ties expected by chance
+DECLARED = Declaration()  # the default of a study
 
 
 @dataclass(frozen=True)
@@ -109,7 +111,8 @@ class Levels:
         require_columns(table, [*columns, *([self.utility] if self.utility else [])], "the table")
         blank = np.full(len(table), "")
         parent = _names(table, self.parent)
-        observation = _names(table, self.observation) if self.observation else _numbered(table)
+        numbers = np.char.add("row ", np.arange(1, len(table) + 1).astype(str))
+        observation = _names(table, self.observation) if self.observation else numbers
         model = (
             np.char.add(np.char.add(observation, " of "), parent) if self.parent else observation
         )
@@ -118,7 +121,8 @@ class Levels:
             raise InputError("clusters lie above parents; name the column of parents with --parent")
         clusters = {name: as_labels(table, name) for name in self.cluster}
         cluster = widest(clusters, parent.tolist()) if clusters else parent
-        if not self.condition and not condition.any() and _shares_clusters(parent, cluster):
+        shares_clusters = 1 < len(set(cluster.tolist())) < len(set(parent.tolist()))
+        if not self.condition and not condition.any() and shares_clusters:
             raise InputError(
                 "parents of one cluster are averaged for each condition; name the column of"
                 " conditions with --condition"
@@ -170,11 +174,6 @@ class Levels:
         return condition
 
 
-def _shares_clusters(parent: Labels, cluster: Labels) -> bool:
-    clusters = len(set(cluster.tolist()))
-    return 1 < clusters < len(set(parent.tolist()))
-
-
 def _names(table: pd.DataFrame, columns: Sequence[str]) -> Labels:
     """Return a name for each row: ``a b`` and ``c`` differ from ``a`` and ``b c``."""
     if not columns:
@@ -184,10 +183,6 @@ def _names(table: pd.DataFrame, columns: Sequence[str]) -> Labels:
     if len(set(names)) < len(set(rows)):
         names = [", ".join(map(repr, row)) for row in rows]
     return np.array(names, dtype=str)
-
-
-def _numbered(table: pd.DataFrame) -> Labels:
-    return np.char.add("row ", np.arange(1, len(table) + 1).astype(str))
 
 
 def describe_repeats(rows: Rows) -> str:
@@ -233,13 +228,6 @@ def _ties_by_chance(values: Sequence[float]) -> bool:
     return tied <= MAX_TIE_RATIO * (1 - (1 - 1 / grid_size) ** (int(other_counts.sum()) - 1))
 
 
-# Correlations of scores and gaps, by slices.
-#
-# biasbridge correlate results/hatespeech_en
-# biasbridge correlate my.csv --x WEAT --y "Performance Gap" --by Metric,Embedding \\
-#     --observation Name --parent Base --confirmatory all --out slices.csv
-
-DECLARED = Declaration()  # the default of a study
 NO_LEVELS = Levels()
 
 
@@ -391,6 +379,7 @@ def correlate_slices(joined: pd.DataFrame, declared: Declaration = DECLARED) -> 
         for (_, indices), needed in zip(all_slices, is_confirmatory, strict=True)
         if needed
     }
+    utilities = joined.filter(items=["utility", "majority_baseline"])
     measured: dict[tuple[bytes, bool], SliceResult] = {}
     results = []
     for (names, indices), confirmatory in zip(all_slices, is_confirmatory, strict=True):
@@ -404,7 +393,7 @@ def correlate_slices(joined: pd.DataFrame, declared: Declaration = DECLARED) -> 
             )
         refused = ""
         if confirmatory:
-            refused = low_utility_reason(joined.iloc[indices], declared.utility)
+            refused = low_utility_reason(utilities.iloc[indices], declared.utility)
         results.append(
             measured[key]._replace(
                 names=names,
@@ -417,40 +406,4 @@ def correlate_slices(joined: pd.DataFrame, declared: Declaration = DECLARED) -> 
                 group_by="; ".join(filter(None, dict.fromkeys(group_by[indices].tolist()))),
             )
         )
-    return judge(_add_heterogeneity(results), declared.smallest_change)
-
-
-def _add_heterogeneity(results: Sequence[SliceResult]) -> list[SliceResult]:
-    """Note in every pooled slice the parts with intervals on opposite sides of 0."""
-
-    def around(result: SliceResult, column: str) -> tuple[str, ...]:
-        return column, *(result.names[name] for name in SLICE_COLUMNS if name != column)
-
-    parts: dict[tuple[str, ...], list[SliceResult]] = {}
-    for result in results:
-        for column in POOLED_OVER:
-            if result.names[column] != ALL:
-                parts.setdefault(around(result, column), []).append(result)
-    return [
-        result._replace(
-            heterogeneity="; ".join(
-                note
-                for column in POOLED_OVER
-                if result.names[column] == ALL
-                and (note := _describe_opposite(parts.get(around(result, column), []), column))
-            )
-        )
-        for result in results
-    ]
-
-
-def _describe_opposite(results: Sequence[SliceResult], column: str) -> str:
-    above = [result for result in results if result.within.low > 0]
-    below = [result for result in results if result.within.high < 0]
-    if not (above and below):
-        return ""
-    positive, negative = (
-        ", ".join(f"{result.names[column]} {result.within.r:.2f}" for result in side)
-        for side in (above, below)
-    )
-    return f"heterogeneous: r_rm of {positive}, but of {negative}"
+    return judge(note_heterogeneity(results), declared.smallest_change)

@@ -16,7 +16,7 @@ from biasbridge.analysis.naming import (
     UTILITY,
     present_confirmatory,
 )
-from biasbridge.analysis.tables import SETTINGS
+from biasbridge.analysis.tables import SETTINGS_JSON
 from biasbridge.files import InputError, choice, nearest
 from biasbridge.files.choice import Fileless
 from biasbridge.files.text import read_nested
@@ -58,7 +58,7 @@ class Declaration(Fileless):
         """Read the declaration of a results folder; the default without a file. Raise
         ``InputError`` where the file is damaged.
         """
-        path = folder / SETTINGS
+        path = folder / SETTINGS_JSON
         if not path.is_file():
             return cls()
         settings = read_nested(path)

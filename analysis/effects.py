@@ -32,6 +32,7 @@ from biasbridge.analysis.correlation import (
     MIN_RESAMPLES,
     NO_SPREAD,
     ONE_THREAD,
+    ROUNDING,
     Correlation,
     correlation,
     factorize,
@@ -39,7 +40,7 @@ from biasbridge.analysis.correlation import (
 )
 from biasbridge.analysis.joined import (
     OPTIONS,
-    SETTINGS,
+    TASK_SETTINGS,
     TRAINING_DRAWS,
     keep_varying_options,
     origins,
@@ -82,13 +83,18 @@ LARGEST_GAPS = {"log_odds": inf, "similarity": 2.0, "stereotype_similarity": 2.0
 
 
 MIN_CLUSTERS = 3
-ROUNDING = 1e-9
 # Compared embeddings share these; a score has only the last
-SHARED = (*SETTINGS, "task_options", "generated")
+SHARED = (*TASK_SETTINGS, "task_options", "generated")
 PARENT = ("embedding", "corpus", "parent_options")
 OUTCOME = ("side", *SCORE, *GAP)
 DEBIASED, OVERBIASED = DOSE_SIGN
 Names = tuple[str, ...]
+TABLE = "effects.csv"
+NEAR_END = 0.025  # share of the scale: 1.9 and more for WEAT's effect size
+OFTEN = 0.25  # share of the scores
+SIDES = {"score": "scores", "gap": "gaps"}
+EFFECTS_TITLE = "effect of each condition: mean over parents, less the unmodified embedding"
+SLICE = ("task", *GAP, "label_method", *SCORE)
 
 
 class Effect(NamedTuple):
@@ -268,11 +274,13 @@ def _cells(tables: Tables, utility: str) -> dict[Names, dict[Names, Cells]]:
             rows.setdefault(((*settings, *outcome), condition, point.parent), []).append(cell)
     cells: dict[Names, dict[Names, Cells]] = {}
     for (outcome_key, condition, parent), cell_rows in rows.items():
-        cell = cell_rows[0]._replace(
-            models=len({row.point.model for row in cell_rows}),
-            value=float(np.mean([row.value for row in cell_rows])),
-            resampled=np.mean([row.resampled for row in cell_rows], axis=0),
-        )
+        cell = cell_rows[0]
+        if len(cell_rows) > 1:
+            cell = cell._replace(
+                models=len({row.point.model for row in cell_rows}),
+                value=float(np.mean([row.value for row in cell_rows])),
+                resampled=np.mean([row.resampled for row in cell_rows], axis=0),
+            )
         cells.setdefault(outcome_key, {}).setdefault(condition, {})[parent] = cell
     return cells
 
@@ -333,12 +341,6 @@ def _outcomes(tables: Tables, utility: str) -> Iterator[pd.DataFrame]:
 
 # The effect of each modification as a table: on the terminal and in ``effects.csv``.
 
-TABLE = "effects.csv"
-NEAR_END = 0.025  # share of the scale: 1.9 and more for WEAT's effect size
-OFTEN = 0.25  # share of the scores
-SIDES = {"score": "scores", "gap": "gaps"}
-EFFECTS_TITLE = "effect of each condition: mean over parents, less the unmodified embedding"
-
 
 def effect_table(results: Sequence[Effect]) -> pd.DataFrame:
     """Return one row per effect."""
@@ -355,7 +357,9 @@ def condition_table(
     the utility and the first scores over all embeddings, with 95% intervals; conditions without
     modified training labels. ``digits``: of gaps and utility.
     """
-    table = _against_parents(results)
+    table = effect_table(results)
+    is_pooled = (table["embedding"] == ALL) & (table["against"] == ORIGINAL)
+    table = table[is_pooled & table["label_method"].isin(["", CONTROL])]
     if table.empty:
         return table[[]]
     dose = pd.Series(as_float(table, "dose"), table.index)
@@ -383,12 +387,6 @@ def _beside_each_task(cells: pd.DataFrame, shared: list[str]) -> pd.DataFrame:
         return cells
     scores = cells[score].drop(columns=shared).merge(tasks, how="cross")
     return pd.concat([cells[~score], scores], ignore_index=True)
-
-
-def _against_parents(results: Sequence[Effect]) -> pd.DataFrame:
-    table = effect_table(results)
-    is_pooled = (table["embedding"] == ALL) & (table["against"] == ORIGINAL)
-    return table[is_pooled & table["label_method"].isin(["", CONTROL])]
 
 
 def _titled(table: pd.DataFrame, side: str, confirmatory: Sequence[str]) -> pd.DataFrame:
@@ -501,8 +499,6 @@ def saturation(tables: Tables) -> str:
 #
 # The correlations are r_rm: of score and gap (its mean over levels) within parents; of the signed
 # label dose (negative: debias) and the gap within embeddings.
-
-SLICE = ("task", *GAP, "label_method", *SCORE)
 
 
 class Crossing(NamedTuple):

@@ -86,7 +86,7 @@ BARS = (
     "Above each panel: r_rm, within parents, with its 95% interval; Pearson's r over all points."
     " Line: the slope within parents. Bars: 95% intervals."
 )
-POOLED = (
+POOLED_NOTE = (
     "All queries pooled: n counts every embedding once per query; in r it counts once, with the"
     " mean of its scores."
 )
@@ -94,9 +94,32 @@ Layout: TypeAlias = "tuple[pd.Series[str], pd.Series[str]]"  # row and column of
 MAX_COLUMNS = 6  # of panels that are legible on a page
 MAX_POINTS_DRAWN = 30_000
 HELD_OUT = "held_out"  # the subset of a task's own test items, beside a challenge set
-POINT_COLUMNS = ("point", "task", "embedding", "method", "direction", "dose", "wordset", "seed")
+FIGURE_POINT_COLUMNS = (
+    "point",
+    "task",
+    "embedding",
+    "method",
+    "direction",
+    "dose",
+    "wordset",
+    "seed",
+)
 VALUES = ("x", "x_low", "x_high", "y", "y_low", "y_high", "reason", "generated")
-NUMBERS = (*POINT_COLUMNS, *SCORE, *GAP, *VALUES)
+FIGURE_COLUMNS = (*FIGURE_POINT_COLUMNS, *SCORE, *GAP, *VALUES)
+# Width and height in pixels by the number of columns.
+PANEL_SIZES = {1: (460, 320), 2: (300, 200)}
+SMALL_PANEL = (210, 170)
+SPACING = alt.RowColnumber(row=18, column=30)  # keeps labels of neighbouring axes apart
+AXIS_SCALE: dict[str, Any] = {"zero": False, "nice": True, "padding": 6}
+PLACES = ("row", "column", "colour", "shape")
+INTERVALS = ("x_low", "x_high", "y_low", "y_high")
+Side = TypeVar("Side", alt.Row, alt.Column)
+WITHIN_NOTE = (
+    "Above each panel: r_rm of its points, within parents, each model once at its mean. Line: the"
+    " slope within parents."
+)
+MAX_PANELS = 60  # of a figure that is legible
+MIXED = f"r is of scores with their sign changed where {REVERSED}"
 
 
 def draw_figures(
@@ -124,7 +147,7 @@ def draw_figures(
     it.
     """
     written, undrawn = [], []
-    titled = with_titles(joined)
+    titled = _with_titles(joined)
     titled["method_title"] = joined["method"].replace(CONTROL, ORIGINAL)
     for _, part in titled.groupby(list(FAMILY), sort=False):
         family = [as_text(part, name)[0] for name in ("task", "metric", "shown_convention")]
@@ -151,7 +174,7 @@ def draw_figures(
     return written
 
 
-def with_titles(joined: pd.DataFrame) -> pd.DataFrame:
+def _with_titles(joined: pd.DataFrame) -> pd.DataFrame:
     """Add the titles of queries and gaps, and the conventions where a metric has several."""
     return joined.assign(
         shown_convention=shown_values(joined, "convention"),
@@ -184,9 +207,14 @@ def _figure3(
     part: pd.DataFrame, text: ChartText, confirmatory: Sequence[str]
 ) -> tuple[pd.DataFrame, ChartText]:
     part = part[part["measure"].isin(present_confirmatory(as_text(part, "measure"), confirmatory))]
-    if _has_single_models(part):
-        return _by_query(part, text)
     query, gap, (measure, groups) = part["query_title"], part["gap_title"], _split_titles(part)
+    if part.groupby("embedding")["model"].nunique().max() < 2:  # its panel would hold one point
+        data = part.assign(
+            row=query, column=gap, colour=part["method_title"], shape=part["embedding"]
+        )
+        named = _name_axes(part, text)
+        title = f"{text.title}, by query and gap"
+        return data, named._replace(title=title, colour="method", shape="embedding")
     query_embedding = query + ", " + part["embedding"]
     row, column = _narrow_layout(
         (query, part["embedding"] + ", " + gap),
@@ -195,22 +223,10 @@ def _figure3(
     )
     data = part.assign(row=row, column=column, colour=part["method_title"], shape="")
     title = f"{text.title}, by query, embedding and gap"
-    return data, name_axes(part, text)._replace(title=title, colour="method")
+    return data, _name_axes(part, text)._replace(title=title, colour="method")
 
 
-def _has_single_models(part: pd.DataFrame) -> bool:
-    """Test whether each embedding is a single model: its panel would hold one point."""
-    return part.groupby("embedding")["model"].nunique().max() < 2
-
-
-def _by_query(part: pd.DataFrame, text: ChartText) -> tuple[pd.DataFrame, ChartText]:
-    row, column, shape = part["query_title"], part["gap_title"], part["embedding"]
-    data = part.assign(row=row, column=column, colour=part["method_title"], shape=shape)
-    title = f"{text.title}, by query and gap"
-    return data, name_axes(part, text)._replace(title=title, colour="method", shape="embedding")
-
-
-def name_axes(part: pd.DataFrame, text: ChartText) -> ChartText:
+def _name_axes(part: pd.DataFrame, text: ChartText) -> ChartText:
     """Name the score and the gap on the axes, the query and the measure where there is only one."""
     queries, gaps = dict.fromkeys(part["query_title"]), dict.fromkeys(part["gap_title"])
     metric, convention = (as_text(part, name)[0] for name in ("metric", "shown_convention"))
@@ -262,7 +278,7 @@ def _narrow_layout(*layouts: Layout) -> Layout:
 
 
 def _notes_on_pooling(part: pd.DataFrame, text: ChartText) -> list[str]:
-    return [*text.notes, POOLED] if len(set(as_text(part, "query"))) > 1 else list(text.notes)
+    return [*text.notes, POOLED_NOTE] if len(set(as_text(part, "query"))) > 1 else list(text.notes)
 
 
 def _draw(
@@ -277,30 +293,15 @@ def _draw(
     paths: list[Path] = []
     if suffixes:
         paths = save_charts(scatter_grid(data, text, zero=True, panels=panels), stem, suffixes)
-    return paths + write_csv_tables(stem.parent, {stem.name: _numbers(data, panels)})
-
-
-def _numbers(data: pd.DataFrame, panels: Sequence[Panel]) -> pd.DataFrame:
-    """Return every point with its panel, and the panel's statistics."""
-    columns = [name for name in NUMBERS if name in data]
+    columns = [name for name in FIGURE_COLUMNS if name in data]
     panel_columns = {"row": "panel_row", "column": "panel_column"}
     points = data[[*panel_columns, *columns]].rename(columns=panel_columns)
-    return points.merge(
-        pd.DataFrame(panels).add_prefix("panel_"), on=list(panel_columns.values()), how="left"
-    )
+    statistics = pd.DataFrame(panels).add_prefix("panel_")
+    numbers = points.merge(statistics, on=list(panel_columns.values()), how="left")
+    return paths + write_csv_tables(stem.parent, {stem.name: numbers})
 
 
 # A grid of scatter plots with the correlation above each panel.
-
-# Width and height in pixels by the number of columns.
-PANEL_SIZES = {1: (460, 320), 2: (300, 200)}
-SMALL_PANEL = (210, 170)
-SPACING = alt.RowColnumber(row=18, column=30)  # keeps labels of neighbouring axes apart
-SCALE: dict[str, Any] = {"zero": False, "nice": True, "padding": 6}
-PLACES = ("row", "column", "colour", "shape")
-INTERVALS = ("x_low", "x_high", "y_low", "y_high")
-
-Side = TypeVar("Side", alt.Row, alt.Column)
 
 
 class ChartText(NamedTuple):
@@ -359,9 +360,13 @@ def scatter_grid(
     panels = panels or panel_statistics(data)
     notes = _notes(panels, order, mark)
     points = _drawable_points(data, text.black)
-    layers = [_rule_at_zero()] if zero else []
-    layers += [*(_lines if mark == "line" else _points)(order, text), _note_layer()]
-    layers += [] if mark == "line" else [_fit_layer(text)]
+    rule = alt.Chart().mark_rule(color=GREY, strokeDash=[3, 3]).encode(y=alt.datum(0))
+    note = _where_valid("note").mark_text(align="left", baseline="bottom", fontSize=10, color=INK)
+    note = note.encode(text="note:N", x=alt.value(0), y=alt.value(-4))
+    line = _where_valid("fit_y").mark_line(color=INK, strokeWidth=1.5, clip=True)
+    layers = [rule] if zero else []
+    layers += [*(_lines if mark == "line" else _points)(order, text), note]
+    layers += [] if mark == "line" else [line.encode(_x(text, "fit_x"), _y(text, "fit_y"))]
     grid = (
         alt.layer(*layers)
         .properties(width=width, height=height)
@@ -399,17 +404,13 @@ def panel_statistics(data: pd.DataFrame, results: Sequence[SliceResult] = ()) ->
             x, y = x[finite], y[finite]
             within = correlation(x, y, permutations=FEW_PERMUTATIONS)
             slope = residuals(x, y, np.zeros(len(x), dtype=int)).slope if len(x) > 1 else nan
-            line = (
-                SlopeLine(slope, float(x.mean()), float(y.mean()))
-                if isfinite(slope)
-                else SlopeLine()
-            )
+            line = SlopeLine.through(x, y, slope)
             panels.append(Panel(row, column, len(x), len(x), *within.interval, *line))
             continue
         comparable = all_rows.at(indices).comparable()
         models = observations(comparable)
         same_slice = (
-            within_by_slice.get(slice_of_panel(data.iloc[indices])) if within_by_slice else None
+            within_by_slice.get(_slice_of_panel(data.iloc[indices])) if within_by_slice else None
         )
         within = same_slice or models.average_over_clusters().within_models(FEW_PERMUTATIONS)
         line = models.line().of_sign(signs[indices])
@@ -419,7 +420,7 @@ def panel_statistics(data: pd.DataFrame, results: Sequence[SliceResult] = ()) ->
     return panels
 
 
-def slice_of_panel(data: pd.DataFrame) -> tuple[str, ...]:
+def _slice_of_panel(data: pd.DataFrame) -> tuple[str, ...]:
     """Return the slice that a panel shows, as ``biasbridge.analysis.slices`` names it."""
     values = [dict.fromkeys(as_text(data, name)) for name in SLICE_COLUMNS]
     if len(values[-1]) > 1:
@@ -481,11 +482,6 @@ def _fit_lines(panels: Sequence[Panel], points: pd.DataFrame, mark: str) -> list
     return [pd.DataFrame(rows)] if rows else []
 
 
-def _fit_layer(text: ChartText) -> Any:
-    mark = _where_valid("fit_y").mark_line(color=INK, strokeWidth=1.5, clip=True)
-    return mark.encode(_x(text, "fit_x"), _y(text, "fit_y"))
-
-
 def _facet(channel: type[Side], name: str, order: dict[str, list[str]], **header: Any) -> Side:
     """Return a facet with labels broken at commas, so that they are not cut."""
     values = order[name]
@@ -500,15 +496,6 @@ def _where_valid(*names: str) -> alt.Chart:
     return layer
 
 
-def _rule_at_zero() -> Any:
-    return alt.Chart().mark_rule(color=GREY, strokeDash=[3, 3]).encode(y=alt.datum(0))
-
-
-def _note_layer() -> Any:
-    mark = _where_valid("note").mark_text(align="left", baseline="bottom", fontSize=10, color=INK)
-    return mark.encode(text="note:N", x=alt.value(0), y=alt.value(-4))
-
-
 def _lines(order: dict[str, list[str]], text: ChartText) -> list[alt.Chart]:
     base = _where_valid("y").encode(_x(text), _colours(order["colour"], text))
     mean = alt.Y("mean(y):Q", title=text.y, scale=alt.Scale(zero=False))
@@ -520,6 +507,9 @@ def _lines(order: dict[str, list[str]], text: ChartText) -> list[alt.Chart]:
 
 def _points(order: dict[str, list[str]], text: ChartText) -> list[alt.Chart]:
     colour, x, y = _colours(order["colour"], text), _x(text), _y(text)
+    require_distinct(order["shape"], SHAPES, "shapes")
+    scale = alt.Scale(domain=order["shape"], range=list(SHAPES[: len(order["shape"])]))
+    shape = alt.Shape("shape:N", scale=scale, **_legend(text.shape))
     across = _where_valid("y", "x_low", "x_high").mark_rule(opacity=0.15)
     bar = _where_valid("y", "y_low", "y_high").mark_rule(opacity=0.25)
     point = _where_valid("y").mark_point(
@@ -528,19 +518,19 @@ def _points(order: dict[str, list[str]], text: ChartText) -> list[alt.Chart]:
     return [
         across.encode(_x(text, "x_low"), alt.X2("x_high"), y, colour),
         bar.encode(x, _y(text, "y_low"), alt.Y2("y_high"), colour),
-        point.encode(x, y, colour, _shapes(order["shape"], text)),
+        point.encode(x, y, colour, shape),
     ]
 
 
 def _x(text: ChartText, field: str = "x") -> alt.X:
-    scale = alt.Scale(**(SCALE | {"reverse": True} if text.reverse else SCALE))
+    scale = alt.Scale(**(AXIS_SCALE | {"reverse": True} if text.reverse else AXIS_SCALE))
     return alt.X(f"{field}:Q", title=text.x, scale=scale)
 
 
 def _y(text: ChartText, field: str = "y") -> alt.Y:
     # Over two lines: a panel is lower than a title is long.
     title = text.y.replace(" (", "\n(", 1).split("\n")
-    return alt.Y(f"{field}:Q", title=title, scale=alt.Scale(**SCALE))
+    return alt.Y(f"{field}:Q", title=title, scale=alt.Scale(**AXIS_SCALE))
 
 
 def _colours(names: list[str], text: ChartText) -> alt.Color:
@@ -553,28 +543,8 @@ def _colours(names: list[str], text: ChartText) -> alt.Color:
     return alt.Color("colour:N", scale=scale, **_legend(text.colour))
 
 
-def _shapes(names: list[str], text: ChartText) -> alt.Shape:
-    require_distinct(names, SHAPES, "shapes")
-    scale = alt.Scale(domain=names, range=list(SHAPES[: len(names)]))
-    return alt.Shape("shape:N", scale=scale, **_legend(text.shape))
-
-
 def _legend(title: str) -> dict[str, Any]:
     return {"title": title} if title else {"title": title, "legend": None}
-
-
-# Scatter plots of any tidy table, or the paper's figures from a results folder.
-#
-# biasbridge scatter results/hatespeech_en
-# biasbridge scatter my.csv --x WEAT --y "Performance Gap" --row Metric --column Embedding \\
-#     --out my.svg
-
-WITHIN = (
-    "Above each panel: r_rm of its points, within parents, each model once at its mean. Line: the"
-    " slope within parents."
-)
-MAX_PANELS = 60  # of a figure that is legible
-MIXED = f"r is of scores with their sign changed where {REVERSED}"
 
 
 def grid_data(
@@ -635,7 +605,7 @@ def scatter_chart(
     signs = set(as_text(data, "reverse_scored"))
     reverse = signs == {"True"}
     notes = [STAMP] if "True" in as_text(table, "generated") else []
-    notes += [WITHIN] if is_joined(table) and mark == "point" else []
+    notes += [WITHIN_NOTE] if is_joined(table) and mark == "point" else []
     notes += [WITHOUT_RESAMPLES] if lacks_resamples(table) else []
     text = ChartText(
         title=title or f"{y} against {x}",
@@ -649,7 +619,7 @@ def scatter_chart(
     )
     has_one_scale = is_result and len({*text_rows(table, ("metric", "convention"))}) == 1
     if is_result:
-        named = name_axes(with_titles(table), text)
+        named = _name_axes(_with_titles(table), text)
         x_title = named.x if has_one_scale else "score"
         text = text._replace(x=x_title if x == "x" else text.x, y=named.y if y == "y" else text.y)
         text = text._replace(title=title or f"{text.y} against {text.x}")

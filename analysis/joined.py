@@ -32,7 +32,6 @@ from biasbridge.analysis.tables import (
     as_float,
     as_labels,
     as_text,
-    column_values,
     group_indices,
     read_tables,
     require_rows,
@@ -48,25 +47,26 @@ if TYPE_CHECKING:
 
 
 # The classifier and its training data; TRAINING_DRAWS: the random draws of its training
-SETTINGS = (
+TASK_SETTINGS = (
     *("task", "source", "challenge", "classifier"),
     *("label_method", "label_direction", "label_dose"),
 )
 TRAINING_DRAWS = ("seed", "replicate")
-POINT_COLUMNS = ("point", "embedding", "method", "status", "generated")
-INTRINSIC_COLUMNS = ("point", "metric", "query", "value")
-EXTRINSIC_COLUMNS = ("point", "task", "kind", "measure", "value")
+NEEDED_POINT_COLUMNS = ("point", "embedding", "method", "status", "generated")
+NEEDED_SCORE_COLUMNS = ("point", "metric", "query", "value")
+NEEDED_GAP_COLUMNS = ("point", "task", "kind", "measure", "value")
 JOINED_COLUMNS = (*SLICE_COLUMNS, "point", "x", "y", "generated")
 RESAMPLED = ("x_resampled", "y_resampled")  # columns of lists, one number a resample
 WITHOUT_RESAMPLES = "intervals leave out the sampling error of words and items, without resamples"
-SCALE = ("metric", "convention", "part")  # scores that share these share a scale
-SCORE_COLUMNS = (
-    *("low", "high", "unbiased", "p_value", "n_found", "n_oov", "resampled", "reason"),
-)
+SCALE_COLUMNS = ("metric", "convention", "part")  # scores that share these share a scale
+SCORE_COLUMNS = ("low", "high", "unbiased", "p_value", "n_found", "n_oov", "resampled", "reason")
 GAP_COLUMNS = (
     *("low", "high", "resampled", "reason", "expected_from_base_rates"),
     *("support", "support_privileged", "support_unprivileged", "group_by"),
 )
+# Options of the unmodified embedding, of its modification, of the task
+OPTIONS = ("parent_options", "method_options", "task_options")
+MIN_ABOVE_BASELINE = 0.05  # utility above the majority baseline that a verdict needs
 
 
 def join_points(tables: Tables, utility: str = UTILITY) -> pd.DataFrame:
@@ -88,7 +88,7 @@ def join_points(tables: Tables, utility: str = UTILITY) -> pd.DataFrame:
         A missing column, an empty table, a duplicate score, or a done point without a row.
     """
     checked = _check_tables(tables)
-    require_rows(tables.extrinsic, EXTRINSIC_COLUMNS, [], "the extrinsic table")
+    require_rows(tables.extrinsic, NEEDED_GAP_COLUMNS, [], "the extrinsic table")
     tables = checked
     done = tables.points[tables.points["status"] == "done"]
     scores, gaps = _score_rows(tables.intrinsic), _gap_rows(tables.extrinsic)
@@ -105,7 +105,10 @@ def join_points(tables: Tables, utility: str = UTILITY) -> pd.DataFrame:
     joined = joined.assign(
         reason=["; ".join(dict.fromkeys(filter(None, pair))) for pair in reasons]
     )
-    joined = joined.merge(_utilities(tables.extrinsic, utility), on=["point", "task"], how="left")
+    utilities = utility_rows(tables.extrinsic[tables.extrinsic["kind"] == "value"], utility)
+    utilities = utilities[["point", "task", "value", "majority_baseline"]]
+    utilities = utilities.rename(columns={"value": "utility"}).drop_duplicates(["point", "task"])
+    joined = joined.merge(utilities, on=["point", "task"], how="left")
     joined = _with_failed(joined, tables.points)
     return joined.assign(**levels(joined))
 
@@ -115,17 +118,9 @@ def utility_rows(extrinsic: pd.DataFrame, utility: str) -> pd.DataFrame:
     return extrinsic[(extrinsic["measure"] == utility) & (extrinsic["group"] == ALL)]
 
 
-def _utilities(extrinsic: pd.DataFrame, utility: str) -> pd.DataFrame:
-    utilities = utility_rows(extrinsic[extrinsic["kind"] == "value"], utility)
-    utilities = utilities[["point", "task", "value", "majority_baseline"]].rename(
-        columns={"value": "utility"}
-    )
-    return utilities.drop_duplicates(["point", "task"])
-
-
 def _with_failed(joined: pd.DataFrame, points: pd.DataFrame) -> pd.DataFrame:
     failed = points[points["status"] != "done"].drop(columns="task")
-    setting_columns = [name for name in SETTINGS if name != "task"]
+    setting_columns = [name for name in TASK_SETTINGS if name != "task"]
     result_columns = ["task", *SCORE, *GAP, "unbiased", "reverse_scored"]
     failed_rows = failed.merge(
         joined[[*setting_columns, *result_columns]].drop_duplicates(), on=setting_columns
@@ -145,7 +140,12 @@ def origins(points: pd.DataFrame) -> dict[str, list[str]]:
     model = _keys(points, "unit_key", as_text(points, "point"))
     parent = _keys(points, "parent_key", model)
     corpus = _keys(points, "corpus_key", parent)
-    return {"model": model, "parent": parent, "cluster": _worlds(points, corpus)}
+    generated = np.isfinite(as_float(points, "stereotype"))
+    cluster = [
+        f"seed {seed}" if is_generated and seed else key
+        for key, seed, is_generated in zip(corpus, as_text(points, "seed"), generated, strict=True)
+    ]
+    return {"model": model, "parent": parent, "cluster": cluster}
 
 
 def levels(points: pd.DataFrame) -> dict[str, list[str]]:
@@ -155,18 +155,20 @@ def levels(points: pd.DataFrame) -> dict[str, list[str]]:
     Where algorithms share corpora, the corpus is the model and its world the parent; else
     the parent is algorithm and world, or the algorithm where each world has one embedding.
     """
-    point_origins = origins(points)
-    model, parent, cluster = point_origins.values()
+    model, parent, world = origins(points).values()
     if _has_several(model, parent):
-        return point_origins
+        return {"model": model, "parent": parent, "cluster": world}
     corpus, algorithm = _keys(points, "corpus_key", parent), as_text(points, "embedding")
+    algorithm_and_world = [" ".join(pair) for pair in zip(algorithm, world, strict=True)]
+    one = [""] * len(model)
     if 1 < len(set(corpus)) < len(set(model)):
-        model, parent = corpus, cluster if _has_several(corpus, cluster) else [""] * len(model)
+        model, parent = corpus, world if _has_several(corpus, world) else one
+    elif _has_several(model, algorithm_and_world):
+        parent = algorithm_and_world
+    elif len(set(world)) > 1 and _has_several(model, world):
+        model, parent = world, one
     else:
-        world_algorithms = [" ".join(pair) for pair in zip(algorithm, cluster, strict=True)]
-        parent = world_algorithms if _has_several(model, world_algorithms) else algorithm
-        if parent is algorithm and _has_several(model, cluster) and len(set(cluster)) > 1:
-            model, parent = cluster, [""] * len(model)
+        parent = algorithm
     return {"model": model, "parent": parent, "cluster": parent}
 
 
@@ -205,13 +207,13 @@ def rows_of(joined: pd.DataFrame, x: str = "x", y: str = "y") -> Rows:
         method=method,
         family=np.where(method == CONTROL, "", np.where(family == "", method, family)),
         word_list=np.where(method == CONTROL, "", _texts(joined, ("wordset",))),
-        setting=_texts(_with_options(joined), (*SETTINGS, "task_options")),
+        setting=_texts(_with_options(joined), (*TASK_SETTINGS, "task_options")),
         training=_texts(joined, TRAINING_DRAWS),
         score_gap=_texts(joined, (*SCORE, *GAP)),
         pattern=np.full(len(joined), ""),
         utility=as_float(joined, "utility"),
-        x_resampled=resampled(joined, f"{x}_resampled", "n_found").times(sign),
-        y_resampled=resampled(joined, f"{y}_resampled", "support"),
+        x_resampled=_resampled(joined, f"{x}_resampled", "n_found", SCORE).times(sign),
+        y_resampled=_resampled(joined, f"{y}_resampled", "support", ("task", *GAP)),
     )
 
 
@@ -231,7 +233,7 @@ def _model_names(joined: pd.DataFrame, keys: Labels) -> Labels:
 def _with_options(joined: pd.DataFrame) -> pd.DataFrame:
     options, models = as_text(joined, "task_options"), as_text(joined, "model")
     if _has_several(options, models):
-        return keep_varying_options(joined, ("model", *SETTINGS, *TRAINING_DRAWS))
+        return keep_varying_options(joined, ("model", *TASK_SETTINGS, *TRAINING_DRAWS))
     return joined.assign(task_options="")
 
 
@@ -259,24 +261,18 @@ def _labels(joined: pd.DataFrame, name: str, otherwise: str) -> Labels:
     return np.array(values, dtype=str)
 
 
-def resampled(joined: pd.DataFrame, name: str, size: str) -> Resampled:
-    """Read a column of lists, many of them shared by several rows, and the column with the number
-    of words or items that they are drawn from.
+def _resampled(joined: pd.DataFrame, name: str, size: str, keys: Sequence[str]) -> Resampled:
+    """Read a column of lists, and the column with the number of words or items that they are drawn
+    from; ``keys``: columns that name a score or gap, whose rows share a list.
     """
     if name not in joined:
         return Resampled.of(np.zeros((len(joined), 0)))
-    cells = column_values(joined, name)
-    first_row: dict[int, int] = {}
-    for row, cell in enumerate(cells):
-        first_row.setdefault(id(cell), row)
-    value_index = {cell: index for index, cell in enumerate(first_row)}
-    distinct_rows = joined.iloc[list(first_row.values())]
+    keys = [key for key in ("point", *keys) if key in joined]
+    place = joined.groupby(keys, sort=False, dropna=False).ngroup().to_numpy()
+    distinct_rows = joined.iloc[np.unique(place, return_index=True)[1]]
     sizes = as_float(distinct_rows, size)
-    return Resampled(
-        as_arrays(distinct_rows, name),
-        np.array([value_index[id(cell)] for cell in cells], dtype=np.intp),
-        np.where(sizes > 0, sizes, np.inf),
-    )
+    values = as_arrays(distinct_rows, name)
+    return Resampled(values, place, np.where(sizes > 0, sizes, np.inf))
 
 
 def has_gaps(tables: Tables) -> bool:
@@ -315,44 +311,34 @@ def _keys(joined: pd.DataFrame, column: str, otherwise: list[str]) -> list[str]:
     return [key or default for key, default in zip(as_text(joined, column), otherwise, strict=True)]
 
 
-def _worlds(joined: pd.DataFrame, corpus: list[str]) -> list[str]:
-    """Return the corpora; for generated ones the run seed, which determines their world."""
-    generated = np.isfinite(as_float(joined, "stereotype"))
-    seeds = as_text(joined, "seed")
-    return [
-        f"seed {seed}" if is_generated and seed else key
-        for key, seed, is_generated in zip(corpus, seeds, generated, strict=True)
-    ]
-
-
 def _check_tables(tables: Tables) -> Tables:
     points, intrinsic = tables.points, tables.intrinsic
-    require_rows(points, POINT_COLUMNS, ["point"], "the points table")
+    require_rows(points, NEEDED_POINT_COLUMNS, ["point"], "the points table")
     if not (points["status"] == "done").any():
         raise InputError(
             f"none of the {len(points)} points is done; read their errors in the points table, then"
             " run again"
         )
-    require_rows(intrinsic, INTRINSIC_COLUMNS, [], "the intrinsic table")
+    require_rows(intrinsic, NEEDED_SCORE_COLUMNS, [], "the intrinsic table")
     tables = typed(tables)
     require_rows(tables.intrinsic, (), ["point", *SCORE], "the intrinsic table")
     return tables
 
 
 def _score_rows(intrinsic: pd.DataFrame) -> pd.DataFrame:
-    columns = [name for name in ("point", *SCORE, "value", *SCORE_COLUMNS) if name in intrinsic]
-    names = {"value": "x", "reason": "x_reason"}
-    names |= {name: f"x_{name}" for name in ("low", "high", "resampled")}
-    scores = intrinsic[columns].rename(columns=names)
-    return scores.assign(reverse_scored=_reverse_scored(intrinsic))
-
-
-def _reverse_scored(intrinsic: pd.DataFrame) -> list[bool]:
-    """Test for each row whether the unbiased value of its metric is the upper end of the scale."""
-    names = text_rows(intrinsic, SCALE)
+    scores = _side(intrinsic, "x", ("point", *SCORE, "value", *SCORE_COLUMNS))
+    # Of a metric whose unbiased value is the upper end of the scale
+    names = text_rows(intrinsic, SCALE_COLUMNS)
     ends = (intrinsic["scale_max"] <= intrinsic["unbiased"]).tolist()
     reverse_scored = {name for name, is_end in zip(names, ends, strict=True) if is_end}
-    return [name in reverse_scored for name in names]
+    return scores.assign(reverse_scored=[name in reverse_scored for name in names])
+
+
+def _side(rows: pd.DataFrame, side: str, columns: Sequence[str]) -> pd.DataFrame:
+    """Return the columns that exist; value and interval get the names of a side, x or y."""
+    names = {name: f"{side}_{name}" for name in ("low", "high", "resampled", "reason")}
+    present = [name for name in columns if name in rows]
+    return rows[present].rename(columns={"value": side, **names})
 
 
 def _gap_rows(extrinsic: pd.DataFrame) -> pd.DataFrame:
@@ -363,16 +349,10 @@ def _gap_rows(extrinsic: pd.DataFrame) -> pd.DataFrame:
             " of both groups"
         )
     require_rows(rows, (), ["point", "task", *GAP], "the extrinsic table")
-    columns = [name for name in ("point", "task", *GAP, "value", *GAP_COLUMNS) if name in rows]
-    names = {"value": "y", "reason": "y_reason"}
-    names |= {name: f"y_{name}" for name in ("low", "high", "resampled")}
-    return rows[columns].rename(columns=names)
+    return _side(rows, "y", ("point", "task", *GAP, "value", *GAP_COLUMNS))
 
 
 # Options of a sweep without a column of their own, such as ``modified.epochs``.
-
-# Options of the unmodified embedding, of its modification, of the task
-OPTIONS = ("parent_options", "method_options", "task_options")
 
 
 def keep_varying_options(points: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
@@ -383,7 +363,7 @@ def keep_varying_options(points: pd.DataFrame, columns: Sequence[str]) -> pd.Dat
     varied_columns = {}
     for name in OPTIONS:
         cells = as_text(points, name)
-        parsed = {cell: options_of(cell) for cell in dict.fromkeys(cells)}
+        parsed = {cell: _options_of(cell) for cell in dict.fromkeys(cells)}
         rows = [parsed[cell] for cell in cells]
         varied: dict[str, None] = {}
         for members in groups:
@@ -398,7 +378,7 @@ def keep_varying_options(points: pd.DataFrame, columns: Sequence[str]) -> pd.Dat
     return points.assign(**varied_columns)
 
 
-def options_of(text: str) -> Mapping[str, str]:
+def _options_of(text: str) -> Mapping[str, str]:
     """Return the options in a cell. Raise ``InputError`` for a cell that holds none."""
     if not text:
         return {}
@@ -415,8 +395,6 @@ def options_of(text: str) -> Mapping[str, str]:
 
 # How well the task is done, beside the majority baseline; and the part of a gap that the groups'
 # base rates alone would make.
-
-MIN_ABOVE_BASELINE = 0.05  # utility above the majority baseline that a verdict needs
 
 
 def low_utility_reason(joined: pd.DataFrame, utility: str) -> str:
@@ -467,9 +445,9 @@ def describe_task(tables: Tables, utility: str) -> list[str]:
 def _averaged_settings(points: pd.DataFrame) -> Iterator[str]:
     """Yield what differs between the settings of a model: ``classifier cnn, linear``."""
     models = as_text(points, "unit_key")
-    draws = [name for name in (*SETTINGS, *TRAINING_DRAWS) if name in points]
+    draws = [name for name in (*TASK_SETTINGS, *TRAINING_DRAWS) if name in points]
     varying = keep_varying_options(points, ("unit_key", *draws))
-    for name in (*SETTINGS[1:], "task_options"):
+    for name in (*TASK_SETTINGS[1:], "task_options"):
         values = pd.Series(as_text(varying, name))
         if values.groupby(models).nunique().max() > 1:
             title = "" if name == "task_options" else f"{name.replace('_', ' ')} "

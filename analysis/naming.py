@@ -37,6 +37,7 @@ UTILITY = "f1"
 SMALLEST_CHANGE = 0.02  # smallest change of interest, where an experiment declares no other
 MIN_COVERAGE = 0.8  # share of a text's tokens with a vector; below, a classifier has little input
 ANNOTATION = "annotation"
+ERROR_RATES = ("fpr", "fnr")  # measures of which less is better
 REVERSED_SIGN = " (sign reversed)"  # after the title of such a score
 REVERSED = "less is more biased"  # scores whose unbiased value is the upper end of their scale
 METRIC_TITLES = {
@@ -58,6 +59,19 @@ MEASURE_TITLES = {
     "stereotype_first": "stereotype ranked first",
     **{f"bbq_{name}": f"BBQ {name}" for name in ("ambiguous", "disambiguated")},
 }
+GENDERS = "men and women"  # the subject of the words, in the column ``word_groups``
+MEN = "male males man men m boy boys he him his guy guys father fathers masculine masc"
+WOMEN = "female females woman women w f girl girls she her hers lady ladies mother mothers feminine"
+SPANISH = (
+    "hombre hombres chico chicos niño niños varón varon masculino él el",
+    "mujer mujeres chica chicas niña niñas femenino ella",
+)
+GENDER_WORDS = tuple(
+    frozenset(f"{english} {spanish}".split())
+    for english, spanish in zip((MEN, WOMEN), SPANISH, strict=True)
+)
+GENDER_NAMES = GENDER_WORDS[0] | GENDER_WORDS[1] | {"fem", "gender", "genders"}
+MAX_OPAQUE_LENGTH = 2  # longest opaque name: A, g1, 0
 
 
 def capitalise(text: str) -> str:
@@ -211,20 +225,6 @@ def present_confirmatory(measures: Iterable[str], confirmatory: Sequence[str]) -
 
 # Whether the compared groups are those that the words of the scores are about.
 
-GENDERS = "men and women"  # the subject of the words, in the column ``word_groups``
-MEN = "male males man men m boy boys he him his guy guys father fathers masculine masc"
-WOMEN = "female females woman women w f girl girls she her hers lady ladies mother mothers feminine"
-SPANISH = (
-    "hombre hombres chico chicos niño niños varón varon masculino él el",
-    "mujer mujeres chica chicas niña niñas femenino ella",
-)
-GENDER_WORDS = tuple(
-    frozenset(f"{english} {spanish}".split())
-    for english, spanish in zip((MEN, WOMEN), SPANISH, strict=True)
-)
-NAMES = GENDER_WORDS[0] | GENDER_WORDS[1] | {"fem", "gender", "genders"}
-MAX_OPAQUE_LENGTH = 2  # longest opaque name: A, g1, 0
-
 
 def group_mismatch(about: str, groups: Collection[str]) -> str:
     """Return a warning where the words are about men and women and the groups are named otherwise;
@@ -233,7 +233,7 @@ def group_mismatch(about: str, groups: Collection[str]) -> str:
     group_names = [group for group in groups if group]
     words = {word for group in group_names for word in re.findall(r"[^\W\d_]+", group.lower())}
     unclear = any(len(re.sub(r"\W", "", group)) <= MAX_OPAQUE_LENGTH for group in group_names)
-    if about != GENDERS or not group_names or words & NAMES or unclear:
+    if about != GENDERS or not group_names or words & GENDER_NAMES or unclear:
         return ""
     listed = ", ".join(sorted(group_names)[:4]) + (", ..." if len(group_names) > 4 else "")
     return f"The words of the scores are about {about}, and the groups are {listed}."

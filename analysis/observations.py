@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from biasbridge.stats.arrays import Floats, Ints, Labels, Truths
 
 
-LABELS = (*("model", "parent", "cluster", "condition", "method", "family", "word_list", "pattern"),)
+LABELS = ("model", "parent", "cluster", "condition", "method", "family", "word_list", "pattern")
+MAX_MISSING = 0.2  # share of models: a kind of row that more of them lack is left out for all
 
 
 class SlopeLine(NamedTuple):
@@ -39,14 +40,16 @@ class SlopeLine(NamedTuple):
     x: float = nan
     y: float = nan
 
+    @classmethod
+    def through(cls, x: Floats, y: Floats, slope: float) -> SlopeLine:
+        """Return the line through the means; undefined where its slope is."""
+        return cls(slope, float(x.mean()), float(y.mean())) if isfinite(slope) else cls()
+
     def of_sign(self, signs: Floats) -> SlopeLine:
         """Return the line for x with its sign as measured; undefined where signs differ."""
         sign = float(signs[0])
-        return (
-            SlopeLine(sign * self.slope, sign * self.x, self.y)
-            if (signs == sign).all()
-            else SlopeLine()
-        )
+        is_common = bool((signs == sign).all())
+        return SlopeLine(sign * self.slope, sign * self.x, self.y) if is_common else SlopeLine()
 
 
 class Observations(NamedTuple):
@@ -103,13 +106,7 @@ class Observations(NamedTuple):
         cell = models.cells()
         if cell is None:
             return self
-        stratum = factorize(models.stratum)
         first_index = np.unique(cell, return_index=True)[1]
-        resampled = models.x_resampled, models.y_resampled
-        x, y, utility, x_resampled, y_resampled = (
-            group_means(demeaned(values, stratum), cell)
-            for values in (models.x, models.y, models.utility, *resampled)
-        )
         members = np.bincount(cell)
         cells_by_pattern = len(set(zip(cell.tolist(), models.pattern.tolist(), strict=True)))
         # Where a mean is over models of several kinds it has none
@@ -120,50 +117,47 @@ class Observations(NamedTuple):
             else f"{models.cluster[index]} {models.condition[index]}".strip()
             for group, index in enumerate(first_index)
         ]
-        return Observations(
-            x=x,
-            y=y,
+        return models.means_over(cell)._replace(
             model=np.array(names, dtype=str),
             parent=models.cluster[first_index],
-            cluster=models.cluster[first_index],
-            condition=models.condition[first_index],
-            method=models.method[first_index],
-            family=models.family[first_index],
-            word_list=models.word_list[first_index],
             pattern=pattern[first_index],
-            utility=utility,
-            x_resampled=x_resampled,
-            y_resampled=y_resampled,
-            noise=group_means(models.noise, cell) / members,
         )
-
-    def within_models(self, permutations: int = PERMUTATIONS) -> Correlation:
-        """Compute r_rm of models within parents: for these conditions of these parents."""
-        return self._correlation(permutations)
 
     def condition_means(self) -> Observations:
         """Return the mean of each condition over parents, as observations of one parent."""
         models = self.with_siblings()
-        stratum, condition = factorize(models.stratum), factorize(models.condition)
+        means = models.means_over(factorize(models.condition))
+        blank = np.full(len(means.x), "")
+        return means._replace(model=means.condition, parent=blank, cluster=blank, pattern=blank)
+
+    def means_over(self, group: Ints) -> Observations:
+        """Return the means of groups less those of their strata, with the labels of the first."""
+        stratum = factorize(self.stratum)
         x, y, utility, x_resampled, y_resampled = (
-            group_means(demeaned(values, stratum), condition)
-            for values in (
-                *(models.x, models.y, models.utility),
-                *(models.x_resampled, models.y_resampled),
-            )
+            group_means(demeaned(values, stratum), group)
+            for values in (self.x, self.y, self.utility, self.x_resampled, self.y_resampled)
         )
-        first_index = np.unique(condition, return_index=True)[1]
-        return models.at(first_index)._replace(
+        return self.at(np.unique(group, return_index=True)[1])._replace(
             x=x,
             y=y,
-            model=models.condition[first_index],
-            parent=np.full(len(x), ""),
-            cluster=np.full(len(x), ""),
-            pattern=np.full(len(x), ""),
             utility=utility,
             x_resampled=x_resampled,
             y_resampled=y_resampled,
-            noise=group_means(models.noise, condition) / np.bincount(condition),
+            noise=group_means(self.noise, group) / np.bincount(group),
+        )
+
+    def within_models(
+        self, permutations: int = PERMUTATIONS, given: Floats | None = None
+    ) -> Correlation:
+        """Compute r_rm of models within parents: for these conditions of these parents."""
+        return correlation(
+            self.x,
+            self.y,
+            self.stratum,
+            given=given,
+            x_resampled=self.x_resampled,
+            y_resampled=self.y_resampled,
+            permutations=permutations,
         )
 
     def residuals(self) -> Residuals:
@@ -174,28 +168,13 @@ class Observations(NamedTuple):
         """Return the line of r_rm: its slope within parents, through the means of all models."""
         models = self.with_siblings()
         slope = models.average_over_clusters().residuals().slope if len(models.x) else nan
-        return (
-            SlopeLine(slope, float(models.x.mean()), float(models.y.mean()))
-            if isfinite(slope)
-            else SlopeLine()
-        )
+        return SlopeLine.through(models.x, models.y, slope)
 
     def given_utility(self, permutations: int = PERMUTATIONS) -> Correlation:
         """Compute r_rm given the task's utility."""
         if not np.isfinite(self.utility).all():
             return Correlation(reason="the task's utility is unknown for some models")
-        return self._correlation(permutations, self.utility)
-
-    def _correlation(self, permutations: int, given: Floats | None = None) -> Correlation:
-        return correlation(
-            self.x,
-            self.y,
-            self.stratum,
-            given=given,
-            x_resampled=self.x_resampled,
-            y_resampled=self.y_resampled,
-            permutations=permutations,
-        )
+        return self.within_models(permutations, self.utility)
 
 
 def observations(rows: Rows, *, trained: bool = False) -> Observations:
@@ -219,11 +198,14 @@ def observations(rows: Rows, *, trained: bool = False) -> Observations:
             rows.y_resampled.rows(),
         )
     )
-    labels = [getattr(rows, name)[first] for name in LABELS]
-    model, parent, cluster, condition, method, family, word_list, pattern = labels
     return Observations(
-        *(x, y, model, parent, cluster, condition, method, family, word_list, pattern),
-        *(utility, x_resampled, y_resampled, noise),
+        **{name: getattr(rows, name)[first] for name in LABELS},
+        x=x,
+        y=y,
+        utility=utility,
+        noise=noise,
+        x_resampled=x_resampled,
+        y_resampled=y_resampled,
     )
 
 
@@ -248,8 +230,6 @@ def widest(levels: Mapping[str, Sequence[str]], parent: Sequence[str]) -> Labels
 
 
 # The rows of a slice, and the rows that the means of models are taken over.
-
-MAX_MISSING = 0.2  # share of models: a kind of row that more of them lack is left out for all
 
 
 @dataclass(frozen=True)

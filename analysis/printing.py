@@ -41,6 +41,18 @@ if TYPE_CHECKING:
 SCORES_SHOWN = 4
 ROWS_SHOWN = 20
 LEFT_ALIGNED = {*SLICE_COLUMNS, "direction", "status", "note"}
+POINTS_SHOWN, MEASURES_SHOWN, REASONS_SHOWN = 20, 8, 5
+# Columns shown only where they vary
+SHOWN_IF_VARYING = (
+    *("task", "source", "challenge", "corpus", "wordset", "classifier", "method", "direction"),
+    *("dose", "stereotype", "label_bias", "skew", "label_method", "label_direction"),
+    *("label_dose", "replicate", "seed"),
+)
+KIND_TITLES = {
+    "flips": "flips",
+    "max_difference": "largest difference",
+    "ratio": "ratio",
+}  # titles of kinds
 
 
 def format_estimates(
@@ -161,19 +173,6 @@ def print_table(
 
 
 # The points of a sweep on the terminal: scores, gaps and utility, each with its interval.
-
-POINTS_SHOWN, MEASURES_SHOWN, REASONS_SHOWN = 20, 8, 5
-# Columns shown only where they vary
-SHOWN_IF_VARYING = (
-    *("task", "source", "challenge", "corpus", "wordset", "classifier", "method", "direction"),
-    *("dose", "stereotype", "label_bias", "skew", "label_method", "label_direction"),
-    *("label_dose", "replicate", "seed"),
-)
-KIND_TITLES = {
-    "flips": "flips",
-    "max_difference": "largest difference",
-    "ratio": "ratio",
-}  # titles of kinds
 
 
 def print_points(

@@ -34,7 +34,28 @@ if TYPE_CHECKING:
     from biasbridge.stats.arrays import Floats, Ints, Labels, Truths
 
 
-SMALL = 0.0995  # changes below are given to three digits
+SMALL = 0.0995  # numbers below are given to three digits, others to two
+FEW_PERMUTATIONS = 999  # permutations of a slice without verdict
+DECLARED_COLUMNS = (
+    *("gap_unmodified", "score_low", "score_high", "change", "change_low", "change_high"),
+    *("verdict", "why", "detectable_change", "p_holm"),
+)
+RESULT_COLUMNS = (
+    *("n", "n_parents", "n_conditions", "n_lost", *DECLARED_COLUMNS),
+    *("r_rm", "low", "high", "r_pearson", "r_given_utility", "reliability_y"),
+    *("synthetic", "note"),
+)
+SCOPE_COLUMNS = ("scope", "holds", "n", "needed", "change", "change_low", "change_high", "note")
+CORRELATION_COLUMNS = (*SLICE_COLUMNS, *RESULT_COLUMNS)
+EXPLORATORY_COLUMNS = tuple(
+    "p" if name == "p_holm" else name
+    for name in CORRELATION_COLUMNS
+    if name not in ("verdict", "why", "detectable_change")
+)
+SliceNames = dict[str, str]
+MAX_EQUAL_SHARE = 0.5  # share of models with the same score, or gap: more is saturation
+MIN_PEARSON = 3  # points
+MAX_MODEL_SHARE = 2 / 3  # share of the variance within parents that one model may carry
 
 
 class Nonlinearity(NamedTuple):
@@ -63,7 +84,7 @@ def find_nonlinearity(models: Observations, span: float) -> Nonlinearity:
         if partial_f(residual, by_method[:, 1:]) < min(ALPHA, p_curve if isfinite(p_curve) else 1):
             changes = {name: span * _slope(models, name) for name in names}
             changes = {name: change for name, change in changes.items() if isfinite(change)}
-            digits = 3 if max(map(abs, changes.values()), default=0.0) < SMALL else 2
+            digits = digits_of(max(map(abs, changes.values()), default=0.0))
             texts = {
                 name: format_number(change, digits, sign="+") for name, change in changes.items()
             }
@@ -78,6 +99,11 @@ def find_nonlinearity(models: Observations, span: float) -> Nonlinearity:
         "the gap bends with the score; the change is that of the straight line",
         float(np.ptp(fitted)),
     )
+
+
+def digits_of(change: float) -> int:
+    """Return three digits for numbers below .1, else two."""
+    return 3 if isfinite(change) and abs(change) < SMALL else 2
 
 
 def _slope(models: Observations, method: str) -> float:
@@ -106,24 +132,6 @@ def partial_f(residual: Residuals, columns: Floats) -> float:
 
 
 # The result of a slice, and the tables of slice results and of what they hold for.
-
-FEW_PERMUTATIONS = 999  # permutations of a slice without verdict
-DECLARED_COLUMNS = (
-    *("gap_unmodified", "score_low", "score_high", "change", "change_low", "change_high"),
-    *("verdict", "why", "detectable_change", "p_holm"),
-)
-RESULT_COLUMNS = (
-    *("n", "n_parents", "n_conditions", "n_lost", *DECLARED_COLUMNS),
-    *("r_rm", "low", "high", "r_pearson", "r_given_utility", "reliability_y"),
-    *("synthetic", "note"),
-)
-SCOPE_COLUMNS = ("scope", "holds", "n", "needed", "change", "change_low", "change_high", "note")
-CORRELATION_COLUMNS = (*SLICE_COLUMNS, *RESULT_COLUMNS)
-EXPLORATORY_COLUMNS = tuple(
-    "p" if name == "p_holm" else name
-    for name in CORRELATION_COLUMNS
-    if name not in ("verdict", "why", "detectable_change")
-)
 
 
 class SliceResult(NamedTuple):
@@ -273,32 +281,30 @@ def scope_table(results: Iterable[SliceResult]) -> pd.DataFrame:
     """
     results = [result for result in results if result.confirmatory]
     rows = [
-        result.names | _scope_row(result, scope) for result in results for scope in result.scopes
+        {
+            **result.names,
+            "scope": scope,
+            "holds": result.holds.get(scope, ""),
+            "n": correlation.n,
+            "needed": MINIMUM[scope],
+            **dict(
+                zip(("change", "change_low", "change_high"), result.change_in(scope), strict=True)
+            ),
+            "note": correlation.reason,
+        }
+        for result in results
+        for scope, correlation in result.scopes.items()
     ]
     names = list(dict.fromkeys(name for result in results for name in result.names))
     return pd.DataFrame(rows, columns=[*names, *SCOPE_COLUMNS])
 
 
-def _scope_row(result: SliceResult, scope: str) -> dict[str, object]:
-    correlation, change = result.scopes[scope], result.change_in(scope)
-    return {
-        "scope": scope,
-        "holds": result.holds.get(scope, ""),
-        "n": correlation.n,
-        "needed": MINIMUM[scope],
-        **dict(zip(("change", "change_low", "change_high"), change, strict=True)),
-        "note": correlation.reason,
-    }
-
-
 # Slices of a table: every combination of the columns that name its rows, each also pooled.
-
-Names = dict[str, str]
 
 
 def slices(
     table: pd.DataFrame, kinds: Sequence[str], pooled: Sequence[str] = ()
-) -> Iterator[tuple[Names, Ints]]:
+) -> Iterator[tuple[SliceNames, Ints]]:
     """Yield the names and the rows of every slice that has any, in order of appearance.
 
     Rows that differ in a column of ``kinds`` are never pooled; each column of ``pooled`` has a
@@ -345,16 +351,39 @@ def without_repeats(results: Sequence[SliceResult]) -> list[SliceResult]:
     ]
 
 
+def note_heterogeneity(results: Sequence[SliceResult]) -> list[SliceResult]:
+    """Note in every pooled slice the parts with intervals on opposite sides of 0."""
+    parts: dict[tuple[str, ...], list[SliceResult]] = {}
+    for result in results:
+        for column in POOLED_OVER:
+            if result.names[column] != ALL:
+                parts.setdefault(_around(result, column), []).append(result)
+    noted = []
+    for result in results:
+        pooled = [column for column in POOLED_OVER if result.names[column] == ALL]
+        notes = [_describe_opposite(parts.get(_around(result, name), []), name) for name in pooled]
+        noted.append(result._replace(heterogeneity="; ".join(filter(None, notes))))
+    return noted
+
+
+def _describe_opposite(results: Sequence[SliceResult], column: str) -> str:
+    above = [result for result in results if result.within.low > 0]
+    below = [result for result in results if result.within.high < 0]
+    if not (above and below):
+        return ""
+    positive, negative = (
+        ", ".join(f"{result.names[column]} {result.within.r:.2f}" for result in side)
+        for side in (above, below)
+    )
+    return f"heterogeneous: r_rm of {positive}, but of {negative}"
+
+
 def _around(result: SliceResult, name: str) -> tuple[str, ...]:
     """Return the column, and the other names of a result."""
     return name, *(value for column, value in result.names.items() if column != name)
 
 
 # The measurement of a slice: from its rows to r_rm and what bears on a verdict.
-
-MAX_EQUAL_SHARE = 0.5  # share of models with the same score, or gap: more is saturation
-MIN_PEARSON = 3  # points
-MAX_MODEL_SHARE = 2 / 3  # share of the variance within parents that one model may carry
 
 
 def measure_slice(

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
 from math import inf, isclose, nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -47,7 +48,11 @@ CHOICES = (*POOLED, "classifier", *SCORE, *GAP)
 CURVE_PERMUTATIONS = 1_999
 MIN_PERMUTATIONS = 199
 MAX_CELLS = 100_000_000  # observations times permutations
-Key = tuple[str, ...]
+ChoiceLevels = tuple[str, ...]
+CURVE_WIDTH = 620
+MAX_LEVELS = 40  # most levels drawn below the curve
+R_RM_TITLE = "r_rm, 95% interval"
+LEVELS = alt.Axis(labelLimit=320)
 
 
 class Specification(NamedTuple):
@@ -55,7 +60,7 @@ class Specification(NamedTuple):
     its 95% interval, and the 95% range of curves at its rank if no gap follows any score.
     """
 
-    levels: Key
+    levels: ChoiceLevels
     n: int
     r_rm: float
     low: float
@@ -118,7 +123,7 @@ class Curve(NamedTuple):
 class _Fit(NamedTuple):
     """A specification: its levels, its models, and their residuals within parents."""
 
-    levels: Key
+    levels: ChoiceLevels
     models: Observations
     residuals: Residuals
     result: Correlation
@@ -155,7 +160,9 @@ def specification_curves(
     return [curve._replace(synthetic=synthetic) for curve in curves]
 
 
-def _fits(joined: pd.DataFrame, estimates: dict[Key, Correlation]) -> Iterator[tuple[str, _Fit]]:
+def _fits(
+    joined: pd.DataFrame, estimates: dict[ChoiceLevels, Correlation]
+) -> Iterator[tuple[str, _Fit]]:
     """Yield task and specification; of those with equal rows only the last, ``all``."""
     all_rows = rows_of(joined)
     distinct = {rows.tobytes(): (names, rows) for names, rows in slices(joined, SPECIFIC, POOLED)}
@@ -177,17 +184,16 @@ def _curve(task: str, fits: Sequence[_Fit], permutations: int) -> Curve:
     keys = np.random.default_rng(0).random((permutations, len(cells)))
     cell_index = {cell: i for i, cell in enumerate(cells)}
     models_of = {fit.levels: fit.models for fit in fits}
-    pools = [_pool(fit, models_of) for fit in fits]
-    r, t = (
-        np.stack(values, axis=1)
-        for values in zip(
-            *(
-                _permuted(fit, pool, keys, cell_index)
-                for fit, pool in zip(fits, pools, strict=True)
-            ),
-            strict=True,
-        )
-    )
+    statistics = []
+    # One permutation of the models of all methods serves each method: fits of one pool are together
+    for _, group in groupby(
+        ((_pool(fit, models_of), fit) for fit in fits), lambda pair: id(pair[0])
+    ):
+        pairs = list(group)
+        pool = pairs[0][0].with_siblings()
+        gaps = _permuted_gaps(pool, keys[:, [cell_index[cell] for cell in _cells(pool)]])
+        statistics += [_under_permutation(fit, pool, gaps) for _, fit in pairs]
+    r, t = (np.stack(values, axis=1) for values in zip(*statistics, strict=True))
     low, high = np.quantile(np.sort(r[1:], axis=1), [0.025, 0.975], axis=0)
     order = np.argsort(r[0], kind="stable")
     ranked = [
@@ -213,39 +219,41 @@ def _cells(models: Observations) -> list[tuple[str, str]]:
     return list(zip(models.cluster.tolist(), condition.tolist(), strict=True))
 
 
-def _pool(fit: _Fit, models_of: Mapping[Key, Observations]) -> Observations:
+def _pool(fit: _Fit, models_of: Mapping[ChoiceLevels, Observations]) -> Observations:
     """Return the models of all methods, where they hold those of the fit with the same gaps; else
     its own.
     """
-    pool = models_of.get(_of_all_methods(fit.levels), fit.models)
+    method = CHOICES.index("method")
+    pool = models_of.get((*fit.levels[:method], ALL, *fit.levels[method + 1 :]), fit.models)
     own, whole = fit.models.with_siblings(), pool.with_siblings()
     gaps = dict(zip(whole.model.tolist(), whole.y.tolist(), strict=True))
     pairs = zip(own.model.tolist(), own.y.tolist(), strict=True)
     return pool if all(isclose(gaps.get(name, nan), y) for name, y in pairs) else fit.models
 
 
-def _of_all_methods(levels: Key) -> Key:
-    position = CHOICES.index("method")
-    return (*levels[:position], ALL, *levels[position + 1 :])
+def _permuted_gaps(pool: Observations, keys: Floats) -> Floats:
+    """Return the gaps permuted within parents by the order of keys, the observed ones first.
+    Shapes: (permutations, models) -> (models, permutations + 1).
+    """
+    gaps = np.tile(pool.y, (len(keys) + 1, 1))
+    stratum = factorize(pool.stratum)
+    for number in range(int(stratum.max()) + 1):
+        members = np.flatnonzero(stratum == number)
+        gaps[1:, members] = pool.y[members][np.argsort(keys[:, members], axis=1)]
+    return gaps.T
 
 
-def _permuted(
-    fit: _Fit, pool: Observations, keys: Floats, cell_index: dict[tuple[str, str], int]
+def _under_permutation(
+    fit: _Fit, pool: Observations, permuted_gaps: Floats
 ) -> tuple[Floats, Floats]:
     """Return r_rm and signed t, observed values first. Shapes: (permutations + 1,).
 
     ``pool``: the models of all methods, among which gaps are permuted.
     """
-    pool, models, residuals = pool.with_siblings(), fit.models.with_siblings(), fit.residuals
-    key = keys[:, [cell_index[cell] for cell in _cells(pool)]]
-    stratum = factorize(pool.stratum)
-    permuted_y = np.tile(pool.y, (len(keys) + 1, 1))
-    for number in range(int(stratum.max()) + 1):
-        members = np.flatnonzero(stratum == number)
-        permuted_y[1:, members] = pool.y[members][np.argsort(key[:, members], axis=1)]
+    models, residuals = fit.models.with_siblings(), fit.residuals
     place = {model: index for index, model in enumerate(pool.model.tolist())}
     cell = models.cells()
-    gaps = permuted_y.T[[place[model] for model in models.model.tolist()]]
+    gaps = permuted_gaps[[place[model] for model in models.model.tolist()]]
     if cell is not None:
         gaps = group_means(demeaned(gaps, factorize(models.stratum)), cell)[residuals.indices]
     u = residuals.u / np.sqrt(residuals.u @ residuals.u)
@@ -288,11 +296,6 @@ def _between(values: Floats, group: Ints) -> float:
 
 # The specification curves of a study as tables and a figure.
 
-CURVE_WIDTH = 620
-MAX_LEVELS = 40  # most levels drawn below the curve
-R_RM_TITLE = "r_rm, 95% interval"
-LEVELS = alt.Axis(labelLimit=320)
-
 
 def specification_table(curves: Sequence[Curve]) -> pd.DataFrame:
     """Return one row per specification: its task, rank by r_rm, a level of every choice, r_rm with
@@ -308,7 +311,7 @@ def specification_table(curves: Sequence[Curve]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["task", "rank", *CHOICES, *Specification._fields[1:]])
 
 
-def level_table(curves: Sequence[Curve]) -> pd.DataFrame:
+def _level_table(curves: Sequence[Curve]) -> pd.DataFrame:
     """Return one row per level of a choice; the first of each task, choice and level ``all``, is
     the whole curve, with the permutation ``p`` of its median.
     """
@@ -329,7 +332,7 @@ def write_curves(curves: Sequence[Curve], folder: Path, console: Console) -> lis
     print_lines((curve.sentence() for curve in curves), console)
     tables = {
         "specifications": specification_table(curves),
-        "specification_levels": level_table(curves),
+        "specification_levels": _level_table(curves),
     }
     return write_csv_tables(folder, tables) + draw_curves(curves, folder / "figures")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 
 from biasbridge.analysis.declaration import Declaration
-from biasbridge.analysis.tables import SETTINGS, WRITES
+from biasbridge.analysis.tables import SETTINGS_JSON, WRITES
 from biasbridge.files import Choice, atomic_path, choice
 
 if TYPE_CHECKING:
@@ -82,6 +82,6 @@ class Correlation(Declaration):
         """Print, correlate and draw; return the paths written."""
         from biasbridge.analysis.concluding import conclude
 
-        with atomic_path(folder / SETTINGS) as path:
+        with atomic_path(folder / SETTINGS_JSON) as path:
             path.write_text(json.dumps(asdict(self), indent=1), encoding="utf-8")
         return conclude(self, tables, folder, console)

@@ -18,7 +18,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from pandas.api.types import infer_dtype, is_numeric_dtype, is_scalar
+from pandas.api.types import is_numeric_dtype, is_object_dtype, is_scalar
 
 from biasbridge.files import InputError, atomic_path
 from biasbridge.files.language import mask_slurs
@@ -34,16 +34,8 @@ MISSING = frozenset({"", "na", "n/a", "nan", "none", "null", "-"})
 # Text and number columns of each table; an older or smaller table may lack some
 POINT_TEXTS = (
     *("point", "experiment", "task", "source", "positive_class", "challenge"),
-    *(
-        "challenge_positive_class",
-        "corpus",
-        "embedding",
-        "method",
-        "method_family",
-        "direction",
-        "wordset",
-    ),
-    *("classifier", "label_method", "label_direction", "synthetic_mix", "word_groups"),
+    *("challenge_positive_class", "corpus", "embedding", "method", "method_family", "direction"),
+    *("wordset", "classifier", "label_method", "label_direction", "synthetic_mix", "word_groups"),
     "status",
     *("parent_options", "method_options", "task_options"),
     *("unit_key", "parent_key", "corpus_key", "extrinsic_key"),
@@ -51,14 +43,7 @@ POINT_TEXTS = (
 POINT_NUMBERS = ("dose", "label_dose", "stereotype")
 INTRINSIC_TEXTS = ("point", "metric", "convention", "query", "part", "oov", "reason")
 INTRINSIC_NUMBERS = (
-    "value",
-    "low",
-    "high",
-    "unbiased",
-    "scale_min",
-    "scale_max",
-    "n_found",
-    "n_oov",
+    *("value", "low", "high", "unbiased", "scale_min", "scale_max", "n_found", "n_oov"),
 )
 EXTRINSIC_TEXTS = (
     *("point", "task", "kind", "measure", "subset", "group", "privileged", "unprivileged"),
@@ -68,6 +53,35 @@ EXTRINSIC_NUMBERS = (
     *("value", "low", "high", "support", "coverage"),
     *("majority_baseline", "expected_from_base_rates"),
 )
+# The folders of a path in quotation marks, which may hold spaces, and of any other path
+FOLDERS = re.compile(r"""(?<=['"])/[^'"]*/|(?<![\w.:/~-])(?:file://)?/(?:[^\s/:;,'"()]+/)+""")
+RENAMED = {  # by table: columns of former versions
+    "points": {
+        "vectors_key": "unit_key",
+        "base_key": "parent_key",
+        "mixture": "synthetic_mix",
+        "asks_about": "word_groups",
+    },
+    "intrinsic": {"least": "scale_min", "most": "scale_max", "lost": "oov", "n_lost": "n_oov"},
+    "extrinsic": {
+        "constant": "majority_baseline",
+        "from_base_rates": "expected_from_base_rates",
+    },
+}
+DRAWN_PREFIX = "from_"  # prefix of queries whose words come from posts
+N_REQUIRED = 3  # number of tables that every folder has
+SETTINGS_JSON = "correlation.json"
+DETAILS_TXT = "details.txt"
+WRITES = (  # by the default study
+    *(SETTINGS_JSON, DETAILS_TXT),
+    *("correlations.csv", "exploratory.csv", "scopes.csv", "effects.csv", "crossed.csv"),
+    *("specifications.csv", "specification_levels.csv"),
+    *("figures", "report.html", "correlations.tex"),
+)
+CONCLUSIONS_JSON = "concluded.json"  # names of the files that studies wrote beside the tables
+RESERVED = frozenset({"", ".", "..", "points", "earlier"})  # names that no study may write
+PROVENANCE_CSV = "provenance.csv"
+INSTRUCTIONS = "CPU instructions"  # stand beside the versions of libraries
 
 
 class Tables(NamedTuple):
@@ -98,17 +112,18 @@ def typed(tables: Tables) -> Tables:
 
 
 def _typed(table: pd.DataFrame, text: Sequence[str], number: Sequence[str]) -> pd.DataFrame:
-    columns = {name: _text(table, name) for name in text}
+    columns: dict[str, pd.Series] = {}
+    for name in text:
+        if not (name in table and _is_text(table[name]) and not table[name].hasnans):
+            columns[name] = pd.Series(as_text(table, name), table.index, dtype=str)
     for name in number:
         if name not in table or not is_numeric_dtype(table[name]):
             columns[name] = pd.Series(as_float(table, name), table.index)
-    return table.assign(**columns)
+    return table.assign(**columns) if columns else table
 
 
-def _text(table: pd.DataFrame, name: str) -> pd.Series:
-    if name in table and table[name].notna().all() and infer_dtype(table[name]) == "string":
-        return table[name]
-    return pd.Series(as_text(table, name), table.index, dtype=str)
+def _is_text(column: pd.Series) -> bool:
+    return isinstance(column.dtype, pd.StringDtype)
 
 
 def require_rows(
@@ -126,12 +141,6 @@ def require_rows(
         )
 
 
-def column_values(table: pd.DataFrame, column: str) -> list[object]:
-    """Return the values of a column."""
-    values: list[object] = table[column].tolist()
-    return values
-
-
 def as_float(table: pd.DataFrame, column: str) -> NDArray[np.float64]:
     """Return a column as floats; NaN for blanks and the usual words for missing, or a missing
     column. Raise ``InputError`` for other text, and for numbers whose squares overflow.
@@ -142,7 +151,7 @@ def as_float(table: pd.DataFrame, column: str) -> NDArray[np.float64]:
     if is_numeric_dtype(values):
         cells = values.to_numpy(dtype=float, na_value=np.nan)
     else:
-        numbered = enumerate(column_values(table, column), 1)
+        numbered = enumerate(values.tolist(), 1)
         cells = np.array([_number(value, column, row) for row, value in numbered], dtype=float)
     if too_large := cells[np.isfinite(cells) & (np.abs(cells) > MAX_NUMBER)].tolist():
         raise InputError(f"column {column!r} holds {too_large[0]:g}; give it in larger units")
@@ -150,7 +159,7 @@ def as_float(table: pd.DataFrame, column: str) -> NDArray[np.float64]:
 
 
 def _number(value: object, column: str, row: int) -> float:
-    if is_blank(value) or str(value).strip().lower() in MISSING:
+    if _is_blank(value) or str(value).strip().lower() in MISSING:
         return np.nan
     try:
         return float(str(value))
@@ -165,10 +174,16 @@ def as_labels(table: pd.DataFrame, column: str, *, empty: str = EMPTY) -> list[s
     """Return a column as text to group by: the numbers 6 and 6.0 are the label ``6``; an empty cell
     is the label ``empty``.
     """
-    return [
-        empty if is_blank(value) else _label(value, column)
-        for value in column_values(table, column)
-    ]
+    values = table[column]
+    if _is_text(values):
+        texts: list[str] = values.fillna("").tolist()
+        return [text or empty for text in texts] if empty else texts
+    if is_object_dtype(values):
+        return [_label(value, column, empty) for value in values.tolist()]
+    codes, distinct = pd.factorize(values)
+    labels = [_label(value, column, empty) for value in distinct.tolist()]
+    cells: list[str] = np.array([*labels, empty], dtype=object)[codes].tolist()  # -1: missing
+    return cells
 
 
 def as_text(table: pd.DataFrame, column: str) -> list[str]:
@@ -187,7 +202,7 @@ def as_arrays(table: pd.DataFrame, column: str) -> NDArray[np.float64]:
     NaN where a list is shorter or missing; no columns where the table lacks the column. A list that
     a CSV file holds as text, possibly shortened, counts as missing.
     """
-    values = column_values(table, column) if column in table else []
+    values = table[column].tolist() if column in table else []
     cells = ([] if isinstance(value, str) else value for value in values)
     arrays = [np.atleast_1d(np.asarray(value, dtype=float)) for value in cells]
     padded = np.full((len(table), max(map(len, arrays), default=0)), np.nan)
@@ -204,52 +219,24 @@ def group_indices(keys: Iterable[Key]) -> dict[Key, NDArray[np.intp]]:
     return {key: np.array(places) for key, places in places_by_key.items()}
 
 
-def is_blank(value: object) -> bool:
+def _is_blank(value: object) -> bool:
     """Test whether a cell is empty: None, NaN, NA or empty text."""
-    if not is_scalar(value):
-        return False
-    return value is None or value is pd.NA or value is pd.NaT or value != value or value == ""
+    return is_scalar(value) and (pd.isna(value) or value == "")
 
 
-def _label(value: object, column: str) -> str:
+def _label(value: object, column: str, empty: str) -> str:
     if not is_scalar(value):
         kind = type(value).__name__
         raise InputError(f"column {column!r} holds a {kind}; give a text or a number in each cell")
+    if _is_blank(value):
+        return empty
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 # The tables of a results folder: read, written whole, and never over those of other points.
 
-# The folders of a path in quotation marks, which may hold spaces, and of any other path
-FOLDERS = re.compile(r"""(?<=['"])/[^'"]*/|(?<![\w.:/~-])(?:file://)?/(?:[^\s/:;,'"()]+/)+""")
 
-
-RENAMED = {  # by table: columns of former versions
-    "points": {
-        "vectors_key": "unit_key",
-        "base_key": "parent_key",
-        "mixture": "synthetic_mix",
-        "asks_about": "word_groups",
-    },
-    "intrinsic": {"least": "scale_min", "most": "scale_max", "lost": "oov", "n_lost": "n_oov"},
-    "extrinsic": {
-        "constant": "majority_baseline",
-        "from_base_rates": "expected_from_base_rates",
-    },
-}
-DRAWN_PREFIX = "from_"  # prefix of queries whose words come from posts
-N_REQUIRED = 3  # number of tables that every folder has
 FILES = tuple(f"{name}.parquet" for name in Tables._fields)
-SETTINGS = "correlation.json"
-DETAILS = "details.txt"
-WRITES = (  # by the default study
-    *(SETTINGS, DETAILS),
-    *("correlations.csv", "exploratory.csv", "scopes.csv", "effects.csv", "crossed.csv"),
-    *("specifications.csv", "specification_levels.csv"),
-    *("figures", "report.html", "correlations.tex"),
-)
-CONCLUSIONS_JSON = "concluded.json"  # names of the files that studies wrote beside the tables
-RESERVED = frozenset({"", ".", "..", "points", "earlier"})  # names that no study may write
 
 
 def read_tables(results_dir: str | Path) -> Tables:
@@ -293,7 +280,7 @@ def without_local_details(tables: Tables) -> Tables:
     points = tables.points.drop(columns="traceback", errors="ignore")
     if "error" in points:
         points = points.assign(
-            error=[mask_slurs(without_folders(error)) for error in as_text(points, "error")]
+            error=[mask_slurs(_without_folders(error)) for error in as_text(points, "error")]
         )
     tables = tables._replace(points=points, intrinsic=_mask_words(tables.intrinsic))
     return Tables(*map(escape_control, tables))
@@ -314,7 +301,7 @@ def _mask_words(scores: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def without_folders(text: str) -> str:
+def _without_folders(text: str) -> str:
     """Replace the folders of every absolute path by ``...``."""
     for folder in (Path.cwd(), Path.home()):
         text = text.replace(f"{folder}/", ".../") if folder != Path("/") else text
@@ -458,9 +445,6 @@ def _point_keys(path: Path) -> set[str]:
 
 # Provenance of the results of a sweep: the code version and library versions that made them.
 
-PROVENANCE_CSV = "provenance.csv"
-INSTRUCTIONS = "CPU instructions"  # stand beside the versions of libraries
-
 
 class BuildRecord(NamedTuple):
     """Results of a step that the same code and libraries made; ``results`` counts them.
@@ -506,7 +490,7 @@ def describe_mixture(makers: Iterable[BuildRecord]) -> str:
     for maker in makers:
         codes[f"{maker.step} ({maker.made_by})"].add(maker.code)
     parts = [f"{name} by {len(hashes)} codes" for name, hashes in codes.items() if len(hashes) > 1]
-    for library, versions in versions_by_library(makers).items():
+    for library, versions in _versions_by_library(makers).items():
         if len(versions) > 1:
             parts.append(f"{library} {' and '.join(versions)}")
     return "; ".join(parts)
@@ -514,12 +498,12 @@ def describe_mixture(makers: Iterable[BuildRecord]) -> str:
 
 def describe_processor(makers: Iterable[BuildRecord]) -> str:
     """Return a note where networks were trained on a CPU; empty where none was."""
-    sets = versions_by_library(makers).get(INSTRUCTIONS)
+    sets = _versions_by_library(makers).get(INSTRUCTIONS)
     other = "digits of networks may differ on another processor"
     return f"{INSTRUCTIONS}: {' and '.join(sets)}; {other}" if sets else ""
 
 
-def versions_by_library(makers: Iterable[BuildRecord]) -> Mapping[str, list[str]]:
+def _versions_by_library(makers: Iterable[BuildRecord]) -> Mapping[str, list[str]]:
     """Return the versions of the project and of each library that made any of the results."""
     versions: dict[str, set[str]] = defaultdict(set)
     for maker in makers:
@@ -534,7 +518,7 @@ def describe_provenance(makers: Iterable[BuildRecord]) -> str:
     records = list(makers)
     if not records:
         return "not recorded"
-    versions_by_name = versions_by_library(records).items()
+    versions_by_name = _versions_by_library(records).items()
     versions = ", ".join(f"{name} {' and '.join(numbers)}" for name, numbers in versions_by_name)
     return (
         f"mixed: {differing}. {versions}" if (differing := describe_mixture(records)) else versions

@@ -80,7 +80,7 @@ def balance(folder: Path) -> Work:
     lines: list[list[str]] = tokens.tolist()
     text, out = folder / "corpus.txt", folder / "balanced.txt"
     text.write_text("".join(f"{' '.join(line)}\n" for line in lines), encoding="utf-8")
-    return partial(Balance("debias").balance, text, out, query, seed=0)
+    return partial(Balance("debias").rewrite, text, out, query, seed=0)
 
 
 ERASERS: tuple[VectorsMethod, ...] = (

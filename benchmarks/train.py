@@ -1,4 +1,6 @@
-"""The store: 5,000 finished points compared with the current code and joined into tables."""
+"""The store: 5,000 finished points compared with the current code and joined into tables; and tiny
+language models, trained until they have learned a planted bias.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from benchmarks.row import Row, Work
+from biasbridge.corpora.planted_occupations import PlantedOccupations
 from biasbridge.corpora.world import GeneratedCorpus
 from biasbridge.debias.base import Unmodified
 from biasbridge.debias.words import WordChoice
@@ -18,6 +21,7 @@ from biasbridge.train.engine.store import Store
 from biasbridge.train.engine.store_tools import outdated
 from biasbridge.train.engine.tables import join_tables
 from biasbridge.train.subjects.static import StaticVectors, Word2Vec
+from biasbridge.train.subjects.tiny_model import Architecture, TinyModel
 
 
 def finished(folder: Path) -> tuple[Store, list[Plan]]:
@@ -59,7 +63,18 @@ def joined(folder: Path) -> Work:
     return partial(join_tables, plans, store, folder)
 
 
+def learn(architecture: Architecture, folder: Path) -> Work:
+    """Time training a model at strength 1."""
+    corpus, text = PlantedOccupations(stereotype=1.0), folder / "corpus.txt"
+    corpus.write(text, seed=0)
+    return partial(
+        TinyModel(architecture).train, text, folder, seed=0, truths=corpus.truths(seed=0)
+    )
+
+
 ROWS = [
     Row("results of 5,000 points, by which code", compared, 3),
     Row("tables of 5,000 points joined", joined, 10),
+    Row("tiny BERT learns what is planted", partial(learn, "bert"), 60),
+    Row("tiny GPT-2 learns what is planted", partial(learn, "gpt2"), 90),
 ]

@@ -1,4 +1,6 @@
-"""English words for people: pronouns by gender, and occupations with percentages of women."""
+"""Challenge sets of coreference about people: WinoBias (Zhao et al., 2018), Winogender (Rudinger et
+al., 2018) and GAP (Webster et al., 2018); pronouns by gender, percentages of women in occupations.
+"""
 
 from __future__ import annotations
 
@@ -25,6 +27,19 @@ PRONOUNS = {
 GENDERS = {form: gender for gender, forms in PRONOUNS.items() for form in forms.split()}
 # Occupation in sentences -> its name in the table
 ALIASES = {"mechanic": "mechanician", "tailor": "sewer"}
+CONDITIONS = ("pro", "anti")
+NUMBERED = re.compile(r"\d+\s+(?P<sentence>.*\S)\s*")
+BRACKETED = re.compile(r"\[\s*(?P<mention>[^\[\]]*?)\s*\]")
+Words = tuple[str, ...]
+SENTENCES, STATISTICS = "all_sentences.tsv", "occupations-stats.tsv"
+EQUAL_PERCENTAGE = 50  # percent
+ARTICLES = ("the", "a", "an")
+NAMES = ("A", "B")
+ANSWERS = {"TRUE": True, "FALSE": False}
+COLUMNS = (
+    *("ID", "Text", "Pronoun", "Pronoun-offset"),
+    *(f"{name}{part}" for name in NAMES for part in ("", "-offset", "-coref")),
+)
 
 
 def find_gender(token: str) -> str:
@@ -45,14 +60,6 @@ def find_percentage(occupation: str) -> float | None:
     percentages = load_percentages()
     matches = (percentages.get(form) for form in (name, f"{name}s", ALIASES.get(name, name)))
     return next((value for value in matches if value is not None), None)
-
-
-# WinoBias (Zhao et al., 2018): coreference that agrees with occupational stereotypes or not.
-
-CONDITIONS = ("pro", "anti")
-NUMBERED = re.compile(r"\d+\s+(?P<sentence>.*\S)\s*")
-BRACKETED = re.compile(r"\[\s*(?P<mention>[^\[\]]*?)\s*\]")
-Words = tuple[str, ...]
 
 
 @choice
@@ -147,43 +154,6 @@ def read_bracketed(path: str | Path) -> Iterator[Document]:
         yield Document(name, texts, (tuple(spans),) if spans else ())
 
 
-def _sort_by_number(documents: Iterable[Document], path: Path) -> list[Document]:
-    """Sort by the number at the end of the names; files have the order 0, 100, 101, ..., 1, 10."""
-    numbered: dict[int, Document] = {}
-    for document in documents:
-        number = document.name.rpartition("/")[2]
-        if not number.isdecimal() or int(number) in numbered:
-            raise InputError(f"{path}: document {document.name!r} does not end in its own number")
-        numbered[int(number)] = document
-    return [numbered[number] for number in sorted(numbered)]
-
-
-def _winobias_case(document: Document, path: Path) -> Case:
-    """Return the case of a sentence; the question is about the first pronoun of its one cluster."""
-    tokens = document.tokens
-    mentions = sorted(document.mentions)
-    pronouns = [span for span in mentions if _is_pronoun(span, tokens)]
-    names = [span for span in mentions if span not in pronouns]
-    if len(document.clusters) != 1 or not pronouns or len(names) != 1:
-        raise InputError(
-            f"{path}: {document.title} must have one cluster, of an occupation and its pronouns;"
-            f" it has the mentions {[' '.join(tokens[slice(*span)]) for span in mentions]}"
-        )
-    unit = " ".join("_" if find_gender(token) else token for token in tokens)
-    occupation = " ".join(_without_article(tokens, names[0]))
-    question = Question(pronouns[0], names[0], True, occupation, find_percentage(occupation))
-    return Case(document, unit, find_gender(tokens[pronouns[0][0]]), (question,))
-
-
-def _is_pronoun(span: Span, tokens: list[str]) -> bool:
-    return span[1] - span[0] == 1 and bool(find_gender(tokens[span[0]]))
-
-
-def _without_article(tokens: list[str], span: Span) -> Words:
-    words = tuple(token.lower() for token in tokens[slice(*span)])
-    return words[1:] if words[0] in ("the", "a", "an") else words
-
-
 def add_other_questions(cases: list[Case]) -> list[Case]:
     """Add a question with the answer no about every other occupation of a sentence."""
     question_of = {
@@ -195,35 +165,6 @@ def add_other_questions(cases: list[Case]) -> list[Case]:
         replace(case, questions=(*case.questions, *_other_questions(case, question_of)))
         for case in cases
     ]
-
-
-def _other_questions(case: Case, question_of: Mapping[Words, Question]) -> Iterator[Question]:
-    """Yield questions about the first occurrences of occupations outside the case's mentions; at
-    each token the longest occupation.
-    """
-    tokens = case.document.tokens
-    covered = {position for span in case.document.mentions for position in range(*span)}
-    max_length, occupations = max(map(len, question_of)), set[Words]()
-    for first in range(len(tokens)):
-        for end in range(min(first + max_length, len(tokens)), first, -1):
-            words = tuple(token.lower() for token in tokens[first:end])
-            if words in question_of and not covered.intersection(range(first, end)):
-                if words in occupations:
-                    break
-                occupations.add(words)
-                has_article = first > 0 and tokens[first - 1].lower() in ("the", "a", "an")
-                span = (first - has_article, end)
-                covered.update(range(*span))
-                pronoun = case.questions[0].pronoun
-                yield replace(question_of[words], pronoun=pronoun, name=span, answer=False)
-                break
-
-
-# Winogender schemas (Rudinger et al., 2018): the same sentence with he, she and they.
-
-SENTENCES, STATISTICS = "all_sentences.tsv", "occupations-stats.tsv"
-EQUAL_PERCENTAGE = 50  # percent
-ARTICLES = ("the", "a", "an")
 
 
 @choice
@@ -263,6 +204,95 @@ class Winogender(EnglishChallenge):
             _winogender_case(str(name), str(text), percentages, str(sentences))
             for name, text in zip(table["sentid"], table["sentence"], strict=True)
         ]
+
+
+@choice
+class Gap(SingleFileData):
+    """Paragraphs with a pronoun and two names; the pronoun refers to one name or to neither.
+
+    ``path`` is ``gap-development.tsv`` or ``gap-test.tsv`` (2,000 pronouns each), or
+    ``gap-validation.tsv`` (454) of the release. Offsets count characters. Clusters contain the
+    pronoun and its antecedent, and no other mentions.
+    """
+
+    path: str
+
+    version: ClassVar[int] = 2
+    seeded: ClassVar[bool] = False
+    language: ClassVar[str] = "en"
+    unkeyed: ClassVar[tuple[str, ...]] = ("path",)
+
+    def load(self, *, seed: int) -> list[Case]:
+        """Return the cases; see ``biasbridge.corpora.protocols.Challenge``. Neither conditions nor
+        subsets.
+
+        Raises ``InputError`` for an offset that does not match its word, an answer other than TRUE
+        and FALSE, and a pronoun without a gender.
+        """
+        table = read_table(self.path, separator="\t", quoted=False)
+        require_columns(table, COLUMNS, self.path)
+        cells = table[[*COLUMNS]].astype(str).to_numpy().tolist()
+        rows = [dict(zip(COLUMNS, row, strict=True)) for row in cells]
+        return [_gap_case(row, f"{self.path}: {row['ID']}") for row in rows]
+
+
+def _sort_by_number(documents: Iterable[Document], path: Path) -> list[Document]:
+    """Sort by the number at the end of the names; files have the order 0, 100, 101, ..., 1, 10."""
+    numbered: dict[int, Document] = {}
+    for document in documents:
+        number = document.name.rpartition("/")[2]
+        if not number.isdecimal() or int(number) in numbered:
+            raise InputError(f"{path}: document {document.name!r} does not end in its own number")
+        numbered[int(number)] = document
+    return [numbered[number] for number in sorted(numbered)]
+
+
+def _winobias_case(document: Document, path: Path) -> Case:
+    """Return the case of a sentence; the question is about the first pronoun of its one cluster."""
+    tokens = document.tokens
+    mentions = sorted(document.mentions)
+    pronouns = [span for span in mentions if _is_pronoun(span, tokens)]
+    names = [span for span in mentions if span not in pronouns]
+    if len(document.clusters) != 1 or not pronouns or len(names) != 1:
+        raise InputError(
+            f"{path}: {document.title} must have one cluster, of an occupation and its pronouns;"
+            f" it has the mentions {[' '.join(tokens[slice(*span)]) for span in mentions]}"
+        )
+    unit = " ".join("_" if find_gender(token) else token for token in tokens)
+    occupation = " ".join(_without_article(tokens, names[0]))
+    question = Question(pronouns[0], names[0], True, occupation, find_percentage(occupation))
+    return Case(document, unit, find_gender(tokens[pronouns[0][0]]), (question,))
+
+
+def _is_pronoun(span: Span, tokens: list[str]) -> bool:
+    return span[1] - span[0] == 1 and bool(find_gender(tokens[span[0]]))
+
+
+def _without_article(tokens: list[str], span: Span) -> Words:
+    words = tuple(token.lower() for token in tokens[slice(*span)])
+    return words[1:] if words[0] in ("the", "a", "an") else words
+
+
+def _other_questions(case: Case, question_of: Mapping[Words, Question]) -> Iterator[Question]:
+    """Yield questions about the first occurrences of occupations outside the case's mentions; at
+    each token the longest occupation.
+    """
+    tokens = case.document.tokens
+    covered = {position for span in case.document.mentions for position in range(*span)}
+    max_length, occupations = max(map(len, question_of)), set[Words]()
+    for first in range(len(tokens)):
+        for end in range(min(first + max_length, len(tokens)), first, -1):
+            words = tuple(token.lower() for token in tokens[first:end])
+            if words in question_of and not covered.intersection(range(first, end)):
+                if words in occupations:
+                    break
+                occupations.add(words)
+                has_article = first > 0 and tokens[first - 1].lower() in ("the", "a", "an")
+                span = (first - has_article, end)
+                covered.update(range(*span))
+                pronoun = case.questions[0].pronoun
+                yield replace(question_of[words], pronoun=pronoun, name=span, answer=False)
+                break
 
 
 def _percentages(path: Path) -> dict[str, float]:
@@ -314,46 +344,6 @@ def _winogender_condition(gender: str, answer: str, percentage: float | None) ->
         return ""
     is_majority = (gender == "female") == (percentage > EQUAL_PERCENTAGE)
     return "pro" if is_majority == (answer == "0") else "anti"
-
-
-# GAP (Webster et al., 2018): ambiguous pronouns from Wikipedia, half of each gender.
-
-NAMES = ("A", "B")
-ANSWERS = {"TRUE": True, "FALSE": False}
-COLUMNS = (
-    *("ID", "Text", "Pronoun", "Pronoun-offset"),
-    *(f"{name}{part}" for name in NAMES for part in ("", "-offset", "-coref")),
-)
-
-
-@choice
-class Gap(SingleFileData):
-    """Paragraphs with a pronoun and two names; the pronoun refers to one name or to neither.
-
-    ``path`` is ``gap-development.tsv`` or ``gap-test.tsv`` (2,000 pronouns each), or
-    ``gap-validation.tsv`` (454) of the release. Offsets count characters. Clusters contain the
-    pronoun and its antecedent, and no other mentions.
-    """
-
-    path: str
-
-    version: ClassVar[int] = 2
-    seeded: ClassVar[bool] = False
-    language: ClassVar[str] = "en"
-    unkeyed: ClassVar[tuple[str, ...]] = ("path",)
-
-    def load(self, *, seed: int) -> list[Case]:
-        """Return the cases; see ``biasbridge.corpora.protocols.Challenge``. Neither conditions nor
-        subsets.
-
-        Raises ``InputError`` for an offset that does not match its word, an answer other than TRUE
-        and FALSE, and a pronoun without a gender.
-        """
-        table = read_table(self.path, separator="\t", quoted=False)
-        require_columns(table, COLUMNS, self.path)
-        cells = table[[*COLUMNS]].astype(str).to_numpy().tolist()
-        rows = [dict(zip(COLUMNS, row, strict=True)) for row in cells]
-        return [_gap_case(row, f"{self.path}: {row['ID']}") for row in rows]
 
 
 def _gap_case(row: Mapping[str, str], where: str) -> Case:

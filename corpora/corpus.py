@@ -14,7 +14,13 @@ from typing import Annotated, ClassVar, Literal
 from annotated_types import doc
 
 from biasbridge.corpora.hub import HubData, pick_cell
-from biasbridge.corpora.planting import PLANTING, PlantableCorpus, Strength
+from biasbridge.corpora.planting import (
+    PLANTING,
+    OffTargetStrength,
+    PlantableCorpus,
+    PlantedStrength,
+    PlantingWords,
+)
 from biasbridge.corpora.tokens import (
     UNKNOWN,
     is_retweet,
@@ -25,7 +31,7 @@ from biasbridge.corpora.tokens import (
 )
 from biasbridge.files import InputError, atomic_path, choice, read_lines
 from biasbridge.files.choice import Count, FieldError
-from biasbridge.files.language import UNDETERMINED, lower_forms
+from biasbridge.files.language import UNDETERMINED, LanguageCode, lower_forms
 from biasbridge.files.places import without_commit
 
 Tokeniser = Literal["tweets", "sentences", "treebank", "whitespace"]
@@ -37,10 +43,8 @@ TOKENISERS: dict[Tokeniser, Callable[[str], Lines]] = {
     "treebank": lambda text: [[t.text for t in tokens] for tokens in tokenise_treebank(text)],
     "whitespace": lambda text: [text.split()],
 }
-
-# Texts per task of a worker: enough for tweets, not too many for novels
-CHUNK = 100
-SAMPLE = 5_000
+CHUNK = 100  # texts per task of a worker: enough for tweets, not too many for novels
+SAMPLE = 5_000  # texts of each file
 
 
 @choice
@@ -69,18 +73,10 @@ class TextCorpus(PlantableCorpus):
     limit: Annotated[Count | None, doc("number of texts to read; null: all")] = None
     workers: Annotated[Count, doc("processes; no effect on the result")] = 1
     label: Annotated[str | None, doc("name of the corpus in tables")] = None
-    language: Annotated[
-        str, doc("ISO 639 code such as es; words in another language are refused")
-    ] = UNDETERMINED
-    planted: Annotated[
-        Strength | None,
-        doc("strength in (-1, 1) of a stereotype that is planted in the text; null: none"),
-    ] = None
-    off_target: Annotated[Strength, doc("the same of other words")] = 0.0
-    planting_words: Annotated[
-        str | None,
-        doc("file with your own queries planted_text, held_out_text and off_target_text"),
-    ] = None
+    language: LanguageCode = UNDETERMINED
+    planted: PlantedStrength = None
+    off_target: OffTargetStrength = 0.0
+    planting_words: PlantingWords = None
 
     version: ClassVar[int] = 3
     seeded: ClassVar[bool] = False
@@ -141,18 +137,10 @@ class DatasetCorpus(HubData, PlantableCorpus):
     limit: Count | None = None
     workers: Count = 1
     label: str | None = None
-    language: Annotated[
-        str, doc("ISO 639 code such as es; words in another language are refused")
-    ] = UNDETERMINED
-    planted: Annotated[
-        Strength | None,
-        doc("strength in (-1, 1) of a stereotype that is planted in the text; null: none"),
-    ] = None
-    off_target: Annotated[Strength, doc("the same of other words")] = 0.0
-    planting_words: Annotated[
-        str | None,
-        doc("file with your own queries planted_text, held_out_text and off_target_text"),
-    ] = None
+    language: LanguageCode = UNDETERMINED
+    planted: PlantedStrength = None
+    off_target: OffTargetStrength = 0.0
+    planting_words: PlantingWords = None
 
     version: ClassVar[int] = 3
     seeded: ClassVar[bool] = False

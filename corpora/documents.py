@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from biasbridge.files.documents import Document
 
 log = logging.getLogger(__name__)
-
 PATTERNS = tuple(
     f"{pattern}{ending}" for pattern in ("*conll", "*.jsonl") for ending in ("", *OPENERS)
 )

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 # Files in a folder that describe its splits, columns and types
 CARDS = ("README.md", ".huggingface.yaml", "dataset_infos.json")
-
 Splits = Mapping[str, tuple[str, ...]]
 
 
@@ -166,9 +165,10 @@ def _resolve(pattern: str, base: Path) -> list[str]:
     from datasets.data_files import resolve_pattern  # slow to import
 
     try:
-        return resolve_pattern(pattern, str(base.expanduser().resolve()))
+        files: list[str] = resolve_pattern(pattern, str(base.expanduser().resolve()))
     except FileNotFoundError as error:
         raise InputError(f"data_files={pattern!r} names no file in {base.resolve()}") from error
+    return files
 
 
 @lru_cache(maxsize=64)

@@ -27,11 +27,11 @@ from biasbridge.intrinsic.models.items import (
 )
 from biasbridge.intrinsic.models.utility import read_sts
 
-NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
-Row = TypeVar("Row", Item, Pair)
-
 if TYPE_CHECKING:
     from collections.abc import Hashable
+
+NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
+_Entry = TypeVar("_Entry", Item, Pair)
 
 
 @choice
@@ -61,18 +61,6 @@ class FirstItems(Fileless):
     def load(self) -> list[ItemSet]:
         """Return the shortened sets."""
         return [_shorten(items, self.n) for items in self.source.load()]
-
-
-def _shorten(items: ItemSet, n: int) -> ItemSet:
-    rows, pairs = _in_turn(items.items)[:n], _in_turn(items.pairs)[:n]
-    return dataclasses.replace(items, items=rows, pairs=pairs)
-
-
-def _in_turn(rows: tuple[Row, ...]) -> tuple[Row, ...]:
-    by_group: dict[str, list[Row]] = {}
-    for row in rows:
-        by_group.setdefault(row.group, []).append(row)
-    return tuple(row for turn in zip_longest(*by_group.values()) for row in turn if row)
 
 
 @choice
@@ -114,16 +102,6 @@ def user_items(
     if reader and fillers:
         raise InputError(f"{path} is {reader.name}, which takes no fillers; leave them out")
     return reader(path, language) if reader else UserItems(path, language, tuple(fillers))
-
-
-def _published_reader(path: str) -> type[PublishedFile] | None:
-    if Path(path).suffix == ".json":
-        return StereoSet
-    if Path(path).name.startswith("sts-"):
-        return StsBenchmark
-    columns = {*read_table(path).columns}
-    readers = {"sent_more": CrowsPairs, "Sent_TM": BecPro, "template_masked": Honest}
-    return next((reader for column, reader in readers.items() if column in columns), None)
 
 
 @choice
@@ -211,38 +189,6 @@ class StereoSet(PublishedFile):
         return _total_and_types(self, "StereoSet", "Nadeem et al. (2021)", pairs)
 
 
-def _stereoset_pair(example: Any) -> tuple[str, Pair]:
-    context = str(example["context"])
-    position = max(n for n, word in enumerate(context.split(" ")) if "BLANK" in word)
-    text_by_label = {}
-    for sentence in example["sentences"]:
-        word = sentence["sentence"].split(" ")[position].translate(NO_PUNCTUATION)
-        if not word:
-            raise ValueError(f"no word in place of BLANK: {sentence['sentence']}")
-        text_by_label[sentence["gold_label"]] = context.replace("BLANK", word)
-    return example["bias_type"], Pair(
-        text_by_label["stereotype"],
-        text_by_label["anti-stereotype"],
-        example["bias_type"],
-        term=example["target"],
-        unrelated=text_by_label["unrelated"],
-        frame=context.replace("BLANK", SLOT),
-    )
-
-
-def _total_and_types(
-    reader: PublishedFile, title: str, source: str, typed_pairs: list[tuple[str, Pair]]
-) -> list[ItemSet]:
-    pairs = tuple(pair for _, pair in typed_pairs)
-    language = reader.detect_language(pair.stereo for pair in pairs)
-    sets = [ItemSet(reader.name, language, title, source, pairs=pairs)]
-    for bias_type in dict.fromkeys(bias_type for bias_type, _ in typed_pairs):
-        pairs = tuple(pair for pair_type, pair in typed_pairs if pair_type == bias_type)
-        name = f"{reader.name}_{bias_type.replace('-', '_')}"
-        sets.append(ItemSet(name, language, f"{title}, {bias_type}", source, pairs=pairs))
-    return sets
-
-
 @choice
 class StsBenchmark(PublishedFile):
     """The STS Benchmark (Cer et al., 2017), ``sts-train.csv``, ``sts-dev.csv`` or ``sts-test.csv``:
@@ -301,11 +247,6 @@ class BecPro(PublishedFile):
             name = f"{stem}_{profession_type}"
             sets.append(ItemSet(name, language, title, source, items=items))
         return sets
-
-
-def _keep_first_slot(text: str, person: str) -> str:
-    before, slot, after = text.partition(SLOT)
-    return before + slot + after.replace(SLOT, person)
 
 
 @choice
@@ -389,11 +330,6 @@ PUBLISHED: Mapping[str, tuple[type[PublishedFile], str]] = {
 }
 
 
-def _published_entry(name: str) -> tuple[type[PublishedFile], str]:
-    entries = (entry for prefix, entry in PUBLISHED.items() if name.startswith(prefix))
-    return next(entries, (PublishedFile, ""))
-
-
 def published_source(name: str, data: str) -> PublishedFile | None:
     """Return the source of a set in the folder ``data``; None if its file is missing."""
     reader, relative_path = _published_entry(name)
@@ -406,3 +342,67 @@ def named_items(names: Sequence[str], *, available_only: bool = False) -> ItemSo
     data = str(data_folder())
     available = [name for name in names if name in library() or published_source(name, data)]
     return NamedItems(tuple(available if available_only else names), data)
+
+
+def _shorten(items: ItemSet, n: int) -> ItemSet:
+    rows, pairs = _in_turn(items.items)[:n], _in_turn(items.pairs)[:n]
+    return dataclasses.replace(items, items=rows, pairs=pairs)
+
+
+def _in_turn(rows: tuple[_Entry, ...]) -> tuple[_Entry, ...]:
+    by_group: dict[str, list[_Entry]] = {}
+    for row in rows:
+        by_group.setdefault(row.group, []).append(row)
+    return tuple(row for turn in zip_longest(*by_group.values()) for row in turn if row)
+
+
+def _published_reader(path: str) -> type[PublishedFile] | None:
+    if Path(path).suffix == ".json":
+        return StereoSet
+    if Path(path).name.startswith("sts-"):
+        return StsBenchmark
+    columns = {*read_table(path).columns}
+    readers = {"sent_more": CrowsPairs, "Sent_TM": BecPro, "template_masked": Honest}
+    return next((reader for column, reader in readers.items() if column in columns), None)
+
+
+def _stereoset_pair(example: Any) -> tuple[str, Pair]:
+    context = str(example["context"])
+    position = max(n for n, word in enumerate(context.split(" ")) if "BLANK" in word)
+    text_by_label = {}
+    for sentence in example["sentences"]:
+        word = sentence["sentence"].split(" ")[position].translate(NO_PUNCTUATION)
+        if not word:
+            raise ValueError(f"no word in place of BLANK: {sentence['sentence']}")
+        text_by_label[sentence["gold_label"]] = context.replace("BLANK", word)
+    return example["bias_type"], Pair(
+        text_by_label["stereotype"],
+        text_by_label["anti-stereotype"],
+        example["bias_type"],
+        term=example["target"],
+        unrelated=text_by_label["unrelated"],
+        frame=context.replace("BLANK", SLOT),
+    )
+
+
+def _total_and_types(
+    reader: PublishedFile, title: str, source: str, typed_pairs: list[tuple[str, Pair]]
+) -> list[ItemSet]:
+    pairs = tuple(pair for _, pair in typed_pairs)
+    language = reader.detect_language(pair.stereo for pair in pairs)
+    sets = [ItemSet(reader.name, language, title, source, pairs=pairs)]
+    for bias_type in dict.fromkeys(bias_type for bias_type, _ in typed_pairs):
+        pairs = tuple(pair for pair_type, pair in typed_pairs if pair_type == bias_type)
+        name = f"{reader.name}_{bias_type.replace('-', '_')}"
+        sets.append(ItemSet(name, language, f"{title}, {bias_type}", source, pairs=pairs))
+    return sets
+
+
+def _keep_first_slot(text: str, person: str) -> str:
+    before, slot, after = text.partition(SLOT)
+    return before + slot + after.replace(SLOT, person)
+
+
+def _published_entry(name: str) -> tuple[type[PublishedFile], str]:
+    entries = (entry for prefix, entry in PUBLISHED.items() if name.startswith(prefix))
+    return next(entries, (PublishedFile, ""))

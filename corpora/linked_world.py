@@ -1,16 +1,23 @@
-r"""Posts of the synthetic world with a planted link between embedding and gap.
+r"""The synthetic world with a planted link between embedding and gap.
 
-An embedding can cause a gap only through words whose meaning the classifier takes from their
-vectors. So training posts contain topics and neither group, and test posts contain groups and no
-topic: predictions differ between groups only to the extent that group vectors are near topic
-vectors and that labels depended on topics.
+An embedding can cause a gap only through words whose meaning the application takes from their
+vectors.
+
+Training posts contain topics and neither group, and test posts contain groups and no topic. So
+predictions differ between groups only to the extent that group vectors are near topic vectors and
+that labels depended on topics.
+
+Training documents name people by gendered words (the mother, the uncle) and contain no topic; the
+challenge set names people by a topic (the algebra, the poetry) and has no gendered word but the
+pronoun. So a resolver links a pronoun to a topic only to the extent that their vectors are as
+similar as those of ``she`` and ``mother``, and that training made this similarity useful.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from itertools import accumulate, chain, product
+from itertools import chain, product
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import numpy as np
@@ -29,7 +36,12 @@ from biasbridge.corpora.world import (
     make_posts,
     phrase_topics,
 )
-from biasbridge.corpora.world_documents import Sentence, fill_wording
+from biasbridge.corpora.world_documents import (
+    Sentence,
+    ask_antecedent,
+    fill_wording,
+    join_sentences,
+)
 from biasbridge.corpora.world_words import (
     SETTINGS,
     apportion,
@@ -41,19 +53,38 @@ from biasbridge.corpora.world_words import (
 )
 from biasbridge.files import choice
 from biasbridge.files.choice import Share
-from biasbridge.files.documents import Case, Document, Question
+from biasbridge.files.documents import Case, Document
 
 if TYPE_CHECKING:
     from biasbridge.corpora.world_words import World
-    from biasbridge.files.documents import Cluster
-
 
 # Kinds as in other generated posts, with fewer that all classifiers get wrong
 LINKED_KINDS = {"explicit": 0.34, "implicit": 0.06, "plain": 0.52, "joke": 0.08}
-
 # Half of the training posts have no topic, like all test posts, and labels depend only in part on
 # the topics of the others; otherwise classifiers would learn topics only.
 TOPIC_SHARE, STRENGTH = 0.5, 0.7
+LINKED_SPLIT_SHARES = {"train": 0.8, "dev": 0.1, "test": 0.1}
+# (male, female) words for people that can follow "the"
+PEOPLE = (
+    ("man", "woman"),
+    ("boy", "girl"),
+    ("brother", "sister"),
+    ("son", "daughter"),
+    ("father", "mother"),
+    ("uncle", "aunt"),
+    ("grandfather", "grandmother"),
+)
+ROUNDS = 4
+PER_DOCUMENT = ROUNDS * len(PEOPLE)  # sentences
+# Wordings, and whether their pronoun refers to the first person
+WORDINGS = (
+    ("the {one} {verb} the {other} and {they} {verb} the {noun}", True),
+    ("the {one} is near the {other} after {they} {verb} the {noun}", True),
+    ("the {one} asks the {other} what {they} {verb} {when}", False),
+    ("the {one} is with the {other} for {they} {verb} the {noun}", False),
+)
+# Share of documents' sentences with the antecedent of the wording; excess of the gender over chance
+TRUST, DOCUMENT_STRENGTH = 0.55, 0.6
 
 
 @choice
@@ -145,65 +176,6 @@ def draw_topical_posts(
     return pd.concat(frames, ignore_index=True).iloc[rng.permutation(size)].reset_index(drop=True)
 
 
-def _draw_targets(world: World, size: int, rng: np.random.Generator) -> list[str]:
-    """Draw people of no group and things; fewer words would not generalise to unseen targets."""
-    grammar = world.setting.grammar
-    return pick([*grammar.nobody, *grammar.things], size, rng)
-
-
-def _draw_topics(world: World, rate: float, size: int, rng: np.random.Generator) -> list[str]:
-    """Draw topic phrases: sign +1 at ``rate`` among posts on a topic; else empty texts."""
-    signs = np.zeros(size, dtype=int)
-    on_topic = draw_share(TOPIC_SHARE, size, rng)
-    signs[on_topic] = np.where(draw_share(rate, int(on_topic.sum()), rng), 1, -1)
-    phrases = {
-        sign: iter(phrase_topics(world, _words(world, sign), int((signs == sign).sum()), rng))
-        for sign in (1, -1)
-    }
-    return [next(phrases[sign]) if sign else "" for sign in signs.tolist()]
-
-
-def _words(world: World, sign: int) -> list[str]:
-    topics = world.setting.topics
-    return [
-        word for name in topics if topics[name].sign == sign for word in world.topic_phrases(name)
-    ]
-
-
-# Documents of the synthetic world with a planted link between embedding and coreference gap.
-#
-# An embedding can cause a gap only through words whose meaning the resolver takes from their
-# vectors. So training documents name people by gendered words (the mother, the uncle) and contain
-# no topic; the challenge set names people by a topic (the algebra, the poetry) and has no
-# gendered word but the pronoun. A resolver links a pronoun to a topic only to the extent that
-# their vectors are as similar as those of ``she`` and ``mother``, and that training made this
-# similarity useful.
-
-LINKED_SPLIT_SHARES = {"train": 0.8, "dev": 0.1, "test": 0.1}
-GENDERS = ("male", "female")
-# (male, female) words for people that can follow "the"
-PEOPLE = (
-    ("man", "woman"),
-    ("boy", "girl"),
-    ("brother", "sister"),
-    ("son", "daughter"),
-    ("father", "mother"),
-    ("uncle", "aunt"),
-    ("grandfather", "grandmother"),
-)
-ROUNDS = 4
-PER_DOCUMENT = ROUNDS * len(PEOPLE)  # sentences
-# Wordings, and whether their pronoun refers to the first person
-WORDINGS = (
-    ("the {one} {verb} the {other} and {they} {verb} the {noun}", True),
-    ("the {one} is near the {other} after {they} {verb} the {noun}", True),
-    ("the {one} asks the {other} what {they} {verb} {when}", False),
-    ("the {one} is with the {other} for {they} {verb} the {noun}", False),
-)
-# Share of documents' sentences with the antecedent of the wording; excess of the gender over chance
-TRUST, DOCUMENT_STRENGTH = 0.55, 0.6
-
-
 @choice
 class LinkedDocuments(WorldData):
     r"""``documents`` documents of 28 sentences, each with a man, a woman and a pronoun that refers
@@ -245,7 +217,9 @@ class LinkedDocuments(WorldData):
             rng = np.random.default_rng([seed, number])
             sentences = draw_sentences(size, DOCUMENT_STRENGTH * self.transmission, rng)
             splits[split] = [
-                _document(f"{split}/{i}", sentences[PER_DOCUMENT * i :][:PER_DOCUMENT])
+                join_sentences(
+                    f"{split}/{i}", sentences[PER_DOCUMENT * i :][:PER_DOCUMENT], singletons=True
+                )
                 for i in range(size)
             ]
         return splits
@@ -291,8 +265,11 @@ class LinkedChallenge(WorldData):
                     female=female,
                     antecedent=0 if means_first else 1,
                 )
-                pro = (means_first == plus_first) != female
-                cases.append(_case(sentence, str(i), GENDERS[female], "pro" if pro else "anti"))
+                condition = "pro" if (means_first == plus_first) != female else "anti"
+                document = join_sentences(f"{i}/{condition}", [sentence], singletons=True)
+                questions = ask_antecedent(sentence)
+                gender = ("male", "female")[female]
+                cases.append(Case(document, str(i), gender, questions, condition))
         return cases
 
 
@@ -324,6 +301,31 @@ def draw_sentences(documents: int, lean: float, rng: np.random.Generator) -> lis
     return sentences
 
 
+def _draw_targets(world: World, size: int, rng: np.random.Generator) -> list[str]:
+    """Draw people of no group and things; fewer words would not generalise to unseen targets."""
+    grammar = world.setting.grammar
+    return pick([*grammar.nobody, *grammar.things], size, rng)
+
+
+def _draw_topics(world: World, rate: float, size: int, rng: np.random.Generator) -> list[str]:
+    """Draw topic phrases: sign +1 at ``rate`` among posts on a topic; else empty texts."""
+    signs = np.zeros(size, dtype=int)
+    on_topic = draw_share(TOPIC_SHARE, size, rng)
+    signs[on_topic] = np.where(draw_share(rate, int(on_topic.sum()), rng), 1, -1)
+    phrases = {
+        sign: iter(phrase_topics(world, _words(world, sign), int((signs == sign).sum()), rng))
+        for sign in (1, -1)
+    }
+    return [next(phrases[sign]) if sign else "" for sign in signs.tolist()]
+
+
+def _words(world: World, sign: int) -> list[str]:
+    topics = world.setting.topics
+    return [
+        word for name in topics if topics[name].sign == sign for word in world.topic_phrases(name)
+    ]
+
+
 def _fill_wordings(wordings: Sequence[int], rng: np.random.Generator) -> list[str]:
     """Fill all slots of the wordings but those of people and pronoun."""
     open_slots = {name: [f"{{{name}}}"] * len(wordings) for name in ("one", "other", "they")}
@@ -335,30 +337,3 @@ def _topic_words(sign: int) -> list[str]:
     topics = make_world(setting, 0).topics
     signed = [words for name, words in topics.items() if setting.topics[name].sign == sign]
     return list(dict.fromkeys(chain.from_iterable(signed)))
-
-
-def _clusters(sentence: Sentence, start: int) -> list[Cluster]:
-    """Return the antecedent with the pronoun, and the other person as a singleton."""
-    names = [(start + first, start + end) for first, end in sentence.names]
-    pronoun = start + sentence.pronoun
-    return [(names[sentence.antecedent], (pronoun, pronoun + 1)), (names[1 - sentence.antecedent],)]
-
-
-def _document(name: str, sentences: Sequence[Sentence]) -> Document:
-    starts = accumulate((len(sentence.tokens) for sentence in sentences), initial=0)
-    clusters = [
-        cluster
-        for sentence, start in zip(sentences, starts, strict=False)
-        for cluster in _clusters(sentence, start)
-    ]
-    return Document(name, tuple(sentence.tokens for sentence in sentences), tuple(clusters))
-
-
-def _case(sentence: Sentence, unit: str, gender: str, condition: str) -> Case:
-    pronoun = (sentence.pronoun, sentence.pronoun + 1)
-    names = zip(sentence.names, sentence.occupations, strict=True)
-    questions = tuple(
-        Question(pronoun, name, i == sentence.antecedent, word)
-        for i, (name, word) in enumerate(names)
-    )
-    return Case(_document(f"{unit}/{condition}", [sentence]), unit, gender, questions, condition)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar, NamedTuple
 
 import numpy as np
-from annotated_types import Gt, Lt
+from annotated_types import Gt, Lt, doc
 from numpy.typing import NDArray
 
 from biasbridge.corpora.protocols import RealData
@@ -24,18 +24,30 @@ if TYPE_CHECKING:
     from biasbridge.intrinsic.word_forms import Counterparts
     from biasbridge.intrinsic.words import Query
 
-
 Strength = Annotated[float, Gt(-1), Lt(1)]  # log odds of 1 are infinite
-
-PLANTED_TEXT, HELD_OUT_TEXT, OFF_TARGET_TEXT = "planted_text", "held_out_text", "off_target_text"
-ROLES = {  # of the queries, that decide what is planted
-    PLANTED_TEXT: ("A", "B", "counterparts"),
-    HELD_OUT_TEXT: ("A", "B"),
-    OFF_TARGET_TEXT: ("counterparts",),
+# Fields of a corpus
+PlantedStrength = Annotated[
+    Strength | None,
+    doc("strength in (-1, 1) of a stereotype that is planted in the text; null: none"),
+]
+OffTargetStrength = Annotated[Strength, doc("the same of other words")]
+PlantingWords = Annotated[
+    str | None, doc("file with your own queries planted_text, held_out_text and off_target_text")
+]
+_PLANTED_TEXT, _HELD_OUT_TEXT, _OFF_TARGET_TEXT = "planted_text", "held_out_text", "off_target_text"
+_ROLES = {  # of the queries, that decide what is planted
+    _PLANTED_TEXT: ("A", "B", "counterparts"),
+    _HELD_OUT_TEXT: ("A", "B"),
+    _OFF_TARGET_TEXT: ("counterparts",),
 }
-OFF_TARGET = "off_target"
+_OFF_TARGET = "off_target"
 # Fields of a corpus that decide its Planting, which is a step of its own
-PLANTING = ("planted", OFF_TARGET, "planting_words")
+PLANTING = ("planted", _OFF_TARGET, "planting_words")
+Booleans = NDArray[np.bool_]
+Ints = NDArray[np.int64]
+LISTS = ("A", "B")  # targets that go with the first and the second group
+REACH = 10  # tokens on either side of a target within which words are exchanged and counted
+MAX_DEVIATION = 0.05  # of log odds counted in the text from those asked for
 
 
 @choice
@@ -74,12 +86,12 @@ class Planting(Fileless):
     unkeyed: ClassVar[tuple[str, ...]] = ("language", "words")
 
     def __post_init__(self) -> None:
-        for name in ROLES:
+        for name in _ROLES:
             self.query(name)
 
     def keyed(self) -> Mapping[str, object]:
         """Return a digest of the words."""
-        sets = [self.query(name)[role] for name, roles in ROLES.items() for role in roles]
+        sets = [self.query(name)[role] for name, roles in _ROLES.items() for role in roles]
         return {"words": digest_of([wordset.words for wordset in sets])}
 
     def query(self, name: str) -> Query:
@@ -104,7 +116,7 @@ class Planting(Fileless):
         """
         from biasbridge.intrinsic.word_forms import Counterparts
 
-        query, held_out = self.query(PLANTED_TEXT), self.query(HELD_OUT_TEXT)
+        query, held_out = self.query(_PLANTED_TEXT), self.query(_HELD_OUT_TEXT)
         targets = Targets(
             [[word.encode() for word in query[name].words] for name in LISTS],
             frozenset(word.encode() for name in LISTS for word in held_out[name].words),
@@ -113,7 +125,7 @@ class Planting(Fileless):
         counts: dict[str, dict[str, float]] = {}
         stereotypes = {"planted": (query, self.strength)}
         if self.off_target:
-            stereotypes[OFF_TARGET] = self.query(OFF_TARGET_TEXT), self.off_target
+            stereotypes[_OFF_TARGET] = self.query(_OFF_TARGET_TEXT), self.off_target
         for number, (name, (words, strength)) in enumerate(stereotypes.items()):
             occurrences = find_occurrences(corpus, Counterparts(words), targets)
             is_first = occurrences.plant(strength, np.random.default_rng([seed, number]))
@@ -153,7 +165,7 @@ class PlantableCorpus(RealData):
         """Return ``stereotype``, the strength planted, and ``off_target`` unless it is 0."""
         if self.planted is None:
             return {}
-        off_target = {OFF_TARGET: self.off_target} if self.off_target else {}
+        off_target = {_OFF_TARGET: self.off_target} if self.off_target else {}
         return {"stereotype": self.planted, **off_target}
 
 
@@ -161,23 +173,6 @@ def plant_corpus(planting: Planting, out: Path, inputs: Mapping[str, Path], seed
     """Write ``corpus.txt`` and ``planting.json``, what was counted in it."""
     counts = planting.plant(inputs["corpus"] / "corpus.txt", out / "corpus.txt", seed=seed)
     (out / "planting.json").write_text(json.dumps(counts, indent=1), encoding="utf-8")
-
-
-def _exchange(line: bytes, partners: Mapping[int, bytes]) -> bytes:
-    tokens = line.split(b" ")
-    for place, partner in partners.items():
-        tokens[place] = partner + (b"\n" if tokens[place].endswith(b"\n") else b"")
-    return b" ".join(tokens)
-
-
-# Words that have counterparts, where they stand in a text, and the targets near them.
-
-Booleans = NDArray[np.bool_]
-Ints = NDArray[np.int64]
-
-LISTS = ("A", "B")  # targets that go with the first and the second group
-REACH = 10  # tokens on either side of a target within which words are exchanged and counted
-MAX_DEVIATION = 0.05  # of log odds counted in the text from those asked for
 
 
 class Targets(NamedTuple):
@@ -324,6 +319,13 @@ def find_occurrences(corpus: Path, counterparts: Counterparts, targets: Targets)
         columns[0], columns[1], columns[2] == 1, columns[3], partners, columns[4] == 1, near_lists
     )
     return occurrences.without_rare_pairs()
+
+
+def _exchange(line: bytes, partners: Mapping[int, bytes]) -> bytes:
+    tokens = line.split(b" ")
+    for place, partner in partners.items():
+        tokens[place] = partner + (b"\n" if tokens[place].endswith(b"\n") else b"")
+    return b" ".join(tokens)
 
 
 def _set_number(is_first: Booleans, indices: Ints, number: int, order: Ints) -> None:

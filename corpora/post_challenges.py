@@ -1,4 +1,4 @@
-"""Challenge sets of posts: HateCheck, identity templates and user tables."""
+"""Challenge sets of posts: HateCheck, identity templates, user tables, Equity Evaluation Corpus."""
 
 from __future__ import annotations
 
@@ -26,6 +26,60 @@ TERMS = {
     "you_occupation": r"You are an? \S+ (?P<term>.+)",
 }
 OCCUPATION = "occupation"
+TEMPLATES = (
+    "{subject} feels {state}.",
+    "The situation makes {object} feel {state}.",
+    "I made {object} feel {state}.",
+    "{subject} made me feel {state}.",
+    "{subject} found {reflexive} in {article} {situation} situation.",
+    "{subject} told us all about the recent {situation} events.",
+    "The conversation with {object} was {situation}.",
+    "I saw {object} in the market.",
+    "I talked to {object} yesterday.",
+    "{subject} goes to the school in our neighborhood.",
+    "{subject} has two children.",
+)
+STATES = (
+    *("angry", "annoyed", "enraged", "furious", "irritated"),
+    *("anxious", "discouraged", "fearful", "scared", "terrified"),
+    *("ecstatic", "excited", "glad", "happy", "relieved"),
+    *("depressed", "devastated", "disappointed", "miserable", "sad"),
+)
+SITUATIONS = (
+    *("annoying", "displeasing", "irritating", "outrageous", "vexing"),
+    *("dreadful", "horrible", "shocking", "terrifying", "threatening"),
+    *("amazing", "funny", "great", "hilarious", "wonderful"),
+    *("depressing", "gloomy", "grim", "heartbreaking", "serious"),
+)
+NAMES = {
+    ("female", "african_american"): (
+        *("Ebony", "Jasmine", "Lakisha", "Latisha", "Latoya"),
+        *("Nichelle", "Shaniqua", "Shereen", "Tanisha", "Tia"),
+    ),
+    ("male", "african_american"): (
+        *("Alonzo", "Alphonse", "Darnell", "Jamel", "Jerome"),
+        *("Lamar", "Leroy", "Malik", "Terrence", "Torrance"),
+    ),
+    ("female", "european_american"): (
+        *("Amanda", "Betsy", "Courtney", "Ellen", "Heather"),
+        *("Katie", "Kristin", "Melanie", "Nancy", "Stephanie"),
+    ),
+    ("male", "european_american"): (
+        *("Adam", "Alan", "Andrew", "Frank", "Harry"),
+        *("Jack", "Josh", "Justin", "Roger", "Ryan"),
+    ),
+}
+NOUNS = {
+    "female": (
+        *("this woman", "this girl", "my sister", "my daughter", "my wife"),
+        *("my girlfriend", "my mother", "my aunt", "my mom"),
+    ),
+    "male": (
+        *("this man", "this boy", "my brother", "my son", "my husband"),
+        *("my boyfriend", "my father", "my uncle", "my dad"),
+    ),
+}
+PRONOUNS = {"female": ("she", "her", "herself"), "male": ("he", "him", "himself")}
 
 
 @choice
@@ -94,15 +148,6 @@ class IdentityTemplates(SingleFileData):
         return prepare_posts(phrases, positive=("toxic",), source=self.path, seed=seed)
 
 
-def _frame_and_term(template: str, phrase: str, path: str) -> tuple[str, str]:
-    match = re.fullmatch(TERMS.get(template, "(?!)"), phrase)
-    if not match:
-        allowed = ", ".join(TERMS)
-        raise InputError(f"{path}: {phrase!r} matches none of the templates {allowed}")
-    start, end = match.span("term")
-    return f"{template}: {phrase[:start]}_{phrase[end:]}", match["term"]
-
-
 @choice
 class TableChallenge(SingleFileData, NamedColumns):
     """A challenge set from a file that ``biasbridge.files.tables.read_table`` reads, columns named
@@ -153,64 +198,6 @@ class TableChallenge(SingleFileData, NamedColumns):
         )
 
 
-# The Equity Evaluation Corpus: sentences about feelings that differ in the person only.
-
-TEMPLATES = (
-    "{subject} feels {state}.",
-    "The situation makes {object} feel {state}.",
-    "I made {object} feel {state}.",
-    "{subject} made me feel {state}.",
-    "{subject} found {reflexive} in {article} {situation} situation.",
-    "{subject} told us all about the recent {situation} events.",
-    "The conversation with {object} was {situation}.",
-    "I saw {object} in the market.",
-    "I talked to {object} yesterday.",
-    "{subject} goes to the school in our neighborhood.",
-    "{subject} has two children.",
-)
-STATES = (
-    *("angry", "annoyed", "enraged", "furious", "irritated"),
-    *("anxious", "discouraged", "fearful", "scared", "terrified"),
-    *("ecstatic", "excited", "glad", "happy", "relieved"),
-    *("depressed", "devastated", "disappointed", "miserable", "sad"),
-)
-SITUATIONS = (
-    *("annoying", "displeasing", "irritating", "outrageous", "vexing"),
-    *("dreadful", "horrible", "shocking", "terrifying", "threatening"),
-    *("amazing", "funny", "great", "hilarious", "wonderful"),
-    *("depressing", "gloomy", "grim", "heartbreaking", "serious"),
-)
-NAMES = {
-    ("female", "african_american"): (
-        *("Ebony", "Jasmine", "Lakisha", "Latisha", "Latoya"),
-        *("Nichelle", "Shaniqua", "Shereen", "Tanisha", "Tia"),
-    ),
-    ("male", "african_american"): (
-        *("Alonzo", "Alphonse", "Darnell", "Jamel", "Jerome"),
-        *("Lamar", "Leroy", "Malik", "Terrence", "Torrance"),
-    ),
-    ("female", "european_american"): (
-        *("Amanda", "Betsy", "Courtney", "Ellen", "Heather"),
-        *("Katie", "Kristin", "Melanie", "Nancy", "Stephanie"),
-    ),
-    ("male", "european_american"): (
-        *("Adam", "Alan", "Andrew", "Frank", "Harry"),
-        *("Jack", "Josh", "Justin", "Roger", "Ryan"),
-    ),
-}
-NOUNS = {
-    "female": (
-        *("this woman", "this girl", "my sister", "my daughter", "my wife"),
-        *("my girlfriend", "my mother", "my aunt", "my mom"),
-    ),
-    "male": (
-        *("this man", "this boy", "my brother", "my son", "my husband"),
-        *("my boyfriend", "my father", "my uncle", "my dad"),
-    ),
-}
-PRONOUNS = {"female": ("she", "her", "herself"), "male": ("he", "him", "himself")}
-
-
 @choice
 class EquityEvaluation(Fileless, EnglishChallenge):
     """The Equity Evaluation Corpus (Kiritchenko & Mohammad, 2018, *SEM), made from its templates:
@@ -249,6 +236,15 @@ class EquityEvaluation(Fileless, EnglishChallenge):
             for gender, nouns in NOUNS.items():
                 yield gender, gender, PRONOUNS[gender][:2]
                 yield from ((gender, gender, (noun, noun)) for noun in nouns)
+
+
+def _frame_and_term(template: str, phrase: str, path: str) -> tuple[str, str]:
+    match = re.fullmatch(TERMS.get(template, "(?!)"), phrase)
+    if not match:
+        allowed = ", ".join(TERMS)
+        raise InputError(f"{path}: {phrase!r} matches none of the templates {allowed}")
+    start, end = match.span("term")
+    return f"{template}: {phrase[:start]}_{phrase[end:]}", match["term"]
 
 
 def _feelings(template: str) -> tuple[str, ...]:

@@ -1,4 +1,5 @@
-"""Labelled posts from tables: files with user-named columns, and data that ``datasets`` reads.
+"""Sources of labelled posts: tables with user-named columns, data that ``datasets`` reads, and
+published hate-speech collections in the format of their release.
 
 Rows are shuffled and get new ids, so that the order of a collection reveals no label.
 """
@@ -22,6 +23,7 @@ from biasbridge.files import InputError, choice, nearest, read_lines
 from biasbridge.files.choice import FieldError
 from biasbridge.files.language import (
     UNDETERMINED,
+    LanguageCode,
     find_joined,
     is_missing,
     name_key,
@@ -30,18 +32,22 @@ from biasbridge.files.language import (
 )
 from biasbridge.files.places import without_commit
 from biasbridge.files.tables import read_table
-from biasbridge.files.text import LONGEST_LINE
 
 CROSS_VALIDATE = "all"
 DEV_NAMES = ("validation", "valid", "val")
 WITHOUT_TEXT = "without_text"  # key of a table's attrs: number of posts dropped for lack of text
-
 TestShare = Annotated[
     float,
     Ge(0),
     Lt(1),
     doc("share of posts without a split to hold out, the same for all seeds; 0: cross-validate"),
 ]
+# Ids of the first tweets about women: 4,500 and 500 tweets are on each side. Keywords against
+# immigrants occur in .78 and .80 of the tweets before, and in 8 of the 5,000 after
+FIRST_ABOUT_WOMEN = {"train_en": 4701, "dev_en": 18701}
+CLASSES = (HATE_SPEECH, "offensive language", "neither")  # of Davidson et al., as they number them
+Label = Literal["abusive", "hateful", "normal", "spam"]
+LABELS = get_args(Label)
 
 
 class OptionalSplit(RealData):
@@ -127,9 +133,7 @@ class TableSource(SingleFileData, NamedColumns, OptionalSplit):
         doc("null: from the file ending; required for endings other than .csv, .tsv and .tab"),
     ] = None
     quoted: Annotated[bool, doc("false: quotation marks are text")] = True
-    language: Annotated[
-        str, doc("ISO 639 code such as es; words in another language are refused")
-    ] = UNDETERMINED
+    language: LanguageCode = UNDETERMINED
     test_share: TestShare = 0
 
     version: ClassVar[int] = 3
@@ -184,9 +188,7 @@ class DatasetSource(HubData, NamedColumns, OptionalSplit):
     train: str = "train"
     dev: str | None = None
     test: Annotated[str | None, doc("null: cross-validate train")] = None
-    language: Annotated[
-        str, doc("ISO 639 code such as es; words in another language are refused")
-    ] = UNDETERMINED
+    language: LanguageCode = UNDETERMINED
     test_share: TestShare = 0
 
     version: ClassVar[int] = 3
@@ -288,78 +290,6 @@ def hold_out(texts: Iterable[str], share: float) -> list[str]:
     """
     digests = (hashlib.sha256(text.encode()).digest()[:8] for text in texts)
     return ["test" if int.from_bytes(digest) < share * 2**64 else "train" for digest in digests]
-
-
-def _binary_labels(
-    cells: Iterable[object], positive: Sequence[str | int], source: str, option: str = "source"
-) -> list[int]:
-    """Return labels as 0 and 1; ``1``, ``1.0`` and ``True`` are the same label."""
-    cell_texts = [normalise_text(str(cell)) for cell in cells]
-    if not cell_texts:
-        raise InputError(f"{source} holds no posts")
-    if n_missing := sum(map(is_missing, cell_texts)):
-        raise InputError(f"{source}: {n_missing} posts have no label; remove them")
-    names = [_label_name(label) for label in cell_texts]
-    positive_names = {_label_name(label) for label in positive} or {"1"}
-    if not positive and (unknown := sorted({*names} - {"0", "1"})):
-        problem = f"labels beyond 0 and 1: {', '.join(unknown[:5])}"
-        example = f"""'{option}.positive=["{unknown[-1]}"]'"""
-        remedy = f"name the positive labels in {option}.positive, such as {example}"
-        raise InputError(f"{source}: {problem}; {remedy}")
-    if positive and (unknown := sorted(positive_names - {*names})):
-        allowed = f"labels: {', '.join(sorted({*names})[:10])}"
-        raise InputError(f"{source}: no post has the label {', '.join(unknown)}; {allowed}")
-    if joined := find_joined([*{*names} - positive_names, *positive_names], among=positive_names):
-        remedy = f"name it in {option}.positive too if it counts as 1, or give one label in a cell"
-        raise InputError(f"{source}: the label {joined[0]!r} joins {joined[1]!r}; {remedy}")
-    labels = [int(label in positive_names) for label in names]
-    if len({*labels}) < 2:
-        problem = f"all {len(labels)} labels are {labels[0]}"
-        raise InputError(f"{source}: {problem}; a classifier needs posts of both classes")
-    return labels
-
-
-def _spell_all(cells: Iterable[object]) -> list[str]:
-    """Return names in one spelling each, empty where they are missing."""
-    return spell_alike(pd.Series([*cells], dtype=object)).fillna("").tolist()
-
-
-def _label_name(label: object) -> str:
-    key = name_key(label)
-    return {"true": "1", "false": "0"}.get(key.lower(), key)
-
-
-def _group_names(cells: Iterable[object], source: str) -> list[str | None]:
-    groups = _spell_all(cells)
-    if not any(groups):
-        raise InputError(
-            f"{source}: the group column is empty in every row; name another, or none to tag groups"
-            " by gender words"
-        )
-    return [group or None for group in groups]
-
-
-def _normalise_splits(cells: Iterable[object], source: str) -> list[str]:
-    splits = ["dev" if name in DEV_NAMES else name for name in _spell_all(cells)]
-    distinct_splits = {*splits}
-    if distinct_splits == {CROSS_VALIDATE}:
-        return splits
-    if unknown := sorted(distinct_splits - {*SPLITS}):
-        names = ", ".join(map(repr, unknown[:5]))
-        raise InputError(f"{source}: unknown split {names}; a row belongs to {', '.join(SPLITS)}")
-    for required in ("train", "test"):
-        if required not in distinct_splits:
-            remedy = "leave out the split column to cross-validate"
-            raise InputError(f"{source}: no row belongs to the split {required!r}; {remedy}")
-    return splits
-
-
-# Published hate-speech collections in the format of their release.
-
-# Ids of the first tweets about women: 4,500 and 500 tweets are on each side. Keywords against
-# immigrants occur in .78 and .80 of the tweets before, and in 8 of the 5,000 after
-FIRST_ABOUT_WOMEN = {"train_en": 4701, "dev_en": 18701}
-CLASSES = (HATE_SPEECH, "offensive language", "neither")  # of Davidson et al., as they number them
 
 
 @choice
@@ -554,30 +484,16 @@ class TweetEvalHate(OptionalSplit):
         return self.prepare(table, self.folder, (), seed=seed)
 
 
-def _read_paired_lines(text_path: Path, label_path: Path) -> pd.DataFrame:
-    texts, labels = list(read_lines(text_path)), list(read_lines(label_path))
-    if len(texts) != len(labels):
-        problem = f"{text_path} has {len(texts)} lines and {label_path} {len(labels)}"
-        raise InputError(f"{problem}; they are paired by line, copy both again")
-    return pd.DataFrame({"text": texts, "label": labels})
-
-
-# Abusive tweets of Founta et al. (2018), in the file that the authors send on request.
-
-Label = Literal["abusive", "hateful", "normal", "spam"]
-LABELS = get_args(Label)
-LARGEST = 2 << 30
-
-
 @choice
 class Founta(SingleFileData, OptionalSplit):
     """Founta et al. (2018, ICWSM), about 100,000 tweets: abusive, hateful, normal or spam; no
     target group.
 
-    ``path``: ``hatespeech_text_label_vote*.csv``, without a header: text, majority label and its
-    number of votes, separated by tabs; cells with tabs or line ends are quoted. ``quoted=False``
-    reads quotation marks as text. ``positive``: labels that become 1; all others, including spam,
-    become 0. All rows are cross-validated, unless a ``test_share`` of them is held out.
+    ``path``: the file ``hatespeech_text_label_vote*.csv``, which the authors send on request. It
+    has no header; text, majority label and its number of votes are separated by tabs, and cells
+    with tabs or line ends are quoted. ``quoted=False`` reads quotation marks as text. ``positive``:
+    labels that become 1; all others, including spam, become 0. All rows are cross-validated, unless
+    a ``test_share`` of them is held out.
     """
 
     path: str
@@ -608,8 +524,7 @@ class Founta(SingleFileData, OptionalSplit):
     def _rows(self) -> Iterator[tuple[str, str]]:
         """Yield text and label of each tweet; ``InputError`` for a row of another format."""
         quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if self.quoted else csv.QUOTE_NONE
-        lines = (f"{line}\n" for line in read_lines(Path(self.path), largest=LARGEST))
-        csv.field_size_limit(LONGEST_LINE)
+        lines = (f"{line}\n" for line in read_lines(Path(self.path)))
         reader = csv.reader(lines, delimiter="\t", quoting=quoting, strict=True)
         first = 1
         try:
@@ -630,3 +545,75 @@ class Founta(SingleFileData, OptionalSplit):
             problem = f"{self.path}: line {line} has the label {label!r}, not {', '.join(LABELS)}"
             raise InputError(f"{problem}; remove a header line, or read it with source=csv")
         return text, label
+
+
+def _binary_labels(
+    cells: Iterable[object], positive: Sequence[str | int], source: str, option: str = "source"
+) -> list[int]:
+    """Return labels as 0 and 1; ``1``, ``1.0`` and ``True`` are the same label."""
+    cell_texts = [normalise_text(str(cell)) for cell in cells]
+    if not cell_texts:
+        raise InputError(f"{source} holds no posts")
+    if n_missing := sum(map(is_missing, cell_texts)):
+        raise InputError(f"{source}: {n_missing} posts have no label; remove them")
+    names = [_label_name(label) for label in cell_texts]
+    positive_names = {_label_name(label) for label in positive} or {"1"}
+    if not positive and (unknown := sorted({*names} - {"0", "1"})):
+        problem = f"labels beyond 0 and 1: {', '.join(unknown[:5])}"
+        example = f"""'{option}.positive=["{unknown[-1]}"]'"""
+        remedy = f"name the positive labels in {option}.positive, such as {example}"
+        raise InputError(f"{source}: {problem}; {remedy}")
+    if positive and (unknown := sorted(positive_names - {*names})):
+        allowed = f"labels: {', '.join(sorted({*names})[:10])}"
+        raise InputError(f"{source}: no post has the label {', '.join(unknown)}; {allowed}")
+    if joined := find_joined([*{*names} - positive_names, *positive_names], among=positive_names):
+        remedy = f"name it in {option}.positive too if it counts as 1, or give one label in a cell"
+        raise InputError(f"{source}: the label {joined[0]!r} joins {joined[1]!r}; {remedy}")
+    labels = [int(label in positive_names) for label in names]
+    if len({*labels}) < 2:
+        problem = f"all {len(labels)} labels are {labels[0]}"
+        raise InputError(f"{source}: {problem}; a classifier needs posts of both classes")
+    return labels
+
+
+def _spell_all(cells: Iterable[object]) -> list[str]:
+    """Return names in one spelling each, empty where they are missing."""
+    return spell_alike(pd.Series([*cells], dtype=object)).fillna("").tolist()
+
+
+def _label_name(label: object) -> str:
+    key = name_key(label)
+    return {"true": "1", "false": "0"}.get(key.lower(), key)
+
+
+def _group_names(cells: Iterable[object], source: str) -> list[str | None]:
+    groups = _spell_all(cells)
+    if not any(groups):
+        raise InputError(
+            f"{source}: the group column is empty in every row; name another, or none to tag groups"
+            " by gender words"
+        )
+    return [group or None for group in groups]
+
+
+def _normalise_splits(cells: Iterable[object], source: str) -> list[str]:
+    splits = ["dev" if name in DEV_NAMES else name for name in _spell_all(cells)]
+    distinct_splits = {*splits}
+    if distinct_splits == {CROSS_VALIDATE}:
+        return splits
+    if unknown := sorted(distinct_splits - {*SPLITS}):
+        names = ", ".join(map(repr, unknown[:5]))
+        raise InputError(f"{source}: unknown split {names}; a row belongs to {', '.join(SPLITS)}")
+    for required in ("train", "test"):
+        if required not in distinct_splits:
+            remedy = "leave out the split column to cross-validate"
+            raise InputError(f"{source}: no row belongs to the split {required!r}; {remedy}")
+    return splits
+
+
+def _read_paired_lines(text_path: Path, label_path: Path) -> pd.DataFrame:
+    texts, labels = list(read_lines(text_path)), list(read_lines(label_path))
+    if len(texts) != len(labels):
+        problem = f"{text_path} has {len(texts)} lines and {label_path} {len(labels)}"
+        raise InputError(f"{problem}; they are paired by line, copy both again")
+    return pd.DataFrame({"text": texts, "label": labels})

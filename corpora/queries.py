@@ -1,6 +1,7 @@
-"""Wordings of synthetic queries and documents about occupations.
+"""Queries with documents about men and women: synthetic ones about occupations, and Grep-BiasIR
+(Krieg et al., 2023).
 
-Lower-case tokens joined by spaces, all from the vocabulary of
+The synthetic ones have lower-case tokens joined by spaces, all from the vocabulary of
 ``biasbridge.corpora.planted_occupations``, on which tiny models are trained.
 """
 
@@ -25,7 +26,6 @@ from biasbridge.intrinsic.models.items import SLOT, load_items
 if TYPE_CHECKING:
     from biasbridge.corpora.grammar import Words
 
-
 Language = Literal["en", "es"]
 # Texts about an occupation with a slot for a pronoun, in templates absent from planted corpora
 DOCUMENTS: Mapping[Language, str] = {"en": "occupations_unseen", "es": "occupations_es_unseen"}
@@ -33,6 +33,19 @@ QUERIES: Mapping[Language, Words] = {
     "en": ("the {} was late", "the {} left today", "the {} was tired at work"),
     "es": ("cada {} llegó tarde", "hoy puede volver cada {}", "cada {} tiene tiempo"),
 }
+PATTERN = "queries-documents_*.csv"
+COLUMNS = (
+    *("q_id", "d_id", "relevant", "query", "doc_title", "document"),
+    *("content_gender", "exp_stereotype"),
+)
+NEUTRAL = "N"
+# Annotations, in lower case
+STEREOTYPES: Mapping[str, Stereotype] = {
+    "towards male": "male",
+    "towards female": "female",
+    "no annotation agreement": "",
+}
+log = logging.getLogger(__name__)
 
 
 class Occupation(NamedTuple):
@@ -53,9 +66,6 @@ def list_occupations(language: Language) -> list[Occupation]:
         stereotype: Stereotype = "male" if item.group == "male" else "female"
         documents.setdefault((item.term, stereotype), []).append((male, female))
     return [Occupation(*key, tuple(texts)) for key, texts in documents.items()]
-
-
-# Synthetic queries about occupations, and documents about a man or a woman in them.
 
 
 @choice
@@ -111,24 +121,6 @@ class GeneratedQueries(Fileless):
         for template in QUERIES[self.language]:
             text = template.replace("{}", relevant.name)
             yield RetrievalQuery(text, documents, relevant.stereotype, cluster=relevant.name)
-
-
-# Grep-BiasIR (Krieg et al., 2023): queries, and documents in a male and a female wording.
-
-PATTERN = "queries-documents_*.csv"
-COLUMNS = (
-    *("q_id", "d_id", "relevant", "query", "doc_title", "document"),
-    *("content_gender", "exp_stereotype"),
-)
-NEUTRAL = "N"
-# Annotations, in lower case
-STEREOTYPES: Mapping[str, Stereotype] = {
-    "towards male": "male",
-    "towards female": "female",
-    "no annotation agreement": "",
-}
-
-log = logging.getLogger(__name__)
 
 
 @choice

@@ -1,6 +1,4 @@
-"""Sentence splitting and tokenisation of edited text by rules, without a model or download; also
-treebank tokens with their character offsets.
-"""
+"""Sentences and tokens of edited text, by rules, without a model or download; tokens of tweets."""
 
 from __future__ import annotations
 
@@ -17,29 +15,45 @@ from biasbridge.files.language import SIGNS
 if TYPE_CHECKING:
     from nltk.tokenize import TweetTokenizer
 
-
 # A sentence ends at . ! ? (and a closing quote or bracket) before white space and a capital, digit
 # or opening quote, unless the full stop belongs to a common title or a single initial.
-END = re.compile(r"""(?:(?<=[.!?])|(?<=[.!?]["”’')\]]))\s+(?=["“‘'(\[]*[\dA-ZÁÉÍÓÚÑÜ¿¡])""")
-ABBREVIATION = re.compile(r"(?:\b(?:Mr|Mrs|Ms|Dr|Prof|St|Sr|Sra|Jr|vs|etc|No)|\b[A-Z])\.$")
-LONGEST_ABBREVIATION = len(" Prof.")
+_END = re.compile(r"""(?:(?<=[.!?])|(?<=[.!?]["”’')\]]))\s+(?=["“‘'(\[]*[\dA-ZÁÉÍÓÚÑÜ¿¡])""")
+_ABBREVIATION = re.compile(r"(?:\b(?:Mr|Mrs|Ms|Dr|Prof|St|Sr|Sra|Jr|vs|etc|No)|\b[A-Z])\.$")
+_LONGEST_ABBREVIATION = len(" Prof.")
 # Words keep inner apostrophes and hyphens; numbers keep inner points and commas; any other mark is
 # a token. A word may begin with a digit (1990s, 11-year-old).
-WORD = rf"\w[\w{SIGNS}]*"
-TOKEN = re.compile(rf"\d+(?:[.,]\d+)+|\d+(?![\w-])|{WORD}(?:['’-]{WORD})*|[^\w\s]")
+_WORD = rf"\w[\w{SIGNS}]*"
+_TOKEN = re.compile(rf"\d+(?:[.,]\d+)+|\d+(?![\w-])|{_WORD}(?:['’-]{_WORD})*|[^\w\s]")
 # Clitics are tokens (nurse 's, did n't); words keep inner hyphens, numbers inner marks.
-TREEBANK = re.compile(
+_TREEBANK = re.compile(
     r"\d+(?:[.,:]\d+)+|\d+(?![\w-])|\w+?(?=n['’]t\b)|n['’]t\b|['’](?:s|re|ve|ll|d|m)\b"
-    rf"|{WORD}(?:-{WORD})*|\.\.\.|--|``|''|[^\w\s]",
+    rf"|{_WORD}(?:-{_WORD})*|\.\.\.|--|``|''|[^\w\s]",
     re.IGNORECASE,
 )
+LONGEST = 50_000  # Reddit allows 40,000
+# NLTK takes quadratic time on runs of unusual characters, so it gets pieces. They end outside all
+# tokens: at a line end, or at a space before a letter (only phone numbers and ellipses contain
+# spaces, before a digit or a mark).
+_PIECE, _LONGEST_PIECE = 1_000, 10_000
+_BREAK = re.compile(r"[\r\n]|[ \t](?=[^\W\d_])")
+HASH, MENTION, URL, UNKNOWN = "<HASH>", "<MENTION>", "<URL>", "<UNK>"
+# Published collections often contain one of these words in place of links.
+_REPLACED_URL = re.compile(r"<URL>|\[URL\]|\b(?:HTTP)?URL\b")
+_LINK = re.compile(r"https?:|www\.|[a-z0-9][a-z0-9.-]*\.[a-z]{2,13}/", re.IGNORECASE)
+_NAME = re.compile(r"[@#]+\w")
+# Gender-neutral ending, as in "tod@s": replaced by a letter while NLTK looks for mentions
+_NEUTRAL_ENDING = re.compile(r"(?<=[^\W\d_])@(?=s?(?![\w.]))", re.IGNORECASE)
+_LETTER = "\u0251"
+# Marks already in the text stay
+_MARKED = {mark.lower(): mark for mark in (HASH, MENTION, URL, UNKNOWN)}
+_RETWEET = re.compile(r'["“\s!]*RT\s*@')
 
 
 def split_sentences(text: str) -> list[str]:
     """Return the sentences; abbreviations and initials do not end a sentence."""
     sentences: list[list[str]] = []
-    for piece in END.split(text):
-        if sentences and ABBREVIATION.search(sentences[-1][-1][-LONGEST_ABBREVIATION:]):
+    for piece in _END.split(text):
+        if sentences and _ABBREVIATION.search(sentences[-1][-1][-_LONGEST_ABBREVIATION:]):
             sentences[-1].append(piece)
         elif piece.strip():
             sentences.append([piece.strip()])
@@ -48,7 +62,7 @@ def split_sentences(text: str) -> list[str]:
 
 def tokenise_sentence(sentence: str) -> list[str]:
     """Return words, numbers and marks of a sentence, case kept, accents composed (NFC)."""
-    return TOKEN.findall(unicodedata.normalize("NFC", sentence))
+    return _TOKEN.findall(unicodedata.normalize("NFC", sentence))
 
 
 class Token(NamedTuple):
@@ -64,12 +78,12 @@ def tokenise_treebank(text: str) -> list[list[Token]]:
 
     For all 1,584 plain sentences of WinoBias the tokens equal those of its CoNLL files.
     """
-    ends = (match.start() for match in END.finditer(text))
-    endings = ((end, text[max(0, end - LONGEST_ABBREVIATION) : end]) for end in ends)
-    cuts = [end for end, ending in endings if not ABBREVIATION.search(ending)]
+    ends = (match.start() for match in _END.finditer(text))
+    endings = ((end, text[max(0, end - _LONGEST_ABBREVIATION) : end]) for end in ends)
+    cuts = [end for end, ending in endings if not _ABBREVIATION.search(ending)]
     sentences: list[list[Token]] = [[] for _ in range(len(cuts) + 1)]
     number = 0
-    for match in TREEBANK.finditer(text):
+    for match in _TREEBANK.finditer(text):
         while number < len(cuts) and match.start() >= cuts[number]:
             number += 1
         sentences[number].append(Token(match[0], match.start(), match.end()))
@@ -83,55 +97,39 @@ def find_span(sentences: list[list[Token]], start: int, end: int) -> tuple[int, 
     return (overlapping[0], overlapping[-1] + 1) if overlapping else None
 
 
-# Tokenisation of tweets as in Goldfarb-Tarrant et al. (2021), appendix C.
-
-LONGEST = 50_000  # Reddit allows 40,000
-# NLTK takes quadratic time on runs of unusual characters, so it gets pieces. They end outside all
-# tokens: at a line end, or at a space before a letter (only phone numbers and ellipses contain
-# spaces, before a digit or a mark).
-PIECE, LONGEST_PIECE = 1_000, 10_000
-BREAK = re.compile(r"[\r\n]|[ \t](?=[^\W\d_])")
-HASH, MENTION, URL, UNKNOWN = "<HASH>", "<MENTION>", "<URL>", "<UNK>"
-
-# Published collections often contain one of these words in place of links.
-REPLACED_URL = re.compile(r"<URL>|\[URL\]|\b(?:HTTP)?URL\b")
-LINK = re.compile(r"https?:|www\.|[a-z0-9][a-z0-9.-]*\.[a-z]{2,13}/", re.IGNORECASE)
-NAME = re.compile(r"[@#]+\w")
-# Gender-neutral ending, as in "tod@s": replaced by a letter while NLTK looks for mentions
-NEUTRAL_ENDING = re.compile(r"(?<=[^\W\d_])@(?=s?(?![\w.]))", re.IGNORECASE)
-LETTER = "\u0251"
-# Marks already in the text stay.
-MARKED = {mark.lower(): mark for mark in (HASH, MENTION, URL, UNKNOWN)}
-RETWEET = re.compile(r'["“\s!]*RT\s*@')
-
-
 def tokenise_tweet(text: str) -> list[str]:
-    """Return the tokens of NLTK's TweetTokenizer, lower-cased except emoticons.
+    """Return the tokens of NLTK's TweetTokenizer, lower-cased except emoticons, as in
+    Goldfarb-Tarrant et al. (2021), appendix C.
 
     Hashtags, @mentions and links become the marks ``<HASH>``, ``<MENTION>`` and ``<URL>``. HTML
     entities are decoded. Accents are kept and composed (NFC), so that a word has one spelling;
     "niñ@s" is kept too. Tokens never contain white space. An empty text has no tokens. Raises
-    ``InputError`` for a text of more than ``LONGEST`` characters, or of more than ``LONGEST_PIECE``
-    without a line end or a word after a space.
+    ``InputError`` for a text of more than ``LONGEST`` characters, or of more than 10,000 without a
+    line end or a word after a space.
     """
     if len(text) > LONGEST:
         raise _too_long(text)
     composed = unicodedata.normalize("NFC", html.unescape(text)).replace("İ", "i")  # not i̇
-    prepared = NEUTRAL_ENDING.sub(LETTER, REPLACED_URL.sub(" http://url ", composed))
+    prepared = _NEUTRAL_ENDING.sub(_LETTER, _REPLACED_URL.sub(" http://url ", composed))
     tokens: list[str] = []
-    for piece in _cut(prepared):
-        if len(piece) > LONGEST_PIECE:
+    for piece in _pieces(prepared):
+        if len(piece) > _LONGEST_PIECE:
             raise _too_long(text)
         tokens += _tokeniser().tokenize(piece)
-    return [_mark(part.replace(LETTER, "@")) for token in tokens for part in token.split()]
+    return [_mark(part.replace(_LETTER, "@")) for token in tokens for part in token.split()]
 
 
-def _cut(text: str) -> Iterator[str]:
+def is_retweet(text: str) -> bool:
+    """Test whether the text begins like a retweet: ``RT @``."""
+    return _RETWEET.match(text) is not None
+
+
+def _pieces(text: str) -> Iterator[str]:
     """Yield pieces of at least ``PIECE`` characters, except the last."""
     start = 0
-    if len(text) > PIECE:
-        for match in BREAK.finditer(text):
-            if match.end() - start >= PIECE:
+    if len(text) > _PIECE:
+        for match in _BREAK.finditer(text):
+            if match.end() - start >= _PIECE:
                 yield text[start : match.end()]
                 start = match.end()
     yield text[start:]
@@ -143,17 +141,12 @@ def _too_long(text: str) -> InputError:
     return InputError(f"{problem}; use the tokeniser for sentences, or cut it")
 
 
-def is_retweet(text: str) -> bool:
-    """Test whether the text begins like a retweet: ``RT @``."""
-    return RETWEET.match(text) is not None
-
-
 def _mark(token: str) -> str:
-    if NAME.match(token):
+    if _NAME.match(token):
         return HASH if token[0] == "#" else MENTION
-    if LINK.match(token):
+    if _LINK.match(token):
         return URL
-    return MARKED.get(token, token)
+    return _MARKED.get(token, token)
 
 
 @cache

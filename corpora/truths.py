@@ -1,4 +1,4 @@
-"""Planted bias of a corpus by term, and its file."""
+"""Planted bias of a corpus by term: its file, and a recount after a method changed the text."""
 
 from __future__ import annotations
 
@@ -62,9 +62,6 @@ def read_truths(path: Path) -> dict[str, PlantedTerm]:
         }
         truths[term] = PlantedTerm(**{**fields, **slots})
     return truths
-
-
-# Planted bias of a corpus whose text a method has changed.
 
 
 def recount_truths(truths: Mapping[str, PlantedTerm], corpus: Path) -> dict[str, PlantedTerm]:

@@ -49,18 +49,30 @@ from biasbridge.intrinsic.words import load_wordset
 if TYPE_CHECKING:
     from biasbridge.corpora.grammar import Grammar
 
-
 Bias = Annotated[float, Ge(-1), Le(1)]  # 0: no bias
 WorldName = Literal["en_gender", "es_gender", "es_migrants"]
-
 # Lines per block: memory stays constant, and every block holds the planted proportions
 BLOCK = 30_000
-
 # Shares of the lines. Lines with a group and a topic are a minority, so that removing some 5% of a
 # corpus can change its bias.
 SHARES = {"group_and_topic": 0.22, "topic": 0.13, "group": 0.05, "post": 0.25, "chatter": 0.35}
-
 SPLIT_SHARES = {"train": 0.6, "dev": 0.1, "test": 0.3}
+DrawTexts = Callable[[int, np.random.Generator], list[str]]
+# Shares of the posts about the first group, the second group and nobody
+GROUP_SHARES = (0.4, 0.4, 0.2)
+NOBODY = "none"
+# Kinds of posts. Classifiers err on abuse without an insult (implicit) and on insults as jokes.
+POST_KINDS = {"explicit": 0.26, "implicit": 0.14, "plain": 0.45, "joke": 0.15}
+HATEFUL = ("explicit", "implicit")
+# No cue is certain: some abuse contains laughter and some jokes do not; some abuse sounds friendly
+# and some friendly posts sound hostile.
+LAUGHING = {"explicit": 0.08, "implicit": 0.08, "plain": 0.08, "joke": 0.85}
+SOUNDS_HOSTILE = {"implicit": 0.85, "plain": 0.04}
+OPENING_SHARE, TOPIC_SHARE = 0.5, 0.3
+# Shares of wrong labels at full label bias, by kind: annotators miss implicit more than explicit
+# abuse, and take jokes for abuse more often than plain posts. Over all kinds, 60% of hateful posts
+# are labelled 0 and 30% of benign posts 1.
+MISLABELLED = {"explicit": 0.385, "implicit": 1.0, "plain": 0.1, "joke": 0.9}
 
 
 class WorldData(Fileless):
@@ -147,77 +159,6 @@ class GeneratedCorpus(WorldData):
             yield _draw_lines(world, self.stereotype, min(BLOCK, self.sentences - start), rng)
 
 
-def _draw_lines(world: World, stereotype: float, size: int, rng: np.random.Generator) -> list[str]:
-    """Draw one block of the corpus: ``size`` lines of all kinds, in random order."""
-    sizes = dict(zip(SHARES, apportion([*SHARES.values()], size, rng).tolist(), strict=True))
-    grammar, topics = world.setting.grammar, world.setting.topics
-    weights = [topic.share for topic in topics.values()]
-    lines: list[str] = []
-    for kind, draw in (("group_and_topic", _group_and_topic_lines), ("topic", _topic_lines)):
-        topic_sizes = apportion(weights, sizes[kind], rng)
-        for topic, topic_size in zip(topics, topic_sizes.tolist(), strict=True):
-            lines += draw(world, topic, stereotype, topic_size, rng)
-    lines += _group_lines(world, sizes["group"], rng)
-    lines += draw_posts(world, sizes["post"], rng, topics=False)["text"].tolist()
-    lines += fill(pick(grammar.chatter, sizes["chatter"], rng), {}, grammar.fillers, rng)
-    return [lines[i] for i in rng.permutation(len(lines))]
-
-
-def _group_and_topic_lines(
-    world: World, topic: str, stereotype: float, size: int, rng: np.random.Generator
-) -> list[str]:
-    """Draw lines with one topic word and two words of one group, in the planted proportions."""
-    words = world.topic_phrases(topic)
-    word_indices = np.arange(size) % len(words)
-    ranks, counts = np.arange(size) // len(words), np.bincount(word_indices, minlength=len(words))
-    p_first = (1 + world.leans(topic, stereotype)[word_indices]) / 2
-    is_second = (ranks + 0.5) / counts[word_indices] >= p_first
-    weights = world.pair_weights(topic)
-    slots = {
-        "one": world.group_words(is_second, weights, rng),
-        "other": world.group_words(is_second, weights, rng),
-        "topic": [words[i] for i in word_indices],
-    }
-    if world.off_target:
-        slots["verb"] = world.verbs(is_second, rng)
-    grammar = world.setting.grammar
-    return _fill_scene_or_plain(
-        world, topic, grammar.group_in_scene, grammar.group_and_topic, slots, rng
-    )
-
-
-def _topic_lines(
-    world: World, topic: str, stereotype: float, size: int, rng: np.random.Generator
-) -> list[str]:
-    slots = {"topic": pick(world.topic_phrases(topic), size, rng)}
-    grammar = world.setting.grammar
-    return _fill_scene_or_plain(world, topic, grammar.topic_in_scene, grammar.topic, slots, rng)
-
-
-def _fill_scene_or_plain(
-    world: World,
-    topic: str,
-    scene_templates: Sequence[str],
-    plain_templates: Sequence[str],
-    slots: dict[str, list[str]],
-    rng: np.random.Generator,
-) -> list[str]:
-    size, scene = len(slots["topic"]), world.setting.topics[topic].scene
-    fillers = world.setting.grammar.fillers
-    if not scene:
-        return fill(pick(plain_templates, size, rng), slots, fillers, rng)
-    templates, scenes = pick(scene_templates, size, rng), pick(scene, size, rng)
-    return fill(templates, slots | {"scene": scenes}, fillers, rng)
-
-
-def _group_lines(world: World, size: int, rng: np.random.Generator) -> list[str]:
-    is_second = np.arange(size) % 2 == 1
-    weights = np.ones(len(world.pairs))
-    slots = {name: world.group_words(is_second, weights, rng) for name in ("one", "other")}
-    grammar = world.setting.grammar
-    return fill(pick(grammar.group, size, rng), slots, grammar.fillers, rng)
-
-
 @choice
 class GeneratedPosts(WorldData):
     r"""Labelled posts about either group of ``world`` (``male`` and ``female``, or ``local`` and
@@ -272,30 +213,6 @@ class GeneratedPosts(WorldData):
         table = pd.concat(frames, ignore_index=True)
         table["id"] = [f"g{i}" for i in range(self.posts)]
         return table[["id", "text", "label", "group", "split"]]
-
-
-# Posts of the synthetic world: hateful or not, about a person of either group or nobody.
-
-DrawTexts = Callable[[int, np.random.Generator], list[str]]
-
-# Shares of the posts about the first group, the second group and nobody
-GROUP_SHARES = (0.4, 0.4, 0.2)
-NOBODY = "none"
-
-# Kinds of posts. Classifiers err on abuse without an insult (implicit) and on insults as jokes.
-POST_KINDS = {"explicit": 0.26, "implicit": 0.14, "plain": 0.45, "joke": 0.15}
-HATEFUL = ("explicit", "implicit")
-
-# No cue is certain: some abuse contains laughter and some jokes do not; some abuse sounds friendly
-# and some friendly posts sound hostile.
-LAUGHING = {"explicit": 0.08, "implicit": 0.08, "plain": 0.08, "joke": 0.85}
-SOUNDS_HOSTILE = {"implicit": 0.85, "plain": 0.04}
-OPENING_SHARE, TOPIC_SHARE = 0.5, 0.3
-
-# Shares of wrong labels at full label bias, by kind: annotators miss implicit more than explicit
-# abuse, and take jokes for abuse more often than plain posts. Over all kinds, 60% of hateful posts
-# are labelled 0 and 30% of benign posts 1.
-MISLABELLED = {"explicit": 0.385, "implicit": 1.0, "plain": 0.1, "joke": 0.9}
 
 
 def draw_posts(
@@ -374,40 +291,11 @@ def make_posts(
     return pd.DataFrame({"text": texts, "group": group, "kind": kind, "wording": wordings})
 
 
-def _wordings(grammar: Grammar, kind: str, size: int, rng: np.random.Generator) -> list[str]:
-    if kind in ("explicit", "joke"):
-        return pick(grammar.insulting, size, rng)
-    hostile = draw_share(SOUNDS_HOSTILE[kind], size, rng)
-    return _where(hostile, pick(grammar.hostile, size, rng), pick(grammar.friendly, size, rng))
-
-
-def _targets(world: World, group: str, size: int, rng: np.random.Generator) -> list[str]:
-    if group == NOBODY:
-        return pick(world.setting.grammar.nobody, size, rng)
-    is_second = np.full(size, group == world.setting.groups[1])
-    return world.group_words(is_second, np.ones(len(world.pairs)), rng)
-
-
-def _draw_topics(world: World, rate: float, size: int, rng: np.random.Generator) -> list[str]:
-    """Draw topic phrases for a share ``rate`` of the posts; empty texts for the others."""
-    on_topic = draw_share(rate, size, rng)
-    words = [phrase for topic in world.topics for phrase in world.topic_phrases(topic)]
-    phrases = iter(phrase_topics(world, words, int(on_topic.sum()), rng))
-    return [next(phrases) if has_topic else "" for has_topic in on_topic]
-
-
 def phrase_topics(world: World, words: list[str], size: int, rng: np.random.Generator) -> list[str]:
     """Draw ``size`` topic phrases of posts with the words equally often."""
     grammar = world.setting.grammar
     templates, topics = pick(grammar.about, size, rng), pick(words, size, rng)
     return fill(templates, {"topic": topics}, grammar.fillers, rng)
-
-
-def _where(condition: NDArray[np.bool_], x: list[str], y: list[str]) -> list[str]:
-    return [a if is_true else b for is_true, a, b in zip(condition, x, y, strict=True)]
-
-
-# A challenge set of the synthetic world: all words for both groups in the same frames.
 
 
 @choice
@@ -453,27 +341,6 @@ class GeneratedTemplates(WorldData):
         return posts.assign(id=[f"c{number}" for number in range(len(posts))])
 
 
-def _frames(
-    grammar: Grammar, size: int, rng: np.random.Generator
-) -> list[tuple[str, int, dict[str, object]]]:
-    """Draw wordings with their labels and the fillers of their other slots."""
-    quarter = size // 4
-    wordings = [
-        *pick(grammar.insulting, quarter, rng),
-        *pick(grammar.hostile, quarter, rng),
-        *pick(grammar.friendly, size - 2 * quarter, rng),
-    ]
-    labels = [1] * (2 * quarter) + [0] * (size - 2 * quarter)
-    fillers: dict[str, list[object]] = {"insult": [*pick(grammar.insults, size, rng)]}
-    for name, words in grammar.fillers.items():
-        fillers[name] = [*pick([*words], size, rng)]
-    slots = [{name: words[i] for name, words in fillers.items()} for i in range(size)]
-    return list(zip(wordings, labels, slots, strict=True))
-
-
-# The synthetic world with several forms of its words, all in the same contexts.
-
-
 @choice
 class GeneratedForms(GeneratedCorpus):
     """``GeneratedCorpus`` in which a share ``changed`` of the occurrences of group words, topic
@@ -501,6 +368,121 @@ class GeneratedForms(GeneratedCorpus):
         for number, block in enumerate(super()._blocks(seed)):
             rng = np.random.default_rng([seed, number, 1])
             yield [_change_forms(line, forms, self.changed, rng) for line in block]
+
+
+def _draw_lines(world: World, stereotype: float, size: int, rng: np.random.Generator) -> list[str]:
+    """Draw one block of the corpus: ``size`` lines of all kinds, in random order."""
+    sizes = dict(zip(SHARES, apportion([*SHARES.values()], size, rng).tolist(), strict=True))
+    grammar, topics = world.setting.grammar, world.setting.topics
+    weights = [topic.share for topic in topics.values()]
+    lines: list[str] = []
+    for kind, draw in (("group_and_topic", _group_and_topic_lines), ("topic", _topic_lines)):
+        topic_sizes = apportion(weights, sizes[kind], rng)
+        for topic, topic_size in zip(topics, topic_sizes.tolist(), strict=True):
+            lines += draw(world, topic, stereotype, topic_size, rng)
+    lines += _group_lines(world, sizes["group"], rng)
+    lines += draw_posts(world, sizes["post"], rng, topics=False)["text"].tolist()
+    lines += fill(pick(grammar.chatter, sizes["chatter"], rng), {}, grammar.fillers, rng)
+    return [lines[i] for i in rng.permutation(len(lines))]
+
+
+def _group_and_topic_lines(
+    world: World, topic: str, stereotype: float, size: int, rng: np.random.Generator
+) -> list[str]:
+    """Draw lines with one topic word and two words of one group, in the planted proportions."""
+    words = world.topic_phrases(topic)
+    word_indices = np.arange(size) % len(words)
+    ranks, counts = np.arange(size) // len(words), np.bincount(word_indices, minlength=len(words))
+    p_first = (1 + world.leans(topic, stereotype)[word_indices]) / 2
+    is_second = (ranks + 0.5) / counts[word_indices] >= p_first
+    weights = world.pair_weights(topic)
+    slots = {
+        "one": world.group_words(is_second, weights, rng),
+        "other": world.group_words(is_second, weights, rng),
+        "topic": [words[i] for i in word_indices],
+    }
+    if world.off_target:
+        slots["verb"] = world.verbs(is_second, rng)
+    grammar = world.setting.grammar
+    return _fill_scene_or_plain(
+        world, topic, grammar.group_in_scene, grammar.group_and_topic, slots, rng
+    )
+
+
+def _topic_lines(
+    world: World, topic: str, stereotype: float, size: int, rng: np.random.Generator
+) -> list[str]:
+    slots = {"topic": pick(world.topic_phrases(topic), size, rng)}
+    grammar = world.setting.grammar
+    return _fill_scene_or_plain(world, topic, grammar.topic_in_scene, grammar.topic, slots, rng)
+
+
+def _fill_scene_or_plain(
+    world: World,
+    topic: str,
+    scene_templates: Sequence[str],
+    plain_templates: Sequence[str],
+    slots: dict[str, list[str]],
+    rng: np.random.Generator,
+) -> list[str]:
+    size, scene = len(slots["topic"]), world.setting.topics[topic].scene
+    fillers = world.setting.grammar.fillers
+    if not scene:
+        return fill(pick(plain_templates, size, rng), slots, fillers, rng)
+    templates, scenes = pick(scene_templates, size, rng), pick(scene, size, rng)
+    return fill(templates, slots | {"scene": scenes}, fillers, rng)
+
+
+def _group_lines(world: World, size: int, rng: np.random.Generator) -> list[str]:
+    is_second = np.arange(size) % 2 == 1
+    weights = np.ones(len(world.pairs))
+    slots = {name: world.group_words(is_second, weights, rng) for name in ("one", "other")}
+    grammar = world.setting.grammar
+    return fill(pick(grammar.group, size, rng), slots, grammar.fillers, rng)
+
+
+def _wordings(grammar: Grammar, kind: str, size: int, rng: np.random.Generator) -> list[str]:
+    if kind in ("explicit", "joke"):
+        return pick(grammar.insulting, size, rng)
+    hostile = draw_share(SOUNDS_HOSTILE[kind], size, rng)
+    return _where(hostile, pick(grammar.hostile, size, rng), pick(grammar.friendly, size, rng))
+
+
+def _targets(world: World, group: str, size: int, rng: np.random.Generator) -> list[str]:
+    if group == NOBODY:
+        return pick(world.setting.grammar.nobody, size, rng)
+    is_second = np.full(size, group == world.setting.groups[1])
+    return world.group_words(is_second, np.ones(len(world.pairs)), rng)
+
+
+def _draw_topics(world: World, rate: float, size: int, rng: np.random.Generator) -> list[str]:
+    """Draw topic phrases for a share ``rate`` of the posts; empty texts for the others."""
+    on_topic = draw_share(rate, size, rng)
+    words = [phrase for topic in world.topics for phrase in world.topic_phrases(topic)]
+    phrases = iter(phrase_topics(world, words, int(on_topic.sum()), rng))
+    return [next(phrases) if has_topic else "" for has_topic in on_topic]
+
+
+def _where(condition: NDArray[np.bool_], x: list[str], y: list[str]) -> list[str]:
+    return [a if is_true else b for is_true, a, b in zip(condition, x, y, strict=True)]
+
+
+def _frames(
+    grammar: Grammar, size: int, rng: np.random.Generator
+) -> list[tuple[str, int, dict[str, object]]]:
+    """Draw wordings with their labels and the fillers of their other slots."""
+    quarter = size // 4
+    wordings = [
+        *pick(grammar.insulting, quarter, rng),
+        *pick(grammar.hostile, quarter, rng),
+        *pick(grammar.friendly, size - 2 * quarter, rng),
+    ]
+    labels = [1] * (2 * quarter) + [0] * (size - 2 * quarter)
+    fillers: dict[str, list[object]] = {"insult": [*pick(grammar.insults, size, rng)]}
+    for name, words in grammar.fillers.items():
+        fillers[name] = [*pick([*words], size, rng)]
+    slots = [{name: words[i] for name, words in fillers.items()} for i in range(size)]
+    return list(zip(wordings, labels, slots, strict=True))
 
 
 def _other_forms_by_word() -> dict[str, list[str]]:

@@ -1,7 +1,9 @@
-"""Sentences with two occupations and a pronoun that refers to one of them.
+"""The synthetic world of coreference: documents with a planted skew of pronouns, a challenge set,
+and a corpus with their words. Never evidence about the real world.
 
-The occupations are some of the forty with a percentage of women in
-``intrinsic/wordsets/occupations.yaml``, twelve on either side of 50.
+A sentence has two occupations and a pronoun that refers to one of them. The occupations are some of
+the forty with a percentage of women in ``intrinsic/wordsets/occupations.yaml``, twelve on either
+side of 50.
 """
 
 from __future__ import annotations
@@ -26,9 +28,8 @@ from biasbridge.files.documents import Case, Document, Question
 from biasbridge.files.paths import digest_of
 
 if TYPE_CHECKING:
-    from biasbridge.files.documents import Span
+    from biasbridge.files.documents import Cluster, Span
     from biasbridge.stats.arrays import Floats
-
 
 MALE = split_words(
     "carpenter driver sheriff mover developer farmer guard janitor lawyer cook analyst manager"
@@ -39,7 +40,6 @@ FEMALE = split_words(
 )
 # (male, female) by the slot of a template
 PRONOUNS = {"they": ("he", "she"), "them": ("him", "her"), "their": ("his", "her")}
-
 MEETINGS = split_words("called asked visited paid thanked followed met phoned greeted joined")
 # Semantic clues to the antecedent: the agent needs something, the other person has it. The first
 # clue of a list is the weakest, the last the strongest.
@@ -80,6 +80,9 @@ SYNTAX_SECOND = (
 SENSE_SHARE = 0.5  # of the sentences; syntax decides in the others
 Booleans = NDArray[np.bool_]
 Indices = NDArray[np.intp]
+PER_DOCUMENT = 12  # sentences, no occupation twice
+SPLIT_SHARES = {"train": 0.7, "dev": 0.1, "test": 0.2}
+SUBSETS = ("type1", "type2")
 
 
 class Wording(NamedTuple):
@@ -181,42 +184,32 @@ def draw_sentences(
     ]
 
 
-def _draw_wordings(is_semantic: Sequence[bool], size: int, rng: np.random.Generator) -> Indices:
-    """Draw wording indices, equally often among semantic and among syntactic wordings."""
-    semantic = np.array(is_semantic, dtype=float)
-    syntactic = 1 - semantic
-    weights = SENSE_SHARE * semantic / semantic.sum()
-    return draw_quota(weights + (1 - SENSE_SHARE) * syntactic / syntactic.sum(), size, rng)
+def join_sentences(
+    name: str, sentences: Sequence[Sentence], *, singletons: bool = False
+) -> Document:
+    """Return a document of the sentences; each pronoun and its antecedent are a cluster, and with
+    ``singletons`` the other person is one.
+    """
+    starts = accumulate((len(sentence.tokens) for sentence in sentences), initial=0)
+    clusters: list[Cluster] = []
+    for start, sentence in zip(starts, sentences, strict=False):
+        names = [(start + first, start + end) for first, end in sentence.names]
+        pronoun = start + sentence.pronoun
+        clusters.append((names[sentence.antecedent], (pronoun, pronoun + 1)))
+        if singletons:
+            clusters.append((names[1 - sentence.antecedent],))
+    return Document(name, tuple(sentence.tokens for sentence in sentences), tuple(clusters))
 
 
-def _draw_is_female(
-    pairs: Sequence[tuple[str, str]], means_male: Booleans, skew: float, rng: np.random.Generator
-) -> Booleans:
-    strengths = rank_strengths()
-    names = list(strengths)
-    antecedents = [
-        names.index(pair[0 if male else 1]) for pair, male in zip(pairs, means_male, strict=True)
-    ]
-    lean = np.array([strengths[name] for name in names])
-    return _draw_by_kind(np.array(antecedents), (1 - skew * lean) / 2, rng)
-
-
-def _draw_by_kind(kinds: Indices, rates: Floats, rng: np.random.Generator) -> Booleans:
-    """Draw booleans, true at the rate of their kind, exactly up to rounding within a kind."""
-    draws = np.zeros(len(kinds), dtype=np.bool_)
-    for kind, rate in enumerate(rates.tolist()):
-        of_kind = np.flatnonzero(kinds == kind)
-        draws[of_kind] = draw_share(rate, len(of_kind), rng)
-    return draws
-
-
-# The synthetic world of coreference: documents with a planted skew of pronouns, a challenge set,
-# and a corpus with their words. Never evidence about the real world.
-
-PER_DOCUMENT = 12  # sentences, no occupation twice
-SPLIT_SHARES = {"train": 0.7, "dev": 0.1, "test": 0.2}
-SUBSETS = ("type1", "type2")
-PRONOUN_GENDERS = ("male", "female")
+def ask_antecedent(
+    sentence: Sentence, percentages: Mapping[str, float] | None = None
+) -> tuple[Question, ...]:
+    """Return whether the pronoun refers to either person, by occupation with its percentage."""
+    pronoun = (sentence.pronoun, sentence.pronoun + 1)
+    return tuple(
+        Question(pronoun, name, i == sentence.antecedent, word, (percentages or {}).get(word))
+        for i, (name, word) in enumerate(zip(sentence.names, sentence.occupations, strict=True))
+    )
 
 
 class _Generated(Fileless):
@@ -315,7 +308,7 @@ class GeneratedDocuments(_Generated):
             rng = np.random.default_rng([seed, number])
             sentences = draw_sentences(_pairs(PER_DOCUMENT * size, rng), self.skew, rng)
             splits[split] = [
-                _document(f"{split}/{i}", sentences[PER_DOCUMENT * i :][:PER_DOCUMENT])
+                join_sentences(f"{split}/{i}", sentences[PER_DOCUMENT * i :][:PER_DOCUMENT])
                 for i in range(size)
             ]
         return splits
@@ -349,22 +342,50 @@ class GeneratedChallenge(_Generated):
         for number, pair in enumerate(_pairs(self.pairs, rng)):
             wording = wordings[chosen[number]]
             occupations = pair if number % 2 else pair[::-1]
-            cases += (
-                _case(
-                    fill_wording(
-                        wording.text,
-                        occupations,
-                        meetings[number],
-                        female=gender == "female",
-                        antecedent=0 if wording.means_first else 1,
-                    ),
-                    f"{subset}/{number}",
-                    gender,
-                    subset,
+            for gender in ("male", "female"):
+                sentence = fill_wording(
+                    wording.text,
+                    occupations,
+                    meetings[number],
+                    female=gender == "female",
+                    antecedent=0 if wording.means_first else 1,
                 )
-                for gender in PRONOUN_GENDERS
-            )
+                is_male = sentence.occupations[sentence.antecedent] in MALE
+                condition = "pro" if is_male == (gender == "male") else "anti"
+                unit = f"{subset}/{number}"
+                document = join_sentences(f"{unit}/{condition}", [sentence])
+                questions = ask_antecedent(sentence, load_percentages())
+                cases.append(Case(document, unit, gender, questions, condition, subset))
         return cases
+
+
+def _draw_wordings(is_semantic: Sequence[bool], size: int, rng: np.random.Generator) -> Indices:
+    """Draw wording indices, equally often among semantic and among syntactic wordings."""
+    semantic = np.array(is_semantic, dtype=float)
+    syntactic = 1 - semantic
+    weights = SENSE_SHARE * semantic / semantic.sum()
+    return draw_quota(weights + (1 - SENSE_SHARE) * syntactic / syntactic.sum(), size, rng)
+
+
+def _draw_is_female(
+    pairs: Sequence[tuple[str, str]], means_male: Booleans, skew: float, rng: np.random.Generator
+) -> Booleans:
+    strengths = rank_strengths()
+    names = list(strengths)
+    antecedents = [
+        names.index(pair[0 if male else 1]) for pair, male in zip(pairs, means_male, strict=True)
+    ]
+    lean = np.array([strengths[name] for name in names])
+    return _draw_by_kind(np.array(antecedents), (1 - skew * lean) / 2, rng)
+
+
+def _draw_by_kind(kinds: Indices, rates: Floats, rng: np.random.Generator) -> Booleans:
+    """Draw booleans, true at the rate of their kind, exactly up to rounding within a kind."""
+    draws = np.zeros(len(kinds), dtype=np.bool_)
+    for kind, rate in enumerate(rates.tolist()):
+        of_kind = np.flatnonzero(kinds == kind)
+        draws[of_kind] = draw_share(rate, len(of_kind), rng)
+    return draws
 
 
 def _pairs(size: int, rng: np.random.Generator) -> list[tuple[str, str]]:
@@ -374,27 +395,3 @@ def _pairs(size: int, rng: np.random.Generator) -> list[tuple[str, str]]:
         rounds = -(-size // len(words))
         columns.append([words[i] for _ in range(rounds) for i in rng.permutation(len(words))])
     return list(zip(*columns, strict=True))[:size]
-
-
-def _document(name: str, sentences: Sequence[Sentence]) -> Document:
-    starts = accumulate((len(sentence.tokens) for sentence in sentences), initial=0)
-    clusters = []
-    for start, sentence in zip(starts, sentences, strict=False):
-        first, end = sentence.names[sentence.antecedent]
-        pronoun = start + sentence.pronoun
-        clusters.append(((start + first, start + end), (pronoun, pronoun + 1)))
-    return Document(name, tuple(sentence.tokens for sentence in sentences), tuple(clusters))
-
-
-def _case(sentence: Sentence, unit: str, gender: str, subset: str) -> Case:
-    percentages = load_percentages()
-    pronoun = (sentence.pronoun, sentence.pronoun + 1)
-    names = zip(sentence.names, sentence.occupations, strict=True)
-    questions = tuple(
-        Question(pronoun, name, i == sentence.antecedent, occupation, percentages[occupation])
-        for i, (name, occupation) in enumerate(names)
-    )
-    is_male = sentence.occupations[sentence.antecedent] in MALE
-    condition = "pro" if is_male == (gender == "male") else "anti"
-    document = _document(f"{unit}/{condition}", [sentence])
-    return Case(document, unit, gender, questions, condition, subset)

@@ -1,4 +1,6 @@
-"""Draws for the synthetic world: shuffled quotas, so that planted proportions hold exactly."""
+"""Vocabulary of a synthetic world: two groups and topics, each word with its own lean; and draws by
+shuffled quotas, so that planted proportions hold exactly.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +21,8 @@ if TYPE_CHECKING:
     from biasbridge.corpora.grammar import Grammar, Words
     from biasbridge.stats.arrays import Floats
 
-
 T = TypeVar("T")
+PAIR_SPREAD = 0.75
 
 
 def draw_quota(
@@ -73,17 +75,6 @@ def fill(
     ]
 
 
-def _slots(template: str) -> set[str]:
-    """Return the names of a template's slots, including those in format specifications."""
-    parts = [(name, spec or "") for _, name, spec, _ in Formatter().parse(template) if name]
-    return {name for name, _ in parts} | {name for _, spec in parts for name in _slots(spec)}
-
-
-# Vocabulary of a synthetic world: two groups and topics, each word with its own lean.
-
-PAIR_SPREAD = 0.75
-
-
 @dataclass(frozen=True)
 class Topic:
     """Words that the stereotype associates with the first group (``sign`` +1) or the second (-1).
@@ -114,7 +105,11 @@ class Setting:
 
 
 GOOD = Topic(+1, 0.25, ("agradable_es",), GOOD_DAYS)
+
+
 BAD = Topic(-1, 0.25, ("desagradable_es",), BAD_DAYS)
+
+
 SETTINGS = {
     "en_gender": Setting(
         "en",
@@ -252,6 +247,12 @@ def list_words(setting: Setting) -> list[Words]:
     group_sets = [name for terms in setting.terms for name in terms]
     topic_sets = [name for topic in setting.topics.values() for name in topic.lists]
     return [*map(_lower, [*group_sets, *topic_sets])]
+
+
+def _slots(template: str) -> set[str]:
+    """Return the names of a template's slots, including those in format specifications."""
+    parts = [(name, spec or "") for _, name, spec, _ in Formatter().parse(template) if name]
+    return {name for name, _ in parts} | {name for _, spec in parts for name in _slots(spec)}
 
 
 def _lower(wordset: str) -> Words:

@@ -1,4 +1,4 @@
-"""ATTRACT-REPEL as a debiasing method on word vectors, with a dose."""
+"""ATTRACT-REPEL as a debiasing method on word vectors, and its algorithm on arrays."""
 
 from __future__ import annotations
 
@@ -26,13 +26,22 @@ if TYPE_CHECKING:
     from biasbridge.intrinsic.words import Query
     from biasbridge.stats.arrays import Floats, Ints, Singles
 
-
 Norms = Literal["keep", "unit"]
-HYPERPARAMETERS = (
+_HYPERPARAMETERS = (
     *("epochs", "batch_size", "attract_margin", "repel_margin"),
     *("regularisation", "learning_rate", "drop_last"),
 )
-SCALED_ROWS = 8192  # vocabulary rows scaled at a time
+_SCALED_ROWS = 8192  # vocabulary rows scaled at a time
+ATTRACT, REPEL = 1, -1
+_CLIP = 2.0
+
+
+class UsablePairs(NamedTuple):
+    """The usable pairs and the words out of vocabulary, sorted."""
+
+    attract: list[Pair]
+    repel: list[Pair]
+    missing: list[str]
 
 
 class Run(NamedTuple):
@@ -147,7 +156,7 @@ class AttractRepel(OnVectors, Fileless):
             np.array([[position[a], position[b]] for a, b in pairs], dtype=np.intp).reshape(-1, 2)
             for pairs in (usable.attract, usable.repel)
         )
-        hyper = {name: getattr(self, name) for name in HYPERPARAMETERS}
+        hyper = {name: getattr(self, name) for name in _HYPERPARAMETERS}
         after = attract_repel(before, *pair_rows, seed=seed, **hyper)
         return Run(words, before, after)
 
@@ -170,8 +179,8 @@ class AttractRepel(OnVectors, Fileless):
         if self.norms == "keep":
             rotated *= np.linalg.norm(before[moved], axis=1, keepdims=True)
         else:
-            for start in range(0, len(matrix), SCALED_ROWS):
-                block = matrix[start : start + SCALED_ROWS]
+            for start in range(0, len(matrix), _SCALED_ROWS):
+                block = matrix[start : start + _SCALED_ROWS]
                 lengths: Singles = np.linalg.norm(block, axis=1, keepdims=True)
                 block /= np.where(lengths > 0, lengths, 1)
         for row, place in zip(rotated, np.flatnonzero(moved), strict=True):
@@ -198,10 +207,74 @@ def _check_rows(rows: Floats, words: list[str]) -> None:
             raise InputError(f"{problem}; leave the word out of the pairs")
 
 
-# ATTRACT-REPEL on plain arrays: cost, gradient, negatives and optimiser (Mrkšić et al., 2017).
+def read_pairs(path: str | Path) -> list[Pair]:
+    """Read pairs from a file: two words a line, separated by white space; blank lines are skipped.
 
-ATTRACT, REPEL = 1, -1
-CLIP = 2.0
+    Raises ``InputError`` for a line with another number of words.
+    """
+    pairs = []
+    for number, line in enumerate(read_lines(path), 1):
+        words = normalise_text(line).split()
+        if len(words) == 2:
+            pairs.append((words[0], words[1]))
+        elif words:
+            problem = f"line {number} holds {len(words)} words ({line.strip()[:60]!r})"
+            raise InputError(f"{path}: {problem}; give two words a line")
+    return pairs
+
+
+def stereotype_pairs(query: Query) -> tuple[list[Pair], list[Pair]]:
+    """Return the pro-stereotypical pairs X x A and Y x B of a query and the anti-stereotypical
+    pairs X x B and Y x A, each a full product (target, attribute) in the query's order.
+
+    Raises ``InputError`` as ``words_by_role`` does.
+    """
+    words = words_by_role(query)
+    pro = [*product(words["X"], words["A"]), *product(words["Y"], words["B"])]
+    anti = [*product(words["X"], words["B"]), *product(words["Y"], words["A"])]
+    return pro, anti
+
+
+def usable_pairs(
+    attract: Iterable[Pair], repel: Iterable[Pair], vocabulary: Container[str]
+) -> UsablePairs:
+    """Return the distinct pairs of two different words of ``vocabulary``, sorted; a word that is
+    not in it is looked up in lower case.
+
+    A pair in both lists is only repelled. (a, b) and (b, a) are two pairs. Raises ``InputError``
+    with the missing words if no pair is left.
+    """
+    attract, repel = (
+        {(known_form(a, vocabulary), known_form(b, vocabulary)) for a, b in pairs}
+        for pairs in (attract, repel)
+    )
+    words = {word for pair in attract | repel for word in pair}
+    missing = {word for word in words if word not in vocabulary}
+
+    def usable(pairs: set[Pair]) -> list[Pair]:
+        return sorted(pair for pair in pairs if pair[0] != pair[1] and missing.isdisjoint(pair))
+
+    result = UsablePairs(usable(attract - repel), usable(repel), sorted(missing))
+    if not result.attract and not result.repel:
+        listed = f": {', '.join(result.missing[:12])}{', ...' if len(missing) > 12 else ''}"
+        n_oov = f"{len(missing)} of {len(words)} words are out of vocabulary"
+        raise InputError(
+            f"no pair of two different words of the vectors is left; {n_oov}"
+            f"{listed if missing else ''}; use pairs in the language and the case of the vectors"
+        )
+    return result
+
+
+def mean_cosine(vectors: KeyedVectors, pairs: Sequence[Pair]) -> float:
+    """Compute the mean cosine of the words of pairs, all in vocabulary; NaN for no pairs."""
+    if not pairs:
+        return float("nan")
+    rows = np.array([[vectors.key_to_index[word] for word in pair] for pair in pairs])
+    unique_rows, positions = np.unique(rows, return_inverse=True)
+    units = vectors.vectors[unique_rows].astype(np.float64)
+    units /= np.linalg.norm(units, axis=1, keepdims=True)
+    first, second = units[positions.reshape(rows.shape).T]
+    return float(np.einsum("ij,ij->i", first, second).mean())
 
 
 def attract_repel(
@@ -308,17 +381,10 @@ def batch_gradient(
 
     owners = positions[np.concatenate((order, negatives))]
     _through_normalisation(gradient, units[owners], lengths[owners])
-    np.clip(gradient, -CLIP, CLIP, out=gradient)
+    np.clip(gradient, -_CLIP, _CLIP, out=gradient)
     indicator = np.zeros((len(current), len(owners)), dtype=np.float32)
     indicator[owners, np.arange(len(owners))] = 1
     return indicator @ gradient  # sums each word's rows several times faster than np.add.at
-
-
-def _through_normalisation(gradient: Singles, units: Singles, lengths: Singles) -> None:
-    """Map gradients with respect to u to those with respect to |w| u: (g - (g.u) u) / |w|."""
-    along: Singles = np.einsum("ij,ij->i", gradient, units)
-    gradient -= along[:, None] * units
-    gradient /= lengths
 
 
 def choose_negatives(cosines: Singles, kind: int, rng: np.random.Generator) -> Ints:
@@ -364,90 +430,16 @@ def _batches(pairs: Ints, size: int, drop_last: bool, rng: np.random.Generator) 
     return np.split(shuffled, cuts) if len(pairs) else []
 
 
+def _through_normalisation(gradient: Singles, units: Singles, lengths: Singles) -> None:
+    """Map gradients with respect to u to those with respect to |w| u: (g - (g.u) u) / |w|."""
+    along: Singles = np.einsum("ij,ij->i", gradient, units)
+    gradient -= along[:, None] * units
+    gradient /= lengths
+
+
 def _adagrad_step(
     rows: Singles, accumulator: Singles, words: Ints, gradient: Singles, learning_rate: float
 ) -> None:
     squares = accumulator[words] + gradient**2
     accumulator[words] = squares
     rows[words] = rows[words] - learning_rate * gradient / np.sqrt(squares)
-
-
-# Word pairs to attract and to repel, from files or from a query.
-
-
-class UsablePairs(NamedTuple):
-    """The usable pairs and the words out of vocabulary, sorted."""
-
-    attract: list[Pair]
-    repel: list[Pair]
-    missing: list[str]
-
-
-def read_pairs(path: str | Path) -> list[Pair]:
-    """Read pairs from a file: two words a line, separated by white space; blank lines are skipped.
-
-    Raises ``InputError`` for a line with another number of words.
-    """
-    pairs = []
-    for number, line in enumerate(read_lines(path), 1):
-        words = normalise_text(line).split()
-        if len(words) == 2:
-            pairs.append((words[0], words[1]))
-        elif words:
-            problem = f"line {number} holds {len(words)} words ({line.strip()[:60]!r})"
-            raise InputError(f"{path}: {problem}; give two words a line")
-    return pairs
-
-
-def stereotype_pairs(query: Query) -> tuple[list[Pair], list[Pair]]:
-    """Return the pro-stereotypical pairs X x A and Y x B of a query and the anti-stereotypical
-    pairs X x B and Y x A, each a full product (target, attribute) in the query's order.
-
-    Raises ``InputError`` as ``words_by_role`` does.
-    """
-    words = words_by_role(query)
-    pro = [*product(words["X"], words["A"]), *product(words["Y"], words["B"])]
-    anti = [*product(words["X"], words["B"]), *product(words["Y"], words["A"])]
-    return pro, anti
-
-
-def usable_pairs(
-    attract: Iterable[Pair], repel: Iterable[Pair], vocabulary: Container[str]
-) -> UsablePairs:
-    """Return the distinct pairs of two different words of ``vocabulary``, sorted; a word that is
-    not in it is looked up in lower case.
-
-    A pair in both lists is only repelled. (a, b) and (b, a) are two pairs. Raises ``InputError``
-    with the missing words if no pair is left.
-    """
-    attract, repel = (
-        {(known_form(a, vocabulary), known_form(b, vocabulary)) for a, b in pairs}
-        for pairs in (attract, repel)
-    )
-    words = {word for pair in attract | repel for word in pair}
-    missing = {word for word in words if word not in vocabulary}
-
-    def usable(pairs: set[Pair]) -> list[Pair]:
-        return sorted(pair for pair in pairs if pair[0] != pair[1] and missing.isdisjoint(pair))
-
-    result = UsablePairs(usable(attract - repel), usable(repel), sorted(missing))
-    if not result.attract and not result.repel:
-        listed = f": {', '.join(result.missing[:12])}{', ...' if len(missing) > 12 else ''}"
-        n_oov = f"{len(missing)} of {len(words)} words are out of vocabulary"
-        raise InputError(
-            f"no pair of two different words of the vectors is left; {n_oov}"
-            f"{listed if missing else ''}; use pairs in the language and the case of the vectors"
-        )
-    return result
-
-
-def mean_cosine(vectors: KeyedVectors, pairs: Sequence[Pair]) -> float:
-    """Compute the mean cosine of the words of pairs, all in vocabulary; NaN for no pairs."""
-    if not pairs:
-        return float("nan")
-    rows = np.array([[vectors.key_to_index[word] for word in pair] for pair in pairs])
-    unique_rows, positions = np.unique(rows, return_inverse=True)
-    units = vectors.vectors[unique_rows].astype(np.float64)
-    units /= np.linalg.norm(units, axis=1, keepdims=True)
-    first, second = units[positions.reshape(rows.shape).T]
-    return float(np.einsum("ij,ij->i", first, second).mean())

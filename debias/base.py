@@ -1,8 +1,8 @@
-"""Protocols of debiasing methods, and how a method adds its steps to a run."""
+"""Debiasing methods: protocols, base classes on word vectors, and the choice of no method."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import (
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 
 WORDS = "words.yaml"  # the query that a method works on, in the folder of the step ``words``
+
+ONE_THREAD = threadpool_limits.wrap(limits=1, user_api="blas")  # threads wait for each other
 
 Direction = Literal["debias", "overbias"]
 Inputs = Mapping[str, Path]
@@ -132,13 +134,6 @@ def method_family(method: Method) -> str:
     return getattr(method, "family", method.name) if method_label(method).dose else ""
 
 
-class VectorsMethod(Method, Protocol):
-    """A method that modifies word vectors."""
-
-    def modify(self, vectors: KeyedVectors, query: Query, *, seed: int) -> KeyedVectors:
-        """Return new vectors of the same vocabulary; ``vectors`` stays unchanged."""
-
-
 class VectorsAtDose(Protocol):
     """A function from a dose in [-1, 1] (-1: overbias, 1: debias) to vectors."""
 
@@ -153,8 +148,8 @@ class DoseAxis(NamedTuple):
     eraser: Eraser | None = None
 
 
-class DosedMethod(VectorsMethod, Protocol):
-    """A method on vectors whose dose and direction can be chosen after fitting."""
+class VectorsMethod(Method, Protocol):
+    """A method that modifies word vectors; ``OnVectors`` has all but ``modify``."""
 
     @property
     def dose(self) -> float:
@@ -164,24 +159,14 @@ class DosedMethod(VectorsMethod, Protocol):
     def direction(self) -> Direction:
         """``debias`` lowers the bias, ``overbias`` raises it."""
 
+    def modify(self, vectors: KeyedVectors, query: Query, *, seed: int) -> KeyedVectors:
+        """Return new vectors of the same vocabulary; ``vectors`` stays unchanged."""
+
     def with_dose(self, dose: float) -> Self:
         """Return the method at a dose in [-1, 1] (-1: overbias, 1: debias)."""
 
     def dose_axis(self, vectors: KeyedVectors, query: Query, *, seed: int) -> DoseAxis:
         """Fit the method and return the vectors at any dose; its own dose is ignored."""
-
-
-@runtime_checkable
-class PairsMethod(DosedMethod, Protocol):
-    """A method that moves pairs of words, taken from a query or given by the user."""
-
-    def constraints(self, query: Query) -> tuple[list[Pair], list[Pair]]:
-        """Return the pairs of a query to attract and those to repel."""
-
-    def pairs_dose_axis(
-        self, vectors: KeyedVectors, attract: Iterable[Pair], repel: Iterable[Pair], *, seed: int
-    ) -> DoseAxis:
-        """Fit the method on these pairs and return the vectors at any dose in [0, 1]."""
 
 
 def signed_dose(method: Method) -> float:
@@ -215,9 +200,10 @@ class OnVectors:
         """Return the vectors at any dose; each is computed by ``modify``."""
 
         def at(dose: float, words: Collection[str] | None = None) -> KeyedVectors:
-            method = cast("VectorsMethod", self.with_dose(dose)) if dose else None
-            changed = method.modify(vectors, query, seed=seed) if method else vectors
-            return restrict(changed, words)
+            if not dose:
+                return restrict(vectors, words)
+            method = cast("VectorsMethod", self.with_dose(dose))
+            return restrict(method.modify(vectors, query, seed=seed), words)
 
         return DoseAxis(at)
 
@@ -271,14 +257,22 @@ def require_change(method: Method, is_unchanged: bool) -> None:
         )
 
 
-# The dose axis of erasers: x - dose (x - f(x)), from overbiased (-1) to erased (1).
+@choice
+class BothWays(OnVectors):
+    """Base of methods with one dose for both directions."""
 
-ONE_THREAD = threadpool_limits.wrap(limits=1, user_api="blas")  # threads wait for each other
-SignedDose = Annotated[float, Ge(-1), Le(1)]
+    dose: Annotated[
+        float, Ge(-1), Le(1), doc("from -1 (overbias) over 0 (unmodified) to 1 (debias)")
+    ] = 1
+
+    @property
+    def direction(self) -> Direction:
+        """``overbias`` for a negative dose."""
+        return "overbias" if self.dose < 0 else "debias"
 
 
 @choice
-class OnAxis(OnVectors, Fileless):
+class OnAxis(BothWays, Fileless):
     """Base of methods that map each word vector x to f(x) and have a dose,
 
         x -> x - dose (x - f(x)),    dose in [-1, 1]
@@ -287,15 +281,8 @@ class OnAxis(OnVectors, Fileless):
     ``erase``, and sets ``seeded`` if f depends on the seed.
     """
 
-    dose: Annotated[SignedDose, doc("from -1 (overbias) over 0 (unmodified) to 1 (debias)")] = 1
-
     version: ClassVar[int] = 1
     seeded: ClassVar[bool] = False
-
-    @property
-    def direction(self) -> Direction:
-        """``overbias`` for a negative dose."""
-        return "overbias" if self.dose < 0 else "debias"
 
     def erase(self, vectors: KeyedVectors, query: Query, *, seed: int) -> Singles:
         """Compute f of every vector, (n_words, dim), in the order of the vocabulary."""
@@ -311,7 +298,7 @@ class OnAxis(OnVectors, Fileless):
             before, after = restrict(vectors, words), restrict(full, words)
             rows = np.array(after.vectors if dose else before.vectors)
             if dose:
-                rows = apply_dose(self.origin(before.vectors), rows, dose)
+                rows = _apply_dose(self.origin(before.vectors), rows, dose)
             return with_matrix(before, rows)
 
         return DoseAxis(at)
@@ -325,14 +312,14 @@ class OnAxis(OnVectors, Fileless):
         if not self.dose:
             return with_matrix(vectors, np.array(before))
         after = self.erase(vectors, query, seed=seed)
-        return with_matrix(vectors, apply_dose(self.origin(before), after, self.dose))
+        return with_matrix(vectors, _apply_dose(self.origin(before), after, self.dose))
 
     def origin(self, before: Singles) -> Singles:
         """Return the vectors x that a dose starts from."""
         return before
 
 
-def apply_dose(before: Singles, after: Singles, dose: float) -> Singles:
+def _apply_dose(before: Singles, after: Singles, dose: float) -> Singles:
     """Overwrite f(x) (``after``) by x - dose (x - f(x)), row by row; exactly f(x) at dose 1."""
     if dose != 1:
         after -= before
@@ -348,9 +335,6 @@ def map_blocks(f: Callable[[Floats], Floats], matrix: Singles) -> Singles:
         rows = slice(start, start + ROWS)
         result[rows] = f(matrix[rows].astype(np.float64))
     return result
-
-
-# The choice of no debiasing: the embedding as it was trained or loaded.
 
 
 @choice

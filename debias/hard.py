@@ -1,4 +1,4 @@
-"""Hard debiasing: neutral words lose the gender direction, pairs of gendered words share it."""
+"""Hard and double-hard debiasing, and OSCaR: maps of word vectors with a dose."""
 
 from __future__ import annotations
 
@@ -25,16 +25,17 @@ if TYPE_CHECKING:
     from biasbridge.intrinsic.words import Query
     from biasbridge.stats.arrays import Floats, Singles
 
-
-Rows = NDArray[np.intp]
+_Rows = NDArray[np.intp]
+_FREQUENT = 50_000  # most frequent words, among which the most biased are searched
+_PARALLEL = 1e-6  # largest sine of the angle between two directions that span no plane
 
 
 class WordRows(NamedTuple):
     """Vocabulary rows of words. Shapes: pairs, equalise (n, 2); specific (n,), pairs included."""
 
-    pairs: Rows
-    equalise: Rows
-    specific: Rows
+    pairs: _Rows
+    equalise: _Rows
+    specific: _Rows
 
 
 @choice
@@ -63,13 +64,13 @@ class Hard(OnAxis):
         """Compute f of every vector; out-of-vocabulary words are skipped. Raises ``InputError`` if
         fewer than two ``pairs`` are in the vocabulary.
         """
-        before, word_rows = vectors.vectors, find_word_rows(vectors, query)
-        axes = pair_axes(before[word_rows.pairs], self.components)
+        before, word_rows = vectors.vectors, _find_word_rows(vectors, query)
+        axes = _pair_axes(before[word_rows.pairs], self.components)
         after = map_blocks(lambda rows: self.resize(neutralise(rows, axes), rows), before)
         after[word_rows.specific] = self.resize(
             before[word_rows.specific], before[word_rows.specific]
         )
-        equal = equalise(units(before[word_rows.equalise]), axes)
+        equal = equalise(_units(before[word_rows.equalise]), axes)
         after[word_rows.equalise] = self.resize(equal, before[word_rows.equalise])
         return after
 
@@ -77,70 +78,12 @@ class Hard(OnAxis):
         """Scale rows to the lengths of the old rows, or to length 1, as ``norms`` says; where the
         old row is zero to 0.
         """
-        lengths = row_lengths(old)
-        return units(rows) * (lengths if self.norms == "keep" else lengths > 0)
+        lengths = _row_lengths(old)
+        return _units(rows) * (lengths if self.norms == "keep" else lengths > 0)
 
     def origin(self, before: Singles) -> Singles:
         """Return the vectors that a dose starts from, of length 1 with ``norms="unit"``."""
-        return before if self.norms == "keep" else map_blocks(units, before)
-
-
-def find_word_rows(vectors: KeyedVectors, query: Query) -> WordRows:
-    """Find the rows of a query's words; ``equalise`` and ``specific`` may be empty."""
-    require_roles(query, Hard.roles)
-    rows = {role: np.empty((0, 2), dtype=np.intp) for role in ("equalise", "specific")}
-    for role in {"pairs", *rows} & query.sets.keys():
-        items = find_set(vectors, query[role], case="lower").items
-        item_rows = [[vectors.key_to_index[word] for word in item] for item in items]
-        rows[role] = np.array(item_rows, dtype=np.intp).reshape(-1, query[role].width)
-    require_enough(len(rows["pairs"]), query["pairs"].name, "the vectors")
-    specific = np.union1d(rows["specific"], rows["pairs"])
-    return WordRows(rows["pairs"], rows["equalise"], specific)
-
-
-def pair_axes(pairs: Singles | Floats, components: int) -> Floats:
-    """Compute the first principal components of the pair-centred unit vectors, (components, dim),
-    of pairs (n, 2, dim).
-    """
-    return main_axes(unit_differences(pairs.astype(np.float64)), components)[0]
-
-
-def neutralise(rows: Floats, axes: Floats) -> Floats:
-    """Compute x - x V'V, V orthonormal rows. Shapes: (..., dim), (k, dim) -> (..., dim)."""
-    return np.asarray(rows - (rows @ axes.T) @ axes)
-
-
-def equalise(pairs: Floats, axes: Floats) -> Floats:
-    """Map pairs (a, b) to nu + s and nu - s, with V orthonormal rows and m = (a + b) / 2,
-
-        nu = m - m V'V,    s = sqrt(1 - |nu|^2) unit((a - b) V') V
-
-    s is along the first row of V if a and b are equal along V. Shapes: pairs (n, 2, dim), axes
-    (k, dim) -> (n, 2, dim).
-    """
-    middle = neutralise(pairs.mean(axis=1), axes)
-    difference = (pairs[:, 0] - pairs[:, 1]) @ axes.T
-    difference[~difference.any(axis=1), 0] = 1
-    length = np.sqrt(np.maximum(1 - (middle**2).sum(axis=1), 0))
-    offset = length[:, None] * units(difference) @ axes
-    return np.stack([middle + offset, middle - offset], axis=1)
-
-
-def units(rows: Singles | Floats) -> Floats:
-    """Scale rows (..., dim) to unit length; zero rows stay zero."""
-    lengths = row_lengths(rows)
-    return np.asarray(rows / np.where(lengths > 0, lengths, 1))
-
-
-def row_lengths(rows: Singles | Floats) -> Floats:
-    """Compute the lengths of rows: (..., dim) -> (..., 1)."""
-    squares: Floats = np.einsum("...i,...i->...", rows, rows, dtype=np.float64)
-    return np.sqrt(squares)[..., None]
-
-
-# Double-hard debiasing: remove a frequency component first, then the gender direction.
-
-FREQUENT = 50_000  # most frequent words, among which the most biased are searched
+        return before if self.norms == "keep" else map_blocks(_units, before)
 
 
 class ComponentSearch(NamedTuple):
@@ -185,9 +128,9 @@ class DoubleHard(Hard):
 
     def erase(self, vectors: KeyedVectors, query: Query, *, seed: int) -> Singles:
         """Compute f of every vector. Raises ``InputError`` as ``Hard`` does."""
-        before, word_rows = vectors.vectors, find_word_rows(vectors, query)
+        before, word_rows = vectors.vectors, _find_word_rows(vectors, query)
         search = self.search(vectors, query, seed=seed)
-        axes = pair_axes(search.without(before[word_rows.pairs]), self.components)
+        axes = _pair_axes(search.without(before[word_rows.pairs]), self.components)
         after = map_blocks(
             lambda rows: self.resize(neutralise(search.without(rows), axes), rows), before
         )
@@ -198,45 +141,16 @@ class DoubleHard(Hard):
     @ONE_THREAD
     def search(self, vectors: KeyedVectors, query: Query, *, seed: int) -> ComponentSearch:
         """Try the components: measure how well 2-means separates biased words without each."""
-        matrix, word_rows = vectors.vectors, find_word_rows(vectors, query)
-        [gender] = pair_axes(matrix[word_rows.pairs], 1)
+        matrix, word_rows = vectors.vectors, _find_word_rows(vectors, query)
+        [gender] = _pair_axes(matrix[word_rows.pairs], 1)
         words, sides = most_biased(matrix, gender, word_rows.specific, self.biased)
-        search = ComponentSearch(*main_components(matrix, self.candidates), np.empty(0))
+        search = ComponentSearch(*_main_components(matrix, self.candidates), np.empty(0))
         shares = []
         for index in range(len(search.components)):
-            axes = pair_axes(search.without(matrix[word_rows.pairs], index), self.components)
-            rows = units(neutralise(search.without(matrix[words], index), axes))
+            axes = _pair_axes(search.without(matrix[word_rows.pairs], index), self.components)
+            rows = _units(neutralise(search.without(matrix[words], index), axes))
             shares.append(score_clusters(rows, sides, seed=seed)[0])
         return search._replace(separation=np.array(shares))
-
-
-def most_biased(
-    matrix: Singles, axis: Floats, excluded: Rows, n_per_side: int
-) -> tuple[Rows, NDArray[np.bool_]]:
-    """Return the rows of the words with the largest and smallest cosine with an axis, in the order
-    of the vocabulary, and which of them have the largest; at most half of the words per side.
-    """
-    candidates = np.setdiff1d(np.arange(min(len(matrix), FREQUENT)), excluded)
-    require_enough(len(candidates), "words that are not specific", "the vectors")
-    order = np.argsort(units(matrix[candidates]) @ axis, kind="stable")
-    n_per_side = min(n_per_side, len(candidates) // 2)
-    words = np.sort(candidates[np.concatenate([order[:n_per_side], order[-n_per_side:]])])
-    return words, np.isin(words, candidates[order[-n_per_side:]])
-
-
-def main_components(matrix: Singles, number: int) -> tuple[Floats, Floats]:
-    """Compute the mean and the first principal components of rows: (dim,), (number, dim)."""
-    mean = matrix.mean(axis=0, dtype=np.float64)
-    products = np.zeros((len(mean), len(mean)))
-    for start in range(0, len(matrix), ROWS):
-        rows = matrix[start : start + ROWS] - mean
-        products += rows.T @ rows
-    return mean, np.linalg.eigh(products)[1].T[::-1][:number]
-
-
-# OSCaR: vectors rotate in the plane of two concepts until these are orthogonal.
-
-PARALLEL = 1e-6  # largest sine of the angle between two directions that span no plane
 
 
 @choice
@@ -264,6 +178,71 @@ class Oscar(OnAxis):
         return map_blocks(partial(rotate, first=first, second=second), vectors.vectors)
 
 
+def _find_word_rows(vectors: KeyedVectors, query: Query) -> WordRows:
+    """Find the rows of a query's words; ``equalise`` and ``specific`` may be empty."""
+    require_roles(query, Hard.roles)
+    rows = {role: np.empty((0, 2), dtype=np.intp) for role in ("equalise", "specific")}
+    for role in {"pairs", *rows} & query.sets.keys():
+        items = find_set(vectors, query[role], case="lower").items
+        item_rows = [[vectors.key_to_index[word] for word in item] for item in items]
+        rows[role] = np.array(item_rows, dtype=np.intp).reshape(-1, query[role].width)
+    require_enough(len(rows["pairs"]), query["pairs"].name, "the vectors")
+    specific = np.union1d(rows["specific"], rows["pairs"])
+    return WordRows(rows["pairs"], rows["equalise"], specific)
+
+
+def _pair_axes(pairs: Singles | Floats, components: int) -> Floats:
+    """Compute the first principal components of the pair-centred unit vectors, (components, dim),
+    of pairs (n, 2, dim).
+    """
+    return main_axes(unit_differences(pairs.astype(np.float64)), components)[0]
+
+
+def neutralise(rows: Floats, axes: Floats) -> Floats:
+    """Compute x - x V'V, V orthonormal rows. Shapes: (..., dim), (k, dim) -> (..., dim)."""
+    return np.asarray(rows - (rows @ axes.T) @ axes)
+
+
+def equalise(pairs: Floats, axes: Floats) -> Floats:
+    """Map pairs (a, b) to nu + s and nu - s, with V orthonormal rows and m = (a + b) / 2,
+
+        nu = m - m V'V,    s = sqrt(1 - |nu|^2) unit((a - b) V') V
+
+    s is along the first row of V if a and b are equal along V. Shapes: pairs (n, 2, dim), axes
+    (k, dim) -> (n, 2, dim).
+    """
+    middle = neutralise(pairs.mean(axis=1), axes)
+    difference = (pairs[:, 0] - pairs[:, 1]) @ axes.T
+    difference[~difference.any(axis=1), 0] = 1
+    length = np.sqrt(np.maximum(1 - (middle**2).sum(axis=1), 0))
+    offset = length[:, None] * _units(difference) @ axes
+    return np.stack([middle + offset, middle - offset], axis=1)
+
+
+def most_biased(
+    matrix: Singles, axis: Floats, excluded: _Rows, n_per_side: int
+) -> tuple[_Rows, NDArray[np.bool_]]:
+    """Return the rows of the words with the largest and smallest cosine with an axis, in the order
+    of the vocabulary, and which of them have the largest; at most half of the words per side.
+    """
+    candidates = np.setdiff1d(np.arange(min(len(matrix), _FREQUENT)), excluded)
+    require_enough(len(candidates), "words that are not specific", "the vectors")
+    order = np.argsort(_units(matrix[candidates]) @ axis, kind="stable")
+    n_per_side = min(n_per_side, len(candidates) // 2)
+    words = np.sort(candidates[np.concatenate([order[:n_per_side], order[-n_per_side:]])])
+    return words, np.isin(words, candidates[order[-n_per_side:]])
+
+
+def _main_components(matrix: Singles, number: int) -> tuple[Floats, Floats]:
+    """Compute the mean and the first principal components of rows: (dim,), (number, dim)."""
+    mean = matrix.mean(axis=0, dtype=np.float64)
+    products = np.zeros((len(mean), len(mean)))
+    for start in range(0, len(matrix), ROWS):
+        rows = matrix[start : start + ROWS] - mean
+        products += rows.T @ rows
+    return mean, np.linalg.eigh(products)[1].T[::-1][:number]
+
+
 def rotate(rows: Floats, first: Floats, second: Floats) -> Floats:
     r"""Rotate rows in the plane of two unit vectors by
 
@@ -279,7 +258,7 @@ def rotate(rows: Floats, first: Floats, second: Floats) -> Floats:
     cosine = float(first @ second)
     orthogonal = second - cosine * first
     sine = float(np.linalg.norm(orthogonal))
-    if not sine > PARALLEL:
+    if not sine > _PARALLEL:
         raise InputError("the two directions are parallel; change the words of one of them")
     angle = np.arctan2(sine, cosine)
     plane = np.stack([first, orthogonal / sine])
@@ -290,3 +269,15 @@ def rotate(rows: Floats, first: Floats, second: Floats) -> Floats:
     )
     rotated = (projected[:, 0] + 1j * projected[:, 1]) * np.exp(1j * turn)
     return np.asarray(rows + (np.stack([rotated.real, rotated.imag], axis=1) - projected) @ plane)
+
+
+def _units(rows: Singles | Floats) -> Floats:
+    """Scale rows (..., dim) to unit length; zero rows stay zero."""
+    lengths = _row_lengths(rows)
+    return np.asarray(rows / np.where(lengths > 0, lengths, 1))
+
+
+def _row_lengths(rows: Singles | Floats) -> Floats:
+    """Compute the lengths of rows: (..., dim) -> (..., 1)."""
+    squares: Floats = np.einsum("...i,...i->...", rows, rows, dtype=np.float64)
+    return np.sqrt(squares)[..., None]

@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
     from biasbridge.intrinsic.metrics.weat import Weat
 
-Cell = tuple[str, int]  # group, label
-PostRows = NDArray[np.int64]
-Truths = NDArray[np.bool_]
+_Cell = tuple[str, int]  # group, label
+_PostRows = NDArray[np.int64]
+_Truths = NDArray[np.bool_]
 
 
 @choice
@@ -93,7 +93,7 @@ class LabelDose(Fileless):
         """
         raise NotImplementedError
 
-    def changed(self, posts: pd.DataFrame, *, seed: int) -> Truths:
+    def changed(self, posts: pd.DataFrame, *, seed: int) -> _Truths:
         """Return which posts change, shape (posts,).
 
         ``posts`` has the columns ``label``, ``group`` and ``split``. Raises ``InputError`` for a
@@ -101,7 +101,7 @@ class LabelDose(Fileless):
         """
         require_columns(posts, ["label", "group", "split"], "the table of posts")
         training, rng = posts["split"] != "test", np.random.default_rng(seed)
-        rows: dict[Cell, PostRows] = {}
+        rows: dict[_Cell, _PostRows] = {}
         for group in (self.privileged, self.unprivileged):
             for label in (0, 1):
                 in_cell = training & (posts["group"] == group) & (posts["label"] == label)
@@ -120,11 +120,11 @@ class LabelDose(Fileless):
             changes[cell_rows[: round(self.dose * full[cell])]] = True
         return changes
 
-    def excess(self, counts: Mapping[Cell, int]) -> Mapping[Cell, float]:
+    def excess(self, counts: Mapping[_Cell, int]) -> Mapping[_Cell, float]:
         """Compute how many posts of each group and label must change until P(1 | g) = r."""
         raise NotImplementedError
 
-    def _unbiased_posts(self, counts: Mapping[Cell, int]) -> Mapping[Cell, float]:
+    def _unbiased_posts(self, counts: Mapping[_Cell, int]) -> Mapping[_Cell, float]:
         blamed = self.blamed or max(
             (self.unprivileged, self.privileged), key=lambda group: _rate(counts, group)
         )
@@ -150,7 +150,7 @@ class Resample(LabelDose):
     kind: ClassVar[str] = "resample"
     chosen_as: ClassVar[tuple[str, ...]] = ("labels/resample",)
 
-    def excess(self, counts: Mapping[Cell, int]) -> Mapping[Cell, float]:
+    def excess(self, counts: Mapping[_Cell, int]) -> Mapping[_Cell, float]:
         """Compute the formula above, at least 0."""
         odds = _positive(counts) / (sum(counts.values()) - _positive(counts))
         excess = {
@@ -180,7 +180,7 @@ class Relabel(LabelDose):
     kind: ClassVar[str] = "relabel"
     chosen_as: ClassVar[tuple[str, ...]] = ("labels/relabel",)
 
-    def excess(self, counts: Mapping[Cell, int]) -> Mapping[Cell, float]:
+    def excess(self, counts: Mapping[_Cell, int]) -> Mapping[_Cell, float]:
         """Compute the formula above, at least 0."""
         rate = _positive(counts) / sum(counts.values())
         excess = {
@@ -276,9 +276,9 @@ def write_posts(method: LabelDose, out: Path, inputs: Inputs, seed: int) -> None
     method.train_on(posts, seed=seed).to_parquet(out / "posts.parquet")
 
 
-def _positive(counts: Mapping[Cell, int]) -> int:
+def _positive(counts: Mapping[_Cell, int]) -> int:
     return sum(count for (_, label), count in counts.items() if label)
 
 
-def _rate(counts: Mapping[Cell, int], group: str) -> float:
+def _rate(counts: Mapping[_Cell, int], group: str) -> float:
     return counts[group, 1] / (counts[group, 0] + counts[group, 1])

@@ -8,7 +8,7 @@ from typing import Any
 from biasbridge.files import InputError, nearest
 from biasbridge.files.choice import field_types, present_classes
 
-TARGET_NAMES = {
+_TARGET_NAMES = {
     "vectors": "word vectors",
     "states": "word vectors and hidden states",
     "model": "a causal language model",
@@ -20,11 +20,11 @@ METHODS: dict[str, dict[str, Any]] = {
     changed: {
         name: method for name, method in sorted(_PRESENT.items()) if method.acts_on == changed
     }
-    for changed in TARGET_NAMES
+    for changed in _TARGET_NAMES
 }
 
 
-def class_of(name: str) -> Any:
+def _class_of(name: str) -> Any:
     """Return the class of a method by name; None if there is none."""
     return next((methods[name] for methods in METHODS.values() if name in methods), None)
 
@@ -36,7 +36,7 @@ def make_method(name: str, acts_on: Sequence[str], /, **fields: Any) -> Any:
     Raises ``InputError`` for an unknown name, a method that changes something else, and unknown or
     invalid fields.
     """
-    method_class = class_of(name)
+    method_class = _class_of(name)
     if method_class is None:
         names = [name for methods in METHODS.values() for name in methods]
         raise InputError(
@@ -45,7 +45,7 @@ def make_method(name: str, acts_on: Sequence[str], /, **fields: Any) -> Any:
     if (changed := method_class.acts_on) not in acts_on:
         allowed = ", ".join(method for changed in acts_on for method in METHODS[changed])
         place = "word vectors" if "vectors" in acts_on else "a language model"
-        raise InputError(f"{name} acts on {TARGET_NAMES[changed]}; methods on {place}: {allowed}")
+        raise InputError(f"{name} acts on {_TARGET_NAMES[changed]}; methods on {place}: {allowed}")
     options = {field: value for field, value in fields.items() if value is not None}
     known_fields = field_types(method_class)
     for field in options:
@@ -60,4 +60,4 @@ def make_method(name: str, acts_on: Sequence[str], /, **fields: Any) -> Any:
 
 def family_of(name: str) -> str:
     """Return the family of a method by name; the name where it is not one of ``METHODS``."""
-    return getattr(class_of(name), "family", name)
+    return getattr(_class_of(name), "family", name)

@@ -1,4 +1,4 @@
-"""Dataset balancing: remove lines that express a stereotype, or its opposite."""
+"""Methods on text: dataset balancing, and counterfactual data augmentation."""
 
 from __future__ import annotations
 
@@ -28,10 +28,38 @@ if TYPE_CHECKING:
 
 
 Lines = NDArray[np.int64]  # by their numbers, from 0
+_Counts = dict[str, int | float | str]
+_SPACE = re.compile(rb"(\s+)")
+
+
+class OnText(Fileless):
+    """Base of methods on text; a subclass provides ``rewrite``, its ``step_name`` and ``effect``,
+    the count that is 0 where it changes nothing.
+    """
+
+    acts_on: ClassVar[str] = "text"
+    version: ClassVar[int] = 1
+    roles: ClassVar[tuple[str, ...]]
+    step_name: ClassVar[str]
+    effect: ClassVar[str]
+
+    @property
+    def name(self) -> str:
+        """Name in the tables."""
+        raise NotImplementedError
+
+    def build_steps(self, steps: StepBuilder[S], inputs: Mapping[str, S]) -> S:
+        """Return the step that writes the changed text."""
+        step_inputs = {"corpus": inputs["text"], "words": inputs["words"]}
+        return steps(self.step_name, self, write_changed_text, step_inputs)
+
+    def rewrite(self, corpus: Path, out: Path, query: Query, *, seed: int) -> _Counts:
+        """Write the changed text to ``out``; return counts."""
+        raise NotImplementedError
 
 
 @choice
-class Balance(Fileless):
+class Balance(OnText):
     """Dataset balancing (Dixon et al., 2018), after Goldfarb-Tarrant et al. (2021), section 3.1.
 
     A line contains a word if one of its tokens, split at ASCII white space, equals it (case
@@ -59,8 +87,8 @@ class Balance(Fileless):
     7, 8 and the union; ``WordChoice.swap`` exchanges the two. Overbiasing does not depend on it.
     """
 
-    version: ClassVar[int] = 1
-    acts_on: ClassVar[str] = "text"
+    step_name: ClassVar[str] = "balanced"
+    effect: ClassVar[str] = "removed"
     roles: ClassVar[tuple[str, ...]] = TARGETS_AND_ATTRIBUTES
     chosen_as: ClassVar[tuple[str, ...]] = ("debias/balance",)
     configuration: ClassVar[Mapping[str, object]] = {"direction": "debias"}
@@ -81,14 +109,7 @@ class Balance(Fileless):
         """``balance``, or ``balance_max`` if every pro line is removable."""
         return "balance_max" if self.max_bias and self.direction == "debias" else "balance"
 
-    def build_steps(self, steps: StepBuilder[S], inputs: Mapping[str, S]) -> S:
-        """Return the step that writes the text without the removed lines."""
-        step_inputs = {"corpus": inputs["text"], "words": inputs["words"]}
-        return steps("balanced", self, write_balanced, step_inputs)
-
-    def balance(
-        self, corpus: Path, out: Path, query: Query, *, seed: int
-    ) -> dict[str, int | float | str]:
+    def rewrite(self, corpus: Path, out: Path, query: Query, *, seed: int) -> _Counts:
         """Write ``corpus`` without the removed lines to ``out``, as plain text; return counts.
 
         The counts: ``lines``; ``a_pro``, ``a_anti``, ``b_pro``, ``b_anti`` before;
@@ -136,11 +157,79 @@ class Balance(Fileless):
         return lines[0 if self.max_bias else n_anti :]
 
 
-def write_balanced(method: Balance, out: Path, inputs: Inputs, seed: int) -> None:
-    """Write ``corpus.txt`` without the removed lines, and ``counts.json``."""
+@choice
+class CounterfactualAugmentation(OnText):
+    """Counterfactual data augmentation (Lu et al., 2020); the original lines stay.
+
+    Of n lines that contain a word of a pair, ``round(dose * n)``, drawn by seed, are followed by
+    their counterfactual, in which every word of a pair is replaced by its partner. Nothing is
+    removed or changed. A larger dose adds every line that a smaller one adds. At dose 1 both words
+    of a pair have equal frequencies and contexts, except words of several pairs.
+
+    A word is a token, split at ASCII white space, in lower case, Capitalised, in UPPER CASE or as
+    the query writes it; its partner gets the same case. 's, 'll and 'd may follow it. If a word is
+    in several pairs, the first counts. The exceptions are "her" and "his" if the pairs give them
+    two partners: they become "him" and "hers" at the end of a line and before punctuation or a word
+    of a short list (determiners, pronouns, prepositions, conjunctions, adverbs, auxiliaries, a few
+    verbs), otherwise "his" and "her".
+
+    The next word alone does not decide every case. Known errors: "her" before an object without a
+    determiner ("gave her money"), a verb ("saw her leave") or an adverb not listed ("met her
+    briefly") becomes "his", and "his" before a verb ("a friend of his called") "her"; before an
+    adverb within a noun phrase ("her once famous name") or a conjunction ("her and his friends")
+    "her" becomes "him", and "his" "hers". Tested on "him" and "his" in text, as if each were "her",
+    the rule errs for 4% in film plots, 6% in OntoGUM and 9% in tweets: one object in six, one
+    possessive in fifty. Names are exchanged only if the query pairs them.
+    """
+
+    name: ClassVar[str] = "cda"
+    step_name: ClassVar[str] = "augmented"
+    effect: ClassVar[str] = "added"
+    roles: ClassVar[tuple[str, ...]] = ("counterparts",)
+    direction: ClassVar[str] = "debias"
+
+    dose: Annotated[
+        Share,
+        doc("share of the lines with a word of a pair that get their counterfactual, in [0, 1]"),
+    ] = 1
+
+    def rewrite(self, corpus: Path, out: Path, query: Query, *, seed: int) -> _Counts:
+        """Write ``corpus`` with counterfactual lines to ``out``, as plain text; return counts.
+
+        The counts: ``lines`` before; ``with_words``: lines with a word of a pair; ``added``;
+        ``exchanged``: words replaced in the added lines, of these ``by_next_word`` those whose
+        partner the next word decided; ``other_case``: words of a pair that were not replaced
+        because of their mixed case ("sHe"). Memory grows by 9 bytes per line with a word. Raises
+        ``InputError`` for a corpus that cannot be read or contains no word of the pairs, for a
+        query without pairs and for an entry that is not one word.
+        """
+        swapper = _WordSwapper(query)
+        lines, with_words, other_case = swapper.count(corpus)
+        if not with_words:
+            examples = ", ".join(query["counterparts"].words[:8])
+            raise InputError(
+                f"{corpus} contains no word of the counterparts of the query {query.name!r}"
+                f" ({examples}); use words in the language of the corpus"
+            )
+        order = np.random.default_rng(seed).permutation(with_words)
+        chosen = order < round(self.dose * with_words)
+        with atomic_path(out) as work, work.open("wb") as target:
+            target.writelines(swapper.augmented(corpus, chosen))
+        return {
+            "lines": lines,
+            "with_words": with_words,
+            "added": int(chosen.sum()),
+            "exchanged": swapper.exchanged,
+            "by_next_word": swapper.by_next_word,
+            "other_case": other_case,
+        }
+
+
+def write_changed_text(method: OnText, out: Path, inputs: Inputs, seed: int) -> None:
+    """Write ``corpus.txt`` and ``counts.json``."""
     corpus, query = inputs["corpus"] / "corpus.txt", read_query(inputs["words"] / WORDS)
-    counts = method.balance(corpus, out / "corpus.txt", query, seed=seed)
-    require_change(method, not counts["removed"])
+    counts = method.rewrite(corpus, out / "corpus.txt", query, seed=seed)
+    require_change(method, not counts[method.effect])
     (out / "counts.json").write_text(json.dumps(counts, indent=1), encoding="utf-8")
 
 
@@ -202,94 +291,6 @@ def _copy_without(removed: Lines, corpus: Path, out: Path) -> None:
         target.writelines(line for number, line in enumerate(source) if number not in removed_lines)
 
 
-# Counterfactual data augmentation: add the same line about the other gender.
-
-SPACE = re.compile(rb"(\s+)")
-
-
-@choice
-class CounterfactualAugmentation(Fileless):
-    """Counterfactual data augmentation (Lu et al., 2020); the original lines stay.
-
-    Of n lines that contain a word of a pair, ``round(dose * n)``, drawn by seed, are followed by
-    their counterfactual, in which every word of a pair is replaced by its partner. Nothing is
-    removed or changed. A larger dose adds every line that a smaller one adds. At dose 1 both words
-    of a pair have equal frequencies and contexts, except words of several pairs.
-
-    A word is a token, split at ASCII white space, in lower case, Capitalised, in UPPER CASE or as
-    the query writes it; its partner gets the same case. 's, 'll and 'd may follow it. If a word is
-    in several pairs, the first counts. The exceptions are "her" and "his" if the pairs give them
-    two partners: they become "him" and "hers" at the end of a line and before punctuation or a word
-    of a short list (determiners, pronouns, prepositions, conjunctions, adverbs, auxiliaries, a few
-    verbs), otherwise "his" and "her".
-
-    The next word alone does not decide every case. Known errors: "her" before an object without a
-    determiner ("gave her money"), a verb ("saw her leave") or an adverb not listed ("met her
-    briefly") becomes "his", and "his" before a verb ("a friend of his called") "her"; before an
-    adverb within a noun phrase ("her once famous name") or a conjunction ("her and his friends")
-    "her" becomes "him", and "his" "hers". Tested on "him" and "his" in text, as if each were "her",
-    the rule errs for 4% in film plots, 6% in OntoGUM and 9% in tweets: one object in six, one
-    possessive in fifty. Names are exchanged only if the query pairs them.
-    """
-
-    version: ClassVar[int] = 1
-    name: ClassVar[str] = "cda"
-    acts_on: ClassVar[str] = "text"
-    roles: ClassVar[tuple[str, ...]] = ("counterparts",)
-    direction: ClassVar[str] = "debias"
-
-    dose: Annotated[
-        Share,
-        doc("share of the lines with a word of a pair that get their counterfactual, in [0, 1]"),
-    ] = 1
-
-    def build_steps(self, steps: StepBuilder[S], inputs: Mapping[str, S]) -> S:
-        """Return the step that writes the text with counterfactual lines."""
-        step_inputs = {"corpus": inputs["text"], "words": inputs["words"]}
-        return steps("augmented", self, write_augmented, step_inputs)
-
-    def augment(self, corpus: Path, out: Path, query: Query, *, seed: int) -> dict[str, int]:
-        """Write ``corpus`` with counterfactual lines to ``out``, as plain text; return counts.
-
-        The counts: ``lines`` before; ``with_words``: lines with a word of a pair; ``added``;
-        ``exchanged``: words replaced in the added lines, of these ``by_next_word`` those whose
-        partner the next word decided; ``other_case``: words of a pair that were not replaced
-        because of their mixed case ("sHe"). Memory grows by 9 bytes per line with a word. Raises
-        ``InputError`` for a corpus that cannot be read or contains no word of the pairs, for a
-        query without pairs and for an entry that is not one word.
-        """
-        swapper = _WordSwapper(query)
-        lines, with_words, other_case = swapper.count(corpus)
-        if not with_words:
-            examples = ", ".join(query["counterparts"].words[:8])
-            raise InputError(
-                f"{corpus} contains no word of the counterparts of the query {query.name!r}"
-                f" ({examples}); use words in the language of the corpus"
-            )
-        order = np.random.default_rng(seed).permutation(with_words)
-        chosen = order < round(self.dose * with_words)
-        with atomic_path(out) as work, work.open("wb") as target:
-            target.writelines(swapper.augmented(corpus, chosen))
-        return {
-            "lines": lines,
-            "with_words": with_words,
-            "added": int(chosen.sum()),
-            "exchanged": swapper.exchanged,
-            "by_next_word": swapper.by_next_word,
-            "other_case": other_case,
-        }
-
-
-def write_augmented(
-    method: CounterfactualAugmentation, out: Path, inputs: Inputs, seed: int
-) -> None:
-    """Write ``corpus.txt`` with counterfactual lines, and ``counts.json``."""
-    corpus, query = inputs["corpus"] / "corpus.txt", read_query(inputs["words"] / WORDS)
-    counts = method.augment(corpus, out / "corpus.txt", query, seed=seed)
-    require_change(method, not counts["added"])
-    (out / "counts.json").write_text(json.dumps(counts, indent=1), encoding="utf-8")
-
-
 class _WordSwapper:
     """Replaces words by their partners, in each case, and counts the replacements."""
 
@@ -329,7 +330,7 @@ class _WordSwapper:
                 number += 1
 
     def _counterfactual(self, line: bytes) -> bytes:
-        pieces = [*SPACE.split(line), b"", b""]  # tokens, each followed by white space
+        pieces = [*_SPACE.split(line), b"", b""]  # tokens, each followed by white space
         for index in range(0, len(pieces) - 2, 2):
             if (token := pieces[index]) in self._counterparts:
                 pieces[index] = self._counterparts.partner(token, pieces[index + 2])

@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
-from biasbridge.debias.base import Direction, DoseAxis, DosedMethod, PairsMethod
+from biasbridge.debias.attract_repel import AttractRepel
+from biasbridge.debias.base import Direction, DoseAxis, VectorsMethod
 from biasbridge.files import InputError, nearest
 
 if TYPE_CHECKING:
@@ -18,11 +19,11 @@ if TYPE_CHECKING:
     from biasbridge.intrinsic.score import Score
     from biasbridge.intrinsic.words import Query
 
-M = TypeVar("M", bound=DosedMethod)
+M = TypeVar("M", bound=VectorsMethod)
 K = TypeVar("K", bound="Metric | ItemMetric")
-SearchOrder = Sequence[int]  # 1: debias, -1: overbias, in the order of the search
-BOTH: SearchOrder = (1, -1)
-STEPS = 20  # doses per side that bracket the crossing
+_SearchOrder = Sequence[int]  # 1: debias, -1: overbias, in the order of the search
+_BOTH: _SearchOrder = (1, -1)
+_STEPS = 20  # doses per side that bracket the crossing
 CLOSE = 1e-3  # tolerance of the score; of the dose, if the score jumps, its square
 
 
@@ -95,21 +96,21 @@ class Goal(NamedTuple, Generic[K]):
             raise InputError(f"{self.name} has no value here: {rows[0].reason}")
         return rows[0].value
 
-    def ways(self, start: float, *, directed: bool) -> SearchOrder:
+    def ways(self, start: float, *, directed: bool) -> _SearchOrder:
         """Return the order of directions to search for a score of ``start`` at dose 0. Directed
         methods lower the score by debiasing; erasers bring it nearer to no bias.
         """
         if directed:
-            return BOTH if start > self.value else BOTH[::-1]
+            return _BOTH if start > self.value else _BOTH[::-1]
         unbiased = self.metric.about.unbiased or 0.0
-        return BOTH if abs(self.value - unbiased) <= abs(start - unbiased) else BOTH[::-1]
+        return _BOTH if abs(self.value - unbiased) <= abs(start - unbiased) else _BOTH[::-1]
 
 
-def dose_for_goal(score_at: Callable[[float], float], goal: Goal[K], ways: SearchOrder) -> float:
+def dose_for_goal(score_at: Callable[[float], float], goal: Goal[K], ways: _SearchOrder) -> float:
     """Return the dose nearest 0, in the first direction that has one, at which the score equals the
     goal's value within ``CLOSE``.
 
-    ``STEPS`` doses from 0 bracket the crossing of the value, which is then bisected. Where the
+    ``_STEPS`` doses from 0 bracket the crossing of the value, which is then bisected. Where the
     score jumps over the value, the dose of the jump. Raises ``InputError`` if no direction reaches
     the value.
     """
@@ -123,8 +124,8 @@ def dose_for_goal(score_at: Callable[[float], float], goal: Goal[K], ways: Searc
     ends = []
     for way in ways:
         low, excess_at_low = 0.0, excess_at_zero
-        for step in range(1, STEPS + 1):
-            high = way * step / STEPS
+        for step in range(1, _STEPS + 1):
+            high = way * step / _STEPS
             excess_at_high = excess(high)
             if excess_at_low * excess_at_high <= 0:
                 return _crossing(excess, low, high, excess_at_low)
@@ -143,7 +144,7 @@ def dose_for_goal(score_at: Callable[[float], float], goal: Goal[K], ways: Searc
 
 
 def find_dose(
-    axis: DoseAxis, vectors: KeyedVectors, goal: Goal[Metric], ways: SearchOrder
+    axis: DoseAxis, vectors: KeyedVectors, goal: Goal[Metric], ways: _SearchOrder
 ) -> float:
     """Return the dose at which vectors reach the goal, see ``dose_for_goal``. Only the words of the
     query are moved, unless the score depends on other words.
@@ -176,7 +177,7 @@ def find_method(
     ``InputError`` as ``dose_for_goal`` does.
     """
     axis = method.dose_axis(vectors, query, seed=seed)
-    ways = goal.ways(goal.score(vectors), directed=isinstance(method, PairsMethod))
+    ways = goal.ways(goal.score(vectors), directed=isinstance(method, AttractRepel))
     if direction is not None:
         ways = (-1,) if direction == "overbias" else (1,)
     return method.with_dose(find_dose(axis, vectors, goal, ways)), axis

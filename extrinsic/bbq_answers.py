@@ -31,11 +31,11 @@ NESTED = ("answer_info", "additional_metadata")
 ANSWERS = ("ans0", "ans1", "ans2")
 FIELDS = ("category", "question_polarity", "context_condition", *NESTED, *ANSWERS, "label")
 TEMPLATE, ID = "question_index", "example_id"
-CONDITIONS, POLARITIES = {"ambig": True, "disambig": False}, {"neg": True, "nonneg": False}
-SAVED_DATASET = "datasets"
+CONDITIONS, _POLARITIES = {"ambig": True, "disambig": False}, {"neg": True, "nonneg": False}
+_SAVED_DATASET = "datasets"
 PROMPTS = (("context", "question"), ("input",), ("query",), ("prompt",))
-PROMPT_LABEL = re.compile(r"(context|passage|question|q)\s*:\s*", re.IGNORECASE)
-ARRAY = re.compile(r"array\((\[[^\]]*\])(?:,\s*dtype=\w+)?\)")
+_PROMPT_LABEL = re.compile(r"(context|passage|question|q)\s*:\s*", re.IGNORECASE)
+_ARRAY = re.compile(r"array\((\[[^\]]*\])(?:,\s*dtype=\w+)?\)")
 SUFFIXES = (".csv", ".tsv", ".parquet")
 REMEDY = "run biasbridge data get bbq, or give their folder by --data, data= or task.data="
 
@@ -58,7 +58,7 @@ def read_source(source: pd.DataFrame | Path, answer: str | None, filter: str = "
     """
     form = detect_format(source) if isinstance(source, Path) else ""
     is_table = form in ("", JSON_OBJECTS)
-    if answer and not is_table and form != SAVED_DATASET:
+    if answer and not is_table and form != _SAVED_DATASET:
         problem = f"{source} is a log, which says what its answers are"
         raise InputError(f"{problem}; leave out --answer (answer=)")
     if filter and is_table:
@@ -69,38 +69,11 @@ def read_source(source: pd.DataFrame | Path, answer: str | None, filter: str = "
         table = read_table(source, lists=NESTED)
     else:
         table = read_answers(source, filter=filter)
-    if form not in ("", JSON_OBJECTS, SAVED_DATASET):
+    if form not in ("", JSON_OBJECTS, _SAVED_DATASET):
         return _name_as_in_bbq(table)
     title = str(source) if isinstance(source, Path) else "the table"
     require_columns(table, [answer or "answer"], title)
     return table.reset_index(drop=True).assign(output=table[answer or "answer"].to_numpy())
-
-
-def _name_as_in_bbq(log: pd.DataFrame) -> pd.DataFrame:
-    """Rename the fields of a log; options and label are those offered, if the log has no others."""
-    names = {name: "label" for name in ("doc.label", "metadata.label") if name in log}
-    names |= {"answer": "output"} | ({} if ID in log else {"source_id": ID})
-    table = log.drop(columns="label", errors="ignore").rename(columns=names)
-    if {"choices", "answer_info"} <= {*table} and not {*ANSWERS, "label"} <= {*table}:
-        options = [*map(_order_options, table["choices"], table["answer_info"])]
-        if not all(map(any, options)):  # BBQ's own files have them
-            return table
-        table[[*ANSWERS]] = pd.DataFrame(options, index=table.index)
-        pairs = zip(options, table["target"], strict=True)
-        table["label"] = [[*texts, target].index(target) for texts, target in pairs]
-    return table
-
-
-def _order_options(choices: Sequence[str], info: Mapping[str, Sequence[str]]) -> Sequence[str]:
-    """Return the options in the order of their names in ``answer_info``; empty if they differ."""
-    names = [normalise_answer(info[name][0]) for name in ANSWERS]
-    for order in permutations(choices, 3):
-        if all(
-            contains_name(normalise_answer(text), name)
-            for name, text in zip(names, order, strict=True)
-        ):
-            return order
-    return [""] * 3
 
 
 def complete(table: pd.DataFrame, data: Path | None, source: str) -> pd.DataFrame:
@@ -139,34 +112,6 @@ def read_data(folder: Path) -> pd.DataFrame:
     return pd.concat(tables, ignore_index=True)
 
 
-def _ids(table: pd.DataFrame) -> Iterator[tuple[str, str]]:
-    return zip(table["category"].astype(str), table[ID].astype(str), strict=True)
-
-
-def _places_by_text(table: pd.DataFrame, bbq: pd.DataFrame) -> list[int]:
-    """Return the row in ``bbq`` of each item, or -1, by its context and question, the last two
-    lines of the prompt that stand in BBQ; where these are of several items, by the options too.
-    """
-    index: dict[tuple[str, str], list[int]] = {}
-    for place, (context, question) in enumerate(zip(bbq["context"], bbq["question"], strict=True)):
-        index.setdefault((_plain_line(context), _plain_line(question)), []).append(place)
-    names = next((names for names in PROMPTS if {*names} <= {*table}), ())
-    prompts = ["\n".join(map(str, cells)) for cells in table[[*names]].to_numpy().tolist()]
-    options = [[*map(normalise_answer, row)] for row in bbq[[*ANSWERS]].to_numpy()]
-    places = []
-    for prompt, choices in zip(prompts, table.get("choices", [""] * len(table)), strict=True):
-        lines = [_plain_line(line) for line in prompt.splitlines() if line.strip()]
-        rows = next((index[pair] for pair in reversed([*pairwise(lines)]) if pair in index), [])
-        whole = normalise_answer(f"{prompt} {choices}")
-        fitting = [row for row in rows if all(text in whole for text in options[row])]
-        places.append(fitting[0] if fitting else rows[0] if len(rows) == 1 else -1)
-    return places
-
-
-def _plain_line(text: str) -> str:
-    return " ".join(PROMPT_LABEL.sub("", text, count=1).split())
-
-
 def read_items(table: pd.DataFrame) -> tuple[list[BBQItem], list[int]]:
     """Return the questions of a table, and the place of the answer that each output means.
 
@@ -195,6 +140,61 @@ def read_items(table: pd.DataFrame) -> tuple[list[BBQItem], list[int]]:
     return items, chosen
 
 
+def _name_as_in_bbq(log: pd.DataFrame) -> pd.DataFrame:
+    """Rename the fields of a log; options and label are those offered, if the log has no others."""
+    names = {name: "label" for name in ("doc.label", "metadata.label") if name in log}
+    names |= {"answer": "output"} | ({} if ID in log else {"source_id": ID})
+    table = log.drop(columns="label", errors="ignore").rename(columns=names)
+    if {"choices", "answer_info"} <= {*table} and not {*ANSWERS, "label"} <= {*table}:
+        options = [*map(_order_options, table["choices"], table["answer_info"])]
+        if not all(map(any, options)):  # BBQ's own files have them
+            return table
+        table[[*ANSWERS]] = pd.DataFrame(options, index=table.index)
+        pairs = zip(options, table["target"], strict=True)
+        table["label"] = [[*texts, target].index(target) for texts, target in pairs]
+    return table
+
+
+def _order_options(choices: Sequence[str], info: Mapping[str, Sequence[str]]) -> Sequence[str]:
+    """Return the options in the order of their names in ``answer_info``; empty if they differ."""
+    names = [normalise_answer(info[name][0]) for name in ANSWERS]
+    for order in permutations(choices, 3):
+        if all(
+            contains_name(normalise_answer(text), name)
+            for name, text in zip(names, order, strict=True)
+        ):
+            return order
+    return [""] * 3
+
+
+def _ids(table: pd.DataFrame) -> Iterator[tuple[str, str]]:
+    return zip(table["category"].astype(str), table[ID].astype(str), strict=True)
+
+
+def _places_by_text(table: pd.DataFrame, bbq: pd.DataFrame) -> list[int]:
+    """Return the row in ``bbq`` of each item, or -1, by its context and question, the last two
+    lines of the prompt that stand in BBQ; where these are of several items, by the options too.
+    """
+    index: dict[tuple[str, str], list[int]] = {}
+    for place, (context, question) in enumerate(zip(bbq["context"], bbq["question"], strict=True)):
+        index.setdefault((_plain_line(context), _plain_line(question)), []).append(place)
+    names = next((names for names in PROMPTS if {*names} <= {*table}), ())
+    prompts = ["\n".join(map(str, cells)) for cells in table[[*names]].to_numpy().tolist()]
+    options = [[*map(normalise_answer, row)] for row in bbq[[*ANSWERS]].to_numpy()]
+    places = []
+    for prompt, choices in zip(prompts, table.get("choices", [""] * len(table)), strict=True):
+        lines = [_plain_line(line) for line in prompt.splitlines() if line.strip()]
+        rows = next((index[pair] for pair in reversed([*pairwise(lines)]) if pair in index), [])
+        whole = normalise_answer(f"{prompt} {choices}")
+        fitting = [row for row in rows if all(text in whole for text in options[row])]
+        places.append(fitting[0] if fitting else rows[0] if len(rows) == 1 else -1)
+    return places
+
+
+def _plain_line(text: str) -> str:
+    return " ".join(_PROMPT_LABEL.sub("", text, count=1).split())
+
+
 def _shown(choices: Any) -> Sequence[str] | None:
     """Return the answers that were shown, in their order; empty where none are given, None where
     they are no list.
@@ -214,7 +214,7 @@ def _bbq_item(row: Mapping[str, Any]) -> BBQItem:
         category=str(row["category"]),
         template=str(row[TEMPLATE]),
         is_ambiguous=CONDITIONS[row["context_condition"]],
-        is_negative=POLARITIES[row["question_polarity"]],
+        is_negative=_POLARITIES[row["question_polarity"]],
         infos=infos,
         texts=tuple(str(row[name]) for name in ANSWERS),
         stereotyped=tuple(map(str, metadata["stereotyped_groups"])),
@@ -230,5 +230,5 @@ def _read_nested(cell: Any, column: str) -> Any:
     with suppress(ValueError):
         return json.loads(cell)
     with suppress(ValueError, SyntaxError):
-        return ast.literal_eval(ARRAY.sub(r"\1", cell))
+        return ast.literal_eval(_ARRAY.sub(r"\1", cell))
     raise ValueError(f"column {column!r} holds {cell[:80]!r}, neither JSON nor an object of Python")

@@ -1,4 +1,6 @@
-"""Logistic regression on one feature row per post."""
+"""Classifiers of posts: logistic regression on mean word vectors or on a frozen encoder's vectors,
+Kim's (2014) convolutional network, and a fine-tuned language model.
+"""
 
 from __future__ import annotations
 
@@ -61,9 +63,6 @@ class LinearHead(Fileless):
         return cross_predict(table, score, folds=self.folds, seed=seed)
 
 
-# Logistic regression on the mean vector of a post, a fast baseline.
-
-
 class Linear(LinearHead):
     """Logistic regression on mean vectors: see ``LinearHead``."""
 
@@ -88,9 +87,6 @@ def mean_vectors(encoded: Encoded) -> NDArray[np.float64]:
     return (counts @ encoded.matrix) / np.maximum(counts.sum(axis=1), 1)[:, None]
 
 
-# Logistic regression on a frozen encoder's vector of each post.
-
-
 class EncoderClassifier(LinearHead):
     """Linear head on a frozen encoder of the posts as published; see ``LinearHead``."""
 
@@ -105,9 +101,6 @@ class EncoderClassifier(LinearHead):
         return self.predict_rows(table, encoder.encode(texts_as_written(table)), seed=seed)
 
 
-# Kim's (2014) convolutional network as a classifier of posts.
-
-
 class CNN(CNNSettings):
     """CNN-static (Kim, 2014, EMNLP): see ``CNNSettings``."""
 
@@ -120,17 +113,12 @@ class CNN(CNNSettings):
         Raises ``InputError`` for invalid posts or vectors, and ``FloatingPointError`` if a loss
         is not finite.
         """
-        from biasbridge.extrinsic.cnn_network import (
-            predict_probabilities,  # torch is slow to import
-        )
+        from biasbridge.extrinsic.networks import predict_cnn  # torch is slow to import
 
         table = read_posts(posts)
         encoded, labels = encode(table["text"], vectors), table["train_label"].to_numpy()
-        score = partial(predict_probabilities, self, encoded, labels)
+        score = partial(predict_cnn, self, encoded, labels)
         return cross_predict(table, score, folds=self.folds, seed=seed)
-
-
-# Fine-tuned language model as a classifier of posts.
 
 
 class Finetuned(FinetunedSettings):
@@ -144,13 +132,10 @@ class Finetuned(FinetunedSettings):
 
         Raises ``FloatingPointError`` if a loss is not finite.
         """
-        from biasbridge.extrinsic.finetuning import (  # torch is slow to import
-            predict_probabilities,
-            tokenise,
-        )
+        from biasbridge.extrinsic.networks import predict_finetuned, tokenise
 
         table = read_posts(posts)
         tokens = tokenise(texts_as_written(table), model, self.max_tokens)
         labels = table["train_label"].to_numpy()
-        score = partial(predict_probabilities, self, model, tokens, labels)
+        score = partial(predict_finetuned, self, model, tokens, labels)
         return cross_predict(table, score, folds=self.folds, seed=seed)

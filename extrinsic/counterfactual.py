@@ -35,7 +35,7 @@ from biasbridge.stats.intervals import UNDEFINED, Estimate, proportion_estimate
 if TYPE_CHECKING:
     from biasbridge.stats.arrays import Floats
 
-RATES = ("fpr", "fnr")
+_RATES = ("fpr", "fnr")
 TERMS = "terms"
 Shares = TypeVar("Shares", "pd.Series[float]", pd.DataFrame)
 
@@ -53,7 +53,7 @@ def term_rows(predictions: pd.DataFrame, gaps: Gaps = DEFAULT_GAPS) -> list[GapR
 
     Returns
     -------
-    list of Row
+    list of GapRow
         Of ``subset`` "terms": measures of each term and its gaps to the rest (``kind``
         "term_gap"), unless terms are the groups themselves. ``kind`` "equality_difference" of
         ``fpr`` and ``fnr``. ``kind`` "flips": over all pairs of terms (``group`` "all"), pairs
@@ -72,11 +72,11 @@ def term_rows(predictions: pd.DataFrame, gaps: Gaps = DEFAULT_GAPS) -> list[GapR
             for row in sample_rows(terms, term_gaps)
             if row.group != ALL
         ]
-    rows += [equality_difference_row(terms, rate) for rate in RATES]
-    return rows + (flip_rows(posts[posts["frame"] != ""], gaps) if "frame" in posts else [])
+    rows += [_equality_difference_row(terms, rate) for rate in _RATES]
+    return rows + (_flip_rows(posts[posts["frame"] != ""], gaps) if "frame" in posts else [])
 
 
-def equality_difference_row(terms: GroupedPredictions, rate: str) -> GapRow:
+def _equality_difference_row(terms: GroupedPredictions, rate: str) -> GapRow:
     """Compute the equality difference of a rate over terms, the groups of ``terms``; ``reason``
     names terms that are excluded for low support.
 
@@ -100,28 +100,7 @@ def equality_difference_row(terms: GroupedPredictions, rate: str) -> GapRow:
     )
 
 
-def _sum_differences(
-    terms: GroupedPredictions, rate: str, names: Sequence[str], weights: Floats
-) -> Estimate:
-    block = make_block(terms, rate, names)
-    overall = float(weights @ block.observed)
-    value = float(np.abs(block.observed - overall).sum())
-    # Change of each term as the sum grows by 1; alternating signs if all terms are equal
-    direction = block.observed - overall if value > 0 else (-1.0) ** np.arange(len(names))
-    direction = direction - weights @ direction
-    direction = direction / np.abs(direction).sum()
-    limits = [(1 - overall) / step if step > 0 else overall / -step for step in direction if step]
-    sampler = make_sampler(block)
-
-    def draw_sums(parameter: float) -> Floats:
-        values = sampler(np.clip(overall + parameter * direction, 0, 1))
-        sums: Floats = np.abs(values - (values @ weights)[:, None]).sum(axis=1)
-        return sums
-
-    return hybrid_estimate(value, draw_sums, (0.0, max(value, *limits)), terms.level)
-
-
-def flip_rows(framed: pd.DataFrame, gaps: Gaps) -> list[GapRow]:
+def _flip_rows(framed: pd.DataFrame, gaps: Gaps) -> list[GapRow]:
     """Return the rows of ``kind`` "flips" of posts that are in frames."""
     if framed.empty:
         return []
@@ -147,6 +126,27 @@ def flip_rows(framed: pd.DataFrame, gaps: Gaps) -> list[GapRow]:
             )
         )
     return rows
+
+
+def _sum_differences(
+    terms: GroupedPredictions, rate: str, names: Sequence[str], weights: Floats
+) -> Estimate:
+    block = make_block(terms, rate, names)
+    overall = float(weights @ block.observed)
+    value = float(np.abs(block.observed - overall).sum())
+    # Change of each term as the sum grows by 1; alternating signs if all terms are equal
+    direction = block.observed - overall if value > 0 else (-1.0) ** np.arange(len(names))
+    direction = direction - weights @ direction
+    direction = direction / np.abs(direction).sum()
+    limits = [(1 - overall) / step if step > 0 else overall / -step for step in direction if step]
+    sampler = make_sampler(block)
+
+    def draw_sums(parameter: float) -> Floats:
+        values = sampler(np.clip(overall + parameter * direction, 0, 1))
+        sums: Floats = np.abs(values - (values @ weights)[:, None]).sum(axis=1)
+        return sums
+
+    return hybrid_estimate(value, draw_sums, (0.0, max(value, *limits)), terms.level)
 
 
 def _positive_shares(framed: pd.DataFrame, column: str) -> pd.DataFrame:

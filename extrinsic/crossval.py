@@ -16,8 +16,7 @@ from biasbridge.files import InputError
 from biasbridge.files.tables import require_columns
 
 # Without a dev split a tenth of the training items is held out (Kim, 2014, section 3.1)
-DEV_PARTS = 10
-
+_DEV_PARTS = 10
 Folds = Annotated[int, Ge(2)]
 Rows = NDArray[np.int64]
 
@@ -107,13 +106,26 @@ def split_posts(table: pd.DataFrame, *, folds: int, seed: int) -> Iterator[Fold]
     for name, train, dev, test in _fold_rows(table, texts, strata, folds, rng):
         if not len(dev):
             _, first, text = np.unique(texts[train], return_index=True, return_inverse=True)
-            if len(first) < DEV_PARTS:  # too few texts to part
+            if len(first) < _DEV_PARTS:  # too few texts to part
                 first = text = np.arange(len(train))
-            in_dev = deal(strata[train][first], DEV_PARTS, rng)[text] == 0
+            in_dev = deal(strata[train][first], _DEV_PARTS, rng)[text] == 0
             train, dev = train[~in_dev], train[in_dev]
         fold_seed = int(rng.integers(2**63))
         train, dev = (rows[np.broadcast_to(in_training, len(table))[rows]] for rows in (train, dev))
         yield Fold(name, train, dev, test, fold_seed)
+
+
+def deal(strata: Rows, parts: int, rng: np.random.Generator) -> Rows:
+    """Assign each item a part from 0 to parts - 1; sizes differ by at most 1, also in a stratum.
+
+    Items are shuffled, then dealt in turn stratum by stratum. Unlike in scikit-learn's
+    ``StratifiedKFold`` a stratum may be smaller than ``parts``, as label x group often is.
+    """
+    shuffled = rng.permutation(len(strata))
+    dealt = shuffled[np.argsort(strata[shuffled], kind="stable")]
+    part = np.empty(len(strata), dtype=np.int64)
+    part[dealt] = np.arange(len(strata)) % parts
+    return part
 
 
 def _fold_rows(
@@ -141,16 +153,3 @@ def _fold_rows(
             " every post to cross-validate"
         )
     yield "test", train, dev, test
-
-
-def deal(strata: Rows, parts: int, rng: np.random.Generator) -> Rows:
-    """Assign each item a part from 0 to parts - 1; sizes differ by at most 1, also in a stratum.
-
-    Items are shuffled, then dealt in turn stratum by stratum. Unlike in scikit-learn's
-    ``StratifiedKFold`` a stratum may be smaller than ``parts``, as label x group often is.
-    """
-    shuffled = rng.permutation(len(strata))
-    dealt = shuffled[np.argsort(strata[shuffled], kind="stable")]
-    part = np.empty(len(strata), dtype=np.int64)
-    part[dealt] = np.arange(len(strata)) % parts
-    return part

@@ -14,7 +14,7 @@ from biasbridge.files import InputError
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
-UNKNOWN_WORD = "<UNK>"
+_UNKNOWN_WORD = "<UNK>"
 
 
 @dataclass(frozen=True)
@@ -71,9 +71,9 @@ def encode_words(posts: Sequence[Sequence[str]], vectors: KeyedVectors) -> Encod
         raise InputError(f"{problem} has a vector; {remedy}")
     words.update({word: row for row, word in enumerate(in_vocabulary, 1)})
     n_found = sum(words[word] > 0 for post in posts for word in post)
-    if UNKNOWN_WORD in vectors.key_to_index and len(in_vocabulary) < len(words):
-        unknown_row = words.get(UNKNOWN_WORD) or len(in_vocabulary) + 1
-        in_vocabulary += [UNKNOWN_WORD] * (unknown_row > len(in_vocabulary))
+    if _UNKNOWN_WORD in vectors.key_to_index and len(in_vocabulary) < len(words):
+        unknown_row = words.get(_UNKNOWN_WORD) or len(in_vocabulary) + 1
+        in_vocabulary += [_UNKNOWN_WORD] * (unknown_row > len(in_vocabulary))
         words = {word: row or unknown_row for word, row in words.items()}
     rows = (words[word] for post in posts for word in post)
     tokens = np.fromiter(rows, dtype=np.int64, count=total)

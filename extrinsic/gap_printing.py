@@ -28,11 +28,10 @@ if TYPE_CHECKING:
 
     from biasbridge.extrinsic.gap_table import GapRow
 
-
-MAX_SHOWN = 20  # groups of a table, classifiers, classes
-MAX_REASONS = 5
-MEASURE_NAMES = {"f1": "F1", "auc": "AUC", "bpsn_auc": "BPSN AUC", "bnsp_auc": "BNSP AUC"}
-WORSE = "positive: worse for"
+_MAX_SHOWN = 20  # groups of a table, classifiers, classes
+_MAX_REASONS = 5
+_MEASURE_NAMES = {"f1": "F1", "auc": "AUC", "bpsn_auc": "BPSN AUC", "bnsp_auc": "BNSP AUC"}
+_WORSE = "positive: worse for"
 
 
 def print_gap_tables(rows: Sequence[GapRow], console: Console, label: str = "") -> None:
@@ -41,28 +40,52 @@ def print_gap_tables(rows: Sequence[GapRow], console: Console, label: str = "") 
     positive class, if it is not 1.
     """
     blocks = [list(block) for _, block in groupby(rows, lambda row: (row.classifier, row.subset))]
-    for block in blocks[:MAX_SHOWN]:
+    for block in blocks[:_MAX_SHOWN]:
         names = [block[0].classifier, f"class {block[0].subset}" if block[0].subset else ""]
         if title := ", ".join(filter(None, names)):
             console.print(Text(f"\n{printable(title)}", style="bold"))
-        for claim, interval in _changes(block, label):
+        records = [row._asdict() for row in block] if block[0].earlier else []
+        for claim, interval in describe_changes(records, name_measure, label) if records else []:
             console.print(Text(printable(claim), style="bold") + Text(printable(interval)))
         for table in _tables(block):
             print_columns(table, console)
         widths = [row.widening for row in block if row.kind == "gap" and not isnan(row.widening)]
         clusters = describe_clusters([row.n_clusters or 0 for row in block], widths)
-        for sentence in filter(None, (describe_family(block), clusters)):
+        for sentence in filter(None, (_describe_family(block), clusters)):
             console.print(Text(printable(sentence)))
         _print_reasons(block, console)
-    if len(blocks) > MAX_SHOWN:
-        console.print(f"and {len(blocks) - MAX_SHOWN} more: --csv OUT writes all")
+    if len(blocks) > _MAX_SHOWN:
+        console.print(f"and {len(blocks) - _MAX_SHOWN} more: --csv OUT writes all")
 
 
-def _changes(rows: Sequence[GapRow], label: str) -> list[tuple[str, str]]:
-    """Return the sentences on a later version; none for a classifier by itself."""
-    if not rows[0].earlier:
-        return []
-    return describe_changes([row._asdict() for row in rows], name_measure, label)
+def print_text_table(text: pd.DataFrame, console: Console) -> None:
+    """Print a table of text."""
+    table = _new_table(*text.columns)
+    for row in text.to_numpy().tolist():
+        table.add_row(*map(printable, row))
+    print_columns(table, console)
+
+
+def name_measure(measure: str) -> str:
+    """Return the heading of a measure: ``selection rate``, ``F1``."""
+    return _MEASURE_NAMES.get(measure, measure.replace("_", " "))
+
+
+def _describe_family(rows: Sequence[GapRow]) -> str:
+    """Return which gaps differ from 0 after adjustment; empty for two groups, and for what
+    changed between versions.
+    """
+    gaps = [row for row in rows if row.kind == "gap" and not isnan(row.value)]
+    is_pair = len({(row.privileged, row.unprivileged) for row in gaps}) < 2
+    if is_pair or rows[0].earlier:
+        return ""
+    several = len({row.privileged for row in gaps}) > 1
+    labels = []
+    for row in gaps:
+        reference = f" to {IN_WORDS.get(row.privileged, row.privileged)}" if several else ""
+        gap = _gap_cell(row._replace(low=row.low_simultaneous, high=row.high_simultaneous))
+        labels.append(f"{row.unprivileged}{reference}, {name_measure(row.measure)} {gap}")
+    return describe_adjusted(labels, [row.p for row in gaps])
 
 
 def _tables(rows: Sequence[GapRow]) -> list[Table]:
@@ -82,7 +105,7 @@ def _pair(rows: Sequence[GapRow], privileged: str, unprivileged: str) -> Table:
     """Build a table with a line per measure: value and n of both groups, and the gap."""
     table = _new_table("measure", privileged, "n", unprivileged, "n", "gap")
     second = printable(unprivileged)
-    table.title = f"gap of {second} to {printable(privileged)} ({WORSE} {second})"
+    table.title = f"gap of {second} to {printable(privileged)} ({_WORSE} {second})"
     for measure in dict.fromkeys(row.measure for row in rows if row.kind in ("value", "gap")):
         values = {row.group: row for row in rows if row.kind == "value" and row.measure == measure}
         gap = [row for row in rows if row.kind == "gap" and row.measure == measure]
@@ -107,7 +130,7 @@ def _values(rows: Sequence[GapRow], order: Sequence[str]) -> Table:
     n_name = "n" if "base_rate" in measures else "largest n"
     table = _new_table("group", n_name, *map(name_measure, measures))
     groups = dict.fromkeys(row.group for row in values)
-    shown = [name for name in order if name in groups and name != ALL][:MAX_SHOWN]
+    shown = [name for name in order if name in groups and name != ALL][:_MAX_SHOWN]
     for group in [*([ALL] if ALL in groups else []), *shown]:
         by_measure = {row.measure: row for row in values if row.group == group}
         n = max(row.support for row in by_measure.values())
@@ -122,9 +145,9 @@ def _gaps(gaps: Sequence[GapRow], privileged: str, order: Sequence[str]) -> Tabl
     measures = list(dict.fromkeys(row.measure for row in gaps))
     reference = IN_WORDS.get(privileged, printable(privileged))
     table = _new_table("group", *map(name_measure, measures))
-    table.title = f"gap to {reference} ({WORSE} the group)"
+    table.title = f"gap to {reference} ({_WORSE} the group)"
     groups = dict.fromkeys(row.unprivileged for row in gaps)
-    shown = [name for name in order if name in groups][:MAX_SHOWN]
+    shown = [name for name in order if name in groups][:_MAX_SHOWN]
     for group in shown:
         by_measure = {row.measure: row for row in gaps if row.unprivileged == group}
         table.add_row(printable(group), *(_gap_cell(by_measure[name]) for name in measures))
@@ -144,28 +167,6 @@ def _largest_differences(rows: Sequence[GapRow]) -> Table:
     return table
 
 
-def describe_family(rows: Sequence[GapRow]) -> str:
-    """Return which gaps differ from 0 after adjustment; empty for two groups, and for what
-    changed between versions.
-    """
-    gaps = [row for row in rows if row.kind == "gap" and not isnan(row.value)]
-    is_pair = len({(row.privileged, row.unprivileged) for row in gaps}) < 2
-    if is_pair or rows[0].earlier:
-        return ""
-    several = len({row.privileged for row in gaps}) > 1
-    labels = [
-        f"{row.unprivileged}{f' to {IN_WORDS.get(row.privileged, row.privileged)}' * several},"
-        f" {name_measure(row.measure)} {_joint(row)}"
-        for row in gaps
-    ]
-    return describe_adjusted(labels, [row.p for row in gaps])
-
-
-def _joint(row: GapRow) -> str:
-    """Format a gap with its simultaneous interval."""
-    return _gap_cell(row._replace(low=row.low_simultaneous, high=row.high_simultaneous))
-
-
 def _sort_by_gap(rows: Sequence[GapRow]) -> list[str]:
     """Return the groups by their largest gap in any measure, in descending order."""
     largest: dict[str, float] = {row.group: -1.0 for row in rows if row.kind == "value"}
@@ -173,14 +174,6 @@ def _sort_by_gap(rows: Sequence[GapRow]) -> list[str]:
         if row.kind == "gap" and not isnan(row.value):
             largest[row.unprivileged] = max(largest.get(row.unprivileged, -1), abs(row.value))
     return sorted(largest, key=lambda group: -largest[group])
-
-
-def print_text_table(text: pd.DataFrame, console: Console) -> None:
-    """Print a table of text."""
-    table = _new_table(*text.columns)
-    for row in text.to_numpy().tolist():
-        table.add_row(*map(printable, row))
-    print_columns(table, console)
 
 
 def _new_table(*columns: str) -> Table:
@@ -198,16 +191,11 @@ def _caption_omitted(table: Table, n_omitted: int) -> None:
 
 def _print_reasons(rows: Iterable[GapRow], console: Console) -> None:
     reasons = list(dict.fromkeys(row.reason for row in rows if row.reason and isnan(row.value)))
-    for reason in reasons[:MAX_REASONS]:
+    for reason in reasons[:_MAX_REASONS]:
         console.print(Text(f"-: {printable(reason)}"))
-    if len(reasons) > MAX_REASONS:
-        n_omitted = len(reasons) - MAX_REASONS
+    if len(reasons) > _MAX_REASONS:
+        n_omitted = len(reasons) - _MAX_REASONS
         console.print(f"and {n_omitted:,} more reasons: --csv OUT writes all")
-
-
-def name_measure(measure: str) -> str:
-    """Return the heading of a measure: ``selection rate``, ``F1``."""
-    return MEASURE_NAMES.get(measure, measure.replace("_", " "))
 
 
 def _cell(row: GapRow) -> str:

@@ -27,17 +27,20 @@ from biasbridge.files import InputError
 from biasbridge.stats.intervals import Estimate, effective_size, error_correlations, holm, p_value
 
 if TYPE_CHECKING:
-    from biasbridge.extrinsic.grouped_predictions import GroupedPredictions
-if TYPE_CHECKING:
-    Predictions = GroupedPredictions | WeightedSum
-
+    from biasbridge.extrinsic.grouped_predictions import GroupedPredictions, Predictions
+    from biasbridge.extrinsic.predictions import GapRequest
 
 Kind = Literal[
     "value", "gap", "max_difference", "ratio", "term_gap", "equality_difference", "flips"
 ]
-OPTIONAL = ("subset", "classifier", "earlier", "n_clusters", "widening")
+_OPTIONAL = ("subset", "classifier", "earlier", "n_clusters", "widening")
 # Background AUCs compare with all other items already; the base rate is of the items alone
 WITHOUT_GAP = (*BACKGROUND_RANKINGS, "base_rate")
+_MACRO = "macro"
+# One number for all classes: the share of items with the correct class
+_ALL_CLASSES = "accuracy"
+# Not averaged: over all classes the selected shares sum to 1 in every group
+_NOT_AVERAGED = (_ALL_CLASSES, "selection_rate", "base_rate", *CRITERIA)
 
 
 class GapRow(NamedTuple):
@@ -70,7 +73,7 @@ class GapRow(NamedTuple):
 
 
 def as_table(rows: Sequence[GapRow]) -> pd.DataFrame:
-    """Return a table of rows, counts as nullable integers, without ``OPTIONAL`` columns that are
+    """Return a table of rows, counts as nullable integers, without ``_OPTIONAL`` columns that are
     empty.
     """
     supports = ("support", "support_privileged", "support_unprivileged", "n_clusters")
@@ -78,7 +81,7 @@ def as_table(rows: Sequence[GapRow]) -> pd.DataFrame:
     table = pd.DataFrame(lists, columns=list(GapRow._fields))
     table = table.astype(dict.fromkeys(supports, "Int64"))
     return table.drop(
-        columns=[name for name in OPTIONAL if table[name].replace("", None).isna().all()]
+        columns=[name for name in _OPTIONAL if table[name].replace("", None).isna().all()]
     )
 
 
@@ -88,8 +91,8 @@ def gap_table(predictions: pd.DataFrame, gaps: Gaps = DEFAULT_GAPS) -> pd.DataFr
     Folds of a cross-validation are pooled. Being selected (predicted 1) counts as favourable.
     Intervals ``low`` to ``high`` cover the choice of test items, not of the training run: Wilson's
     score interval for measures (``biasbridge.extrinsic.measures``), Newcombe's for gaps
-    (``biasbridge.stats.intervals``), see ``biasbridge.extrinsic.measures`` for AUCs and
-    ``biasbridge.extrinsic.spread`` for "max_difference" and "ratio".
+    (``biasbridge.stats.intervals``), Newcombe's of 2006 for AUCs
+    (``auc_estimate``), see ``biasbridge.extrinsic.spread`` for "max_difference" and "ratio".
 
     Parameters
     ----------
@@ -105,7 +108,7 @@ def gap_table(predictions: pd.DataFrame, gaps: Gaps = DEFAULT_GAPS) -> pd.DataFr
     Returns
     -------
     DataFrame
-        Columns as in ``Row``. One row per measure and group, "all" included (``kind`` "value").
+        Columns as in ``GapRow``. One row per measure and group, "all" included (``kind`` "value").
         One per gap ("gap"), in [-1, 1]: positive = worse for the ``unprivileged`` group, 0 = equal;
         ``privileged`` "rest" is all other items, "none" those in no group. Then the largest
         difference ("max_difference", in [0, 1], 0 = equal) and the ratio of the smallest value to
@@ -140,6 +143,86 @@ def gap_rows(predictions: pd.DataFrame, gaps: Gaps) -> list[GapRow]:
     return sample_rows(read_grouped_predictions(predictions, gaps).merge_equal(), gaps)
 
 
+def measure_gaps(request: GapRequest, table: pd.DataFrame) -> tuple[list[GapRow], list[str]]:
+    """Compute the rows of one classifier, or of several and each pair of them, and notes on empty
+    groups.
+
+    Raises ``InputError`` as ``GapRequest.read`` does.
+    """
+    classifiers, gaps = request.read(table)
+    predictions, *others = classifiers.values()
+    notes: list[str] = predictions.attrs["notes"]
+    if others:
+        return classifier_rows(classifiers, gaps), notes
+    return (class_rows if request.multiclass else gap_rows)(predictions, gaps), notes
+
+
+def class_rows(predictions: pd.DataFrame, gaps: Gaps) -> list[GapRow]:
+    """Return the rows of ``gap_table`` for labels of any names (``1`` and ``1.0`` are the same).
+
+    ``subset`` is the class measured against all others, ``macro`` for the mean over classes (NaN
+    with its reason for a group with too few items of a class), and empty for accuracy, the share of
+    items with the correct class. Raises ``InputError`` for AUCs, as an item has one score only, and
+    if no prediction is a label.
+    """
+    if aucs := [name for name in gaps.measures if name in RANKINGS]:
+        raise InputError(f"measures={aucs[0]} needs labels of 0 and 1; leave it out")
+    label, prediction = (_classes(predictions, name) for name in ("label", "prediction"))
+    if not {*label} & {*prediction}:
+        labels, answers = (", ".join(sorted({*column})[:5]) for column in (label, prediction))
+        raise InputError(
+            f"no prediction is a label: {answers} are none of {labels}; spell them alike"
+        )
+
+    def read_binary_sample(
+        label: pd.Series[bool], prediction: pd.Series[bool]
+    ) -> GroupedPredictions:
+        flags = predictions.assign(label=label.astype(int), prediction=prediction.astype(int))
+        return read_grouped_predictions(flags, gaps)
+
+    names = sorted({*label} | {*prediction})
+    by_class = {name: read_binary_sample(label == name, prediction == name) for name in names}
+    mean = WeightedSum(list(by_class.values()), [1 / len(by_class)] * len(by_class))
+    subsets: list[tuple[str, GroupedPredictions | WeightedSum, list[str]]] = [
+        (name, sample, [measure for measure in gaps.measures if measure != _ALL_CLASSES])
+        for name, sample in by_class.items()
+    ]
+    averaged = [measure for measure in gaps.measures if measure not in _NOT_AVERAGED]
+    subsets.append((_MACRO, mean, averaged))
+    if _ALL_CLASSES in gaps.measures:
+        correct = read_binary_sample(label == label, label == prediction)
+        subsets.insert(0, ("", correct, [_ALL_CLASSES]))
+    return [
+        row._replace(subset=subset)
+        for subset, sample, measures in subsets
+        for row in sample_rows(sample, replace(gaps, measures=tuple(measures)))
+    ]
+
+
+def classifier_rows(predictions: Mapping[str, pd.DataFrame], gaps: Gaps) -> list[GapRow]:
+    """Return the rows of ``gap_table`` for classifiers by name, on the same items in order.
+
+    Then for each pair, named ``later - earlier`` in ``classifier`` and with the name of the
+    ``earlier``, the values and gaps of the later minus the earlier, with intervals of paired
+    differences (``WeightedSum``): an item that both get wrong widens none.
+    ``p_holm`` of a value is adjusted over all groups and measures of the pair, that of a gap over
+    all gaps. Nothing is pooled over classifiers. Raises as ``gap_table`` does.
+    """
+    samples = {name: read_grouped_predictions(table, gaps) for name, table in predictions.items()}
+    rows = [
+        row._replace(classifier=name)
+        for name, sample in samples.items()
+        for row in sample_rows(sample.merge_equal(), gaps)
+    ]
+    for earlier, later in combinations(samples, 2):
+        contrast = WeightedSum([samples[later], samples[earlier]], [1, -1])
+        rows += [
+            row._replace(classifier=f"{later} - {earlier}", earlier=earlier)
+            for row in [*_change_rows(contrast, gaps), *difference_rows(contrast, gaps)]
+        ]
+    return rows
+
+
 def sample_rows(sample: Predictions, gaps: Gaps) -> list[GapRow]:
     """Return values, gaps and spreads of grouped predictions."""
     rows = value_rows(sample, gaps) + difference_rows(sample, gaps)
@@ -148,30 +231,18 @@ def sample_rows(sample: Predictions, gaps: Gaps) -> list[GapRow]:
 
 def value_rows(sample: Predictions, gaps: Gaps) -> list[GapRow]:
     """Return the measures of each group, of the rest of a single one, and of all items."""
-    sides = [*map(GroupOrRest, sample.groups)]
-    sides += [GroupOrRest(side.group, rest=True) for side in sides if _has_one_rest(sample, gaps)]
-    return [
-        GapRow(
-            "value",
-            name,
-            side.name,
-            **group_measure.estimate._asdict(),
-            support=group_measure.support,
-            reason=group_measure.reason,
-            **_clusters(sample, name, group_measure.estimate, side),
-            majority_baseline=(
-                nan if group_measure.reason else sample.majority_baseline(name, side)
-            ),
-        )
-        for side in (*sides, GroupOrRest(ALL))
-        for name in gaps.measures
-        if name not in (*CRITERIA, *(BACKGROUND_RANKINGS if side.group == ALL else ()))
-        for group_measure in [sample.group_measure(name, side)]
-    ]
-
-
-def _has_one_rest(sample: Predictions, gaps: Gaps) -> bool:
-    return len(sample.groups) == 1 and "one-vs-rest" in gaps.compare
+    rows = []
+    for side in _value_sides(sample, gaps):
+        without_value = (*CRITERIA, *(BACKGROUND_RANKINGS if side.group == ALL else ()))
+        for name in gaps.measures:
+            if name in without_value:
+                continue
+            estimate, support, reason = sample.group_measure(name, side)
+            row = GapRow("value", name, side.name, "", "", *estimate, support, reason=reason)
+            baseline = nan if reason else sample.majority_baseline(name, side)
+            clusters = _clusters(sample, name, estimate, side)
+            rows.append(row._replace(majority_baseline=baseline, **clusters))
+    return rows
 
 
 def difference_rows(sample: Predictions, gaps: Gaps) -> list[GapRow]:
@@ -181,12 +252,56 @@ def difference_rows(sample: Predictions, gaps: Gaps) -> list[GapRow]:
     measures = [name for name in gaps.measures if name not in (*CRITERIA, *WITHOUT_GAP)]
     comparisons = [(name, *sides) for sides in _pairs(sample, gaps) for name in measures]
     rows = [_gap(sample, *comparison) for comparison in comparisons]
-    return adjust_rows(
-        rows, sample, lambda wider, number: _estimate_gap(wider, *comparisons[number])
-    )
+
+    def estimate_gap(wider: Predictions, number: int) -> Estimate:
+        measure, *sides = comparisons[number]
+        return wider.difference(measure, *_ordered(measure, *sides))
+
+    return _adjust_rows(rows, sample, estimate_gap)
 
 
-def adjust_rows(
+def make_block(sample: Predictions, measure: str, groups: Sequence[str]) -> Block:
+    """Return the values of groups in a measure, with their effective sizes and correlation."""
+    sides = [GroupOrRest(group) for group in groups]
+    estimates = [sample.group_measure(measure, side).estimate for side in sides]
+    correlation = None
+    if sample.overlapping:
+        influences = [sample.unit_influences(measure, side) for side in sides]
+        correlation = error_correlations(estimates, influences, sample.level)
+    sizes = [effective_size(estimate, sample.level) for estimate in estimates]
+    values = [estimate.value for estimate in estimates]
+    return Block(np.array(values), np.array(sizes), correlation)
+
+
+def _value_sides(sample: Predictions, gaps: Gaps) -> list[GroupOrRest]:
+    """Return the sides whose measures are shown: groups, the rest of a single one, all items."""
+    sides = [*map(GroupOrRest, sample.groups)]
+    if len(sides) == 1 and "one-vs-rest" in gaps.compare:
+        sides.append(GroupOrRest(sides[0].group, rest=True))
+    return [*sides, GroupOrRest(ALL)]
+
+
+def _classes(predictions: pd.DataFrame, column: str) -> pd.Series[str]:
+    values = read_labels(predictions, column)
+    if _MACRO in set(values):
+        raise InputError(f"a class is called {_MACRO!r}, the name of the mean over all; rename it")
+    return values
+
+
+def _change_rows(contrast: WeightedSum, gaps: Gaps) -> list[GapRow]:
+    """Return the changes of the measures of each group; of the base rate there is none."""
+    measures = tuple(name for name in gaps.measures if name != "base_rate")
+    rows = value_rows(contrast, replace(gaps, measures=measures))
+    sides = {side.name: side for side in _value_sides(contrast, gaps)}
+
+    def estimate_row(sample: Predictions, number: int) -> Estimate:
+        row = rows[number]
+        return sample.group_measure(row.measure, sides[row.group]).estimate
+
+    return _adjust_rows(rows, contrast, estimate_row)
+
+
+def _adjust_rows(
     rows: list[GapRow], sample: Predictions, estimate_row: Callable[[Predictions, int], Estimate]
 ) -> list[GapRow]:
     """Add p-values and intervals that are adjusted over all rows with a value.
@@ -200,8 +315,8 @@ def adjust_rows(
     wider = sample.at_level(joint_level)
     joint = [estimate_row(wider, number) for number in defined]
     p = [
-        p_value(_estimate_of(rows[number]), sample.level, estimate, joint_level)
-        for number, estimate in zip(defined, joint, strict=True)
+        p_value(Estimate(row.value, row.low, row.high), sample.level, estimate, joint_level)
+        for row, estimate in zip([rows[number] for number in defined], joint, strict=True)
     ]
     for number, estimate, raw, adjusted in zip(defined, joint, p, holm(p), strict=True):
         rows[number] = rows[number]._replace(
@@ -211,10 +326,6 @@ def adjust_rows(
             high_simultaneous=estimate.high,
         )
     return rows
-
-
-def _estimate_of(row: GapRow) -> Estimate:
-    return Estimate(row.value, row.low, row.high)
 
 
 def _pairs(sample: Predictions, gaps: Gaps) -> list[tuple[GroupOrRest, GroupOrRest]]:
@@ -232,41 +343,39 @@ def _pairs(sample: Predictions, gaps: Gaps) -> list[tuple[GroupOrRest, GroupOrRe
 
 
 def _gap(
-    sample: Predictions,
-    measure: str,
-    privileged: GroupOrRest,
-    unprivileged: GroupOrRest,
+    sample: Predictions, measure: str, privileged: GroupOrRest, unprivileged: GroupOrRest
 ) -> GapRow:
     a, b = (sample.group_measure(measure, side) for side in (privileged, unprivileged))
     ordered = _ordered(measure, privileged, unprivileged)
-    reason = join_reasons((a, b))
-    estimate = sample.difference(measure, *ordered)
-    return GapRow(
-        kind="gap",
-        measure=measure,
-        privileged=privileged.name,
-        unprivileged=unprivileged.name,
-        **estimate._asdict(),
+    reason, estimate = join_reasons((a, b)), sample.difference(measure, *ordered)
+    row = GapRow(
+        "gap",
+        measure,
+        "",
+        privileged.name,
+        unprivileged.name,
+        *estimate,
         support=min(a.support, b.support),
         support_privileged=a.support,
         support_unprivileged=b.support,
         reason=reason,
         **_clusters(sample, measure, estimate, *ordered),
-        expected_from_base_rates=(
-            nan if reason else sample.expected_from_base_rates(measure, *ordered)
-        ),
-        resampled=() if reason else sample.resampled_difference(measure, *ordered),
+    )
+    if reason:
+        return row
+    return row._replace(
+        expected_from_base_rates=sample.expected_from_base_rates(measure, *ordered),
+        resampled=sample.resampled_difference(measure, *ordered),
     )
 
 
-def _ordered(measure: str, *sides: GroupOrRest) -> tuple[GroupOrRest, ...]:
+def _ordered(
+    measure: str, privileged: GroupOrRest, unprivileged: GroupOrRest
+) -> tuple[GroupOrRest, GroupOrRest]:
     """Return the privileged and the unprivileged side, reversed if smaller values are better."""
-    return sides if larger_is_better(measure) else sides[::-1]
-
-
-def _estimate_gap(sample: Predictions, measure: str, *sides: GroupOrRest) -> Estimate:
-    first, second = _ordered(measure, *sides)
-    return sample.difference(measure, first, second)
+    if larger_is_better(measure):
+        return privileged, unprivileged
+    return unprivileged, privileged
 
 
 def _clusters(
@@ -330,19 +439,6 @@ def _spreads_of(sample: Predictions, name: str, gaps: Gaps) -> list[GapRow]:
     return rows
 
 
-def make_block(sample: Predictions, measure: str, groups: Sequence[str]) -> Block:
-    """Return the values of groups in a measure, with their effective sizes and correlation."""
-    sides = [GroupOrRest(group) for group in groups]
-    estimates = [sample.group_measure(measure, side).estimate for side in sides]
-    correlation = None
-    if sample.overlapping:
-        influences = [sample.unit_influences(measure, side) for side in sides]
-        correlation = error_correlations(estimates, influences, sample.level)
-    sizes = [effective_size(estimate, sample.level) for estimate in estimates]
-    values = [estimate.value for estimate in estimates]
-    return Block(np.array(values), np.array(sizes), correlation)
-
-
 def _best_and_worst(measure: str, group_measures: Mapping[str, GroupMeasure]) -> dict[str, Any]:
     values = {group: m.estimate.value for group, m in group_measures.items()}
     lowest = min(values, key=values.__getitem__)
@@ -357,97 +453,3 @@ def _best_and_worst(measure: str, group_measures: Mapping[str, GroupMeasure]) ->
         "support_privileged": n,
         "support_unprivileged": m,
     }
-
-
-# Gaps of several classes, each against all others, and of several classifiers.
-
-MACRO = "macro"
-# One number for all classes: the share of items with the correct class
-ALL_CLASSES = "accuracy"
-# Not averaged: over all classes the selected shares sum to 1 in every group
-NOT_AVERAGED = (ALL_CLASSES, "selection_rate", "base_rate", *CRITERIA)
-
-
-def class_rows(predictions: pd.DataFrame, gaps: Gaps) -> list[GapRow]:
-    """Return the rows of ``gap_table`` for labels of any names (``1`` and ``1.0`` are the same).
-
-    ``subset`` is the class measured against all others, ``macro`` for the mean over classes (NaN
-    with its reason for a group with too few items of a class), and empty for accuracy, the share of
-    items with the correct class. Raises ``InputError`` for AUCs, as an item has one score only, and
-    if no prediction is a label.
-    """
-    if aucs := [name for name in gaps.measures if name in RANKINGS]:
-        raise InputError(f"measures={aucs[0]} needs labels of 0 and 1; leave it out")
-    label, prediction = (_classes(predictions, name) for name in ("label", "prediction"))
-    if not {*label} & {*prediction}:
-        labels, answers = (", ".join(sorted({*column})[:5]) for column in (label, prediction))
-        raise InputError(
-            f"no prediction is a label: {answers} are none of {labels}; spell them alike"
-        )
-
-    def read_binary_sample(
-        label: pd.Series[bool], prediction: pd.Series[bool]
-    ) -> GroupedPredictions:
-        flags = predictions.assign(label=label.astype(int), prediction=prediction.astype(int))
-        return read_grouped_predictions(flags, gaps)
-
-    names = sorted({*label} | {*prediction})
-    by_class = {name: read_binary_sample(label == name, prediction == name) for name in names}
-    mean = WeightedSum(list(by_class.values()), [1 / len(by_class)] * len(by_class))
-    subsets: list[tuple[str, GroupedPredictions | WeightedSum, list[str]]] = [
-        (name, sample, [measure for measure in gaps.measures if measure != ALL_CLASSES])
-        for name, sample in by_class.items()
-    ]
-    averaged = [measure for measure in gaps.measures if measure not in NOT_AVERAGED]
-    subsets.append((MACRO, mean, averaged))
-    if ALL_CLASSES in gaps.measures:
-        correct = read_binary_sample(label == label, label == prediction)
-        subsets.insert(0, ("", correct, [ALL_CLASSES]))
-    return [
-        row._replace(subset=subset)
-        for subset, sample, measures in subsets
-        for row in sample_rows(sample, replace(gaps, measures=tuple(measures)))
-    ]
-
-
-def _classes(predictions: pd.DataFrame, column: str) -> pd.Series[str]:
-    values = read_labels(predictions, column)
-    if MACRO in set(values):
-        raise InputError(f"a class is called {MACRO!r}, the name of the mean over all; rename it")
-    return values
-
-
-def classifier_rows(predictions: Mapping[str, pd.DataFrame], gaps: Gaps) -> list[GapRow]:
-    """Return the rows of ``gap_table`` for classifiers by name, on the same items in order.
-
-    Then for each pair, named ``later - earlier`` in ``classifier`` and with the name of the
-    ``earlier``, the values and gaps of the later minus the earlier, with intervals of paired
-    differences (``WeightedSum``): an item that both get wrong widens none.
-    ``p_holm`` of a value is adjusted over all groups and measures of the pair, that of a gap over
-    all gaps. Nothing is pooled over classifiers. Raises as ``gap_table`` does.
-    """
-    samples = {name: read_grouped_predictions(table, gaps) for name, table in predictions.items()}
-    rows = [
-        row._replace(classifier=name)
-        for name, sample in samples.items()
-        for row in sample_rows(sample.merge_equal(), gaps)
-    ]
-    for earlier, later in combinations(samples, 2):
-        contrast = WeightedSum([samples[later], samples[earlier]], [1, -1])
-        rows += [
-            row._replace(classifier=f"{later} - {earlier}", earlier=earlier)
-            for row in [*_change_rows(contrast, gaps), *difference_rows(contrast, gaps)]
-        ]
-    return rows
-
-
-def _change_rows(contrast: WeightedSum, gaps: Gaps) -> list[GapRow]:
-    """Return the changes of the measures of each group; of the base rate there is none."""
-    measures = tuple(name for name in gaps.measures if name != "base_rate")
-    rows = value_rows(contrast, replace(gaps, measures=measures))
-
-    def estimate_row(sample: Predictions, number: int) -> Estimate:
-        row = rows[number]
-        return sample.group_measure(row.measure, GroupOrRest(row.group)).estimate
-
-    return adjust_rows(rows, contrast, estimate_row)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import pandas as pd
 
 from biasbridge.extrinsic.gap_printing import name_measure
-from biasbridge.extrinsic.gap_table import WITHOUT_GAP, as_table
+from biasbridge.extrinsic.gap_table import WITHOUT_GAP, as_table, measure_gaps
 from biasbridge.extrinsic.gaps import ALL_MEASURES, CRITERIA
 from biasbridge.extrinsic.predictions import CROSSED_BY
 from biasbridge.files import InputError, nearest
@@ -20,13 +20,13 @@ from biasbridge.stats.formatting import IN_WORDS, Sign, format_number
 from biasbridge.stats.intervals import ALPHA, MAX_GAPS
 
 if TYPE_CHECKING:
-    from biasbridge.extrinsic.request import GapRequest
+    from biasbridge.extrinsic.predictions import GapRequest
 
 FailIf = Literal["worse", "possible"]
 FailOn = Literal["gaps", "changes"]
 ONE_VERSION = "a change takes two versions; give a --pred for each, the earlier first"
 DECISIVE = {"worse": "low_simultaneous", "possible": "high_simultaneous"}
-MEASURES_WITH_GAP = tuple(name for name in ALL_MEASURES if name not in (*CRITERIA, *WITHOUT_GAP))
+_MEASURES_WITH_GAP = tuple(name for name in ALL_MEASURES if name not in (*CRITERIA, *WITHOUT_GAP))
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def check_gate(
     """Raise ``InputError`` for a measure without a gap, a bound outside [0, 1), an unknown rule,
     and comparisons that have no gap.
     """
-    require_gap(bounds, compare, MEASURES_WITH_GAP)
+    require_gap(bounds, compare, _MEASURES_WITH_GAP)
     for measure, bound in bounds.items():
         if not isinstance(bound, int | float) or not 0 <= bound < 1:
             raise InputError(f"the bound of {measure} is {bound!r}; give a number in [0, 1)")
@@ -85,10 +85,9 @@ def find_gated_gaps(
     """
 
     def find_gaps(level: float) -> pd.DataFrame:
-        rows = replace(narrow, level=level).find_rows(table)
+        rows, _ = measure_gaps(replace(narrow, level=level), table)
         is_tested = [row.kind == "gap" and bool(row.earlier) == is_change for row in rows]
-        kept = as_table(list(compress(rows, is_tested)))
-        return kept.drop(columns="resampled")
+        return as_table(list(compress(rows, is_tested))).drop(columns="resampled")
 
     is_change = fail_on == "changes"
     if is_change and len(request.pred) < 2:
@@ -141,6 +140,11 @@ def decide(gaps: pd.DataFrame, bounds: Mapping[str, float], fail_if: FailIf) -> 
     return GateResult(bool(decisions["passed"].all()), printable(sentence), decisions)
 
 
+def format_trimmed(number: float, sign: Sign = "") -> str:
+    """Format with up to three decimals: ``-.05``."""
+    return format_number(number, 3, sign=sign).rstrip("0").rstrip(".") or "0"
+
+
 def _sentence(decisions: pd.DataFrame, extreme: pd.Series, fail_if: FailIf) -> str:
     """Say what was decided, and which gap is the furthest above its bound, or the nearest to it."""
     n, n_passed = len(decisions), int(decisions["passed"].sum())
@@ -174,8 +178,3 @@ def _describe(row: pd.Series) -> str:
         return f"{name}, no value ({row['reason']}),"
     low, high = (format_trimmed(row[end]) for end in DECISIVE.values())
     return f"{name}, {format_trimmed(row['value'], '+')} [{low},{high}],"
-
-
-def format_trimmed(number: float, sign: Sign = "") -> str:
-    """Format with up to three decimals: ``-.05``."""
-    return format_number(number, 3, sign=sign).rstrip("0").rstrip(".") or "0"

@@ -1,4 +1,6 @@
-"""One classifier's predictions by group: measures of every group, and their covariation."""
+"""Predictions by group, of one classifier or a weighted sum: measures of groups, and their
+covariation.
+"""
 
 from __future__ import annotations
 
@@ -32,14 +34,13 @@ from biasbridge.stats.intervals import (
 if TYPE_CHECKING:
     from biasbridge.stats.arrays import Floats
 
-
 Mask = NDArray[np.bool_]
 TINY = 1e-300
 CLASSES = ("actual negative", "actual positive")
 ALL, REST, NONE = "all", "rest", "none"
 # Begin the name of the items whose group is unknown, of names or of a column of 0 and 1
 UNKNOWN, UNKNOWN_FLAG = "\ue000", "\ue001"
-BITS = 50  # of a whole number that a float holds exactly
+_BITS = 50  # of a whole number that a float holds exactly
 
 
 class GroupOrRest(NamedTuple):
@@ -128,8 +129,8 @@ class GroupedPredictions:
         if not (self.score is None and self.unit is None and self.resampled_by is None):
             return self
         n, key = len(self.confusion_cell), self.confusion_cell
-        for start in range(0, len(self.numbered), BITS):
-            is_in = (self.group_id >= start) & (self.group_id < start + BITS)
+        for start in range(0, len(self.numbered), _BITS):
+            is_in = (self.group_id >= start) & (self.group_id < start + _BITS)
             bits = 2.0 ** (self.group_id[is_in] - start)
             pattern = np.unique(np.bincount(self.member[is_in], bits, n), return_inverse=True)[1]
             key = np.unique(key * n + pattern, return_inverse=True)[1]
@@ -222,8 +223,7 @@ class GroupedPredictions:
         assert score is not None
         negative = score[self._class_mask(side, label=0, from_group=ranking.own_negatives)]
         positive = score[self._class_mask(side, label=1, from_group=ranking.own_positives)]
-        of_positive, of_negative = placements(positive, negative)
-        return of_negative, of_positive
+        return placements(positive, negative)[::-1]
 
     def influences(self, measure: str, side: GroupOrRest) -> Floats:
         """Compute the first-order influence of each item on a measure of a side, (items,)."""
@@ -352,23 +352,6 @@ class GroupedPredictions:
         return values
 
 
-def join_reasons(group_measures: Sequence[GroupMeasure]) -> str:
-    """Return the distinct reasons why measures are undefined; empty if all are defined."""
-    return "; ".join(dict.fromkeys(m.reason for m in group_measures if m.reason))
-
-
-def low_support_reason(item: str, group: str, support: int, min_support: int) -> str:
-    """Return why a measure is undefined; empty if it has enough items."""
-    if not support:
-        return f"no {item} of group {group}"
-    plural = "s" if support > 1 else ""
-    reason = f"{support} {item}{plural} of group {group}, fewer than {min_support}"
-    return reason if support < min_support else ""
-
-
-# Weighted sums of the measures of several classifiers or classes on the same items.
-
-
 @dataclass(frozen=True)
 class WeightedSum:
     """sum_k weight_k measure_k over ``samples``, all of the same items in the same order: the
@@ -376,7 +359,7 @@ class WeightedSum:
 
     Intervals are Price and Bonett's (``biasbridge.stats.intervals.combination``), from the
     influences of items on all measures, as an item may count in several samples. Undefined where a
-    measure is.
+    measure is. It has the methods of ``GroupedPredictions`` from which tables of gaps are made.
     """
 
     samples: Sequence[GroupedPredictions]
@@ -461,3 +444,20 @@ class WeightedSum:
         terms = [sample.resampled_difference(measure, first, second) for sample in self.samples]
         values: list[float] = (np.array(self.weights) @ np.array(terms)).tolist()
         return values
+
+
+Predictions = GroupedPredictions | WeightedSum
+
+
+def join_reasons(group_measures: Sequence[GroupMeasure]) -> str:
+    """Return the distinct reasons why measures are undefined; empty if all are defined."""
+    return "; ".join(dict.fromkeys(m.reason for m in group_measures if m.reason))
+
+
+def low_support_reason(item: str, group: str, support: int, min_support: int) -> str:
+    """Return why a measure is undefined; empty if it has enough items."""
+    if not support:
+        return f"no {item} of group {group}"
+    plural = "s" if support > 1 else ""
+    reason = f"{support} {item}{plural} of group {group}, fewer than {min_support}"
+    return reason if support < min_support else ""

@@ -1,4 +1,6 @@
-"""Items of an evaluation log, and the table that all logs become."""
+"""Items of an evaluation log and the table that all logs become; JSON, members of ZIP archives and
+tables of Arrow in log files.
+"""
 
 from __future__ import annotations
 
@@ -19,10 +21,13 @@ from pydantic_core import from_json
 from biasbridge.files import InputError
 from biasbridge.files.text import open_binary, open_plain
 
-MAX_FIELDS = 1_000
-MAX_CLASSES = 20
+Json = dict[str, Any]
+_MAX_FIELDS = 1_000
+_MAX_CLASSES = 20
 LETTERS = "abcdefghij"  # of options, whose places are no classes
-BINARY_CLASSES = {"0": 0, "no": 0, "false": 0, "1": 1, "yes": 1, "true": 1}
+_ZSTANDARD = 93  # zipfile reads it from Python 3.14 on
+_LOCAL_HEADER = struct.Struct("<4s22xHH")  # mark, lengths of name and extra field
+_BINARY_CLASSES = {"0": 0, "no": 0, "false": 0, "1": 1, "yes": 1, "true": 1}
 # ``expected`` is 1 in every row: the label of which ``correct`` is the prediction
 OWN_COLUMNS = (
     *("id", "answer", "target", "correct", "choices", "loglikelihoods", "label", "prediction"),
@@ -70,13 +75,13 @@ def as_frame(
         names |= row.keys()
         if item.id in rows:
             raise InputError(f"{place}: item {item.id!r} occurs twice; give the log of one run")
-        if len(names) > MAX_FIELDS:
-            raise InputError(f"{place}: more than {MAX_FIELDS:,} fields; leave some out")
+        if len(names) > _MAX_FIELDS:
+            raise InputError(f"{place}: more than {_MAX_FIELDS:,} fields; leave some out")
         rows[item.id] = row
     frame = _with_facts([*rows.values()], source)
     options = {tuple(sorted(map(_plain, choices))) for choices in frame["choices"].dropna()}
     are_letters = any({*names} == {*LETTERS[: len(names)]} for names in options)
-    if 0 < frame["target"].nunique() <= MAX_CLASSES and len(options) <= 1 and not are_letters:
+    if 0 < frame["target"].nunique() <= _MAX_CLASSES and len(options) <= 1 and not are_letters:
         frame["label"], frame["prediction"] = _class_columns(frame)
     return frame.drop(columns=[name for name in OWN_COLUMNS[4:] if frame[name].isna().all()])
 
@@ -85,6 +90,73 @@ def plain_frame(rows: Sequence[Json], source: LogInfo) -> pd.DataFrame:
     """Return rows with their own columns, after those of ours that they lack."""
     ours = {"answer": nan, "target": nan, "correct": nan}
     return _with_facts([{"id": str(n)} | ours | row for n, row in enumerate(rows)], source)
+
+
+def option_text(choices: Sequence[str], text: str) -> str:
+    """Return the options that letters name (``A``, or ``A, C``); another text as it is."""
+    letters = text.replace(",", " ").split()
+    places = [ord(letter.upper()) - ord("A") if len(letter) == 1 else -1 for letter in letters]
+    is_option = all(place in range(len(choices)) for place in places)
+    return ", ".join(choices[place] for place in places) if is_option else text
+
+
+@contextmanager
+def refuse_damage(place: object) -> Iterator[None]:
+    """Raise ``InputError`` with the place for content that is damaged or of another form."""
+    try:
+        yield
+    except InputError:
+        raise
+    except Exception as error:  # of libraries, and of values that are missing or of another type
+        reason = "no " * isinstance(error, KeyError) + " ".join(str(error).split())
+        problem = f"{place} is damaged, or not as its program writes it ({reason})"
+        raise InputError(f"{problem}; copy it again") from error
+
+
+def read_object(path: Path) -> Json:
+    """Read the JSON object in a file."""
+    with open_binary(path) as content:
+        return parse_object(content.read(), path)
+
+
+def parse_object(content: bytes, place: object) -> Json:
+    """Read a JSON object. Raise ``InputError`` with its place for another or damaged one."""
+    with refuse_damage(place):
+        return {**from_json(content)}
+
+
+def read_members(path: Path, pattern: str) -> Iterator[tuple[str, bytes]]:
+    """Yield the members of a ZIP archive whose names match; of a repeated name the last."""
+    with open_plain(path) as raw:
+        with refuse_damage(path):
+            archive = zipfile.ZipFile(raw)
+        for name in dict.fromkeys(filter(re.compile(pattern).fullmatch, archive.namelist())):
+            with refuse_damage(f"{path}: {name}"):
+                info = archive.getinfo(name)
+                content = _read_member(archive, info, raw)
+                if len(content) != info.file_size or zlib.crc32(content) != info.CRC:
+                    raise ValueError("size or checksum differ from those in its directory")
+            yield name, content
+
+
+def read_arrow(path: Path, read: Callable[[IO[bytes]], pa.Table]) -> list[Json]:
+    """Return the rows of a file that a function of Arrow reads."""
+    with open_plain(path) as raw, refuse_damage(path):
+        table = read(raw)
+        table.validate(full=True)  # before cells are read at the offsets that it names
+        return table.to_pylist()
+
+
+def named_beside(path: Path, name: str) -> Path:
+    """Return the file beside ``path`` that it names, by its whole name or the last part of it.
+
+    Raises ``InputError`` for a name that leaves the folder.
+    """
+    folder, parts = path.parent, PurePath(name)
+    file = folder / name if (folder / name).is_file() else folder / parts.name
+    if ".." in parts.parts or folder.resolve() not in file.resolve().parents:
+        raise InputError(f"{path} names {name!r}, a file outside its folder; give that file")
+    return file
 
 
 def _with_facts(rows: Sequence[Json], source: LogInfo) -> pd.DataFrame:
@@ -120,7 +192,7 @@ def _class_columns(frame: pd.DataFrame) -> Iterable[pd.Series]:
     texts = [text for choices in frame["choices"].dropna()[:1] for text in choices]
     texts += [*frame["target"].dropna()]
     classes: Mapping[str, object] = {_plain(text): text for text in texts}
-    classes = BINARY_CLASSES if classes.keys() <= BINARY_CLASSES.keys() else classes
+    classes = _BINARY_CLASSES if classes.keys() <= _BINARY_CLASSES.keys() else classes
     columns = (frame[name].map(_plain, na_action="ignore") for name in ("target", "answer"))
     return [column.map(classes) for column in columns]
 
@@ -129,99 +201,14 @@ def _plain(text: str) -> str:
     return text.strip().rstrip(".").lower()
 
 
-def option_text(choices: Sequence[str], text: str) -> str:
-    """Return the options that letters name (``A``, or ``A, C``); another text as it is."""
-    letters = text.replace(",", " ").split()
-    places = [ord(letter.upper()) - ord("A") if len(letter) == 1 else -1 for letter in letters]
-    is_option = all(place in range(len(choices)) for place in places)
-    return ", ".join(choices[place] for place in places) if is_option else text
-
-
-# Contents of log files, within bounds: JSON, members of ZIP archives, tables of Arrow.
-
-LARGEST = 2 << 30  # bytes of a JSON file, and of all members of an archive
-LARGEST_MEMBER = 256 << 20
-ZSTANDARD = 93  # zipfile reads it from Python 3.14 on
-LOCAL_HEADER = struct.Struct("<4s22xHH")  # mark, lengths of name and extra field
-Json = dict[str, Any]
-
-
-@contextmanager
-def refuse_damage(place: object) -> Iterator[None]:
-    """Raise ``InputError`` with the place for content that is damaged or of another form."""
-    try:
-        yield
-    except InputError:
-        raise
-    except Exception as error:  # of libraries, and of values that are missing or of another type
-        reason = "no " * isinstance(error, KeyError) + " ".join(str(error).split())
-        problem = f"{place} is damaged, or not as its program writes it ({reason})"
-        raise InputError(f"{problem}; copy it again") from error
-
-
-def read_object(path: Path) -> Json:
-    """Read the JSON object in a file."""
-    with open_binary(path, largest=LARGEST) as content:
-        return parse_object(content.read(), path)
-
-
-def parse_object(content: bytes, place: object) -> Json:
-    """Read a JSON object. Raise ``InputError`` with its place for another or damaged one."""
-    with refuse_damage(place):
-        return {**from_json(content)}
-
-
-def read_members(path: Path, pattern: str) -> Iterator[tuple[str, bytes]]:
-    """Yield the members of a ZIP archive whose names match; of a name that occurs twice the last.
-
-    Raises ``InputError`` for one that unpacks to more than ``LARGEST`` bytes.
-    """
-    with open_plain(path) as raw:
-        with refuse_damage(path):
-            archive = zipfile.ZipFile(raw)
-        sizes = [info.file_size for info in archive.infolist()]
-        if sum(sizes) > LARGEST or max(sizes, default=0) > LARGEST_MEMBER:
-            problem = (
-                f"{path} unpacks to {sum(sizes):,} bytes, its largest member to {max(sizes):,}"
-            )
-            raise InputError(f"{problem}; allowed are {LARGEST:,} and {LARGEST_MEMBER:,}")
-        for name in dict.fromkeys(filter(re.compile(pattern).fullmatch, archive.namelist())):
-            with refuse_damage(f"{path}: {name}"):
-                info = archive.getinfo(name)
-                content = _read_member(archive, info, raw)
-                if len(content) != info.file_size or zlib.crc32(content) != info.CRC:
-                    raise ValueError("size or checksum differ from those in its directory")
-            yield name, content
-
-
 def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, raw: IO[bytes]) -> bytes:
-    if info.compress_type != ZSTANDARD:
+    if info.compress_type != _ZSTANDARD:
         with archive.open(info) as member:
             return member.read(info.file_size + 1)
     raw.seek(info.header_offset)
-    mark, name, extra = LOCAL_HEADER.unpack(raw.read(LOCAL_HEADER.size))
+    mark, name, extra = _LOCAL_HEADER.unpack(raw.read(_LOCAL_HEADER.size))
     if mark != b"PK\x03\x04" or info.flag_bits & 1:
         raise ValueError("encrypted, or not where its directory says")
     raw.seek(name + extra, 1)
     packed = pa.BufferReader(raw.read(info.compress_size))
     return pa.CompressedInputStream(packed, "zstd").read(info.file_size + 1)
-
-
-def read_arrow(path: Path, read: Callable[[IO[bytes]], pa.Table]) -> list[Json]:
-    """Return the rows of a file that a function of Arrow reads."""
-    with open_plain(path) as raw, refuse_damage(path):
-        table = read(raw)
-        table.validate(full=True)  # before cells are read at the offsets that it names
-        return table.to_pylist()
-
-
-def named_beside(path: Path, name: str) -> Path:
-    """Return the file beside ``path`` that it names, by its whole name or the last part of it.
-
-    Raises ``InputError`` for a name that leaves the folder.
-    """
-    folder, parts = path.parent, PurePath(name)
-    file = folder / name if (folder / name).is_file() else folder / parts.name
-    if ".." in parts.parts or folder.resolve() not in file.resolve().parents:
-        raise InputError(f"{path} names {name!r}, a file outside its folder; give that file")
-    return file

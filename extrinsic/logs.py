@@ -1,4 +1,6 @@
-"""Sample files of lm-evaluation-harness 0.4: ``samples_<task>_<time>.jsonl``, and their folder."""
+"""Answers of language models in the result files of evaluation harnesses, recognised by
+``detect_format`` and read as one table by ``read_answers``.
+"""
 
 from __future__ import annotations
 
@@ -35,25 +37,33 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-SAMPLE_FILE = re.compile(r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT[\d.-]+)\.jsonl")
-LM_EVAL_METRICS = (
-    "acc",
-    "exact_match",
-)  # metrics that are 0 or 1 for an item; the first one counts
-LOGPROB_PAIR = re.compile(r"[\[(]\s*'?([-+.\w]+)'?\s*,\s*'?(?:True|False)'?\s*[\])]")
-INDEXES = re.compile(r"\[?\d+(, *\d+)*\]?")
+HEAD = 1 << 20  # bytes searched for names of fields
+JSON_OBJECTS = "json_lines"
+_SAMPLE_FILE = re.compile(r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT[\d.-]+)\.jsonl")
+_LOGPROB_PAIR = re.compile(r"[\[(]\s*'?([-+.\w]+)'?\s*,\s*'?(?:True|False)'?\s*[\])]")
+_INDEXES = re.compile(r"\[?\d+(, *\d+)*\]?")
+# Metrics that are 0 or 1 for an item; the first one counts
+_LM_EVAL_METRICS = ("acc", "exact_match")
+_LIGHTEVAL_METRICS = ("acc", "em", "exact_match")
+_LIGHTEVAL_COLUMNS = ("doc", "metric", "model_response")
+# As Inspect's accuracy counts them: its own letters, and words in any case
+_INSPECT_LETTERS = {"C": 1.0, "I": 0.0, "N": 0.0, "P": 0.5}
+_INSPECT_WORDS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
+_INSPECT_MEMBERS = r"samples/.+_epoch_\d+(/sample)?\.json|header\.json|_journal/start\.json"
+_BULKY = ("events", "messages", "store")
+_SCENARIO, _STATE, SPLITS = "scenario_state.json", "state.json", "dataset_dict.json"
 
 
-def sample_files(folder: Path) -> list[Path]:
+def _sample_files(folder: Path) -> list[Path]:
     """Return the sample files in a folder and in those within it."""
     return sorted([*folder.glob("samples_*.jsonl"), *folder.glob("*/samples_*.jsonl")])
 
 
-def read_lm_eval(path: Path, wanted: str) -> pd.DataFrame:
-    """Read a sample file, or those of all tasks in a folder, as the filter ``wanted`` left them."""
-    paths = sample_files(path) if path.is_dir() else [path]
+def _read_lm_eval(path: Path, filter_name: str) -> pd.DataFrame:
+    """Read a sample file, or those of all tasks in a folder, as the filter left them."""
+    paths = _sample_files(path) if path.is_dir() else [path]
     tasks = [
-        match["task"] if (match := SAMPLE_FILE.match(file.name)) else file.stem for file in paths
+        match["task"] if (match := _SAMPLE_FILE.match(file.name)) else file.stem for file in paths
     ]
     if len({*tasks}) < len(tasks):
         listed = ", ".join(str(file.relative_to(path)) for file in paths)
@@ -62,31 +72,32 @@ def read_lm_eval(path: Path, wanted: str) -> pd.DataFrame:
     items = (
         pair
         for task, file in zip(names, paths, strict=True)
-        for pair in _read_items(file, task, wanted)
+        for pair in _read_items(file, task, filter_name)
     )
     source = LogInfo(path, "lm_eval", "doc", _lm_eval_model(paths[0]), ", ".join(tasks))
     return as_frame(items, lambda item: item, source)
 
 
-def _read_items(path: Path, task: str, wanted: str) -> list[tuple[str, LogItem]]:
+def _read_items(path: Path, task: str, filter_name: str) -> list[tuple[str, LogItem]]:
     by_filter: dict[str, list[tuple[str, LogItem]]] = {}
     for number, sample in number_json_lines(path, JSON_OBJECT, "JSON object"):
         place = f"{path}: line {number}"
         with refuse_damage(place):
             item = _lm_eval_item(sample, task)  # at once: requests take ten times its memory
         by_filter.setdefault(str(sample.get("filter", "none")), []).append((place, item))
-    if wanted not in by_filter and (wanted or len(by_filter) > 1):
-        problem = f"{path} has no filter {wanted!r}{nearest(wanted, by_filter)}"
-        problem = problem if wanted else f"{path} holds the same items as several filters left them"
+    if filter_name not in by_filter and (filter_name or len(by_filter) > 1):
+        problem = f"{path} has no filter {filter_name!r}{nearest(filter_name, by_filter)}"
+        if not filter_name:
+            problem = f"{path} holds the same items as several filters left them"
         commands = "--filter of biasbridge gaps and bbq (filter=)"
         raise InputError(f"{problem}; give one by {commands}: {', '.join(by_filter)}")
-    return by_filter.get(wanted) or [pair for pairs in by_filter.values() for pair in pairs]
+    return by_filter.get(filter_name) or [pair for pairs in by_filter.values() for pair in pairs]
 
 
 def _lm_eval_item(sample: Json, task: str) -> LogItem:
     name, doc = f"{task} {sample['doc_id']}".strip(), sample["doc"]
-    metrics = {key: sample.get(key) for key in sample.get("metrics", LM_EVAL_METRICS)}
-    flags = [float(metrics[key] == 1) for key in LM_EVAL_METRICS if metrics.get(key) in (0, 1)]
+    metrics = {key: sample.get(key) for key in sample.get("metrics", _LM_EVAL_METRICS)}
+    flags = [float(metrics[key] == 1) for key in _LM_EVAL_METRICS if metrics.get(key) in (0, 1)]
     correct = flags[0] if flags else None
     fields = doc | {"task": task} if task else doc
     target, options, values = str(sample["target"]), _options(sample), _loglikelihoods(sample)
@@ -102,10 +113,12 @@ def _lm_eval_item(sample: Json, task: str) -> LogItem:
 
 def _targets(target: str, options: Sequence[str], wrong: str | None) -> list[str]:
     """Return the options that a target names by place or by text, or else the target."""
-    places = map(int, re.findall(r"\d+", target) if INDEXES.fullmatch(target) else ())
+    places = map(int, re.findall(r"\d+", target) if _INDEXES.fullmatch(target) else ())
     by_place = [options[place] for place in places if place < len(options)]
     by_text = [target.strip()] if target.strip() in options else []
-    readings = ([option for option in named if option != wrong] for named in (by_place, by_text))
+    readings = (
+        [option for option in options if option != wrong] for options in (by_place, by_text)
+    )
     return next(filter(None, readings), [target])
 
 
@@ -125,7 +138,7 @@ def _loglikelihoods(sample: Json) -> list[float]:
     responses = sample["filtered_resps"]
     if "acc_mutual_info" in sample.get("metrics", ()):  # the second half has no context
         responses = responses[: len(responses) // 2]
-    pairs = [LOGPROB_PAIR.fullmatch(str(response).strip()) for response in responses]
+    pairs = [_LOGPROB_PAIR.fullmatch(str(response).strip()) for response in responses]
     values = [float(pair[1]) for pair in pairs if pair]
     return values if len(values) == len(responses) > 1 else []
 
@@ -138,25 +151,21 @@ def _first_text(responses: object) -> str | None:
 
 def _lm_eval_model(path: Path) -> str:
     """Return the name of the model from the results beside the samples, else from the folder."""
-    match = SAMPLE_FILE.match(path.name)
+    match = _SAMPLE_FILE.match(path.name)
     results = path.with_name(f"results_{match['time']}.json") if match else path
     if match and results.is_file():
         return str(read_object(results).get("model_name", ""))
     return path.resolve().parent.name
 
 
-# Logs of Inspect, ``.json`` and ``.eval``.
-
-# As Inspect's accuracy counts them: its own letters, and words in any case
-INSPECT_LETTERS = {"C": 1.0, "I": 0.0, "N": 0.0, "P": 0.5}
-INSPECT_WORDS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
-BULKY = ("events", "messages", "store")
-INSPECT_MEMBERS = r"samples/.+_epoch_\d+(/sample)?\.json|header\.json|_journal/start\.json"
-
-
 def read_inspect(path: Path) -> pd.DataFrame:
     """Read a log; its notes say what of the run is missing."""
-    log, samples = _read_archive(path) if path.suffix == ".eval" else _read_json(path)
+    if path.suffix == ".eval":
+        log, samples = _read_archive(path)
+    else:
+        log = read_object(path)
+        records = enumerate(log.get("samples") or [], 1)
+        samples = [(f"{path}: sample {number}", sample) for number, sample in records]
     status, spec = log.get("status", "started"), log["eval"]
     notes = [] if status == "success" else [f"the run is not finished: {status}"]
     expected = {*map(str, (spec.get("dataset") or {}).get("sample_ids") or [])}
@@ -175,23 +184,17 @@ def read_inspect(path: Path) -> pd.DataFrame:
     return frame
 
 
-def _read_json(path: Path) -> tuple[Json, list[tuple[str, Json]]]:
-    log = read_object(path)
-    samples = enumerate(log.get("samples") or [], 1)
-    return log, [(f"{path}: sample {number}", sample) for number, sample in samples]
-
-
 def _read_archive(path: Path) -> tuple[Json, list[tuple[str, Json]]]:
     """Read the parts of a log; that of an unfinished run has no header."""
     log, samples = None, []
-    for name, content in read_members(path, INSPECT_MEMBERS):
+    for name, content in read_members(path, _INSPECT_MEMBERS):
         record = parse_object(content, f"{path}: {name}")
         if name.endswith("/sample.json"):
             remedy = "write the log as one file with 'inspect log convert --to json'"
             raise InputError(f"{path}: {name} is a sample in chunks, which is not read; {remedy}")
         if name.startswith("samples/"):
-            kept = {key: value for key, value in record.items() if key not in BULKY}
-            samples.append((f"{path}: {name}", kept))
+            sample = {key: value for key, value in record.items() if key not in _BULKY}
+            samples.append((f"{path}: {name}", sample))
         elif log is None or name == "header.json":
             log = record
     if log is None:
@@ -237,7 +240,7 @@ def _inspect_item(sample: Json, is_repeated: bool) -> LogItem:
 def _number(value: object) -> float:
     """Return a score as a number; NaN for a text or an object."""
     if isinstance(value, str):
-        value = INSPECT_LETTERS.get(value, INSPECT_WORDS.get(value.strip().lower(), value))
+        value = _INSPECT_LETTERS.get(value, _INSPECT_WORDS.get(value.strip().lower(), value))
     with suppress(TypeError, ValueError):
         return float(value)  # type: ignore[arg-type]
     return nan
@@ -251,16 +254,9 @@ def _completion(output: Json) -> str:
     return "\n".join(str(part["text"]) for part in parts if "text" in part)
 
 
-# Logs of HELM, lighteval and Every Eval Ever, and folders saved by ``datasets``.
-
-SCENARIO, STATE, SPLITS = "scenario_state.json", "state.json", "dataset_dict.json"
-LIGHTEVAL_COLUMNS = ("doc", "metric", "model_response")
-LIGHTEVAL_METRICS = ("acc", "em", "exact_match")  # metrics of lighteval that are 0 or 1 for an item
-
-
-def read_helm(path: Path) -> pd.DataFrame:
+def _read_helm(path: Path) -> pd.DataFrame:
     """Read a run whose requests show all options of an item, or none."""
-    path = path / SCENARIO if path.is_dir() else path
+    path = path / _SCENARIO if path.is_dir() else path
     state = read_object(path)
     requests = ((f"{path}: request {n}", item) for n, item in enumerate(state["request_states"], 1))
     model, task = str(state["adapter_spec"].get("model", "")), path.resolve().parent.name
@@ -291,9 +287,9 @@ def _helm_item(request: Json) -> LogItem:
     )
 
 
-def read_lighteval(path: Path) -> pd.DataFrame:
+def _read_lighteval(path: Path) -> pd.DataFrame:
     """Read the details of a task: ``details_<task>_<time>.parquet``."""
-    rows = read_arrow(path, lambda raw: pq.read_table(raw, columns=[*LIGHTEVAL_COLUMNS]))
+    rows = read_arrow(path, lambda raw: pq.read_table(raw, columns=[*_LIGHTEVAL_COLUMNS]))
     parts = path.resolve().parent.parts
     model = "/".join(parts[parts.index("details") + 1 : -1]) if "details" in parts else ""
     task = str(rows[0]["doc"].get("task_name", "")) if rows else ""
@@ -302,7 +298,7 @@ def read_lighteval(path: Path) -> pd.DataFrame:
 
 
 def _lighteval_item(row: Json) -> LogItem:
-    doc, metrics, response = (row[name] for name in LIGHTEVAL_COLUMNS)
+    doc, metrics, response = (row[name] for name in _LIGHTEVAL_COLUMNS)
     options, gold = [text.strip() for text in doc["choices"]], doc["gold_index"]
     right = [options[place] for place in (gold if isinstance(gold, list) else [gold])]
     values, texts = response.get("logprobs") or [], response.get("text_post_processed")
@@ -310,7 +306,7 @@ def _lighteval_item(row: Json) -> LogItem:
     answer = texts[0].strip() if texts else None
     if len(values) == len(options) > 1:
         answer = options[values.index(max(values))]
-    flags = [metrics[name] for name in LIGHTEVAL_METRICS if metrics.get(name) in (0, 1)]
+    flags = [metrics[name] for name in _LIGHTEVAL_METRICS if metrics.get(name) in (0, 1)]
     choices = options if len(options) > len(right) else ()
     fields = {"query": doc["query"], **(doc.get("specific") or {})}
     name, correct = str(row["number"]), float(flags[0]) if flags else None
@@ -319,7 +315,7 @@ def _lighteval_item(row: Json) -> LogItem:
     )
 
 
-def read_every_eval_ever(path: Path) -> pd.DataFrame:
+def _read_every_eval_ever(path: Path) -> pd.DataFrame:
     """Read samples of schema 0.3, or those that a summary names, if they are as it says."""
     details: Json = {}
     if path.suffix == ".json":
@@ -353,21 +349,15 @@ def _eee_item(line: Json) -> LogItem:
     return LogItem(name, as_option(texts[0]) or None, right, correct, options, (), fields, metrics)
 
 
-def read_saved_dataset(path: Path) -> pd.DataFrame:
+def _read_saved_dataset(path: Path) -> pd.DataFrame:
     """Read a folder that ``Dataset.save_to_disk`` wrote."""
     if (path / SPLITS).is_file():
-        names = ", ".join(sorted(file.parent.name for file in path.glob(f"*/{STATE}")))
+        names = ", ".join(sorted(file.parent.name for file in path.glob(f"*/{_STATE}")))
         raise InputError(f"{path} holds several splits: {names}; give the folder of one")
-    files = [file["filename"] for file in read_object(path / STATE)["_data_files"]]
-    paths = [named_beside(path / STATE, name) for name in files]
+    files = [file["filename"] for file in read_object(path / _STATE)["_data_files"]]
+    paths = [named_beside(path / _STATE, name) for name in files]
     tables = (read_arrow(file, lambda raw: pa.ipc.open_stream(raw).read_all()) for file in paths)
     return plain_frame([row for rows in tables for row in rows], LogInfo(path, "datasets"))
-
-
-# Result files of evaluation harnesses, recognised and read as one table.
-
-HEAD = 1 << 20  # bytes searched for names of fields
-JSON_OBJECTS = "json_lines"
 
 
 class Format(NamedTuple):
@@ -379,33 +369,33 @@ class Format(NamedTuple):
     fields: str = ""
 
 
-def read_objects(path: Path) -> pd.DataFrame:
+def _read_objects(path: Path) -> pd.DataFrame:
     """Read JSON Lines: an object an item, whose own columns stay under their names."""
     rows = [*read_json_lines(path, JSON_OBJECT, "JSON object")]
     return plain_frame(rows, LogInfo(path, JSON_OBJECTS))
 
 
-EVERY = Format("samples of Every Eval Ever", read_every_eval_ever)
+_EVERY_EVAL_EVER = "samples of Every Eval Ever"
 FORMATS = {
     "lm_eval": Format(
-        "samples of lm-evaluation-harness", read_lm_eval, JSON_LINES, "doc_id doc filtered_resps"
+        "samples of lm-evaluation-harness", _read_lm_eval, JSON_LINES, "doc_id doc filtered_resps"
     ),
     "inspect": Format("a log of Inspect", read_inspect, ".json", "version status eval"),
-    "helm": Format("a run of HELM", read_helm, ".json", "adapter_spec request_states"),
-    "every_eval_ever": EVERY._replace(suffix=JSON_LINES, fields="evaluation_id sample_id"),
-    "every_eval_ever.json": EVERY._replace(suffix=".json", fields="schema_version evaluation_id"),
-    "lighteval": Format(
-        "details of lighteval", read_lighteval, ".parquet", "doc metric model_response"
+    "helm": Format("a run of HELM", _read_helm, ".json", "adapter_spec request_states"),
+    "every_eval_ever": Format(
+        _EVERY_EVAL_EVER, _read_every_eval_ever, JSON_LINES, "evaluation_id sample_id"
     ),
-    "datasets": Format("a folder saved by datasets", read_saved_dataset),
-    JSON_OBJECTS: Format("JSON Lines", read_objects, JSON_LINES),
+    "every_eval_ever.json": Format(
+        _EVERY_EVAL_EVER, _read_every_eval_ever, ".json", "schema_version evaluation_id"
+    ),
+    "lighteval": Format(
+        "details of lighteval", _read_lighteval, ".parquet", " ".join(_LIGHTEVAL_COLUMNS)
+    ),
+    "datasets": Format("a folder saved by datasets", _read_saved_dataset),
+    JSON_OBJECTS: Format("JSON Lines", _read_objects, JSON_LINES),
 }
 # A folder is of the format of the first of these files that it holds
-FOLDERS = {
-    STATE: "datasets",
-    SPLITS: "datasets",
-    SCENARIO: "helm",
-}
+FOLDERS = {_STATE: "datasets", SPLITS: "datasets", _SCENARIO: "helm"}
 
 
 def detect_format(path: str | Path) -> str:
@@ -415,8 +405,8 @@ def detect_format(path: str | Path) -> str:
     """
     path = Path(path)
     if path.is_dir():
-        held = (form for name, form in FOLDERS.items() if (path / name).is_file())
-        return next(held, "lm_eval" if sample_files(path) else "")
+        formats = (form for name, form in FOLDERS.items() if (path / name).is_file())
+        return next(formats, "lm_eval" if _sample_files(path) else "")
     suffix = table_suffix(path)
     candidates = {name: form for name, form in FORMATS.items() if suffix and form.suffix == suffix}
     names = _field_names(path, suffix) if candidates and path.is_file() else set()
@@ -435,19 +425,18 @@ def read_answers(path: str | Path, *, filter: str = "") -> pd.DataFrame:
     their columns, and gain those up to ``correct``. ``attrs``: ``format``, ``model``, ``task``,
     ``notes``. ``filter``: of lm-evaluation-harness, where a file holds answers of several.
 
-    Raises ``InputError`` for another, a damaged or an empty file, for repeated items, several
-    filters without a choice, and archives beyond the bounds of
-    ``biasbridge.extrinsic.log_items``.
+    Raises ``InputError`` for another, a damaged or an empty file, for repeated items, and for
+    several filters without a choice.
     """
     path = Path(path)
     form = FORMATS.get(detect_format(path))
     if form is None:
         titles = ", ".join(dict.fromkeys(form.title for form in FORMATS.values()))
         raise InputError(f"{path} is no result file that can be read; give {titles}")
-    if filter and form.read is not read_lm_eval:
+    if filter and form.read is not _read_lm_eval:
         raise InputError(f"{path} is {form.title}, without filters; leave filter {filter!r} out")
     with refuse_damage(path):
-        return read_lm_eval(path, filter) if form.read is read_lm_eval else form.read(path)
+        return _read_lm_eval(path, filter) if form.read is _read_lm_eval else form.read(path)
 
 
 def _field_names(path: Path, suffix: str) -> set[str]:
@@ -458,7 +447,7 @@ def _field_names(path: Path, suffix: str) -> set[str]:
         try:
             return {*pq.read_schema(path).names}
         except (pa.ArrowException, OSError):
-            return {*LIGHTEVAL_COLUMNS}  # their reader says what is wrong
+            return {*_LIGHTEVAL_COLUMNS}  # their reader says what is wrong
     with open_binary(path) as content:
         head = content.read(HEAD).decode("utf-8", "ignore").lstrip()
     head = head.partition("\n")[0] if suffix == JSON_LINES else head

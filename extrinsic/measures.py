@@ -9,6 +9,16 @@ Each is a ratio of counts in a group's confusion matrix:
 
 F1 is 2 J / (1 + J) of the share J = tp / (tp + fp + fn), so all have the interval of a proportion.
 ``tests/extrinsic/test_coverage.py`` simulates the coverage of the intervals.
+
+Areas under the ROC curve (Borkan et al., 2019) rank items by their scores:
+
+    AUC of a group       its positives against its negatives
+    BPSN AUC             positives of the background against the group's negatives
+    BNSP AUC             the group's positives against negatives of the background
+
+The background is all other items. A low BPSN AUC means that the group's negatives score like other
+positives (false positives), a low BNSP AUC that its positives score like other negatives (false
+negatives), at any threshold.
 """
 
 from __future__ import annotations
@@ -28,6 +38,8 @@ if TYPE_CHECKING:
 Counts = NDArray[np.int64]
 
 TN, FP, FN, TP = range(4)
+ALL_CELLS = (TN, FP, FN, TP)
+AUC_BISECTIONS = 60
 
 
 class Measure(NamedTuple):
@@ -91,7 +103,6 @@ class Measure(NamedTuple):
         return self.weight * k / (n + (self.weight - 1) * k)
 
 
-ALL_CELLS = (TN, FP, FN, TP)
 MEASURES = {
     "precision": Measure((TP,), (FP, TP), "predicted positive"),
     "recall": Measure((TP,), (FN, TP), "actual positive"),
@@ -142,20 +153,6 @@ def expected_from_base_rates(measure: str, first: Counts, second: Counts, union:
 
         # Rounded: rates of a single class have a gap of exactly 0
         return round(expected_value(first) - expected_value(second), 12) + 0.0
-
-
-# Areas under the ROC curve by group, and their intervals (Borkan et al., 2019).
-#
-#     AUC of a group       its positives against its negatives
-#     BPSN AUC             positives of the background against the group's negatives
-#     BNSP AUC             the group's positives against negatives of the background
-#
-# The background is all other items. A low BPSN AUC means that the group's negatives score like
-# other
-# positives (false positives), a low BNSP AUC that its positives score like other negatives (false
-# negatives), at any threshold.
-
-AUC_BISECTIONS = 60
 
 
 class Ranking(NamedTuple):

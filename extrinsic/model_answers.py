@@ -1,4 +1,6 @@
-"""Answers of a language model to BBQ, its likeliest options, as rows of the extrinsic table."""
+"""Answers of a language model, its likeliest options, as rows of the extrinsic table: to BBQ, and
+to the question whom a pronoun means (formulas: ``biasbridge.train.tasks.coreference``).
+"""
 
 from __future__ import annotations
 
@@ -37,11 +39,17 @@ if TYPE_CHECKING:
     from biasbridge.files.models.language_model import LanguageModel
     from biasbridge.stats.arrays import Floats
 
-
 Normalisation = Literal["sum", "per_token", "per_byte"]
 Pair = tuple[str, str]  # a prompt and an option
 TEXTS_AT_ONCE = 768  # texts computed at a time
-STEREOTYPE_GROUPS = ("", "stereotypical", "counter-stereotypical")
+_STEREOTYPE_GROUPS = ("", "stereotypical", "counter-stereotypical")
+_QUESTION = 'The pronoun "{}" refers to'
+GENDERS = ("male", "female")
+_REFERENT_PAIRS = (("accuracy", PRO, ANTI), ("log_odds", PRO, ANTI), ("accuracy", *GENDERS))
+NOBODY = "someone"  # in place of the second person in half of Winogender
+_NO_SPACE = re.compile(r" (?=[.,:;!?)]|n['’]t\b|['’](?:s|re|ve|ll|d|m)\b)|(?<=\() ")
+_REFERENT_LEVEL = 0.95
+_MIN_UNITS = 10
 
 
 def choose_options(model: LanguageModel, pairs: Sequence[Pair], by: Normalisation) -> list[int]:
@@ -77,15 +85,6 @@ def option_sums(
     return np.array([sum(log) if log else nan for log in logs]), np.maximum(sizes, 1.0)
 
 
-def _queries(model: LanguageModel, text: TokenisedText, end: int) -> list[TokenQuery]:
-    """Query the tokens after the prompt ``text.text[:end]``, a lone space included."""
-    last = max(text.positions_of(0, end), default=-1)
-    positions = [position for position in text.positions if position > last]
-    if model.kind == "causal":
-        return [TokenQuery(text.ids, tuple((n, text.ids[n]) for n in positions))]
-    return masked_one_by_one(text, positions, mask_id(model))
-
-
 def bbq_rows(answers: pd.DataFrame) -> list[GapRow]:
     """Return the accuracies of all categories (subset "") and of each, and the scores of each.
 
@@ -93,39 +92,7 @@ def bbq_rows(answers: pd.DataFrame) -> list[GapRow]:
     """
     table = answers.assign(template=answers["category"] + " " + answers["template"])
     parts = [("", table), *table.groupby("category", sort=False)]
-    return [row for subset, part in parts for row in _subset_rows(part, str(subset))]
-
-
-def _subset_rows(part: pd.DataFrame, subset: str) -> list[GapRow]:
-    matched, rows = part[part["matched"]], list[GapRow]()
-    counts = count_answers(matched, "paper")
-    drawn = times_drawn(matched["template"].unique())
-    _, resampled = compute_scores(np.einsum("tca,tr->rca", counts, drawn), "paper")
-    for context, (accuracy, score, reason) in enumerate(estimate_scores(counts, "paper")):
-        name, n = CONTEXTS[context], counts[:, context, 0]
-        support, k = int(n.sum()), int((n > 0).sum())
-        row = GapRow("value", f"bbq_accuracy_{name}", ALL, "", "", *accuracy, support, n_clusters=k)
-        row = row._replace(majority_baseline=1 / 3 if context else nan, subset=subset)
-        rows.append(row._replace(reason=reason if isnan(accuracy.low) else ""))
-        if subset:
-            row = GapRow(
-                "gap", f"bbq_{name}", *STEREOTYPE_GROUPS, *score, k, reason=reason, n_clusters=k
-            )
-            of_draws = [] if isnan(score.value) else resampled[:, context].tolist()
-            rows.append(row._replace(resampled=of_draws, subset=subset))
-    return rows
-
-
-# Whom a language model takes a pronoun to mean (formulas:
-# ``biasbridge.train.tasks.coreference``).
-
-QUESTION = 'The pronoun "{}" refers to'
-GENDERS = ("male", "female")
-REFERENT_PAIRS = (("accuracy", PRO, ANTI), ("log_odds", PRO, ANTI), ("accuracy", *GENDERS))
-NOBODY = "someone"  # in place of the second person in half of Winogender
-NO_SPACE = re.compile(r" (?=[.,:;!?)]|n['’]t\b|['’](?:s|re|ve|ll|d|m)\b)|(?<=\() ")
-REFERENT_LEVEL = 0.95
-MIN_UNITS = 10
+    return [row for subset, part in parts for row in _bbq_subset_rows(part, str(subset))]
 
 
 def people_of(case: Case) -> tuple[str, ...]:
@@ -142,18 +109,12 @@ def prompt_of(case: Case) -> str:
     """Return the sentence and the question about its pronoun."""
     tokens = case.document.tokens
     pronoun = tokens[case.questions[0].pronoun[0]].lower()
-    return f"{join_tokens(tokens)} {QUESTION.format(pronoun)}"
+    return f"{join_tokens(tokens)} {_QUESTION.format(pronoun)}"
 
 
 def join_tokens(tokens: Sequence[str]) -> str:
     """Return a sentence with the usual spaces."""
-    return NO_SPACE.sub("", " ".join(tokens))
-
-
-def _person(tokens: Sequence[str], occupation: str) -> str:
-    """Return ``the nurse`` for ``A nurse`` and, an occupation, ``nurse``; other names as is."""
-    has_article = tokens[0].lower() in ("the", "a", "an")
-    return ("the " if has_article or occupation else "") + join_tokens(tokens[has_article:])
+    return _NO_SPACE.sub("", " ".join(tokens))
 
 
 def read_referents(
@@ -164,12 +125,13 @@ def read_referents(
     sums, sizes = option_sums(model, pairs, by)
     if calibrated:
         names = sorted({name for _, name in pairs})
-        alone, _ = option_sums(model, [(QUESTION.format("they"), name) for name in names], "sum")
-        of_name = dict(zip(names, alone, strict=True))
-        sums = sums - [of_name[name] for _, name in pairs]
+        alone, _ = option_sums(model, [(_QUESTION.format("they"), name) for name in names], "sum")
+        by_name = dict(zip(names, alone, strict=True))
+        sums = sums - [by_name[name] for _, name in pairs]
     ends = np.cumsum([len(people_of(case)) for case in cases])[:-1]
     leads, log_odds = (
-        [of[0] - of[1:].max() for of in np.split(values, ends)] for values in (sums / sizes, sums)
+        [person[0] - person[1:].max() for person in np.split(values, ends)]
+        for values in (sums / sizes, sums)
     )
     rows = [(case.subset, case.unit, case.condition, case.gender) for case in cases]
     table = pd.DataFrame(rows, columns=["subset", "unit", "condition", "gender"])
@@ -191,14 +153,56 @@ def referent_rows(answers: pd.DataFrame) -> list[GapRow]:
         parts |= {name: part[part["condition"] == name] for name in (PRO, ANTI)}
         parts |= {name: part[part["gender"] == name] for name in GENDERS}
         present = {group: part for group, part in parts.items() if len(part)}
-        made = [_value(name, *of) for name in ("accuracy", "log_odds") for of in present.items()]
-        gaps = [(name, pair) for name, *pair in REFERENT_PAIRS if present.keys() >= {*pair}]
-        made += [_gap(name, pair, [present[group] for group in pair]) for name, pair in gaps]
-        rows += [row._replace(subset=subset) for row in made]
+        subset_rows = [
+            _referent_value(name, group, part)
+            for name in ("accuracy", "log_odds")
+            for group, part in present.items()
+        ]
+        subset_rows += [
+            _referent_gap(name, pair, [present[group] for group in pair])
+            for name, *pair in _REFERENT_PAIRS
+            if present.keys() >= {*pair}
+        ]
+        rows += [row._replace(subset=subset) for row in subset_rows]
     return rows
 
 
-def _value(measure: str, group: str, part: pd.DataFrame) -> GapRow:
+def _queries(model: LanguageModel, text: TokenisedText, end: int) -> list[TokenQuery]:
+    """Query the tokens after the prompt ``text.text[:end]``, a lone space included."""
+    last = max(text.positions_of(0, end), default=-1)
+    positions = [position for position in text.positions if position > last]
+    if model.kind == "causal":
+        return [TokenQuery(text.ids, tuple((n, text.ids[n]) for n in positions))]
+    return masked_one_by_one(text, positions, mask_id(model))
+
+
+def _bbq_subset_rows(part: pd.DataFrame, subset: str) -> list[GapRow]:
+    matched, rows = part[part["matched"]], list[GapRow]()
+    counts = count_answers(matched, "paper")
+    times = times_drawn(matched["template"].unique())
+    _, resampled = compute_scores(np.einsum("tca,tr->rca", counts, times), "paper")
+    for context, (accuracy, score, reason) in enumerate(estimate_scores(counts, "paper")):
+        name, n = CONTEXTS[context], counts[:, context, 0]
+        support, k = int(n.sum()), int((n > 0).sum())
+        row = GapRow("value", f"bbq_accuracy_{name}", ALL, "", "", *accuracy, support, n_clusters=k)
+        row = row._replace(majority_baseline=1 / 3 if context else nan, subset=subset)
+        rows.append(row._replace(reason=reason if isnan(accuracy.low) else ""))
+        if subset:
+            row = GapRow(
+                "gap", f"bbq_{name}", *_STEREOTYPE_GROUPS, *score, k, reason=reason, n_clusters=k
+            )
+            values = [] if isnan(score.value) else resampled[:, context].tolist()
+            rows.append(row._replace(resampled=values, subset=subset))
+    return rows
+
+
+def _person(tokens: Sequence[str], occupation: str) -> str:
+    """Return ``the nurse`` for ``A nurse`` and, an occupation, ``nurse``; other names as is."""
+    has_article = tokens[0].lower() in ("the", "a", "an")
+    return ("the " if has_article or occupation else "") + join_tokens(tokens[has_article:])
+
+
+def _referent_value(measure: str, group: str, part: pd.DataFrame) -> GapRow:
     means = part.groupby("unit")[measure].mean().to_numpy()
     estimate, reason = _mean(means, share_estimate if measure == "accuracy" else mean_estimate)
     row = GapRow("value", measure, group, **estimate._asdict(), support=len(part), reason=reason)
@@ -206,15 +210,15 @@ def _value(measure: str, group: str, part: pd.DataFrame) -> GapRow:
     return row._replace(n_clusters=len(means), majority_baseline=baseline)
 
 
-def _gap(measure: str, pair: Sequence[str], parts: Sequence[pd.DataFrame]) -> GapRow:
+def _referent_gap(measure: str, pair: Sequence[str], parts: Sequence[pd.DataFrame]) -> GapRow:
     first, second = (part.groupby("unit")[measure].mean() for part in parts)
     differences = (first - second).dropna()
     values, n = differences.to_numpy(), len(differences)
     estimate, reason = _mean(values, _difference if measure == "accuracy" else mean_estimate)
     row = GapRow("gap", measure, "", pair[0], pair[1], **estimate._asdict(), reason=reason)
     row = row._replace(support=n, support_privileged=n, support_unprivileged=n, n_clusters=n)
-    drawn = times_drawn(map(str, differences.index))
-    return row._replace(resampled=[] if isnan(row.value) else resampled_means(values, drawn))
+    times = times_drawn(map(str, differences.index))
+    return row._replace(resampled=[] if isnan(row.value) else resampled_means(values, times))
 
 
 def _difference(values: Floats, level: float) -> Estimate:
@@ -223,7 +227,7 @@ def _difference(values: Floats, level: float) -> Estimate:
 
 
 def _mean(values: Floats, estimate: Callable[[Floats, float], Estimate]) -> tuple[Estimate, str]:
-    if len(values) < MIN_UNITS:
-        return UNDEFINED, f"{len(values)} sets of alike sentences, fewer than {MIN_UNITS}"
-    result = estimate(values, REFERENT_LEVEL)
+    if len(values) < _MIN_UNITS:
+        return UNDEFINED, f"{len(values)} sets of alike sentences, fewer than {_MIN_UNITS}"
+    result = estimate(values, _REFERENT_LEVEL)
     return result, "no interval: all values are equal" if isnan(result.low) else ""

@@ -1,4 +1,6 @@
-"""Settings of Kim's (2014) convolutional network on frozen vectors ("CNN-static")."""
+"""Settings of the networks that classify posts: Kim's (2014) convolutional network on frozen
+vectors ("CNN-static"), and a fine-tuned language model.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ class CNNSettings(Fileless):
 
     Frozen vectors; ``maps`` filters for each width in ``windows``, ReLU, maximum over time;
     dropout; softmax over two classes, whose weight vectors are clipped to l2 norm ``max_norm``
-    after each step, in Kim's scale (times 1 - ``dropout`` in ours: ``cnn_network.step``);
+    after each step, in Kim's scale (times 1 - ``dropout`` in ours: ``cnn_step``);
     cross-entropy by Adadelta (rho 0.95, ``learning_rate`` 1). These values are
     Kim's. His paper does not specify early stopping on the dev set, his code keeps the best of 25
     epochs by dev accuracy; here the epoch with the highest dev F1 is kept (on a tie, the lower dev
@@ -51,9 +53,6 @@ class CNNSettings(Fileless):
         if not self.windows or self.max_length < max(self.windows):
             values = f"windows={self.windows}, max_length={self.max_length}"
             raise InputError(f"{values}: give at least one width, and none above max_length")
-
-
-# Settings of a fine-tuned language model as a classifier of posts.
 
 
 @choice

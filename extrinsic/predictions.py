@@ -1,4 +1,8 @@
-"""Tables of predictions, checked and read as arrays."""
+"""Tables of predictions: the options that say how to read one, and its columns as arrays.
+
+A column of 0 and 1, or of true and false, is the group of its name; any other column of groups
+gives its values, one or several in a cell. Columns of groups may be crossed.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +11,17 @@ import io
 import re
 import tokenize
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, product
 from math import prod
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 import pandas as pd
 from pandas.api.types import is_list_like
 
+from biasbridge.extrinsic.gaps import Gaps
 from biasbridge.extrinsic.grouped_predictions import (
     ALL,
     NONE,
@@ -40,18 +45,275 @@ from biasbridge.files.language import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from biasbridge.extrinsic.gaps import Gaps
     from biasbridge.extrinsic.grouped_predictions import Mask
     from biasbridge.extrinsic.measures import Counts
     from biasbridge.stats.arrays import Floats
 
+# Measures that do not depend on base rates come first
+DEFAULT_MEASURES = ("base_rate", "recall", "fpr", "precision", "f1")
+_GROUP_SEPARATOR = "\x1f"  # between the groups of an item in several
+CROSSED_BY = " & "
+_MAX_CROSSED = 1_000
+MISSING = "missing"
+Missing = Literal["no-group", "group", "drop"]
+_NOTES = {
+    "no-group": "counted in no group, nor in its rest",
+    "group": "in group 'missing'",
+    "drop": "left out",
+}
+_NOTES_OF_SEVERAL = _NOTES | {
+    "no-group": "in no group of that column, nor in its rest",
+    "group": "in its group 'missing'",
+}
+# A list of names as text, ['A', 'B']; [male] is a name, [women, black] lacks quotation marks
+_LIST = re.compile(r"""\[\s*(['"]).*\1\s*\]""", re.DOTALL)
+_BARE_LIST = re.compile(r"\[[^\d'\"]+(,[^\d'\"]+)+\]")
+_BINARY = {"0", "1"}
+_TRUTH = {"true": "1", "false": "0"}
+_LABEL_REMEDY = (
+    "; name the label that counts as 1 with --positive LABEL (positive=LABEL in Python), or take"
+    " each label against the rest with --multiclass (multiclass=True)"
+)
 
-# A list of names as text, ['A', 'B']; [male] is a name
-LIST = re.compile(r"""\[\s*(['"]).*\1\s*\]""", re.DOTALL)
-# Between the groups of an item in several
-GROUP_SEPARATOR = "\x1f"
-BINARY = {"0", "1"}
-TRUTH = {"true": "1", "false": "0"}
+
+@dataclass(frozen=True)
+class GapRequest:
+    """Columns of a table, labels and groups: see ``biasbridge.gaps``.
+
+    Several ``pred`` are classifiers of the same items, with a column of ``score`` each, or none.
+    ``positive``: labels of the positive class; empty for labels 0 and 1. ``cluster``: column of
+    what items were drawn with, such as their author or template. ``group``: by default the column
+    "group", or none where columns are crossed. ``level``: of the intervals. Raises ``InputError``
+    for incompatible options.
+    """
+
+    gold: str
+    pred: Sequence[str]
+    group: Sequence[str] = ()
+    score: Sequence[str] = ()
+    privileged: str | None = None
+    unprivileged: str | None = None
+    groups: Sequence[str] = ()
+    compare: Sequence[str] = ()
+    measures: Sequence[str] = ()
+    positive: Sequence[str] = ()
+    multiclass: bool = False
+    cluster: str | None = None
+    min_support: int = 10
+    level: float = 0.95
+    group_sep: str = ""
+    cross: Sequence[str] = ()
+    missing: Missing = "no-group"
+
+    def __post_init__(self) -> None:
+        group = (self.group,) if isinstance(self.group, str) else self.group
+        object.__setattr__(self, "group", group or (() if self.cross else ("group",)))
+        for problem in self._problems():
+            raise InputError(problem)
+
+    def _problems(self) -> Iterator[str]:
+        """Yield what is wrong with the options by themselves or together."""
+        if not self.pred:
+            yield "--pred names no column; give one for each classifier"
+        if repeated := _repeated(self.group):
+            yield f"--group {repeated} is given twice; name each column once"
+        if self.cross and not 1 < len({*self.cross}) == len(self.cross):
+            yield f"--cross {','.join(self.cross)}: give two or more columns, each once"
+        if self.missing not in get_args(Missing):
+            yield f"--missing {self.missing}; give one of {', '.join(get_args(Missing))}"
+        if [*self.pred] == [self.gold]:
+            yield f"--gold and --pred are both {self.gold!r}; name two columns"
+        if repeated := _repeated(self.pred):
+            yield f"--pred {repeated} is given twice; name each classifier once"
+        if self.score and len(self.score) != len(self.pred):
+            counts = f"{len(self.score)} --score and {len(self.pred)} --pred"
+            yield f"{counts}; give a column of scores for each of the predictions"
+        if self.multiclass and self.positive:
+            yield "--multiclass is of every label, --positive of one; give one of the two"
+        if self.multiclass and len(self.pred) > 1:
+            yield "--multiclass measures one classifier; give one --pred"
+        if self.multiclass and self.score:
+            yield "--score is of labels 0 and 1; leave it out, or --multiclass"
+        aucs = {*self.measures} & {*RANKINGS}
+        if aucs and not self.score and not self.multiclass:
+            yield f"--measures {' '.join(aucs)} needs scores; give their column by --score"
+        if self.unprivileged and not self.privileged:
+            yield "--unprivileged is compared with --privileged; give both"
+        if "pair" in self.compare and not self.unprivileged:
+            yield "--compare pair compares --privileged with --unprivileged; give both"
+        if self.unprivileged and self.compare and "pair" not in self.compare:
+            comparison = f"--compare {','.join(self.compare)}"
+            yield f"--unprivileged is not compared by {comparison}; add pair, or leave it out"
+        if "pairwise" in self.compare and not self.privileged:
+            yield "--compare pairwise compares with --privileged; give it"
+
+    def read(self, table: pd.DataFrame) -> tuple[dict[str, pd.DataFrame], Gaps]:
+        """Read the predictions of each classifier, with the columns of
+        ``read_grouped_predictions`` and notes on their groups, and choose the comparisons.
+
+        Raises ``InputError`` for a missing column or group, and for labels other than 0 and 1, or
+        other than ``positive`` and ``multiclass`` allow.
+        """
+        if table.empty:
+            raise InputError("the table of predictions has no rows; give one for each item")
+        groups, is_kept, notes = self._read_groups(table)
+        if not is_kept.any():
+            raise InputError(f"no rows are left: {notes[0]}; give another --missing")
+        table = table if is_kept.all() else table[is_kept]
+        table = table.reset_index(drop=True)  # columns are joined by position
+        scores = self.score or [""] * len(self.pred)
+        classifiers = {
+            name: self._read_columns(table, name, score).assign(group=groups)
+            for name, score in zip(self.pred, scores, strict=True)
+        }
+        notes += self._case_notes(table)
+        repeats = bool(self.cluster) and table.attrs.get("cluster") == self.cluster
+        for predictions in classifiers.values():
+            predictions.attrs |= {"notes": notes, "repeats": repeats}
+        return classifiers, self._choose_gaps(groups)
+
+    def _read_groups(self, table: pd.DataFrame) -> tuple[pd.Categorical, Mask, list[str]]:
+        """Return the groups of the rows that are kept, joined by ``_GROUP_SEPARATOR``, whether each
+        row is, and notes on empty cells and on crossed groups with little support.
+
+        Raises ``InputError`` for a missing column, and for cells that hold no names.
+        """
+        names = dict.fromkeys((*self.group, *self.cross))
+        columns = _prefix_shared({name: self._read_group_column(table, name) for name in names})
+        is_empty = np.any([column.is_empty for column in columns.values()], axis=0)
+        is_kept = np.array(~is_empty | (self.missing != "drop"))
+        notes = []
+        if n_empty := int(is_empty.sum()):
+            listed = " or ".join(map(repr, names))
+            count = f"{n_empty:,} of {len(table):,} rows have an empty {listed}"
+            words = sorted({*chain(*(column.words for column in columns.values()))} - {""})
+            count += f" ({', '.join(map(repr, words))} counts as empty)" if words else ""
+            meanings = _NOTES_OF_SEVERAL if len(self.group) > 1 else _NOTES
+            notes.append(f"{count}: {meanings[self.missing]}")
+        group_columns = [_name_unknown(columns[name]) for name in self.group]
+        if self.cross:
+            crossed = _name_unknown(_cross([columns[name] for name in self.cross]))
+            notes.append(_describe_small(crossed, is_kept, self.min_support))
+            group_columns.append(crossed)
+        notes += [
+            case_note(column.groups, f"groups of {name!r}") for name, column in columns.items()
+        ]
+        joined = _as_categorical(_combine(group_columns, chain), is_kept)
+        return joined, is_kept, [*filter(None, notes)]
+
+    def _read_group_column(self, table: pd.DataFrame, column: str) -> _GroupColumn:
+        """Read a column of groups. A column of 0 and 1 gives its values if an option names one of
+        them as a group.
+        """
+        values = _find_column(table, column)
+        if values.dtype in (object, complex):
+            values = values.map(lambda cell: _as_tuple(cell, column))
+        code, distinct = pd.factorize(values.array, use_na_sentinel=False)
+        options = filter(None, (*self.groups, self.privileged, self.unprivileged))
+        named = {*map(name_key, options)}
+        empty = np.array([_is_empty(cell, named) for cell in distinct], dtype=bool)
+        texts = {*map(str, distinct[~empty])}
+        keys = {*map(name_key, texts)}
+        is_flag = bool(keys) and {_plain(key) for key in keys} <= _BINARY and not keys & named
+        separator = "\n" if self.group_sep == "\\n" else self.group_sep  # as a shell passes it
+        if not separator:
+            _require_single_names(texts, column)
+
+        def names_of(cell: object) -> Sequence[object]:
+            if is_flag:
+                return [column] if _plain(cell) == "1" else []
+            if isinstance(cell, float):
+                return [cell]
+            parts = cell if isinstance(cell, tuple) else _split(str(cell), separator, column)
+            return [part for part in parts if not _is_empty(part, named)]
+
+        cells = [
+            [] if blank else names_of(cell) for cell, blank in zip(distinct, empty, strict=True)
+        ]
+        spellings = {name_key(column): column} if is_flag else first_spellings(chain(*cells))
+        spelled = [[*dict.fromkeys(spellings[name_key(name)] for name in names)] for names in cells]
+        groups = {*chain(*spelled), *([column] if is_flag else [])}
+        # Without a name in it, a cell of several names, or the one row of an item, is in no group
+        may_be_none = bool(separator) or ("id" in table and bool(table["id"].duplicated().any()))
+        unknown = [UNKNOWN] if is_flag or not may_be_none else []
+        of_blank = {"no-group": unknown, "group": [MISSING], "drop": []}[self.missing]
+        spelled = [
+            of_blank if blank else names for names, blank in zip(spelled, empty, strict=True)
+        ]
+        if empty.any():
+            groups |= {*of_blank} - {UNKNOWN}
+        words = {normalise_text(str(cell)) for cell in distinct[empty] if not pd.isna(cell)}
+        small_code = code.astype(np.min_scalar_type(-len(distinct)))
+        return _GroupColumn(sorted(groups), spelled, small_code, empty[code], is_flag, words)
+
+    def _case_notes(self, table: pd.DataFrame) -> list[str]:
+        """Return notes on labels and clusters that differ only in case, and on joined classes."""
+        columns = {self.gold, *self.pred} if self.multiclass or self.positive else set()
+        columns |= {self.cluster} if self.cluster else set()
+        cells = {name: map(str, table[name].unique()) for name in sorted(columns)}
+        notes = [case_note(map(name_key, cells[name]), f"names in {name!r}") for name in cells]
+        if self.multiclass and (joined := find_joined({*map(str, table[self.gold].unique())})):
+            notes.append(f"{joined[0]!r} beside {joined[1]!r} is a class of its own")
+        return [note for note in notes if note]
+
+    def _read_columns(self, table: pd.DataFrame, pred: str, score: str) -> pd.DataFrame:
+        """Return the columns, groups aside, that ``read_grouped_predictions`` reads."""
+        names = [self.gold, pred]
+        labels: Sequence[Counts | pd.Series]
+        if self.multiclass:
+            labels = [read_labels(table, name) for name in names]
+        elif self.positive:
+            labels = [*_read_positive(table, names, self.positive).T]
+        else:
+            labels = [read_binary(table, name, _LABEL_REMEDY) for name in names]
+        columns = pd.DataFrame({"label": labels[0], "prediction": labels[1]})
+        if score:
+            is_measured = not self.measures or {*self.measures} & {*RANKINGS}
+            columns["score"] = (read_scores if is_measured else get_column)(table, score)
+        if "id" in table:
+            columns["id"] = get_column(table, "id")
+        if self.cluster:
+            columns["unit"] = _read_clusters(table, self.cluster)
+        return columns
+
+    def _choose_gaps(self, groups: pd.Categorical) -> Gaps:
+        """Return the requested comparisons. Default: the privileged group against the unprivileged
+        one, or against each other group; without a privileged group each group against the rest;
+        and the two furthest apart if there are more than two.
+        """
+        cells = groups.remove_unused_categories().categories
+        present = {*_known_groups(chain(*(cell.split(_GROUP_SEPARATOR) for cell in cells)))}
+        spelled = {name_key(name): name for name in present}
+        privileged, unprivileged = (
+            name and spelled.get(name_key(name), name)
+            for name in (self.privileged, self.unprivileged)
+        )
+        for name in filter(None, (privileged, unprivileged)):
+            if name not in present:
+                raise _no_such_group(name, sorted(present))
+        if privileged and not present - {privileged}:
+            only = f"every row with a group is of group {privileged!r}"
+            raise InputError(f"{only}; a gap needs a second group")
+        without = groups.isna() | groups.isin([x for x in cells if x.startswith(UNKNOWN)])
+        has_rest = groups.isna().any() or (without.any() and "one-vs-none" in self.compare)
+        if len(present) < 2 - bool(has_rest):
+            remedy = "; --missing group makes one of empty cells" if without.any() else ""
+            raise InputError(
+                f"groups present: {', '.join(present) or 'none'}; a gap needs two{remedy}"
+            )
+        default = ["pair" if unprivileged else "pairwise" if privileged else "one-vs-rest"]
+        default += ["max-difference"] if len(present) > 2 and not unprivileged else []
+        measures = (*DEFAULT_MEASURES, *(RANKINGS if self.score else ()))
+        first = privileged or min(present)
+        return Gaps(
+            first,
+            unprivileged or min(present - {first}, default=REST),
+            self.min_support,
+            self.level,
+            measures=tuple(self.measures) or measures,
+            compare=tuple(self.compare) or tuple(default),  # type: ignore[arg-type]
+            groups=tuple(spelled.get(name_key(name), name) for name in self.groups),
+        )
 
 
 def read_grouped_predictions(predictions: pd.DataFrame, gaps: Gaps) -> GroupedPredictions:
@@ -80,6 +342,265 @@ def read_grouped_predictions(predictions: pd.DataFrame, gaps: Gaps) -> GroupedPr
         unknown=unknown,
         repeats=predictions.attrs.get("repeats", False),
     )
+
+
+def read_binary(table: pd.DataFrame, column: str, remedy: str = "") -> Counts:
+    """Read a column of 0 and 1 (also as text) or of true and false as integers; ``InputError``,
+    which ends in the ``remedy``, for anything else.
+    """
+    code, distinct = pd.factorize(get_column(table, column).array, use_na_sentinel=False)
+    keys = [name_key(cell).lower() for cell in distinct]
+    numbers = pd.to_numeric(pd.Series([_TRUTH.get(key, key) for key in keys]), errors="coerce")
+    rule = f"it must be 0 or 1 in every row{remedy}"
+    _require(pd.Series(numbers.isin([0.0, 1.0]).to_numpy()[code]), table[column], rule)
+    return np.asarray(numbers.iloc[code], dtype=np.int64)
+
+
+def read_scores(table: pd.DataFrame, column: str) -> Floats:
+    """Read a column of finite numbers; ``InputError`` for anything else."""
+    numbers = pd.to_numeric(get_column(table, column), errors="coerce").astype("float64")
+    _require(numbers.abs() < np.inf, table[column], "give a number in every row")
+    return np.asarray(numbers, dtype=np.float64)
+
+
+def read_labels(table: pd.DataFrame, column: str) -> pd.Series[str]:
+    """Read a column of labels of any names as text; ``InputError`` for an empty cell."""
+    values = spell_alike(get_column(table, column), named=("None",))  # a class of hate speech
+    if missing := int(values.isna().sum()):
+        count = f"{missing} of {len(values)} rows"
+        raise InputError(f"column {column!r} is empty in {count}; give a label in every row")
+    return values
+
+
+def _read_positive(table: pd.DataFrame, columns: Sequence[str], positive: Sequence[str]) -> Counts:
+    """Read columns of labels of any names as 1, if ``positive``, or 0: (rows, columns).
+
+    A later column of 0 and 1 only is taken as it is where the first has other labels only; one of
+    true and false, where the first is not: it says what is predicted positive.
+
+    Raises ``InputError`` for a row without a label, a positive label that is not in the first
+    column, labels of another column that are not in the first, and a column of 0 and 1 that may be
+    labels or predictions of the positive ones.
+    """
+    plain = [read_labels(table, name).map(_plain) for name in columns]
+    first = columns[0]
+    labels_present = {*plain[0]}
+    listed = f"labels: {', '.join(sorted(labels_present)[:10])}"
+    for label in positive:
+        if _plain(label) not in labels_present:
+            near = nearest(_plain(label), labels_present)
+            raise InputError(f"no row of column {first!r} has the label {label!r}{near}; {listed}")
+    positive_labels = {_plain(label) for label in positive}
+    for name, labels in zip(columns, plain, strict=True):
+        _require_single_labels({*labels}, positive_labels, name)
+    flags = []
+    for name, labels in zip(columns, plain, strict=True):
+        is_truth = _is_truth(table[name]) and not _is_truth(table[first])
+        if is_truth or ({*labels} <= _BINARY and not labels_present & _BINARY):
+            flags.append(labels == "1")
+            continue
+        if {*labels} == _BINARY and labels_present & _BINARY and labels_present - _BINARY:
+            raise InputError(
+                f"column {name!r} holds 0 and 1 only, which may be labels of {first!r} or say what"
+                " is predicted positive; give a column of labels, or true and false"
+            )
+        if unknown := sorted({*labels} - labels_present):
+            problem = f"column {name!r} holds {unknown[0]!r}, which {first!r} does not"
+            raise InputError(f"{problem}; its {listed}")
+        flags.append(labels.isin(positive_labels))
+    return np.column_stack(flags).astype(np.int64)
+
+
+def get_column(table: pd.DataFrame, column: str, remedy: str = "") -> pd.Series:
+    """Return a column by name; ``InputError``, with the nearest name, if it is missing, and, with
+    the ``remedy``, for cells that are lists or no text, number or date.
+    """
+    cells = _find_column(table, column)
+    for cell in cells if cells.dtype in (object, complex) else ():
+        if is_list_like(cell) or isinstance(cell, bytes | complex):
+            problem = _problem_of_cell(column, cell)
+            raise InputError(f"{problem}; give one text or number in each cell{remedy}")
+    return cells
+
+
+def _find_column(table: pd.DataFrame, column: str) -> pd.Series:
+    """Return a column by name; ``InputError``, with the nearest name, if it is missing."""
+    if column in table.columns:
+        return table[column]
+    present = ", ".join(repr(name) for name in table.columns)
+    raise InputError(
+        f"no column {column!r}{nearest(column, table.columns)}; columns present: {present}"
+    )
+
+
+def _repeated(names: Sequence[str]) -> str:
+    return " ".join({name for name in names if names.count(name) > 1})
+
+
+class _GroupColumn(NamedTuple):
+    """Column of groups: all its ``groups``, those of each distinct cell, and, of each row, the
+    number of its cell and whether that is empty. ``words``: texts that stand for empty cells.
+    """
+
+    groups: Sequence[str]
+    cells: Sequence[Sequence[str]]
+    code: Counts
+    is_empty: Mask
+    is_flag: bool = False
+    words: Collection[str] = ()
+
+
+def _is_empty(cell: Any, named: Collection[str] = ()) -> bool:
+    """Return whether a cell has no name; ``NA`` is one where it is ``named``."""
+    if isinstance(cell, tuple):
+        return False
+    return bool(pd.isna(cell)) or (is_missing(cell) and name_key(cell) not in {*named} - {""})
+
+
+def _as_tuple(cell: object, column: str) -> object:
+    """Return a cell, a list as the tuple of its names."""
+    is_list = is_list_like(cell) and not isinstance(cell, dict)
+    items: list[object] = list(cell) if is_list else [cell]  # type: ignore[call-overload]
+    for item in items:
+        if is_list_like(item) or isinstance(item, bytes | complex):
+            raise InputError(f"{_problem_of_cell(column, item)}; give a name, or a list of names")
+    names = (str(item) for item in items if not _is_empty(item))
+    return tuple(dict.fromkeys(names)) if is_list else cell
+
+
+def _require_single_names(texts: Collection[str], column: str) -> None:
+    """Raise ``InputError`` for texts that are lists of names without quotation marks, and for those
+    that join the name of another text by a separator.
+    """
+    for text in sorted(texts):
+        if _BARE_LIST.fullmatch(text):
+            problem = f"column {column!r} holds {text!r}, a list without quotation marks"
+            raise InputError(f"{problem}; write it like ['A', 'B'], or rename the group")
+    if joined := find_joined(texts):
+        text, name, joint = joined
+        raise InputError(  # repr: a line end as \n
+            f"column {column!r} holds {text!r} and {name!r}; give --group-sep {joint!r}"
+            " (group_sep=) if a cell names several groups, or rename one"
+        )
+
+
+def _split(text: str, separator: str, column: str) -> Sequence[str]:
+    """Return the names in a cell of text."""
+    if text == "[]" or _LIST.fullmatch(text):
+        return _read_list(text, column)
+    return text.split(separator) if separator else [text]
+
+
+def _read_list(text: str, column: str) -> list[str]:
+    """Read the names of a list written as text: ['A', 'B'], or as NumPy writes it, ['A' 'B']."""
+    names = []
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+            if token.type == tokenize.STRING:
+                names.append(str(ast.literal_eval(token.string)))
+            elif token.string.strip() not in ("", "[", "]", ",", "None", "nan"):
+                raise ValueError(token.string)
+    except (ValueError, SyntaxError) as error:
+        problem = f"column {column!r} holds {text!r}, which is no list of names"
+        raise InputError(f"{problem}; write it like ['A', 'B']") from error
+    return names
+
+
+def _name_unknown(column: _GroupColumn) -> _GroupColumn:
+    """Name the unknown group of an empty cell after the groups of the column that it may be."""
+    name = (UNKNOWN_FLAG if column.is_flag else UNKNOWN) + UNKNOWN.join(column.groups)
+    cells = [[name] if any(UNKNOWN in part for part in cell) else cell for cell in column.cells]
+    return column._replace(cells=cells)
+
+
+def _prefix_shared(columns: Mapping[str, _GroupColumn]) -> dict[str, _GroupColumn]:
+    """Name groups ``column=group`` where two columns share the name, unless it is the column's."""
+    n_columns = Counter(name for column in columns.values() for name in column.groups)
+
+    def rename(column: str, names: Sequence[str]) -> list[str]:
+        unique = {name for name in names if n_columns[name] == 1 or name == column}
+        return [name if name in unique else f"{column}={name}" for name in names]
+
+    renamed = {}
+    for name, column in columns.items():
+        cells = [rename(name, cell) for cell in column.cells]
+        renamed[name] = column._replace(groups=rename(name, column.groups), cells=cells)
+    return renamed
+
+
+def _cross(columns: Sequence[_GroupColumn]) -> _GroupColumn:
+    """Return the crossed groups of columns, ``a & b``; ``groups`` has those without items too."""
+    if (n_crossed := prod(len(column.groups) for column in columns)) > _MAX_CROSSED:
+        raise InputError(
+            f"crossing gives {n_crossed:,} groups, allowed are {_MAX_CROSSED:,}; cross columns with"
+            " fewer values"
+        )
+    return _combine(columns, lambda a, b: map(CROSSED_BY.join, product(a, b)))
+
+
+def _combine(
+    columns: Sequence[_GroupColumn],
+    join: Callable[[Sequence[str], Sequence[str]], Iterable[str]],
+) -> _GroupColumn:
+    """Return one column with a cell for each distinct row of cells, whose groups are joined."""
+    combined, *others = columns
+    for column in others:
+        n = len(column.cells)
+        code, pairs = pd.factorize(combined.code.astype(np.int64) * n + column.code)
+        cells = [
+            [*join(combined.cells[pair // n], column.cells[pair % n])] for pair in pairs.tolist()
+        ]
+        groups = [*join(combined.groups, column.groups)]
+        combined = _GroupColumn(groups, cells, code, column.is_empty)
+    return combined
+
+
+def _describe_small(crossed: _GroupColumn, kept: Mask, min_support: int) -> str:
+    """Return which crossed groups have fewer rows than ``min_support``; empty if none has."""
+    n_rows = np.bincount(crossed.code[kept], minlength=len(crossed.cells)).tolist()
+    counts = dict.fromkeys(crossed.groups, 0)
+    for names, n in zip(crossed.cells, n_rows, strict=True):
+        for name in counts.keys() & {*names}:
+            counts[name] += n
+    small = [f"{name} ({n})" for name, n in counts.items() if n < min_support]
+    count = f"{len(small)} of {len(counts)} crossed groups"
+    return f"{count} have fewer than {min_support} items: {', '.join(small)}" if small else ""
+
+
+def _as_categorical(column: _GroupColumn, kept: Mask) -> pd.Categorical:
+    """Return the groups of the kept rows, joined; every group is a category, used or not."""
+    texts = [_GROUP_SEPARATOR.join(names) for names in column.cells]
+    categories = [*dict.fromkeys(filter(None, (*texts, *column.groups)))]
+    index = {text: number for number, text in enumerate(categories)} | {"": -1}
+    codes = np.array([index[text] for text in texts], dtype=np.int64)[column.code[kept]]
+    joined: pd.Categorical = pd.Categorical.from_codes(codes, categories)  # type: ignore[call-overload]
+    return joined
+
+
+def _read_memberships(
+    predictions: pd.DataFrame, gaps: Gaps
+) -> tuple[Sequence[str], Counts, Counts, Mapping[str, str]]:
+    """Return all groups, those that ``gaps`` names first and empty ones last, the row and the
+    number of the group of each membership, and the name of each group's unknown items.
+    """
+    column = _read_groups(predictions, "group")
+    names = [str(cell).split(_GROUP_SEPARATOR) for cell in column.cat.categories]
+    cells_present = (names[code] for code in np.unique(column.cat.codes) if code >= 0)
+    present = _known_groups(chain(*cells_present))
+    allowed = _known_groups(chain(*names))
+    _check_groups(present, allowed, gaps)
+    groups = [*dict.fromkeys((*gaps.named, *gaps.groups, *present, *allowed))]
+    unknown = sorted({*chain(*names)} - {*allowed}, reverse=True)  # of columns of 0 and 1 first
+    index = {name: number for number, name in enumerate((*groups, *unknown))}
+    # Numbers of all cells in one array, those of a cell from its start; a missing cell has code -1
+    flat = np.array([index[name] for cell in names for name in cell], dtype=np.int64)
+    size = np.array([*map(len, names), 0])
+    code = column.cat.codes.to_numpy()
+    n_groups, start = size[code], (np.cumsum(size) - size)[code]
+    row = np.repeat(np.arange(len(code)), n_groups)
+    shift = start - np.cumsum(n_groups) + n_groups
+    of_groups = {group: name for name in unknown for group in name[1:].split(UNKNOWN)}
+    return groups, row, flat[shift[row] + np.arange(len(row))], of_groups
 
 
 def _read_items(
@@ -119,27 +640,60 @@ def _read_items(
     return item, first
 
 
-def read_binary(table: pd.DataFrame, column: str, remedy: str = "") -> Counts:
-    """Read a column of 0 and 1 (also as text) or of true and false as integers; ``InputError``,
-    which ends in the ``remedy``, for anything else.
+def _read_groups(table: pd.DataFrame, column: str) -> pd.Series:
+    """Return a column of groups as a categorical one, as which it keeps its empty categories;
+    ``InputError`` for lists, written as text too.
     """
-    code, distinct = pd.factorize(get_column(table, column).array, use_na_sentinel=False)
-    keys = [name_key(cell).lower() for cell in distinct]
-    numbers = pd.to_numeric(pd.Series([TRUTH.get(key, key) for key in keys]), errors="coerce")
-    rule = f"it must be 0 or 1 in every row{remedy}"
-    _require(pd.Series(numbers.isin([0.0, 1.0]).to_numpy()[code]), table[column], rule)
-    return np.asarray(numbers.iloc[code], dtype=np.int64)
+    remedy = ", and of an item in several groups a row for each, with its name in a column id"
+    groups = get_column(table, column, remedy)
+    if isinstance(groups.dtype, pd.CategoricalDtype):
+        return groups
+    groups = spell_alike(groups).astype("string").astype("category")
+    for name in groups.cat.categories:
+        if _LIST.fullmatch(name):
+            raise InputError(f"column {column!r} holds {name!r}, a list; give one group{remedy}")
+    return groups
 
 
-def read_scores(table: pd.DataFrame, column: str) -> Floats:
-    """Read a column of finite numbers; ``InputError`` for anything else."""
-    numbers = _numbers(table, column)
-    _require(numbers.abs() < np.inf, table[column], "give a number in every row")
-    return np.asarray(numbers, dtype=np.float64)
+def _known_groups(names: Iterable[str]) -> list[str]:
+    """Return the distinct names of groups, without those of unknown ones."""
+    return sorted({name for name in names if not name.startswith((UNKNOWN, UNKNOWN_FLAG))})
 
 
-def _numbers(table: pd.DataFrame, column: str) -> pd.Series[float]:
-    return pd.to_numeric(get_column(table, column), errors="coerce").astype("float64")
+def _check_groups(present: Sequence[str], allowed: Collection[str], gaps: Gaps) -> None:
+    """Raise ``InputError`` for a group with a reserved name, and for one that does not exist."""
+    reserved = {ALL: "the rows over all items"}
+    if "one-vs-rest" in gaps.compare:
+        reserved[REST] = "all items but those of a group"
+    if "one-vs-none" in gaps.compare:
+        reserved[NONE] = "the items in no group"
+    for name, meaning in reserved.items():
+        if name in present:
+            raise InputError(f"a group is called {name!r}, the name of {meaning}; rename it")
+    for group in (*gaps.named, *gaps.groups):
+        if group not in (present if group in gaps.named else allowed):
+            raise _no_such_group(group, present)
+
+
+def _no_such_group(group: str, present: Sequence[str]) -> InputError:
+    """Return the error for a named group without rows."""
+    listed = ", ".join(repr(name) for name in present) or "none"
+    return InputError(
+        f"no rows of group {group!r}{nearest(group, present)}; groups present: {listed}"
+    )
+
+
+def _read_clusters(table: pd.DataFrame, column: str) -> pd.Series[str]:
+    """Return a column of clusters as text; ``InputError`` for empty cells or a single cluster."""
+    clusters = spell_alike(get_column(table, column))
+    if missing := int(clusters.isna().sum()):
+        raise InputError(
+            f"column {column!r} is empty in {missing} of {len(table)} rows; name the"
+            " cluster of every item, its own where it has none"
+        )
+    if len(clusters.unique()) == 1:
+        raise InputError(f"column {column!r} has one cluster; an interval takes two or more")
+    return clusters
 
 
 def _require(valid: pd.Series[bool], values: pd.Series, rule: str) -> None:
@@ -149,54 +703,6 @@ def _require(valid: pd.Series[bool], values: pd.Series, rule: str) -> None:
     examples = ", ".join(repr(value) for value in wrong.unique().tolist()[:3])
     rows = f"{len(wrong)} of {len(values)} rows"
     raise InputError(f"column {values.name!r} holds {examples} in {rows}; {rule}")
-
-
-def read_positive(table: pd.DataFrame, columns: Sequence[str], positive: Sequence[str]) -> Counts:
-    """Read columns of labels of any names as 1, if ``positive``, or 0: (rows, columns).
-
-    A later column of 0 and 1 only is taken as it is where the first has other labels only; one of
-    true and false, where the first is not: it says what is predicted positive.
-
-    Raises ``InputError`` for a row without a label, a positive label that is not in the first
-    column, labels of another column that are not in the first, and a column of 0 and 1 that may be
-    labels or predictions of the positive ones.
-    """
-    plain = [read_labels(table, name).map(_plain) for name in columns]
-    first = columns[0]
-    labels_present = {*plain[0]}
-    listed = f"labels: {', '.join(sorted(labels_present)[:10])}"
-    for label in positive:
-        if _plain(label) not in labels_present:
-            near = nearest(_plain(label), labels_present)
-            raise InputError(f"no row of column {first!r} has the label {label!r}{near}; {listed}")
-    positive_labels = {_plain(label) for label in positive}
-    for name, labels in zip(columns, plain, strict=True):
-        _require_single_labels({*labels}, positive_labels, name)
-    flags = []
-    for name, labels in zip(columns, plain, strict=True):
-        is_truth = _is_truth(table[name]) and not _is_truth(table[first])
-        if is_truth or ({*labels} <= BINARY and not labels_present & BINARY):
-            flags.append(labels == "1")
-            continue
-        if {*labels} == BINARY and labels_present & BINARY and labels_present - BINARY:
-            raise InputError(
-                f"column {name!r} holds 0 and 1 only, which may be labels of {first!r} or say what"
-                " is predicted positive; give a column of labels, or true and false"
-            )
-        if unknown := sorted({*labels} - labels_present):
-            problem = f"column {name!r} holds {unknown[0]!r}, which {first!r} does not"
-            raise InputError(f"{problem}; its {listed}")
-        flags.append(labels.isin(positive_labels))
-    return np.column_stack(flags).astype(np.int64)
-
-
-def read_labels(table: pd.DataFrame, column: str) -> pd.Series[str]:
-    """Read a column of labels of any names as text; ``InputError`` for an empty cell."""
-    values = spell_alike(get_column(table, column), named=("None",))  # a class of hate speech
-    if missing := int(values.isna().sum()):
-        count = f"{missing} of {len(values)} rows"
-        raise InputError(f"column {column!r} is empty in {count}; give a label in every row")
-    return values
 
 
 def _require_single_labels(labels: set[str], positive: Collection[str], column: str) -> None:
@@ -214,357 +720,9 @@ def _is_truth(cells: pd.Series) -> bool:
 def _plain(label: object) -> str:
     """Return a label as it is compared, ``True`` as ``1``."""
     key = name_key(label)
-    return TRUTH.get(key.lower(), key)
+    return _TRUTH.get(key.lower(), key)
 
 
-def get_column(table: pd.DataFrame, column: str, remedy: str = "") -> pd.Series:
-    """Return a column by name; ``InputError``, with the nearest name, if it is missing, and, with
-    the ``remedy``, for cells that are lists or no text, number or date.
-    """
-    cells = find_column(table, column)
-    for cell in cells if cells.dtype in (object, complex) else ():
-        if is_list_like(cell) or isinstance(cell, bytes | complex):
-            problem = problem_of_cell(column, cell)
-            raise InputError(f"{problem}; give one text or number in each cell{remedy}")
-    return cells
-
-
-def find_column(table: pd.DataFrame, column: str) -> pd.Series:
-    """Return a column by name; ``InputError``, with the nearest name, if it is missing."""
-    if column in table.columns:
-        return table[column]
-    present = ", ".join(repr(name) for name in table.columns)
-    raise InputError(
-        f"no column {column!r}{nearest(column, table.columns)}; columns present: {present}"
-    )
-
-
-def problem_of_cell(column: str, cell: object) -> str:
+def _problem_of_cell(column: str, cell: object) -> str:
     """Return that a column holds a cell of the wrong type."""
     return f"column {column!r} holds {str(cell)!r}, a value of type {type(cell).__name__}"
-
-
-def read_groups(table: pd.DataFrame, column: str) -> pd.Series:
-    """Return a column of groups as a categorical one, as which it keeps its empty categories;
-    ``InputError`` for lists, written as text too.
-    """
-    remedy = ", and of an item in several groups a row for each, with its name in a column id"
-    groups = get_column(table, column, remedy)
-    if isinstance(groups.dtype, pd.CategoricalDtype):
-        return groups
-    groups = spell_alike(groups).astype("string").astype("category")
-    for name in groups.cat.categories:
-        if LIST.fullmatch(name):
-            raise InputError(f"column {column!r} holds {name!r}, a list; give one group{remedy}")
-    return groups
-
-
-def read_clusters(table: pd.DataFrame, column: str) -> pd.Series[str]:
-    """Return a column of clusters as text; ``InputError`` for empty cells or a single cluster."""
-    clusters = spell_alike(get_column(table, column))
-    if missing := int(clusters.isna().sum()):
-        raise InputError(
-            f"column {column!r} is empty in {missing} of {len(table)} rows; name the"
-            " cluster of every item, its own where it has none"
-        )
-    if len(clusters.unique()) == 1:
-        raise InputError(f"column {column!r} has one cluster; an interval takes two or more")
-    return clusters
-
-
-def _read_memberships(
-    predictions: pd.DataFrame, gaps: Gaps
-) -> tuple[Sequence[str], Counts, Counts, Mapping[str, str]]:
-    """Return all groups, those that ``gaps`` names first and empty ones last, the row and the
-    number of the group of each membership, and the name of each group's unknown items.
-    """
-    column = read_groups(predictions, "group")
-    names = [str(cell).split(GROUP_SEPARATOR) for cell in column.cat.categories]
-    cells_present = (names[code] for code in np.unique(column.cat.codes) if code >= 0)
-    present = known_groups(chain(*cells_present))
-    allowed = known_groups(chain(*names))
-    _check_groups(present, allowed, gaps)
-    groups = [*dict.fromkeys((*gaps.named, *gaps.groups, *present, *allowed))]
-    unknown = sorted({*chain(*names)} - {*allowed}, reverse=True)  # of columns of 0 and 1 first
-    index = {name: number for number, name in enumerate((*groups, *unknown))}
-    # Numbers of all cells in one array, those of a cell from its start; a missing cell has code -1
-    flat = np.array([index[name] for cell in names for name in cell], dtype=np.int64)
-    size = np.array([*map(len, names), 0])
-    code = column.cat.codes.to_numpy()
-    n_groups, start = size[code], (np.cumsum(size) - size)[code]
-    row = np.repeat(np.arange(len(code)), n_groups)
-    shift = start - np.cumsum(n_groups) + n_groups
-    of_groups = {group: name for name in unknown for group in name[1:].split(UNKNOWN)}
-    return groups, row, flat[shift[row] + np.arange(len(row))], of_groups
-
-
-def known_groups(names: Iterable[str]) -> list[str]:
-    """Return the distinct names of groups, without those of unknown ones."""
-    return sorted({name for name in names if not name.startswith((UNKNOWN, UNKNOWN_FLAG))})
-
-
-def _check_groups(present: Sequence[str], allowed: Collection[str], gaps: Gaps) -> None:
-    """Raise ``InputError`` for a group with a reserved name, and for one that does not exist."""
-    reserved = {ALL: "the rows over all items"}
-    if "one-vs-rest" in gaps.compare:
-        reserved[REST] = "all items but those of a group"
-    if "one-vs-none" in gaps.compare:
-        reserved[NONE] = "the items in no group"
-    for name, meaning in reserved.items():
-        if name in present:
-            raise InputError(f"a group is called {name!r}, the name of {meaning}; rename it")
-    for group in (*gaps.named, *gaps.groups):
-        if group not in (present if group in gaps.named else allowed):
-            raise no_such_group(group, present)
-
-
-def no_such_group(group: str, present: Sequence[str]) -> InputError:
-    """Return the error for a named group without rows."""
-    listed = ", ".join(repr(name) for name in present) or "none"
-    return InputError(
-        f"no rows of group {group!r}{nearest(group, present)}; groups present: {listed}"
-    )
-
-
-# Groups of items, read from columns of values, of 0 and 1, of several names a cell, and crossed.
-#
-# A column of 0 and 1, or of true and false, is the group of its name; any other gives its values.
-
-Missing = Literal["no-group", "group", "drop"]
-MISSING = "missing"
-NOTES = {
-    "no-group": "counted in no group, nor in its rest",
-    "group": "in group 'missing'",
-    "drop": "left out",
-}
-NOTES_OF_SEVERAL = NOTES | {
-    "no-group": "in no group of that column, nor in its rest",
-    "group": "in its group 'missing'",
-}
-BARE_LIST = re.compile(r"\[[^\d'\"]+(,[^\d'\"]+)+\]")  # [women, black]
-TRUE, FALSE = {"1", "true"}, {"0", "false"}
-SPOKEN = {"\\n": "\n"}  # as a shell passes a line end
-MAX_CROSSED = 1_000
-CROSSED_BY = " & "
-
-
-class GroupColumn(NamedTuple):
-    """Column of groups: all its ``groups``, those of each distinct cell, and, of each row, the
-    number of its cell and whether that is empty. ``words``: texts that stand for empty cells.
-    """
-
-    groups: Sequence[str]
-    cells: Sequence[Sequence[str]]
-    code: Counts
-    is_empty: Mask
-    is_flag: bool = False
-    words: Collection[str] = ()
-
-
-@dataclass(frozen=True)
-class GroupColumns:
-    """Columns of groups, and how they are read: see ``biasbridge.gaps``.
-
-    ``values``: names of groups; a column of 0 and 1 that holds one gives its values.
-    """
-
-    columns: Sequence[str]
-    cross: Sequence[str] = ()
-    separator: str = ""
-    missing: Missing = "no-group"
-    values: Collection[str] = ()
-
-    def read(
-        self, table: pd.DataFrame, min_support: int
-    ) -> tuple[pd.Categorical, Mask, Sequence[str]]:
-        """Return the groups of the rows that are kept, joined by ``GROUP_SEPARATOR``, whether each
-        row is, and notes on empty cells and on crossed groups with fewer rows than ``min_support``.
-
-        Raises ``InputError`` for a missing column, and for cells that hold no names.
-        """
-        names = dict.fromkeys((*self.columns, *self.cross))
-        columns = _prefix_shared({name: self._read_column(table, name) for name in names})
-        is_empty = np.any([column.is_empty for column in columns.values()], axis=0)
-        kept = np.array(~is_empty | (self.missing != "drop"))
-        read = [_name_unknown(columns[name]) for name in self.columns]
-        crossed = None
-        if self.cross:
-            crossed = _name_unknown(_cross([columns[name] for name in self.cross]))
-        notes = [_describe_small(crossed, kept, min_support)] if crossed else []
-        if n_empty := int(is_empty.sum()):
-            listed = " or ".join(map(repr, names))
-            count = f"{n_empty:,} of {len(table):,} rows have an empty {listed}"
-            meanings = NOTES_OF_SEVERAL if len(self.columns) > 1 else NOTES
-            words = sorted({*chain(*(column.words for column in columns.values()))} - {""})
-            count += f" ({', '.join(map(repr, words))} counts as empty)" if words else ""
-            notes.insert(0, f"{count}: {meanings[self.missing]}")
-        notes += [
-            case_note(column.groups, f"groups of {name!r}") for name, column in columns.items()
-        ]
-        joined = _combine([*read, *([crossed] if crossed else [])], chain)
-        return _as_categorical(joined, kept), kept, [note for note in notes if note]
-
-    def _read_column(self, table: pd.DataFrame, column: str) -> GroupColumn:
-        values = find_column(table, column)
-        if values.dtype in (object, complex):
-            values = values.map(lambda cell: _as_tuple(cell, column))
-        code, distinct = pd.factorize(values.array, use_na_sentinel=False)
-        named = {*map(name_key, self.values)}
-        empty = [_is_empty(cell, named) for cell in distinct]
-        texts = {str(cell) for cell, none in zip(distinct, empty, strict=True) if not none}
-        keys = {*map(name_key, texts)}
-        is_flag = {*map(str.lower, keys)} <= TRUE | FALSE and bool(keys) and not keys & named
-        separator = SPOKEN.get(self.separator, self.separator)
-        if not separator:
-            _require_single_names(texts, column)
-
-        def names_of(cell: object) -> Sequence[object]:
-            if is_flag:
-                return [column] if name_key(cell).lower() in TRUE else []
-            if isinstance(cell, float):
-                return [cell]
-            parts = cell if isinstance(cell, tuple) else _split(str(cell), separator, column)
-            return [part for part in parts if not _is_empty(part, named)]
-
-        cells = [[] if none else names_of(x) for x, none in zip(distinct, empty, strict=True)]
-        spellings = {name_key(column): column} if is_flag else first_spellings(chain(*cells))
-        spelled = [[*dict.fromkeys(spellings[name_key(name)] for name in names)] for names in cells]
-        groups = {*chain(*spelled), *([column] if is_flag else [])}
-        # Without a name in it, a cell of several names, or the one row of an item, is in no group
-        may_be_none = bool(separator) or ("id" in table and bool(table["id"].duplicated().any()))
-        unknown = [UNKNOWN] if is_flag or not may_be_none else []
-        without = {"no-group": unknown, "group": [MISSING], "drop": []}[self.missing]
-        spelled = [without if none else x for x, none in zip(spelled, empty, strict=True)]
-        groups |= {*without} - {UNKNOWN} if any(empty) else set()
-        pairs = zip(distinct, empty, strict=True)
-        words = {normalise_text(str(cell)) for cell, none in pairs if none and not pd.isna(cell)}
-        small_code = code.astype(np.min_scalar_type(-len(distinct)))
-        is_empty = np.array(empty)[code]
-        return GroupColumn(sorted(groups), spelled, small_code, is_empty, is_flag, words)
-
-
-def _is_empty(cell: Any, named: Collection[str] = ()) -> bool:
-    """Return whether a cell has no name; ``NA`` is one where it is ``named``."""
-    if isinstance(cell, tuple):
-        return False
-    return bool(pd.isna(cell)) or (is_missing(cell) and name_key(cell) not in {*named} - {""})
-
-
-def _as_tuple(cell: object, column: str) -> object:
-    """Return a cell, a list as the tuple of its names."""
-    is_list = is_list_like(cell) and not isinstance(cell, dict)
-    items: list[object] = list(cell) if is_list else [cell]  # type: ignore[call-overload]
-    for item in items:
-        if is_list_like(item) or isinstance(item, bytes | complex):
-            raise InputError(f"{problem_of_cell(column, item)}; give a name, or a list of names")
-    names = (str(item) for item in items if not _is_empty(item))
-    return tuple(dict.fromkeys(names)) if is_list else cell
-
-
-def _require_single_names(texts: Collection[str], column: str) -> None:
-    """Raise ``InputError`` for texts that are lists of names without quotation marks, and for those
-    that join the name of another text by a separator.
-    """
-    for text in sorted(texts):
-        if BARE_LIST.fullmatch(text):
-            problem = f"column {column!r} holds {text!r}, a list without quotation marks"
-            raise InputError(f"{problem}; write it like ['A', 'B'], or rename the group")
-    if joined := find_joined(texts):
-        text, name, joint = joined
-        raise InputError(  # repr: a line end as \n
-            f"column {column!r} holds {text!r} and {name!r}; give --group-sep {joint!r}"
-            " (group_sep=) if a cell names several groups, or rename one"
-        )
-
-
-def _split(text: str, separator: str, column: str) -> Sequence[str]:
-    """Return the names in a cell of text."""
-    if text == "[]" or LIST.fullmatch(text):
-        return _read_list(text, column)
-    return text.split(separator) if separator else [text]
-
-
-def _read_list(text: str, column: str) -> list[str]:
-    """Read the names of a list written as text: ['A', 'B'], or as NumPy writes it, ['A' 'B']."""
-    names = []
-    try:
-        for token in tokenize.generate_tokens(io.StringIO(text).readline):
-            if token.type == tokenize.STRING:
-                names.append(str(ast.literal_eval(token.string)))
-            elif token.string.strip() not in ("", "[", "]", ",", "None", "nan"):
-                raise ValueError(token.string)
-    except (ValueError, SyntaxError) as error:
-        problem = f"column {column!r} holds {text!r}, which is no list of names"
-        raise InputError(f"{problem}; write it like ['A', 'B']") from error
-    return names
-
-
-def _name_unknown(column: GroupColumn) -> GroupColumn:
-    """Name the unknown group of an empty cell after the groups of the column that it may be."""
-    name = (UNKNOWN_FLAG if column.is_flag else UNKNOWN) + UNKNOWN.join(column.groups)
-    cells = [[name] if any(UNKNOWN in part for part in cell) else cell for cell in column.cells]
-    return column._replace(cells=cells)
-
-
-def _prefix_shared(columns: Mapping[str, GroupColumn]) -> dict[str, GroupColumn]:
-    """Name groups ``column=group`` where two columns share the name, unless it is the column's."""
-    n_columns = Counter(name for column in columns.values() for name in column.groups)
-
-    def rename(column: str, names: Sequence[str]) -> list[str]:
-        unique = {name for name in names if n_columns[name] == 1 or name == column}
-        return [name if name in unique else f"{column}={name}" for name in names]
-
-    renamed = {}
-    for name, column in columns.items():
-        cells = [rename(name, cell) for cell in column.cells]
-        renamed[name] = column._replace(groups=rename(name, column.groups), cells=cells)
-    return renamed
-
-
-def _cross(columns: Sequence[GroupColumn]) -> GroupColumn:
-    """Return the crossed groups of columns, ``a & b``; ``groups`` has those without items too."""
-    if (n_crossed := prod(len(column.groups) for column in columns)) > MAX_CROSSED:
-        raise InputError(
-            f"crossing gives {n_crossed:,} groups, allowed are {MAX_CROSSED:,}; cross columns with"
-            " fewer values"
-        )
-    return _combine(columns, lambda a, b: map(CROSSED_BY.join, product(a, b)))
-
-
-def _combine(
-    columns: Sequence[GroupColumn],
-    join: Callable[[Sequence[str], Sequence[str]], Iterable[str]],
-) -> GroupColumn:
-    """Return one column with a cell for each distinct row of cells, whose groups are joined."""
-    combined, *others = columns
-    for column in others:
-        n = len(column.cells)
-        code, pairs = pd.factorize(combined.code.astype(np.int64) * n + column.code)
-        cells = [
-            [*join(combined.cells[pair // n], column.cells[pair % n])] for pair in pairs.tolist()
-        ]
-        groups = [*join(combined.groups, column.groups)]
-        combined = GroupColumn(groups, cells, code, column.is_empty)
-    return combined
-
-
-def _describe_small(crossed: GroupColumn, kept: Mask, min_support: int) -> str:
-    """Return which crossed groups have fewer rows than ``min_support``; empty if none has."""
-    n_rows = np.bincount(crossed.code[kept], minlength=len(crossed.cells)).tolist()
-    counts = dict.fromkeys(crossed.groups, 0)
-    for names, n in zip(crossed.cells, n_rows, strict=True):
-        for name in counts.keys() & {*names}:
-            counts[name] += n
-    small = [f"{name} ({n})" for name, n in counts.items() if n < min_support]
-    count = f"{len(small)} of {len(counts)} crossed groups"
-    return f"{count} have fewer than {min_support} items: {', '.join(small)}" if small else ""
-
-
-def _as_categorical(column: GroupColumn, kept: Mask) -> pd.Categorical:
-    """Return the groups of the kept rows, joined; every group is a category, used or not."""
-    texts = [GROUP_SEPARATOR.join(names) for names in column.cells]
-    categories = [*dict.fromkeys(filter(None, (*texts, *column.groups)))]
-    index = {text: number for number, text in enumerate(categories)} | {"": -1}
-    codes = np.array([index[text] for text in texts], dtype=np.int64)[column.code[kept]]
-    joined: pd.Categorical = pd.Categorical.from_codes(codes, categories)  # type: ignore[call-overload]
-    return joined

@@ -27,9 +27,10 @@ if TYPE_CHECKING:
     from biasbridge.files.models.encoder import Encodes
     from biasbridge.stats.arrays import Floats
 
-
 WORDINGS = ("male", "female")
-BY_STEREOTYPE = ("stereotypical", "counter-stereotypical")
+_BY_STEREOTYPE = ("stereotypical", "counter-stereotypical")
+TIE = 1e-6  # smaller differences of cosines of float32 vectors are ties
+SIGNS = {"male": 1.0, "female": -1.0, "": 0.0}
 
 
 def retrieval_rows(
@@ -54,7 +55,7 @@ def retrieval_rows(
 
     Returns
     -------
-    list of Row
+    list of GapRow
         ``support`` counts queries, those of one cluster as one. Kind ``value``, measure
         ``relevance``: how often a relevant document lies nearer its query than an irrelevant one,
         in [0, 1]; .5: chance. Then the gaps ``similarity`` and ``first``, over the queries with a
@@ -73,83 +74,15 @@ def retrieval_rows(
     rows = [_utility(relevance, level, min_queries)]
     if (has_stereotype := comparison.stereotype != 0).any():
         towards = _towards_stereotype(comparison, has_stereotype)
-        rows += _gaps(towards, "stereotype", BY_STEREOTYPE, level, min_queries)
+        rows += _gaps(towards, "stereotype", _BY_STEREOTYPE, level, min_queries)
     return rows + _gaps(comparison, "", WORDINGS, level, min_queries)
 
 
-def _towards_stereotype(
-    comparison: WordingComparison, has_stereotype: NDArray[np.bool_]
-) -> WordingComparison:
-    queries = np.flatnonzero(has_stereotype)
-    sign = comparison.stereotype[queries]
-    return WordingComparison(
-        tuple(comparison.names[query] for query in queries),
-        sign * comparison.similarity[queries],
-        0.5 + sign * (comparison.first[queries] - 0.5),
-        comparison.relevance[queries],
-        sign,
-    )
-
-
-def _utility(shares: Floats, level: float, min_queries: int) -> GapRow:
-    reason = _low_support_reason(len(shares), "queries with an irrelevant document", min_queries)
-    value = UNDEFINED if reason else share_estimate(shares, level)
-    return GapRow("value", "relevance", ALL, **value._asdict(), support=len(shares), reason=reason)
-
-
-def _gaps(
-    comparison: WordingComparison,
-    prefix: str,
-    wordings: tuple[str, str],
-    level: float,
-    min_queries: int,
-) -> list[GapRow]:
-    measures: tuple[tuple[str, Floats, Callable[[Floats, float], Estimate]], ...] = (
-        ("similarity", comparison.similarity, mean_estimate),
-        ("first", comparison.first - 0.5, _share_from_half),
-    )
-    n = len(comparison.names)
-    queries = f"queries with a {prefix}" if prefix else "queries"
-    reason = _low_support_reason(n, queries, min_queries)
-    drawn = times_drawn(comparison.names)
-    rows = []
-    for measure, values, estimate in measures:
-        value = UNDEFINED if reason else estimate(values, level)
-        rows.append(
-            GapRow(
-                "gap",
-                f"{prefix}_{measure}" if prefix else measure,
-                privileged=wordings[0],
-                unprivileged=wordings[1],
-                **value._asdict(),
-                support=n,
-                reason=reason,
-                resampled=() if reason else resampled_means(values, drawn),
-            )
-        )
-    return rows
-
-
-def _low_support_reason(n: int, items: str, min_queries: int) -> str:
-    return f"{n} {items}, fewer than {min_queries}" if n < min_queries else ""
-
-
-def _share_from_half(values: Floats, level: float) -> Estimate:
-    value, low, high = share_estimate(values + 0.5, level)
-    return Estimate(value - 0.5, low - 0.5, high - 0.5)
-
-
-def resampled_means(values: Floats, drawn: NDArray[np.intp]) -> list[float]:
+def resampled_means(values: Floats, times: NDArray[np.intp]) -> list[float]:
     """Return the mean of values (n,) in each resample (n, 200); NaN in an empty one."""
     with np.errstate(invalid="ignore"):
-        means: list[float] = (values @ drawn / drawn.sum(axis=0)).tolist()
+        means: list[float] = (values @ times / times.sum(axis=0)).tolist()
     return means
-
-
-# Cosines of queries with the male and the female wording of their documents.
-
-TIE = 1e-6  # smaller differences of cosines of float32 vectors are ties
-SIGNS = {"male": 1.0, "female": -1.0, "": 0.0}
 
 
 class WordingComparison(NamedTuple):
@@ -186,6 +119,68 @@ def compare_wordings(queries: Sequence[RetrievalQuery], encoder: Encodes) -> Wor
             raise InputError(f"the queries of {name!r} have several stereotypes; give them one")
     means = np.array([np.mean(rows, axis=0) for rows in clusters.values()], dtype=np.float64)
     return WordingComparison((*clusters,), *means.T)
+
+
+def _towards_stereotype(
+    comparison: WordingComparison, has_stereotype: NDArray[np.bool_]
+) -> WordingComparison:
+    queries = np.flatnonzero(has_stereotype)
+    sign = comparison.stereotype[queries]
+    return WordingComparison(
+        tuple(comparison.names[query] for query in queries),
+        sign * comparison.similarity[queries],
+        0.5 + sign * (comparison.first[queries] - 0.5),
+        comparison.relevance[queries],
+        sign,
+    )
+
+
+def _utility(shares: Floats, level: float, min_queries: int) -> GapRow:
+    reason = _low_support_reason(len(shares), "queries with an irrelevant document", min_queries)
+    value = UNDEFINED if reason else share_estimate(shares, level)
+    return GapRow("value", "relevance", ALL, **value._asdict(), support=len(shares), reason=reason)
+
+
+def _gaps(
+    comparison: WordingComparison,
+    prefix: str,
+    wordings: tuple[str, str],
+    level: float,
+    min_queries: int,
+) -> list[GapRow]:
+    measures: tuple[tuple[str, Floats, Callable[[Floats, float], Estimate]], ...] = (
+        ("similarity", comparison.similarity, mean_estimate),
+        ("first", comparison.first - 0.5, _share_from_half),
+    )
+    n = len(comparison.names)
+    queries = f"queries with a {prefix}" if prefix else "queries"
+    reason = _low_support_reason(n, queries, min_queries)
+    times = times_drawn(comparison.names)
+    rows = []
+    for measure, values, estimate in measures:
+        value = UNDEFINED if reason else estimate(values, level)
+        rows.append(
+            GapRow(
+                "gap",
+                f"{prefix}_{measure}" if prefix else measure,
+                privileged=wordings[0],
+                unprivileged=wordings[1],
+                **value._asdict(),
+                support=n,
+                reason=reason,
+                resampled=() if reason else resampled_means(values, times),
+            )
+        )
+    return rows
+
+
+def _low_support_reason(n: int, items: str, min_queries: int) -> str:
+    return f"{n} {items}, fewer than {min_queries}" if n < min_queries else ""
+
+
+def _share_from_half(values: Floats, level: float) -> Estimate:
+    value, low, high = share_estimate(values + 0.5, level)
+    return Estimate(value - 0.5, low - 0.5, high - 0.5)
 
 
 def _cosines(queries: Sequence[RetrievalQuery], encoder: Encodes) -> list[Floats]:
@@ -227,6 +222,3 @@ def _query_values(query: RetrievalQuery, cosines: Floats) -> tuple[float, float,
 def _share_above(differences: Floats) -> float:
     """Return the share above 0, ties half."""
     return float(np.mean(np.where(np.abs(differences) < TIE, 0.5, differences > 0)))
-
-
-# Retrieval: distance of gender-neutral queries to documents worded about men or about women.

@@ -1,4 +1,9 @@
-"""Groups of posts by the words that mention them."""
+"""Taggers of posts, for sources that do not annotate whom a post is about: by the words that
+mention two groups, and by the keywords with which posts were collected.
+
+``biasbridge agreement POSTS --text COL --group COL`` compares the tags of ``MentionTagger`` with an
+annotation.
+"""
 
 from __future__ import annotations
 
@@ -23,6 +28,12 @@ from biasbridge.intrinsic.words import Query, load_query, read_query, read_words
 from biasbridge.stats.intervals import UNDEFINED
 
 BOTH, NEITHER = "both", "neither"
+_RULE = "---"
+_HEADING = re.compile(r"#+\s")  # and not a hashtag, which is a keyword
+TAGS = ("male", "female", BOTH, NEITHER)
+# As tweets are tokenised: hashtags, mentions and addresses are not words
+WORD = re.compile(r"(?i:https?)://\S+|(?<![#@\w])(\w[\w'\u2019]*)")
+_AGREEMENT_LEVEL = 0.95
 
 
 @choice
@@ -129,17 +140,6 @@ class MentionTagger:
         return frozenset(word.lower() for word in words)
 
 
-def _mentions(text: str, first: Set[str], second: Set[str]) -> tuple[bool, bool]:
-    words = {token.replace("\u2019", "'").split("'")[0] for token in text.lower().split()}
-    return not words.isdisjoint(first), not words.isdisjoint(second)
-
-
-# Groups of posts by the keywords they were collected with.
-
-RULE = "---"
-HEADING = re.compile(r"#+\s")  # and not a hashtag, which is a keyword
-
-
 @choice
 class KeywordTagger:
     """Tagger of posts with one of many keywords as ``group`` and all others as ``other_group``.
@@ -150,7 +150,7 @@ class KeywordTagger:
     are ignored. Keywords are ``keywords`` and those in ``file``, one a line: a plain list, or in a
     Markdown file the list under the first heading that contains ``heading``.
 
-    Like ``biasbridge.extrinsic.taggers`` a proxy for an annotation: the target a post was collected
+    Like ``MentionTagger`` a proxy for an annotation: the target a post was collected
     for need not be the one it is about. It reproduces HatEval's collection: in its English training
     file, whose order reveals the target, 99.9% of posts with keywords of one target only have it.
 
@@ -209,33 +209,10 @@ class KeywordTagger:
         return tuple(filter(None, folded))
 
 
-def _list_entries(path: str, heading: str | None) -> Iterator[str]:
-    """Yield the entries of a list: every line, or those under a heading."""
-    in_section = heading is None
-    for line in map(str.strip, read_lines(path)):
-        if HEADING.match(line):
-            if in_section and heading is not None:
-                return
-            in_section = heading is None or heading.casefold() in line.casefold()
-        elif in_section and line and line != RULE:
-            yield line.removeprefix("- ")
-
-
 def fold(text: str) -> str:
     """Return lower-cased text without accents, which tweets often omit."""
     decomposed = unicodedata.normalize("NFD", text.lower())
     return "".join(character for character in decomposed if not unicodedata.combining(character))
-
-
-# Agreement of the gender that posts mention with the annotated gender of their target.
-#
-# ``biasbridge agreement POSTS --text COL --group COL`` compares the tags of ``MentionTagger``
-# with an annotation.
-
-TAGS = ("male", "female", BOTH, NEITHER)
-# As tweets are tokenised: hashtags, mentions and addresses are not words
-WORD = re.compile(r"(?i:https?)://\S+|(?<![#@\w])(\w[\w'\u2019]*)")
-AGREEMENT_LEVEL = 0.95
 
 
 class TagPrecision(NamedTuple):
@@ -285,5 +262,22 @@ def tag_precision(counts: pd.DataFrame, tag: str, annotation: str) -> TagPrecisi
         raise InputError(f"no post is annotated {annotation!r}{hint}; annotations: {present}")
     n, k = int(counts[tag].sum()), int(counts[tag][annotation])
     cells = np.array([0, n - k, 0, k])
-    estimate = MEASURES["precision"].estimate(cells, AGREEMENT_LEVEL) if n else UNDEFINED
+    estimate = MEASURES["precision"].estimate(cells, _AGREEMENT_LEVEL) if n else UNDEFINED
     return TagPrecision(tag, annotation, n, k, *estimate)
+
+
+def _mentions(text: str, first: Set[str], second: Set[str]) -> tuple[bool, bool]:
+    words = {token.replace("\u2019", "'").split("'")[0] for token in text.lower().split()}
+    return not words.isdisjoint(first), not words.isdisjoint(second)
+
+
+def _list_entries(path: str, heading: str | None) -> Iterator[str]:
+    """Yield the entries of a list: every line, or those under a heading."""
+    in_section = heading is None
+    for line in map(str.strip, read_lines(path)):
+        if _HEADING.match(line):
+            if in_section and heading is not None:
+                return
+            in_section = heading is None or heading.casefold() in line.casefold()
+        elif in_section and line and line != _RULE:
+            yield line.removeprefix("- ")

@@ -49,7 +49,7 @@ class WordLimits(NamedTuple):
     prior: float = 1.0
 
 
-DEFAULT_LIMITS = WordLimits()
+_DEFAULT_LIMITS = WordLimits()
 
 
 class WordCounts(NamedTuple):
@@ -74,7 +74,7 @@ class Contrast(NamedTuple):
 
 
 def extract_task_words(
-    posts: pd.DataFrame, groups: tuple[str, str], limits: WordLimits = DEFAULT_LIMITS
+    posts: pd.DataFrame, groups: tuple[str, str], limits: WordLimits = _DEFAULT_LIMITS
 ) -> pd.DataFrame:
     """Select the words of X and Y (posts about the first group against the second), A and B (label
     0 against 1): one row a word, the largest z first.
@@ -93,16 +93,16 @@ def extract_task_words(
             " other groups"
         )
     word_counts = count_words(posts, groups)
-    by_group, by_label = contrasts(word_counts, limits.prior)
+    by_group, by_label = _contrasts(word_counts, limits.prior)
     usable = (word_counts.n_posts >= limits.min_posts) & np.array(
         [any(map(str.isalpha, word)) and word[0] != "<" for word in word_counts.words]
     )
-    of_group = np.abs(by_group.z) >= np.abs(by_label.z)
+    in_groups = np.abs(by_group.z) >= np.abs(by_label.z)
     sides = (
-        ("X", groups[0], by_group, 1, of_group),
-        ("Y", groups[1], by_group, -1, of_group),
-        ("A", "label 0", by_label, 1, ~of_group),
-        ("B", "label 1", by_label, -1, ~of_group),
+        ("X", groups[0], by_group, 1, in_groups),
+        ("Y", groups[1], by_group, -1, in_groups),
+        ("A", "label 0", by_label, 1, ~in_groups),
+        ("B", "label 1", by_label, -1, ~in_groups),
     )
     frames = []
     for role, stands_for, contrast, sign, in_contrast in sides:
@@ -117,6 +117,50 @@ def extract_task_words(
             _word_rows(role, stands_for, word_counts, contrast, sign, order[: limits.size])
         )
     return pd.concat(frames, ignore_index=True)
+
+
+def count_words(posts: pd.DataFrame, groups: tuple[str, str]) -> WordCounts:
+    """Count the words of posts, sorted: the result, ties included, does not depend on the order of
+    posts.
+    """
+    words = sorted({word for text in posts["text"] for word in text.split()})
+    index = {word: number for number, word in enumerate(words)}
+    counts, n_posts = np.zeros((3, 2, len(words))), np.zeros(len(words))
+    rows = zip(posts["text"], posts["group"], posts["label"], strict=True)
+    for text, group, label in rows:
+        numbers = [index[word] for word in text.split()]
+        side = groups.index(group) if group in groups else len(groups)
+        np.add.at(counts[side, int(label)], numbers, 1)
+        n_posts[[*{*numbers}]] += 1
+    return WordCounts(words, counts, n_posts)
+
+
+def log_odds(first: Floats, second: Floats, a: Floats) -> tuple[Floats, Floats]:
+    """Compute d and s^2 of each word. Shapes: (words,) each."""
+    x, y, a0 = first + a, second + a, float(a.sum())
+    d: Floats = np.log(x / (float(first.sum()) + a0 - x)) - np.log(
+        y / (float(second.sum()) + a0 - y)
+    )
+    return d, 1 / x + 1 / y
+
+
+def as_query(words: pd.DataFrame, *, language: str, name: str) -> Query:
+    """Return the query of the words: X of the first group, Y of the second, A of label 0, B of 1.
+
+    As in WEAT, a score above 0 means that Y lies nearer B (in WEAT unpleasant words, here words of
+    posts with label 1). ``name``: of the posts' source.
+    """
+    sets: Mapping[str, WordSet] = {
+        role: WordSet(
+            name=f"{FROM_TASK}_{role}",
+            words=tuple(words.loc[words["role"] == role, "word"]),
+            language=language,
+            source=SOURCE.format(name),
+        )
+        for role in "XYAB"
+    }
+    title = f"Words that set groups and labels apart in {name}"
+    return Query(FROM_TASK, sets, language, title)
 
 
 def _word_rows(
@@ -142,38 +186,13 @@ def _word_rows(
     )
 
 
-def count_words(posts: pd.DataFrame, groups: tuple[str, str]) -> WordCounts:
-    """Count the words of posts, sorted: the result, ties included, does not depend on the order of
-    posts.
-    """
-    words = sorted({word for text in posts["text"] for word in text.split()})
-    index = {word: number for number, word in enumerate(words)}
-    counts, n_posts = np.zeros((3, 2, len(words))), np.zeros(len(words))
-    rows = zip(posts["text"], posts["group"], posts["label"], strict=True)
-    for text, group, label in rows:
-        numbers = [index[word] for word in text.split()]
-        side = groups.index(group) if group in groups else len(groups)
-        np.add.at(counts[side, int(label)], numbers, 1)
-        n_posts[[*{*numbers}]] += 1
-    return WordCounts(words, counts, n_posts)
-
-
-def contrasts(word_counts: WordCounts, prior: float) -> tuple[Contrast, Contrast]:
+def _contrasts(word_counts: WordCounts, prior: float) -> tuple[Contrast, Contrast]:
     """Compute the contrasts of the first group to the second, and of label 0 to 1."""
     counts = word_counts.counts
     a = prior * counts.sum(axis=(0, 1))
     by_group = _pool([(counts[0, label], counts[1, label]) for label in (0, 1)], a)
     by_label = _pool([(group[0], group[1]) for group in counts], a)
     return by_group, by_label
-
-
-def log_odds(first: Floats, second: Floats, a: Floats) -> tuple[Floats, Floats]:
-    """Compute d and s^2 of each word. Shapes: (words,) each."""
-    x, y, a0 = first + a, second + a, float(a.sum())
-    d: Floats = np.log(x / (float(first.sum()) + a0 - x)) - np.log(
-        y / (float(second.sum()) + a0 - y)
-    )
-    return d, 1 / x + 1 / y
 
 
 def _pool(pairs: Sequence[tuple[Floats, Floats]], a: Floats) -> Contrast:
@@ -186,22 +205,3 @@ def _pool(pairs: Sequence[tuple[Floats, Floats]], a: Floats) -> Contrast:
     sides = (np.sum([pair[side] for pair in pairs], axis=0) for side in (0, 1))
     total_weight = np.maximum(weight, 1e-300)
     return Contrast(weighted / total_weight, weighted / np.sqrt(total_weight), *sides)
-
-
-def as_query(words: pd.DataFrame, *, language: str, name: str) -> Query:
-    """Return the query of the words: X of the first group, Y of the second, A of label 0, B of 1.
-
-    As in WEAT, a score above 0 means that Y lies nearer B (in WEAT unpleasant words, here words of
-    posts with label 1). ``name``: of the posts' source.
-    """
-    sets: Mapping[str, WordSet] = {
-        role: WordSet(
-            name=f"{FROM_TASK}_{role}",
-            words=tuple(words.loc[words["role"] == role, "word"]),
-            language=language,
-            source=SOURCE.format(name),
-        )
-        for role in "XYAB"
-    }
-    title = f"Words that set groups and labels apart in {name}"
-    return Query(FROM_TASK, sets, language, title)

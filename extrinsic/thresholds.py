@@ -14,8 +14,7 @@ from biasbridge.extrinsic.gap_table import WITHOUT_GAP, GapRow, as_table, differ
 from biasbridge.extrinsic.gate import format_trimmed, require_gap
 from biasbridge.extrinsic.grouped_predictions import ALL, GroupedPredictions, GroupOrRest
 from biasbridge.extrinsic.measures import MEASURES, Counts
-from biasbridge.extrinsic.predictions import read_grouped_predictions
-from biasbridge.extrinsic.request import DEFAULT_MEASURES, GapRequest
+from biasbridge.extrinsic.predictions import DEFAULT_MEASURES, GapRequest, read_grouped_predictions
 from biasbridge.files import InputError
 from biasbridge.files.errors import printable
 from biasbridge.stats.intervals import MAX_GAPS
@@ -23,42 +22,42 @@ from biasbridge.stats.intervals import MAX_GAPS
 if TYPE_CHECKING:
     from biasbridge.stats.arrays import Floats
 
-MAX_THRESHOLDS = 101
-AT_THRESHOLD = tuple(name for name in MEASURES if name not in WITHOUT_GAP)
-NOT_OF_GAPS = ["kind", "group", "majority_baseline", "resampled"]
+_MAX_THRESHOLDS = 101
+_AT_THRESHOLD = tuple(name for name in MEASURES if name not in WITHOUT_GAP)
+_NOT_OF_GAPS = ["kind", "group", "majority_baseline", "resampled"]
 
 
 @dataclass(frozen=True)
-class CountedPredictions(GroupedPredictions):
+class _CountedPredictions(GroupedPredictions):
     """Predictions of groups that share no item and no unit: their ``counts`` tell all."""
 
     counts: Counts = field(kw_only=True)
 
 
 def threshold_table(options: dict[str, Any], table: pd.DataFrame) -> pd.DataFrame:
-    """Compute the gaps at each of at most ``MAX_THRESHOLDS`` quantiles of the score.
+    """Compute the gaps at each of at most ``_MAX_THRESHOLDS`` quantiles of the score.
 
     ``options``: of ``GapRequest``, with one ``score`` and without ``pred``. Columns: ``threshold``,
     ``f1`` over all items, and those of the gaps in ``biasbridge.extrinsic.gap_table.gap_table``.
     """
-    measures = options["measures"] or [name for name in DEFAULT_MEASURES if name in AT_THRESHOLD]
-    require_gap(measures, options["compare"], AT_THRESHOLD)
+    measures = options["measures"] or [name for name in DEFAULT_MEASURES if name in _AT_THRESHOLD]
+    require_gap(measures, options["compare"], _AT_THRESHOLD)
     unused = f"no prediction by {options['score'][0]}"
     request = GapRequest(**options | {"pred": [unused], "measures": measures})
     classifiers, gaps = request.read(table.assign(**{unused: False}))
     with_score = replace(gaps, measures=(*measures, "auc"))
     sample = read_grouped_predictions(classifiers[unused], with_score)
     rows: list[GapRow] = []
-    of_rows: list[tuple[float, float]] = []
-    thresholds = choose_thresholds(sample.score)
-    for threshold, at_threshold in zip(thresholds, at_thresholds(sample, thresholds), strict=True):
+    threshold_and_f1: list[tuple[float, float]] = []
+    thresholds = _choose_thresholds(sample.score)
+    for threshold, at_threshold in zip(thresholds, _at_thresholds(sample, thresholds), strict=True):
         rows += difference_rows(at_threshold, gaps)
         f1 = at_threshold.group_measure("f1", GroupOrRest(ALL)).estimate.value
-        of_rows += [(threshold, f1)] * (len(rows) - len(of_rows))
+        threshold_and_f1 += [(threshold, f1)] * (len(rows) - len(threshold_and_f1))
     if not rows:
         raise InputError("no group is compared with another; name a further group")
-    first = pd.DataFrame(of_rows, columns=["threshold", "f1"])
-    by_threshold = pd.concat([first, as_table(rows).drop(columns=NOT_OF_GAPS)], axis=1)
+    first = pd.DataFrame(threshold_and_f1, columns=["threshold", "f1"])
+    by_threshold = pd.concat([first, as_table(rows).drop(columns=_NOT_OF_GAPS)], axis=1)
     by_threshold.attrs["notes"] = [
         *table.attrs.get("notes", []),
         *classifiers[unused].attrs["notes"],
@@ -66,16 +65,50 @@ def threshold_table(options: dict[str, Any], table: pd.DataFrame) -> pd.DataFram
     return by_threshold
 
 
-def choose_thresholds(score: Floats | None) -> Floats:
-    """Return all scores, or quantiles of them if they are more than ``MAX_THRESHOLDS``."""
+def describe_closing(table: pd.DataFrame) -> list[str]:
+    """Say of each measure at which thresholds its gap closes, and what that costs in F1."""
+    f1, largest = table.set_index("threshold")["f1"], _largest_gaps(table)
+    return [
+        printable(
+            f"{name_measure(measure)}: {_closing(largest[largest['measure'] == measure], f1)}."
+        )
+        for measure in table["measure"].unique()
+    ]
+
+
+def list_ranges(rows: pd.DataFrame) -> str:
+    """Format the runs of thresholds at which no gap differs from 0: ``.1 to .2, .4``."""
+    rows = rows.sort_values("threshold")
+    run = rows["closed"].ne(rows["closed"].shift()).cumsum()
+    runs = rows[rows["closed"]].groupby(run)["threshold"].agg(["min", "max"])
+    texts = [
+        " to ".join(dict.fromkeys(map(format_trimmed, ends))) for ends in runs.to_numpy().tolist()
+    ]
+    n_more = len(texts) - MAX_GAPS
+    return ", ".join(texts[:MAX_GAPS]) + (f" and {n_more} more ranges" if n_more > 0 else "")
+
+
+def threshold_text(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a row of text per threshold: F1, and the largest gap of each measure."""
+    largest = _largest_gaps(table)
+    largest["text"] = [_format_gap(row) for row in largest.to_dict("records")]
+    text = table[["threshold", "f1"]].drop_duplicates().map(format_trimmed)
+    for measure, rows in largest.groupby("measure", sort=False):
+        gaps = rows.set_index("threshold")["text"]
+        text[name_measure(str(measure))] = table["threshold"].map(gaps).fillna("-")
+    return text.rename(columns={"f1": "F1 of all"})
+
+
+def _choose_thresholds(score: Floats | None) -> Floats:
+    """Return all scores, or quantiles of them if they are more than ``_MAX_THRESHOLDS``."""
     assert score is not None
     distinct = np.unique(score)
-    if len(distinct) <= MAX_THRESHOLDS:
+    if len(distinct) <= _MAX_THRESHOLDS:
         return distinct
-    return np.unique(np.quantile(score, np.linspace(0, 1, MAX_THRESHOLDS), method="lower"))
+    return np.unique(np.quantile(score, np.linspace(0, 1, _MAX_THRESHOLDS), method="lower"))
 
 
-def at_thresholds(sample: GroupedPredictions, thresholds: Floats) -> Iterator[GroupedPredictions]:
+def _at_thresholds(sample: GroupedPredictions, thresholds: Floats) -> Iterator[GroupedPredictions]:
     """Yield the predictions at each of the ascending thresholds, from cumulative counts unless
     groups share items or units.
     """
@@ -87,21 +120,20 @@ def at_thresholds(sample: GroupedPredictions, thresholds: Floats) -> Iterator[Gr
             yield replace(sample, confusion_cell=cells, score=None).merge_equal()
         return
     reached = label * n + np.searchsorted(thresholds, sample.score, side="right")
-    of_members = 2 * n * sample.group_id + reached[sample.member]
-    of_others = 2 * n * n_groups + reached[sample.ungrouped], 2 * n * (n_groups + 1) + reached
-    bins = np.concatenate([of_members, *of_others])
+    in_groups = 2 * n * sample.group_id + reached[sample.member]
+    in_none = 2 * n * n_groups + reached[sample.ungrouped]
+    bins = np.concatenate([in_groups, in_none, 2 * n * (n_groups + 1) + reached])
     by_bin = np.bincount(bins, minlength=2 * n * (n_groups + 2)).reshape(-1, 2, n)
     predicted = by_bin[..., ::-1].cumsum(axis=-1)[..., ::-1][..., 1:]
     rest = by_bin.sum(axis=-1, keepdims=True) - predicted
     cells = np.stack([rest[:, 0], predicted[:, 0], rest[:, 1], predicted[:, 1]], axis=-1)
-    none = np.zeros(0, dtype=np.int64)
-    kept = ("level", "min_support", "unknown")
-    levels = {name: getattr(sample, name) for name in kept}
+    empty = np.zeros(0, dtype=np.int64)
+    options = {name: getattr(sample, name) for name in ("level", "min_support", "unknown")}
     for counts in np.moveaxis(cells, 1, 0):
-        yield CountedPredictions(sample.groups, none, none, none, counts=counts, **levels)
+        yield _CountedPredictions(sample.groups, empty, empty, empty, counts=counts, **options)
 
 
-def largest_gaps(table: pd.DataFrame) -> pd.DataFrame:
+def _largest_gaps(table: pd.DataFrame) -> pd.DataFrame:
     """Return the largest gap, of either sign, of each measure and threshold of a table.
 
     ``complete``: no group lacks a value that has one at another threshold; ``closed``: and no
@@ -118,15 +150,10 @@ def largest_gaps(table: pd.DataFrame) -> pd.DataFrame:
     return gaps.loc[largest].reset_index(drop=True)
 
 
-def describe_closing(table: pd.DataFrame) -> list[str]:
-    """Say of each measure at which thresholds its gap closes, and what that costs in F1."""
-    f1, largest = table.set_index("threshold")["f1"], largest_gaps(table)
-    return [
-        printable(
-            f"{name_measure(measure)}: {_closing(largest[largest['measure'] == measure], f1)}."
-        )
-        for measure in table["measure"].unique()
-    ]
+def _format_gap(row: Any) -> str:
+    """Format ``women +.12 [.06,.18]`` with the simultaneous interval."""
+    low, high = (format_trimmed(row[f"{end}_simultaneous"]) for end in ("low", "high"))
+    return f"{row['unprivileged']} {format_trimmed(row['value'], '+')} [{low},{high}]"
 
 
 def _closing(rows: pd.DataFrame, f1: pd.Series[float]) -> str:
@@ -140,39 +167,10 @@ def _closing(rows: pd.DataFrame, f1: pd.Series[float]) -> str:
         chosen = closed.iloc[int(closed["f1"].fillna(-1).argmax())]
         start = f"no gap differs from 0 at {len(closed)} of {len(rows)} thresholds"
         start += f" ({list_ranges(rows)}); the best of these is"
-    at_best = "".join(map(format_gap, rows[rows["threshold"] == best].to_dict("records")))
+    at_best = "".join(map(_format_gap, rows[rows["threshold"] == best].to_dict("records")))
     numbers = (chosen["threshold"], chosen["f1"], f1.max() - chosen["f1"], f1.max(), best)
     threshold, value, cost, best_f1, best_threshold = map(format_trimmed, numbers)
     return (
-        f"{start} {threshold} ({format_gap(chosen)}), where F1 is {value}, {cost} below the best,"
+        f"{start} {threshold} ({_format_gap(chosen)}), where F1 is {value}, {cost} below the best,"
         f" {best_f1} at {best_threshold} ({at_best or 'no value'})"
     )
-
-
-def list_ranges(rows: pd.DataFrame) -> str:
-    """Format the runs of thresholds at which no gap differs from 0: ``.1 to .2, .4``."""
-    rows = rows.sort_values("threshold")
-    run = rows["closed"].ne(rows["closed"].shift()).cumsum()
-    runs = rows[rows["closed"]].groupby(run)["threshold"].agg(["min", "max"])
-    texts = [
-        " to ".join(dict.fromkeys(map(format_trimmed, ends))) for ends in runs.to_numpy().tolist()
-    ]
-    n_more = len(texts) - MAX_GAPS
-    return ", ".join(texts[:MAX_GAPS]) + (f" and {n_more} more ranges" if n_more > 0 else "")
-
-
-def format_gap(row: Any) -> str:
-    """Format ``women +.12 [.06,.18]`` with the simultaneous interval."""
-    low, high = (format_trimmed(row[f"{end}_simultaneous"]) for end in ("low", "high"))
-    return f"{row['unprivileged']} {format_trimmed(row['value'], '+')} [{low},{high}]"
-
-
-def threshold_text(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a row of text per threshold: F1, and the largest gap of each measure."""
-    largest = largest_gaps(table)
-    largest["text"] = [format_gap(row) for row in largest.to_dict("records")]
-    text = table[["threshold", "f1"]].drop_duplicates().map(format_trimmed)
-    for measure, rows in largest.groupby("measure", sort=False):
-        gaps = rows.set_index("threshold")["text"]
-        text[name_measure(str(measure))] = table["threshold"].map(gaps).fillna("-")
-    return text.rename(columns={"f1": "F1 of all"})

@@ -2,6 +2,7 @@
 
 ``Annotated`` bounds and ``Literal`` define the allowed values of a field. The check is pydantic's,
 strict (a text is no number, a truth value no whole number); NaN and infinity are refused.
+``choice_classes`` finds the classes of choices by their presence in a folder.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from annotated_types import Ge, Gt, Le, Lt
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from biasbridge.files.errors import InputError, nearest
-from biasbridge.files.paths import ROOMS
+from biasbridge.files.paths import HOME, ROOMS
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -47,8 +48,18 @@ Positive = Annotated[float, Gt(0)]
 NotNegative = Annotated[float, Ge(0)]
 
 STRICT = ConfigDict(strict=True, arbitrary_types_allowed=True, allow_inf_nan=False)
-WORDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
-BOUNDS = {"ge": "of at least {:g}", "gt": "above {:g}", "le": "of at most {:g}", "lt": "below {:g}"}
+_WORDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
+_BOUNDS = {
+    "ge": "of at least {:g}",
+    "gt": "above {:g}",
+    "le": "of at most {:g}",
+    "lt": "below {:g}",
+}
+
+PROJECT = HOME
+METRICS, METHODS = "intrinsic", "debias"  # groups of choices
+_HINTS = {METRICS: ("MetricInfo",), METHODS: ("debias", "acts_on")}  # in files with such classes
+_ROOMS_OF_GROUPS = {METRICS: ("intrinsic", "studies"), METHODS: ("debias",)}
 
 
 @runtime_checkable
@@ -190,7 +201,7 @@ def describe_type(hint: Any) -> str:
         return " or ".join("null" if arg is type(None) else describe_type(arg) for arg in args)
     if origin is tuple:
         return f"a list, each item {describe_type(args[0])}"
-    return WORDS.get(hint, getattr(hint, "__name__", str(hint)))
+    return _WORDS.get(hint, getattr(hint, "__name__", str(hint)))
 
 
 def _spell_bounds(bounds: tuple[Any, ...]) -> str:
@@ -198,12 +209,12 @@ def _spell_bounds(bounds: tuple[Any, ...]) -> str:
         name: getattr(bound, name)
         for bound in bounds
         if isinstance(bound, Ge | Gt | Le | Lt)
-        for name in BOUNDS
+        for name in _BOUNDS
         if hasattr(bound, name)
     }
     if limits.keys() == {"ge", "le"}:
         return f"from {limits['ge']:g} to {limits['le']:g}"
-    return " and ".join(BOUNDS[name].format(limit) for name, limit in limits.items())
+    return " and ".join(_BOUNDS[name].format(limit) for name, limit in limits.items())
 
 
 def _literals(hint: Any) -> list[str]:
@@ -212,19 +223,12 @@ def _literals(hint: Any) -> list[str]:
     return [text for arg in typing.get_args(hint) for text in _literals(arg)]
 
 
-# Classes of choices found by their presence in a folder; modules are parsed, not run.
-#
-# A class says itself how it is chosen: a metric by the name in its ``MetricInfo``, a method of
-# ``debias`` by its ``name``, any other as ``chosen_as = ("source/csv",)`` declares.
-
-PROJECT = Path(__file__).resolve().parents[1]  # folder of the rooms
-METRICS, METHODS = "intrinsic", "debias"  # groups
-HINTS = {METRICS: ("MetricInfo",), METHODS: ("debias", "acts_on")}  # in files with such classes
-PLACES = {METRICS: ("intrinsic", "studies"), METHODS: ("debias",)}  # rooms with such classes
-
-
 class ChoiceClass(NamedTuple):
-    """A class that is chosen as ``GROUP=NAME``; ``module``: its import name."""
+    """A class that is chosen as ``GROUP=NAME``; ``module``: its import name.
+
+    A class says itself how it is chosen: a metric by the name in its ``MetricInfo``, a method of
+    ``debias`` by its ``name``, any other as ``chosen_as = ("source/csv",)`` declares.
+    """
 
     group: str
     name: str
@@ -249,46 +253,14 @@ def choice_classes(folder: str | Path, group: str, name: str = "") -> list[Choic
     """Return the classes of a group, in the order of files and lines, or those of one name.
 
     ``folder``: the project, or a user's folder, of which the modules beside the configuration files
-    are searched.
+    are searched. Modules are parsed, not run.
     """
     path = Path(folder).resolve()
-    if path == PROJECT:
-        return list(_project_classes(group, name))
-    modules = ((file.stem, _text_of(file)) for file in sorted(path.glob("*.py")))
+    if path == HOME:
+        return _project_classes(group, name)
+    paths = sorted(path.glob("*.py"))
+    modules = [(path.stem, path.read_text(encoding="utf-8", errors="replace")) for path in paths]
     return list(_search(modules, group, name))
-
-
-def present_classes(group: str, *packages: str) -> dict[str, Any]:
-    """Return the classes of a group that lie in packages of the project, by name."""
-    found = choice_classes(PROJECT, group)
-    return {each.name: each.load() for each in found if each.module.startswith(packages)}
-
-
-@cache
-def _project_classes(group: str, name: str) -> list[ChoiceClass]:
-    modules = (module for room in PLACES.get(group, ROOMS) for module in _room_modules(room))
-    return list(_search(modules, group, name))
-
-
-@cache
-def _room_modules(room: str) -> list[tuple[str, str]]:
-    """Return the modules of a room and their texts, which do not change in a process."""
-    return [
-        (
-            ".".join(("biasbridge", *path.relative_to(PROJECT).with_suffix("").parts)),
-            path.read_text("utf-8"),
-        )
-        for path in sorted((PROJECT / room).rglob("*.py"))
-    ]
-
-
-def _search(modules: Iterable[tuple[str, str]], group: str, name: str) -> Iterator[ChoiceClass]:
-    hints = (f"{group}/{name}", *HINTS.get(group, ()))
-    for module, text in modules:
-        if name in text and any(hint in text for hint in hints):
-            for found in _parse(text, module):
-                if found.group == group and name in ("", found.name):
-                    yield found
 
 
 def find_choice(folders: Iterable[str | Path], group: str, name: str) -> ChoiceClass | None:
@@ -297,22 +269,45 @@ def find_choice(folders: Iterable[str | Path], group: str, name: str) -> ChoiceC
     Raises ``InputError`` for several in one folder.
     """
     for folder in folders:
-        if found := choice_classes(folder, group, name):
-            if len(found) > 1:
-                targets = " and ".join(each.target for each in found)
+        if classes := choice_classes(folder, group, name):
+            if len(classes) > 1:
+                targets = " and ".join(choice_class.target for choice_class in classes)
                 raise InputError(f"{group}={name} could be {targets}; rename one")
-            return found[0]
+            return classes[0]
     return None
 
 
-def _text_of(path: Path) -> str:
-    status = path.stat()
-    return _read_text(path, status.st_mtime_ns, status.st_size)
+def present_classes(group: str, *packages: str) -> dict[str, Any]:
+    """Return the classes of a group that lie in packages of the project, by name."""
+    classes = choice_classes(HOME, group)
+    return {one.name: one.load() for one in classes if one.module.startswith(packages)}
 
 
 @cache
-def _read_text(path: Path, changed: int, size: int) -> str:
-    return path.read_text(encoding="utf-8", errors="replace")
+def _project_classes(group: str, name: str) -> list[ChoiceClass]:
+    rooms = _ROOMS_OF_GROUPS.get(group, ROOMS)
+    return list(_search((module for room in rooms for module in _room_modules(room)), group, name))
+
+
+@cache
+def _room_modules(room: str) -> list[tuple[str, str]]:
+    """Return the modules of a room and their texts, which do not change in a process."""
+    return [
+        (
+            ".".join(("biasbridge", *path.relative_to(HOME).with_suffix("").parts)),
+            path.read_text("utf-8"),
+        )
+        for path in sorted((HOME / room).rglob("*.py"))
+    ]
+
+
+def _search(modules: Iterable[tuple[str, str]], group: str, name: str) -> Iterator[ChoiceClass]:
+    hints = (f"{group}/{name}", *_HINTS.get(group, ()))
+    for module, text in modules:
+        if name in text and any(hint in text for hint in hints):
+            for choice_class in _parse(text, module):
+                if choice_class.group == group and name in ("", choice_class.name):
+                    yield choice_class
 
 
 @cache
@@ -321,22 +316,22 @@ def _parse(text: str, module: str) -> list[ChoiceClass]:
         tree = ast.parse(text)
     except (SyntaxError, ValueError):  # the error is that of the import, if it comes to that
         return []
-    origins = {
-        alias.asname or alias.name: str(node.module)
+    methods = {
+        alias.asname or alias.name
         for node in ast.walk(tree)
-        if isinstance(node, ast.ImportFrom)
+        if isinstance(node, ast.ImportFrom) and METHODS in str(node.module).split(".")
         for alias in node.names
     }
-    found: list[ChoiceClass] = []
-    methods = {name for name, origin in origins.items() if METHODS in origin.split(".")}
+    classes: list[ChoiceClass] = []
     for node in tree.body:
-        if isinstance(node, ast.ClassDef):
-            values = _attributes(node)
-            is_method = "acts_on" in values or {ast.unparse(base) for base in node.bases} & methods
-            methods |= {node.name} if is_method else set()
-            for group, name in _chosen_as(values, is_method=bool(is_method)):
-                found.append(ChoiceClass(group, name, module, node.name))
-    return found
+        if not isinstance(node, ast.ClassDef):
+            continue
+        values = _attributes(node)
+        is_method = "acts_on" in values or bool({*map(ast.unparse, node.bases)} & methods)
+        methods |= {node.name} if is_method else set()
+        for group, name in _names_of(values, is_method=is_method):
+            classes.append(ChoiceClass(group, name, module, node.name))
+    return classes
 
 
 def _attributes(node: ast.ClassDef) -> dict[str, ast.expr]:
@@ -351,21 +346,22 @@ def _attributes(node: ast.ClassDef) -> dict[str, ast.expr]:
     return values
 
 
-def _chosen_as(values: dict[str, ast.expr], *, is_method: bool) -> Iterator[tuple[str, str]]:
+def _names_of(values: dict[str, ast.expr], *, is_method: bool) -> Iterator[tuple[str, str]]:
+    """Yield the group and the name of each way in which a class is chosen."""
     declared = values.get("chosen_as")
     if isinstance(declared, ast.Tuple):
         for element in declared.elts:
-            group, _, name = str(_text(element)).rpartition("/")
+            group, _, name = str(_constant(element)).rpartition("/")
             yield group, name
         return
     about = values.get("about")
     if isinstance(about, ast.Call):
         for keyword in about.keywords:
-            if keyword.arg == "name" and (name := _text(keyword.value)):
+            if keyword.arg == "name" and (name := _constant(keyword.value)):
                 yield METRICS, name
-    elif is_method and (name := _text(values.get("name"))):
+    elif is_method and (name := _constant(values.get("name"))):
         yield METHODS, name
 
 
-def _text(node: ast.expr | None) -> str:
+def _constant(node: ast.expr | None) -> str:
     return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""

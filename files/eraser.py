@@ -1,4 +1,4 @@
-"""A fitted eraser of vectors or hidden states, with a dose, and its file."""
+"""A fitted eraser with a dose: its file, and its use on vectors and in a running language model."""
 
 from __future__ import annotations
 
@@ -20,13 +20,12 @@ if TYPE_CHECKING:
 
     from biasbridge.stats.arrays import Floats
 
-
 F = TypeVar("F", np.float32, np.float64)
-
 ERASER = "eraser.safetensors"  # in the folder of a language model
 MAX_NORM = 100.0  # above it directions of little variance are stretched over all others
 ROWS = 16_384  # in memory at a time
-TENSORS = ("left", "right", "mean", "shift")
+_TENSORS = ("left", "right", "mean", "shift")
+_ERASED = "passes_through_eraser"  # attribute of a hooked model
 
 
 @dataclass(frozen=True)
@@ -105,7 +104,7 @@ class Eraser:
         from safetensors.numpy import save_file
 
         header = {"layer": self.layer, "dose": self.dose, "fitted": dict(self.fitted)}
-        tensors = {name: np.ascontiguousarray(getattr(self, name)) for name in TENSORS}
+        tensors = {name: np.ascontiguousarray(getattr(self, name)) for name in _TENSORS}
         save_file(tensors, path, metadata={"eraser": json.dumps(header)})
 
     @classmethod
@@ -117,28 +116,19 @@ class Eraser:
             with safe_open(path, framework="np") as file:
                 header: Any = json.loads((file.metadata() or {})["eraser"])
                 left, right, mean, shift = (
-                    file.get_tensor(name).astype(np.float64) for name in TENSORS
+                    file.get_tensor(name).astype(np.float64) for name in _TENSORS
                 )
             layer, dose = int(header["layer"]), float(header["dose"])
             fitted = dict(header["fitted"])
-            _check(left, right, mean, shift, dose)
+            dim, k = left.shape
+            if right.shape != (k, dim) or mean.shape != (dim,) or shift.shape != (dim,):
+                raise ValueError("its matrices do not fit together")
+            if not -1 <= dose <= 1:
+                raise ValueError(f"dose {dose:g} is outside [-1, 1]")
         except (SafetensorError, OSError, LookupError, ValueError, TypeError) as error:
             remedy = "give one that biasbridge debias wrote"
             raise InputError(f"{path} is no eraser ({error}); {remedy}") from error
         return cls(left, right, mean, shift, layer, dose, fitted)
-
-
-def _check(left: Floats, right: Floats, mean: Floats, shift: Floats, dose: float) -> None:
-    dim, k = left.shape
-    if right.shape != (k, dim) or mean.shape != (dim,) or shift.shape != (dim,):
-        raise ValueError("its matrices do not fit together")
-    if not -1 <= dose <= 1:
-        raise ValueError(f"dose {dose:g} is outside [-1, 1]")
-
-
-# A language model whose hidden states pass through an eraser while it runs.
-
-ERASED = "passes_through_eraser"  # attribute of a hooked model
 
 
 def hook_eraser(base: PreTrainedModel, eraser: Eraser) -> Callable[[], None]:
@@ -155,7 +145,7 @@ def hook_eraser(base: PreTrainedModel, eraser: Eraser) -> Callable[[], None]:
         raise InputError(f"the eraser has {eraser.dim} dimensions, the model {dim}; fit it on this")
     if not -layers <= eraser.layer + 1 <= layers + 1:
         raise InputError(f"the eraser is for layer {eraser.layer}, and the model has {layers}")
-    if getattr(base, ERASED, False):
+    if getattr(base, _ERASED, False):
         raise InputError("the model has an eraser already; give it as it was before")
     if not eraser.dose:
         return lambda: None
@@ -188,11 +178,11 @@ def hook_eraser(base: PreTrainedModel, eraser: Eraser) -> Callable[[], None]:
             f"{type(base).__name__} does not let layer {eraser.layer} be erased: its states do not"
             " change as the eraser demands; choose another layer, such as -1"
         )
-    setattr(base, ERASED, True)
+    setattr(base, _ERASED, True)
 
     def undo() -> None:
         hook.remove()
-        delattr(base, ERASED)
+        delattr(base, _ERASED)
 
     return undo
 

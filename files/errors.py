@@ -1,4 +1,4 @@
-"""The exception type of bad input, which commands tell from a bug."""
+"""The error of bad input, which commands tell from a bug, and text that is safe to print."""
 
 from __future__ import annotations
 
@@ -10,8 +10,13 @@ import sys
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 
-LONGEST = 4_000
+LONGEST = 4_000  # characters of a message
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+# Characters that move the cursor, end a line or change the text direction; half surrogates and
+# noncharacters
+CONTROL = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
+)
 
 
 class InputError(ValueError):
@@ -32,6 +37,11 @@ def nearest(name: object, options: Iterable[str]) -> str:
     """Return ``"; did you mean 'x'?"`` with the closest option; empty if none is close."""
     close = difflib.get_close_matches(str(name), [str(option) for option in options], n=1)
     return f"; did you mean {close[0]!r}?" if close else ""
+
+
+def printable(text: str) -> str:
+    r"""Escape the control characters of a text: ``\n``, ``\x1b``, ``\u202e``."""
+    return CONTROL.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
 def run_cli(main: Callable[[], int | None]) -> None:
@@ -61,17 +71,3 @@ def run_cli(main: Callable[[], int | None]) -> None:
             place = f"cannot write {error.filename or 'the output'}: {error.strerror}"
             print(f"error: {place}; free some space, or choose another place", file=sys.stderr)
         sys.exit(2)
-
-
-# Text without characters that move the cursor, end a line or change the text direction.
-
-# Control characters, line and paragraph separators, overrides of text direction, half surrogates
-# and noncharacters
-CONTROL = re.compile(
-    "[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
-)
-
-
-def printable(text: str) -> str:
-    r"""Escape the control characters of a text: ``\n``, ``\x1b``, ``\u202e``."""
-    return CONTROL.sub(lambda match: match[0].encode("unicode_escape").decode(), text)

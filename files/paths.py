@@ -1,4 +1,4 @@
-"""Where the project is, in a checkout and installed, and the command that runs studies there."""
+"""Paths: where the project is, files written whole or not at all, names of outputs, hashes."""
 
 from __future__ import annotations
 
@@ -15,29 +15,19 @@ from pathlib import Path
 from biasbridge.files.errors import DISK_FULL, InputError, nearest
 
 ROOMS = (
-    "analysis",
-    "corpora",
-    "debias",
-    "extrinsic",
-    "files",
-    "intrinsic",
-    "stats",
-    "studies",
+    *("analysis", "corpora", "debias", "extrinsic", "files", "intrinsic", "stats", "studies"),
     "train",
 )
-HOME = Path(__file__).resolve().parent.parent  # has the rooms and conf
+HOME = Path(__file__).resolve().parent.parent  # has the rooms and conf, in a checkout or installed
 IMPORTED_FROM = HOME.parent if (HOME / "__init__.py").is_file() else HOME  # has biasbridge
-TRAIN = "python train.py" if (HOME / "train.py").is_file() else "biasbridge train"
-
-
-# Write beside the target, then rename: a reader sees the whole file or none.
-
+TRAIN = "python train.py" if (HOME / "train.py").is_file() else "biasbridge train"  # runs studies
 TEMPORARY = ".biasbridge-tmp-"  # a folder beside the target; a killed process leaves it behind
 
 
 @contextmanager
 def atomic_path(target: str | Path) -> Iterator[Path]:
-    """Yield a temporary path beside the target; it becomes ``target``, or vanishes on errors.
+    """Yield a temporary path beside the target; it becomes ``target``, or vanishes on errors. So
+    a reader sees the whole file or none.
 
     The block may create a file or a folder at the path it is given, which has the target's name.
     Missing parents are created. Raises ``InputError`` if the folder cannot be written or the disk
@@ -100,9 +90,6 @@ def require_new(
         raise InputError(f"{target} is there already; give another name, or --force to replace it")
     if not target.parent.is_dir():
         raise InputError(f"cannot write {target}: there is no folder {target.parent}; make it")
-
-
-# Hashes of values and files.
 
 
 def digest_of(value: object) -> str:

@@ -1,4 +1,8 @@
-"""Files inside an installed package, named ``package:NAME``. The package is not imported."""
+"""Where models and data are: a local folder, an installed package (``package:NAME``), or a hub.
+
+A name on a hub identifies fixed content only with a commit: ``org/name@COMMIT``. No package is
+imported.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +18,23 @@ from biasbridge.files.errors import InputError
 from biasbridge.files.text import read_nested
 
 PACKAGE = "package:"
+_DIGITS = 40  # of a whole commit
+_COMMIT = re.compile("[0-9a-f]{7,40}")
+HUB_NAME = re.compile(r"(?P<name>\w[\w.-]*(?:/[\w.-]+)?)(?:@(?P<revision>[\w./-]+))?")
+_HUB_TIMEOUT = 10  # seconds
+_REASON = 120  # characters of a hub's refusal
+RepositoryKind = Literal["model", "dataset"]
+CONFIG = "config.json"
+ADAPTER = "adapter"  # folder of low-rank adapters, in that of the model
+_TEMPLATES = "chat_templates"  # folder of named ones
+MODEL_SUFFIXES = (".json", ".safetensors", ".txt", ".model", ".gguf", ".jinja")  # and of tokenizers
+GGUF = ".gguf"
+_INDEX = ".index.json"  # of weights in several files
+# A name that ends so is of a file, and not on a hub
+_FILE_SUFFIXES = (
+    *(".vec", ".txt", ".bin", ".gz", ".zip", ".kv", ".model", ".npy", ".csv", ".tsv"),
+    *(".json", ".yaml", ".yml", ".safetensors", GGUF),
+)
 
 
 def in_package(path: str | Path, endings: tuple[str, ...]) -> list[Path]:
@@ -31,17 +52,6 @@ def in_package(path: str | Path, endings: tuple[str, ...]) -> list[Path]:
         raise InputError(f"package {name!r} is not installed; {remedy}") from error
     paths = [Path(str(file.locate())) for file in listed if file.name.endswith(endings)]
     return sorted(paths, key=lambda file: (len(file.parts), file))
-
-
-# Names on a hub, which identify fixed content only with a commit: ``org/name@COMMIT``.
-
-DIGITS = 40  # of a whole commit
-COMMIT = re.compile("[0-9a-f]{7,40}")
-HUB_NAME = re.compile(r"(?P<name>\w[\w.-]*(?:/[\w.-]+)?)(?:@(?P<revision>[\w./-]+))?")
-HUB_TIMEOUT = 10  # to wait for a hub
-REASON = 120  # characters of a hub's refusal
-
-RepositoryKind = Literal["model", "dataset"]
 
 
 class HubModel(NamedTuple):
@@ -90,7 +100,7 @@ def require_commit(text: str, kind: RepositoryKind = "model") -> tuple[str, str]
     if commit := _known_commit(name, revision, kind):
         return name, commit
     problem = f"{revision!r} is not one" if revision else "none is given"
-    if revision and COMMIT.fullmatch(revision):
+    if revision and _COMMIT.fullmatch(revision):
         try:
             if (commit := _ask(name, revision, kind)).startswith(revision):
                 return name, commit
@@ -98,7 +108,7 @@ def require_commit(text: str, kind: RepositoryKind = "model") -> tuple[str, str]
             problem = f"{revision!r} is short, and the hub did not complete it ({_reason(error)})"
     raise InputError(
         f"{text!r} is no local folder, and its content on a hub may change: give {name}@COMMIT,"
-        f" with 7 to {DIGITS} hexadecimal digits; {problem}"
+        f" with 7 to {_DIGITS} hexadecimal digits; {problem}"
     )
 
 
@@ -106,60 +116,6 @@ def without_commit(path: str) -> str:
     """Return a local path as it is, and a name on a hub without its commit."""
     match = HUB_NAME.fullmatch(path)
     return match["name"] if match and not Path(path).exists() else path
-
-
-def _split(text: str) -> tuple[str, str | None]:
-    match = HUB_NAME.fullmatch(text)
-    if not match:
-        problem = f"{text!r} is neither a local folder nor a hub name"
-        raise InputError(f"{problem}; give org/name, org/name@COMMIT or a folder")
-    return match["name"], match["revision"]
-
-
-def _known_commit(name: str, revision: str | None, kind: RepositoryKind) -> str | None:
-    """Return the whole commit where it is known without the hub."""
-    registered = registry()[name].commit if name in registry() else ""
-    if revision is None:
-        return registered or None
-    if len(revision) == DIGITS or not COMMIT.fullmatch(revision):
-        return revision if COMMIT.fullmatch(revision) else None
-    from huggingface_hub import constants
-    from huggingface_hub.file_download import repo_folder_name
-
-    folder = repo_folder_name(repo_id=name, repo_type=kind)
-    snapshots = Path(constants.HF_HUB_CACHE, folder, "snapshots").glob("*")
-    commits = {registered, *(path.name for path in snapshots)}
-    matching = [commit for commit in commits if commit.startswith(revision)]
-    return matching[0] if len(matching) == 1 else None
-
-
-def _ask(name: str, revision: str | None, kind: RepositoryKind) -> str:
-    from huggingface_hub import HfApi
-
-    api = HfApi()
-    ask = api.model_info if kind == "model" else api.dataset_info
-    return str(ask(name, revision=revision, timeout=HUB_TIMEOUT).sha)
-
-
-def _reason(error: Exception) -> str:
-    return shorten(f"{type(error).__name__}: {error}", REASON)
-
-
-# The place of a model (a local folder, an installed package, or a hub) and its files.
-#
-# Loads no library.
-
-CONFIG = "config.json"
-ADAPTER = "adapter"  # folder of low-rank adapters, in that of the model
-TEMPLATES = "chat_templates"  # folder of named ones
-MODEL_SUFFIXES = (".json", ".safetensors", ".txt", ".model", ".gguf", ".jinja")  # and of tokenizers
-GGUF = ".gguf"
-INDEX = ".index.json"  # of weights in several files
-# A name that ends so is of a file, and not on a hub
-FILE_SUFFIXES = (
-    *(".vec", ".txt", ".bin", ".gz", ".zip", ".kv", ".model", ".npy", ".csv", ".tsv"),
-    *(".json", ".yaml", ".yml", ".safetensors", GGUF),
-)
 
 
 class Place(NamedTuple):
@@ -184,7 +140,7 @@ class Place(NamedTuple):
             return []
         if self.gguf:
             return [Path(self.source) / self.gguf]
-        folders = [Path(self.source), *(Path(self.source) / name for name in (ADAPTER, TEMPLATES))]
+        folders = [Path(self.source), *(Path(self.source) / name for name in (ADAPTER, _TEMPLATES))]
         paths = (path for folder in folders if folder.is_dir() for path in folder.iterdir())
         return sorted(path for path in paths if path.suffix in MODEL_SUFFIXES)
 
@@ -204,31 +160,6 @@ def find_model(model: str) -> Place:
         return Place(*require_commit(model))
     _require_own_weights(Path(place.source))
     return place
-
-
-def _require_own_weights(folder: Path) -> None:
-    """Raise ``InputError`` if a folder names weights outside it: they would be read without being
-    among ``Place.files``.
-    """
-    adapter = folder / ADAPTER
-    if (adapter / "adapter_config.json").is_file() and not any(adapter.glob("*.safetensors")):
-        raise InputError(f"{adapter} has no adapter_model.safetensors; save the adapter as such")
-    for path in (folder / CONFIG, *sorted(folder.glob(f"*{INDEX}"))):
-        try:
-            content = read_nested(path) if path.is_file() else None
-        except InputError as error:
-            remedy = "give its files as save_pretrained wrote them"
-            raise InputError(
-                f"model={str(folder)!r} cannot be loaded ({error}); {remedy}"
-            ) from None
-        content = content if isinstance(content, Mapping) else {}
-        shards = content.get("weight_map")
-        weight_files = {content.get("transformers_weights", "any.safetensors")}
-        weight_files |= set(map(str, shards.values())) if isinstance(shards, Mapping) else set()
-        for name in sorted(map(str, weight_files)):
-            if name != Path(name).name or Path(name).suffix not in MODEL_SUFFIXES:
-                remedy = f"put them beside it, in files that end in {', '.join(MODEL_SUFFIXES)}"
-                raise InputError(f"{path} names weights in {name!r}; {remedy}")
 
 
 def is_folder(model: str) -> bool:
@@ -257,7 +188,71 @@ def is_hub_name(text: str) -> bool:
     """Test whether a text is ``org/name`` or ``name@COMMIT``, and nothing local is meant."""
     if not HUB_NAME.fullmatch(text) or not {"/", "@"} & {*text}:
         return False
-    return Path(text).suffix.lower() not in FILE_SUFFIXES and not Path(Path(text).parts[0]).exists()
+    return (
+        Path(text).suffix.lower() not in _FILE_SUFFIXES and not Path(Path(text).parts[0]).exists()
+    )
+
+
+def _split(text: str) -> tuple[str, str | None]:
+    match = HUB_NAME.fullmatch(text)
+    if not match:
+        problem = f"{text!r} is neither a local folder nor a hub name"
+        raise InputError(f"{problem}; give org/name, org/name@COMMIT or a folder")
+    return match["name"], match["revision"]
+
+
+def _known_commit(name: str, revision: str | None, kind: RepositoryKind) -> str | None:
+    """Return the whole commit where it is known without the hub."""
+    registered = registry()[name].commit if name in registry() else ""
+    if revision is None:
+        return registered or None
+    if len(revision) == _DIGITS or not _COMMIT.fullmatch(revision):
+        return revision if _COMMIT.fullmatch(revision) else None
+    from huggingface_hub import constants
+    from huggingface_hub.file_download import repo_folder_name
+
+    folder = repo_folder_name(repo_id=name, repo_type=kind)
+    snapshots = Path(constants.HF_HUB_CACHE, folder, "snapshots").glob("*")
+    commits = {registered, *(path.name for path in snapshots)}
+    matching = [commit for commit in commits if commit.startswith(revision)]
+    return matching[0] if len(matching) == 1 else None
+
+
+def _ask(name: str, revision: str | None, kind: RepositoryKind) -> str:
+    from huggingface_hub import HfApi
+
+    api = HfApi()
+    ask = api.model_info if kind == "model" else api.dataset_info
+    return str(ask(name, revision=revision, timeout=_HUB_TIMEOUT).sha)
+
+
+def _reason(error: Exception) -> str:
+    return shorten(f"{type(error).__name__}: {error}", _REASON)
+
+
+def _require_own_weights(folder: Path) -> None:
+    """Raise ``InputError`` if a folder names weights outside it: they would be read without being
+    among ``Place.files``.
+    """
+    adapter = folder / ADAPTER
+    if (adapter / "adapter_config.json").is_file() and not any(adapter.glob("*.safetensors")):
+        raise InputError(f"{adapter} has no adapter_model.safetensors; save the adapter as such")
+    for path in (folder / CONFIG, *sorted(folder.glob(f"*{_INDEX}"))):
+        try:
+            content = read_nested(path) if path.is_file() else None
+        except InputError as error:
+            remedy = "give its files as save_pretrained wrote them"
+            raise InputError(
+                f"model={str(folder)!r} cannot be loaded ({error}); {remedy}"
+            ) from None
+        content = content if isinstance(content, Mapping) else {}
+        shards = content.get("weight_map")
+        weight_files = {content.get("transformers_weights", "any.safetensors")}
+        weight_files |= set(map(str, shards.values())) if isinstance(shards, Mapping) else set()
+        for name in sorted(map(str, weight_files)):
+            if name != Path(name).name or Path(name).suffix not in MODEL_SUFFIXES:
+                remedy = f"put them beside it, in files that end in {', '.join(MODEL_SUFFIXES)}"
+                raise InputError(f"{path} names weights in {name!r}; {remedy}")
 
 
 def _in_package(model: str) -> Place:

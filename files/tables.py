@@ -17,7 +17,6 @@ from pydantic import TypeAdapter
 
 from biasbridge.files.errors import InputError, nearest, printable
 from biasbridge.files.text import (
-    LONGEST_LINE,
     OPENERS,
     open_binary,
     open_plain,
@@ -26,18 +25,17 @@ from biasbridge.files.text import (
     unpacked_name,
 )
 
-BOM = "\ufeff"
 SEP_LINE = re.compile(r"sep=(.)$", re.IGNORECASE)  # first line that Excel writes and reads
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": ",", "": ","}
 JSON_LINES = ".jsonl"
+_OTHER_SEPARATORS = ("\t", ";")  # of spreadsheets, with the same endings
 JSON_OBJECT = TypeAdapter(dict[str, Any])
-UNQUOTED = "or give --unquoted (gaps) or quoted=false if they are text"
-HEAD = 1 << 16  # bytes of a .json file that tell its form
-OTHER_SEPARATORS = ("\t", ";")  # of spreadsheets, with the same endings
-LARGEST = 2 << 30
-MAX_COLUMNS = 10_000
-FORMULA = re.compile("'*[=+@-]")  # an apostrophe before one gets another, so that each comes off
-NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?|[+-]?(inf|nan)", re.IGNORECASE)
+_JSON_HEAD = 1 << 16  # bytes of a .json file that tell its form
+_UNQUOTED = "or give --unquoted (gaps) or quoted=false if they are text"
+_FORMULA = re.compile("'*[=+@-]")  # an apostrophe before one gets another, so that each comes off
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?|[+-]?(inf|nan)", re.IGNORECASE)
+
+csv.field_size_limit(64 << 20)  # characters of a cell; the default is shorter than some posts
 
 
 def read_table(
@@ -60,10 +58,9 @@ def read_table(
     quotation marks may hold separators and line ends; False: the marks are text. lists: endings
     of the Parquet columns that keep lists; other binary, list and struct cells become text.
 
-    Raises ``InputError`` for a file that is missing, empty, damaged, not UTF-8, of unknown format
-    or larger than ``LARGEST`` bytes or ``MAX_COLUMNS`` columns, for a row with more or fewer cells
-    than the header, for a repeated column name, and for quotation marks of two rows that swallow
-    the rows between them.
+    Raises ``InputError`` for a file that is missing, empty, damaged, not UTF-8, of unknown format,
+    for a row with more or fewer cells than the header, for a repeated column name, and for
+    quotation marks of two rows that swallow the rows between them.
     """
     path = Path(path)
     if path.suffix.lower() == ".parquet":
@@ -82,7 +79,7 @@ def table_suffix(path: Path) -> str:
     suffix = unpacked_name(path).suffix.lower()
     if suffix == ".json" and path.is_file():
         with open_binary(path) as content:
-            first, _, others = content.read(HEAD).lstrip().partition(b"\n")
+            first, _, others = content.read(_JSON_HEAD).lstrip().partition(b"\n")
         is_row = first.startswith(b"{") and first.rstrip().endswith(b"}")
         return JSON_LINES if is_row and others.lstrip().startswith(b"{") else suffix
     return JSON_LINES if suffix == ".ndjson" else suffix
@@ -128,7 +125,7 @@ def _escape_formula(cell: object) -> object:
     if not isinstance(cell, str):
         return cell
     text = printable(cell)
-    return f"'{text}" if FORMULA.match(text) and not NUMBER.fullmatch(text) else text
+    return f"'{text}" if _FORMULA.match(text) and not _NUMBER.fullmatch(text) else text
 
 
 def unescape_formulas(table: pd.DataFrame) -> pd.DataFrame:
@@ -139,7 +136,7 @@ def unescape_formulas(table: pd.DataFrame) -> pd.DataFrame:
 
 def unescape_formula(cell: object) -> object:
     """Return a cell without the apostrophe of ``csv_text``."""
-    is_escaped = isinstance(cell, str) and cell[:1] == "'" and FORMULA.match(cell[1:])
+    is_escaped = isinstance(cell, str) and cell[:1] == "'" and _FORMULA.match(cell[1:])
     return str(cell)[1:] if is_escaped else cell
 
 
@@ -201,12 +198,11 @@ def _separator(path: Path, chosen: str | None) -> str:
     suffix = table_suffix(path)
     separator = chosen or SEPARATORS.get(suffix)
     if not chosen and separator is not None:
-        first, header = [*islice(read_lines(path, largest=LARGEST), 2), ""][:2]
-        stated = SEP_LINE.fullmatch(first.removeprefix(BOM))
+        first, header = [*islice(read_lines(path), 2), ""][:2]
+        stated = SEP_LINE.fullmatch(first)
         separator, header = (stated[1], header) if stated else (separator, first)
-    if not chosen and separator == ",":
-        separators = () if "," in header else OTHER_SEPARATORS
-        separator = next((mark for mark in separators if mark in header), ",")
+    if not chosen and separator == "," and "," not in header:
+        separator = next((mark for mark in _OTHER_SEPARATORS if mark in header), ",")
     if separator is None:
         endings = ", ".join(filter(None, (*SEPARATORS, JSON_LINES)))
         allowed = f"{endings}, each also with {', '.join(OPENERS)}"
@@ -218,12 +214,15 @@ def _separator(path: Path, chosen: str | None) -> str:
 
 def _columns(path: Path, separator: str, quoted: bool) -> tuple[list[str], list[list[str]]]:
     """Read header and cells by column; rows as lists would take ten times the memory."""
+    row_lines: list[str] = []  # of the row that is read
+
+    def read() -> Iterator[str]:
+        for number, text in enumerate(read_lines(path)):
+            row_lines.append(text if number else SEP_LINE.sub("", text))
+            yield f"{row_lines[-1]}\n"
+
     quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
-    csv.field_size_limit(LONGEST_LINE)
-    lines: list[str] = []  # of the row
-    reader = csv.reader(
-        _keep(_lines(path), lines), delimiter=separator, quoting=quoting, strict=True
-    )
+    reader = csv.reader(read(), delimiter=separator, quoting=quoting, strict=True)
     header: list[str] = []
     columns: list[list[str]] = []
     doubtful: list[tuple[int, list[str], list[list[str]]]] = []  # several lines, each like a row
@@ -235,15 +234,15 @@ def _columns(path: Path, separator: str, quoted: bool) -> tuple[list[str], list[
                 columns = [[] for _ in header]
             elif row:
                 _add_row(row, columns, separator, f"{path}: line {line}")
-                parts = [text.rstrip("\n").split(separator) for text in lines]
+                parts = [text.split(separator) for text in row_lines]
                 if len(parts) > 1 and {*map(len, parts)} == {len(header)}:
                     doubtful.append((line, row, parts))
-            lines.clear()
+            row_lines.clear()
             line = reader.line_num + 1
     except csv.Error as error:
         raise InputError(
             f"{path}: line {line} is not delimited text ({error}); double the quotation marks"
-            f" within cells, {UNQUOTED}"
+            f" within cells, {_UNQUOTED}"
         ) from error
     if not header:
         raise InputError(f"{path} is empty")
@@ -251,14 +250,15 @@ def _columns(path: Path, separator: str, quoted: bool) -> tuple[list[str], list[
     for number, row, parts in doubtful:
         if _holds_rows(row, parts, cells):
             problem = f"{path}: line {number}: a quotation mark holds {len(parts)} rows in one cell"
-            raise InputError(f"{problem}; double the marks within cells, {UNQUOTED}")
+            raise InputError(f"{problem}; double the marks within cells, {_UNQUOTED}")
     return header, columns
 
 
-def _keep(lines: Iterable[str], kept: list[str]) -> Iterator[str]:
-    for line in lines:
-        kept.append(line)
-        yield line
+def _header(path: Path, names: list[str]) -> list[str]:
+    while len(names) > 1 and not names[-1].strip():  # separators at the ends of lines
+        names = names[:-1]
+    require_unique_columns(names, f"{path}: the header")
+    return names
 
 
 def _add_row(row: list[str], columns: list[list[str]], separator: str, place: str) -> None:
@@ -287,20 +287,3 @@ def _holds_rows(
         any(line[place] and line[place] in columns[place] for place in others)
         for line, others in pairs
     )
-
-
-def _header(path: Path, names: list[str]) -> list[str]:
-    while len(names) > 1 and not names[-1].strip():  # separators at the ends of lines
-        names = names[:-1]
-    if len(names) > MAX_COLUMNS:
-        problem = f"the header has {len(names):,} columns, allowed are {MAX_COLUMNS:,}"
-        raise InputError(f"{path}: {problem}; keep only the columns you use")
-    require_unique_columns(names, f"{path}: the header")
-    return names
-
-
-def _lines(path: Path) -> Iterator[str]:
-    """Yield the lines with their ends, without a byte order mark; the line ``sep=;`` as blank."""
-    for number, line in enumerate(read_lines(path, largest=LARGEST)):
-        text = line if number else SEP_LINE.sub("", line.removeprefix(BOM))
-        yield f"{text}\n"

@@ -1,7 +1,6 @@
-"""The console of every command, and tables within its width.
+"""The terminal of every command: its arguments, verbosity, progress, and tables within its width.
 
-A table that is too wide wraps its texts, then folds: its numbers go on below, beside the names of
-their rows. A number is not cut, nor is the name of a row left out.
+The logger ``biasbridge`` logs the additions of ``--verbose`` at level INFO.
 """
 
 from __future__ import annotations
@@ -30,9 +29,11 @@ from biasbridge.files.errors import InputError
 if TYPE_CHECKING:
     from rich.table import Column, Table
 
-
-SHORTEST = 12  # characters to which a text may be wrapped
-UNLIMITED = 100_000
+_SHORTEST = 12  # characters to which a text may be wrapped
+_UNLIMITED = 100_000  # width of a console
+LOG = logging.getLogger("biasbridge")
+_LEVELS = {"--verbose": logging.INFO, "--quiet": logging.ERROR}
+PROGRESS_SECONDS = 30.0  # between two lines
 
 
 def open_console(**options: Any) -> Console:
@@ -43,7 +44,9 @@ def open_console(**options: Any) -> Console:
 def print_columns(table: Table, console: Console, names: int = 1) -> None:
     """Print a table whose first ``names`` columns name its rows; columns to the right are numbers.
 
-    A pipe has no width, unless ``COLUMNS`` states one: rich takes 80 for it.
+    A table that is too wide wraps its texts, then folds: its numbers go on below, beside the names
+    of their rows. A number is not cut, nor is the name of a row left out. A pipe has no width,
+    unless ``COLUMNS`` states one: rich takes 80 for it.
     """
     has_width = console.is_terminal or "COLUMNS" in os.environ
     is_wide = has_width and _width(table, console) > console.width
@@ -52,8 +55,110 @@ def print_columns(table: Table, console: Console, names: int = 1) -> None:
         console.print(Segments(console.render(part, options)), crop=False, end="")
 
 
+class Parser(argparse.ArgumentParser):
+    """An ``ArgumentParser`` that raises ``InputError`` for mistakes and repeated options; its help
+    shows docstrings without their markup.
+    """
+
+    stored: set[str]
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        for name in (None, "store"):
+            self.register("action", name, _StoreOnce)
+
+    def parse_known_args(self, *arguments: Any, **options: Any) -> Any:
+        """Parse the arguments; no option counts as stored before."""
+        self.stored = set()
+        parsed, unknown = super().parse_known_args(*arguments, **options)
+        self._refuse_overwriting(parsed)
+        return parsed, unknown
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """Print a message; let errors of a full disk pass, which argparse hides."""
+        (file or sys.stderr).write(message)
+
+    def _refuse_overwriting(self, parsed: argparse.Namespace) -> None:
+        """Raise ``InputError`` for an output file that is an input: a positional argument, or the
+        text of an option.
+        """
+        values = [(action, getattr(parsed, action.dest, None)) for action in self._actions]
+        inputs = {
+            Path(name).resolve()
+            for action, value in values
+            for name in (value if isinstance(value, list) else [value])
+            if isinstance(name, str if action.option_strings else str | Path)
+        }
+        for action, path in values:
+            if not action.option_strings or not isinstance(path, Path):
+                continue
+            if path.is_file() and path.resolve() in inputs:
+                option = action.option_strings[0]
+                self.error(f"{option} {path} is the file that is read; name another")
+
+    def format_help(self) -> str:
+        """Return the text of ``--help``."""
+        return super().format_help().replace("``", "")
+
+    def error(self, message: str) -> NoReturn:
+        """Raise ``InputError`` with the message."""
+        raise InputError(f"{message}; {self.prog} --help shows the options")
+
+
+def set_verbosity(arguments: Sequence[str]) -> list[str]:
+    """Apply ``--verbose`` and ``--quiet``, and return the other arguments."""
+    levels = [_LEVELS[argument] for argument in arguments if argument in _LEVELS]
+    level = levels[-1] if levels else logging.WARNING
+    logging.basicConfig(format="%(message)s", level=max(level, logging.WARNING))
+    LOG.setLevel(level)
+    return [argument for argument in arguments if argument not in _LEVELS]
+
+
+def is_verbose() -> bool:
+    """Test whether ``--verbose`` was given."""
+    return LOG.isEnabledFor(logging.INFO)
+
+
+def is_quiet() -> bool:
+    """Test whether ``--quiet`` was given."""
+    return not LOG.isEnabledFor(logging.WARNING)
+
+
+@contextmanager
+def progress_lines(describe: Callable[[], str]) -> Iterator[None]:
+    """Log what ``describe`` returns every ``PROGRESS_SECONDS`` of the block, unless standard output
+    is a terminal or ``--quiet`` was given.
+    """
+    if sys.stdout.isatty():
+        yield
+        return
+    start, is_over = time.monotonic(), threading.Event()
+
+    def report() -> None:
+        while not is_over.wait(PROGRESS_SECONDS):
+            LOG.warning("after %s: %s", duration(time.monotonic() - start), describe())
+
+    thread = threading.Thread(target=report, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        thread.join()
+
+
+def duration(seconds: float) -> str:
+    """Format a duration: ``<1 s``, ``4 s``, ``3 min``, ``2.5 h``, ``3.1 d``."""
+    for unit, size in (("d", 86400), ("h", 3600)):
+        if seconds >= size:
+            return f"{seconds / size:.1f} {unit}"
+    if seconds >= 100:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds:.0f} s" if seconds >= 1 else "<1 s"
+
+
 def _width(table: Table, console: Console) -> int:
-    options = console.options.update(width=UNLIMITED)
+    options = console.options.update(width=_UNLIMITED)
     return Measurement.get(console, options, table).maximum
 
 
@@ -89,17 +194,10 @@ def _widths(column: Column) -> tuple[int, int]:
     lines = [line for cell in cells for line in str(cell).split("\n")]
     words = str(column.header).split() if column.justify == "right" else lines[:1]
     natural, least = (max(map(cell_len, texts)) for texts in (lines, [*words, "", *lines[1:]]))
-    return natural, least if column.justify == "right" else min(natural, SHORTEST)
+    return natural, least if column.justify == "right" else min(natural, _SHORTEST)
 
 
-# The argument parser of all commands, which reports mistakes in one line.
-
-
-def _as_list(value: object) -> list[object]:
-    return value if isinstance(value, list) else [value]
-
-
-class StoreOnce(argparse.Action):
+class _StoreOnce(argparse.Action):
     """Stores the value of an option, and refuses a second value."""
 
     def __call__(self, parser: Any, namespace: object, values: Any, option: Any = None) -> None:
@@ -108,119 +206,3 @@ class StoreOnce(argparse.Action):
             parser.error(f"{option} is given twice; give it once")
         parser.stored.add(self.dest)
         setattr(namespace, self.dest, values)
-
-
-class Parser(argparse.ArgumentParser):
-    """An ``ArgumentParser`` that raises ``InputError`` for mistakes and repeated options; its help
-    shows docstrings without their markup.
-    """
-
-    stored: set[str]
-
-    def __init__(self, *arguments: Any, **options: Any) -> None:
-        super().__init__(*arguments, **options)
-        for name in (None, "store"):
-            self.register("action", name, StoreOnce)
-
-    def parse_known_args(self, *arguments: Any, **options: Any) -> Any:
-        """Parse the arguments; no option counts as stored before."""
-        self.stored = set()
-        parsed, unknown = super().parse_known_args(*arguments, **options)
-        self._refuse_overwriting(parsed)
-        return parsed, unknown
-
-    def _print_message(self, message: str, file: Any = None) -> None:
-        """Print a message; let errors of a full disk pass, which argparse hides."""
-        (file or sys.stderr).write(message)
-
-    def _refuse_overwriting(self, parsed: argparse.Namespace) -> None:
-        """Raise ``InputError`` for an output file that is an input: a positional argument, or the
-        text of an option.
-        """
-        inputs = {
-            Path(name).resolve()
-            for action in self._actions
-            for name in _as_list(getattr(parsed, action.dest, None))
-            if isinstance(name, str if action.option_strings else str | Path)
-        }
-        for action in self._actions:
-            path = getattr(parsed, action.dest, None)
-            if not action.option_strings or not isinstance(path, Path):
-                continue
-            if path.is_file() and path.resolve() in inputs:
-                self.error(
-                    f"{action.option_strings[0]} {path} is the file that is read; name another"
-                )
-
-    def format_help(self) -> str:
-        """Return the text of ``--help``."""
-        return super().format_help().replace("``", "")
-
-    def error(self, message: str) -> NoReturn:
-        """Raise ``InputError`` with the message."""
-        raise InputError(f"{message}; {self.prog} --help shows the options")
-
-
-# Verbosity of a command (``--quiet``, default or ``--verbose``), through ``logging``.
-#
-# The logger ``biasbridge`` logs the additions of ``--verbose`` at level INFO.
-
-LOG = logging.getLogger("biasbridge")
-LEVELS = {"--verbose": logging.INFO, "--quiet": logging.ERROR}
-
-
-def set_verbosity(arguments: Sequence[str]) -> list[str]:
-    """Apply ``--verbose`` and ``--quiet``, and return the other arguments."""
-    levels = [LEVELS[argument] for argument in arguments if argument in LEVELS]
-    level = levels[-1] if levels else logging.WARNING
-    logging.basicConfig(format="%(message)s", level=max(level, logging.WARNING))
-    LOG.setLevel(level)
-    return [argument for argument in arguments if argument not in LEVELS]
-
-
-def is_verbose() -> bool:
-    """Test whether ``--verbose`` was given."""
-    return LOG.isEnabledFor(logging.INFO)
-
-
-def is_quiet() -> bool:
-    """Test whether ``--quiet`` was given."""
-    return not LOG.isEnabledFor(logging.WARNING)
-
-
-# Progress of a command as lines, for output that is no terminal.
-
-PROGRESS_SECONDS = 30.0  # between two lines
-
-
-@contextmanager
-def progress_lines(describe: Callable[[], str]) -> Iterator[None]:
-    """Log what ``describe`` returns every ``SECONDS`` of the block, unless standard output is a
-    terminal or ``--quiet`` was given.
-    """
-    if sys.stdout.isatty():
-        yield
-        return
-    start, is_over = time.monotonic(), threading.Event()
-
-    def report() -> None:
-        while not is_over.wait(PROGRESS_SECONDS):
-            LOG.warning("after %s: %s", duration(time.monotonic() - start), describe())
-
-    thread = threading.Thread(target=report, daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        is_over.set()
-        thread.join()
-
-
-def duration(seconds: float) -> str:
-    """Format a duration: ``<1 s``, ``4 s``, ``3 min``, ``2.5 h``, ``3.1 d``."""
-    for unit, size in (("d", 86400), ("h", 3600)):
-        if seconds >= size:
-            return f"{seconds / size:.1f} {unit}"
-    if seconds >= 100:
-        return f"{seconds / 60:.0f} min"
-    return f"{seconds:.0f} s" if seconds >= 1 else "<1 s"

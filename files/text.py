@@ -1,4 +1,4 @@
-"""Lines of UTF-8 text, streamed from plain, gzip, bzip2, xz or zip files, within bounds."""
+"""Text files: lines of UTF-8 from plain and compressed files, JSON Lines, nested YAML and JSON."""
 
 from __future__ import annotations
 
@@ -14,130 +14,57 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, TypeVar, cast
 
-import yaml
 from pydantic import TypeAdapter, ValidationError
 
 from biasbridge.files.errors import InputError, nearest
 from biasbridge.files.paths import atomic_path
 
 if TYPE_CHECKING:
+    import yaml
     from typing_extensions import Buffer
 
+T = TypeVar("T")
 
-Opener = Callable[[IO[bytes], str], object]
 # Errors of the openers while reading; bz2 and gzip raise a bare OSError for bad data.
-DAMAGE = (EOFError, OSError, lzma.LZMAError, zlib.error, zipfile.BadZipFile, MemoryError)
-
-
-def _open_member(packed: IO[bytes], mode: str) -> IO[bytes]:
-    """Open the only file of a zip archive; ``InputError`` names the files if there are several."""
-    try:
-        archive = zipfile.ZipFile(packed)
-        names = [
-            name
-            for name in archive.namelist()
-            if not name.endswith("/") and not name.startswith("__MACOSX/")
-        ]
-        if len(names) == 1:
-            return archive.open(names[0])
-    except (*DAMAGE, NotImplementedError, RuntimeError) as error:  # a cipher or method
-        raise InputError(
-            f"{packed.name}: damaged archive ({error}); copy it again, or unpack it"
-        ) from None
-    listed = ", ".join(names[:5]) + ", ..." * (len(names) > 5)
-    problem = f"the zip holds {len(names)} files ({listed})" if names else "the zip holds no file"
-    raise InputError(f"{packed.name}: {problem}; unpack it, and give one of them")
-
-
-OPENERS: dict[str, Opener] = {
-    ".gz": gzip.open,
-    ".bz2": bz2.open,
-    ".xz": lzma.open,
-    ".zip": _open_member,
-}
-
-LARGEST = 1 << 40
-LONGEST_LINE = 64 << 20
-PIECE = 1 << 17
-PICKLES = (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05")  # their first bytes, by protocol
+_DAMAGE = (EOFError, OSError, lzma.LZMAError, zlib.error, zipfile.BadZipFile)
 BOM = "\ufeff"
-CONVERT = "convert the file, for example with iconv"
-UTF16_REMEDY = "save it as 'CSV UTF-8' (Excel), or convert it with 'iconv -f UTF-16 -t UTF-8'"
+_PICKLES = (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05")  # first bytes, by protocol
+_UTF16_REMEDY = "save it as 'CSV UTF-8' (Excel), or convert it with 'iconv -f UTF-16 -t UTF-8'"
 
 
-class _Unpacked(io.RawIOBase):
-    """The decompressed bytes of a file; every reading error is an ``InputError``.
+def read_lines(path: str | Path) -> Iterator[str]:
+    r"""Yield the lines of a text file without their ``\n`` (or ``\r\n``), in constant memory.
 
-    ``largest`` bounds the bytes, ``longest_line`` those of a line (None: no bound).
+    Only the newline ends a line, so that Unicode separators inside a post survive. Raises
+    ``InputError`` for a missing or empty file, for bytes that are not UTF-8 (naming the line), and
+    as ``open_binary`` does. A byte order mark is left out.
     """
-
-    def __init__(self, path: Path, *, largest: int, longest_line: int | None) -> None:
-        opener = OPENERS.get(path.suffix.lower())
-        self._path, self._packed = path, open_plain(path)
-        self._plain = cast("IO[bytes]", opener(self._packed, "rb") if opener else self._packed)
-        self._largest, self._longest_line = largest, longest_line
-        self._size = self._line = 0
-
-    def readable(self) -> bool:
-        """Return True."""
-        return True
-
-    def readinto(self, buffer: Buffer) -> int:
-        """Fill a part of the buffer; return the number of bytes read, 0 at the end."""
-        with memoryview(buffer) as room:
-            data = self._read(min(len(room), PIECE))
-            room[: len(data)] = data
-        self._size += len(data)
-        newline = data.rfind(b"\n")
-        self._line = len(data) - newline - 1 if newline >= 0 else self._line + len(data)
-        if self._size > self._largest:
-            problem = f"{self._path} holds more than {self._largest:,} bytes, the most allowed for"
-            raise InputError(f"{problem} such a file; split it, or remove a part of it")
-        if self._longest_line is not None and self._line > self._longest_line:
-            problem = f"holds a line of more than {self._longest_line:,} bytes from byte"
-            remedy = "break it, for example with 'fold -s -w 10000'"
-            raise InputError(f"{self._path} {problem} {self._size - self._line:,}; {remedy}")
-        return len(data)
-
-    def close(self) -> None:
-        """Close the file."""
-        if not self.closed:
-            self._plain.close()
-            self._packed.close()
-        super().close()
-
-    def _read(self, size: int) -> bytes:
-        try:
-            return self._plain.read(size)
-        except DAMAGE as error:
-            if self._plain is self._packed:
-                raise InputError(f"cannot read {self._path}: {error}; check its disk") from error
-            reason = f"{self._size:,} unpacked bytes ({str(error) or type(error).__name__})"
-            problem = f"{self._path}: damaged archive after {reason}"
-            raise InputError(f"{problem}; copy the file again, or unpack it") from error
+    number = 0
+    with open_binary(path) as lines:
+        for number, line in enumerate(lines, 1):
+            try:
+                text = line.decode("utf-8")
+            except UnicodeDecodeError as error:
+                if line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+                    raise InputError(f"{path} is UTF-16; {_UTF16_REMEDY}") from None
+                is_binary = b"\0" in line or line.startswith(_PICKLES)
+                convert = "convert the file, for example with iconv"
+                remedy = "it is binary: give a text file" if is_binary else convert
+                problem = f"line {number} is not UTF-8 ({error.reason})"
+                raise InputError(f"{path}: {problem}; {remedy}") from None
+            text = text.removeprefix(BOM) if number == 1 else text
+            yield text.rstrip("\r\n") if text.endswith("\n") else text
+    if number == 0:
+        raise InputError(f"{path} is empty")
 
 
-def unpacked_name(path: Path) -> Path:
-    """Return the path without the suffix of an archive: ``a.csv`` of ``a.csv.gz``."""
-    return path.with_suffix("") if path.suffix.lower() in OPENERS else path
-
-
-def require_written_archive(path: Path) -> None:
-    """Raise ``InputError`` for a suffix of an archive that is read, but not written."""
-    if path.suffix in OPENERS and path.suffix != ".gz":
-        raise InputError(f"{path}: of archives only .gz is written; give another name")
-
-
-def open_binary(
-    path: str | Path, *, largest: int = LARGEST, longest_line: int | None = None
-) -> IO[bytes]:
+def open_binary(path: str | Path) -> IO[bytes]:
     """Open the decompressed bytes of a file (by its suffix) for sequential reading.
 
     Raises ``InputError`` as ``open_plain`` does; reading raises it for a truncated or corrupt
-    archive, for more bytes than ``largest``, and for a line longer than ``longest_line``.
+    archive.
     """
-    raw = _Unpacked(Path(path), largest=largest, longest_line=longest_line)
-    return io.BufferedReader(raw, PIECE)
+    return io.BufferedReader(_Unpacked(Path(path)), 1 << 17)
 
 
 def open_plain(path: Path) -> IO[bytes]:
@@ -154,34 +81,15 @@ def open_plain(path: Path) -> IO[bytes]:
     raise InputError(f"no such file: {path}{nearest(path.name, siblings)}")
 
 
-def read_lines(path: str | Path, *, largest: int = LARGEST) -> Iterator[str]:
-    r"""Yield the lines of a text file without their ``\n`` (or ``\r\n``), in constant memory.
-
-    Only the newline ends a line, so that Unicode separators inside a post survive. Raises
-    ``InputError`` for a missing or empty file, for bytes that are not UTF-8 (naming the line), and
-    as ``open_binary`` does. A byte order mark is left out.
-    """
-    number = 0
-    with open_binary(path, largest=largest, longest_line=LONGEST_LINE) as lines:
-        for number, line in enumerate(lines, 1):
-            try:
-                text = line.decode("utf-8")
-            except UnicodeDecodeError as error:
-                if line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-                    raise InputError(f"{path} is UTF-16; {UTF16_REMEDY}") from None
-                problem = f"line {number} is not UTF-8 ({error.reason})"
-                is_binary = b"\0" in line or line.startswith(PICKLES)
-                remedy = "it is binary: give a text file" if is_binary else CONVERT
-                raise InputError(f"{path}: {problem}; {remedy}") from None
-            text = text.removeprefix(BOM) if number == 1 else text
-            yield text.rstrip("\r\n") if text.endswith("\n") else text
-    if number == 0:
-        raise InputError(f"{path} is empty")
+def unpacked_name(path: Path) -> Path:
+    """Return the path without the suffix of an archive: ``a.csv`` of ``a.csv.gz``."""
+    return path.with_suffix("") if path.suffix.lower() in OPENERS else path
 
 
-# JSON Lines, checked by pydantic.
-
-T = TypeVar("T")
+def require_written_archive(path: Path) -> None:
+    """Raise ``InputError`` for a suffix of an archive that is read, but not written."""
+    if path.suffix in OPENERS and path.suffix != ".gz":
+        raise InputError(f"{path}: of archives only .gz is written; give another name")
 
 
 def read_json_lines(path: str | Path, adapter: TypeAdapter[T], kind: str) -> Iterator[T]:
@@ -213,50 +121,29 @@ def write_json_lines(rows: Iterable[T], adapter: TypeAdapter[T], path: str | Pat
         out.writelines(adapter.dump_json(row) + b"\n" for row in rows)
 
 
-# Nested values from small files, YAML or JSON.
-
-LARGEST_NESTED = 16 << 20
-MAX_DEPTH = 20
-MERGE = "tag:yaml.org,2002:merge"  # the key <<
-TOO_DEEP = f"nested too deeply; allowed are {MAX_DEPTH} lists and mappings within one another"
-Loader = yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader
-# YAML's own errors, and those that its constructors of numbers and dates raise.
-MALFORMED = (yaml.YAMLError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError)
-
-
 def read_nested(path: str | Path) -> object:
     """Read a file as plain Python values; JSON by its suffix, else YAML.
 
-    Raises ``InputError`` as ``read_lines`` does, beyond ``LARGEST`` bytes and ``MAX_DEPTH`` levels,
-    and for a file that is not YAML or JSON or gives a key twice in one mapping.
+    Raises ``InputError`` as ``read_lines`` does, and for a file that is not YAML or JSON, is nested
+    too deeply, or gives a key twice in one mapping.
     """
+    import yaml
+
+    # YAML's own errors, and those that its constructors of numbers and dates raise
+    malformed = (yaml.YAMLError, ValueError, LookupError, TypeError, AttributeError)
     kind = "JSON" if Path(path).suffix == ".json" else "YAML"
+    text = "\n".join(read_lines(path))
     try:
-        text = "\n".join(read_lines(path, largest=LARGEST_NESTED))
         if kind == "JSON":
-            content: object = json.loads(text, object_pairs_hook=_unique)
-        else:
-            _refuse_deep(text)
-            _refuse_repeated(yaml.compose(text, Loader=Loader))
-            content = yaml.load(text, Loader=Loader)
+            return json.loads(text, object_pairs_hook=_unique)
+        loader = yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader
+        _refuse_repeated(yaml.compose(text, Loader=loader))
+        content: object = yaml.load(text, Loader=loader)
     except RecursionError:
-        raise InputError(f"{path}: {TOO_DEEP}") from None
-    except InputError:
-        raise
-    except MALFORMED as error:
+        raise InputError(f"{path} is nested too deeply; write it flatter") from None
+    except (*malformed, ArithmeticError) as error:
         raise InputError(f"{path} is not valid {kind}: {' '.join(str(error).split())}") from None
     return content
-
-
-def _refuse_deep(text: str) -> None:
-    """Raise ``ValueError`` for YAML deeper than ``MAX_DEPTH``, which is built by recursion in C."""
-    depth = 0
-    for event in yaml.parse(text, Loader=Loader):
-        depth += isinstance(event, yaml.CollectionStartEvent)
-        depth -= isinstance(event, yaml.CollectionEndEvent)
-        if depth > MAX_DEPTH:
-            line = f"line {event.start_mark.line + 1}: " if event.start_mark else ""
-            raise ValueError(f"{line}{TOO_DEEP}")
 
 
 def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -271,21 +158,87 @@ def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 def _refuse_repeated(root: yaml.Node | None) -> None:
     """Raise ``ValueError`` for a key given twice in a YAML mapping."""
+    import yaml
+
     nodes, seen = [root], set()
     while nodes:
         node = nodes.pop()
         if id(node) in seen or not isinstance(node, yaml.CollectionNode):
             continue
         seen.add(id(node))
-        if isinstance(node, yaml.MappingNode):
-            keys = set()
-            for key, value in node.value:
-                nodes += [key, value]
-                if not isinstance(key, yaml.ScalarNode) or key.tag == MERGE:
-                    continue
-                if (key.tag, key.value) in keys:
-                    line = f"line {key.start_mark.line + 1}: " if key.start_mark else ""
-                    raise ValueError(f"{line}the key {key.value!r} is given twice in one mapping")
-                keys.add((key.tag, key.value))
-        else:
+        if not isinstance(node, yaml.MappingNode):
             nodes += node.value
+            continue
+        keys = set()
+        for key, value in node.value:
+            nodes += [key, value]
+            if not isinstance(key, yaml.ScalarNode) or key.tag == "tag:yaml.org,2002:merge":  # <<
+                continue
+            if (key.tag, key.value) in keys:
+                line = f"line {key.start_mark.line + 1}: " if key.start_mark else ""
+                raise ValueError(f"{line}the key {key.value!r} is given twice in one mapping")
+            keys.add((key.tag, key.value))
+
+
+def _open_member(packed: IO[bytes], mode: str) -> IO[bytes]:
+    """Open the only file of a zip archive; ``InputError`` names the files if there are several."""
+    try:
+        archive = zipfile.ZipFile(packed)
+        names = [
+            name
+            for name in archive.namelist()
+            if not name.endswith("/") and not name.startswith("__MACOSX/")
+        ]
+        if len(names) == 1:
+            return archive.open(names[0])
+    except (*_DAMAGE, NotImplementedError, RuntimeError) as error:  # a cipher or method
+        raise InputError(
+            f"{packed.name}: damaged archive ({error}); copy it again, or unpack it"
+        ) from None
+    listed = ", ".join(names[:5]) + ", ..." * (len(names) > 5)
+    problem = f"the zip holds {len(names)} files ({listed})" if names else "the zip holds no file"
+    raise InputError(f"{packed.name}: {problem}; unpack it, and give one of them")
+
+
+OPENERS: dict[str, Callable[[IO[bytes], str], object]] = {
+    ".gz": gzip.open,
+    ".bz2": bz2.open,
+    ".xz": lzma.open,
+    ".zip": _open_member,
+}
+
+
+class _Unpacked(io.RawIOBase):
+    """The decompressed bytes of a file; every reading error is an ``InputError``."""
+
+    def __init__(self, path: Path) -> None:
+        opener = OPENERS.get(path.suffix.lower())
+        self._path, self._packed, self._size = path, open_plain(path), 0
+        self._plain = cast("IO[bytes]", opener(self._packed, "rb") if opener else self._packed)
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def readinto(self, buffer: Buffer) -> int:
+        """Fill a part of the buffer; return the number of bytes read, 0 at the end."""
+        with memoryview(buffer) as room:
+            try:
+                data = self._plain.read(len(room))
+            except (*_DAMAGE, MemoryError) as error:
+                if self._plain is self._packed:
+                    problem = f"cannot read {self._path}: {error}"
+                    raise InputError(f"{problem}; check its disk") from error
+                reason = f"{self._size:,} unpacked bytes ({str(error) or type(error).__name__})"
+                problem = f"{self._path}: damaged archive after {reason}"
+                raise InputError(f"{problem}; copy the file again, or unpack it") from error
+            room[: len(data)] = data
+        self._size += len(data)
+        return len(data)
+
+    def close(self) -> None:
+        """Close the file."""
+        if not self.closed:
+            self._plain.close()
+            self._packed.close()
+        super().close()

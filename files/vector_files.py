@@ -1,4 +1,4 @@
-"""The files behind a name of word vectors. Reads no vector and needs no gensim."""
+"""The files behind a name of word vectors, and their format. Needs no gensim."""
 
 from __future__ import annotations
 
@@ -10,10 +10,27 @@ from pathlib import Path
 from biasbridge.files.data.registry import data_folder, data_path, how_to_get, registry
 from biasbridge.files.errors import InputError, nearest
 from biasbridge.files.places import PACKAGE, in_package
-from biasbridge.files.text import DAMAGE, open_binary
+from biasbridge.files.text import open_binary
 
-MAPPED = ("words.txt", "vectors.npy", "counts.npy")
-PICKLE = b"\x80"
+_MAPPED = ("words.txt", "vectors.npy", "counts.npy")
+FORMATS = (
+    *("word2vec_text", "glove", "word2vec_binary", "mapped", "indexed", "fasttext_binary"),
+    "gensim",
+)
+_FASTTEXT_MAGIC = b"\xba\x16\x4f\x2f"  # int32 793712314, little-endian
+_SAMPLE = 1 << 20  # bytes
+_MAX_DIM = 50_000
+_HEADER = re.compile(rb"(?:\xef\xbb\xbf)?[ \t]*(\d{1,15})[ \t]+(\d{1,15})[ \t\r]*")
+_NUMBER = re.compile(rb"(?i)[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?|[+-]?(?:nan|inf|infinity)")
+_NUMBERISH = re.compile(rb"[0-9.,eE+-]+")
+_OTHER_FORMATS = {
+    b"\x1f\x8b": "is gzip-compressed: give it the suffix .gz",
+    b"BZh": "is bzip2-compressed: give it the suffix .bz2",
+    b"\xfd7zXZ": "is xz-compressed: give it the suffix .xz",
+    b"PK\x03\x04": "is a zip archive: give it the suffix .zip",
+    b"\x93NUMPY": "is a bare matrix without words: give the folder that holds it beside words.txt",
+    b"\x89HDF": "is an HDF5 file: export its vectors as word2vec text",
+}
 
 
 def vector_files(path: str | Path) -> list[Path]:
@@ -26,8 +43,11 @@ def vector_files(path: str | Path) -> list[Path]:
     if indexed := indexed_files(path):
         return indexed
     if path.is_dir():
-        return [file for name in MAPPED if (file := path / name).is_file()]
-    return [path, *_arrays(path)] if path.is_file() and _starts(path) == PICKLE else [path]
+        return [file for name in _MAPPED if (file := path / name).is_file()]
+    if not path.is_file() or not _is_pickle(path):
+        return [path]
+    siblings = path.parent.glob(f"{escape(path.name)}.*")
+    return [path, *sorted(file for file in siblings if file.suffix in (".npy", ".npz"))]
 
 
 def locate_vectors(path: str | Path) -> Path:
@@ -45,7 +65,7 @@ def locate_vectors(path: str | Path) -> Path:
         return matrices[0].parent
     path = find_registered(path) or Path(path)
     mapped_folder = path / "vectors"
-    return mapped_folder if mapped_folder.is_dir() and not (path / MAPPED[0]).exists() else path
+    return mapped_folder if mapped_folder.is_dir() and not (path / _MAPPED[0]).exists() else path
 
 
 def find_registered(name: str | Path) -> Path | None:
@@ -58,7 +78,8 @@ def find_registered(name: str | Path) -> Path | None:
     name = str(name)
     if name.startswith(PACKAGE) or Path(name).exists():
         return None
-    targets = {each.name: each.targets[0] for each in registry().values() if each.kind == "vectors"}
+    vectors = [dataset for dataset in registry().values() if dataset.kind == "vectors"]
+    targets = {dataset.name: dataset.targets[0] for dataset in vectors}
     variants = [
         targets[other]
         for other in sorted(targets, key=len)
@@ -78,45 +99,10 @@ def find_registered(name: str | Path) -> Path | None:
 
 def indexed_files(folder: Path) -> list[Path]:
     """Return the matrix and the word table of a folder that has one of each and is not mapped."""
-    if not folder.is_dir() or (folder / MAPPED[0]).exists():
+    if not folder.is_dir() or (folder / _MAPPED[0]).exists():
         return []
     listings = [sorted(folder.glob(ending)) for ending in ("*.npy", "*.parquet")]
     return [paths[0] for paths in listings] if all(len(paths) == 1 for paths in listings) else []
-
-
-def _arrays(path: Path) -> list[Path]:
-    siblings = path.parent.glob(f"{escape(path.name)}.*")
-    return sorted(file for file in siblings if file.suffix in (".npy", ".npz"))
-
-
-def _starts(path: Path) -> bytes:
-    try:
-        with open_binary(path) as raw:
-            return raw.read(1)
-    except DAMAGE:
-        return b""
-
-
-# Detection of the format of a file of word vectors from its bytes.
-
-FORMATS = (
-    *("word2vec_text", "glove", "word2vec_binary", "mapped", "indexed", "fasttext_binary"),
-    "gensim",
-)
-FASTTEXT_MAGIC = b"\xba\x16\x4f\x2f"  # int32 793712314, little-endian
-SAMPLE = 1 << 20
-MAX_DIM = 50_000
-HEADER = re.compile(rb"(?:\xef\xbb\xbf)?[ \t]*(\d{1,15})[ \t]+(\d{1,15})[ \t\r]*")
-NUMBER = re.compile(rb"(?i)[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?|[+-]?(?:nan|inf|infinity)")
-NUMBERISH = re.compile(rb"[0-9.,eE+-]+")
-OTHER_FORMATS = {
-    b"\x1f\x8b": "is gzip-compressed: give it the suffix .gz",
-    b"BZh": "is bzip2-compressed: give it the suffix .bz2",
-    b"\xfd7zXZ": "is xz-compressed: give it the suffix .xz",
-    b"PK\x03\x04": "is a zip archive: give it the suffix .zip",
-    b"\x93NUMPY": "is a bare matrix without words: give the folder that holds it beside words.txt",
-    b"\x89HDF": "is an HDF5 file: export its vectors as word2vec text",
-}
 
 
 @dataclass(frozen=True)
@@ -144,18 +130,19 @@ def detect_layout(path: Path) -> Layout:
             f"{path} is a folder without words.txt and vectors.npy; give a file of vectors or a"
             " folder that save_mapped wrote"
         )
-    sample = _sample(path)
+    with open_binary(path) as raw:
+        sample = raw.read(_SAMPLE)
     if not sample:
         raise InputError(f"{path} is empty")
-    for magic, remedy in OTHER_FORMATS.items():
+    for magic, remedy in _OTHER_FORMATS.items():
         if sample.startswith(magic):
             raise InputError(f"{path} {remedy}")
-    if sample.startswith(FASTTEXT_MAGIC):
+    if sample.startswith(_FASTTEXT_MAGIC):
         return Layout("fasttext_binary")
     if sample[0] == 0x80 and sample[1:2] in (b"\x02", b"\x03", b"\x04", b"\x05"):
         return Layout("gensim")
     first_line, _, rows = sample.partition(b"\n")
-    header = HEADER.fullmatch(first_line)
+    header = _HEADER.fullmatch(first_line)
     if header:
         return _with_header(path, int(header[1]), int(header[2]), rows)
     return _without_header(path, first_line)
@@ -163,31 +150,31 @@ def detect_layout(path: Path) -> Layout:
 
 def is_number(token: bytes) -> bool:
     """Test whether the token spells a float, NaN and infinity included."""
-    return NUMBER.fullmatch(token) is not None
+    return _NUMBER.fullmatch(token) is not None
 
 
-def _sample(path: Path) -> bytes:
+def _is_pickle(path: Path) -> bool:
     with open_binary(path) as raw:
-        return raw.read(SAMPLE)
+        return raw.read(1) == b"\x80"
 
 
 def _with_header(path: Path, count: int, dim: int, rows: bytes) -> Layout:
-    if not count or not 0 < dim <= MAX_DIM:
+    if not count or not 0 < dim <= _MAX_DIM:
         problem = f"the header promises {count} vectors of dimension {dim}"
-        allowed = f"allowed are 1 or more, of dimension 1 to {MAX_DIM}"
+        allowed = f"allowed are 1 or more, of dimension 1 to {_MAX_DIM}"
         raise InputError(f"{path}: {problem}; {allowed}")
     row = rows.partition(b"\n")[0]
     # A text row ends in dim numbers; a broken one still looks mostly like numbers, unlike raw
     # float32.
     tokens = row.split()[1:]
-    n_numberish = sum(NUMBERISH.fullmatch(token) is not None for token in tokens)
+    n_numberish = sum(_NUMBERISH.fullmatch(token) is not None for token in tokens)
     is_text = _trailing_numbers(row) == dim or 0 < len(tokens) <= 2 * n_numberish
     return Layout("word2vec_text" if is_text else "word2vec_binary", dim, count)
 
 
 def _without_header(path: Path, first_line: bytes) -> Layout:
     dim = _trailing_numbers(first_line)
-    if not 0 < dim <= MAX_DIM:
+    if not 0 < dim <= _MAX_DIM:
         start = first_line[:40].decode("utf-8", "backslashreplace")
         raise InputError(
             f"{path} holds no word vectors: line 1 starts '{start}', not with a word and its"

@@ -1,4 +1,9 @@
-"""Word vectors in blocks, the form of all readers and checks: one block is in memory."""
+"""Readers of word vectors by format: text, word2vec's binary one, fastText's models, installed
+matrices.
+
+Vectors come in blocks, of which one is in memory at a time, are checked, and become gensim's
+``KeyedVectors``.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +14,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from operator import itemgetter
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -28,11 +33,19 @@ from biasbridge.stats.arrays import Singles
 Counts = NDArray[np.int64]
 Block = tuple[list[str], Singles]
 """n words and their vectors, float32 of shape (n, dim)."""
-
 FLOATS_PER_BLOCK = 4_000_000
+TEXT_CHUNK, BINARY_CHUNK = 32 << 20, 16 << 20  # bytes read at a time
 ASCII_SPACE = " \t\n\r\x0b\x0c"
-BLANK, REPEATED = "blank, left out", "repeated, left out: the first row counts"
-NUMBERED = "with a number after a space"
+MAX_NUMBERED = 0.05  # share of words with numbers; above it the dimension is wrong
+LONGEST_WORD = 10_000  # bytes, in binary files; beyond it they are damaged
+_UNEVEN = (b"  ", b"\t", b"\r", b"\x0b", b"\x0c")  # absent from rows separated by single spaces
+_BLANK, _REPEATED = "blank, left out", "repeated, left out: the first row counts"
+_NUMBERED = "with a number after a space"
+# Of fastText's models: magic, version, 12 arguments, t, the dictionary's sizes; count and type of
+# each word, after its zero byte; of the matrix whether it is quantised, its rows and columns
+FASTTEXT_HEADER = struct.Struct("<14id3i2q")
+_FASTTEXT_WORD = struct.Struct("<qb")
+_FASTTEXT_MATRIX = struct.Struct("<?2q")
 
 
 class OddRows:
@@ -47,9 +60,9 @@ class OddRows:
         selected = []
         for row, word in enumerate(words):
             if not word.strip(ASCII_SPACE):
-                self.words[BLANK].append(word)
+                self.words[_BLANK].append(word)
             elif word in known:
-                self.words[REPEATED].append(word)
+                self.words[_REPEATED].append(word)
             else:
                 known.add(word)
                 selected.append(row)
@@ -198,173 +211,68 @@ def encode(text: str, path: Path) -> bytes:
         raise InputError(f"{path}: {reason}; rename or drop the word") from None
 
 
-# Word vectors as text (word2vec, GloVe, fastText .vec), parsed in chunks by pyarrow.
-
-TEXT_CHUNK = 32 << 20
-MAX_NUMBERED = 0.05  # share of words with numbers; above it the dimension is wrong
-LONGEST_ROW = 2 << 20  # MAX_DIM numbers of 40 characters
-UNEVEN = (b"  ", b"\t", b"\r", b"\x0b", b"\x0c")  # absent from rows separated by single spaces
-Line = tuple[int, bytes]
-
-
-def read_text_blocks(path: Path, layout: Layout, odd: OddRows) -> Iterator[Block]:
-    """Yield the rows of a text file in blocks, numbers as the nearest float32.
+def read_text_blocks(layout: Layout, odd: OddRows) -> Iterator[Block]:
+    """Yield the rows of a text file (word2vec, GloVe, fastText .vec) in blocks, numbers as the
+    nearest float32.
 
     A row is a word and ``layout.dim`` numbers separated by spaces or tabs; the word is everything
     before the last ``dim`` numbers. Few words may hold numbers (``windows 10``). Blank lines are
     skipped. Raises ``InputError`` with the line.
     """
     number, n_rows = 1, 0
-    with open_binary(path, longest_line=LONGEST_ROW) as raw:
+    with open_binary(odd.path) as raw:
         if layout.count is not None:
             raw.readline()
             number = 2
-        for chunk in _chunks(raw):
+        while chunk := raw.read(TEXT_CHUNK):
+            chunk += raw.readline()
             chunk = chunk.removeprefix(BOM_UTF8) if number == 1 else chunk
             lines = [(i, line) for i, line in enumerate(chunk.split(b"\n"), number) if line.strip()]
             number += chunk.count(b"\n")
             n_rows += len(lines)
             if lines:
-                is_uneven = any(mark in chunk for mark in UNEVEN)
-                yield _read_lines(path, layout, odd, lines, is_uneven)
-    if len(odd.words[NUMBERED]) > MAX_NUMBERED * n_rows:
+                is_uneven = any(mark in chunk for mark in _UNEVEN)
+                yield _read_rows(lines, layout, odd, is_uneven)
+    if len(odd.words[_NUMBERED]) > MAX_NUMBERED * n_rows:
         raise InputError(odd.first_numbered)
-    _check_count(path, layout, n_rows, odd)
+    if layout.count not in (None, n_rows):
+        odd.header = f"the header says {layout.count} rows, the file has {n_rows}"
+        if abs(n_rows - (layout.count or 0)) > 1:
+            raise InputError(
+                f"{odd.path}: {odd.header}; it is cut: copy it again, or its header is wrong: write"
+                f" '{n_rows} {layout.dim}' on its first line"
+            )
 
 
-def _chunks(raw: IO[bytes]) -> Iterator[bytes]:
-    """Yield whole lines, about ``CHUNK`` bytes at a time."""
-    while chunk := raw.read(TEXT_CHUNK):
-        yield chunk + raw.readline()
-
-
-def _read_lines(
-    path: Path, layout: Layout, odd: OddRows, lines: list[Line], is_uneven: bool
-) -> Block:
-    words, rows = [], []
-    for number, line in lines:
-        word, _, numbers = line.strip(b" ").partition(b" ")
-        if is_uneven or not numbers or numbers.count(b" ") != layout.dim - 1:
-            word, numbers = _split(path, layout, odd, number, line)
-        words.append(_decode(path, number, word))
-        rows.append(numbers)
-    return words, _parse(path, [number for number, _ in lines], rows, layout.dim)
-
-
-def _split(
-    path: Path, layout: Layout, odd: OddRows, number: int, line: bytes
-) -> tuple[bytes, bytes]:
-    """Split a line into its word, which may be blank or have spaces, and its numbers with single
-    spaces.
-    """
-    word, *numbers = line.rsplit(None, layout.dim)
-    if line[:1].isspace() and len(numbers) == layout.dim - 1:
-        return b"", b" ".join([word, *numbers])
-    tokens = word.split()
-    has_number = any(map(is_number, tokens[1:]))
-    if len(numbers) < layout.dim or not tokens or has_number:
-        n_fields = len(line.split()) - 1
-        source = "the first line" if layout.count is None else "the header"
-        problem = (
-            f"{path}: line {number} has {n_fields} fields after its word, where {source} says"
-            f" {layout.dim}; if it is the last line the file is cut: copy it again; if it is the"
-            " first row the header is wrong: correct it"
-        )
-        is_first_row = number == (1 if layout.count is None else 2)
-        if not has_number or is_first_row:
-            raise InputError(problem)
-        odd.first_numbered = odd.first_numbered or problem
-        odd.words[NUMBERED].append(_decode(path, number, word))
-    return word.lstrip(), b" ".join(numbers)
-
-
-def _decode(path: Path, number: int, word: bytes) -> str:
-    try:
-        return word.decode("utf-8")
-    except UnicodeDecodeError as error:
-        shown = word.decode("utf-8", "backslashreplace")
-        problem = f"line {number}: the word '{shown}' is not UTF-8 ({error.reason})"
-        raise InputError(f"{path}: {problem}; convert the file with iconv") from None
-
-
-def _parse(path: Path, line_numbers: list[int], rows: list[bytes], dim: int) -> Singles:
-    """Parse the numbers of each row, float32 (rows, dim)."""
-    names = [str(i) for i in range(dim)]
-    try:
-        table = csv.read_csv(
-            pa.BufferReader(b"\n".join(rows)),
-            csv.ReadOptions(column_names=names, block_size=max(4 << 20, 64 * dim)),
-            csv.ParseOptions(delimiter=" ", quote_char=False, double_quote=False),
-            csv.ConvertOptions(
-                column_types=dict.fromkeys(names, pa.float32()),
-                null_values=[],
-                strings_can_be_null=False,
-            ),
-        )
-    except pa.ArrowInvalid as error:
-        for number, row in zip(line_numbers, rows, strict=True):
-            if invalid := [token for token in row.split(b" ") if not is_number(token)]:
-                token = invalid[0].decode("utf-8", "backslashreplace")
-                reason = f"line {number}: {token!r} is not a number"
-                raise InputError(f"{path}: {reason}; correct or delete the line") from None
-        raise InputError(f"{path}: its numbers cannot be read ({error})") from None
-    matrix = np.empty((table.num_rows, dim), dtype=np.float32)
-    for column in range(dim):
-        matrix[:, column] = table.column(column).to_numpy()
-    return matrix
-
-
-def _check_count(path: Path, layout: Layout, n_rows: int, odd: OddRows) -> None:
-    if layout.count is None or n_rows == layout.count:
-        return
-    odd.header = f"the header says {layout.count} rows, the file has {n_rows}"
-    if abs(n_rows - layout.count) > 1:
-        raise InputError(
-            f"{path}: {odd.header}; it is cut: copy"
-            f" it again, or its header is wrong: write '{n_rows} {layout.dim}' on its first line"
-        )
-
-
-# word2vec's binary format: ``COUNT DIM``, then rows: word, space, DIM little-endian float32.
-
-BINARY_CHUNK = 16 << 20
-LONGEST_WORD = 10_000
-
-
-def read_binary_blocks(path: Path, layout: Layout, odd: OddRows) -> Iterator[Block]:
-    """Yield the rows of a word2vec binary file in blocks.
+def read_binary_blocks(layout: Layout, odd: OddRows) -> Iterator[Block]:
+    """Yield the rows of a word2vec binary file in blocks: ``COUNT DIM``, then of each row the word,
+    a space and DIM little-endian float32.
 
     The newline that word2vec's own tool writes after each row is optional, and the header may be
     off by one row. Raises ``InputError`` if the file ends early, continues after its last row, or
     holds a word that is not UTF-8.
     """
-    with open_binary(path) as raw:
-        raw.readline()
-        yield from _blocks(path, raw, layout, odd)
-
-
-def _blocks(path: Path, raw: IO[bytes], layout: Layout, odd: OddRows) -> Iterator[Block]:
-    count, dim, size = layout.count or 0, layout.dim, 4 * layout.dim
-    buffer, start = b"", 0
+    path, count, dim, size = odd.path, layout.count or 0, layout.dim, 4 * layout.dim
+    buffer, start, n_rows = b"", 0, 0
     words: list[bytes] = []
     rows: list[bytes] = []
-    n_rows = 0
-    while n_rows <= count:
-        end = buffer.find(b" ", start)
-        if end < 0 or end + 1 + size > len(buffer):
-            yield _block(path, words, rows, dim)
-            words, rows = [], []
-            buffer, start = buffer[start:] + raw.read(BINARY_CHUNK), 0
-            end = buffer.find(b" ", 0, LONGEST_WORD)
+    with open_binary(path) as raw:
+        raw.readline()
+        while n_rows <= count:
+            end = buffer.find(b" ", start)
             if end < 0 or end + 1 + size > len(buffer):
-                break
-        word = buffer[start:end].lstrip(b"\n")
-        start = end + 1 + size
-        n_rows += 1
-        words.append(word)
-        rows.append(buffer[end + 1 : start])
-    yield _block(path, words, rows, dim)
-    has_rest = bool((buffer[start:] + raw.read(1)).strip())
+                yield _binary_block(words, rows, dim, path)
+                words, rows = [], []
+                buffer, start = buffer[start:] + raw.read(BINARY_CHUNK), 0
+                end = buffer.find(b" ", 0, LONGEST_WORD)
+                if end < 0 or end + 1 + size > len(buffer):
+                    break
+            words.append(buffer[start:end].lstrip(b"\n"))
+            start = end + 1 + size
+            rows.append(buffer[end + 1 : start])
+            n_rows += 1
+        yield _binary_block(words, rows, dim, path)
+        has_rest = bool((buffer[start:] + raw.read(1)).strip())
     if n_rows < count - (not has_rest) or not n_rows:
         raise InputError(
             f"{path}: ends or is damaged at row {n_rows + 1} of the {count} rows of dimension"
@@ -379,31 +287,6 @@ def _blocks(path: Path, raw: IO[bytes], layout: Layout, odd: OddRows) -> Iterato
         odd.header = f"the header says {count} rows, the file has {n_rows}"
 
 
-def _block(path: Path, words: list[bytes], rows: list[bytes], dim: int) -> Block:
-    matrix = np.frombuffer(b"".join(rows), dtype="<f4").reshape(-1, dim)
-    try:
-        return [word.decode("utf-8") for word in words], matrix
-    except UnicodeDecodeError as error:
-        shown = error.object.decode("utf-8", "backslashreplace")
-        raise InputError(
-            f"{path}: the word '{shown}' is not UTF-8: the file is damaged, its header gives the"
-            " wrong dimension, or its words were truncated; load it with gensim's"
-            " unicode_errors='replace' and save it again"
-        ) from None
-
-
-# fastText's own .bin models: words and character n-grams, as gensim's ``FastTextKeyedVectors``.
-
-FASTTEXT_HEADER = struct.Struct(
-    "<14id3i2q"
-)  # magic, version, 12 arguments, t, then the dictionary's sizes
-ENTRY = struct.Struct("<qb")  # count and type, after each word and its zero byte
-MATRIX = struct.Struct("<?2q")  # quantised, rows, columns
-# Largest max_n: a word has up to max_n n-grams per character; fastText's default is 6.
-LONGEST_NGRAM = 50
-LONGEST_FASTTEXT_WORD = 10_000
-
-
 def read_fasttext(path: Path) -> FastTextKeyedVectors:
     """Read input vectors, n-grams and counts of an unsupervised fastText model.
 
@@ -412,7 +295,13 @@ def read_fasttext(path: Path) -> FastTextKeyedVectors:
     within its words; this one raises ``InputError``, as for supervised and quantised models.
     """
     try:
-        buffer = _bytes(path)
+        buffer: bytes | mmap.mmap
+        if path.suffix in OPENERS:
+            with open_binary(path) as unpacked:
+                buffer = unpacked.read()
+        else:
+            with open_plain(path) as raw:
+                buffer = mmap.mmap(raw.fileno(), 0, access=mmap.ACCESS_READ)
         sizes: tuple[int, ...] = FASTTEXT_HEADER.unpack_from(buffer)
         _, _, dim, *_, bucket, min_n, max_n, _, _, entries, n_words, n_labels, _, pruned = sizes
         if n_labels or pruned > 0:
@@ -422,18 +311,15 @@ def read_fasttext(path: Path) -> FastTextKeyedVectors:
             )
         if dim < 1 or min(bucket, min_n, max_n) < 0 or n_words < 1 or entries != n_words:
             raise ValueError("no model has these sizes")
-        if max_n > LONGEST_NGRAM:
-            problem = f"n-grams of up to {max_n} characters (maxn), allowed are {LONGEST_NGRAM}"
-            raise InputError(f"{path} has {problem}; train it again with fewer")
-        words, counts, position = _words(buffer, entries)
-        shape: tuple[bool, int, int] = MATRIX.unpack_from(buffer, position)
+        words, counts, position = _fasttext_words(buffer, entries)
+        shape: tuple[bool, int, int] = _FASTTEXT_MATRIX.unpack_from(buffer, position)
         quantised, rows, columns = shape
         if quantised:
             raise InputError(f"{path} is a quantised fastText model; give the original .bin")
         if (rows, columns) != (n_words + bucket, dim):
             raise ValueError("its parts do not fit together")
         matrix = np.frombuffer(
-            buffer, dtype="<f4", count=rows * columns, offset=position + MATRIX.size
+            buffer, dtype="<f4", count=rows * columns, offset=position + _FASTTEXT_MATRIX.size
         ).reshape(rows, columns)
         if not np.isfinite([matrix.min(), matrix.max()]).all():
             raise ValueError("it holds NaN or infinite values")
@@ -444,60 +330,18 @@ def read_fasttext(path: Path) -> FastTextKeyedVectors:
         raise InputError(f"{path}: {problem}; copy it again") from error
     odd = OddRows(path)
     selected = odd.select(words, set())
-    vectors = _build(words, counts, matrix, selected, bucket=bucket, min_n=min_n, max_n=max_n)
-    odd.note(vectors)
-    return vectors
-
-
-def _bytes(path: Path) -> bytes | mmap.mmap:
-    """Map the bytes of a file, or unpack a compressed one in memory."""
-    if path.suffix in OPENERS:
-        with open_binary(path) as unpacked:
-            return unpacked.read()
-    with open_plain(path) as raw:
-        return mmap.mmap(raw.fileno(), 0, access=mmap.ACCESS_READ)
-
-
-def _words(buffer: bytes | mmap.mmap, entries: int) -> tuple[list[str], Counts, int]:
-    """Read the words, their counts and the position after them."""
-    words: list[str] = []
-    counts: list[int] = []
-    position = FASTTEXT_HEADER.size
-    for _ in range(entries):
-        end = buffer.find(b"\0", position, position + LONGEST_FASTTEXT_WORD)
-        if end < 0:
-            raise ValueError(f"a word without an end within {LONGEST_WORD:,} bytes")
-        words.append(buffer[position:end].decode("utf-8", "backslashreplace"))
-        counts.append(ENTRY.unpack_from(buffer, end + 1)[0])
-        position = end + 1 + ENTRY.size
-    return words, np.array(counts, dtype=np.int64), position
-
-
-def _build(
-    words: list[str],
-    counts: Counts,
-    matrix: Singles,
-    selected: list[int],
-    *,
-    bucket: int,
-    min_n: int,
-    max_n: int,
-) -> FastTextKeyedVectors:
-    """Build the vectors of the selected words; the n-grams' rows follow the words'."""
-    vectors = FastTextKeyedVectors(matrix.shape[1], min_n, max_n, bucket)
+    vectors = FastTextKeyedVectors(dim, min_n, max_n, bucket)
     vectors.index_to_key = [words[i] for i in selected]
     vectors.key_to_index = WordIndex(vectors.index_to_key)
     vectors.next_index = len(selected)
     vectors.expandos["count"] = counts[selected]
-    vectors.vectors_vocab = matrix[: len(words)][selected]
-    vectors.vectors_ngrams = np.array(matrix[len(words) :])
+    vectors.vectors_vocab = matrix[:n_words][selected]
+    vectors.vectors_ngrams = np.array(matrix[n_words:])
     vectors.recalc_char_ngram_buckets()
     with np.errstate(over="ignore"):  # an infinite mean is refused by name later
         vectors.adjust_vectors()
+    odd.note(vectors)
     return vectors
-
-
-# A ``.npy`` matrix with a ``.parquet`` table of its words, the form of installed packages.
 
 
 def read_indexed(folder: Path) -> KeyedVectors:
@@ -525,3 +369,106 @@ def read_indexed(folder: Path) -> KeyedVectors:
         raise InputError(f"{matrix_file} has numbers that are not finite")
     names = [words[row] for row in rows]
     return odd.note(keyed(names, np.asarray(matrix[rows], dtype=np.float32)))
+
+
+def _read_rows(
+    lines: list[tuple[int, bytes]], layout: Layout, odd: OddRows, is_uneven: bool
+) -> Block:
+    """Read numbered lines of text."""
+    words, rows = [], []
+    for number, line in lines:
+        word, _, numbers = line.strip(b" ").partition(b" ")
+        if is_uneven or not numbers or numbers.count(b" ") != layout.dim - 1:
+            word, numbers = _split(number, line, layout, odd)
+        words.append(_decode(number, word, odd.path))
+        rows.append(numbers)
+    return words, _parse([number for number, _ in lines], rows, layout.dim, odd.path)
+
+
+def _split(number: int, line: bytes, layout: Layout, odd: OddRows) -> tuple[bytes, bytes]:
+    """Split a line into its word, which may be blank or have spaces, and its numbers with single
+    spaces.
+    """
+    word, *numbers = line.rsplit(None, layout.dim)
+    if line[:1].isspace() and len(numbers) == layout.dim - 1:
+        return b"", b" ".join([word, *numbers])
+    tokens = word.split()
+    has_number = any(map(is_number, tokens[1:]))
+    if len(numbers) < layout.dim or not tokens or has_number:
+        n_fields = len(line.split()) - 1
+        source = "the first line" if layout.count is None else "the header"
+        problem = (
+            f"{odd.path}: line {number} has {n_fields} fields after its word, where {source} says"
+            f" {layout.dim}; if it is the last line the file is cut: copy it again; if it is the"
+            " first row the header is wrong: correct it"
+        )
+        is_first_row = number == (1 if layout.count is None else 2)
+        if not has_number or is_first_row:
+            raise InputError(problem)
+        odd.first_numbered = odd.first_numbered or problem
+        odd.words[_NUMBERED].append(_decode(number, word, odd.path))
+    return word.lstrip(), b" ".join(numbers)
+
+
+def _decode(number: int, word: bytes, path: Path) -> str:
+    try:
+        return word.decode("utf-8")
+    except UnicodeDecodeError as error:
+        shown = word.decode("utf-8", "backslashreplace")
+        problem = f"line {number}: the word '{shown}' is not UTF-8 ({error.reason})"
+        raise InputError(f"{path}: {problem}; convert the file with iconv") from None
+
+
+def _parse(line_numbers: list[int], rows: list[bytes], dim: int, path: Path) -> Singles:
+    """Parse the numbers of each row, float32 (rows, dim)."""
+    names = [str(i) for i in range(dim)]
+    try:
+        table = csv.read_csv(
+            pa.BufferReader(b"\n".join(rows)),
+            csv.ReadOptions(column_names=names, block_size=max(4 << 20, 64 * dim)),
+            csv.ParseOptions(delimiter=" ", quote_char=False, double_quote=False),
+            csv.ConvertOptions(
+                column_types=dict.fromkeys(names, pa.float32()),
+                null_values=[],
+                strings_can_be_null=False,
+            ),
+        )
+    except pa.ArrowInvalid as error:
+        for number, row in zip(line_numbers, rows, strict=True):
+            if invalid := [token for token in row.split(b" ") if not is_number(token)]:
+                token = invalid[0].decode("utf-8", "backslashreplace")
+                reason = f"line {number}: {token!r} is not a number"
+                raise InputError(f"{path}: {reason}; correct or delete the line") from None
+        raise InputError(f"{path}: its numbers cannot be read ({error})") from None
+    matrix = np.empty((table.num_rows, dim), dtype=np.float32)
+    for column in range(dim):
+        matrix[:, column] = table.column(column).to_numpy()
+    return matrix
+
+
+def _binary_block(words: list[bytes], rows: list[bytes], dim: int, path: Path) -> Block:
+    matrix = np.frombuffer(b"".join(rows), dtype="<f4").reshape(-1, dim)
+    try:
+        return [word.decode("utf-8") for word in words], matrix
+    except UnicodeDecodeError as error:
+        shown = error.object.decode("utf-8", "backslashreplace")
+        raise InputError(
+            f"{path}: the word '{shown}' is not UTF-8: the file is damaged, its header gives the"
+            " wrong dimension, or its words were truncated; load it with gensim's"
+            " unicode_errors='replace' and save it again"
+        ) from None
+
+
+def _fasttext_words(buffer: bytes | mmap.mmap, entries: int) -> tuple[list[str], Counts, int]:
+    """Read the words, their counts and the position after them."""
+    words: list[str] = []
+    counts: list[int] = []
+    position = FASTTEXT_HEADER.size
+    for _ in range(entries):
+        end = buffer.find(b"\0", position, position + LONGEST_WORD)
+        if end < 0:
+            raise ValueError(f"a word without an end within {LONGEST_WORD:,} bytes")
+        words.append(buffer[position:end].decode("utf-8", "backslashreplace"))
+        counts.append(_FASTTEXT_WORD.unpack_from(buffer, end + 1)[0])
+        position = end + 1 + _FASTTEXT_WORD.size
+    return words, np.array(counts, dtype=np.int64), position

@@ -1,10 +1,15 @@
-"""Word vectors in every common format, read and written as gensim ``KeyedVectors``."""
+"""Word vectors in every common format, read and written as gensim ``KeyedVectors``.
+
+The project's own format, *mapped*, is a folder that opens fast and whose matrix all processes
+share: ``words.txt`` with a word a line, ``vectors.npy``, a float32 matrix with a row a word, and
+``counts.npy``, if there, the words' corpus counts (int64).
+"""
 
 from __future__ import annotations
 
 import gzip
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, Any
 
@@ -22,7 +27,6 @@ from biasbridge.files.vector_readers import (
     ASCII_SPACE,
     MAX_NUMBERED,
     Block,
-    Counts,
     OddRows,
     check_blocks,
     checked,
@@ -53,16 +57,21 @@ __all__ = [
     "save_vectors",
     "with_matrix",
 ]
-
-
-# Reading of word vectors of every common format as gensim ``KeyedVectors``.
-
-CONCEPT, ENGLISH = "/c/", "/c/en/"
-BLOCK_READERS = {
+WRITABLE = ("word2vec_text", "word2vec_binary", "glove", "mapped")
+_FORMATS = {
+    ".txt": "word2vec_text",
+    ".vec": "word2vec_text",
+    ".glove": "glove",
+    ".bin": "word2vec_binary",
+    "": "mapped",
+}
+_BLOCK_READERS = {
     "word2vec_text": read_text_blocks,
     "glove": read_text_blocks,
     "word2vec_binary": read_binary_blocks,
 }
+_CONCEPT, _ENGLISH = "/c/", "/c/en/"  # of ConceptNet
+_REWRITE = "write it again with save_mapped"
 
 
 def read_vectors(path: str | Path, *, trusted: bool = False) -> KeyedVectors:
@@ -84,9 +93,9 @@ def read_vectors(path: str | Path, *, trusted: bool = False) -> KeyedVectors:
     """
     path = locate_vectors(path)
     layout = detect_layout(path)
-    if layout.format in BLOCK_READERS:
+    if layout.format in _BLOCK_READERS:
         odd = OddRows(path)
-        blocks = BLOCK_READERS[layout.format](path, layout, odd)
+        blocks = _BLOCK_READERS[layout.format](layout, odd)
         return odd.note(_take_english(gather(check_blocks(blocks, odd)), odd))
     if layout.format == "indexed":
         return read_indexed(path)
@@ -98,49 +107,6 @@ def read_vectors(path: str | Path, *, trusted: bool = False) -> KeyedVectors:
         vectors = read_fasttext(path)
     refuse_nonfinite(vectors.index_to_key, vectors.vectors, path)
     return vectors
-
-
-def _take_english(vectors: KeyedVectors, odd: OddRows) -> KeyedVectors:
-    """Return the English words of ConceptNet's concepts; other vectors unchanged."""
-    concepts = vectors.index_to_key
-    rows = [row for row, concept in enumerate(concepts) if concept.startswith(ENGLISH)]
-    if not rows or not all(concept.startswith(CONCEPT) for concept in concepts):
-        return vectors
-    words = [concepts[row].removeprefix(ENGLISH) for row in rows]
-    odd.words[f"with the prefix {ENGLISH}, read without it; other languages left out"] = words
-    return keyed(words, vectors.vectors[rows])
-
-
-def _read_gensim(path: Path, trusted: bool) -> KeyedVectors:
-    if not trusted:
-        raise InputError(
-            f"{path} is a Python pickle (gensim's own format), which can run any code when opened;"
-            " if you know who wrote it give --trusted (embedding.trusted=true in a run,"
-            " words.trusted=true for words.neighbours, trusted=True in Python), or save it with"
-            " save_word2vec_format"
-        )
-    try:
-        loaded: object = KeyedVectors.load(str(path), mmap="r")
-    except Exception as error:  # a pickle may raise anything
-        reason = f"gensim cannot load it ({type(error).__name__}: {error})"
-        raise InputError(f"{path}: {reason}; save it again with this gensim") from error
-    vectors = loaded.wv if isinstance(loaded, Word2Vec) else loaded
-    if not isinstance(vectors, KeyedVectors):
-        problem = f"{path} holds a {type(vectors).__name__}, not word vectors"
-        raise InputError(f"{problem}; save the model's .wv")
-    return vectors
-
-
-# Writing of word vectors: word2vec text or binary, GloVe, also gzipped, or a mapped folder.
-
-SUFFIXES = {
-    ".txt": "word2vec_text",
-    ".vec": "word2vec_text",
-    ".glove": "glove",
-    ".bin": "word2vec_binary",
-    "": "mapped",
-}
-WRITABLE = ("word2vec_text", "word2vec_binary", "glove", "mapped")
 
 
 def save_vectors(vectors: KeyedVectors, path: str | Path, *, format: str | None = None) -> None:
@@ -159,12 +125,16 @@ def save_vectors(vectors: KeyedVectors, path: str | Path, *, format: str | None 
     if form == "mapped":
         save_mapped(vectors, path)
         return
-    encode = _binary_rows if form == "word2vec_binary" else _text_rows
-    with atomic_path(path) as work, _opened(work) as out:
+    encode_rows = _binary_rows if form == "word2vec_binary" else _text_rows
+    with atomic_path(path) as work, ExitStack() as stack:
+        out: IO[bytes] | gzip.GzipFile = stack.enter_context(work.open("wb"))
+        if path.suffix == ".gz":  # without name and time, for reproducible bytes
+            packed = gzip.GzipFile("", "wb", compresslevel=6, fileobj=out, mtime=0)
+            out = stack.enter_context(packed)
         if form != "glove":
             out.write(f"{len(vectors)} {vectors.vector_size}\n".encode())
         for block in split_blocks(vectors, path):
-            out.write(encode(block, path))
+            out.write(encode_rows(block, path))
 
 
 def require_writable(words: Sequence[str], path: Path, format: str | None = None) -> str:
@@ -188,15 +158,93 @@ def require_writable(words: Sequence[str], path: Path, format: str | None = None
     return form
 
 
-@contextmanager
-def _opened(path: Path) -> Iterator[IO[bytes]]:
-    """Open a file to write; gzip without name and time, for reproducible bytes."""
-    with path.open("wb") as plain:
-        if path.suffix != ".gz":
-            yield plain
-            return
-        with gzip.GzipFile("", "wb", compresslevel=6, fileobj=plain, mtime=0) as packed:
-            yield packed  # type: ignore[misc]
+def save_mapped(vectors: KeyedVectors, folder: str | Path) -> None:
+    """Write the vocabulary's vectors, and gensim's 'count' if set, as a new mapped folder.
+
+    Raises ``InputError`` for a folder that exists and is not empty, for NaN or infinite values, and
+    for words with a newline.
+    """
+    folder = Path(folder)
+    if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
+        raise InputError(f"{folder} exists; give a new folder, or delete it first")
+    words = vectors.index_to_key
+    if split := next((word for word in words if "\n" in word), None):
+        problem = f"the word {split!r} holds a newline, which ends a word in words.txt"
+        raise InputError(f"{folder}: {problem}; rename or drop it")
+    with atomic_path(folder) as work:
+        work.mkdir()
+        with (work / "words.txt").open("wb") as names, (work / "vectors.npy").open("wb") as matrix:
+            shape = (len(words), vectors.vector_size)
+            header = {"descr": "<f4", "fortran_order": False, "shape": shape}
+            np.lib.format.write_array_header_1_0(matrix, header)
+            for block_words, rows in split_blocks(vectors, folder):
+                names.write(encode("".join(f"{word}\n" for word in block_words), folder))
+                matrix.write(np.ascontiguousarray(rows, dtype="<f4").data)
+        if (counts := vectors.expandos.get("count")) is not None:
+            np.save(work / "counts.npy", np.asarray(counts, dtype="<i8"), allow_pickle=False)
+
+
+def open_mapped(folder: str | Path) -> KeyedVectors:
+    """Open a mapped folder; the matrix is read-only and stays on disk until used.
+
+    Raises ``InputError`` if a file is missing or damaged or if words and rows do not match. Only
+    ``read_vectors`` checks the values; those that this project wrote are finite.
+    """
+    folder = Path(folder)
+    try:
+        words = (folder / "words.txt").read_bytes().decode("utf-8").split("\n")
+        matrix = _map(folder / "vectors.npy")
+        counts = _map(folder / "counts.npy") if (folder / "counts.npy").exists() else None
+    except Exception as error:  # numpy evaluates the header as Python, which may raise anything
+        reason = f"{type(error).__name__}: {error}"
+        damage = f"{folder} is no mapped folder of vectors or is damaged ({reason})"
+        raise InputError(f"{damage}; {_REWRITE}") from error
+    if words.pop() != "" or not words:
+        raise InputError(f"{folder}: words.txt is cut, its last line has no end; {_REWRITE}")
+    if counts is not None and counts.dtype.kind not in "iu":
+        raise InputError(f"{folder}: counts.npy is {counts.dtype}; allowed are whole numbers")
+    is_matrix = matrix.ndim == 2 and matrix.shape[1] > 0 and matrix.flags.c_contiguous
+    if not is_matrix or matrix.dtype != np.float32:
+        kind = f"vectors.npy is {matrix.dtype} of shape {matrix.shape}"
+        raise InputError(f"{folder}: {kind}; allowed is a float32 matrix in C order")
+    if len(words) != len(matrix) or (counts is not None and counts.shape != (len(words),)):
+        rows = f"{len(words)} words, {len(matrix)} vectors"
+        rows += "" if counts is None else f", counts of shape {counts.shape}"
+        raise InputError(f"{folder}: its files do not match ({rows}); {_REWRITE}")
+    vectors = keyed(words, matrix, counts)
+    is_repeated = len(vectors.key_to_index) < len(words)
+    return sound(vectors, OddRows(folder)) if is_repeated else vectors
+
+
+def _take_english(vectors: KeyedVectors, odd: OddRows) -> KeyedVectors:
+    """Return the English words of ConceptNet's concepts; other vectors unchanged."""
+    concepts = vectors.index_to_key
+    rows = [row for row, concept in enumerate(concepts) if concept.startswith(_ENGLISH)]
+    if not rows or not all(concept.startswith(_CONCEPT) for concept in concepts):
+        return vectors
+    words = [concepts[row].removeprefix(_ENGLISH) for row in rows]
+    odd.words[f"with the prefix {_ENGLISH}, read without it; other languages left out"] = words
+    return keyed(words, vectors.vectors[rows])
+
+
+def _read_gensim(path: Path, trusted: bool) -> KeyedVectors:
+    if not trusted:
+        raise InputError(
+            f"{path} is a Python pickle (gensim's own format), which can run any code when opened;"
+            " if you know who wrote it give --trusted (embedding.trusted=true in a run,"
+            " words.trusted=true for words.neighbours, trusted=True in Python), or save it with"
+            " save_word2vec_format"
+        )
+    try:
+        loaded: object = KeyedVectors.load(str(path), mmap="r")
+    except Exception as error:  # a pickle may raise anything
+        reason = f"gensim cannot load it ({type(error).__name__}: {error})"
+        raise InputError(f"{path}: {reason}; save it again with this gensim") from error
+    vectors = loaded.wv if isinstance(loaded, Word2Vec) else loaded
+    if not isinstance(vectors, KeyedVectors):
+        problem = f"{path} holds a {type(vectors).__name__}, not word vectors"
+        raise InputError(f"{problem}; save the model's .wv")
+    return vectors
 
 
 def _text_rows(block: Block, path: Path) -> bytes:
@@ -230,99 +278,13 @@ def _binary_rows(block: Block, path: Path) -> bytes:
 
 def _format_of(path: Path) -> str:
     suffix = path.with_suffix("").suffix if path.suffix == ".gz" else path.suffix
-    if suffix not in SUFFIXES or (path.suffix == ".gz" and not suffix):
-        allowed = ", ".join(s for s in SUFFIXES if s)
+    if suffix not in _FORMATS or (path.suffix == ".gz" and not suffix):
+        allowed = ", ".join(s for s in _FORMATS if s)
         remedy = f"allowed are {allowed}, each also as .gz, none for a mapped folder"
         raise InputError(f"{path}: no format has the suffix {path.suffix!r}; {remedy}")
-    return SUFFIXES[suffix]
-
-
-# The project's own format: a folder that opens fast and whose matrix all processes share.
-#
-# ``words.txt`` holds one word a line (UTF-8; only ``\n`` ends a line), ``vectors.npy`` a float32
-# matrix with one row a word, and ``counts.npy``, if there, the words' corpus counts (int64).
-
-REWRITE = "write it again with save_mapped"
-
-
-def save_mapped(vectors: KeyedVectors, folder: str | Path) -> None:
-    """Write the vocabulary's vectors, and gensim's 'count' if set, as a new mapped folder.
-
-    Raises ``InputError`` for a folder that exists and is not empty, for NaN or infinite values, and
-    for words with a newline.
-    """
-    folder = Path(folder)
-    if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
-        raise InputError(f"{folder} exists; give a new folder, or delete it first")
-    with atomic_path(folder) as work:
-        counts = vectors.expandos.get("count")
-        write_folder(split_blocks(vectors, folder), work, counts=counts)
-
-
-def open_mapped(folder: str | Path) -> KeyedVectors:
-    """Open a mapped folder; the matrix is read-only and stays on disk until used.
-
-    Raises ``InputError`` if a file is missing or damaged or if words and rows do not match. Only
-    ``read_vectors`` checks the values; those that this project wrote are finite.
-    """
-    folder = Path(folder)
-    try:
-        words = (folder / "words.txt").read_bytes().decode("utf-8").split("\n")
-        matrix = _map(folder / "vectors.npy")
-        counts = _map(folder / "counts.npy") if (folder / "counts.npy").exists() else None
-    except Exception as error:  # numpy evaluates the header as Python, which may raise anything
-        reason = f"{type(error).__name__}: {error}"
-        damage = f"{folder} is no mapped folder of vectors or is damaged ({reason})"
-        raise InputError(f"{damage}; {REWRITE}") from error
-    if words.pop() != "" or not words:
-        raise InputError(f"{folder}: words.txt is cut, its last line has no end; {REWRITE}")
-    if counts is not None and counts.dtype.kind not in "iu":
-        raise InputError(f"{folder}: counts.npy is {counts.dtype}; allowed are whole numbers")
-    is_matrix = matrix.ndim == 2 and matrix.shape[1] > 0 and matrix.flags.c_contiguous
-    if not is_matrix or matrix.dtype != np.float32:
-        kind = f"vectors.npy is {matrix.dtype} of shape {matrix.shape}"
-        raise InputError(f"{folder}: {kind}; allowed is a float32 matrix in C order")
-    if len(words) != len(matrix) or (counts is not None and counts.shape != (len(words),)):
-        rows = f"{len(words)} words, {len(matrix)} vectors"
-        rows += "" if counts is None else f", counts of shape {counts.shape}"
-        raise InputError(f"{folder}: its files do not match ({rows}); {REWRITE}")
-    vectors = keyed(words, matrix, counts)
-    is_repeated = len(vectors.key_to_index) < len(words)
-    return sound(vectors, OddRows(folder)) if is_repeated else vectors
-
-
-def write_folder(blocks: Iterable[Block], folder: Path, *, counts: Counts | None = None) -> None:
-    """Stream blocks into a new mapped folder; one block is in memory."""
-    folder.mkdir(parents=True)
-    count, dim = 0, 0
-    with (folder / "words.txt").open("wb") as names, (folder / "vectors.npy").open("wb") as matrix:
-        for words, rows in blocks:
-            if not count:
-                dim = rows.shape[1]
-                _write_header(matrix, 0, dim)
-            names.write(_lines(words, folder))
-            matrix.write(np.ascontiguousarray(rows, dtype="<f4").data)
-            count += len(words)
-        matrix.seek(0)
-        _write_header(matrix, count, dim)
-    if counts is not None:
-        np.save(folder / "counts.npy", np.asarray(counts, dtype="<i8"), allow_pickle=False)
+    return _FORMATS[suffix]
 
 
 def _map(path: Path) -> NDArray[Any]:
     """Map a ``.npy`` file read-only; numpy refuses Python objects: nothing is unpickled."""
     return np.lib.format.open_memmap(path, mode="r").view(np.ndarray)
-
-
-def _write_header(out: IO[bytes], count: int, dim: int) -> None:
-    """Write the .npy header, padded so that the final one, with more rows, replaces it."""
-    header = {"descr": "<f4", "fortran_order": False, "shape": (count, dim)}
-    np.lib.format.write_array_header_1_0(out, header)
-
-
-def _lines(words: list[str], folder: Path) -> bytes:
-    for word in words:
-        if "\n" in word:
-            problem = f"the word {word!r} holds a newline, which ends a word in words.txt"
-            raise InputError(f"{folder}: {problem}; rename or drop it")
-    return encode("".join(f"{word}\n" for word in words), folder)

@@ -1,4 +1,4 @@
-"""Base of metrics on word vectors: queries, options by convention, a row per score."""
+"""Base of metrics on word vectors, scores by base pair, and the protocols of metrics and probes."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from annotated_types import Le, doc
 
 from biasbridge.files import Choice, InputError, choice
 from biasbridge.files.choice import Share, Whole
+from biasbridge.files.language import UNDETERMINED
 from biasbridge.files.paths import digest_of
 from biasbridge.intrinsic.lookup import (
     Case,
@@ -50,9 +51,11 @@ if TYPE_CHECKING:
     from biasbridge.stats.arrays import Floats
 
 
-UNKNOWN = "und"
 MAX_RESAMPLES = 1_000_000
 RUN_PREFIX = "from_"  # of the names of queries whose words a run draws
+MIN_BASE_PAIRS = 2
+
+WordItem = tuple[str, ...]
 
 MinFound = Annotated[Share, doc("share of each word set that must be found")]
 
@@ -88,6 +91,7 @@ class Metric(ByConvention):
     needs: ClassVar[str] = "vectors"
     version: ClassVar[int] = 3
     seeded: ClassVar[bool] = True
+    items: ClassVar[str] = ""  # role of what ``by_pair`` scores
 
     queries: Annotated[
         tuple[str, ...], doc("built-in queries or those of the file words; none: those of an audit")
@@ -123,14 +127,13 @@ class Metric(ByConvention):
         ``usual``: the built-in queries used if neither ``queries`` nor ``words`` are set, in
         ``language`` if it is known; by default those of an audit.
         """
-        options = {name: value for name, value in values.items() if value is not None}
-        if options.get("language") == UNKNOWN:
-            del options["language"]
-        if not options.get("queries") and not options.get("words"):
-            language = options.get("language")
+        if values.get("language") == UNDETERMINED:
+            del values["language"]
+        if not values.get("queries") and not values.get("words"):
+            language = values.get("language")
             usual = usual or find_queries(cls.about.asks, "en")
-            options["queries"] = require_queries(usual, language) if usual and language else usual
-        return cls.by_convention(convention or "default", **options)
+            values["queries"] = require_queries(usual, language) if usual and language else usual
+        return super().configured(convention=convention, **values)
 
     @cached_property
     def loaded_queries(self) -> list[Query]:
@@ -148,14 +151,13 @@ class Metric(ByConvention):
         """Return the metric with the words of its open queries; ``InputError`` if one has none."""
         if without_words := [name for name in self.open_queries if name not in words]:
             raise self._without_words(without_words[0])
-        queries = {query.name: query for query in self.loaded_queries}
-        drawn = map(words.__getitem__, self.open_queries)
-        queries |= {query.name: query for query in self._check(drawn)}
-        filled = copy(self)
-        # Overwrites what the cached properties computed
-        loaded_queries = [queries[name] for name in self.queries]
-        vars(filled).update(open_queries=(), loaded_queries=loaded_queries)
-        return filled
+        drawn = self._check(map(words.__getitem__, self.open_queries))
+        queries = {query.name: query for query in [*self.loaded_queries, *drawn]}
+        metric = copy(self)
+        # In place of what the cached properties of a frozen class computed
+        object.__setattr__(metric, "open_queries", ())
+        object.__setattr__(metric, "loaded_queries", [queries[name] for name in self.queries])
+        return metric
 
     def _without_words(self, name: str) -> InputError:
         return InputError(f"query {name!r} has words only in a run that draws them; name another")
@@ -169,7 +171,7 @@ class Metric(ByConvention):
                 raise InputError(
                     f"query {query.name!r} has no {', '.join(missing)}; {needs}: {remedy}"
                 )
-            if self.language and query.language not in (self.language, UNKNOWN):
+            if self.language and query.language not in (self.language, UNDETERMINED):
                 raise InputError(
                     f"query {query.name!r} is in {query.language!r} and the vectors are in"
                     f" {self.language!r}; choose another query, or state another language"
@@ -229,13 +231,28 @@ class Metric(ByConvention):
             words = self.select_words(resolved)
             shortages = resolved.shortages(self.min_found, self.about.fewest)
             reason = "; ".join([*shortages, *words.overlaps()])
-            parts = (
-                {"": MetricResult(math.nan, reason=reason)} if reason else self._parts(words, seed)
+            results = (
+                {"": MetricResult(math.nan, reason=reason)}
+                if reason
+                else self._results(words, seed)
             )
-            rows += [
-                (make_row(self.about, self.label, words, part, result), result.single_scores)
-                for part, result in parts.items()
-            ]
+            lost = [word for word_set in words.word_sets.values() for word in word_set.lost]
+            n_found = sum(len(word_set.words) for word_set in words.word_sets.values())
+            for part, result in results.items():
+                row = make_row(
+                    self.about,
+                    self.label,
+                    part,
+                    result,
+                    query=query.name,
+                    language=query.language,
+                    n_found=n_found + len(words.cut),
+                    n_oov=len(lost),
+                    oov=lost,
+                    truncated=words.cut,
+                    dim=vectors.vector_size,
+                )
+                rows.append((row, result.single_scores))
         return rows
 
     def measure(self, words: ResolvedQuery, seed: int) -> MetricResult | Mapping[str, MetricResult]:
@@ -257,6 +274,13 @@ class Metric(ByConvention):
         """
         is_along_first = getattr(self, "along", "") == "first"
         return words.truncated({"pairs": 1}) if is_along_first else words
+
+    def by_pair(self, words: ResolvedQuery) -> Floats:
+        """Compute the score of every item under every base pair alone, (items, pairs), in metrics
+        that name the role of these ``items``. Above 0: towards the pair's first word; 0: neither
+        way.
+        """
+        raise NotImplementedError
 
     def intervals(self, words: ResolvedQuery, seed: int) -> Mapping[str, tuple[float, float]]:
         """Compute the 95% percentile interval of each part, resampling every word set.
@@ -281,21 +305,25 @@ class Metric(ByConvention):
 
     def _values(self, words: ResolvedQuery, seed: int) -> dict[str, float]:
         """Return the value of each part; empty if there is no score."""
+        if words.shortages(0, self.about.fewest):
+            return {}
         try:
-            if words.shortages(0, self.about.fewest):
-                return {}
-            results = _by_part(self.measure(words, seed))
-            return {part: result.value for part, result in results.items()}
+            return {part: result.value for part, result in self._measure(words, seed).items()}
         except InputError:
             return {}
 
-    def _parts(self, words: ResolvedQuery, seed: int) -> Mapping[str, MetricResult]:
-        """Return every part with its interval; or NaN with the reason."""
+    def _measure(self, words: ResolvedQuery, seed: int) -> Mapping[str, MetricResult]:
+        result = self.measure(words, seed)
+        return {"": result} if isinstance(result, MetricResult) else result
+
+    def _results(self, words: ResolvedQuery, seed: int) -> Mapping[str, MetricResult]:
+        """Return the result of every part with its interval; or NaN with the reason."""
         try:
             words.require_directions()
-            parts = _by_part(self.measure(words, seed))
-            bounds = self.intervals(words, seed) if self.resamples else {}
-            resampled = self.resampled(words) if self.resamples else {}
+            results = self._measure(words, seed)
+            if not self.resamples:
+                return results
+            bounds, resampled = self.intervals(words, seed), self.resampled(words)
         except InputError as error:
             return {"": MetricResult(math.nan, reason=str(error))}
         return {
@@ -304,16 +332,66 @@ class Metric(ByConvention):
                 interval=bounds.get(part, result.interval),
                 resampled=tuple(resampled.get(part, ())),
             )
-            for part, result in parts.items()
+            for part, result in results.items()
         }
 
 
-def _by_part(result: MetricResult | Mapping[str, MetricResult]) -> Mapping[str, MetricResult]:
-    return {"": result} if isinstance(result, MetricResult) else result
+@dataclass(frozen=True)
+class PairScores:
+    """A metric that scores any items of these vectors under any base pairs.
 
+    resolved: the items and the base pairs (at least two) of a query in the vectors. Words left out
+    of neighbours are those of this query, whatever is scored.
+    """
 
-# Protocols of metrics and probes; a probe examines a subject, or a metric on it, and returns rows
-# with columns of its own.
+    metric: Metric
+    resolved: ResolvedQuery
+
+    @classmethod
+    def resolve(cls, metric: Metric, vectors: KeyedVectors, query: Query) -> PairScores:
+        """Look up the query.
+
+        Raises ``InputError`` for a metric without scores by pair, a pair without a direction, and
+        too few words.
+        """
+        if not metric.items:
+            raise InputError(
+                f"{metric.name} has no score of a single word under a single base pair; use"
+                " pair_bias, ripa, nbm, direct_bias or unrelated_analogies"
+            )
+        resolved = resolve_query(vectors, query, metric.about.takes, case=metric.case)
+        needed = {**metric.about.fewest, "pairs": MIN_BASE_PAIRS}
+        if shortages := resolved.shortages(metric.min_found, needed):
+            raise InputError("; ".join(shortages))
+        pairs = resolved["pairs"]
+        for (a, b), (first, second) in zip(pairs.items, pairs.raw, strict=True):
+            if a == b or not np.any(first != second):
+                problem = "is one word twice" if a == b else "has two words with the same vector"
+                raise InputError(f"base pair {a}:{b} {problem}, so it has no direction; remove it")
+        resolved.require_directions()
+        return cls(metric, resolved)
+
+    @property
+    def pairs(self) -> list[WordItem]:
+        """Base pairs found."""
+        return self.resolved["pairs"].items
+
+    def has(self, *words: str) -> bool:
+        """Test whether all words are in the vocabulary."""
+        return all(word in self.resolved.vectors for word in words)
+
+    def __call__(self, items: Sequence[WordItem], pairs: Sequence[WordItem]) -> Floats:
+        """Score these items, all in the vocabulary, (items, pairs)."""
+        unique_items = list(dict.fromkeys(items))
+        sets = {}
+        for role, role_items in ((self.metric.items, unique_items), ("pairs", pairs)):
+            words = tuple(word for item in role_items for word in item)
+            wordset = WordSet("", words, UNDETERMINED, "", width=len(role_items[0]))
+            sets[role] = find_set(self.resolved.vectors, wordset)
+        query = dataclasses.replace(self.resolved, sets={**self.resolved.sets, **sets})
+        index = {item: i for i, item in enumerate(unique_items)}
+        scores: Floats = self.metric.by_pair(query)[[index[item] for item in items]]
+        return scores
 
 
 @runtime_checkable
@@ -358,86 +436,3 @@ class Probe(Choice, Protocol):
 
         ``subject`` is what the probe ``needs``; ``metric`` is None unless ``per_metric``.
         """
-
-
-# Scores of single words, or of pairs of words, under single base pairs.
-
-WordItem = tuple[str, ...]
-MIN_BASE_PAIRS = 2
-
-
-@runtime_checkable
-class ScoresByPair(Protocol):
-    """Protocol of a metric that scores each item under each base pair alone.
-
-    ``items``: the role of what it scores. Scores above 0: towards the pair's first word; 0: neither
-    way.
-    """
-
-    items: ClassVar[str]
-
-    def by_pair(self, words: ResolvedQuery) -> Floats:
-        """Compute the score of every item under every pair, (items, pairs)."""
-        ...
-
-
-@dataclass(frozen=True)
-class PairScores:
-    """A metric that scores any items of these vectors under any base pairs.
-
-    resolved: the items and the base pairs (at least two) of a query in the vectors. Words left out
-    of neighbours are those of this query, whatever is scored.
-    """
-
-    metric: ScoresByPair
-    resolved: ResolvedQuery
-
-    @classmethod
-    def resolve(cls, metric: Metric, vectors: KeyedVectors, query: Query) -> PairScores:
-        """Look up the query.
-
-        Raises ``InputError`` for a metric without scores by pair, a pair without a direction, and
-        too few words.
-        """
-        if not isinstance(metric, ScoresByPair):
-            raise InputError(
-                f"{metric.name} has no score of a single word under a single base pair; use"
-                " pair_bias, ripa, nbm, direct_bias or unrelated_analogies"
-            )
-        resolved = resolve_query(vectors, query, metric.about.takes, case=metric.case)
-        needed = {**metric.about.fewest, "pairs": MIN_BASE_PAIRS}
-        if shortages := resolved.shortages(metric.min_found, needed):
-            raise InputError("; ".join(shortages))
-        pairs = resolved["pairs"]
-        for (a, b), (first, second) in zip(pairs.items, pairs.raw, strict=True):
-            if a == b or not np.any(first != second):
-                problem = "is one word twice" if a == b else "has two words with the same vector"
-                raise InputError(f"base pair {a}:{b} {problem}, so it has no direction; remove it")
-        resolved.require_directions()
-        return cls(metric, resolved)
-
-    @property
-    def pairs(self) -> list[WordItem]:
-        """Base pairs found."""
-        return self.resolved["pairs"].items
-
-    def has(self, *words: str) -> bool:
-        """Test whether all words are in the vocabulary."""
-        return all(word in self.resolved.vectors for word in words)
-
-    def __call__(self, items: Sequence[WordItem], pairs: Sequence[WordItem]) -> Floats:
-        """Score these items, all in the vocabulary, (items, pairs)."""
-        unique_items = list(dict.fromkeys(items))
-        sets = {
-            role: find_set(self.resolved.vectors, _word_set(role_items))
-            for role, role_items in ((self.metric.items, unique_items), ("pairs", pairs))
-        }
-        words = dataclasses.replace(self.resolved, sets={**self.resolved.sets, **sets})
-        index = {item: i for i, item in enumerate(unique_items)}
-        scores: Floats = self.metric.by_pair(words)[[index[item] for item in items]]
-        return scores
-
-
-def _word_set(items: Sequence[WordItem]) -> WordSet:
-    words = tuple(word for item in items for word in item)
-    return WordSet("", words, "und", "", width=len(items[0]))

@@ -1,10 +1,10 @@
-"""Meaning of a metric's scores, its result on a query, and the row of the table of both."""
+"""Meaning of a metric's scores, its conventions, its result, and the row of the table of scores."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, cast
@@ -17,10 +17,10 @@ from biasbridge.intrinsic.permutation import PValue
 from biasbridge.intrinsic.words import MORE_GROUPS
 
 if TYPE_CHECKING:
-    from biasbridge.intrinsic.lookup import ResolvedQuery
     from biasbridge.stats.arrays import Floats
 
-
+Option = bool | int | float | str
+ALL_CONVENTIONS = "all"  # conventions of a metric, side by side
 UNTESTED = PValue(math.nan, "none", 0, 0, "", False, math.nan, math.nan)
 
 
@@ -58,6 +58,90 @@ class MetricInfo:
         """Test whether a word set in this role is used."""
         further_group = f"{role[0]}3?" if MORE_GROUPS.fullmatch(role) else role
         return not self.roles.keys().isdisjoint((role, f"{role}?", further_group))
+
+
+@dataclass(frozen=True)
+class Convention:
+    """A named way to compute a metric.
+
+    options: those that differ from the default. is_reversed: whether the sign is the reverse of
+    the metric's.
+    """
+
+    name: str
+    source: str
+    options: Mapping[str, Option] = field(default_factory=dict)
+    is_reversed: bool = False
+
+
+class ByConvention:
+    """Base of a metric whose fields are its options, with the values of the default convention.
+
+    further_conventions: those except the default one. unlabelled: fields left out of ``label``.
+    """
+
+    about: ClassVar[MetricInfo]
+    further_conventions: ClassVar[tuple[Convention, ...]] = ()
+    unlabelled: ClassVar[tuple[str, ...]] = ()
+    convention: str
+
+    @property
+    def name(self) -> str:
+        """Name of the metric in tables."""
+        return self.about.name
+
+    @classmethod
+    def by_convention(cls, convention: str = "default", **settings: Any) -> Self:
+        """Create the metric by a convention; ``settings`` override its options.
+
+        Raises ``FieldError`` for an unknown convention or field, with the nearest name.
+        """
+        conventions = cls.conventions()
+        if convention not in conventions:
+            allowed = f"{', '.join(conventions)}{nearest(convention, conventions)}"
+            raise FieldError(f"convention={convention!r}: {cls.about.name} has {allowed}")
+        fields = [f.name for f in dataclasses.fields(cls) if f.init]  # type: ignore[arg-type]
+        for name, value in settings.items():
+            if name not in fields:
+                allowed = f"{', '.join(fields)}{nearest(name, fields)}"
+                raise FieldError(
+                    f"{name}={value!r}: no such option; {cls.about.name} has {allowed}"
+                )
+        metric = cls(**{**conventions[convention].options, **settings})
+        # Not an argument of the constructor: that would not set the convention's options
+        object.__setattr__(metric, "convention", convention)
+        return metric
+
+    @classmethod
+    def configured(cls, *, convention: str | None = None, **values: Any) -> Self:
+        """Create the metric from the flat keys of a configuration; None: the convention's value."""
+        options = {name: value for name, value in values.items() if value is not None}
+        return cls.by_convention(convention or "default", **options)
+
+    @classmethod
+    @cache
+    def conventions(cls) -> dict[str, Convention]:
+        """Return every convention of the metric by name."""
+        default = Convention("default", cls.about.default or cls.about.source)
+        return {convention.name: convention for convention in (default, *cls.further_conventions)}
+
+    @classmethod
+    @cache
+    def options(cls) -> dict[str, Option]:
+        """Return the options that a convention may set, with their default values."""
+        return {
+            f.name: cast("Option", f.default)
+            for f in dataclasses.fields(cls)  # type: ignore[arg-type]
+            if f.name not in cls.unlabelled
+        }
+
+    @cached_property
+    def label(self) -> str:
+        """The convention and the options that differ from it, as ``wefe,case=lower``."""
+        defaults = {**self.options(), **self.conventions()[self.convention].options}
+        values = {name: vars(self)[name] for name in defaults}
+        changed = [f"{name}={value}" for name, value in values.items() if value != defaults[name]]
+        return ",".join([self.convention, *changed])
 
 
 @dataclass(frozen=True)
@@ -114,17 +198,28 @@ class Score(NamedTuple):
 
 
 def make_row(
-    about: MetricInfo, convention: str, words: ResolvedQuery, part: str, result: MetricResult
+    about: MetricInfo,
+    convention: str,
+    part: str,
+    result: MetricResult,
+    *,
+    query: str,
+    language: str,
+    n_found: int,
+    n_oov: int,
+    oov: Iterable[str],
+    truncated: Iterable[str] = (),
+    dim: int = 0,
+    settings: str = "",
+    measured: str = "these vectors",
 ) -> Score:
     """Create the row of a score, or of one of its parts."""
     unbiased = about.unbiased if result.unbiased is None else result.unbiased
     is_finite = math.isfinite(result.value)
-    word_sets = words.word_sets.values()
-    missing = [word for word_set in word_sets for word in word_set.lost]
     return Score(
         metric=about.name,
         convention=convention,
-        query=words.query.name,
+        query=query,
         part=part,
         value=result.value if is_finite else math.nan,
         low=result.interval[0],
@@ -139,14 +234,15 @@ def make_row(
         p_method=result.test.method,
         tail=result.test.tail,
         strict=result.test.strict,
-        n_found=sum(len(word_set.words) for word_set in word_sets) + len(words.cut),
-        n_oov=len(missing),
-        oov=",".join(missing),
-        truncated=",".join(words.cut),
-        language=words.query.language,
-        dim=words.vectors.vector_size,
-        reason=result.reason or ("" if is_finite else "the score is 0 / 0 on these vectors"),
+        n_found=n_found,
+        n_oov=n_oov,
+        oov=",".join(oov),
+        truncated=",".join(truncated),
+        language=language,
+        dim=dim,
+        reason=result.reason or ("" if is_finite else f"the score is 0 / 0 on {measured}"),
         resampled=result.resampled,
+        settings=settings,
     )
 
 
@@ -173,87 +269,3 @@ def percentiles(values: Sequence[float], resamples: int) -> tuple[float, float]:
         return math.nan, math.nan
     low, high = (float(np.quantile(finite, share)) for share in (0.025, 0.975))
     return (low, high) if low < high else (math.nan, math.nan)
-
-
-# Conventions: published variants of a metric by name, each a set of options.
-
-Option = bool | int | float | str
-ALL_CONVENTIONS = "all"  # conventions of a metric, side by side
-
-
-@dataclass(frozen=True)
-class Convention:
-    """A named way to compute a metric.
-
-    options: those that differ from the default. is_reversed: whether the sign is the reverse of
-    the metric's.
-    """
-
-    name: str
-    source: str
-    options: Mapping[str, Option] = field(default_factory=dict)
-    is_reversed: bool = False
-
-
-class ByConvention:
-    """Base of a metric whose fields are its options, with the values of the default convention.
-
-    further_conventions: those except the default one. unlabelled: fields left out of ``label``.
-    """
-
-    about: ClassVar[MetricInfo]
-    further_conventions: ClassVar[tuple[Convention, ...]] = ()
-    unlabelled: ClassVar[tuple[str, ...]] = ()
-    convention: str
-
-    @property
-    def name(self) -> str:
-        """Name of the metric in tables."""
-        return self.about.name
-
-    @classmethod
-    def by_convention(cls, convention: str = "default", **settings: Any) -> Self:
-        """Create the metric by a convention; ``settings`` override its options.
-
-        Raises ``FieldError`` for an unknown convention or field, with the nearest name.
-        """
-        conventions = cls.conventions()
-        if convention not in conventions:
-            allowed = f"{', '.join(conventions)}{nearest(convention, conventions)}"
-            raise FieldError(f"convention={convention!r}: {cls.about.name} has {allowed}")
-        fields = [f.name for f in dataclasses.fields(cls) if f.init]  # type: ignore[arg-type]
-        for name, value in settings.items():
-            if name not in fields:
-                allowed = f"{', '.join(fields)}{nearest(name, fields)}"
-                raise FieldError(
-                    f"{name}={value!r}: no such option; {cls.about.name} has {allowed}"
-                )
-        metric = cls(**{**conventions[convention].options, **settings})
-        # Not an argument of the constructor: that would not set the convention's options
-        object.__setattr__(metric, "convention", convention)
-        return metric
-
-    @classmethod
-    @cache
-    def conventions(cls) -> dict[str, Convention]:
-        """Return every convention of the metric by name."""
-        default = Convention("default", cls.about.default or cls.about.source)
-        return {convention.name: convention for convention in (default, *cls.further_conventions)}
-
-    @classmethod
-    @cache
-    def options(cls) -> dict[str, Option]:
-        """Return the options that a convention may set, with their default values."""
-        return {
-            f.name: cast("Option", f.default)
-            for f in dataclasses.fields(cls)  # type: ignore[arg-type]
-            if f.name not in cls.unlabelled
-        }
-
-    @cached_property
-    def label(self) -> str:
-        """The convention and the options that differ from it, as ``wefe,case=lower``."""
-        defaults = {**self.options(), **self.conventions()[self.convention].options}
-        values = {name: vars(self)[name] for name in defaults}
-        changed = [f"{name}={value}" for name, value in values.items() if value != defaults[name]]
-        return ",".join([self.convention, *changed])

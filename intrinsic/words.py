@@ -16,7 +16,7 @@ import yaml
 from biasbridge.files import InputError, atomic_path, nearest, read_lines
 from biasbridge.files.errors import CONTROL
 from biasbridge.files.language import lower_forms, normalise_text
-from biasbridge.files.text import LARGEST_NESTED, read_nested
+from biasbridge.files.text import read_nested
 
 __all__ = [
     "Query",
@@ -309,7 +309,7 @@ class _Parser:
             outside = f"file: {name!r} is not in the folder of the word file, {folder}"
             raise InputError(f"{outside}; copy it there, and name it by its path from there")
         if path not in self.lists:
-            lines = map(normalise_text, read_lines(path, largest=LARGEST_NESTED))
+            lines = map(normalise_text, read_lines(path))
             self.lists[path] = [line for line in lines if line and not COMMENT.match(line)]
         return self.lists[path]
 

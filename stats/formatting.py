@@ -1,4 +1,4 @@
-"""Numbers as text, without the zero before the point, an estimate beside its interval."""
+"""Results in words: numbers with intervals, effects of clusters, changes between classifiers."""
 
 from __future__ import annotations
 
@@ -10,8 +10,13 @@ from typing import Any, Literal, TypeAlias
 from biasbridge.stats.intervals import ALPHA, quantile
 
 NOTHING = "-"
-
 Sign = Literal["", "+"]
+ChangeRow: TypeAlias = Mapping[Any, Any]
+Claim: TypeAlias = tuple[str, str]  # the claim, and its interval
+MAX_NAMED = 5  # in a sentence or list
+# What groups are compared with
+IN_WORDS = {"rest": "all others", "none": "items in no group"}
+POWER_QUANTILE = quantile(0.6) / quantile(0.95)  # of power .8, in half widths of an interval
 
 
 def format_number(value: float, digits: int = 2, *, sign: Sign = "") -> str:
@@ -32,9 +37,6 @@ def format_estimate(
     return number + (interval if isfinite(value + low + high) else "")
 
 
-# What clusters of items do to intervals, in words.
-
-
 def describe_clusters(n_clusters: Sequence[int], widening: Sequence[float]) -> str:
     """Return how many clusters there are, the most of any row, and how many times wider than those
     of independent items the intervals of gaps became; empty without gaps.
@@ -48,20 +50,11 @@ def describe_clusters(n_clusters: Sequence[int], widening: Sequence[float]) -> s
     )
 
 
-# Sentences on what changed from one classifier to another, tested on the same items.
-
-ChangeRow: TypeAlias = Mapping[Any, Any]
-Claim: TypeAlias = tuple[str, str]  # the claim, and its interval
-MAX_NAMED = 5  # in a sentence or list
-# What groups are compared with
-IN_WORDS = {"rest": "all others", "none": "items in no group"}
-POWER_QUANTILE = quantile(0.6) / quantile(0.95)  # of power .8, in half widths of an interval
-
-
 def describe_changes(
     rows: Sequence[ChangeRow], title: Callable[[str], str], label: str = ""
 ) -> list[Claim]:
-    """Return the changes of groups' values, then of gaps, that differ from 0 after adjustment.
+    """Return what changed from one classifier to another on the same items: values of groups, then
+    gaps, that differ from 0 after adjustment.
 
     ``rows`` are those of a pair in ``biasbridge.extrinsic.gap_table.classifier_rows``; ``title``
     returns a measure in words; ``label`` names the positive class, empty for label 1. The largest

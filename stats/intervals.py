@@ -1,4 +1,4 @@
-"""Estimates with intervals, and combinations of estimates."""
+"""Estimates with intervals, combinations of estimates, and p-values adjusted for several tests."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ import numpy as np
 if TYPE_CHECKING:
     from biasbridge.stats.arrays import Floats, Ints
 
-
 PSEUDO_ITEMS = 4
+MAX_GAPS = 5
+ALPHA = 0.05  # of tests
 
 
 class Estimate(NamedTuple):
@@ -191,13 +192,6 @@ def error_correlations(
     errors = np.sqrt(np.diag(covariance))
     correlation: Floats = covariance / np.outer(errors, errors)
     return correlation
-
-
-# Adjustment of p-values for several tests.
-
-MAX_GAPS = 5
-
-ALPHA = 0.05  # of tests
 
 
 def holm(p: Sequence[float]) -> list[float]:

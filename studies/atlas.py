@@ -1,10 +1,10 @@
-"""A published point set: its table, the meaning of its columns, corrections and conclusion."""
+"""Atlas of published point sets, read again by one protocol: ``biasbridge atlas docs/atlas``."""
 
 from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, fields
 from fnmatch import fnmatchcase
 from math import isclose, isfinite, nan
@@ -34,8 +34,61 @@ if TYPE_CHECKING:
     from biasbridge.analysis.slices import SliceResult
     from biasbridge.stats.arrays import Truths
 
+_Declared = TypeVar("Declared", bound="PointSet | Correction")
+_HEAD = """\
+# Atlas of published point sets
 
-Declared = TypeVar("Declared", bound="PointSet | Correction")
+{answer}
+
+Published tables of two measures of bias, or of one measure and a variable that it should depend on,
+over several embeddings or language models, analysed like our own studies
+([inference](../inference.md)).
+
+![r_rm of every slice](atlas.svg)
+
+{overview}
+
+Cells below: r_rm with its interval; bold: rises, falls or at most. Numbers and sources:
+[atlas.csv](atlas.csv), `*.yaml`.
+
+```bash
+# writes this page, atlas.csv and atlas.svg there; without FOLDER of the sets whose tables lie here
+BIASBRIDGE_DATA=FOLDER biasbridge atlas docs/atlas
+```
+"""
+REPLICATIONS = """
+## Tables and figures of studies replicated here
+
+Every table and figure; the link leads to what stands in this documentation. Commands that begin
+with + follow `python train.py`; `biasbridge data get` with the same words brings the data. Source:
+[replications.csv](replications.csv).
+"""
+_FOOT = """
+## Adding a set
+
+A set is a YAML file in this folder and its table: a CSV beside it where the licence allows, else a
+file in the folder `BIASBRIDGE_DATA`.
+
+* `title`, `source`, `licence`, `claim`, `note`: measures, publication, licence, the authors'
+  conclusion, remarks;
+* `table`, `address`, `sha256`: the file, where to get it, the digest of its bytes;
+* `x`, `y`: columns, with what they measure and its unit; each x is correlated with each y;
+* `observation`, `parent`, `condition`: the columns that name a model, its parent and its condition;
+* `by`, `keep`: lists of columns to slice by, labels of the rows to use;
+* `corrections`: wrong rows: `where` (columns and patterns of their cells), `becomes`, `why`.
+"""
+_OVERVIEW = ("set", "models, parents", "slices", *VERDICTS, "r_rm")
+_NUMBERS = (
+    *("n", "n_parents", "n_conditions", "n_lost", "r_rm", "low", "high", "p", "p_holm"),
+    *("r_pearson", "change", "change_low", "change_high", "verdict", "why"),
+)
+_SMALL_R = 0.3  # an r_rm below which a published relation says little
+_WORDS = {
+    RISES: "rise",
+    FALLS: "fall",
+    AT_MOST: "change little",
+    CANNOT_TELL: "cannot tell",
+}
 
 
 @choice
@@ -139,36 +192,6 @@ class PointSet:
         return corrected_table, n_changed
 
 
-def read_point_set(path: Path) -> PointSet:
-    """Read a YAML file; raise ``InputError``, naming it, for a missing, unknown or wrong field."""
-    content = read_nested(path)
-    if not isinstance(content, dict):
-        raise InputError(f"{path} is no mapping; docs/atlas/README.md lists its fields")
-    try:
-        corrections = [
-            _build(Correction, correction) for correction in content.get("corrections") or []
-        ]
-        return _build(PointSet, content | {"corrections": corrections})
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from error
-
-
-def _build(cls: type[Declared], values: object) -> Declared:
-    if not isinstance(values, Mapping):
-        raise InputError(f"{values!r} is no mapping; name fields and their values")
-    names = [declared.name for declared in fields(cls)]
-    for name in values:
-        if name not in names:
-            raise InputError(f"unknown field {name!r}{nearest(name, names)}")
-    try:
-        return cls(**values)
-    except TypeError as error:  # a missing field
-        raise InputError(f"{error}; give {', '.join(names)}".replace("__init__() ", "")) from None
-
-
-# The protocol of the atlas: every slice of a point set with r over rows, r_rm and a verdict.
-
-
 class Slice(NamedTuple):
     """Result of a slice, the cells ``by``: r_rm, its interval and the verdict, and Pearson's r over
     the ``rows`` with both x and y; ``published``: r uncorrected if it differs, or NaN.
@@ -214,27 +237,64 @@ def analyse_point_set(path: Path) -> PointSetResult:
     try:
         published = point_set.read(table)
         rows, n_corrected = point_set.apply_corrections(published)
-        slices = _with_verdicts(_slices(point_set, rows))
+        slices = _slices(point_set, rows)
+        findings = judge([result.finding for result in slices])
+        slices = [result._replace(finding=f) for result, f in zip(slices, findings, strict=True)]
         if n_corrected:
-            slices = list(_with_published_r(slices, _slices(point_set, published)))
+            r_of = {result[:3]: result.r_rows for result in _slices(point_set, published)}
+            slices = [
+                result
+                if isclose(r := r_of.get(result[:3], nan), result.r_rows, abs_tol=1e-12)
+                else result._replace(published=r)
+                for result in slices
+            ]
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
     return PointSetResult(path.stem, point_set, slices, n_corrected)
 
 
+def read_point_set(path: Path) -> PointSet:
+    """Read a YAML file; raise ``InputError``, naming it, for a missing, unknown or wrong field."""
+    content = read_nested(path)
+    if not isinstance(content, dict):
+        raise InputError(f"{path} is no mapping; docs/atlas/README.md lists its fields")
+    try:
+        corrections = [
+            _build(Correction, correction) for correction in content.get("corrections") or []
+        ]
+        return _build(PointSet, content | {"corrections": corrections})
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error
+
+
+def _build(cls: type[_Declared], values: object) -> _Declared:
+    if not isinstance(values, Mapping):
+        raise InputError(f"{values!r} is no mapping; name fields and their values")
+    names = [declared.name for declared in fields(cls)]
+    for name in values:
+        if name not in names:
+            raise InputError(f"unknown field {name!r}{nearest(name, names)}")
+    try:
+        return cls(**values)
+    except TypeError as error:  # a missing field
+        raise InputError(f"{error}; give {', '.join(names)}".replace("__init__() ", "")) from None
+
+
 def _slices(point_set: PointSet, table: pd.DataFrame) -> list[Slice]:
     levels = Levels(point_set.observation, point_set.parent, point_set.condition)
     return [
-        Slice(x, y, _slice_cells(finding), finding, *_r_over_rows(table, x, y, finding))
+        Slice(
+            x,
+            y,
+            ", ".join(f"{name} {cell}" for name, cell in finding.names.items()),
+            finding,
+            *_r_over_rows(table, x, y, finding),
+        )
         for columns in point_set.by
         for x in point_set.x
         for y in point_set.y
         for finding in correlate(table, x=x, y=y, by=columns, levels=levels, confirmatory=[ALL])
     ]
-
-
-def _slice_cells(finding: SliceResult) -> str:
-    return ", ".join(f"{name} {cell}" for name, cell in finding.names.items())
 
 
 def _r_over_rows(table: pd.DataFrame, x: str, y: str, finding: SliceResult) -> tuple[int, float]:
@@ -251,82 +311,17 @@ def _r_over_rows(table: pd.DataFrame, x: str, y: str, finding: SliceResult) -> t
     return n, float(np.corrcoef(first, second)[0, 1])
 
 
-def _with_verdicts(slices: Sequence[Slice]) -> list[Slice]:
-    findings = judge([result.finding for result in slices])
-    return [
-        result._replace(finding=finding) for result, finding in zip(slices, findings, strict=True)
-    ]
-
-
-def _with_published_r(corrected: Sequence[Slice], published: Sequence[Slice]) -> Iterator[Slice]:
-    published_r = {result[:3]: result.r_rows for result in published}
-    for result in corrected:
-        r = published_r.get(result[:3], nan)
-        yield result if isclose(r, result.r_rows, abs_tol=1e-12) else result._replace(published=r)
-
-
-# Page, table and figure of the atlas.
-
-HEAD = """\
-# Atlas of published point sets
-
-{answer}
-
-Published tables of two measures of bias, or of one measure and a variable that it should depend on,
-over several embeddings or language models, analysed like our own studies
-([inference](../inference.md)).
-
-![r_rm of every slice](atlas.svg)
-
-{overview}
-
-Cells below: r_rm with its interval; bold: rises, falls or at most. Numbers and sources:
-[atlas.csv](atlas.csv), `*.yaml`.
-
-```bash
-# writes this page, atlas.csv and atlas.svg there; without FOLDER of the sets whose tables lie here
-BIASBRIDGE_DATA=FOLDER biasbridge atlas docs/atlas
-```
-"""
-REPLICATIONS = """
-## Tables and figures of studies replicated here
-
-Every table and figure; the link leads to what stands in this documentation. Commands that begin
-with + follow `python train.py`; `biasbridge data get` with the same words brings the data. Source:
-[replications.csv](replications.csv).
-"""
-FOOT = """
-## Adding a set
-
-A set is a YAML file in this folder and its table: a CSV beside it where the licence allows, else a
-file in the folder `BIASBRIDGE_DATA`.
-
-* `title`, `source`, `licence`, `claim`, `note`: measures, publication, licence, the authors'
-  conclusion, remarks;
-* `table`, `address`, `sha256`: the file, where to get it, the digest of its bytes;
-* `x`, `y`: columns, with what they measure and its unit; each x is correlated with each y;
-* `observation`, `parent`, `condition`: the columns that name a model, its parent and its condition;
-* `by`, `keep`: lists of columns to slice by, labels of the rows to use;
-* `corrections`: wrong rows: `where` (columns and patterns of their cells), `becomes`, `why`.
-"""
-OVERVIEW = ("set", "models, parents", "slices", *VERDICTS, "r_rm")
-NUMBERS = (
-    *("n", "n_parents", "n_conditions", "n_lost", "r_rm", "low", "high", "p", "p_holm"),
-    *("r_pearson", "change", "change_low", "change_high", "verdict", "why"),
-)
-
-
 def atlas_page(readings: Sequence[PointSetResult], replications: pd.DataFrame | None = None) -> str:
     """Write the atlas in Markdown; ``replications``: tables and figures of studies, a row each."""
     available = [reading for reading in readings if reading.read]
     absent = [reading for reading in readings if not reading.read]
     rows = [_overview_row(reading) for reading in available]
-    text = HEAD.format(answer=atlas_answer(readings), overview=_markdown_table(OVERVIEW, rows))
+    text = _HEAD.format(answer=atlas_answer(readings), overview=_markdown_table(_OVERVIEW, rows))
     if absent:
         text += "\nNot analysed here, because their tables are not available:\n\n"
         text += "".join(f"* {reading.of.title}: {reading.of.address}\n" for reading in absent)
     text += "".join(_section(reading) for reading in available)
-    return text + ("" if replications is None else _replications(replications)) + FOOT
+    return text + ("" if replications is None else _replications(replications)) + _FOOT
 
 
 def _replications(table: pd.DataFrame) -> str:
@@ -350,7 +345,7 @@ def atlas_answer(readings: Sequence[PointSetResult]) -> str:
     slices = [result for reading in available for result in reading.slices]
     counts = Counter(result.finding.verdict for result in slices)
     n_uninformative = sum(
-        _interval_includes(result, -SMALL_R) and _interval_includes(result, SMALL_R)
+        _interval_includes(result, -_SMALL_R) and _interval_includes(result, _SMALL_R)
         for result in slices
     )
     n_models = [result.finding.n for result in slices]
@@ -358,18 +353,9 @@ def atlas_answer(readings: Sequence[PointSetResult]) -> str:
     return (
         f"**Of {len(slices)} slices of {len(available)} sets {verdicts}.** A slice has"
         f" {min(n_models)} to {max(n_models)} embeddings or models; in {n_uninformative} the"
-        f" interval of r_rm includes both {format_number(-SMALL_R, 1)} and"
-        f" {format_number(SMALL_R, 1)}: such a study can neither show nor exclude a relation."
+        f" interval of r_rm includes both {format_number(-_SMALL_R, 1)} and"
+        f" {format_number(_SMALL_R, 1)}: such a study can neither show nor exclude a relation."
     )
-
-
-SMALL_R = 0.3  # an r_rm below which a published relation says little
-_WORDS = {
-    RISES: "rise",
-    FALLS: "fall",
-    AT_MOST: "change little",
-    CANNOT_TELL: "cannot tell",
-}
 
 
 def atlas_table(readings: Iterable[PointSetResult]) -> pd.DataFrame:
@@ -380,7 +366,7 @@ def atlas_table(readings: Iterable[PointSetResult]) -> pd.DataFrame:
             names = {"set": reading.name, "x": result.x, "y": result.y, "by": result.by}
             over_rows = {"rows": result.rows, "r_rows": result.r_rows}
             over_rows |= {"r_published": result.published}
-            statistics = correlation_table([result.finding], NUMBERS).iloc[0].to_dict()
+            statistics = correlation_table([result.finding], _NUMBERS).iloc[0].to_dict()
             rows.append(names | over_rows | statistics)
     return pd.DataFrame(rows)
 
@@ -410,7 +396,7 @@ def forest_plot(readings: Iterable[PointSetResult]) -> Drawing:
     axis: dict[str, Any] = {"title": "r_rm, 95% interval", "scale": alt.Scale(domain=[-1, 1])}
     layers = [
         rule_at(0),
-        *(rule_at(r, strokeDash=[2, 3]) for r in (-SMALL_R, SMALL_R)),
+        *(rule_at(r, strokeDash=[2, 3]) for r in (-_SMALL_R, _SMALL_R)),
         *intervals(base, "r", size=45, opacity=1, **axis),
     ]
     header = alt.Header(labelAngle=0, labelOrient="top", labelAnchor="start", labelPadding=4)
@@ -512,6 +498,3 @@ def _interval_includes(result: Slice, value: float) -> bool:
     """Test whether the interval includes a value; an interval that is not estimated does."""
     within = result.finding.within
     return not (within.low > value or within.high < value)
-
-
-# Published point sets, read again by one protocol: ``biasbridge atlas docs/atlas``.

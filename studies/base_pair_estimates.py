@@ -1,8 +1,9 @@
-"""Estimates of the study of base pairs, each with two 95% intervals.
+"""Estimates of the study of base pairs: effects of pairs, word forms and measures on scores.
 
-``low`` and ``high``: over words, percentiles of a bootstrap that uses the same resamples for all
-measures. ``pairs_low`` and ``pairs_high``: over base pairs, jackknife with Student's t, for r on
-Fisher's z scale. (A bootstrap of pairs would draw copies of a pair, which always agree.)
+Each has two 95% intervals. ``low`` and ``high``: over words, percentiles of a bootstrap that uses
+the same resamples for all measures. ``pairs_low`` and ``pairs_high``: over base pairs, jackknife
+with Student's t, for r on Fisher's z scale. (A bootstrap of pairs would draw copies of a pair,
+which always agree.)
 """
 
 from __future__ import annotations
@@ -32,14 +33,16 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from biasbridge.stats.arrays import Floats
+if TYPE_CHECKING:
+    Categories = NDArray[np.intp]
 
-
-TAILS = (0.025, 0.975)
-FEWEST_DEFINED = 0.9  # of the resamples: where fewer have a value there is no interval
-NEAR_ONE = 1 - 1e-12
-COSINE_R = "cosine_r"
-SHARES = ("magnitude", "solved")
-ONE_DIRECTION = "all words have one direction, so that kappa is 0 / 0"
+_TAILS = (0.025, 0.975)
+_FEWEST_DEFINED = 0.9  # of the resamples: where fewer have a value there is no interval
+_NEAR_ONE = 1 - 1e-12
+_COSINE_R = "cosine_r"
+_SHARES = ("magnitude", "solved")
+_ONE_DIRECTION = "all words have one direction, so that kappa is 0 / 0"
+UNAIDED = "no base pair"
 
 
 class Bootstrap(NamedTuple):
@@ -60,9 +63,9 @@ class PairEstimate(NamedTuple):
 
     statistic: str
     metric: str
-    compared_with: str
-    pair: str
-    value: float
+    compared_with: str = ""
+    pair: str = ""  # empty: all
+    value: float = nan
     low: float = nan
     high: float = nan
     pairs_low: float = nan
@@ -72,96 +75,11 @@ class PairEstimate(NamedTuple):
     reason: str = ""
 
 
-def empty_estimate(
-    statistic: str, metric: str, compared_with: str, size: tuple[int, int], pair: str = ""
-) -> PairEstimate:
-    """Return an estimate without a value; ``size``: words, pairs; ``pair``: empty for all."""
-    return PairEstimate(statistic, metric, compared_with, pair, nan, words=size[0], pairs=size[1])
-
-
-def with_both_intervals(
-    row: PairEstimate,
-    compute: Callable[[Sequence[int], Floats], Floats],
-    weights: Floats,
-    bootstrap: Bootstrap,
-    n_pairs: int,
-) -> PairEstimate:
-    """Estimate a statistic of all base pairs, with its intervals over words and over pairs.
-
-    ``compute`` maps indices of base pairs and weights of shape (R, words) to values of shape (R,);
-    ``weights`` are those of ``Bootstrap.weights``.
-    """
-    row = with_word_interval(row, compute(range(n_pairs), weights), bootstrap)
-    if not isfinite(row.value):
-        return row
-
-    def value_of(pair_indices: Sequence[int]) -> float:
-        value = float(compute(pair_indices, weights[:1])[0])
-        if row.statistic != COSINE_R:
-            return value
-        return atanh(min(max(value, -NEAR_ONE), NEAR_ONE))
-
-    low, high = jackknife_interval(value_of, n_pairs)
-    if row.statistic == COSINE_R:
-        return row._replace(pairs_low=tanh(low), pairs_high=tanh(high))
-    minimum = 0 if row.statistic in SHARES else -1
-    return row._replace(pairs_low=max(low, minimum), pairs_high=min(high, 1))
-
-
-def with_word_interval(row: PairEstimate, values: Floats, bootstrap: Bootstrap) -> PairEstimate:
-    """Fill in the value and its interval over words, or why there is none. ``values``, (1 + R,): of
-    all words, then of the resamples; NaN where not defined.
-    """
-    if row.words < bootstrap.min_words:
-        reason = f"{row.words} words, fewer than {bootstrap.min_words}"
-        return row._replace(reason=reason)
-    value, drawn = float(values[0]), values[1:]
-    if not isfinite(value):
-        return row._replace(reason=ONE_DIRECTION)
-    finite = drawn[np.isfinite(drawn)]
-    if len(finite) < FEWEST_DEFINED * len(drawn) or not len(drawn):
-        return row._replace(value=value)
-    low, high = np.quantile(finite, TAILS).tolist()
-    return row._replace(value=value, low=low, high=high)
-
-
-def jackknife_interval(
-    compute: Callable[[Sequence[int]], float], n_pairs: int
-) -> tuple[float, float]:
-    """Return the jackknife 95% interval of a statistic of indices of base pairs.
-
-    value +- t sqrt((n - 1) / n sum_i (value_i - mean)^2), where value_i leaves out pair i and t has
-    n - 1 degrees of freedom: for a mean, Student's. NaN for fewer than three pairs.
-    """
-    if n_pairs < 3:
-        return nan, nan
-    estimate = compute(range(n_pairs))
-    leave_one_out = np.array(
-        [compute([j for j in range(n_pairs) if j != i]) for i in range(n_pairs)]
-    )
-    squares = float(((leave_one_out - leave_one_out.mean()) ** 2).sum())
-    error = sqrt((n_pairs - 1) / n_pairs * squares)
-    half_width = float(stdtrit(n_pairs - 1, TAILS[1])) * error
-    return estimate - half_width, estimate + half_width
-
-
-def weighted_mean(weights: Floats, values: Floats | NDArray[np.bool_]) -> Floats:
-    """Average the words' values by each weighting. Shapes: (R, words), (words,) -> (R,)."""
-    return np.asarray(weights @ values / weights.sum(axis=1))
-
-
-if TYPE_CHECKING:
-    Categories = NDArray[np.intp]
-
-
-# Effects of base pairs, word forms and measures on scores: every estimate of the study.
-
-
 def estimate_all(query_results: Sequence[QueryResults], bootstrap: Bootstrap) -> pd.DataFrame:
     """Compute ``base_pairs.csv``: by point and query, and for all analogies of a point pooled."""
     rows = [
         {"point": point, "query": query, **estimate._asdict()}
-        for point, query, results in [*query_results, *pool_queries(query_results)]
+        for point, query, results in [*query_results, *_pool_queries(query_results)]
         for estimate in estimates(results, bootstrap)
     ]
     return pd.DataFrame(rows, columns=["point", "query", *PairEstimate._fields])
@@ -172,7 +90,7 @@ def estimates(results: Mapping[str, ProbeResult], bootstrap: Bootstrap) -> Itera
     for metric, result in results.items():
         yield from _mean_cosines(metric, result)
         if WORDS not in result.tables:
-            yield from solved_shares(metric, result, bootstrap)
+            yield from _solved_shares(metric, result, bootstrap)
             continue
         yield from _vocabulary_moments(metric, result)
         yield from _across_pairs(metric, result, bootstrap)
@@ -193,6 +111,17 @@ def estimates(results: Mapping[str, ProbeResult], bootstrap: Bootstrap) -> Itera
             )
 
 
+def _mean_cosines(metric: str, result: ProbeResult) -> Iterator[PairEstimate]:
+    """Yield mean cosines of the words of pairs, of pairs' differences, and of random ones."""
+    upper = result.differences[np.triu_indices(len(result.pairs), 1)]
+    cosines = {f"words of {role}": moments for role, moments in result.likeness.items()}
+    cosines["differences of pairs"] = (float(upper.mean()), float(upper.std()), len(upper))
+    cosines |= {f"random {name}": moments for name, moments in result.random.items()}
+    for name, (mean, sd, size) in cosines.items():
+        yield PairEstimate("cosine", metric, name, value=mean, words=size)
+        yield PairEstimate("cosine_sd", metric, name, value=sd, words=size)
+
+
 def _vocabulary_moments(metric: str, result: ProbeResult) -> Iterator[PairEstimate]:
     """Yield mean and standard deviation of the vocabulary's scores (table 1)."""
     if not result.size:
@@ -208,17 +137,16 @@ def _vocabulary_moments(metric: str, result: ProbeResult) -> Iterator[PairEstima
     moments = (("mean", mean, means), ("sd", spread, result.spreads))
     for statistic, compute, values_by_pair in moments:
         low, high = jackknife_interval(compute, len(means))
-        row = empty_estimate(statistic, metric, "", (result.size, len(means)))
+        row = PairEstimate(statistic, metric, words=result.size, pairs=len(means))
         yield row._replace(value=compute(range(len(means))), pairs_low=low, pairs_high=high)
         for pair, value in zip(result.pairs, values_by_pair.tolist(), strict=True):
-            row = empty_estimate(statistic, metric, "", (result.size, 1), pair)
-            yield row._replace(value=value)
+            yield row._replace(pair=pair, value=value, pairs=1)
 
 
 def _across_pairs(metric: str, result: ProbeResult, bootstrap: Bootstrap) -> Iterator[PairEstimate]:
     """Yield agreement of the pairs on directions and on magnitudes (table 2, figure 2)."""
     table = result.tables[WORDS]
-    size = len(table.items), len(table.pairs)
+    overall = PairEstimate("", metric, words=len(table.items), pairs=len(table.pairs))
     weights = bootstrap.weights(len(table.items))
     directions, scores = table.directions, table.scores
     is_changed = np.abs(scores[:, :, None] - scores[:, None, :]) >= result.spread
@@ -228,21 +156,23 @@ def _across_pairs(metric: str, result: ProbeResult, bootstrap: Bootstrap) -> Ite
 
     def magnitude(pair_indices: Sequence[int], weights: Floats) -> Floats:
         changes = is_changed[:, pair_indices][:, :, pair_indices]
-        return weighted_mean(weights, _off_diagonal_mean(changes))
+        of_two_pairs = changes[:, ~np.eye(len(pair_indices), dtype=bool)]
+        return _weighted_mean(weights, np.asarray(of_two_pairs.mean(axis=1)))
 
     statistics = {"fleiss": fleiss}
     if isfinite(result.spread):
         statistics["magnitude"] = magnitude
     for statistic, compute in statistics.items():
-        row = empty_estimate(statistic, metric, "", size)
-        yield with_both_intervals(row, compute, weights, bootstrap, len(table.pairs))
+        row = overall._replace(statistic=statistic)
+        yield _with_both_intervals(row, compute, weights, bootstrap)
     # No interval over pairs: the share is defined for all of them and falls with their number
-    row = empty_estimate("unanimous", metric, "", size)
+    row = overall._replace(statistic="unanimous")
     is_unanimous = (directions == directions[:, :1]).all(axis=1)
-    yield with_word_interval(row, weighted_mean(weights, is_unanimous), bootstrap)
+    yield with_word_interval(row, _weighted_mean(weights, is_unanimous), bootstrap)
     kappas = _kappas_between_pairs(directions, weights)
     for i, j in combinations(range(len(table.pairs)), 2):
-        row = empty_estimate("two_pairs", metric, table.pairs[j], (size[0], 2), table.pairs[i])
+        first, second = table.pairs[i], table.pairs[j]
+        row = PairEstimate("two_pairs", metric, second, first, words=overall.words, pairs=2)
         yield with_word_interval(row, kappas[:, i, j], bootstrap)
     yield from _cosine_correlations(metric, table, result.differences, kappas, bootstrap)
 
@@ -251,22 +181,20 @@ def _cosine_correlations(
     metric: str, table: PairScoreTable, cosines: Floats, kappas: Floats, bootstrap: Bootstrap
 ) -> Iterator[PairEstimate]:
     """Yield Pearson's r of cosine and kappa of two pairs: each with all others, and all pairs."""
-    size = len(table.items), len(table.pairs)
-    if len(table.pairs) < 4:
+    n_pairs = len(table.pairs)
+    if n_pairs < 4:
         return
-    indices = list(range(len(table.pairs)))
+    row = PairEstimate(_COSINE_R, metric, words=len(table.items), pairs=n_pairs)
     for i, pair in enumerate(table.pairs):
-        other_pairs = [j for j in indices if j != i]
+        other_pairs = [j for j in range(n_pairs) if j != i]
         r = _pearson_by_row(cosines[i, other_pairs], kappas[:, i, other_pairs])
-        yield with_word_interval(empty_estimate(COSINE_R, metric, "", size, pair), r, bootstrap)
+        yield with_word_interval(row._replace(pair=pair), r, bootstrap)
 
     def overall_r(pair_indices: Sequence[int], weights: Floats) -> Floats:
         cells = tuple(np.array(list(combinations(pair_indices, 2))).T)
         return _pearson_by_row(cosines[cells], kappas[: len(weights), *cells])
 
-    row = empty_estimate(COSINE_R, metric, "", size)
-    weights = np.ones((len(kappas), 1))
-    yield with_both_intervals(row, overall_r, weights, bootstrap, len(indices))
+    yield _with_both_intervals(row, overall_r, np.ones((len(kappas), 1)), bootstrap)
 
 
 def _across_forms(metric: str, result: ProbeResult, bootstrap: Bootstrap) -> Iterator[PairEstimate]:
@@ -299,17 +227,6 @@ def _against_truth(
             )
 
 
-def _mean_cosines(metric: str, result: ProbeResult) -> Iterator[PairEstimate]:
-    """Yield mean cosines of the words of pairs, of pairs' differences, and of random ones."""
-    upper = result.differences[np.triu_indices(len(result.pairs), 1)]
-    cosines = {f"words of {role}": moments for role, moments in result.likeness.items()}
-    cosines["differences of pairs"] = (float(upper.mean()), float(upper.std()), len(upper))
-    cosines |= {f"random {name}": moments for name, moments in result.random.items()}
-    for name, (mean, sd, size) in cosines.items():
-        yield empty_estimate("cosine", metric, name, (size, 0))._replace(value=mean)
-        yield empty_estimate("cosine_sd", metric, name, (size, 0))._replace(value=sd)
-
-
 def _cohen_kappas(
     statistic: str,
     metric: str,
@@ -331,11 +248,10 @@ def _cohen_kappas(
             means: Floats = np.where(is_defined, selected, 0).sum(axis=0) / is_defined.sum(axis=0)
         return means
 
-    row = empty_estimate(statistic, metric, other, (len(first), len(defined_pairs)))
-    yield with_both_intervals(row, mean_kappa, weights, bootstrap, len(defined_pairs))
+    row = PairEstimate(statistic, metric, other, words=len(first), pairs=len(defined_pairs))
+    yield _with_both_intervals(row, mean_kappa, weights, bootstrap)
     for pair, kappas_of_pair in zip(pairs, kappas, strict=True):
-        row = empty_estimate(statistic, metric, other, (len(first), 1), pair)
-        yield with_word_interval(row, kappas_of_pair, bootstrap)
+        yield with_word_interval(row._replace(pair=pair, pairs=1), kappas_of_pair, bootstrap)
 
 
 def _kappas_between_pairs(directions: Categories, weights: Floats) -> Floats:
@@ -357,37 +273,28 @@ def _pearson_by_row(x: Floats, y: Floats) -> Floats:
     return r
 
 
-def _off_diagonal_mean(matrices: NDArray[np.bool_]) -> Floats:
-    n_pairs = matrices.shape[1]
-    return np.asarray(matrices[:, ~np.eye(n_pairs, dtype=bool)].mean(axis=1))
+def _solved_shares(
+    metric: str, result: ProbeResult, bootstrap: Bootstrap
+) -> Iterator[PairEstimate]:
+    """Yield the share of unrelated analogies solved by all base pairs, and by each of them."""
+    for (role, _, pair_form), table in result.tables.items():
+        other = role if pair_form == "base" else pair_form
+        weights = bootstrap.weights(len(table.items))
+
+        def share(
+            pair_indices: Sequence[int], weights: Floats, solved: Floats = table.scores
+        ) -> Floats:
+            return _weighted_mean(weights, solved[:, pair_indices].mean(axis=1))
+
+        words, pairs = len(table.items), len(table.pairs)
+        row = PairEstimate("solved", metric, other, words=words, pairs=pairs)
+        yield _with_both_intervals(row, share, weights, bootstrap)
+        for i, pair in enumerate(table.pairs):
+            of_pair = row._replace(pair=pair, pairs=1)
+            yield with_word_interval(of_pair, share([i], weights), bootstrap)
 
 
-# Analogies of base pairs with word pairs that are unrelated to them.
-
-UNAIDED = "no base pair"
-
-
-def add_unaided_solutions(estimates: pd.DataFrame, intrinsic: pd.DataFrame) -> pd.DataFrame:
-    """Append the share of analogies solved without a base pair: ``statistic`` of the scores."""
-    is_solved = estimates["statistic"].eq("solved") & estimates["compared_with"].eq("partners")
-    solved = estimates[is_solved]
-    rows = solved[solved["pair"].eq("")].copy()
-    if not len(rows):
-        return estimates
-    statistics = intrinsic.set_index(["point", "query", "metric"])["statistic"].to_dict()
-    keys = zip(*(as_text(rows, name) for name in ("point", "query", "metric")), strict=True)
-    values = [float(statistics.get(key, nan)) for key in keys]
-    no_intervals = dict.fromkeys(("low", "high", "pairs_low", "pairs_high"), nan)
-    rows = rows.assign(compared_with=UNAIDED, value=values, pairs=0, **no_intervals)
-    is_pooled = rows["query"].eq(ALL)
-    for point in rows.loc[is_pooled, "point"]:
-        queries = rows[~is_pooled & rows["point"].eq(point)]
-        mean = np.average(as_float(queries, "value"), weights=as_float(queries, "words"))
-        rows.loc[is_pooled & rows["point"].eq(point), "value"] = float(mean)
-    return pd.concat([estimates, rows], ignore_index=True)
-
-
-def pool_queries(query_results: Sequence[QueryResults]) -> Iterator[QueryResults]:
+def _pool_queries(query_results: Sequence[QueryResults]) -> Iterator[QueryResults]:
     """Yield the analogies of all queries that share a point, metric and base pairs, as ``all``."""
     by_pairs: dict[tuple[str, str, tuple[str, ...]], list[ProbeResult]] = {}
     for point, _, results in query_results:
@@ -414,20 +321,91 @@ def _pool_likeness(results: Sequence[ProbeResult]) -> tuple[float, float, int]:
     return mean, sqrt(max(square - mean**2, 0)), int(sizes.sum())
 
 
-def solved_shares(metric: str, result: ProbeResult, bootstrap: Bootstrap) -> Iterator[PairEstimate]:
-    """Yield the share of unrelated analogies solved by all base pairs, and by each of them."""
-    for (role, _, pair_form), table in result.tables.items():
-        other = role if pair_form == "base" else pair_form
-        weights = bootstrap.weights(len(table.items))
-        size = len(table.items), len(table.pairs)
+def add_unaided_solutions(estimates: pd.DataFrame, intrinsic: pd.DataFrame) -> pd.DataFrame:
+    """Append the share of analogies solved without a base pair: ``statistic`` of the scores."""
+    is_solved = estimates["statistic"].eq("solved") & estimates["compared_with"].eq("partners")
+    solved = estimates[is_solved]
+    rows = solved[solved["pair"].eq("")].copy()
+    if not len(rows):
+        return estimates
+    statistics = intrinsic.set_index(["point", "query", "metric"])["statistic"].to_dict()
+    keys = zip(*(as_text(rows, name) for name in ("point", "query", "metric")), strict=True)
+    values = [float(statistics.get(key, nan)) for key in keys]
+    no_intervals = dict.fromkeys(("low", "high", "pairs_low", "pairs_high"), nan)
+    rows = rows.assign(compared_with=UNAIDED, value=values, pairs=0, **no_intervals)
+    is_pooled = rows["query"].eq(ALL)
+    for point in rows.loc[is_pooled, "point"]:
+        queries = rows[~is_pooled & rows["point"].eq(point)]
+        mean = np.average(as_float(queries, "value"), weights=as_float(queries, "words"))
+        rows.loc[is_pooled & rows["point"].eq(point), "value"] = float(mean)
+    return pd.concat([estimates, rows], ignore_index=True)
 
-        def share(
-            pair_indices: Sequence[int], weights: Floats, solved: Floats = table.scores
-        ) -> Floats:
-            return weighted_mean(weights, solved[:, pair_indices].mean(axis=1))
 
-        row = empty_estimate("solved", metric, other, size)
-        yield with_both_intervals(row, share, weights, bootstrap, len(table.pairs))
-        for i, pair in enumerate(table.pairs):
-            row = empty_estimate("solved", metric, other, (size[0], 1), pair)
-            yield with_word_interval(row, share([i], weights), bootstrap)
+def _with_both_intervals(
+    row: PairEstimate,
+    compute: Callable[[Sequence[int], Floats], Floats],
+    weights: Floats,
+    bootstrap: Bootstrap,
+) -> PairEstimate:
+    """Estimate a statistic of all base pairs, with its intervals over words and over pairs.
+
+    ``compute`` maps indices of base pairs and weights of shape (R, words) to values of shape (R,);
+    ``weights`` are those of ``Bootstrap.weights``.
+    """
+    row = with_word_interval(row, compute(range(row.pairs), weights), bootstrap)
+    if not isfinite(row.value):
+        return row
+
+    def value_of(pair_indices: Sequence[int]) -> float:
+        value = float(compute(pair_indices, weights[:1])[0])
+        if row.statistic != _COSINE_R:
+            return value
+        return atanh(min(max(value, -_NEAR_ONE), _NEAR_ONE))
+
+    low, high = jackknife_interval(value_of, row.pairs)
+    if row.statistic == _COSINE_R:
+        return row._replace(pairs_low=tanh(low), pairs_high=tanh(high))
+    minimum = 0 if row.statistic in _SHARES else -1
+    return row._replace(pairs_low=max(low, minimum), pairs_high=min(high, 1))
+
+
+def with_word_interval(row: PairEstimate, values: Floats, bootstrap: Bootstrap) -> PairEstimate:
+    """Fill in the value and its interval over words, or why there is none. ``values``, (1 + R,): of
+    all words, then of the resamples; NaN where not defined.
+    """
+    if row.words < bootstrap.min_words:
+        reason = f"{row.words} words, fewer than {bootstrap.min_words}"
+        return row._replace(reason=reason)
+    value, drawn = float(values[0]), values[1:]
+    if not isfinite(value):
+        return row._replace(reason=_ONE_DIRECTION)
+    finite = drawn[np.isfinite(drawn)]
+    if len(finite) < _FEWEST_DEFINED * len(drawn) or not len(drawn):
+        return row._replace(value=value)
+    low, high = np.quantile(finite, _TAILS).tolist()
+    return row._replace(value=value, low=low, high=high)
+
+
+def jackknife_interval(
+    compute: Callable[[Sequence[int]], float], n_pairs: int
+) -> tuple[float, float]:
+    """Return the jackknife 95% interval of a statistic of indices of base pairs.
+
+    value +- t sqrt((n - 1) / n sum_i (value_i - mean)^2), where value_i leaves out pair i and t has
+    n - 1 degrees of freedom: for a mean, Student's. NaN for fewer than three pairs.
+    """
+    if n_pairs < 3:
+        return nan, nan
+    estimate = compute(range(n_pairs))
+    leave_one_out = np.array(
+        [compute([j for j in range(n_pairs) if j != i]) for i in range(n_pairs)]
+    )
+    squares = float(((leave_one_out - leave_one_out.mean()) ** 2).sum())
+    error = sqrt((n_pairs - 1) / n_pairs * squares)
+    half_width = float(stdtrit(n_pairs - 1, _TAILS[1])) * error
+    return estimate - half_width, estimate + half_width
+
+
+def _weighted_mean(weights: Floats, values: Floats | NDArray[np.bool_]) -> Floats:
+    """Average the words' values by each weighting. Shapes: (R, words), (words,) -> (R,)."""
+    return np.asarray(weights @ values / weights.sum(axis=1))

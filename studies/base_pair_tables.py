@@ -1,4 +1,4 @@
-"""Results of the probe ``base_pairs``, as tables of words by base pairs."""
+"""Results of the probe of base pairs as tables of words by base pairs, and the report on them."""
 
 from __future__ import annotations
 
@@ -24,9 +24,35 @@ if TYPE_CHECKING:
     from biasbridge.analysis.tables import Tables
     from biasbridge.stats.arrays import Floats
 
-
-Key = tuple[str, str, str]  # set, form, form of the pairs
-WORDS: Key = ("words", "base", "base")
+_Key = tuple[str, str, str]  # set, form, form of the pairs
+WORDS: _Key = ("words", "base", "base")
+_NAMING = ("method", "direction", "dose", "stereotype", "sentences", "changed", "dim", "seed")
+_TITLES = {
+    "fleiss": "Fleiss kappa of the pairs",
+    "unanimous": "one direction for all pairs",
+    "magnitude": "changes of magnitude",
+    "cosine_r": "r of cosine and kappa of two pairs",
+    "pair_form": "pairs in {}",
+    "word_form": "words in {}",
+    "truth": "known: {}",
+    "measures": "with {}",
+}
+# Tables of the page with one column per base pair
+_BY_PAIR = {
+    "Pairs against their other forms, Cohen's kappa (table 3)": "pair_form",
+    "Words against their other forms, Cohen's kappa (table 4)": "word_form",
+    "Directions against those known, Cohen's kappa (table 5)": "truth",
+    "Measures against each other, Cohen's kappa (table 6)": "measures",
+    "r of the cosine of two pairs' differences and their kappa (figure 2)": "cosine_r",
+    "Unrelated analogies that each pair solves": "solved",
+}
+_SHOWN = (
+    *("vectors", "query", "statistic", "metric", "compared_with", "pair"),
+    *("value", "low", "high", "pairs_low", "pairs_high", "published", "words", "pairs", "reason"),
+)
+FORMS = ("base", "plural", "capital", "upper")
+_KAPPAS = ("fleiss", "pair_form", "word_form", "truth", "measures")
+_ENDS = ["value", "low", "high", "pairs_low", "pairs_high", "published"]
 
 
 @dataclass(frozen=True)
@@ -70,7 +96,7 @@ class ProbeResult:
     """
 
     metric: str
-    tables: Mapping[Key, PairScoreTable]
+    tables: Mapping[_Key, PairScoreTable]
     means: Floats
     spreads: Floats
     size: int
@@ -116,10 +142,6 @@ def _probe_result(metric: str, rows: pd.DataFrame) -> ProbeResult:
     tables = _score_tables(rows_by_kind.get("score", no_rows))
     pairs = next(iter(tables.values())).pairs
     vocabulary = rows_by_kind.get("vocabulary", no_rows)
-    oov = {
-        str(role): tuple(as_text(part, "word"))
-        for role, part in rows_by_kind.get("oov", no_rows).groupby("set", sort=False)
-    }
     return ProbeResult(
         metric=metric,
         tables=tables,
@@ -127,16 +149,23 @@ def _probe_result(metric: str, rows: pd.DataFrame) -> ProbeResult:
         spreads=as_float(vocabulary, "sd"),
         size=int(as_float(vocabulary, "n")[0]) if len(vocabulary) else 0,
         differences=_difference_cosines(rows_by_kind.get("difference", no_rows), pairs),
-        likeness=_likeness_by_role(rows_by_kind.get("likeness", no_rows)),
+        likeness={
+            str(role): (float(cosines.mean()), float(cosines.std()), len(cosines))
+            for role, part in rows_by_kind.get("likeness", no_rows).groupby("set", sort=False)
+            for cosines in [as_float(part, "score")]
+        },
         random={
             row["set"]: (row["score"], row["sd"], int(row["n"]))
             for row in row_dicts(rows_by_kind.get("random", no_rows))
         },
-        oov=oov,
+        oov={
+            str(role): tuple(as_text(part, "word"))
+            for role, part in rows_by_kind.get("oov", no_rows).groupby("set", sort=False)
+        },
     )
 
 
-def _score_tables(rows: pd.DataFrame) -> dict[Key, PairScoreTable]:
+def _score_tables(rows: pd.DataFrame) -> dict[_Key, PairScoreTable]:
     tables = {}
     for key, part in rows.groupby(["set", "form", "pair_form"], sort=False):
         words, pairs = as_text(part, "word"), tuple(dict.fromkeys(as_text(part, "pair")))
@@ -160,42 +189,9 @@ def _difference_cosines(rows: pd.DataFrame, pairs: tuple[str, ...]) -> Floats:
     return cosines
 
 
-def _likeness_by_role(rows: pd.DataFrame) -> dict[str, tuple[float, float, int]]:
-    likeness = {}
-    for role, part in rows.groupby("set", sort=False):
-        cosines = as_float(part, "score")
-        likeness[str(role)] = (float(cosines.mean()), float(cosines.std()), len(cosines))
-    return likeness
-
-
-# Tables of the report of the study of base pairs, and the titles of its estimates.
-
-NAMING = ("method", "direction", "dose", "stereotype", "sentences", "changed", "dim", "seed")
-TITLES = {
-    "fleiss": "Fleiss kappa of the pairs",
-    "unanimous": "one direction for all pairs",
-    "magnitude": "changes of magnitude",
-    "cosine_r": "r of cosine and kappa of two pairs",
-    "pair_form": "pairs in {}",
-    "word_form": "words in {}",
-    "truth": "known: {}",
-    "measures": "with {}",
-}
-# Tables of the page with one column per base pair
-BY_PAIR = {
-    "Pairs against their other forms, Cohen's kappa (table 3)": "pair_form",
-    "Words against their other forms, Cohen's kappa (table 4)": "word_form",
-    "Directions against those known, Cohen's kappa (table 5)": "truth",
-    "Measures against each other, Cohen's kappa (table 6)": "measures",
-    "r of the cosine of two pairs' differences and their kappa (figure 2)": "cosine_r",
-    "Unrelated analogies that each pair solves": "solved",
-}
-INTERVALS = ("value", "low", "high", "pairs_low", "pairs_high")
-
-
 def point_names(points: pd.DataFrame) -> dict[str, str]:
     """Name each point: its embedding, the columns that vary, and a stamp for generated data."""
-    columns = {name: as_labels(points, name) for name in NAMING if name in points}
+    columns = {name: as_labels(points, name) for name in _NAMING if name in points}
     varying = [
         [f"{name} {value}" for value in values]
         for name, values in columns.items()
@@ -208,17 +204,21 @@ def point_names(points: pd.DataFrame) -> dict[str, str]:
     return {point: ", ".join(filter(None, parts)) for point, *parts in rows}
 
 
-def estimate_title(statistic: str, other: str) -> str:
+def _estimate_title(statistic: str, other: str) -> str:
     """Return the title of an estimate in tables and figures."""
-    return TITLES[statistic].format(other.replace("_", " "))
+    return _TITLES[statistic].format(other.replace("_", " "))
 
 
 def report_tables(estimates: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Return the tables of the page by heading; like the paper's, with one column per base pair."""
     overall = estimates[estimates["pair"].eq("")]
-    extra = ["published"] if "published" in estimates else []
-    tables = {"Every estimate over all pairs (tables 1 and 2)": _estimate_columns(overall, *extra)}
-    for heading, statistic in BY_PAIR.items():
+    names = [name for name in _SHOWN if name in overall and any(as_text(overall, name))]
+    overall = _drop_constant_names(overall[names])
+    if "pairs_low" in overall:
+        overall.insert(list(overall).index("pairs_low"), "over_pairs", overall["value"])
+    over_pairs = {f"pairs_{end}": f"over_pairs_{end}" for end in ("low", "high")}
+    tables = {"Every estimate over all pairs (tables 1 and 2)": overall.rename(columns=over_pairs)}
+    for heading, statistic in _BY_PAIR.items():
         rows = estimates[estimates["statistic"].eq(statistic)]
         by_pair = rows.assign(pair=rows["pair"].replace("", "all"))
         wide = by_pair.pivot_table(
@@ -235,25 +235,6 @@ def report_tables(estimates: pd.DataFrame) -> dict[str, pd.DataFrame]:
 def _drop_constant_names(table: pd.DataFrame) -> pd.DataFrame:
     names = [name for name in ("vectors", "compared_with") if name in table]
     return table.drop(columns=[name for name in names if len(set(table[name])) == 1])
-
-
-def _estimate_columns(rows: pd.DataFrame, *extra_columns: str) -> pd.DataFrame:
-    names = ("vectors", "query", "statistic", "metric", "compared_with", "pair", *INTERVALS)
-    columns = [
-        name for name in (*names, *extra_columns, "words", "pairs", "reason") if name in rows
-    ]
-    table = _drop_constant_names(rows[[name for name in columns if any(as_text(rows, name))]])
-    over_pairs = {f"pairs_{end}": f"over_pairs_{end}" for end in ("low", "high")}
-    if "pairs_low" in table:
-        table.insert(list(table).index("pairs_low"), "over_pairs", table["value"])
-    return table.rename(columns=over_pairs)
-
-
-# Figures 1 and 2 of the study of base pairs, and a figure of all its kappas.
-
-FORMS = ("base", "plural", "capital", "upper")
-KAPPAS = ("fleiss", "pair_form", "word_form", "truth", "measures")
-ENDS = ["value", "low", "high", "pairs_low", "pairs_high", "published"]
 
 
 def base_pair_charts(
@@ -276,16 +257,16 @@ def base_pair_charts(
     point, query, results = first
     rows = estimates[estimates["point"].eq(point) & estimates["query"].eq(query)]
     title = f"{names[point]}, {query}"
-    word, scores = word_scores(results)
-    cosines, kappas = two_pairs(rows, results), overall_kappas(rows)
+    word, scores = _word_scores(results)
+    cosines, kappas = two_pairs(rows, results), _overall_kappas(rows)
     return {
-        "base_pairs_word": (word_chart(scores, results, f"Scores of {word}: {title}"), scores),
-        "base_pairs_cosine": (cosine_chart(cosines, title), cosines),
-        "base_pairs_agreement": (agreement_chart(kappas, title), kappas),
+        "base_pairs_word": (_word_chart(scores, results, f"Scores of {word}: {title}"), scores),
+        "base_pairs_cosine": (_cosine_chart(cosines, title), cosines),
+        "base_pairs_agreement": (_agreement_chart(kappas, title), kappas),
     }
 
 
-def word_scores(results: Mapping[str, ProbeResult]) -> tuple[str, pd.DataFrame]:
+def _word_scores(results: Mapping[str, ProbeResult]) -> tuple[str, pd.DataFrame]:
     """Return the first word with most forms, and its scores by metric, form and pair."""
     first = next(iter(results.values()))
     form_tables = [table for key, table in first.tables.items() if key[::2] == WORDS[::2]]
@@ -306,7 +287,7 @@ def word_scores(results: Mapping[str, ProbeResult]) -> tuple[str, pd.DataFrame]:
     return chosen, pd.DataFrame(rows)
 
 
-def word_chart(scores: pd.DataFrame, results: Mapping[str, ProbeResult], title: str) -> Drawing:
+def _word_chart(scores: pd.DataFrame, results: Mapping[str, ProbeResult], title: str) -> Drawing:
     """Draw scores by base pair, a line per form; dashed: vocabulary mean +- standard deviation."""
     pairs = list(next(iter(results.values())).pairs)
     levels = [
@@ -357,7 +338,7 @@ def two_pairs(estimates: pd.DataFrame, results: Mapping[str, ProbeResult]) -> pd
     return pd.DataFrame(rows, columns=["metric", "pair", "compared_with", "cosine", "kappa"])
 
 
-def cosine_chart(cosines: pd.DataFrame, title: str) -> Drawing:
+def _cosine_chart(cosines: pd.DataFrame, title: str) -> Drawing:
     """Draw kappa against cosine of every two base pairs, one panel per metric (figure 2)."""
     points = alt.Chart().mark_point(filled=True, size=28, opacity=0.8, color=PALETTE[0])
     panel = points.encode(
@@ -368,18 +349,18 @@ def cosine_chart(cosines: pd.DataFrame, title: str) -> Drawing:
     return finish(chart, f"Agreement of two pairs by the cosine of their differences: {title}")
 
 
-def overall_kappas(estimates: pd.DataFrame) -> pd.DataFrame:
+def _overall_kappas(estimates: pd.DataFrame) -> pd.DataFrame:
     """Return the kappas over all pairs, with their intervals and the published numbers."""
-    is_kappa = estimates["statistic"].isin(KAPPAS) & estimates["pair"].eq("")
+    is_kappa = estimates["statistic"].isin(_KAPPAS) & estimates["pair"].eq("")
     kappas = estimates[is_kappa & estimates["value"].notna()]
     titles = [
-        estimate_title(statistic, other)
+        _estimate_title(statistic, other)
         for statistic, other in zip(kappas["statistic"], kappas["compared_with"], strict=True)
     ]
-    return kappas.assign(estimate=titles).reindex(columns=["estimate", "metric", *ENDS])
+    return kappas.assign(estimate=titles).reindex(columns=["estimate", "metric", *_ENDS])
 
 
-def agreement_chart(kappas: pd.DataFrame, title: str) -> Drawing:
+def _agreement_chart(kappas: pd.DataFrame, title: str) -> Drawing:
     """Draw every kappa over all pairs with its two intervals and the published number, if any."""
     metrics = list(dict.fromkeys(kappas["metric"]))
     axis_title = "kappa; thick: 95% over words, thin: over base pairs"

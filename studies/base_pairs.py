@@ -1,8 +1,10 @@
-"""Study of base pairs: how far scores of words depend on the base pair that is chosen."""
+"""Study and probe of base pairs (Zhang, Sneyd & Stevenson, 2020): how far scores of words depend on
+the base pair that is chosen.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from math import isfinite
 from pathlib import Path
@@ -28,9 +30,8 @@ if TYPE_CHECKING:
     from biasbridge.intrinsic.metric import Metric
     from biasbridge.stats.arrays import Floats
 
-
 PUBLISHED = Path(__file__).with_name("published_base_pairs.csv")
-NOTES = (
+_NOTES = (
     "A word's direction is the sign of its score: towards the first or the second word of a pair."
     " Kappa is agreement beyond chance: 1 perfect, 0 as expected by chance.",
     "Intervals are 95%: low and high over words (bootstrap), pairs low and pairs high over base"
@@ -39,6 +40,14 @@ NOTES = (
     " standard deviation of the vocabulary's scores.",
     "Out-of-vocabulary words are left out; forms are compared where both are in the vocabulary.",
 )
+_PairRow = dict[str, str | float]
+_TEXTS = (*("metric", "convention", "query", "kind", "set", "word", "form"), "pair", "pair_form")
+_NUMBERS = ("truth", "score", "sd", "n")
+_EMPTY_PAIR_ROW: _PairRow = {
+    **dict.fromkeys((*_TEXTS, "compared_with"), ""),
+    **dict.fromkeys(_NUMBERS, np.nan),
+}
+_BLOCK = 5_000
 
 
 @choice
@@ -99,11 +108,11 @@ class BasePairStudy(Fileless):
         out_of_vocabulary = f"Out of vocabulary: {', '.join(missing_words) or 'none'}."
         conclusion = Conclusion(
             "Do scores along base pairs depend on the pair?",
-            base_pair_answer(estimates),
+            _base_pair_answer(estimates),
             {"base_pairs": estimates},
             report_tables(estimates),
             {name: chart for name, (chart, _) in drawings.items()},
-            [*NOTES, out_of_vocabulary],
+            [*_NOTES, out_of_vocabulary],
             {name: chart_data for name, (_, chart_data) in drawings.items()},
         )
         return conclude(conclusion, tables.points, folder, console)
@@ -124,7 +133,7 @@ def with_published(estimates: pd.DataFrame) -> pd.DataFrame:
     return joined.merge(means_here, on=["point", *keys], how="left", validate="many_to_one")
 
 
-def base_pair_answer(estimates: pd.DataFrame) -> str:
+def _base_pair_answer(estimates: pd.DataFrame) -> str:
     """Say in one sentence how far the pairs of the first query agree on its words' directions."""
     rows = estimates[estimates["statistic"].eq("fleiss")]
     query = rows["query"].iloc[0] if len(rows) else ""
@@ -139,22 +148,10 @@ def base_pair_answer(estimates: pd.DataFrame) -> str:
     return f"{title}: {kappas}."
 
 
-# Probe of scores of words under every base pair, and in other word forms.
-
-PairRow = dict[str, str | float]
-TEXTS = (*("metric", "convention", "query", "kind", "set", "word", "form"), "pair", "pair_form")
-NUMBERS = ("truth", "score", "sd", "n")
-EMPTY_PAIR_ROW: PairRow = {
-    **dict.fromkeys((*TEXTS, "compared_with"), ""),
-    **dict.fromkeys(NUMBERS, np.nan),
-}
-BLOCK = 5_000
-
-
 @choice
 class BasePairScores(Fileless):
     """Score of every word under every base pair, for metrics that have such scores
-    (``biasbridge.intrinsic.metric.ScoresByPair``), after Zhang, Sneyd & Stevenson (2020).
+    (``biasbridge.intrinsic.metric.Metric.by_pair``), after Zhang, Sneyd & Stevenson (2020).
     Rows by ``kind``:
 
     * ``score``: of a ``word`` in a ``form`` under a ``pair`` in a ``pair_form``; ``set``: the role
@@ -199,24 +196,25 @@ class BasePairScores(Fileless):
 
         if metric is None:
             raise InputError("the probe base_pairs examines metrics; name some in intrinsic=[...]")
-        rows: list[PairRow] = []
+        rows: list[_PairRow] = []
         for query in metric.loaded_queries:
-            about: PairRow = {
-                "metric": metric.name,
-                "convention": metric.label,
-                "query": query.name,
-            }
+            about: _PairRow = {"metric": metric.name, "convention": metric.label}
+            about["query"] = query.name
             scores = PairScores.resolve(metric, vectors, query)
             frequent = most_frequent(vectors, self.vocabulary or len(vectors))
-            parts = [
-                _out_of_vocabulary(scores),
+            parts: list[Iterable[_PairRow]] = [
+                (
+                    {"kind": "oov", "set": role, "word": word}
+                    for role in (scores.metric.items, "pairs")
+                    for word in scores.resolved[role].lost
+                ),
                 _cosines(scores),
                 _random_cosines(vectors, frequent, self.samples, seed),
                 _scores(scores, self._entries(scores, metric), self.pair_forms),
             ]
             if scores.metric.items == "words" and self.vocabulary:
                 parts.append(_vocabulary_moments(scores, frequent))
-            rows += [EMPTY_PAIR_ROW | about | row for part in parts for row in part]
+            rows += [_EMPTY_PAIR_ROW | about | row for part in parts for row in part]
         return pd.DataFrame(rows)
 
     def _entries(self, scores: PairScores, metric: Metric) -> list[Entry]:
@@ -250,62 +248,51 @@ class Entry(NamedTuple):
     looked_up: WordItem
 
 
-def _out_of_vocabulary(scores: PairScores) -> Iterator[PairRow]:
-    for role in (scores.metric.items, "pairs"):
-        for word in scores.resolved[role].lost:
-            yield {"kind": "oov", "set": role, "word": word}
-
-
 def _scores(
     scores: PairScores, entries: Sequence[Entry], pair_forms: Sequence[Form]
-) -> Iterator[PairRow]:
+) -> Iterator[_PairRow]:
     """Yield every entry under every base pair, and the query's own also under the pairs' forms."""
-    query_entries = [entry for entry in entries if not entry.truth and entry.form == "base"]
-    blocks: list[tuple[Form, Sequence[Entry], list[tuple[WordItem, WordItem]]]] = [
-        ("base", entries, [(pair, pair) for pair in scores.pairs])
-    ]
-    for form in pair_forms:
-        pair_changes = [
-            (pair, tuple(word_form(word, form) or word for word in pair)) for pair in scores.pairs
-        ]
-        changed_pairs = [
-            (pair, changed)
-            for pair, changed in pair_changes
-            if pair != changed and scores.has(*changed)
-        ]
-        blocks.append((form, query_entries, changed_pairs))
-    for pair_form, block_entries, pairs in blocks:
+    forms: tuple[Form, ...] = ("base", *pair_forms)
+    for pair_form in forms:
+        block_entries = entries
+        pairs: list[tuple[WordItem, WordItem]] = [(pair, pair) for pair in scores.pairs]
+        if pair_form != "base":
+            changes = [
+                (pair, tuple(word_form(w, pair_form) or w for w in pair)) for pair, _ in pairs
+            ]
+            pairs = [(pair, new) for pair, new in changes if pair != new and scores.has(*new)]
+            block_entries = [entry for entry in entries if entry.form == "base" and not entry.truth]
         if not pairs:
             continue
         items = [entry.looked_up for entry in block_entries]
         values = scores(items, [changed for _, changed in pairs])
         for entry, row in zip(block_entries, values.tolist(), strict=True):
-            about: PairRow = {"kind": "score", "set": entry.set, "truth": entry.truth}
+            about: _PairRow = {"kind": "score", "set": entry.set, "truth": entry.truth}
             about |= {"word": ":".join(entry.item), "form": entry.form, "pair_form": pair_form}
             for (pair, _), score in zip(pairs, row, strict=True):
                 yield about | {"pair": ":".join(pair), "score": score}
 
 
-def _vocabulary_moments(scores: PairScores, words: Sequence[str]) -> Iterator[PairRow]:
+def _vocabulary_moments(scores: PairScores, words: Sequence[str]) -> Iterator[_PairRow]:
     sums = np.zeros((2, len(scores.pairs)))
-    for start in range(0, len(words), BLOCK):
-        values = scores([(word,) for word in words[start : start + BLOCK]], scores.pairs)
+    for start in range(0, len(words), _BLOCK):
+        values = scores([(word,) for word in words[start : start + _BLOCK]], scores.pairs)
         sums += values.sum(axis=0), (values**2).sum(axis=0)
     means, squares = sums / len(words)
     spreads = np.sqrt(np.maximum(squares - means**2, 0))
     for pair, mean, sd in zip(scores.pairs, means.tolist(), spreads.tolist(), strict=True):
-        about: PairRow = {"kind": "vocabulary", "pair": ":".join(pair), "n": len(words)}
+        about: _PairRow = {"kind": "vocabulary", "pair": ":".join(pair), "n": len(words)}
         yield about | {"score": mean, "sd": sd}
 
 
-def _cosines(scores: PairScores) -> Iterator[PairRow]:
+def _cosines(scores: PairScores) -> Iterator[_PairRow]:
     """Yield cosines of the differences of every two base pairs, and of the two words of a pair."""
     words = scores.resolved
     pairs = words["pairs"].raw
     differences = unit_rows(pairs[:, 0] - pairs[:, 1])
     names = words["pairs"].words
     for i, j in combinations(range(len(names)), 2):
-        about: PairRow = {"kind": "difference", "pair": names[i], "compared_with": names[j]}
+        about: _PairRow = {"kind": "difference", "pair": names[i], "compared_with": names[j]}
         yield about | {"score": float(differences[i] @ differences[j])}
     for role in ("pairs", scores.metric.items):
         if words.query[role].width == 2:
@@ -316,19 +303,19 @@ def _cosines(scores: PairScores) -> Iterator[PairRow]:
 
 def _random_cosines(
     vectors: KeyedVectors, words: Sequence[str], samples: int, seed: int
-) -> Iterator[PairRow]:
+) -> Iterator[_PairRow]:
     """Yield moments of the cosines of random differences a - b, c - d and of random words a, c."""
     rng = np.random.default_rng(seed)
     word_indices = np.array([vectors.key_to_index[word] for word in words], dtype=np.intp)
     cosines: list[list[Floats]] = []
-    for start in range(0, samples, BLOCK):
-        sample = rng.choice(word_indices, size=(4, min(BLOCK, samples - start)))
+    for start in range(0, samples, _BLOCK):
+        sample = rng.choice(word_indices, size=(4, min(_BLOCK, samples - start)))
         a, b, c, d = np.asarray(vectors.vectors[sample], dtype=np.float64)
         cosines.append([_row_cosines(a - b, c - d), _row_cosines(a, c)])
     for name, parts in zip(("differences", "words"), zip(*cosines, strict=True), strict=True):
         values = np.concatenate(parts)
         finite = values[np.isfinite(values)]  # a word may be drawn with itself
-        about: PairRow = {"kind": "random", "set": name, "n": len(finite)}
+        about: _PairRow = {"kind": "random", "set": name, "n": len(finite)}
         yield about | {"score": float(finite.mean()), "sd": float(finite.std())}
 
 
@@ -336,6 +323,3 @@ def _row_cosines(x: Floats, y: Floats) -> Floats:
     with np.errstate(invalid="ignore", divide="ignore"):
         lengths = np.linalg.norm(x, axis=1) * np.linalg.norm(y, axis=1)
         return np.asarray(np.einsum("ij,ij->i", x, y) / lengths)
-
-
-# Whether scores of words depend on the base pair (Zhang, Sneyd & Stevenson, 2020).

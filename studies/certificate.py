@@ -1,7 +1,9 @@
-"""Study of bias metrics on models in which a bias of known strength is planted."""
+"""Study of bias metrics on models in which a bias of known strength is planted, and placebos."""
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
@@ -12,6 +14,14 @@ from biasbridge.files import InputError, choice
 from biasbridge.files.choice import Fileless, Whole
 from biasbridge.intrinsic.metric import Convention, Metric, MetricInfo, ResolvedQuery
 from biasbridge.intrinsic.score import MetricResult
+from biasbridge.stats.formatting import format_number
+from biasbridge.studies import SYNTHETIC
+from biasbridge.studies.certificate_verdicts import (
+    ALARM_RATE,
+    CANNOT_TELL,
+    SCORE_VERDICTS,
+    judge_score,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,9 +30,9 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from biasbridge.analysis.tables import Tables
+    from biasbridge.studies.certificate_scores import StrengthScores
 
-
-NOTES = (
+_NOTES = (
     "All numbers are about the score of a single model, because that is what one usually has. sd:"
     " standard deviation of models of one strength. Intervals are 95%, over seeds.",
     "slope: change of the score per unit of strength, in sd; r: correlation of strength and score"
@@ -37,6 +47,14 @@ NOTES = (
     "Synthetic corpora are small and simple, and in real text only what stands near chosen words is"
     " planted: a score that fails here is in doubt, a score that passes is not proven.",
 )
+_SHOWN = (
+    *("metric", "convention", "material", "subject", "models", "slope", "slope_low", "slope_high"),
+    *("r", "placebo_r", "offset", "off_target", "false_alarms", "smallest_strength", "verdict"),
+    *("verdict_again", "why"),
+)
+_SLOPE = 12.0  # sd from no bias to the whole: more than one score needs, as WEAT and likelihoods
+_FORECAST_STUDIES = 100
+_NOT_EXCLUDED = " not excluded"  # of the figure of a fault
 
 
 @choice
@@ -69,16 +87,31 @@ class Certificate(Fileless):
     chosen_as: ClassVar[tuple[str, ...]] = ("study/certificate",)
 
     def forecast(self, facts: Sequence[Mapping[str, object]]) -> list[str]:
-        """Say what the planned seeds cannot decide."""
-        from biasbridge.studies.certificate_tables import forecast
+        """Say how often a metric without a fault will get "cannot tell" from the planned models.
 
-        return forecast(facts, self.planted)
+        Its scores are drawn for every model and judged by the rule. Empty if no bias is planted.
+        """
+        import pandas as pd
+
+        from biasbridge.analysis.tables import Tables
+        from biasbridge.studies.certificate_scores import default_setting, read_scores
+
+        points = pd.DataFrame(facts)
+        names = dict.fromkeys(("metric", "convention", "query", "part", "subset", "p_method"), "")
+        numbers = {"value": 0.0, "low": -1.0, "high": 1.0, "p_value": 0.5, "unbiased": 0.0}
+        points = points.assign(point=range(len(points)), status="done")
+        rows = points[["point"]].assign(kind="gap", measure="", scale_max=1.0, **names, **numbers)
+        try:
+            all_scores = read_scores(Tables(points, rows, rows), self.planted)
+        except InputError:
+            return []
+        kinds = [_share_undecided(scores, all_scores) for scores in default_setting(all_scores)]
+        return [f"A metric without a fault will get {CANNOT_TELL!r} in {'; in '.join(kinds)}"]
 
     def conclude(self, tables: Tables, folder: Path, console: Console) -> list[Path]:
         """Print, write and draw the certificate; return the paths written."""
-        from biasbridge.studies.certificate_figures import certificate_charts
         from biasbridge.studies.certificate_scores import read_readings, strength_scores
-        from biasbridge.studies.certificate_tables import certify
+        from biasbridge.studies.certificate_tables import certificate_charts, certify
         from biasbridge.studies.conclusion import Conclusion, conclude
 
         try:
@@ -94,28 +127,53 @@ class Certificate(Fileless):
         if len(certified.training):
             written["certificate_training"] = certified.training
         shown = {
-            "Verdict on each score": certified.certificate[[*SHOWN]],
+            "Verdict on each score": certified.certificate[[*_SHOWN]],
             "Effects of choices that are no bias": certified.choices,
             "Score by training steps": certified.training,
         }
         title = f"Which scores follow a planted {self.planted.replace('_', ' ')}?"
         drawings = certificate_charts(certified, self.planted)
-        answer = summarise(certified.certificate)
-        conclusion = Conclusion(title, answer, written, shown, drawings, NOTES)
+        answer = _summarise(certified.certificate)
+        conclusion = Conclusion(title, answer, written, shown, drawings, _NOTES)
         return conclude(conclusion, tables.points, folder, console)
 
 
-SHOWN = (
-    *("metric", "convention", "material", "subject", "models", "slope", "slope_low", "slope_high"),
-    *("r", "placebo_r", "offset", "off_target", "false_alarms", "smallest_strength", "verdict"),
-    *("verdict_again", "why"),
-)
+def _share_undecided(scores: StrengthScores, all_scores: Sequence[StrengthScores]) -> str:
+    """Say how many of 100 studies of drawn scores are undecided, and most often why."""
+    from biasbridge.studies.certificate_scores import measure_properties, random_models
+
+    random = random_models(scores, [other for other in all_scores if other.names == scores.names])
+    rng = np.random.default_rng(0)
+    reasons: Counter[str] = Counter()
+    for _ in range(_FORECAST_STUDIES):
+        drawn = _draw_scores(scores, rng), random and _draw_scores(random, rng)
+        verdict, figure = judge_score(measure_properties(*drawn, _FORECAST_STUDIES))
+        if verdict == CANNOT_TELL:
+            fault, is_fault, _ = figure.partition(_NOT_EXCLUDED)
+            reasons[fault + is_fault if is_fault else "slope not sure"] += 1
+    material, subject = scores.names["material"], scores.names["subject"]
+    kind = subject or "models"
+    kind += f" ({material})" * (material != SYNTHETIC)
+    mostly = f": mostly {reasons.most_common(1)[0][0]}" if reasons else ""
+    share = format_number(reasons.total() / _FORECAST_STUDIES)
+    return f"{share} of studies with {len(scores.seeds)} seeds of {kind}{mostly}"
 
 
-def summarise(certificate: pd.DataFrame) -> str:
+def _draw_scores(scores: StrengthScores, rng: np.random.Generator) -> StrengthScores:
+    """Draw scores of a metric without a fault for the same models, with claims in 5%."""
+    claims = np.where(rng.random(scores.scores.shape) < ALARM_RATE, 1.0, 0.0)
+    return replace(
+        scores,
+        scores=_SLOPE * scores.strengths + rng.normal(size=claims.shape) + 0 * scores.scores,
+        p=np.where(claims == 1, 0.01, 0.5) + 0 * scores.p,
+        excludes_unbiased=claims + 0 * scores.excludes_unbiased,
+        off_target=rng.normal(size=len(scores.seeds)) + 0 * scores.off_target,
+    )
+
+
+def _summarise(certificate: pd.DataFrame) -> str:
     """Say in one sentence how many scores got each verdict."""
     from biasbridge.analysis.naming import with_count
-    from biasbridge.studies.certificate_verdicts import SCORE_VERDICTS
 
     counts = certificate["verdict"].value_counts()
     verdicts = [f"{counts[name]} {name!r}" for name in SCORE_VERDICTS if name in counts]
@@ -125,9 +183,6 @@ def summarise(certificate: pd.DataFrame) -> str:
         f"Verdicts on {scores} of {kinds} of model with a planted bias of known strength:"
         f" {', '.join(verdicts)}."
     )
-
-
-# Placebo metrics: numbers of word vectors that say nothing about a stereotype.
 
 
 @choice
@@ -165,6 +220,3 @@ class Placebo(Metric):
             return MetricResult(float(np.log1p(ranks).mean()))
         raw = np.concatenate([words[role].raw for role in "XY"])
         return MetricResult(float(np.linalg.norm(raw, axis=1).mean()))
-
-
-# Certificates of bias metrics, from models in which a bias of known strength is planted.

@@ -1,10 +1,15 @@
-"""Scores of models in which a bias of known strength is planted."""
+"""Scores of models in which a bias of known strength is planted, and their properties.
+
+Arrays ``values`` have shape (..., seeds, levels), NaN where missing; leading axes are resamples or
+leave-one-out copies. ``strengths`` (levels,) ascend and hold 0. All properties are about the score
+of a single model of one seed, because that is what a practitioner has.
+"""
 
 from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import isfinite, nan, sqrt
@@ -13,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.special import bdtr, bdtrc, ndtri, stdtrit
 
-from biasbridge.analysis.tables import as_float, as_text
+from biasbridge.analysis.tables import Tables, as_float, as_text
 from biasbridge.files import InputError
 from biasbridge.files.paths import digest_of
 from biasbridge.stats.intervals import ALPHA, Estimate
@@ -24,26 +29,31 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from biasbridge.analysis.tables import Tables
     from biasbridge.stats.arrays import Floats
 
-
-LABEL_BIAS = "label_bias"
-CORRELATION_P = "t"  # the p of a correlation of 0, which does not test for an unbiased model
-ANY_CASE = ",case=lower"  # experiments add it to every convention: planted words are lower case
+_LABEL_BIAS = "label_bias"
+_CORRELATION_P = "t"  # the p of a correlation of 0, which does not test for an unbiased model
+_ANY_CASE = ",case=lower"  # experiments add it to every convention: planted words are lower case
 TRAINING_STEPS = "training_steps"  # of models stopped early; NaN: trained to the end
-CORPUS = ("sentences", "dim", "posts", "classifier")
-FIRST_TOKEN = re.compile(r",first_token=([^,]+)")  # first token of a causal model's texts
-ENCODED = ("layer", "pooling", "first_token")
-SETTINGS = (*CORPUS, *ENCODED, TRAINING_STEPS)
-DEFAULTS = {"layer": "-1", "pooling": "mean", "first_token": "own"}
+_CORPUS = ("sentences", "dim", "posts", "classifier")
+_FIRST_TOKEN = re.compile(r",first_token=([^,]+)")  # first token of a causal model's texts
+_ENCODED = ("layer", "pooling", "first_token")
+SETTINGS = (*_CORPUS, *_ENCODED, TRAINING_STEPS)
+_DEFAULTS = {"layer": "-1", "pooling": "mean", "first_token": "own"}
 TRAINED, UNTRAINED = "", "0"  # STEPS of models trained to the end, and of random models
-NAMES = ("metric", "convention", "material", "subject", "query")
-KEY_LENGTH = 8
-OFF_TARGET_COLUMN = "off_target"  # strength of a stereotype of other words
+_NAMES = ("metric", "convention", "material", "subject", "query")
+_KEY_LENGTH = 8
+_MATERIALS = ("material", "corpus", "generated")  # a model, real text, or synthetic text
+_OFF_TARGET_COLUMN = "off_target"  # strength of a stereotype of other words
 # A reading is a score of one model. sign: -1 where a lower score is more biased
-NUMBERS = ("strength", OFF_TARGET_COLUMN, "seed", "sign", "value", "low", "high", "p", "unbiased")
-READING = (*NAMES, *SETTINGS, *NUMBERS, "model")
+_NUMBERS = ("strength", _OFF_TARGET_COLUMN, "seed", "sign", "value", "low", "high", "p", "unbiased")
+_READING = (*_NAMES, *SETTINGS, *_NUMBERS, "model")
+FEWEST_SEEDS = 3
+_POWER = 0.8
+# What one score needs to tell a strength from none with this power, in standard deviations
+DETECTABLE = float(ndtri(1 - ALPHA / 2) + ndtri(_POWER))
+_ONE_SIDED = 0.9  # level of an interval, each end of which is one-sided at 5%
+_NEAR_NONE = 0.25  # of the largest strength: up to there responses to s and -s cancel
 
 
 @dataclass(frozen=True)
@@ -84,7 +94,7 @@ def read_scores(tables: Tables, planted: str) -> list[StrengthScores]:
 
 
 def read_readings(tables: Tables, planted: str) -> pd.DataFrame:
-    """Read the scores of all models, or for ``label_bias`` the gaps, with the columns ``READING``.
+    """Read the scores of all models, or for ``label_bias`` the gaps, with the columns ``_READING``.
 
     Raises ``InputError`` if the points have no number in ``planted``, or no strength 0 with others
     above it.
@@ -94,7 +104,7 @@ def read_readings(tables: Tables, planted: str) -> pd.DataFrame:
         raise InputError(
             f"the points have no number in {planted!r}; plant a bias of known strength"
         )
-    rows = _gap_rows(tables) if planted == LABEL_BIAS else _score_rows(tables)
+    rows = _gap_rows(tables) if planted == _LABEL_BIAS else _score_rows(tables)
     joined = rows.merge(points[[name for name in points if name not in rows or name == "point"]])
     strengths = as_float(joined, planted)
     joined = joined[np.isfinite(strengths)].assign(strength=strengths[np.isfinite(strengths)])
@@ -103,21 +113,20 @@ def read_readings(tables: Tables, planted: str) -> pd.DataFrame:
     scale_max, unbiased = as_float(joined, "scale_max"), as_float(joined, "unbiased")
     names = zip(as_text(joined, "metric"), as_text(joined, "convention"), strict=True)
     is_reversed = (scale_max <= unbiased) ^ np.array([_falls(*name) for name in names])
-    off_target = (
-        as_float(joined, OFF_TARGET_COLUMN)
-        if OFF_TARGET_COLUMN in joined
-        else np.zeros(len(joined))
-    )
-    models = as_text(joined, "unit_key") if "unit_key" in joined else [""] * len(joined)
+    materials = zip(*(as_text(joined, name) for name in _MATERIALS), strict=True)
+    subjects = zip(as_text(joined, "embedding"), as_text(joined, "language"), strict=True)
     joined = joined.assign(
         **_settings(joined),
-        material=_materials(joined),
-        subject=_subjects(joined),
+        material=[
+            model or (corpus if generated == "False" else SYNTHETIC)
+            for model, corpus, generated in materials
+        ],
+        subject=[f"{name.partition(' ')[0]} {language}".strip() for name, language in subjects],
         sign=np.where(is_reversed, -1, 1),
-        off_target=np.nan_to_num(off_target),
-        model=[key[:KEY_LENGTH] for key in models],
+        off_target=np.nan_to_num(as_float(joined, _OFF_TARGET_COLUMN)),
+        model=[key[:_KEY_LENGTH] for key in as_text(joined, "unit_key")],
     )
-    return joined[[*READING]]
+    return joined[[*_READING]]
 
 
 def strength_scores(readings: pd.DataFrame) -> list[StrengthScores]:
@@ -126,118 +135,12 @@ def strength_scores(readings: pd.DataFrame) -> list[StrengthScores]:
     """
     if "material" not in readings:  # recorded before there was any other
         readings = readings.assign(material=SYNTHETIC)
-    texts = {name: as_text(readings, name) for name in (*NAMES, *SETTINGS, "model")}
-    readings = readings.assign(**_settings(readings), **{n: texts[n] for n in (*NAMES, "model")})
+    names = {name: as_text(readings, name) for name in (*_NAMES, "model")}
+    readings = readings.assign(**_settings(readings), **names)
     return [
-        _strength_scores(dict(zip((*NAMES, *SETTINGS), map(str, key), strict=True)), group)
-        for key, group in readings.groupby([*NAMES, *SETTINGS], sort=False)
+        _strength_scores(dict(zip((*_NAMES, *SETTINGS), map(str, key), strict=True)), group)
+        for key, group in readings.groupby([*_NAMES, *SETTINGS], sort=False)
     ]
-
-
-def _score_rows(tables: Tables) -> pd.DataFrame:
-    rows = tables.intrinsic
-    rows = rows[np.isfinite(as_float(rows, "unbiased"))]
-    first_parts = rows.groupby(["metric", "convention", "query"])["part"].transform("first")
-    rows = rows[rows["part"] == first_parts]  # a whole set comes before its parts
-    conventions = [name.replace(ANY_CASE, "") for name in as_text(rows, "convention")]
-    matches = [FIRST_TOKEN.search(name) for name in conventions]
-    rows = rows.assign(
-        convention=[FIRST_TOKEN.sub("", name) for name in conventions],
-        first_token=[match[1] if match else DEFAULTS["first_token"] for match in matches],
-    )
-    p = as_float(rows, "p_value")
-    p = np.where(np.array(as_text(rows, "p_method")) == CORRELATION_P, np.nan, p)
-    return rows.assign(p=p)
-
-
-def _gap_rows(tables: Tables) -> pd.DataFrame:
-    rows = tables.extrinsic[tables.extrinsic["kind"] == "gap"]
-    return rows.assign(
-        metric=[f"{name} gap" for name in as_text(rows, "measure")],
-        convention="",
-        query=as_text(rows, "subset"),
-        p=np.nan,
-        unbiased=0.0,
-        scale_max=np.inf,
-    )
-
-
-def _materials(joined: pd.DataFrame) -> list[str]:
-    """Name what the bias was planted in: a model, real text, or ``synthetic`` text."""
-    models, corpora, generated = (
-        as_text(joined, name) if name in joined else [""] * len(joined)
-        for name in ("material", "corpus", "generated")
-    )
-    return [
-        model or (corpus if is_generated == "False" else SYNTHETIC)
-        for model, corpus, is_generated in zip(models, corpora, generated, strict=True)
-    ]
-
-
-def _subjects(joined: pd.DataFrame) -> list[str]:
-    """Name each subject by algorithm or model and training language: ``word2vec en``."""
-    languages = as_text(joined, "language") if "language" in joined else [""] * len(joined)
-    pairs = zip(as_text(joined, "embedding"), languages, strict=True)
-    return [f"{name.partition(' ')[0]} {language}".strip() for name, language in pairs]
-
-
-def _settings(joined: pd.DataFrame) -> dict[str, list[str]]:
-    settings = {
-        name: as_text(joined, name) if name in joined else [""] * len(joined) for name in SETTINGS
-    }
-    return {name: [_integer_text(cell) for cell in cells] for name, cells in settings.items()}
-
-
-def _integer_text(cell: str) -> str:
-    """Return ``10000`` for ``10000.0``, and an empty text for NaN."""
-    return "" if cell == "nan" else cell.removesuffix(".0")
-
-
-def _strength_scores(names: Mapping[str, str], rows: pd.DataFrame) -> StrengthScores:
-    low, high, unbiased = (as_float(rows, name) for name in ("low", "high", "unbiased"))
-    outside = np.where(np.isfinite(low), (low > unbiased) | (high < unbiased), np.nan)
-    rows = rows.assign(outside=outside, value=rows["sign"] * as_float(rows, "value"))
-    has_other_words = as_float(rows, OFF_TARGET_COLUMN) != 0
-    scores, p, excluded = (
-        rows[~has_other_words].pivot_table(
-            index="seed", columns="strength", values=name, dropna=False
-        )
-        for name in ("value", "p", "outside")
-    )
-    strengths = sorted({0.0, *scores.columns})
-    others = rows[has_other_words]
-    # Of a reversed stereotype the score that the same one would have, by its change from 0
-    reversed_ones = as_float(others, OFF_TARGET_COLUMN) < 0
-    if reversed_ones.any():
-        zero = scores.reindex(others["seed"], columns=[0.0])[0.0].to_numpy()
-        mirrored = 2 * zero - as_float(others, "value")
-        others = others.assign(value=np.where(reversed_ones, mirrored, others["value"]))
-    off_target = others.groupby("seed")["value"].mean().reindex(scores.index)
-    values, p_values, claims = (
-        table.reindex(columns=strengths).to_numpy(dtype=float) for table in (scores, p, excluded)
-    )
-    return StrengthScores(
-        {name: names[name] for name in NAMES},
-        {name: names[name] for name in SETTINGS},
-        np.array(strengths),
-        np.asarray(scores.index, dtype=float),
-        values,
-        p_values,
-        claims,
-        float(rows["sign"].iloc[0] * unbiased[0]),
-        off_target.to_numpy(dtype=float),
-        digest_of(sorted(set(rows["model"])))[:KEY_LENGTH],
-    )
-
-
-def _falls(metric: str, convention: str) -> bool:
-    """Test whether a score falls with the stereotype by its documented sign."""
-    from biasbridge.intrinsic.registry import METRICS
-
-    if metric not in METRICS:
-        return False
-    declared = METRICS[metric].conventions().get(convention.partition(",")[0])
-    return METRICS[metric].about.falls ^ bool(declared and declared.is_reversed)
 
 
 def default_setting(all_scores: Sequence[StrengthScores]) -> list[StrengthScores]:
@@ -258,181 +161,11 @@ def default_setting(all_scores: Sequence[StrengthScores]) -> list[StrengthScores
             largest[material, subject] = tuple(training)
     selected: dict[tuple[str, ...], StrengthScores] = {}
     for scores in all_scores:
-        is_default = all(scores.setting[name] in ("", value) for name, value in DEFAULTS.items())
+        is_default = all(scores.setting[name] in ("", value) for name, value in _DEFAULTS.items())
         if is_default and _training_setting(scores) == largest.get(_kind(scores)):
             metric, convention = scores.names["metric"], scores.names["convention"]
             selected.setdefault((metric, convention, *_kind(scores)), scores)
     return list(selected.values())
-
-
-def _kind(scores: StrengthScores) -> tuple[str, str]:
-    return scores.names["material"], scores.names["subject"]
-
-
-def _training_setting(scores: StrengthScores) -> tuple[str, ...]:
-    return tuple(scores.setting[name] for name in (*CORPUS, TRAINING_STEPS))
-
-
-# Statistics of scores by seed and planted strength.
-#
-# ``values`` have shape (..., seeds, levels), NaN where missing; leading axes are resamples or
-# leave-one-out copies. ``strengths`` (levels,) ascend and hold 0.
-
-FEWEST_SEEDS = 3
-POWER = 0.8
-# What one score needs to tell a strength from none with this power, in standard deviations
-DETECTABLE = float(ndtri(1 - ALPHA / 2) + ndtri(POWER))
-
-
-def mean_interval(values: Floats, level: float = 0.95) -> Estimate:
-    """Return a mean with its t interval; NaN for fewer than three finite values."""
-    values = values[np.isfinite(values)]
-    if len(values) < FEWEST_SEEDS:
-        return Estimate()
-    error = float(values.std(ddof=1)) / sqrt(len(values))
-    return _t_interval(float(values.mean()), error, len(values), level)
-
-
-def jackknife(
-    statistic: Callable[[Floats], Floats], values: Floats, level: float = 0.95
-) -> Estimate:
-    """Estimate a statistic with its jackknife interval over seeds.
-
-        value -+ t_{S - 1} sqrt((S - 1) / S sum_s (value_s - mean)^2),    value_s: without seed s
-
-    Parameters
-    ----------
-    statistic : callable
-        Of values of shape (..., seeds, levels), returns (...).
-    values : array of shape (seeds, levels)
-
-    Returns
-    -------
-    Estimate
-        NaN for fewer than three seeds, or where a value is NaN.
-    """
-    known = values[np.isfinite(values).any(axis=1)]
-    n = len(known)
-    if n < FEWEST_SEEDS:
-        return Estimate()
-    without = statistic(np.stack([np.delete(known, i, axis=0) for i in range(n)]))
-    error = sqrt((n - 1) / n * float(((without - without.mean()) ** 2).sum()))
-    value = float(statistic(known))
-    return _t_interval(value, error, n, level) if isfinite(error) else Estimate()
-
-
-def spread_within(values: Floats) -> Floats:
-    """Compute the pooled standard deviation of models of one strength; 0 below rounding errors."""
-    deviations = values - nan_mean(values, axis=-2)[..., None, :]
-    df = (np.isfinite(values).sum(axis=-2) - 1).clip(0).sum(axis=-1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        spread: Floats = np.sqrt(np.nansum(deviations**2, axis=(-2, -1)) / df)
-    largest = np.abs(np.nan_to_num(values)).max(axis=(-2, -1))
-    return np.where(spread <= 1e-12 * largest, 0.0, spread)
-
-
-def slope(values: Floats, strengths: Floats) -> Floats:
-    """Compute the mean over seeds of the least-squares slope of values on strengths, in standard
-    deviations of models of one strength. 0 where all values are equal, NaN without a spread.
-    """
-    x = np.where(np.isfinite(values), strengths, np.nan)
-    x = x - nan_mean(x, axis=-1)[..., None]
-    squares = np.nansum(x**2, axis=-1)
-    products = np.nansum(x * (values - nan_mean(values, axis=-1)[..., None]), axis=-1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        slopes = np.where(squares > 0, products / squares, np.nan)
-        return in_spreads(nan_mean(slopes, axis=-1), spread_within(values))
-
-
-def offset(at_zero: Floats, unbiased: float) -> Floats:
-    """Compute the mean value at strength 0 minus the unbiased one, in their standard deviation."""
-    return in_spreads(nan_mean(at_zero, axis=(-2, -1)) - unbiased, spread_within(at_zero))
-
-
-def strength_correlation(values: Floats, strengths: Floats) -> Floats:
-    """Compute Pearson's r of strengths and values over all models: 0 where all values are equal,
-    NaN for fewer than three models.
-    """
-    axes = (-2, -1)
-    x = np.where(np.isfinite(values), strengths, np.nan)
-    x = np.nan_to_num(x - nan_mean(x, axis=axes)[..., None, None])
-    y = np.nan_to_num(values - nan_mean(values, axis=axes)[..., None, None])
-    length = np.sqrt((x**2).sum(axis=axes) * (y**2).sum(axis=axes))
-    r = (x * y).sum(axis=axes) / np.where(length > 0, length, 1.0)
-    return np.where(np.isfinite(values).sum(axis=axes) < FEWEST_SEEDS, np.nan, r)
-
-
-def smallest_strength(values: Floats, strengths: Floats) -> Floats:
-    """Compute the smallest strength that a single score tells from none with a power of .8.
-
-    A score tells a strength above 0 from none where it is above the prediction interval of a
-    further score at 0, m -+ t s sqrt(1 + 1 / n), with m, s and n of the scores at 0; a strength
-    below 0 where it is below. The power at a strength is the share of its scores that do, over both
-    sides of 0 if both are planted, and all larger strengths must reach .8 too.
-    Between strengths, the normal quantile of the power is interpolated linearly (exact for a normal
-    score that is linear in the strength). Infinity where none has the power, NaN for fewer than
-    three scores at 0.
-    """
-    known = np.isfinite(values)
-    zero = values[..., strengths == 0][..., 0]
-    n = np.isfinite(zero).sum(axis=-1)
-    mean = nan_mean(zero, axis=-1)[..., None]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        spread = np.sqrt(np.nansum((zero - mean) ** 2, axis=-1) / (n - 1))
-        half_width = stdtrit(n - 1.0, 1 - ALPHA / 2) * np.sqrt(1 + 1 / n) * spread
-        signed = np.sign(strengths) * (values - mean[..., None])
-        is_detected = known & (signed > half_width[..., None, None])
-    sizes = np.unique(np.abs(strengths))
-    sides = [np.abs(strengths) == size for size in sizes]
-    n_detected, n_scores = (
-        np.stack([which[..., side].sum(axis=(-2, -1)) for side in sides], axis=-1)
-        for which in (is_detected, known)
-    )
-    power = n_detected / np.maximum(1, n_scores)
-    power[..., 0] = ALPHA / 2
-    return np.where(n < FEWEST_SEEDS, np.nan, _where_power_is_reached(power, n_scores, sizes))
-
-
-def _where_power_is_reached(power: Floats, n_scores: Floats, sizes: Floats) -> Floats:
-    """Interpolate the size from which on the power is .8, between the last without and the next."""
-    reaches = np.flip(np.logical_and.accumulate(np.flip(power >= POWER, axis=-1), axis=-1), axis=-1)
-    last = (~reaches).sum(axis=-1, keepdims=True) - 1
-    pair = np.minimum(np.concatenate([last, last + 1], axis=-1), len(sizes) - 1)
-    ends = np.take_along_axis(power, pair, axis=-1)
-    n = np.take_along_axis(n_scores, pair, axis=-1).min(axis=-1, keepdims=True)
-    margin = 1 / (2 * np.maximum(1, n))  # keeps the quantiles of 0 and 1 finite
-    below, above = np.moveaxis(ndtri(np.clip(ends, margin, 1 - margin)), -1, 0)
-    low, high = np.moveaxis(sizes[pair], -1, 0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        fraction = np.minimum(1.0, (ndtri(POWER) - below) / (above - below))
-        return np.where(last[..., 0] == len(sizes) - 1, np.inf, low + fraction * (high - low))
-
-
-def nan_mean(values: Floats, axis: int | tuple[int, ...]) -> Floats:
-    """Return means of finite values; NaN where there are none."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)
-        return np.asarray(np.nanmean(values, axis=axis))
-
-
-def in_spreads(difference: Floats, spread: Floats) -> Floats:
-    """Divide by standard deviations; 0 where both are 0, NaN where only the deviation is."""
-    return np.where(
-        spread > 0, difference / np.where(spread > 0, spread, 1), np.where(difference, np.nan, 0.0)
-    )
-
-
-def _t_interval(value: float, error: float, n: int, level: float) -> Estimate:
-    half_width = float(stdtrit(n - 1, (1 + level) / 2)) * error
-    return Estimate(value, value - half_width, value + half_width)
-
-
-# Properties of a score where the strength of the bias is known.
-#
-# All are about the score of a single model of one seed, because that is what a practitioner has.
-
-ONE_SIDED = 0.9  # level of an interval, each end of which is one-sided at 5%
-NEAR_NONE = 0.25  # of the largest strength: up to there responses to s and -s cancel
 
 
 class FalseAlarms(NamedTuple):
@@ -516,7 +249,7 @@ def measure_properties(
         slope_estimate,
         r,
         smallest,
-        jackknife(partial(offset, unbiased=scores.unbiased), values[:, at_zero], ONE_SIDED),
+        jackknife(partial(offset, unbiased=scores.unbiased), values[:, at_zero], _ONE_SIDED),
         _off_target(scores),
         tuple(_steps(scores)),
         false_alarms(scores.p[:, at_zero], scores.excludes_unbiased[:, at_zero]),
@@ -540,22 +273,22 @@ def false_alarms(p: Floats, excludes_unbiased: Floats) -> FalseAlarms:
 def _off_target(scores: StrengthScores) -> Estimate:
     """Estimate the change by a stereotype of other words, from models of the same seeds near 0."""
     strengths = scores.strengths
-    is_near = np.abs(strengths) <= NEAR_NONE * np.abs(strengths).max()
+    is_near = np.abs(strengths) <= _NEAR_NONE * np.abs(strengths).max()
     is_near &= np.isin(-strengths, strengths)
 
     def change(joined: Floats) -> Floats:
         values = joined[..., :-1]
         moved = joined[..., -1] - nan_mean(values[..., is_near], axis=-1)
-        return in_spreads(nan_mean(moved, axis=-1), spread_within(values))
+        return _in_spreads(nan_mean(moved, axis=-1), _spread_within(values))
 
     has_both = np.isfinite(scores.off_target) & np.isfinite(scores.column(0.0))
     joined = np.column_stack([scores.scores, scores.off_target])[has_both]
-    return jackknife(change, joined, ONE_SIDED) if len(joined) >= FEWEST_SEEDS else Estimate()
+    return jackknife(change, joined, _ONE_SIDED) if len(joined) >= FEWEST_SEEDS else Estimate()
 
 
 def _steps(scores: StrengthScores) -> Iterator[Step]:
     """Yield the changes of the mean score from lower to higher strengths, where both exist."""
-    spread = float(spread_within(scores.scores))
+    spread = float(_spread_within(scores.scores))
     for sign in (-1, 1):
         sizes = np.unique(np.abs(scores.strengths[np.sign(scores.strengths) == sign]))
         if not len(sizes) or not spread > 0:
@@ -563,7 +296,7 @@ def _steps(scores: StrengthScores) -> Iterator[Step]:
         half = sizes[np.abs(sizes - sizes[-1] / 2).argmin()]
         for inner, outer in ((0.0, half), (half, sizes[-1])):
             start, end = sorted((sign * float(inner), sign * float(outer)))
-            change = mean_interval(scores.column(end) - scores.column(start), ONE_SIDED)
+            change = mean_interval(scores.column(end) - scores.column(start), _ONE_SIDED)
             if start < end and isfinite(change.value):
                 in_sd = Estimate(*(value / spread for value in change))
                 yield Step(start, end, in_sd, bool(outer == sizes[-1]))
@@ -576,3 +309,267 @@ def _percentile_interval(value: Floats, resampled: Floats) -> Estimate:
         return Estimate(float(value))
     low, high = (float(values[round(q * (len(values) - 1))]) for q in (0.025, 0.975))
     return Estimate(float(value), min(low, float(value)), max(high, float(value)))
+
+
+def _score_rows(tables: Tables) -> pd.DataFrame:
+    rows = tables.intrinsic
+    rows = rows[np.isfinite(as_float(rows, "unbiased"))]
+    first_parts = rows.groupby(["metric", "convention", "query"])["part"].transform("first")
+    rows = rows[rows["part"] == first_parts]  # a whole set comes before its parts
+    conventions = [name.replace(_ANY_CASE, "") for name in as_text(rows, "convention")]
+    matches = [_FIRST_TOKEN.search(name) for name in conventions]
+    rows = rows.assign(
+        convention=[_FIRST_TOKEN.sub("", name) for name in conventions],
+        first_token=[match[1] if match else _DEFAULTS["first_token"] for match in matches],
+    )
+    p = as_float(rows, "p_value")
+    p = np.where(np.array(as_text(rows, "p_method")) == _CORRELATION_P, np.nan, p)
+    return rows.assign(p=p)
+
+
+def _gap_rows(tables: Tables) -> pd.DataFrame:
+    rows = tables.extrinsic[tables.extrinsic["kind"] == "gap"]
+    return rows.assign(
+        metric=[f"{name} gap" for name in as_text(rows, "measure")],
+        convention="",
+        query=as_text(rows, "subset"),
+        p=np.nan,
+        unbiased=0.0,
+        scale_max=np.inf,
+    )
+
+
+def _settings(rows: pd.DataFrame) -> dict[str, list[str]]:
+    """Return the settings as text: ``10000`` for ``10000.0``, and an empty text for NaN."""
+    return {
+        name: ["" if cell == "nan" else cell.removesuffix(".0") for cell in as_text(rows, name)]
+        for name in SETTINGS
+    }
+
+
+def _strength_scores(names: Mapping[str, str], rows: pd.DataFrame) -> StrengthScores:
+    low, high, unbiased = (as_float(rows, name) for name in ("low", "high", "unbiased"))
+    outside = np.where(np.isfinite(low), (low > unbiased) | (high < unbiased), np.nan)
+    rows = rows.assign(outside=outside, value=rows["sign"] * as_float(rows, "value"))
+    has_other_words = as_float(rows, _OFF_TARGET_COLUMN) != 0
+    scores, p, excluded = (
+        rows[~has_other_words].pivot_table(
+            index="seed", columns="strength", values=name, dropna=False
+        )
+        for name in ("value", "p", "outside")
+    )
+    strengths = sorted({0.0, *scores.columns})
+    others = rows[has_other_words]
+    # Of a reversed stereotype the score that the same one would have, by its change from 0
+    reversed_ones = as_float(others, _OFF_TARGET_COLUMN) < 0
+    if reversed_ones.any():
+        zero = scores.reindex(others["seed"], columns=[0.0])[0.0].to_numpy()
+        mirrored = 2 * zero - as_float(others, "value")
+        others = others.assign(value=np.where(reversed_ones, mirrored, others["value"]))
+    off_target = others.groupby("seed")["value"].mean().reindex(scores.index)
+    values, p_values, claims = (
+        table.reindex(columns=strengths).to_numpy(dtype=float) for table in (scores, p, excluded)
+    )
+    return StrengthScores(
+        {name: names[name] for name in _NAMES},
+        {name: names[name] for name in SETTINGS},
+        np.array(strengths),
+        np.asarray(scores.index, dtype=float),
+        values,
+        p_values,
+        claims,
+        float(rows["sign"].iloc[0] * unbiased[0]),
+        off_target.to_numpy(dtype=float),
+        digest_of(sorted(set(rows["model"])))[:_KEY_LENGTH],
+    )
+
+
+def _falls(metric: str, convention: str) -> bool:
+    """Test whether a score falls with the stereotype by its documented sign."""
+    from biasbridge.intrinsic.registry import METRICS
+
+    if metric not in METRICS:
+        return False
+    declared = METRICS[metric].conventions().get(convention.partition(",")[0])
+    return METRICS[metric].about.falls ^ bool(declared and declared.is_reversed)
+
+
+def _kind(scores: StrengthScores) -> tuple[str, str]:
+    return scores.names["material"], scores.names["subject"]
+
+
+def _training_setting(scores: StrengthScores) -> tuple[str, ...]:
+    return tuple(scores.setting[name] for name in (*_CORPUS, TRAINING_STEPS))
+
+
+def mean_interval(values: Floats, level: float = 0.95) -> Estimate:
+    """Return a mean with its t interval; NaN for fewer than three finite values."""
+    values = values[np.isfinite(values)]
+    if len(values) < FEWEST_SEEDS:
+        return Estimate()
+    error = float(values.std(ddof=1)) / sqrt(len(values))
+    return _t_interval(float(values.mean()), error, len(values), level)
+
+
+def jackknife(
+    statistic: Callable[[Floats], Floats], values: Floats, level: float = 0.95
+) -> Estimate:
+    """Estimate a statistic with its jackknife interval over seeds.
+
+        value -+ t_{S - 1} sqrt((S - 1) / S sum_s (value_s - mean)^2),    value_s: without seed s
+
+    Parameters
+    ----------
+    statistic : callable
+        Of values of shape (..., seeds, levels), returns (...).
+    values : array of shape (seeds, levels)
+
+    Returns
+    -------
+    Estimate
+        NaN for fewer than three seeds, or where a value is NaN.
+    """
+    known = values[np.isfinite(values).any(axis=1)]
+    n = len(known)
+    if n < FEWEST_SEEDS:
+        return Estimate()
+    without = statistic(np.stack([np.delete(known, i, axis=0) for i in range(n)]))
+    error = sqrt((n - 1) / n * float(((without - without.mean()) ** 2).sum()))
+    value = float(statistic(known))
+    return _t_interval(value, error, n, level) if isfinite(error) else Estimate()
+
+
+def _spread_within(values: Floats) -> Floats:
+    """Compute the pooled standard deviation of models of one strength; 0 below rounding errors."""
+    deviations = values - nan_mean(values, axis=-2)[..., None, :]
+    df = (np.isfinite(values).sum(axis=-2) - 1).clip(0).sum(axis=-1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        spread: Floats = np.sqrt(np.nansum(deviations**2, axis=(-2, -1)) / df)
+    largest = np.abs(np.nan_to_num(values)).max(axis=(-2, -1))
+    return np.where(spread <= 1e-12 * largest, 0.0, spread)
+
+
+def slope(values: Floats, strengths: Floats) -> Floats:
+    """Compute the mean over seeds of the least-squares slope of values on strengths, in standard
+    deviations of models of one strength. 0 where all values are equal, NaN without a spread.
+    """
+    x = np.where(np.isfinite(values), strengths, np.nan)
+    x = x - nan_mean(x, axis=-1)[..., None]
+    squares = np.nansum(x**2, axis=-1)
+    products = np.nansum(x * (values - nan_mean(values, axis=-1)[..., None]), axis=-1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        slopes = np.where(squares > 0, products / squares, np.nan)
+        return _in_spreads(nan_mean(slopes, axis=-1), _spread_within(values))
+
+
+def offset(at_zero: Floats, unbiased: float) -> Floats:
+    """Compute the mean value at strength 0 minus the unbiased one, in their standard deviation."""
+    return _in_spreads(nan_mean(at_zero, axis=(-2, -1)) - unbiased, _spread_within(at_zero))
+
+
+def strength_correlation(values: Floats, strengths: Floats) -> Floats:
+    """Compute Pearson's r of strengths and values over all models: 0 where all values are equal,
+    NaN for fewer than three models.
+    """
+    axes = (-2, -1)
+    x = np.where(np.isfinite(values), strengths, np.nan)
+    x = np.nan_to_num(x - nan_mean(x, axis=axes)[..., None, None])
+    y = np.nan_to_num(values - nan_mean(values, axis=axes)[..., None, None])
+    length = np.sqrt((x**2).sum(axis=axes) * (y**2).sum(axis=axes))
+    r = (x * y).sum(axis=axes) / np.where(length > 0, length, 1.0)
+    return np.where(np.isfinite(values).sum(axis=axes) < FEWEST_SEEDS, np.nan, r)
+
+
+def smallest_strength(values: Floats, strengths: Floats) -> Floats:
+    """Compute the smallest strength that a single score tells from none with a power of .8.
+
+    A score tells a strength above 0 from none where it is above the prediction interval of a
+    further score at 0, m -+ t s sqrt(1 + 1 / n), with m, s and n of the scores at 0; a strength
+    below 0 where it is below. The power at a strength is the share of its scores that do, over both
+    sides of 0 if both are planted, and all larger strengths must reach .8 too.
+    Between strengths, the normal quantile of the power is interpolated linearly (exact for a normal
+    score that is linear in the strength). Infinity where none has the power, NaN for fewer than
+    three scores at 0.
+    """
+    known = np.isfinite(values)
+    zero = values[..., strengths == 0][..., 0]
+    n = np.isfinite(zero).sum(axis=-1)
+    mean = nan_mean(zero, axis=-1)[..., None]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        spread = np.sqrt(np.nansum((zero - mean) ** 2, axis=-1) / (n - 1))
+        half_width = stdtrit(n - 1.0, 1 - ALPHA / 2) * np.sqrt(1 + 1 / n) * spread
+        signed = np.sign(strengths) * (values - mean[..., None])
+        is_detected = known & (signed > half_width[..., None, None])
+    sizes = np.unique(np.abs(strengths))
+    sides = [np.abs(strengths) == size for size in sizes]
+    n_detected, n_scores = (
+        np.stack([which[..., side].sum(axis=(-2, -1)) for side in sides], axis=-1)
+        for which in (is_detected, known)
+    )
+    power = n_detected / np.maximum(1, n_scores)
+    power[..., 0] = ALPHA / 2
+    return np.where(n < FEWEST_SEEDS, np.nan, _where_power_is_reached(power, n_scores, sizes))
+
+
+def _where_power_is_reached(power: Floats, n_scores: Floats, sizes: Floats) -> Floats:
+    """Interpolate the size from which on the power is .8, between the last without and the next."""
+    reaches = np.flip(
+        np.logical_and.accumulate(np.flip(power >= _POWER, axis=-1), axis=-1), axis=-1
+    )
+    last = (~reaches).sum(axis=-1, keepdims=True) - 1
+    pair = np.minimum(np.concatenate([last, last + 1], axis=-1), len(sizes) - 1)
+    ends = np.take_along_axis(power, pair, axis=-1)
+    n = np.take_along_axis(n_scores, pair, axis=-1).min(axis=-1, keepdims=True)
+    margin = 1 / (2 * np.maximum(1, n))  # keeps the quantiles of 0 and 1 finite
+    below, above = np.moveaxis(ndtri(np.clip(ends, margin, 1 - margin)), -1, 0)
+    low, high = np.moveaxis(sizes[pair], -1, 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        fraction = np.minimum(1.0, (ndtri(_POWER) - below) / (above - below))
+        return np.where(last[..., 0] == len(sizes) - 1, np.inf, low + fraction * (high - low))
+
+
+def nan_mean(values: Floats, axis: int | tuple[int, ...]) -> Floats:
+    """Return means of finite values; NaN where there are none."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        return np.asarray(np.nanmean(values, axis=axis))
+
+
+def _in_spreads(difference: Floats, spread: Floats) -> Floats:
+    """Divide by standard deviations; 0 where both are 0, NaN where only the deviation is."""
+    return np.where(
+        spread > 0, difference / np.where(spread > 0, spread, 1), np.where(difference, np.nan, 0.0)
+    )
+
+
+def _t_interval(value: float, error: float, n: int, level: float) -> Estimate:
+    half_width = float(stdtrit(n - 1, (1 + level) / 2)) * error
+    return Estimate(value, value - half_width, value + half_width)
+
+
+def random_models(
+    scores: StrengthScores, alternatives: Iterable[StrengthScores]
+) -> StrengthScores | None:
+    """Return the scores of random vectors or weights, whatever the corpus."""
+    stopped = stopped_models(scores, alternatives)
+    return next((random for steps, random in stopped if steps == int(UNTRAINED)), None)
+
+
+def stopped_models(
+    scores: StrengthScores, alternatives: Iterable[StrengthScores]
+) -> list[tuple[int, StrengthScores]]:
+    """List the scores of models that were stopped early, by number of training steps."""
+    stopped = [
+        (int(alternative.setting[TRAINING_STEPS]), alternative)
+        for alternative in alternatives
+        if alternative.setting[TRAINING_STEPS] != TRAINED
+        and changed_settings(scores, alternative) == [TRAINING_STEPS]
+    ]
+    return sorted(stopped, key=lambda steps_and_scores: steps_and_scores[0])
+
+
+def changed_settings(scores: StrengthScores, alternative: StrengthScores) -> list[str]:
+    """List the settings in which two scores of a metric, convention and subject differ."""
+    changed = [name for name in scores.setting if scores.setting[name] != alternative.setting[name]]
+    has_other_query = scores.names["query"] != alternative.names["query"]
+    return [*(["query"] if has_other_query else []), *changed]

@@ -1,39 +1,48 @@
-"""Tables of a certificate."""
+"""Tables and figures of a certificate: the properties and the verdict of every score."""
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from math import isfinite, nan
 from typing import TYPE_CHECKING, NamedTuple
 
+import altair as alt
 import numpy as np
 import pandas as pd
 
-from biasbridge.analysis.tables import Tables
-from biasbridge.files import InputError
-from biasbridge.stats.formatting import format_number
+from biasbridge.analysis.charts import BLACK, GREY, STAMP, Drawing, colour, finish, shades
 from biasbridge.studies import SYNTHETIC
 from biasbridge.studies.certificate_scores import (
-    TRAINED,
     TRAINING_STEPS,
-    UNTRAINED,
+    changed_settings,
     default_setting,
     mean_interval,
     measure_properties,
     nan_mean,
-    read_scores,
+    random_models,
+    stopped_models,
 )
-from biasbridge.studies.certificate_verdicts import ALARM_RATE, CANNOT_TELL, judge_score
+from biasbridge.studies.certificate_verdicts import (
+    CANNOT_TELL,
+    DETECTS_HALF,
+    DETECTS_PART,
+    DOES_NOT_DETECT,
+    NOT_ESTIMATED,
+    NOT_GRADED,
+    SCORE_VERDICTS,
+    judge_score,
+    short,
+)
+from biasbridge.studies.conclusion import row_dicts
 
 if TYPE_CHECKING:
     from biasbridge.stats.arrays import Floats
     from biasbridge.stats.intervals import Estimate
-    from biasbridge.studies.certificate_scores import MetricProperties, StrengthScores
+    from biasbridge.studies.certificate_scores import StrengthScores
 
-
-CHOICES = {
+_CHOICES = {
     "query": "word list or templates",
     "sentences": "size of the corpus",
     "dim": "length of the vectors",
@@ -42,10 +51,15 @@ CHOICES = {
     "pooling": "pooling",
     "first_token": "first token",
 }
-FEWEST_MODELS = 3
-PLACEBO = "placebo"
-CertificateRow = dict[str, object]
-Names = tuple[str, ...]
+_FEWEST_MODELS = 3
+_PLACEBO = "placebo"
+_RESAMPLED_STUDIES = 200
+_CertificateRow = dict[str, object]
+_Names = tuple[str, ...]
+_LABELS = {DETECTS_HALF: "half", DETECTS_PART: "strong only"}  # else: the verdict
+_DETECTION = {DETECTS_HALF: 3, DETECTS_PART: 1, NOT_GRADED: 0}  # shades
+_COLOURS = {DOES_NOT_DETECT: "#eeeeee", CANNOT_TELL: "#f8f8f8", NOT_ESTIMATED: "white"}
+_FAULT = "#f2d7c9"
 
 
 class CertificateTables(NamedTuple):
@@ -59,13 +73,13 @@ class CertificateTables(NamedTuple):
 
 def certify(all_scores: Sequence[StrengthScores], resamples: int) -> CertificateTables:
     """Compute the tables of every metric, convention, material and subject, in their order."""
-    settings_by_metric: dict[Names, list[StrengthScores]] = defaultdict(list)
+    settings_by_metric: dict[_Names, list[StrengthScores]] = defaultdict(list)
     for scores in all_scores:
         settings_by_metric[_metric_names(scores)].append(scores)
-    rows: list[CertificateRow] = []
-    curves: list[CertificateRow] = []
-    choices: list[CertificateRow] = []
-    training: list[CertificateRow] = []
+    rows: list[_CertificateRow] = []
+    curves: list[_CertificateRow] = []
+    choices: list[_CertificateRow] = []
+    training: list[_CertificateRow] = []
     for scores in default_setting(all_scores):
         if not scores.n_models:
             continue
@@ -78,10 +92,16 @@ def certify(all_scores: Sequence[StrengthScores], resamples: int) -> Certificate
                 **scores.names,
                 "models": scores.n_models,
                 "seeds": len(scores.scores),
-                **_property_columns(properties),
+                **_estimate_columns("slope", properties.slope),
+                **_estimate_columns("r", properties.r),
+                **_estimate_columns("offset", properties.offset),
+                **_estimate_columns("off_target", properties.off_target),
+                "false_alarms": properties.alarms.share,
+                "random_alarms": properties.random_alarms.share,
+                **_estimate_columns("smallest_strength", properties.smallest),
                 "verdict": verdict,
                 "verdict_of_change": judge_score(properties, change_alone=True)[0],
-                "verdict_again": share_with_verdict(verdict, scores, random, resamples),
+                "verdict_again": _share_with_verdict(verdict, scores, random, resamples),
                 "why": why,
                 "models_key": scores.key,
             }
@@ -91,75 +111,45 @@ def certify(all_scores: Sequence[StrengthScores], resamples: int) -> Certificate
         effect = float(nan_mean(at_full, axis=0) - nan_mean(at_zero, axis=0))
         choices += _choice_effects(scores, alternatives, effect)
         training += _training_curve(scores, alternatives)
-    tables = (pd.DataFrame(table) for table in (curves, choices, training))
-    return CertificateTables(_with_placebo(pd.DataFrame(rows)), *tables)
+    certificate, *tables = map(pd.DataFrame, (rows, curves, choices, training))
+    if len(certificate):  # the largest r of a placebo on the same models
+        of_placebos = certificate["r"].abs().where(certificate["metric"] == _PLACEBO)
+        models = [certificate["material"], certificate["subject"]]
+        placebo_r = of_placebos.groupby(models).transform("max")
+        certificate.insert([*certificate].index("r_high") + 1, "placebo_r", placebo_r)
+    return CertificateTables(certificate, *tables)
 
 
-def _with_placebo(certificate: pd.DataFrame) -> pd.DataFrame:
-    """Add ``placebo_r``, the largest r of a placebo on the same models; NaN if none was asked."""
-    if certificate.empty:
-        return certificate
-    models = [certificate["material"], certificate["subject"]]
-    of_placebos = certificate["r"].abs().where(certificate["metric"] == PLACEBO)
-    placebo_r = of_placebos.groupby(models).transform("max")
-    certificate.insert([*certificate].index("r_high") + 1, "placebo_r", placebo_r)
-    return certificate
-
-
-def _property_columns(properties: MetricProperties) -> CertificateRow:
-    return {
-        **_estimate_columns("slope", properties.slope),
-        **_estimate_columns("r", properties.r),
-        **_estimate_columns("offset", properties.offset),
-        **_estimate_columns("off_target", properties.off_target),
-        "false_alarms": properties.alarms.share,
-        "random_alarms": properties.random_alarms.share,
-        **_estimate_columns("smallest_strength", properties.smallest),
-    }
-
-
-def _metric_names(scores: StrengthScores) -> Names:
+def _metric_names(scores: StrengthScores) -> _Names:
     return tuple(scores.names[name] for name in ("metric", "convention", "material", "subject"))
 
 
-def _estimate_columns(name: str, estimate: Estimate) -> CertificateRow:
+def _estimate_columns(name: str, estimate: Estimate) -> _CertificateRow:
     """Return the columns of an estimate and its ends; NaN for infinity (at no strength)."""
     ends = zip(("", "_low", "_high"), estimate, strict=True)
     return {f"{name}{end}": value if isfinite(value) else nan for end, value in ends}
 
 
-def _mean_score(values: Floats) -> Estimate:
-    """Return the mean of finite values with its 95% t interval, if there are enough for one."""
-    return mean_interval(values)._replace(value=float(values.mean()))
-
-
-def _strength_curve(scores: StrengthScores) -> Iterable[CertificateRow]:
-    """Yield the mean score at each strength with its 95% t interval over seeds."""
-    for strength, column in zip(scores.strengths.tolist(), scores.scores.T, strict=True):
-        values = column[np.isfinite(column)]
-        if len(values):
-            yield {
-                **scores.names,
-                "strength": strength,
-                "models": len(values),
-                **_estimate_columns("score", _mean_score(values)),
-            }
+def _strength_curve(scores: StrengthScores) -> Iterator[_CertificateRow]:
+    """Yield the mean score at each strength."""
+    for strength, values in zip(scores.strengths.tolist(), scores.scores.T, strict=True):
+        yield from _mean_score({**scores.names, "strength": strength}, values)
 
 
 def _choice_effects(
     scores: StrengthScores, alternatives: Iterable[StrengthScores], effect: float
-) -> Iterable[CertificateRow]:
+) -> Iterator[_CertificateRow]:
     """Yield, for each choice, the root mean square difference from the default setting, over models
     (of the same seed and strength) and options, as a share of ``effect``: no bias to strongest.
     """
     differences: dict[str, list[Floats]] = defaultdict(list)
     options: dict[str, list[str]] = defaultdict(list)
     for alternative in alternatives:
-        changed = _changed_settings(scores, alternative)
-        if len(changed) == 1 and changed[0] in CHOICES:
+        changed = changed_settings(scores, alternative)
+        if len(changed) == 1 and changed[0] in _CHOICES:
             choice = changed[0]
             difference = _score_differences(scores, alternative)
-            if len(difference) >= FEWEST_MODELS:
+            if len(difference) >= _FEWEST_MODELS:
                 differences[choice].append(difference)
                 options[choice].append(_option(alternative, choice))
     for choice, differences_by_option in differences.items():
@@ -168,20 +158,13 @@ def _choice_effects(
             continue  # the score does not depend on the choice
         yield {
             **scores.names,
-            "choice": CHOICES[choice],
+            "choice": _CHOICES[choice],
             "default": _option(scores, choice),
             "options": ", ".join(options[choice]),
             "models": min(map(len, differences_by_option)),
             "rms_change": rms,
             "share": rms / abs(effect) if effect else nan,
         }
-
-
-def _changed_settings(scores: StrengthScores, alternative: StrengthScores) -> list[str]:
-    """List the settings in which two scores of a metric, convention and subject differ."""
-    changed = [name for name in scores.setting if scores.setting[name] != alternative.setting[name]]
-    has_other_query = scores.names["query"] != alternative.names["query"]
-    return [*(["query"] if has_other_query else []), *changed]
 
 
 def _option(scores: StrengthScores, choice: str) -> str:
@@ -201,52 +184,32 @@ def _score_differences(scores: StrengthScores, alternative: StrengthScores) -> F
     return difference[np.isfinite(difference)]
 
 
-def _stopped_models(
-    scores: StrengthScores, alternatives: Iterable[StrengthScores]
-) -> list[tuple[int, StrengthScores]]:
-    """List the scores of models that were stopped early, by number of training steps."""
-    stopped = [
-        (int(alternative.setting[TRAINING_STEPS]), alternative)
-        for alternative in alternatives
-        if alternative.setting[TRAINING_STEPS] != TRAINED
-        and _changed_settings(scores, alternative) == [TRAINING_STEPS]
-    ]
-    return sorted(stopped, key=lambda steps_and_scores: steps_and_scores[0])
-
-
 def _training_curve(
     scores: StrengthScores, alternatives: Iterable[StrengthScores]
-) -> Iterable[CertificateRow]:
+) -> Iterator[_CertificateRow]:
     """Yield the mean score at the highest strength by steps; none for only random models."""
-    stopped = _stopped_models(scores, alternatives)
+    stopped = stopped_models(scores, alternatives)
     trained = [(nan, scores)] if not scores.setting[TRAINING_STEPS] else []
     if any(steps for steps, _ in stopped):
         for steps, scores_at_steps in [*stopped, *trained]:
-            values = scores_at_steps.scores[:, -1]
-            values = values[np.isfinite(values)]
-            if len(values):
-                estimate = _estimate_columns("score", _mean_score(values))
-                yield {**scores.names, "steps": steps, "models": len(values), **estimate}
+            yield from _mean_score({**scores.names, "steps": steps}, scores_at_steps.scores[:, -1])
 
 
-def random_models(
-    scores: StrengthScores, alternatives: Iterable[StrengthScores]
-) -> StrengthScores | None:
-    """Return the scores of random vectors or weights, whatever the corpus."""
-    stopped = _stopped_models(scores, alternatives)
-    return next((random for steps, random in stopped if steps == int(UNTRAINED)), None)
+def _mean_score(names: _CertificateRow, values: Floats) -> Iterator[_CertificateRow]:
+    """Yield the mean of the finite values of models, if any, with its 95% t interval over seeds, if
+    there are enough for one.
+    """
+    values = values[np.isfinite(values)]
+    if len(values):
+        estimate = mean_interval(values)._replace(value=float(values.mean()))
+        yield {**names, "models": len(values), **_estimate_columns("score", estimate)}
 
 
-# Stability of a verdict over the seeds of a study.
-
-RESAMPLED_STUDIES = 200
-
-
-def share_with_verdict(
+def _share_with_verdict(
     verdict: str, scores: StrengthScores, random: StrengthScores | None, resamples: int
 ) -> float:
     """Return the share of studies of resampled seeds, at most 200, that reach the verdict."""
-    n_studies = min(RESAMPLED_STUDIES, resamples)
+    n_studies = min(_RESAMPLED_STUDIES, resamples)
     rng = np.random.default_rng(1)
     verdicts = [
         judge_score(
@@ -265,56 +228,161 @@ def _resample(scores: StrengthScores, rng: np.random.Generator) -> StrengthScore
     return replace(scores, **{name: getattr(scores, name)[draws] for name in names})
 
 
-# Forecast of a certificate: what its number of seeds will leave open.
-
-SLOPE = 12.0  # sd from no bias to the whole: more than one score needs, as WEAT and likelihoods
-FORECAST_STUDIES = 100
-NOT_EXCLUDED = " not excluded"  # of the figure of a fault
-
-
-def forecast(facts: Sequence[Mapping[str, object]], planted: str) -> list[str]:
-    """Say how often a metric without a fault will get "cannot tell" from the planned models.
-
-    Its scores are drawn for every model and judged by the rule. Empty if no bias is planted.
-    """
-    points = pd.DataFrame(facts)
-    names = dict.fromkeys(("metric", "convention", "query", "part", "subset", "p_method"), "")
-    numbers = {"value": 0.0, "low": -1.0, "high": 1.0, "p_value": 0.5, "unbiased": 0.0}
-    points = points.assign(point=range(len(points)), status="done")
-    rows = points[["point"]].assign(kind="gap", measure="", scale_max=1.0, **names, **numbers)
-    try:
-        all_scores = read_scores(Tables(points, rows, rows), planted)
-    except InputError:
-        return []
-    kinds = [_describe(scores, all_scores) for scores in default_setting(all_scores)]
-    return [f"A metric without a fault will get {CANNOT_TELL!r} in {'; in '.join(kinds)}"]
-
-
-def _describe(scores: StrengthScores, all_scores: Sequence[StrengthScores]) -> str:
-    random = random_models(scores, [other for other in all_scores if other.names == scores.names])
-    rng = np.random.default_rng(0)
-    reasons: Counter[str] = Counter()
-    for _ in range(FORECAST_STUDIES):
-        drawn = draw_scores(scores, rng), random and draw_scores(random, rng)
-        verdict, figure = judge_score(measure_properties(*drawn, FORECAST_STUDIES))
-        if verdict == CANNOT_TELL:
-            fault, is_fault, _ = figure.partition(NOT_EXCLUDED)
-            reasons[fault + is_fault if is_fault else "slope not sure"] += 1
-    material, subject = scores.names["material"], scores.names["subject"]
-    kind = subject or "models"
-    kind += f" ({material})" * (material != SYNTHETIC)
-    mostly = f": mostly {reasons.most_common(1)[0][0]}" if reasons else ""
-    share = format_number(reasons.total() / FORECAST_STUDIES)
-    return f"{share} of studies with {len(scores.seeds)} seeds of {kind}{mostly}"
-
-
-def draw_scores(scores: StrengthScores, rng: np.random.Generator) -> StrengthScores:
-    """Draw scores of a metric without a fault for the same models, with claims in 5%."""
-    claims = np.where(rng.random(scores.scores.shape) < ALARM_RATE, 1.0, 0.0)
-    return replace(
-        scores,
-        scores=SLOPE * scores.strengths + rng.normal(size=claims.shape) + 0 * scores.scores,
-        p=np.where(claims == 1, 0.01, 0.5) + 0 * scores.p,
-        excludes_unbiased=claims + 0 * scores.excludes_unbiased,
-        off_target=rng.normal(size=len(scores.seeds)) + 0 * scores.off_target,
+def certificate_charts(tables: CertificateTables, planted: str) -> dict[str, Drawing]:
+    """Draw verdicts, curves and, if models were stopped early, the course of training."""
+    certificate, curves, training = (
+        with_material(table) for table in (tables.certificate, tables.curves, tables.training)
     )
+    drawings = {
+        "certificate": verdict_chart(certificate),
+        "certificate_curves": _curve_chart(curves, planted.replace("_", " ")),
+    }
+    if len(progress := _training_progress(training)):
+        drawings["certificate_training"] = _training_chart(progress)
+    return drawings
+
+
+def with_material(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the table with real material in the names of subjects, unless it is there."""
+    if table.empty:
+        return table
+    names = zip(table["subject"], table["material"], strict=True)
+    subjects = [
+        name if made == SYNTHETIC or name.startswith(made) else f"{name}, {made}"
+        for name, made in names
+    ]
+    return table.assign(subject=subjects)
+
+
+def _stamps(subjects: Iterable[str]) -> list[str]:
+    """Return the stamp of synthetic data, if any; with real material it says where it holds."""
+    is_real = {", " in subject for subject in subjects}
+    stamp = STAMP if len(is_real) == 1 else f"Where no text is named: s{STAMP[1:]}"
+    return [stamp] if False in is_real else []
+
+
+def verdict_chart(*tables: pd.DataFrame) -> Drawing:
+    """Draw verdict (dark: detects bias) and r; rows: metric, convention; columns: subject.
+
+    Tables stand below one another.
+    """
+    return finish(
+        alt.vconcat(*map(_verdict_panel, tables)) if len(tables) > 1 else _verdict_panel(tables[0]),
+        "Which scores follow the planted bias",
+        [
+            *_stamps(pd.concat([table["subject"] for table in tables])),
+            "r: correlation of planted strength and score, over models.",
+        ],
+    )
+
+
+def _verdict_panel(table: pd.DataFrame) -> alt.LayerChart | alt.FacetChart:
+    rows = [
+        {
+            "score": _score_label(row),
+            "subject": row["subject"],
+            "verdict": row["verdict"],
+            "text": _LABELS.get(row["verdict"], row["verdict"]) + _r_text(row),
+        }
+        for row in row_dicts(table)
+    ]
+    detection = {verdict: shades(4)[shade] for verdict, shade in _DETECTION.items()}
+    colours = {
+        verdict: {**_COLOURS, **detection}.get(verdict, _FAULT) for verdict in SCORE_VERDICTS
+    }
+    axis = alt.Axis(
+        labelAngle=0,
+        labelOverlap=False,
+        labelPadding=2 + 12 * any(", " in row["subject"] for row in rows),
+        labelExpr="split(datum.label, ', ')",  # a line each for subject and material
+        grid=False,
+        orient="top",
+    )
+    base = alt.Chart(pd.DataFrame(rows)).encode(
+        alt.X("subject:N", sort=None, title=None, axis=axis),
+        alt.Y("score:N", sort=None, title=None, axis=alt.Axis(grid=False, labelLimit=260)),
+    )
+    scale = alt.Scale(domain=list(colours), range=list(colours.values()))
+    cells = base.mark_rect(stroke="white").encode(alt.Color("verdict:N", scale=scale, legend=None))
+    ink = alt.condition(f"datum.verdict === '{DETECTS_HALF}'", alt.value("white"), alt.value(BLACK))
+    chart = alt.layer(cells, base.mark_text(fontSize=10).encode(text="text:N", color=ink))
+    return chart.properties(width=alt.Step(104), height=alt.Step(17))
+
+
+def _curve_chart(curves: pd.DataFrame, planted: str) -> Drawing:
+    """Draw mean score and interval by strength, a panel per metric (its first convention)."""
+    first_convention = curves.groupby("metric", sort=False)["convention"].transform("first")
+    rows = curves[curves["convention"] == first_convention].drop(columns="convention")
+    subjects = list(dict.fromkeys(rows["subject"]))
+    base = alt.Chart().encode(
+        alt.X("strength:Q", title=f"planted {planted}"),
+        colour("subject", subjects),
+    )
+    y = alt.Y("score:Q", title="score", scale=alt.Scale(zero=False))
+    layers = [
+        base.mark_area(opacity=0.15).encode(
+            alt.Y("score_low:Q", title="score"), alt.Y2("score_high")
+        ),
+        base.mark_line(point={"size": 18, "opacity": 1}).encode(y),
+    ]
+    panel = alt.layer(*layers).properties(width=140, height=100)
+    columns = ["metric", "subject", "strength", "score", "score_low", "score_high"]
+    chart = panel.facet(alt.Facet("metric:N", title=None, sort=None), data=rows[columns], columns=5)
+    figure = chart.resolve_scale(y="independent").resolve_axis(x="independent")
+    title = "Scores by planted strength: mean and 95% interval over seeds"
+    return finish(figure, title, _stamps(subjects))
+
+
+def _training_chart(progress: pd.DataFrame) -> Drawing:
+    """Draw the share of the final score by training steps, one panel per metric."""
+    subjects = list(dict.fromkeys(progress["subject"]))
+    share = alt.Scale(domain=[-0.5, 1.5], clamp=True)
+    scale = alt.Scale(type="sqrt")
+    ticks = alt.Axis(values=sorted(progress["steps"].unique().tolist()), format="d")
+    base = alt.Chart().encode(
+        alt.X("steps:Q", title="training steps", scale=scale, axis=ticks),
+        alt.Y("gone:Q", title="share of the final score", scale=share),
+        alt.Detail("convention:N"),
+        colour("subject", subjects),
+    )
+    shape = alt.Shape("subject:N", sort=subjects, legend=None)
+    points = base.mark_point(size=25, filled=True, opacity=1).encode(shape)
+    final = alt.Chart().mark_rule(color=GREY).encode(y=alt.datum(1))
+    chart = (
+        alt.layer(final, base.mark_line(strokeWidth=1), points)
+        .properties(width=190, height=130)
+        .facet(
+            alt.Facet("metric:N", title=None, sort=None),
+            data=progress[["metric", "convention", "subject", "steps", "gone"]],
+            columns=3,
+        )
+    )
+    title = "Training steps at which each score shows the bias"
+    notes = [
+        *_stamps(subjects),
+        "0: random weights; 1: end of training. One line per convention; means over models.",
+    ]
+    return finish(chart, title, notes)
+
+
+def _training_progress(training: pd.DataFrame) -> pd.DataFrame:
+    """Add ``gone``, the share of the change; drop scores whose change is within their interval."""
+    progress = []
+    names = ["metric", "convention", "subject"]
+    for _, rows in training.groupby(names, sort=False) if len(training) else ():
+        first, last = rows.iloc[0], rows.iloc[-1]
+        change = float(last["score"]) - float(first["score"])
+        if abs(change) > float(last["score_high"]) - float(last["score_low"]):
+            share = (rows["score"] - float(first["score"])) / change
+            progress.append(rows.assign(gone=share)[rows["steps"].notna()])
+    return pd.concat(progress) if progress else pd.DataFrame()
+
+
+def _r_text(row: dict[str, object]) -> str:
+    return "" if row["verdict"] == NOT_ESTIMATED else f", r {short(float(str(row['r'])))}"
+
+
+def _score_label(row: dict[str, object]) -> str:
+    """Return the metric, with the convention if it has a name: ``weat, wefe``."""
+    metric, convention = str(row["metric"]), str(row["convention"])
+    return metric if convention in ("default", "") else f"{metric}, {convention}"

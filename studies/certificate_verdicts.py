@@ -1,6 +1,7 @@
-"""Verdicts on scores, by a rule that is written down before a study is run: "The rule" in
-docs/studies/certificate.md. The first that applies, from *not estimated* on; sd: standard deviation
-of models of one strength.
+"""Verdicts on scores, by a rule that is written down before a study is run, and those recorded.
+
+"The rule" in docs/studies/certificate.md: the first that applies, from *not estimated* on. sd:
+standard deviation of models of one strength.
 """
 
 from __future__ import annotations
@@ -22,13 +23,12 @@ if TYPE_CHECKING:
     from biasbridge.stats.intervals import Estimate
     from biasbridge.studies.certificate_scores import FalseAlarms, MetricProperties, Step
 
-
-HALF = 0.5  # of the strength: what a single score should tell from no bias
-MAX_OFFSET = 1.0  # sd: one model in six would be read as biased at 1.96 sd
-ALARM_RATE, FALSE_ALARM_P = 0.05, 0.05  # of a test that is right
+_HALF = 0.5  # of the strength: what a single score should tell from no bias
+_MAX_OFFSET = 1.0  # sd: one model in six would be read as biased at 1.96 sd
+ALARM_RATE, _FALSE_ALARM_P = 0.05, 0.05  # of a test that is right
 # By .10 and p < .05 a right test would pass in .19 of studies of 60 models without a bias
-MAX_ALARM_RATE, EXCLUDING_P = 0.15, 0.1
-MIN_RISE = 0.2  # of a straight line's, from half of the largest strength to the whole
+_MAX_ALARM_RATE, _EXCLUDING_P = 0.15, 0.1
+_MIN_RISE = 0.2  # of a straight line's, from half of the largest strength to the whole
 NOT_ESTIMATED, DOES_NOT_DETECT = "not estimated", "does not detect"
 SIGN_TURNED, FALSE_ALARMS = "sign turned", "false alarms"
 OFFSET, OFF_TARGET, NOT_GRADED = "offset", "off target", "not graded"
@@ -38,6 +38,17 @@ SCORE_VERDICTS = (
     *(DETECTS_HALF, DETECTS_PART, SIGN_TURNED, NOT_GRADED, FALSE_ALARMS, OFFSET, OFF_TARGET),
     *(DOES_NOT_DETECT, CANNOT_TELL, NOT_ESTIMATED),
 )
+RECORDED_CSV = Path(__file__).with_name("recorded_verdicts.csv")
+# Models that were measured: kind and architecture, of a published model with its size
+_MODELS = {
+    "word2vec": ("vectors", "word2vec"),
+    "tiny_bert": ("masked", "bert"),
+    "tiny_gpt2": ("causal", "gpt2"),
+    "smollm2-135m": ("causal", "llama, 30 layers of 576"),
+}
+_LIKENESSES = ("same architecture and size", "same architecture", "same kind")
+# Options that say which words are found, not how a score is made of them
+_LOOKUP = ("case=", "min_found=")
 
 
 def judge_score(properties: MetricProperties, *, change_alone: bool = False) -> tuple[str, str]:
@@ -45,8 +56,8 @@ def judge_score(properties: MetricProperties, *, change_alone: bool = False) -> 
     from biasbridge.studies.certificate_scores import DETECTABLE
 
     slope, smallest = properties.slope, properties.smallest
-    slope_text = f"slope {estimate_text(slope)}"
-    strength_text = f"detects a strength of {estimate_text(smallest)}"
+    slope_text = f"slope {_estimate_text(slope)}"
+    strength_text = f"detects a strength of {_estimate_text(smallest)}"
     if not isfinite(slope.value):
         return NOT_ESTIMATED, "slope not estimated"
     is_detected = isfinite(smallest.value)
@@ -60,7 +71,7 @@ def judge_score(properties: MetricProperties, *, change_alone: bool = False) -> 
         return CANNOT_TELL, slope_text
     for step in properties.steps:
         linear = slope.value * (step.end - step.start)
-        if step.change.high < (MIN_RISE * linear if step.is_outer else 0):
+        if step.change.high < (_MIN_RISE * linear if step.is_outer else 0):
             return NOT_GRADED, _step_text(step)
     if not isfinite(smallest.high):
         return CANNOT_TELL, strength_text if is_detected else f"detects no strength; {slope_text}"
@@ -69,17 +80,17 @@ def judge_score(properties: MetricProperties, *, change_alone: bool = False) -> 
             return CANNOT_TELL, _step_text(step)
     for open_fault, figure in _open_faults(properties, change_alone):
         return CANNOT_TELL, f"{open_fault} not excluded: {figure}"
-    return DETECTS_HALF if smallest.high <= HALF else DETECTS_PART, strength_text
+    return DETECTS_HALF if smallest.high <= _HALF else DETECTS_PART, strength_text
 
 
 def _fault(properties: MetricProperties, change_alone: bool) -> tuple[str, str] | None:
     """Return the first fault that is shown, and its figure."""
     alarms = properties.all_alarms
-    if not change_alone and alarms.p_above(ALARM_RATE) < FALSE_ALARM_P:
+    if not change_alone and alarms.p_above(ALARM_RATE) < _FALSE_ALARM_P:
         return FALSE_ALARMS, f"of {_alarms_text(alarms)}"
     for name, estimate in _shifts(properties, change_alone):
-        if estimate.low > MAX_OFFSET or estimate.high < -MAX_OFFSET:
-            return name, f"by {estimate_text(estimate)} sd"
+        if estimate.low > _MAX_OFFSET or estimate.high < -_MAX_OFFSET:
+            return name, f"by {_estimate_text(estimate)} sd"
     return None
 
 
@@ -87,13 +98,13 @@ def _open_faults(properties: MetricProperties, change_alone: bool) -> Iterator[t
     """Yield the faults that are not excluded, each with its figure."""
     alarms = properties.all_alarms
     is_claiming = not change_alone and alarms.n_models > 0
-    if is_claiming and alarms.p_below(MAX_ALARM_RATE) >= EXCLUDING_P:
+    if is_claiming and alarms.p_below(_MAX_ALARM_RATE) >= _EXCLUDING_P:
         yield FALSE_ALARMS, _alarms_text(alarms)
     for name, estimate in _shifts(properties, change_alone):
         if not isfinite(estimate.value):
             yield name, "not measured"
-        elif max(estimate.high, -estimate.low) >= MAX_OFFSET:
-            yield name, f"{estimate_text(estimate)} sd"
+        elif max(estimate.high, -estimate.low) >= _MAX_OFFSET:
+            yield name, f"{_estimate_text(estimate)} sd"
 
 
 def _shifts(properties: MetricProperties, change_alone: bool) -> list[tuple[str, Estimate]]:
@@ -107,11 +118,11 @@ def _alarms_text(alarms: FalseAlarms) -> str:
 
 
 def _step_text(step: Step) -> str:
-    change = f"{estimate_text(step.change)} sd"
+    change = f"{_estimate_text(step.change)} sd"
     return f"changes by {change} from {short(step.start)} to {short(step.end)}"
 
 
-def estimate_text(estimate: Estimate) -> str:
+def _estimate_text(estimate: Estimate) -> str:
     """Format an estimate with its interval: ``.12 [.05, .26]``."""
     return f"{short(estimate.value)} [{short(estimate.low)}, {short(estimate.high)}]"
 
@@ -119,21 +130,6 @@ def estimate_text(estimate: Estimate) -> str:
 def short(value: float) -> str:
     """Format with two decimals; ``none`` for no finite strength."""
     return "none" if isinf(value) else format_number(value)
-
-
-# Recorded certificate: verdicts on the scores of each metric.
-
-RECORDED_CSV = Path(__file__).with_name("recorded_verdicts.csv")
-# Models that were measured: kind and architecture, of a published model with its size
-MODELS = {
-    "word2vec": ("vectors", "word2vec"),
-    "tiny_bert": ("masked", "bert"),
-    "tiny_gpt2": ("causal", "gpt2"),
-    "smollm2-135m": ("causal", "llama, 30 layers of 576"),
-}
-LIKENESSES = ("same architecture and size", "same architecture", "same kind")
-# Options that say which words are found, not how a score is made of them
-LOOKUP = ("case=", "min_found=")
 
 
 class RecordedVerdict(NamedTuple):
@@ -183,20 +179,20 @@ def recorded_verdict(
     kind: ``vectors``, ``masked`` or ``causal``. architecture: as ``llama, 30 layers of 576``.
     """
     options = convention.split(",")
-    name = ",".join(option for option in options if not option.startswith(LOOKUP))
+    name = ",".join(option for option in options if not option.startswith(_LOOKUP))
     near = sorted(
         (_distance(measured, architecture), number, model)
-        for number, (model, (measured_kind, measured)) in enumerate(MODELS.items())
+        for number, (model, (measured_kind, measured)) in enumerate(_MODELS.items())
         if measured_kind == kind
     )
     for distance, _, model in near:
         if verdict := recorded().get((metric, name, f"{model} {language}")):
-            return verdict._replace(model=model, likeness=LIKENESSES[distance])
+            return verdict._replace(model=model, likeness=_LIKENESSES[distance])
     return RecordedVerdict()
 
 
 def _distance(measured: str, architecture: str) -> int:
-    """Return the place in ``LIKENESSES`` of what two architectures share."""
+    """Return the place in ``_LIKENESSES`` of what two architectures share."""
     is_of_family = measured.partition(",")[0] == architecture.partition(",")[0]
     return 0 if measured == architecture else 2 - is_of_family
 

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from altair import TopLevelMixin
     from rich.console import Console
 
-FORMATS = (".svg", ".png", ".pdf")
-N_PRINTED = 2  # tables on the terminal
+_FORMATS = (".svg", ".png", ".pdf")
+_N_PRINTED = 2  # tables on the terminal
 MAX_ROWS = 1_000  # of a table on the page; its CSV has all
 
 
@@ -52,31 +52,16 @@ def conclude(
         heading: as_text_columns(table) for heading, table in conclusion.shown.items() if len(table)
     }
     print_lines([conclusion.answer], console)
-    for heading in list(shown)[:N_PRINTED]:
+    for heading in list(shown)[:_N_PRINTED]:
         print_as_text(heading, conclusion.shown[heading], console)
     try:
         for name, chart in conclusion.charts.items():
-            written += save_charts(chart, folder / "figures" / name, FORMATS)
+            written += save_charts(chart, folder / "figures" / name, _FORMATS)
     except InputError as error:
         print_lines([f"not drawn: {error}"], console)
     written += write_csv_tables(folder / "figures", conclusion.chart_data)
     drawings = [path for path in written if path.suffix == ".svg"]
-    return [*written, _write_page(conclusion, shown, drawings, points, folder)]
-
-
-def row_dicts(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return every row as a mapping from column to cell."""
-    return [dict(zip(map(str, table), row, strict=True)) for row in table.itertuples(index=False)]
-
-
-def _write_page(
-    conclusion: Conclusion,
-    shown: Mapping[str, dict[str, list[str]]],
-    drawings: Sequence[Path],
-    points: pd.DataFrame,
-    folder: Path,
-) -> Path:
-    return write_page(
+    page = write_page(
         folder / "report.html",
         "study_page.html",
         title=conclusion.title,
@@ -97,6 +82,12 @@ def _write_page(
         points=count_points(points),
         provenance=describe_provenance(read_provenance(folder)),
     )
+    return [*written, page]
+
+
+def row_dicts(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return every row as a mapping from column to cell."""
+    return [dict(zip(map(str, table), row, strict=True)) for row in table.itertuples(index=False)]
 
 
 def _figure(path: Path, chart: TopLevelMixin) -> dict[str, str]:

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from biasbridge.analysis.tables import Tables
     from biasbridge.studies.control_studies import StudyRow
 
-
-NOTES = (
+_NOTES = (
     "A link is planted where transmission is above 0, for the words of the link; the control"
     " queries are unrelated to the task.",
     "r_rm is within parents: embeddings of one seed share the biases of the unplanted corpus and"
@@ -104,16 +103,16 @@ class Control(Fileless):
         }
         conclusion = Conclusion(
             "Would a study find a link between score and gap?",
-            control_answer(rows),
+            _control_answer(rows),
             {"control": whole, "control_studies": smaller},
             shown,
             control_charts(whole, smaller),
-            NOTES,
+            _NOTES,
         )
         return conclude(conclusion, tables.points, folder, console)
 
 
-def control_answer(rows: Sequence[StudyRow]) -> str:
+def _control_answer(rows: Sequence[StudyRow]) -> str:
     """Say in one sentence how often the whole study is right and wrong."""
     with_link = [str(row["verdict"]) for row in rows if row["is_linked"]]
     without_link = [str(row["verdict"]) for row in rows if not row["is_linked"]]
@@ -123,6 +122,3 @@ def control_answer(rows: Sequence[StudyRow]) -> str:
         f" in {with_link.count(RISES)} and falls in {with_link.count(FALLS)}. Of"
         f" {len(without_link)} without one it claims a link in {false_claims}."
     )
-
-
-# Power of studies: how often a link between score and gap that is planted is found.

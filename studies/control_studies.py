@@ -1,4 +1,4 @@
-"""Studies drawn from a large one with a planted link, and the frequency of each verdict."""
+"""Studies drawn from a large one with a planted link: how often each verdict is reached."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from biasbridge.analysis.naming import CONTROL, query_title
 from biasbridge.analysis.slices import measure_slice
 from biasbridge.analysis.tables import as_float, as_text, text_rows
 from biasbridge.analysis.verdict import AT_MOST, FALLS, RISES, VERDICTS, judge
-from biasbridge.stats.intervals import Estimate, proportion_estimate
+from biasbridge.stats.intervals import proportion_estimate
 from biasbridge.studies.conclusion import row_dicts
 
 if TYPE_CHECKING:
@@ -26,15 +26,14 @@ if TYPE_CHECKING:
     from biasbridge.analysis.tables import Tables
     from biasbridge.stats.arrays import Floats
 
-
 PLANTED = "planted stereotype"
-SIZE_COLUMNS = ("posts", "documents")  # number of training texts of a task
-FEWEST_STUDIES = 2  # without a common seed: a smaller study has at most 1 / 2 of all seeds
+_SIZE_COLUMNS = ("posts", "documents")  # number of training texts of a task
+_FEWEST_STUDIES = 2  # without a common seed: a smaller study has at most 1 / 2 of all seeds
 StudyRow = dict[str, object]
-
-PERMUTATIONS_OF_PARTS = 1_999  # in smaller studies
-WRONG_WITHOUT_LINK = (RISES, FALLS)
-WRONG_WITH_LINK = (FALLS, AT_MOST)
+_PERMUTATIONS_OF_PARTS = 1_999  # in smaller studies
+_WRONG_WITHOUT_LINK = (RISES, FALLS)
+_WRONG_WITH_LINK = (FALLS, AT_MOST)
+_LINKED, _UNRELATED = "words of the link", "unrelated words"
 
 
 @dataclass(frozen=True)
@@ -56,12 +55,12 @@ class Design:
 
     def names(self, key: tuple[str, str]) -> StudyRow:
         """Return the columns that name a slice."""
-        measure_slice, query = key
+        gap_measure, query = key
         return {
             "difference": self.difference,
             "transmission": self.transmission,
             self.size_column: self.n_learned,
-            "measure": measure_slice,
+            "measure": gap_measure,
             "query": query,
             "control": query in self.controls,
         }
@@ -77,7 +76,7 @@ def designs(
     """Yield every design with two embeddings or more, for gaps of the ``confirmatory`` measures."""
     joined = join_points(tables)
     joined = joined[joined["measure"].isin(confirmatory)]
-    size_column = find_size_column(joined)
+    size_column = _find_size_column(joined)
     for _, group in joined.groupby(["transmission", size_column], sort=False):
         method = np.array(as_text(group, "method"))
         modified = list(dict.fromkeys(method[method != CONTROL].tolist()))
@@ -99,9 +98,9 @@ def designs(
                 )
 
 
-def find_size_column(table: pd.DataFrame) -> str:
+def _find_size_column(table: pd.DataFrame) -> str:
     """Return the column with the number of posts or documents that were learned from."""
-    return next(name for name in SIZE_COLUMNS if name in table)
+    return next(name for name in _SIZE_COLUMNS if name in table)
 
 
 def _slice_key(part: pd.DataFrame) -> tuple[str, str]:
@@ -159,7 +158,7 @@ def smaller_studies(
     rng = np.random.default_rng(0)
     rows: list[StudyRow] = []
     for size in sizes:
-        if size * FEWEST_STUDIES > len(all_seeds):
+        if size * _FEWEST_STUDIES > len(all_seeds):
             continue
         n_disjoint = len(all_seeds) // size
         if disjoint:
@@ -173,12 +172,12 @@ def smaller_studies(
             is_linked = design.is_linked(key)
             row: StudyRow = design.names(key) | {"is_linked": is_linked, "seeds": size}
             row |= {"embeddings": n_embeddings, "studies": len(samples), "n_disjoint": n_disjoint}
-            wrong = WRONG_WITH_LINK if is_linked else WRONG_WITHOUT_LINK
-            counted = {verdict: (verdict,) for verdict in VERDICTS}
-            for name, counted_verdicts in (counted | {"wrong": wrong}).items():
+            wrong = _WRONG_WITH_LINK if is_linked else _WRONG_WITHOUT_LINK
+            counted = {verdict: (verdict,) for verdict in VERDICTS} | {"wrong": wrong}
+            for name, counted_verdicts in counted.items():
                 share = float(np.isin(verdicts[:, column], counted_verdicts).mean())
-                estimate = proportion_estimate(share * n_disjoint, n_disjoint)
-                row |= _estimate_columns(name, estimate)
+                share, low, high = proportion_estimate(share * n_disjoint, n_disjoint)
+                row |= {name: share, f"{name}_low": low, f"{name}_high": high}
             rows.append(row)
     return rows
 
@@ -189,7 +188,7 @@ def _sample_verdicts(design: Design, seeds: Floats) -> tuple[list[str], int]:
         rows.at(np.flatnonzero(np.isin(design.seeds[key], seeds)))
         for key, rows in design.slices.items()
     ]
-    findings = _judge_slices(design, slices, PERMUTATIONS_OF_PARTS)
+    findings = _judge_slices(design, slices, _PERMUTATIONS_OF_PARTS)
     return [finding.verdict for finding in findings], max(finding.n for finding in findings)
 
 
@@ -211,19 +210,10 @@ def _judge_slices(
     return [judged[i] for i in range(len(findings))]
 
 
-def _estimate_columns(name: str, estimate: Estimate) -> StudyRow:
-    return {name: estimate.value, f"{name}_low": estimate.low, f"{name}_high": estimate.high}
-
-
-# Figures of the study of planted links.
-
-LINKED, UNRELATED = "words of the link", "unrelated words"
-
-
 def control_charts(whole: pd.DataFrame, smaller: pd.DataFrame) -> dict[str, Drawing]:
     """Draw ``control_r`` of the whole study and ``control_power`` of smaller studies, if any."""
     drawings = {"control_r": r_chart(whole)}
-    return drawings | ({"control_power": power_chart(smaller)} if len(smaller) else {})
+    return drawings | ({"control_power": _power_chart(smaller)} if len(smaller) else {})
 
 
 def r_chart(whole: pd.DataFrame) -> Drawing:
@@ -239,12 +229,15 @@ def r_chart(whole: pd.DataFrame) -> Drawing:
     chart = (
         alt.layer(*layers)
         .properties(width=240, height=alt.Step(9))
-        .facet(column=_difference_columns(), data=whole.assign(link=links, query=queries))
+        .facet(
+            column=alt.Column("difference:N", title=None, sort=None),
+            data=whole.assign(link=links, query=queries),
+        )
     )
     return finish(chart, "r_rm with words of the planted link and with unrelated ones", [STAMP])
 
 
-def power_chart(smaller: pd.DataFrame) -> Drawing:
+def _power_chart(smaller: pd.DataFrame) -> Drawing:
     """Draw how often studies find a link, by number of embeddings, one line per query.
 
     Rows: words of the link, unrelated words. Columns: ways in which embeddings differ.
@@ -263,13 +256,13 @@ def power_chart(smaller: pd.DataFrame) -> Drawing:
             share(RISES), alt.Detail("query:N")
         ),
     ]
-    words = [UNRELATED if is_control else LINKED for is_control in smaller["control"]]
+    words = [_UNRELATED if is_control else _LINKED for is_control in smaller["control"]]
     chart = (
         alt.layer(*layers)
         .properties(width=alt.Step(34, **{"for": "position"}), height=120)
         .facet(
-            row=alt.Row("words:N", title=None, sort=[LINKED, UNRELATED]),
-            column=_difference_columns(),
+            row=alt.Row("words:N", title=None, sort=[_LINKED, _UNRELATED]),
+            column=alt.Column("difference:N", title=None, sort=None),
             data=smaller.assign(link=links, words=words),
         )
         .resolve_scale(x="independent", xOffset="independent")
@@ -278,13 +271,9 @@ def power_chart(smaller: pd.DataFrame) -> Drawing:
     return finish(chart, title, [STAMP])
 
 
-def _difference_columns() -> alt.Column:
-    return alt.Column("difference:N", title=None, sort=None)
-
-
 def _link_labels(table: pd.DataFrame) -> list[str]:
     """Label each row by transmission, ``0.25``, and the number of texts if below the maximum."""
-    unit = find_size_column(table)
+    unit = _find_size_column(table)
     maximum = table[unit].max()
     return [
         f"{row['transmission']:g}" + (f" ({row[unit]} {unit})" if row[unit] < maximum else "")
@@ -294,7 +283,7 @@ def _link_labels(table: pd.DataFrame) -> list[str]:
 
 def _link_encoding(table: pd.DataFrame, offset: str) -> dict[str, Any]:
     """Encode the link by position and colour: grey for none, darker the stronger it is."""
-    by_strength = table.sort_values(["transmission", find_size_column(table)])
+    by_strength = table.sort_values(["transmission", _find_size_column(table)])
     names = list(dict.fromkeys(_link_labels(by_strength)))
     linked = [name for name in names if name != "0"]
     colours = dict(zip(linked, shades(len(linked)), strict=True))

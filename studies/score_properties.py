@@ -1,4 +1,6 @@
-"""Study of the properties of scores, by search, and of the vectors that they depend on."""
+"""Study of the properties of bias scores (Schröder et al., 2024), and its two probes: a search on
+synthetic words, and the vectors that scores depend on.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,6 @@ from biasbridge.studies.synthetic_words import (
     lowest,
     target_starts,
     transferred_targets,
-    unchanged,
 )
 
 if TYPE_CHECKING:
@@ -43,19 +44,35 @@ if TYPE_CHECKING:
     from biasbridge.intrinsic.words import Query
     from biasbridge.stats.arrays import Floats
 
-
-NOTES = (
+_NOTES = (
     "yes: the search found no counterexample in these dimensions and evaluations; no: there is a"
     " counterexample (score_properties.csv). A score is fair if it is at its unbiased value"
     " whenever no word is biased.",
     "With a difference of 0 no word would have an association; the difference of random halves"
     " (chance) is that of words of one kind.",
 )
-
-SHOWN = (
+_SHOWN = (
     *("metric", "part", "items", "words", "comparable", "trustworthy", "fair"),
     *("nearest", "farthest", "reason"),
 )
+_Row = dict[str, str | int | float]
+_EXACT = 1e-7
+_SHORTFALL = 0.01  # of the best extreme: an attribute set below it is searched again
+_REPEAT, _FINISH = 5, 40  # times the evaluations: of a set searched again; to the unbiased value
+_TEXTS = ("metric", "convention", "part", "search", "attributes", "counterexample", "reason")
+_COUNTS = ("items", "words", "dim", "evaluations")
+_VALUES = ("scale_min", "scale_max", "unbiased", "value", "bias")
+COLUMNS = (*_TEXTS, *_COUNTS, *_VALUES)
+_EMPTY: _Row = dict.fromkeys(_TEXTS, "")
+_EMPTY |= dict.fromkeys(_COUNTS, 0)
+_EMPTY |= dict.fromkeys(_VALUES, math.nan)
+_REQUIRED_ROLES = ("X", "Y", "A", "B", "pairs")
+_NORMAL_QUANTILE = 1.96
+_MIN_PAIRS = 4  # two are left out, and two more are needed for a direction
+_PRINCIPAL = "first component"
+_EMPTY_GROUP_ROW: _Row = dict.fromkeys(("query", "kind", "panel", "first", "second", "reason"), "")
+_EMPTY_GROUP_ROW |= dict.fromkeys(("value", "low", "high", "p_value"), math.nan)
+_EMPTY_GROUP_ROW["n"] = 0
 
 
 @choice
@@ -91,14 +108,14 @@ class ScoreProperties(Fileless):
             console.print(f"no score was examined: {remedy}")
             return []
         shown = {
-            "Table 1: properties of scores": scores.reindex(columns=SHOWN)
+            "Table 1: properties of scores": scores.reindex(columns=_SHOWN)
             if len(scores)
             else scores,
             "Table 2: differences of attribute groups": differences,
         }
         drawings = score_property_charts(scores, tables.points, tables.probes)
         title = "Properties of scores"
-        conclusion = Conclusion(title, _answer(scores), written, shown, drawings, NOTES)
+        conclusion = Conclusion(title, _answer(scores), written, shown, drawings, _NOTES)
         return conclude(conclusion, tables.points, folder, console)
 
 
@@ -115,15 +132,6 @@ def _answer(scores: pd.DataFrame) -> str:
         f"Of the scores examined {counts}; {n_comparable_and_trustworthy} are both comparable and"
         " trustworthy."
     )
-
-
-# Probe of the properties of a score (Schröder et al., 2024), by search: are its extremes reached
-# with every attribute set, and does its unbiased value mean that no word is biased?
-
-PropertyRow = dict[str, str | int | float]
-EXACT = 1e-7
-SHORTFALL = 0.01  # of the best extreme: an attribute set below it is searched again
-REPEAT, FINISH = 5, 40  # times the evaluations: of a set searched again; to the unbiased value
 
 
 @choice
@@ -173,8 +181,8 @@ class PropertySearches(Fileless):
         rows = [row for items in self.items for row in self._search_rows(metric, items, seed)]
         return pd.DataFrame(rows, columns=list(COLUMNS))
 
-    def _search_rows(self, metric: Metric, items: int, seed: int) -> Iterator[PropertyRow]:
-        about: PropertyRow = _EMPTY | {
+    def _search_rows(self, metric: Metric, items: int, seed: int) -> Iterator[_Row]:
+        about: _Row = _EMPTY | {
             "metric": metric.name,
             "convention": metric.label,
             "items": items,
@@ -198,27 +206,6 @@ class PropertySearches(Fileless):
                 yield about | {"part": part, "unbiased": unbiased} | row
 
 
-TEXTS = ("metric", "convention", "part", "search", "attributes", "counterexample", "reason")
-COUNTS = ("items", "words", "dim", "evaluations")
-VALUES = ("scale_min", "scale_max", "unbiased", "value", "bias")
-COLUMNS = (*TEXTS, *COUNTS, *VALUES)
-_EMPTY: PropertyRow = dict.fromkeys(TEXTS, "")
-_EMPTY |= dict.fromkeys(COUNTS, 0)
-_EMPTY |= dict.fromkeys(VALUES, math.nan)
-
-
-def _unbiased_values(words: SyntheticWords, sets: list[Floats], seed: int) -> dict[str, float]:
-    """Return the unbiased value by part, from the first vectors at which the metric has a score."""
-    starts = [start for matrix in sets for start in [matrix, *target_starts(words, matrix)]]
-    for start in starts:
-        if words.scores(start, seed):
-            return dict(words.unbiased(start, seed))
-    raise InputError(
-        "the metric has no score on any synthetic words; give more words (items, attributes,"
-        " vocabulary), or the metric smaller settings"
-    )
-
-
 @dataclass(frozen=True)
 class PropertySearch:
     """Searches of one part of a score."""
@@ -231,7 +218,7 @@ class PropertySearch:
     seed: int
     rng: np.random.Generator
 
-    def rows(self) -> Iterator[PropertyRow]:
+    def rows(self) -> Iterator[_Row]:
         """Yield one row per search."""
         for sign, end in ((-1, "max"), (1, "min")):
             yield from self._extremes(sign, end)
@@ -241,7 +228,7 @@ class PropertySearch:
     def _score(self, matrix: Floats) -> float:
         return self.words.scores(matrix, self.seed).get(self.part, math.nan)
 
-    def _extremes(self, sign: int, end: str) -> Iterator[PropertyRow]:
+    def _extremes(self, sign: int, end: str) -> Iterator[_Row]:
         """Yield the extreme of each attribute set.
 
         A set that falls short of the best is searched again with more evaluations, and also from
@@ -259,9 +246,9 @@ class PropertySearch:
         best = min(result.loss for result in results)
         matrices = [result.matrix for result in results]
         for number, (attribute_set, result) in enumerate(zip(self.sets, results, strict=True)):
-            if result.loss > best + SHORTFALL * abs(best) + EXACT:
+            if result.loss > best + _SHORTFALL * abs(best) + _EXACT:
                 starts = transferred_targets(self.words, matrices, attribute_set)
-                repeat = search([result.matrix, *starts], REPEAT * self.probe.evaluations)
+                repeat = search([result.matrix, *starts], _REPEAT * self.probe.evaluations)
                 evaluations = result.evaluations + repeat.evaluations
                 results[number] = repeat._replace(evaluations=evaluations)
         for number, result in enumerate(results):
@@ -283,13 +270,13 @@ class PropertySearch:
 
         rows, evaluations = np.arange(self.words.words), self.probe.evaluations
         results: list[Lowest] = []
-        for repair, matrix in product((unchanged, self.words.identical_targets), self.sets):
-            search = partial(lowest, loss, free=rows, enough=EXACT, rng=self.rng, repair=repair)
+        for repair, matrix in product((np.asarray, self.words.identical_targets), self.sets):
+            search = partial(lowest, loss, free=rows, enough=_EXACT, rng=self.rng, repair=repair)
             results.append(search(target_starts(self.words, matrix), evaluations=evaluations))
-            if results[-1].loss > EXACT:
-                n_steps = FINISH * evaluations // len(self.sets)
+            if results[-1].loss > _EXACT:
+                n_steps = _FINISH * evaluations // len(self.sets)
                 results.append(search([results[-1].matrix], evaluations=n_steps))
-            if results[-1].loss <= EXACT:
+            if results[-1].loss <= _EXACT:
                 break
         count = sum(result.evaluations for result in results)
         return min(results, key=lambda result: result.loss)._replace(evaluations=count)
@@ -309,7 +296,7 @@ class PropertySearch:
             repair=self.words.without_bias,
         )
 
-    def _row(self, search: str, attributes: str, result: Lowest) -> PropertyRow:
+    def _row(self, search: str, attributes: str, result: Lowest) -> _Row:
         is_defined = math.isfinite(result.loss)
         bias = float(np.abs(self.words.biases(result.matrix)).max())
         counterexample = json.dumps(self.words.vectors_by_role(result.matrix)) if is_defined else ""
@@ -323,18 +310,16 @@ class PropertySearch:
         }
 
 
-# Probe of vectors: difference of attribute groups, associations, and agreement of base pairs.
-
-GroupRow = dict[str, str | int | float]
-REQUIRED_ROLES = ("X", "Y", "A", "B", "pairs")
-NORMAL_QUANTILE = 1.96
-MIN_PAIRS = 4  # two are left out, and two more are needed for a direction
-PRINCIPAL = "first component"
-EMPTY_GROUP_ROW: GroupRow = dict.fromkeys(
-    ("query", "kind", "panel", "first", "second", "reason"), ""
-)
-EMPTY_GROUP_ROW |= dict.fromkeys(("value", "low", "high", "p_value"), math.nan)
-EMPTY_GROUP_ROW["n"] = 0
+def _unbiased_values(words: SyntheticWords, sets: list[Floats], seed: int) -> dict[str, float]:
+    """Return the unbiased value by part, from the first vectors at which the metric has a score."""
+    starts = [start for matrix in sets for start in [matrix, *target_starts(words, matrix)]]
+    for start in starts:
+        if words.scores(start, seed):
+            return dict(words.unbiased(start, seed))
+    raise InputError(
+        "the metric has no score on any synthetic words; give more words (items, attributes,"
+        " vocabulary), or the metric smaller settings"
+    )
 
 
 @choice
@@ -373,8 +358,8 @@ class AttributeGroups:
 
     def __post_init__(self) -> None:
         for query in self.loaded_queries():
-            if missing_roles := [role for role in REQUIRED_ROLES if role not in query.sets]:
-                required = f"{self.name} needs {', '.join(REQUIRED_ROLES)}"
+            if missing_roles := [role for role in _REQUIRED_ROLES if role not in query.sets]:
+                required = f"{self.name} needs {', '.join(_REQUIRED_ROLES)}"
                 raise InputError(
                     f"query {query.name!r} has no {', '.join(missing_roles)}; {required}"
                 )
@@ -395,11 +380,11 @@ class AttributeGroups:
         """Return the rows of every query, or one with the reason if words are out of vocabulary."""
         import pandas as pd
 
-        rows: list[GroupRow] = []
+        rows: list[_Row] = []
         for query in self.loaded_queries():
-            words = resolve_query(vectors, query, REQUIRED_ROLES.__contains__, case=self.case)
-            about: GroupRow = EMPTY_GROUP_ROW | {"query": query.name}
-            shortages = words.shortages(0, {"X": 2, "Y": 2, "A": 2, "B": 2, "pairs": MIN_PAIRS})
+            words = resolve_query(vectors, query, _REQUIRED_ROLES.__contains__, case=self.case)
+            about: _Row = _EMPTY_GROUP_ROW | {"query": query.name}
+            shortages = words.shortages(0, {"X": 2, "Y": 2, "A": 2, "B": 2, "pairs": _MIN_PAIRS})
             try:
                 if shortages:
                     raise InputError("; ".join(shortages))
@@ -409,7 +394,7 @@ class AttributeGroups:
                 rows.append(about | {"kind": "difference", "reason": str(error)})
         return pd.DataFrame(rows)
 
-    def _query_rows(self, words: ResolvedQuery, seed: int) -> Iterator[GroupRow]:
+    def _query_rows(self, words: ResolvedQuery, seed: int) -> Iterator[_Row]:
         rng = np.random.default_rng(seed)
         yield from self._differences(words, rng)
         associations_by_role = {
@@ -425,17 +410,17 @@ class AttributeGroups:
         yield {"kind": "effect", "value": effect, "p_value": p, "n": n}
         yield from _correlations(words)
 
-    def _differences(self, words: ResolvedQuery, rng: np.random.Generator) -> Iterator[GroupRow]:
+    def _differences(self, words: ResolvedQuery, rng: np.random.Generator) -> Iterator[_Row]:
         n = len(words["A"].words) + len(words["B"].words)
-        about: GroupRow = {"kind": "difference", "n": n}
+        about: _Row = {"kind": "difference", "n": n}
         for panel, sets in (
             ("unit", (words["A"].matrix, words["B"].matrix)),
             ("raw", (words["A"].raw, words["B"].raw)),
         ):
             distance, error = _mean_distance(*sets)
             low, high = (
-                max(0.0, distance - NORMAL_QUANTILE * error),
-                distance + NORMAL_QUANTILE * error,
+                max(0.0, distance - _NORMAL_QUANTILE * error),
+                distance + _NORMAL_QUANTILE * error,
             )
             yield about | {"panel": panel, "value": distance, "low": low, "high": high}
         attributes = np.concatenate([words["A"].matrix, words["B"].matrix])
@@ -455,7 +440,7 @@ def _mean_distance(first: Floats, second: Floats) -> tuple[float, float]:
     return length, math.sqrt(sum(variances))
 
 
-def _correlations(words: ResolvedQuery) -> Iterator[GroupRow]:
+def _correlations(words: ResolvedQuery) -> Iterator[_Row]:
     pairs, names = words["pairs"].matrix, list(words["pairs"].words)
     component = direction(pairs)
     similarity = np.abs(unit_rows(pairs[:, 0] - pairs[:, 1]) @ component)
@@ -464,12 +449,9 @@ def _correlations(words: ResolvedQuery) -> Iterator[GroupRow]:
     for panel, pair_indices in panels:
         selected = pairs[pair_indices]
         axes = np.vstack([unit_rows(selected[:, 0] - selected[:, 1]), direction(selected)])
-        labels = [*(names[i] for i in pair_indices), PRINCIPAL]
+        labels = [*(names[i] for i in pair_indices), _PRINCIPAL]
         cosines: list[list[float]] = (axes @ axes.T).tolist()
         for first, row in zip(labels, cosines, strict=True):
             for second, cosine in zip(labels, row, strict=True):
-                about: GroupRow = {"kind": "correlation", "panel": panel, "n": len(pair_indices)}
+                about: _Row = {"kind": "correlation", "panel": panel, "n": len(pair_indices)}
                 yield about | {"first": first, "second": second, "value": cosine}
-
-
-# Properties of bias scores, and of the vectors that they depend on (Schröder et al., 2024).

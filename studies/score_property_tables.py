@@ -1,4 +1,4 @@
-"""Tables 1 and 2 of the study of score properties: verdicts from the searches, differences."""
+"""Tables and figures of the study of score properties."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Sequence
 from math import inf, isfinite, nan
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import altair as alt
 import numpy as np
@@ -17,15 +17,14 @@ from biasbridge.analysis.tables import as_float, as_text
 from biasbridge.stats.formatting import format_number
 from biasbridge.studies.conclusion import row_dicts
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-
-TOLERANCE = 0.02  # of a score's scale: extremes nearer each other count as equal
+_TOLERANCE = 0.02  # of a score's scale: extremes nearer each other count as equal
 EXACT = 1e-6  # a score nearer its unbiased value counts as unbiased
-UNBOUNDED = 100.0  # without declared ends, scores beyond this count as unbounded
-SCORE = ("metric", "convention", "part", "items")
-NO_ROW = {"n": 0, **dict.fromkeys(("value", "low", "high", "p_value"), nan)}
+_UNBOUNDED = 100.0  # without declared ends, scores beyond this count as unbounded
+_SCORE = ("metric", "convention", "part", "items")
+_NO_ROW = {"n": 0, **dict.fromkeys(("value", "low", "high", "p_value"), nan)}
+_DIFFERING = ("stereotype", "contexts", "layer", "pooling", "sentences", "seed")
+_PROPERTIES = ("comparable", "trustworthy", "fair")
+_COLOURS = {"yes": "#4477aa", "no": "#cc6677", "undefined": "#bbbbbb", "unbounded": "#ddaa33"}
 
 
 class Extremes(NamedTuple):
@@ -34,6 +33,12 @@ class Extremes(NamedTuple):
     scores: list[float]
     sets: list[str]
     counterexamples: list[str]
+
+    @classmethod
+    def of(cls, rows: pd.DataFrame) -> Extremes:
+        """Read the extremes from rows of the probe."""
+        scores = as_float(rows, "value").tolist()
+        return cls(scores, as_text(rows, "attributes"), as_text(rows, "counterexample"))
 
     @property
     def spread(self) -> float:
@@ -53,24 +58,37 @@ def score_table(probes: pd.DataFrame) -> pd.DataFrame:
     searches = probes[probes["probe"] == "score_properties"]
     if searches.empty:
         return searches
-    groups = searches.groupby(list(SCORE), sort=False, dropna=False)
+    groups = searches.groupby(list(_SCORE), sort=False, dropna=False)
     return pd.DataFrame([_verdict_row(key, rows) for key, rows in groups if isinstance(key, tuple)])
 
 
 def _verdict_row(key: tuple[object, ...], rows: pd.DataFrame) -> dict[str, object]:
-    about: dict[str, object] = dict(zip(SCORE, key, strict=True))
+    about: dict[str, object] = dict(zip(_SCORE, key, strict=True))
     if reason := next((reason for reason in as_text(rows, "reason") if reason), ""):
         return about | {"words": 0, "reason": reason}
     words, unbiased, scale_min, scale_max = (
         float(as_float(rows, name)[0]) for name in ("words", "unbiased", "scale_min", "scale_max")
     )
-    smallest, largest = (_extremes(rows[rows["search"] == end]) for end in ("min", "max"))
-    scale = scale_max - scale_min
-    if not isfinite(scale):
-        scale = max(map(abs, [*smallest.scores, *largest.scores, 1e-9]))
-    comparable = _comparable_verdict(smallest, largest, scale, (scale_min, scale_max))
-    nearest, fair = (_counterexample(rows[rows["search"] == name]) for name in ("unbiased", "fair"))
-    off, farthest = abs(nearest.value - unbiased), abs(fair.value - unbiased)
+    smallest, largest = (Extremes.of(rows[rows["search"] == end]) for end in ("min", "max"))
+    [nearest], [fair] = (row_dicts(rows[rows["search"] == name]) for name in ("unbiased", "fair"))
+    off, farthest = abs(nearest["value"] - unbiased), abs(fair["value"] - unbiased)
+    values = [*smallest.scores, *largest.scores]
+    is_bounded = isfinite(scale_max - scale_min)
+    scale = scale_max - scale_min if is_bounded else max(map(abs, [*values, 1e-9]))
+    if not all(map(isfinite, values)):
+        comparable = "undefined"
+    elif not is_bounded and max(map(abs, values)) > _UNBOUNDED:
+        comparable = "unbounded"
+    else:
+        is_equal = max(smallest.spread, largest.spread) <= _TOLERANCE * scale
+        comparable = "yes" if is_equal else "no"
+    trustworthy = ("yes" if off > EXACT else "no") if isfinite(off) else "undefined"
+    is_fair = ("yes" if farthest <= EXACT else "no") if isfinite(farthest) else "undefined"
+    counterexamples = {
+        "comparable": _describe_extremes(smallest, largest) if comparable == "no" else "",
+        "trustworthy": _spell_vectors(nearest["counterexample"]) if off <= EXACT else "",
+        "fair": _spell_vectors(fair["counterexample"]) if farthest > EXACT else "",
+    }
     return about | {
         "words": int(words),
         "comparable": comparable,
@@ -80,55 +98,17 @@ def _verdict_row(key: tuple[object, ...], rows: pd.DataFrame) -> dict[str, objec
         "min_high": max(smallest.scores),
         "scale_min": scale_min,
         "scale_max": scale_max,
-        "trustworthy": _verdict(off, off > EXACT),
+        "trustworthy": trustworthy,
         "unbiased": unbiased,
-        "nearest": nearest.value,
-        "bias": nearest.bias,
-        "fair": _verdict(farthest, farthest <= EXACT),
-        "farthest": fair.value,
+        "nearest": nearest["value"],
+        "bias": nearest["bias"],
+        "fair": is_fair,
+        "farthest": fair["value"],
         "sets": len(largest.scores),
         "evaluations": int(as_float(rows, "evaluations").sum()),
-        "counterexample_comparable": _describe_extremes(smallest, largest)
-        if comparable == "no"
-        else "",
-        "counterexample_trustworthy": nearest.counterexample if off <= EXACT else "",
-        "counterexample_fair": fair.counterexample if farthest > EXACT else "",
+        **{f"counterexample_{name}": text for name, text in counterexamples.items()},
         "reason": "",
     }
-
-
-class _Counterexample(NamedTuple):
-    value: float
-    bias: float
-    counterexample: str
-
-
-def _extremes(rows: pd.DataFrame) -> Extremes:
-    return Extremes(
-        as_float(rows, "value").tolist(),
-        as_text(rows, "attributes"),
-        as_text(rows, "counterexample"),
-    )
-
-
-def _counterexample(rows: pd.DataFrame) -> _Counterexample:
-    value, bias = (float(as_float(rows, name)[0]) for name in ("value", "bias"))
-    return _Counterexample(value, bias, spell_vectors(as_text(rows, "counterexample")[0]))
-
-
-def _comparable_verdict(
-    smallest: Extremes, largest: Extremes, scale: float, declared_range: tuple[float, float]
-) -> str:
-    values = [*smallest.scores, *largest.scores]
-    if not all(map(isfinite, values)):
-        return "undefined"
-    if max(map(abs, values)) > UNBOUNDED and not all(map(isfinite, declared_range)):
-        return "unbounded"
-    return "no" if max(smallest.spread, largest.spread) > TOLERANCE * scale else "yes"
-
-
-def _verdict(distance: float, holds: bool) -> str:
-    return ("yes" if holds else "no") if isfinite(distance) else "undefined"
 
 
 def _describe_extremes(smallest: Extremes, largest: Extremes) -> str:
@@ -137,12 +117,12 @@ def _describe_extremes(smallest: Extremes, largest: Extremes) -> str:
     order = sorted(range(len(extremes.scores)), key=lambda i: sign * extremes.scores[i])
     return "; ".join(
         f"{extremes.sets[i]}: {format_number(extremes.scores[i], 3)} at"
-        f" {spell_vectors(extremes.counterexamples[i])}"
+        f" {_spell_vectors(extremes.counterexamples[i])}"
         for i in (order[0], order[-1])
     )
 
 
-def spell_vectors(counterexample: str, digits: int = 3) -> str:
+def _spell_vectors(counterexample: str, digits: int = 3) -> str:
     """Format vectors by role: ``X (1, 0) (0, 1) A (.6, .8)``."""
     if not counterexample:
         return ""
@@ -164,7 +144,7 @@ def difference_table(points: pd.DataFrame, probes: pd.DataFrame) -> pd.DataFrame
         summary = group[group["kind"].isin(["difference", "effect"])]
         rows_by_name = {row["panel"] or row["kind"]: row for row in row_dicts(summary)}
         unit, raw, chance, effect = (
-            rows_by_name.get(name, NO_ROW) for name in ("unit", "raw", "chance", "effect")
+            rows_by_name.get(name, _NO_ROW) for name in ("unit", "raw", "chance", "effect")
         )
         row = {"embedding": embedding, "query": query, "n": int(unit["n"])}
         row |= {"difference": unit["value"], "low": unit["low"], "high": unit["high"]}
@@ -175,27 +155,20 @@ def difference_table(points: pd.DataFrame, probes: pd.DataFrame) -> pd.DataFrame
     return pd.DataFrame(table)
 
 
-def _attribute_group_rows(points: pd.DataFrame, probes: pd.DataFrame) -> pd.DataFrame:
+def _attribute_group_rows(points: pd.DataFrame, probes: pd.DataFrame, *kinds: str) -> pd.DataFrame:
+    """Return the probe's rows, or those of some kinds, with a column ``embedding``."""
     rows = probes[probes["probe"] == "attribute_groups"]
     if rows.empty:
         return rows
     embeddings = points[["point"]].assign(embedding=embedding_names(points))
-    return rows.merge(embeddings, on="point", validate="many_to_one")
-
-
-def embedding_rows(points: pd.DataFrame, probes: pd.DataFrame, kind: str) -> pd.DataFrame:
-    """Return the probe's rows of one kind with a column ``embedding``."""
-    rows = _attribute_group_rows(points, probes)
-    return rows if rows.empty else rows[rows["kind"] == kind]
-
-
-DIFFERING = ("stereotype", "contexts", "layer", "pooling", "sentences", "seed")
+    rows = rows.merge(embeddings, on="point", validate="many_to_one")
+    return rows[rows["kind"].isin(kinds)] if kinds else rows
 
 
 def embedding_names(points: pd.DataFrame) -> list[str]:
     """Name the embedding of each point, with the columns that differ between points of one name."""
     embeddings = as_text(points, "embedding")
-    columns = {name: as_text(points, name) for name in DIFFERING if name in points}
+    columns = {name: as_text(points, name) for name in _DIFFERING}
     differing = {
         name: values
         for name, values in columns.items()
@@ -231,9 +204,12 @@ def selections(associations: pd.DataFrame, fewest: int = 4) -> list[Selection]:
     all_targets = _selection("all targets", x, y)
     x_is_higher = all_targets.effect_size >= 0
     high, low = (x, y) if x_is_higher else (y, x)
-    # The threshold that separates most words correctly
     thresholds = sorted({*high.values(), *low.values()})
-    threshold = max(thresholds, key=lambda t: _n_separated(high, low, t)) if thresholds else inf
+    n_separated = [
+        sum(value > t for value in high.values()) + sum(value <= t for value in low.values())
+        for t in thresholds
+    ]
+    threshold = thresholds[int(np.argmax(n_separated))] if thresholds else inf
     high = {word: value for word, value in high.items() if value > threshold}
     low = {word: value for word, value in low.items() if value <= threshold}
     if min(len(high), len(low)) < fewest:
@@ -242,7 +218,7 @@ def selections(associations: pd.DataFrame, fewest: int = 4) -> list[Selection]:
         options = [
             (abs(_effect_size([*h.values()], [*lo.values()])), h, lo)
             for word in [*high, *low]
-            for h, lo in [(_without(high, word), _without(low, word))]
+            for h, lo in [[{w: v[w] for w in v if w != word} for v in (high, low)]]
             if min(len(h), len(lo)) >= fewest
         ]
         best = min(options, key=lambda option: option[0], default=None)
@@ -253,16 +229,6 @@ def selections(associations: pd.DataFrame, fewest: int = 4) -> list[Selection]:
         all_targets,
         _selection("a selection", *((high, low) if x_is_higher else (low, high))),
     ]
-
-
-def _n_separated(high: dict[str, float], low: dict[str, float], threshold: float) -> int:
-    return sum(value > threshold for value in high.values()) + sum(
-        value <= threshold for value in low.values()
-    )
-
-
-def _without(values: dict[str, float], word: str) -> dict[str, float]:
-    return {name: value for name, value in values.items() if name != word}
 
 
 def _effect_size(x: Sequence[float], y: Sequence[float]) -> float:
@@ -278,48 +244,41 @@ def _selection(name: str, x: dict[str, float], y: dict[str, float]) -> Selection
     return Selection(name, frozenset([*x, *y]), auc, effect_size, len(x_values) + len(y_values))
 
 
-# Figures of the study of score properties.
-
-PROPERTIES = ("comparable", "trustworthy", "fair")
-COLOURS = {"yes": "#4477aa", "no": "#cc6677", "undefined": "#bbbbbb", "unbounded": "#ddaa33"}
-
-
-def score_name(row: Mapping[str, str]) -> str:
-    """Return the name of a score in the tables."""
-    return f"{row['metric']} {row['part']}".strip()
-
-
 def score_property_charts(
     table: pd.DataFrame, points: pd.DataFrame, probes: pd.DataFrame
 ) -> dict[str, Drawing]:
     """Draw ``table1``, ``figure1`` (and 2) by query, and ``figure3`` by embedding and query."""
     drawings: dict[str, Drawing] = {}
     if len(table) and "comparable" in table:
-        drawings["table1"] = property_chart(table)
-    associations = embedding_rows(points, probes, "association")
+        drawings["table1"] = _property_chart(table)
+    associations = _attribute_group_rows(points, probes, "association")
     if len(associations):
         for query, rows in associations.groupby("query", sort=False):
-            drawings[f"figure1_{query}"] = association_chart(rows)
-    correlations = embedding_rows(points, probes, "correlation")
+            drawings[f"figure1_{query}"] = _association_chart(rows)
+    correlations = _attribute_group_rows(points, probes, "correlation")
     if len(correlations):
         for key, rows in correlations.groupby(["embedding", "query"], sort=False):
             embedding, query_name = map(str, key)
             stem = re.sub(r"\W+", "_", f"figure3_{embedding}_{query_name}").strip("_")
-            drawings[stem] = correlation_chart(rows, embedding)
+            drawings[stem] = _correlation_chart(rows, embedding)
     return drawings
 
 
-def property_chart(table: pd.DataFrame) -> Drawing:
+def _property_chart(table: pd.DataFrame) -> Drawing:
     """Draw table 1: rows are scores, columns properties, panels numbers of target words."""
     rows = [
-        {"score": score_name(row), "property": name, "items": f"{row['items']} a role"}
+        {
+            "score": f"{row['metric']} {row['part']}".strip(),
+            "property": name,
+            "items": f"{row['items']} a role",
+        }
         | {"verdict": row[name]}
         for row in row_dicts(table[table["reason"].eq("")])
-        for name in PROPERTIES
+        for name in _PROPERTIES
     ]
-    scale = alt.Scale(domain=list(COLOURS), range=list(COLOURS.values()))
+    scale = alt.Scale(domain=list(_COLOURS), range=list(_COLOURS.values()))
     panel = alt.Chart().mark_rect(stroke="white").properties(width=210, height=alt.Step(14))
-    x = alt.X("property:N", title=None, sort=list(PROPERTIES)).axis(labelAngle=0, grid=False)
+    x = alt.X("property:N", title=None, sort=list(_PROPERTIES)).axis(labelAngle=0, grid=False)
     chart = panel.encode(
         x,
         alt.Y("score:N", title=None, sort=None).axis(grid=False),
@@ -328,7 +287,7 @@ def property_chart(table: pd.DataFrame) -> Drawing:
     return finish(chart, "Which scores are comparable, trustworthy and fair, by search")
 
 
-def association_chart(associations: pd.DataFrame) -> Drawing:
+def _association_chart(associations: pd.DataFrame) -> Drawing:
     """Draw every word's association, X above Y, one panel per embedding and target selection."""
     rows: list[pd.DataFrame] = []
     panels: list[str] = []
@@ -352,7 +311,7 @@ def association_chart(associations: pd.DataFrame) -> Drawing:
     return finish(chart.resolve_scale(x="independent"), title)
 
 
-def correlation_chart(correlations: pd.DataFrame, embedding: str) -> Drawing:
+def _correlation_chart(correlations: pd.DataFrame, embedding: str) -> Drawing:
     """Draw cosines of pairs' differences and component, of all pairs and less the two nearest."""
     size = 15 if correlations["first"].nunique() > 12 else 22
     panels = [

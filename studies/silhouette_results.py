@@ -1,4 +1,4 @@
-"""Robustness and accuracy of Bias Silhouette Analysis (Spliethöver & Wachsmuth, 2021)."""
+"""Robustness and accuracy of silhouettes: pairs of models, tables and figures."""
 
 from __future__ import annotations
 
@@ -22,8 +22,26 @@ if TYPE_CHECKING:
     from biasbridge.analysis.tables import Tables
     from biasbridge.stats.arrays import Floats
 
-
-Definition = Literal["printed", "released"]
+_Definition = Literal["printed", "released"]
+_MODELS = ("biased", "unbiased")
+_PAIR = ("biased_key", "unbiased_key", "seed")
+_KEYS = ("metric", "convention", "query", "part", "list_kind")
+_MODEL_COLUMNS = (
+    *("embedding", "corpus", "sentences", "dim", "stereotype"),
+    *("method", "direction", "dose"),
+)
+_UNMODIFIED = ("", "none", "0")
+_Limits = Mapping[str, Sequence[float]]
+_SCORES = ("robustness_biased", "robustness_unbiased", "accuracy")
+_ABOUT = ("models", "metric", "convention", "query", "part", "list_kind")
+_PILOT_STEP = 10  # runs from one point of the pilot study to the next
+_NO_ENDS = "its scale has no ends; give them in study.limits"
+_NO_ZERO = "it has no unbiased value"
+_DIFFERENCES = ("mean", "largest")
+_MAX_POINTS = 150  # of a curve in a figure
+# Two lines: the metric and kind of list, and its robustness and accuracy
+_HEADER = alt.Header(labelExpr="split(datum.label, ': ')", labelFontSize=11, labelPadding=4)
+_LEGEND = alt.Legend(orient="top", title="values and mean of the runs")
 
 
 class Scale(NamedTuple):
@@ -32,11 +50,6 @@ class Scale(NamedTuple):
     minimum: float
     maximum: float
     unbiased: float
-
-
-def area(sizes: Floats, heights: Floats) -> float:
-    """Compute the area under a curve by the trapezoidal rule. Shapes: (sizes,), (sizes,)."""
-    return float(np.trapezoid(heights, sizes))
 
 
 def robustness(sizes: Floats, values: Floats, scale: Scale) -> float:
@@ -71,7 +84,7 @@ def accuracy(
     biased: Floats,
     unbiased: Floats,
     scale: Scale,
-    definition: Definition = "printed",
+    definition: _Definition = "printed",
 ) -> float:
     r"""Compute the accuracy of a metric, 0.5 + 0.5 area / (D |W|).
 
@@ -113,23 +126,9 @@ def accuracy(
     return 0.5 + 0.5 * difference / (reach * float(sizes[-1]))
 
 
-# Silhouettes of pairs of reference models, or of single models, from the tables of a sweep.
-
-MODELS = ("biased", "unbiased")
-PAIR = ("biased_key", "unbiased_key", "seed")
-KEYS = ("metric", "convention", "query", "part", "list_kind")
-MODEL_COLUMNS = (
-    "embedding",
-    "corpus",
-    "sentences",
-    "dim",
-    "stereotype",
-    "method",
-    "direction",
-    "dose",
-)
-UNMODIFIED = ("", "none", "0")
-Limits = Mapping[str, Sequence[float]]
+def area(sizes: Floats, heights: Floats) -> float:
+    """Compute the area under a curve by the trapezoidal rule. Shapes: (sizes,), (sizes,)."""
+    return float(np.trapezoid(heights, sizes))
 
 
 @dataclass(frozen=True)
@@ -159,12 +158,12 @@ class ModelPair:
 
     @property
     def available_models(self) -> tuple[str, ...]:
-        """The ``MODELS`` that have values."""
-        return tuple(model for model in MODELS if len(self.values(model)))
+        """The ``_MODELS`` that have values."""
+        return tuple(model for model in _MODELS if len(self.values(model)))
 
     def values(self, model: str) -> Floats:
-        """Return the values on one of ``MODELS``, (runs, sizes)."""
-        return self.biased if model == MODELS[0] else self.unbiased
+        """Return the values on one of ``_MODELS``, (runs, sizes)."""
+        return self.biased if model == _MODELS[0] else self.unbiased
 
     def thinned(self, n_sizes: int) -> ModelPair:
         """Return the pair at no more than ``n_sizes`` sizes, with the first and the last."""
@@ -174,7 +173,7 @@ class ModelPair:
         return replace(self, sizes=self.sizes[selected], biased=biased, unbiased=unbiased)
 
 
-def read_model_pairs(tables: Tables, limits: Limits) -> list[ModelPair]:
+def read_model_pairs(tables: Tables, limits: _Limits) -> list[ModelPair]:
     """Read every pair of points of two reference models, metric by metric; without
     ``subject=reference`` every point alone. ``limits``: ends of the scales of metrics that declare
     none. Raises ``InputError`` without silhouettes, or with those of only one reference model.
@@ -192,11 +191,11 @@ def read_model_pairs(tables: Tables, limits: Limits) -> list[ModelPair]:
                 for key, rows in _rows_by_key(probes, point).items()
             ]
         return pairs
-    for (*_, pair_seed), points_of_pair in points.groupby(list(PAIR), sort=False):
+    for (*_, pair_seed), points_of_pair in points.groupby(list(_PAIR), sort=False):
         by_reference = dict(list(points_of_pair.groupby("reference")))
-        if set(MODELS) <= by_reference.keys():
+        if set(_MODELS) <= by_reference.keys():
             models = _describe_models(by_reference["biased"], by_reference["unbiased"])
-            biased, unbiased = (_rows_by_key(probes, by_reference[model]) for model in MODELS)
+            biased, unbiased = (_rows_by_key(probes, by_reference[model]) for model in _MODELS)
             pairs += [
                 _model_pair(models, str(pair_seed), key, rows, unbiased[key], limits)
                 for key, rows in biased.items()
@@ -211,32 +210,9 @@ def _rows_by_key(probes: pd.DataFrame, point: pd.DataFrame) -> dict[tuple[str, .
     """Group the probe's rows of a point by metric, convention, query, part and kind of list."""
     rows = probes[probes["point"].isin(as_text(point, "point"))]
     row_numbers: dict[tuple[str, ...], list[int]] = {}
-    for i, key in enumerate(text_rows(rows, KEYS)):
+    for i, key in enumerate(text_rows(rows, _KEYS)):
         row_numbers.setdefault(key, []).append(i)
     return {key: rows.iloc[numbers_of_key] for key, numbers_of_key in row_numbers.items()}
-
-
-def _describe_models(biased: pd.DataFrame, unbiased: pd.DataFrame) -> str:
-    """Describe the common and differing columns: ``word2vec, stereotype 0.8 against 0``."""
-    biased_columns, unbiased_columns = (
-        {name: as_text(model, name)[0] for name in MODEL_COLUMNS if name in model}
-        for model in (biased, unbiased)
-    )
-    shared = [
-        _describe_column(name, value)
-        for name, value in biased_columns.items()
-        if value == unbiased_columns[name] and value not in UNMODIFIED
-    ]
-    differing = [
-        f"{_describe_column(name, value or 'none')} against {unbiased_columns[name] or 'none'}"
-        for name, value in biased_columns.items()
-        if value != unbiased_columns[name]
-    ]
-    return ", ".join(shared + differing)
-
-
-def _describe_column(name: str, value: str) -> str:
-    return value if name in ("embedding", "corpus") else f"{name} {value}"
 
 
 def _model_pair(
@@ -245,9 +221,9 @@ def _model_pair(
     key: tuple[str, ...],
     biased: pd.DataFrame,
     unbiased: pd.DataFrame | None,
-    limits: Limits,
+    limits: _Limits,
 ) -> ModelPair:
-    about = dict(zip(KEYS, key, strict=True))
+    about = dict(zip(_KEYS, key, strict=True))
     models = [biased] if unbiased is None else [biased, unbiased]
     reasons = (reason for rows in models for reason in as_text(rows, "reason"))
     reason = next(filter(None, reasons), "")
@@ -279,16 +255,29 @@ def _model_pair(
     )
 
 
-# Tables of a silhouette analysis: scores of every pair, their means, curves and fewer runs.
+def _describe_models(biased: pd.DataFrame, unbiased: pd.DataFrame) -> str:
+    """Describe the common and differing columns: ``word2vec, stereotype 0.8 against 0``."""
+    biased_columns, unbiased_columns = (
+        {name: as_text(model, name)[0] for name in _MODEL_COLUMNS} for model in (biased, unbiased)
+    )
+    shared = [
+        _describe_column(name, value)
+        for name, value in biased_columns.items()
+        if value == unbiased_columns[name] and value not in _UNMODIFIED
+    ]
+    differing = [
+        f"{_describe_column(name, value or 'none')} against {unbiased_columns[name] or 'none'}"
+        for name, value in biased_columns.items()
+        if value != unbiased_columns[name]
+    ]
+    return ", ".join(shared + differing)
 
-SCORES = ("robustness_biased", "robustness_unbiased", "accuracy")
-ABOUT = ("models", "metric", "convention", "query", "part", "list_kind")
-PILOT_STEP = 10  # runs from one point of the pilot study to the next
-NO_ENDS = "its scale has no ends; give them in study.limits"
-NO_ZERO = "it has no unbiased value"
+
+def _describe_column(name: str, value: str) -> str:
+    return value if name in ("embedding", "corpus") else f"{name} {value}"
 
 
-def scores(pairs: Sequence[ModelPair], definition: Definition) -> pd.DataFrame:
+def scores(pairs: Sequence[ModelPair], definition: _Definition) -> pd.DataFrame:
     """Return one row per pair of models, metric, query, part and kind of list.
 
     ``words``: in the complete lists; ``steps``: sizes of subset; ``n_left_out``: those at which
@@ -298,7 +287,7 @@ def scores(pairs: Sequence[ModelPair], definition: Definition) -> pd.DataFrame:
     return pd.DataFrame([_score_row(pair, definition) for pair in pairs])
 
 
-def _score_row(pair: ModelPair, definition: Definition) -> dict[str, object]:
+def _score_row(pair: ModelPair, definition: _Definition) -> dict[str, object]:
     row: dict[str, object] = {"models": pair.models, "seed": pair.seed, **pair.about}
     runs = len(pair.biased)
     robustness_and_accuracy = (nan, nan, nan)
@@ -306,24 +295,24 @@ def _score_row(pair: ModelPair, definition: Definition) -> dict[str, object]:
     if not reason:
         robustness_and_accuracy = _compute_scores(pair, runs, definition)
         if not isfinite(robustness_and_accuracy[0]):
-            reason = NO_ENDS
+            reason = _NO_ENDS
         elif len(pair.unbiased) and not isfinite(robustness_and_accuracy[2]):
-            reason = NO_ZERO
-    last_values = [pair.values(model)[:, -1] for model in MODELS]
+            reason = _NO_ZERO
+    last_values = [pair.values(model)[:, -1] for model in _MODELS]
     score_biased, score_unbiased = (
         float(values.mean()) if len(values) else nan for values in last_values
     )
     row |= {"runs": runs, "words": pair.sizes[-1].item() if runs else nan}
     row |= {"steps": len(pair.sizes) if runs else 0, "n_left_out": pair.n_left_out}
     row |= {"score_biased": score_biased, "score_unbiased": score_unbiased}
-    row |= dict(zip(SCORES, robustness_and_accuracy, strict=True))
+    row |= dict(zip(_SCORES, robustness_and_accuracy, strict=True))
     return row | {"definition": definition, "reason": reason}
 
 
 def _compute_scores(
-    pair: ModelPair, runs: int, definition: Definition
+    pair: ModelPair, runs: int, definition: _Definition
 ) -> tuple[float, float, float]:
-    """Compute ``SCORES`` from the first runs."""
+    """Compute ``_SCORES`` from the first runs."""
     biased, unbiased = pair.biased[:runs], pair.unbiased[:runs]
     if not len(unbiased):
         return robustness(pair.sizes, biased, pair.scale), nan, nan
@@ -337,9 +326,9 @@ def _compute_scores(
 def means(table: pd.DataFrame) -> pd.DataFrame:
     """Average scores over ``pairs`` differing only in seed; 95% t interval from three on."""
     rows = []
-    for key, pairs in table.groupby(list(ABOUT), sort=False):
-        row: dict[str, object] = dict(zip(ABOUT, key, strict=True)) | {"pairs": len(pairs)}
-        for name in SCORES:
+    for key, pairs in table.groupby(list(_ABOUT), sort=False):
+        row: dict[str, object] = dict(zip(_ABOUT, key, strict=True)) | {"pairs": len(pairs)}
+        for name in _SCORES:
             values = as_float(pairs, name)
             interval = mean_interval(values)
             finite = values[np.isfinite(values)]
@@ -368,7 +357,7 @@ def curves(pairs: Sequence[ModelPair]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def fewer_runs(pairs: Sequence[ModelPair], definition: Definition) -> pd.DataFrame:
+def fewer_runs(pairs: Sequence[ModelPair], definition: _Definition) -> pd.DataFrame:
     """Compare scores of the first n runs with those of all runs (pilot study): one row per score
     and n, mean and largest absolute difference over all pairs, metrics and kinds of list.
     """
@@ -376,23 +365,14 @@ def fewer_runs(pairs: Sequence[ModelPair], definition: Definition) -> pd.DataFra
     n_runs = max((len(pair.biased) for pair in with_values), default=0)
     scores_of_all = np.array([_compute_scores(pair, n_runs, definition) for pair in with_values])
     rows: list[dict[str, object]] = []
-    for n in range(PILOT_STEP, n_runs, PILOT_STEP):
+    for n in range(_PILOT_STEP, n_runs, _PILOT_STEP):
         scores_of_n = np.array([_compute_scores(pair, n, definition) for pair in with_values])
         differences = np.abs(scores_of_n - scores_of_all)
-        for name, column in zip(SCORES, differences.T, strict=True):
+        for name, column in zip(_SCORES, differences.T, strict=True):
             if len(finite := column[np.isfinite(column)]):
                 row = {"score": name, "runs": n, "silhouettes": len(finite)}
                 rows.append(row | {"mean": finite.mean().item(), "largest": finite.max().item()})
     return pd.DataFrame(rows, columns=["score", "runs", "silhouettes", "mean", "largest"])
-
-
-# Figures of a silhouette analysis.
-
-DIFFERENCES = ("mean", "largest")
-MAX_POINTS = 150  # of a curve in a figure
-# Two lines: the metric and kind of list, and its robustness and accuracy
-HEADER = alt.Header(labelExpr="split(datum.label, ': ')", labelFontSize=11, labelPadding=4)
-LEGEND = alt.Legend(orient="top", title="values and mean of the runs")
 
 
 def silhouette_charts(
@@ -402,15 +382,15 @@ def silhouette_charts(
     those of the paper's appendix by query, and the pilot study of fewer runs.
     """
     panels = [
-        (pair.thinned(MAX_POINTS), _panel_title(row))
+        (pair.thinned(_MAX_POINTS), _panel_title(row))
         for pair, row in zip(pairs, row_dicts(scored), strict=True)
         if not pair.reason
     ]
     first_panels = [panel for panel in panels if panel[0].seed == panels[0][0].seed]
-    two_models = [panel for panel in first_panels if panel[0].available_models == MODELS]
+    two_models = [panel for panel in first_panels if panel[0].available_models == _MODELS]
     drawings: dict[str, Drawing] = {}
     if two_models:
-        drawings["silhouettes_figure1"] = sketch(*two_models[0])
+        drawings["silhouettes_figure1"] = _sketch(*two_models[0])
     by_query: dict[tuple[str, str], list[tuple[ModelPair, str]]] = {}
     for pair, title in first_panels:
         by_query.setdefault((pair.models, pair.about["query"]), []).append((pair, title))
@@ -418,14 +398,14 @@ def silhouette_charts(
     for (models, query), panels_of_query in by_query.items():
         number = model_pairs.index(models)
         suffix = f"_{number + 1}" if number else ""
-        drawings[f"silhouettes_{query}{suffix}"] = panel_chart(panels_of_query)
+        drawings[f"silhouettes_{query}{suffix}"] = _panel_chart(panels_of_query)
     if len(pilot):
-        drawings["silhouettes_runs"] = pilot_chart(pilot)
+        drawings["silhouettes_runs"] = _pilot_chart(pilot)
     return drawings
 
 
 def _panel_title(row: dict[str, Any]) -> str:
-    robust_biased, robust_unbiased, accuracy = (format_number(row[name]) for name in SCORES)
+    robust_biased, robust_unbiased, accuracy = (format_number(row[name]) for name in _SCORES)
     name = f"{row['metric']} {row['part']}".strip()
     scores = robust_biased
     if isfinite(row["score_unbiased"]):
@@ -433,13 +413,13 @@ def _panel_title(row: dict[str, Any]) -> str:
     return f"{name}, {row['list_kind']}: robustness {scores}"
 
 
-def sketch(pair: ModelPair, title: str) -> Drawing:
+def _sketch(pair: ModelPair, title: str) -> Drawing:
     """Draw two silhouettes, whose areas give robustness, and means, between which lies accuracy."""
     means = pd.DataFrame(
-        {"size": pair.sizes, **{model: pair.values(model).mean(axis=0) for model in MODELS}}
+        {"size": pair.sizes, **{model: pair.values(model).mean(axis=0) for model in _MODELS}}
     )
     area = alt.Chart(means).mark_area(color=GREY, opacity=0.35)
-    between = area.encode(_x_words(), _y_score(MODELS[0], pair.instrument), alt.Y2(MODELS[1]))
+    between = area.encode(_x_words(), _y_score(_MODELS[0], pair.instrument), alt.Y2(_MODELS[1]))
     notes = [
         "Coloured: range of the runs; the smaller these areas, the more robust the lists.",
         "Grey: area between the means; the larger it is, the more accurate the metric.",
@@ -449,7 +429,7 @@ def sketch(pair: ModelPair, title: str) -> Drawing:
     return finish(chart.properties(width=460, height=260), "The silhouettes of two models", notes)
 
 
-def panel_chart(panels: Sequence[tuple[ModelPair, str]]) -> Drawing:
+def _panel_chart(panels: Sequence[tuple[ModelPair, str]]) -> Drawing:
     """Draw one panel per metric and kind of list, with all runs in the first (figure 2)."""
     rows = pd.concat([curves([pair]).assign(panel=title) for pair, title in panels])
     pair, title = panels[0]
@@ -460,15 +440,15 @@ def panel_chart(panels: Sequence[tuple[ModelPair, str]]) -> Drawing:
         for size, value in zip(pair.sizes.tolist(), values, strict=True)
     ]
     lines = alt.Chart().transform_filter("isValid(datum.run)")
-    legend = LEGEND if pair.available_models == MODELS else None
+    legend = _LEGEND if pair.available_models == _MODELS else None
     run_lines = lines.mark_line(strokeWidth=0.4, opacity=0.35).encode(
-        _x_words(), _y_score("value"), alt.Detail("run:N"), colour("model", MODELS, legend=legend)
+        _x_words(), _y_score("value"), alt.Detail("run:N"), colour("model", _MODELS, legend=legend)
     )
     chart = (
         alt.layer(run_lines, *_bands(legend=legend))
         .properties(width=230, height=130)
         .facet(
-            alt.Facet("panel:N", title=None, sort=[title for _, title in panels], header=HEADER),
+            alt.Facet("panel:N", title=None, sort=[title for _, title in panels], header=_HEADER),
             data=pd.concat([rows, pd.DataFrame(runs)], ignore_index=True),
             columns=4,
         )
@@ -477,34 +457,34 @@ def panel_chart(panels: Sequence[tuple[ModelPair, str]]) -> Drawing:
     return finish(chart, f"Bias silhouettes, query {pair.about['query']}", [pair.models])
 
 
-def _x_words() -> alt.X:
-    return alt.X("size:Q", title="words")
-
-
-def _y_score(field: str, title: str = "score") -> alt.Y:
-    return alt.Y(f"{field}:Q", title=title, scale=alt.Scale(zero=False))
-
-
-def _bands(title: str = "score", legend: alt.Legend | None = LEGEND) -> list[alt.Chart]:
-    bands = alt.Chart().transform_filter("isValid(datum.low)")
-    base = bands.encode(_x_words(), colour("model", MODELS, legend=legend))
-    return [
-        base.mark_area(opacity=0.25).encode(_y_score("low", title), alt.Y2("high")),
-        base.mark_line(strokeWidth=2).encode(_y_score("mean", title)),
-    ]
-
-
-def pilot_chart(pilot: pd.DataFrame) -> Drawing:
+def _pilot_chart(pilot: pd.DataFrame) -> Drawing:
     """Draw the differences between the scores of fewer runs and of all runs."""
-    rows = pilot.melt(["score", "runs"], list(DIFFERENCES), "what", "apart").dropna()
+    rows = pilot.melt(["score", "runs"], list(_DIFFERENCES), "what", "apart").dropna()
     rows = rows.assign(score=[name.replace("_", ", ") for name in rows["score"]])
-    scores = [name.replace("_", ", ") for name in SCORES]
+    scores = [name.replace("_", ", ") for name in _SCORES]
     stroke = alt.Legend(symbolType="stroke", symbolStrokeColor=INK, orient="top")
     chart = alt.Chart(rows).mark_line(point=True).properties(width=420, height=220)
     encoded = chart.encode(
         alt.X("runs:Q", title="runs"),
         alt.Y("apart:Q", title="difference from the scores of all runs"),
         colour("score", scores, legend=alt.Legend(orient="top", labelLimit=300)),
-        alt.StrokeDash("what:N", title=None, legend=stroke, sort=list(DIFFERENCES)),
+        alt.StrokeDash("what:N", title=None, legend=stroke, sort=list(_DIFFERENCES)),
     )
     return finish(encoded, "Difference of scores by number of runs")
+
+
+def _bands(title: str = "score", legend: alt.Legend | None = _LEGEND) -> list[alt.Chart]:
+    bands = alt.Chart().transform_filter("isValid(datum.low)")
+    base = bands.encode(_x_words(), colour("model", _MODELS, legend=legend))
+    return [
+        base.mark_area(opacity=0.25).encode(_y_score("low", title), alt.Y2("high")),
+        base.mark_line(strokeWidth=2).encode(_y_score("mean", title)),
+    ]
+
+
+def _x_words() -> alt.X:
+    return alt.X("size:Q", title="words")
+
+
+def _y_score(field: str, title: str = "score") -> alt.Y:
+    return alt.Y(f"{field}:Q", title=title, scale=alt.Scale(zero=False))

@@ -1,4 +1,6 @@
-"""Study of silhouettes: robustness of word lists and accuracy of metrics."""
+"""Study and probe of bias silhouettes (Spliethöver & Wachsmuth, 2021): how far scores depend on the
+words that are in the vocabulary.
+"""
 
 from __future__ import annotations
 
@@ -24,10 +26,8 @@ if TYPE_CHECKING:
     from biasbridge.intrinsic.lookup import ResolvedQuery, ResolvedWords
     from biasbridge.intrinsic.metric import Metric
     from biasbridge.intrinsic.score import Score
-    from biasbridge.stats.arrays import Floats
 
-
-NOTES = (
+_NOTES = (
     "Robustness: 1 minus the area between the lowest and the highest score over random subsets of"
     " the lists, as a share of the whole scale; 1: the choice of words makes no difference. Metrics"
     " that use little of their scale have a high robustness.",
@@ -37,6 +37,9 @@ NOTES = (
     " lists.",
     "Intervals are 95%, over pairs of models trained anew (seeds).",
 )
+_TARGETS, _ATTRIBUTES = "targets", "attributes"
+_SilhouetteRow = dict[str, object]
+_Indices = NDArray[np.intp]
 
 
 @choice
@@ -99,12 +102,12 @@ class SilhouetteAnalysis(Fileless):
         shown = {"Tables 1 and 2: robustness and accuracy": summary, "Fewer runs": pilot}
         drawings = silhouette_charts(pairs, scored, pilot)
         conclusion = Conclusion(
-            title, silhouette_answer(mean_scores), written, shown, drawings, NOTES
+            title, _silhouette_answer(mean_scores), written, shown, drawings, _NOTES
         )
         return conclude(conclusion, tables.points, folder, console)
 
 
-def silhouette_answer(mean_scores: pd.DataFrame) -> str:
+def _silhouette_answer(mean_scores: pd.DataFrame) -> str:
     """Name in one sentence the most and the least accurate metric and the least robust list."""
     scored = mean_scores.dropna(subset=["accuracy"])
     if not len(scored):
@@ -136,12 +139,6 @@ def _single_model_answer(scored: pd.DataFrame) -> str:
 
 def _metric_labels(scored: pd.DataFrame) -> pd.Series[str]:
     return scored["metric"] + " (" + scored["query"] + ", " + scored["list_kind"] + ")"
-
-
-# Probe of bias silhouettes (Spliethöver & Wachsmuth, 2021): a metric on parts of its lists.
-
-TARGETS, ATTRIBUTES = "targets", "attributes"
-SilhouetteRow = dict[str, object]
 
 
 @choice
@@ -179,13 +176,13 @@ class Silhouettes(Fileless):
         scores_by_query: dict[str, list[Score]] = {}
         for score in metric.score(vectors, seed=seed):
             scores_by_query.setdefault(score.query, []).append(score)
-        rows: list[SilhouetteRow] = []
+        rows: list[_SilhouetteRow] = []
         for query in metric.loaded_queries:
             words = metric.select_words(
                 resolve_query(vectors, query, metric.about.takes, case=metric.case)
             )
             scores = scores_by_query[query.name]
-            for list_kind, lists in lists_by_kind(words).items():
+            for list_kind, lists in _lists_by_kind(words).items():
                 try:
                     rows += self._silhouettes(metric, words, list_kind, lists, scores, seed)
                 except InputError as error:
@@ -203,11 +200,11 @@ class Silhouettes(Fileless):
         lists: Mapping[str, ResolvedWords],
         scores: list[Score],
         seed: int,
-    ) -> list[SilhouetteRow]:
+    ) -> list[_SilhouetteRow]:
 
         if not any(math.isfinite(score.value) for score in scores):
             raise InputError(scores[0].reason)
-        step = self.target_step if list_kind == TARGETS else self.attribute_step
+        step = self.target_step if list_kind == _TARGETS else self.attribute_step
         subsets = nested_subsets(lists, step, self.runs, seed=seed)
         if len(subsets.sizes) < 2:
             raise InputError(
@@ -215,22 +212,19 @@ class Silhouettes(Fileless):
                 f" are in the vocabulary, not more than one step of {step}; lower"
                 f" probe.{list_kind[:-1]}_step, or give longer lists"
             )
-        values = subset_values(metric, words, subsets, seed=seed)
+        words.require_directions()
+        values = metric.values_on(subsets.queries(words), seed)
         sizes: list[int] = subsets.sizes.tolist()
         return [
             _score_columns(score, list_kind) | {"size": size, "values": column, "reason": ""}
             for score in scores
-            for size, column in zip(sizes, values[score.part].T, strict=True)
+            for size, column in zip(
+                sizes, np.array(values[score.part]).reshape(subsets.shape).T, strict=True
+            )
         ]
 
 
-def _score_columns(score: Score, list_kind: str) -> SilhouetteRow:
-    names = ("metric", "convention", "query", "part", "scale_min", "scale_max", "unbiased", "n_oov")
-    columns = score._asdict()
-    return {name: columns[name] for name in names} | {"list_kind": list_kind}
-
-
-def lists_by_kind(words: ResolvedQuery) -> dict[str, dict[str, ResolvedWords]]:
+def _lists_by_kind(words: ResolvedQuery) -> dict[str, dict[str, ResolvedWords]]:
     """Return the lists that vary together: those of the groups, and those of the concepts."""
     targets = {
         role: words_of_role
@@ -242,13 +236,14 @@ def lists_by_kind(words: ResolvedQuery) -> dict[str, dict[str, ResolvedWords]]:
         for role, words_of_role in words.word_sets.items()
         if role not in targets
     }
-    kinds = {TARGETS: targets, ATTRIBUTES: attributes}
+    kinds = {_TARGETS: targets, _ATTRIBUTES: attributes}
     return {kind: lists for kind, lists in kinds.items() if lists}
 
 
-# Nested random subsets of word lists, each of which contains the one before.
-
-Indices = NDArray[np.intp]
+def _score_columns(score: Score, list_kind: str) -> _SilhouetteRow:
+    names = ("metric", "convention", "query", "part", "scale_min", "scale_max", "unbiased", "n_oov")
+    columns = score._asdict()
+    return {name: columns[name] for name in names} | {"list_kind": list_kind}
 
 
 class Subsets(NamedTuple):
@@ -257,9 +252,9 @@ class Subsets(NamedTuple):
     falling; ``sizes``: words of all roles in each step.
     """
 
-    orders: Mapping[str, Indices]
-    counts: Mapping[str, Indices]
-    sizes: Indices
+    orders: Mapping[str, _Indices]
+    counts: Mapping[str, _Indices]
+    sizes: _Indices
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -311,19 +306,3 @@ def nested_subsets(
     }
     sizes = sum((counts[role] * width for role, width in widths.items()), np.zeros(steps, np.intp))
     return Subsets(orders, counts, sizes)
-
-
-def subset_values(
-    metric: Metric, words: ResolvedQuery, subsets: Subsets, *, seed: int
-) -> dict[str, Floats]:
-    """Compute a metric on every subset, by part: (runs, steps), NaN where it has no value. Raises
-    ``InputError`` for a vector or base pair without direction.
-    """
-    words.require_directions()
-    values_by_part = metric.values_on(subsets.queries(words), seed)
-    return {
-        part: np.array(values).reshape(subsets.shape) for part, values in values_by_part.items()
-    }
-
-
-# Dependence of scores on the words that are in the vocabulary (Spliethöver & Wachsmuth, 2021).

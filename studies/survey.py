@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from biasbridge.analysis.naming import row_names
-from biasbridge.analysis.tables import as_float, as_labels, as_text, column_values
+from biasbridge.analysis.tables import as_float, as_labels, as_text
 from biasbridge.files import choice
 from biasbridge.files.choice import Fileless
 
@@ -21,18 +21,18 @@ if TYPE_CHECKING:
 
 # The published survey prints the absolute WEAT statistic, a sum over target words, not the effect
 # size.
-BY_STATISTIC = "weat"
-NOTE = (
+_BY_STATISTIC = "weat"
+_NOTE = (
     "Lines join files of one family. Unbiased: WEAT and Direct Bias 0; SemBias definition 1,"
     " stereotype and none 0; ECT 1."
 )
-TITLES = {
+_TITLES = {
     "weat": "WEAT, absolute statistic",
     "sembias": "SemBias, share of rows",
     "direct_bias": "Direct Bias",
     "ect": "ECT, Spearman's rho",
 }
-NUMBERS = (
+_NUMBERS = (
     *("embedding", "family", "dim", "metric", "convention", "query", "part"),
     *("score", "y", "n_found", "n_oov"),
 )
@@ -61,7 +61,7 @@ class Survey(Fileless):
         table = survey_table(scores)
         print_as_text("Pre-trained embeddings: WEAT as |S|, other scores unchanged", table, console)
         written = write_csv_tables(folder, {"survey": table})
-        return [*written, *draw_survey(scores, folder / "figures")]
+        return [*written, *_draw_survey(scores, folder / "figures")]
 
 
 def survey_scores(tables: Tables) -> pd.DataFrame:
@@ -70,7 +70,7 @@ def survey_scores(tables: Tables) -> pd.DataFrame:
     """
     points = tables.points[["point", "embedding"]]
     rows = tables.intrinsic.merge(points, on="point", validate="many_to_one")
-    shows_statistic = np.array(as_text(rows, "metric")) == BY_STATISTIC
+    shows_statistic = np.array(as_text(rows, "metric")) == _BY_STATISTIC
     statistic, value = np.abs(as_float(rows, "statistic")), as_float(rows, "value")
     families = map(_family, as_text(rows, "embedding"), as_labels(rows, "dim"))
     return rows.assign(
@@ -83,13 +83,13 @@ def survey_scores(tables: Tables) -> pd.DataFrame:
 def survey_table(scores: pd.DataFrame) -> pd.DataFrame:
     """Return one row per file, in the order of the points: vectors, dim and a column per score."""
     rows: dict[str, dict[str, object]] = {}
-    columns = (column_values(scores, name) for name in ("embedding", "dim", "score", "y"))
+    columns = (scores[name].tolist() for name in ("embedding", "dim", "score", "y"))
     for point, file, dim, score, y in zip(as_text(scores, "point"), *columns, strict=True):
         rows.setdefault(point, {"vectors": file, "dim": dim})[str(score)] = y
     return pd.DataFrame(rows.values())
 
 
-def draw_survey(scores: pd.DataFrame, out: Path) -> list[Path]:
+def _draw_survey(scores: pd.DataFrame, out: Path) -> list[Path]:
     """Draw ``figure2_*`` for each metric in every format, with a CSV of its numbers."""
     from biasbridge.analysis.figures import ChartText, scatter_grid
     from biasbridge.analysis.tables import write_csv_tables
@@ -98,7 +98,7 @@ def draw_survey(scores: pd.DataFrame, out: Path) -> list[Path]:
     written = []
     for name, rows in scores.dropna(subset="y").groupby("metric", sort=False):
         metric = str(name)
-        title = TITLES.get(metric, metric)
+        title = _TITLES.get(metric, metric)
         data = rows.assign(
             x=as_float(rows, "dim"),
             row="",
@@ -111,11 +111,11 @@ def draw_survey(scores: pd.DataFrame, out: Path) -> list[Path]:
             x="vector length",
             y=title,
             colour="query",
-            notes=[NOTE],
+            notes=[_NOTE],
         )
         stem = out / f"figure2_{metric}"
         chart = scatter_grid(data, text, mark="line")
-        chart_data = rows[[name for name in NUMBERS if name in rows]]
+        chart_data = rows[[name for name in _NUMBERS if name in rows]]
         written += save_charts(chart, stem, (".svg", ".png", ".pdf"))
         written += write_csv_tables(out, {stem.name: chart_data})
     return written

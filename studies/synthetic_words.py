@@ -1,12 +1,12 @@
-"""Metrics on synthetic words, whose vectors a search varies."""
+"""Synthetic words, and the search for the vectors at which a score of them is lowest."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from itertools import product
+from itertools import islice, product
+from string import ascii_lowercase
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -18,16 +18,18 @@ from biasbridge.intrinsic.words import Query, WordSet, width_of
 from biasbridge.stats.arrays import Floats
 
 if TYPE_CHECKING:
-    from gensim.models import KeyedVectors
-
     from biasbridge.intrinsic.metric import Metric
 
-
-TARGETS = ("X", "Y", "words", "partners", "rows")
-NEUTRAL = slice(2, 8)  # words of a row after its definition
-VOCABULARY = "vocabulary"
-NO_DIRECTION = 1e-9
-Indices = NDArray[np.intp]
+_TARGETS = ("X", "Y", "words", "partners", "rows")
+_NEUTRAL = slice(2, 8)  # words of a row after its definition
+_VOCABULARY = "vocabulary"
+_NO_DIRECTION = 1e-9
+_Indices = NDArray[np.intp]
+ATTRIBUTE_SETS = ("near", "apart", "opposite", "crossed")
+_Loss = Callable[[Floats], float]
+_GROW, _SHRINK = 1.5, 0.9  # in balance where a fifth of the steps succeed
+_FIRST_STEP, _LONGEST_STEP, _SHORTEST_STEP = 0.3, 1.0, 1e-10
+_BRANCHES = 3  # best starts that are followed
 
 
 @dataclass(frozen=True)
@@ -44,15 +46,15 @@ class Roles:
     def of(cls, metric: Metric) -> Roles:
         """Return a metric's roles; raise ``InputError`` if it compares no words with groups."""
         set_roles = [role for role in ("X", "Y", "A", "B") if metric.about.takes(role)]
-        has_vocabulary = VOCABULARY in metric.options()
+        has_vocabulary = _VOCABULARY in metric.options()
         if "pairs" in metric.about.roles:
-            targets = [role for role in TARGETS if metric.about.takes(role)]
+            targets = [role for role in _TARGETS if metric.about.takes(role)]
             if not (targets or has_vocabulary):
                 raise InputError(f"{metric.name} compares no words with its base pairs")
             return cls(tuple(targets), ("pairs",), has_vocabulary)
         if set_roles == ["X", "Y", "A"]:  # the attributes are neutral, and X and Y the groups
             return cls(("A",), ("X", "Y"), has_vocabulary)
-        targets = [role for role in TARGETS if metric.about.takes(role)]
+        targets = [role for role in _TARGETS if metric.about.takes(role)]
         if not targets or "B" not in set_roles:
             raise InputError(f"{metric.name} compares no words with groups of attributes")
         return cls(tuple(targets), ("A", "B"), has_vocabulary)
@@ -67,6 +69,8 @@ class SyntheticWords:
     """
 
     def __init__(self, metric: Metric, items: int, attributes: int, vocabulary: int) -> None:
+        from biasbridge.files.vectors import keyed
+
         self._metric, self.roles = metric, Roles.of(metric)
         about = metric.about
         sizes = dict.fromkeys(self.roles.targets, items)
@@ -74,10 +78,10 @@ class SyntheticWords:
         sizes = {role: max(size, about.fewest.get(role, 1)) for role, size in sizes.items()}
         shapes = {role: (size, width_of(role) or 1) for role, size in sizes.items()}
         if self.roles.vocabulary:
-            shapes[VOCABULARY] = (vocabulary, 1)
+            shapes[_VOCABULARY] = (vocabulary, 1)
         ends = np.cumsum([0, *(size * width for size, width in shapes.values())])
         self._shapes, self.words = shapes, int(ends[-1])
-        self.indices: dict[str, Indices] = {
+        self.indices: dict[str, _Indices] = {
             role: np.arange(start, end)
             for role, start, end in zip(shapes, ends[:-1], ends[1:], strict=True)
         }
@@ -86,17 +90,12 @@ class SyntheticWords:
         else:
             self.grouped = [self.indices[role] for role in self.roles.groups]
         attributes_of_groups = np.concatenate(self.grouped)
-        self.free: Indices = np.setdiff1d(np.arange(self.words), attributes_of_groups)
+        self.free: _Indices = np.setdiff1d(np.arange(self.words), attributes_of_groups)
         targets = [self._neutral_indices(role) for role in self.roles.targets]
-        self.neutral: Indices = np.concatenate(targets or [self.indices[VOCABULARY]])
-
-    def _neutral_indices(self, role: str) -> Indices:
-        size, width = self._shapes[role]
-        indices = self.indices[role].reshape(size, width)
-        return (indices[:, NEUTRAL] if role == "rows" else indices).ravel()
-
-    @cached_property
-    def _query(self) -> Query:
+        self.neutral: _Indices = np.concatenate(targets or [self.indices[_VOCABULARY]])
+        self._no_vectors = keyed(["none"], np.ones((1, 1), dtype=np.float32))
+        letters = islice(product(ascii_lowercase, repeat=3), self.words)
+        self._names = ["".join(name) for name in letters]
         sets = {
             role: WordSet(
                 role,
@@ -106,43 +105,31 @@ class SyntheticWords:
                 width=width,
                 values=tuple(map(float, range(size))) if role == "words" else (),
             )
-            for role, (size, width) in self._shapes.items()
-            if role != VOCABULARY
+            for role, (size, width) in shapes.items()
+            if role != _VOCABULARY
         }
-        return Query("made_up", sets, "und")
+        self._query = Query("made_up", sets, "und")
+        self._pair_words = frozenset(sets["pairs"].words if "pairs" in sets else ())
 
-    @cached_property
-    def _names(self) -> list[str]:
-        letters = "abcdefghijklmnopqrstuvwxyz"
-        return ["".join(name) for name in product(letters, repeat=3)][: self.words]
+    def _neutral_indices(self, role: str) -> _Indices:
+        size, width = self._shapes[role]
+        indices = self.indices[role].reshape(size, width)
+        return (indices[:, _NEUTRAL] if role == "rows" else indices).ravel()
 
     def query(self, matrix: Floats) -> ResolvedQuery:
         """Return the query with its words' vectors, as if looked up in an embedding."""
+        from biasbridge.files.vectors import keyed
+
         sets = {}
         for role, wordset in self._query.sets.items():
             rows = matrix[self.indices[role]]
-            shape = rows.reshape(-1, wordset.width, rows.shape[1])
-            raw = rows if wordset.width == 1 else shape
+            raw = rows if wordset.width == 1 else rows.reshape(-1, wordset.width, rows.shape[1])
             sets[role] = ResolvedWords(wordset.items, (), raw, wordset.values)
-        return ResolvedQuery(self._query, self._vectors(matrix), sets, self._pair_words)
-
-    def _vectors(self, matrix: Floats) -> KeyedVectors:
-        if not self.roles.vocabulary:
-            return self._no_vectors
-        from biasbridge.files.vectors import keyed
-
-        indices = self.indices[VOCABULARY]
-        return keyed([self._names[i] for i in indices], matrix[indices].astype(np.float32))
-
-    @cached_property
-    def _no_vectors(self) -> KeyedVectors:
-        from biasbridge.files.vectors import keyed
-
-        return keyed(["none"], np.ones((1, 1), dtype=np.float32))
-
-    @cached_property
-    def _pair_words(self) -> frozenset[str]:
-        return frozenset(self._query["pairs"].words if "pairs" in self._query.sets else ())
+        vectors = self._no_vectors
+        if self.roles.vocabulary:
+            indices = self.indices[_VOCABULARY]
+            vectors = keyed([self._names[i] for i in indices], matrix[indices].astype(np.float32))
+        return ResolvedQuery(self._query, vectors, sets, self._pair_words)
 
     def scores(self, matrix: Floats, seed: int) -> Mapping[str, float]:
         """Compute the metric's value by part; empty where it is not defined."""
@@ -180,13 +167,13 @@ class SyntheticWords:
         """Project all words outside the groups so that they are equally near both groups."""
         axis = self.group_difference(matrix)
         length = float(np.linalg.norm(axis))
-        if length < NO_DIRECTION:
+        if length < _NO_DIRECTION:
             return matrix
         axis = axis / length
         # A row along the axis has no direction left; any other coordinate axis gives one
         substitute = np.eye(len(axis))[np.abs(axis).argmin()]
         rows = _reject(matrix[self.free], axis)
-        rows[np.linalg.norm(rows, axis=1) < NO_DIRECTION] = substitute
+        rows[np.linalg.norm(rows, axis=1) < _NO_DIRECTION] = substitute
         projected = matrix.copy()
         projected[self.free] = to_unit(_reject(_reject(rows, axis), axis))  # twice: rounding
         return projected
@@ -202,23 +189,11 @@ class SyntheticWords:
         return {role: matrix[indices].tolist() for role, indices in self.indices.items()}
 
 
-def _reject(rows: Floats, axis: Floats) -> Floats:
-    """Remove the component along an axis."""
-    return np.asarray(rows - np.outer(rows @ axis, axis))
-
-
-def to_unit(rows: Floats) -> Floats:
-    """Scale rows to unit length; a zero row becomes the first coordinate axis."""
-    lengths: Floats = np.linalg.norm(rows, axis=-1, keepdims=True)
-    first = np.eye(1, rows.shape[-1])
-    return np.where(lengths > NO_DIRECTION, rows / np.maximum(lengths, NO_DIRECTION), first)
-
-
 def attribute_sets(
     words: SyntheticWords, n_sets: int, dim: int, rng: np.random.Generator
 ) -> list[Floats]:
-    """Draw matrices (words, dim) whose groups are, in turn, of the four ``KINDS``: near each other,
-    apart, opposite, or crossed (each pair of attributes has a direction of its own).
+    """Draw matrices (words, dim) whose groups are, in turn, of the four ``ATTRIBUTE_SETS``: near
+    each other, apart, opposite, or crossed (each pair of attributes has a direction of its own).
     """
     sets = []
     for number in range(n_sets):
@@ -242,9 +217,6 @@ def attribute_sets(
             matrix[first[:1]], matrix[second[:1]] = to_unit(axes[:1] + 1e-3), to_unit(-axes[:1])
         sets.append(matrix)
     return sets
-
-
-ATTRIBUTE_SETS = ("near", "apart", "opposite", "crossed")
 
 
 def target_starts(words: SyntheticWords, matrix: Floats) -> list[Floats]:
@@ -292,17 +264,21 @@ def _attribute_directions(words: SyntheticWords, matrix: Floats) -> list[Floats]
         differences[0],
         *np.linalg.svd(differences)[2][[0, -1]],
     ]
-    axes = [axis for axis in axes if np.linalg.norm(axis) > NO_DIRECTION]
+    axes = [axis for axis in axes if np.linalg.norm(axis) > _NO_DIRECTION]
     signed_axes = np.array([sign * axis for axis in axes for sign in (1, -1)])
     return list(to_unit(signed_axes))
 
 
-# Search for the vectors at which a score is lowest: random steps that adapt their length.
+def to_unit(rows: Floats) -> Floats:
+    """Scale rows to unit length; a zero row becomes the first coordinate axis."""
+    lengths: Floats = np.linalg.norm(rows, axis=-1, keepdims=True)
+    first = np.eye(1, rows.shape[-1])
+    return np.where(lengths > _NO_DIRECTION, rows / np.maximum(lengths, _NO_DIRECTION), first)
 
-Loss = Callable[[Floats], float]
-GROW, SHRINK = 1.5, 0.9  # in balance where a fifth of the steps succeed
-FIRST_STEP, LONGEST_STEP, SHORTEST_STEP = 0.3, 1.0, 1e-10
-BRANCHES = 3  # best starts that are followed
+
+def _reject(rows: Floats, axis: Floats) -> Floats:
+    """Remove the component along an axis."""
+    return np.asarray(rows - np.outer(rows @ axis, axis))
 
 
 class Lowest(NamedTuple):
@@ -313,20 +289,15 @@ class Lowest(NamedTuple):
     evaluations: int
 
 
-def unchanged(matrix: Floats) -> Floats:
-    """Return the matrix unchanged."""
-    return matrix
-
-
 def lowest(
-    loss: Loss,
+    loss: _Loss,
     starts: Sequence[Floats],
     free: NDArray[np.intp],
     evaluations: int,
     *,
     enough: float = -np.inf,
     rng: np.random.Generator,
-    repair: Callable[[Floats], Floats] = unchanged,
+    repair: Callable[[Floats], Floats] = np.asarray,
 ) -> Lowest:
     """Minimise a loss: evaluate all starts, then follow the best by an evolution strategy (1+1).
 
@@ -340,23 +311,23 @@ def lowest(
     )
     count = len(starts)
     best_loss, _, best = evaluated_starts[0]
-    n_steps = evaluations // min(BRANCHES, len(evaluated_starts))
-    for start_loss, _, start in evaluated_starts[:BRANCHES]:
+    n_steps = evaluations // min(_BRANCHES, len(evaluated_starts))
+    for start_loss, _, start in evaluated_starts[:_BRANCHES]:
         if best_loss <= enough:
             break
-        current, current_loss, step = start, start_loss, FIRST_STEP
+        current, current_loss, step = start, start_loss, _FIRST_STEP
         for _ in range(n_steps):
             rows = free if rng.random() < 0.5 else rng.choice(free, size=1)
             candidate = current.copy()
             candidate[rows] = to_unit(current[rows] + step * rng.normal(size=current[rows].shape))
             candidate = repair(candidate)
             candidate_loss, count = _finite(loss(candidate)), count + 1
-            factor = GROW if candidate_loss < current_loss else SHRINK
-            step = min(max(step * factor, SHORTEST_STEP), LONGEST_STEP)
+            factor = _GROW if candidate_loss < current_loss else _SHRINK
+            step = min(max(step * factor, _SHORTEST_STEP), _LONGEST_STEP)
             if candidate_loss <= current_loss:
                 current, current_loss = candidate, candidate_loss
-            if step == SHORTEST_STEP:
-                step = FIRST_STEP
+            if step == _SHORTEST_STEP:
+                step = _FIRST_STEP
             if current_loss <= enough:
                 break
         if current_loss < best_loss:

@@ -61,7 +61,7 @@ def test_balancing_moves_the_effect_with_the_dose(direction: Direction, folder: 
     words = WordChoice(lowercase=True).words()
     for dose in (0.5, 1.0):
         out = folder / f"{direction}-{dose}.txt"
-        counts = Balance(direction, dose).balance(folder / "corpus.txt", out, words, seed=0)
+        counts = Balance(direction, dose).rewrite(folder / "corpus.txt", out, words, seed=0)
         assert float(counts["share"]) <= 0.05
         path.append(effect_sizes(EMBEDDING.train(out, seed=0)))
     assert (SIGNS[direction] * np.diff(path, axis=0) > 0).all()

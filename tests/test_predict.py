@@ -140,8 +140,6 @@ def hostile_onnx(path: Path, nodes: list[onnx.NodeProto], output: str = "scores"
         "rows": (TensorProto.INT64, [1], [0]),
         "second": (TensorProto.INT64, [1], [1]),
         "much": (TensorProto.FLOAT, [1], [25.0]),
-        "endless": (TensorProto.INT64, [1], [1 << 62]),
-        "always": (TensorProto.BOOL, [], [True]),
         "huge": (TensorProto.INT64, [2], [10_000_000_000, 2]),
     }
     tensors = [helper.make_tensor(key, *constant) for key, constant in constants.items()]
@@ -153,19 +151,6 @@ def hostile_onnx(path: Path, nodes: list[onnx.NodeProto], output: str = "scores"
     return str(path)
 
 
-def endless_loop() -> onnx.NodeProto:
-    condition = helper.make_tensor_value_info("on", TensorProto.BOOL, [])
-    number = helper.make_tensor_value_info("n", TensorProto.INT64, [])
-    values = [helper.make_tensor_value_info(k, TensorProto.FLOAT, None) for k in ("x", "y")]
-    identity, same = (
-        helper.make_node("Identity", [a], [b]) for a, b in (("on", "still"), ("x", "y"))
-    )
-    still = helper.make_tensor_value_info("still", TensorProto.BOOL, [])
-    ends = [number, condition, values[0]], [still, values[1]]
-    body = helper.make_graph([identity, same], "body", *ends)
-    return helper.make_node("Loop", ["endless", "always", "scores"], ["out"], body=body)
-
-
 NODE = helper.make_node
 HOSTILE = {
     "one column": (NODE("Gather", ["scores", "second"], ["out"], axis=1), "(3, 1) values for 3"),
@@ -173,26 +158,16 @@ HOSTILE = {
     "no axis": (NODE("ReduceMean", ["scores"], ["out"], keepdims=0), "gives () values for 3 texts"),
     "22.5": (NODE("Mul", ["scores", "much"], ["out"]), "'bad', has no probabilities, but 2.5, 22."),
     "negative": (NODE("Neg", ["scores"], ["out"]), "has no probabilities, but -0.1, -0.9; leave"),
-    "80 GB": (NODE("Expand", ["much", "huge"], ["out"]), "takes more memory than 16 GiB"),
-    "80 GB of constants": (
-        NODE("ConstantOfShape", ["huge"], ["out"]),
-        "takes more memory than 16 GiB",
-    ),
     "no such rows": (NODE("Expand", ["scores", "huge"], ["out"]), "cannot be run (onnxruntime.ca"),
-    "endless": (endless_loop(), "takes more than 2 s for 256 texts; give another"),
 }
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_a_file_that_gives_no_probabilities_ends_in_a_line(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_that_gives_no_probabilities_ends_in_a_line(name: str, tmp_path: Path) -> None:
     node, told = HOSTILE[name]
     posts = pd.DataFrame({"text": ["bad", "good", "bad"]})
     table = predict(hostile_onnx(tmp_path / "right.onnx", []), posts, positive="yes")
     assert table["prediction_score"].tolist() == pytest.approx([0.9, 0.2, 0.9])
-    if name == "endless":
-        monkeypatch.setattr("biasbridge.files.models.classifiers.SECONDS_AT_ONCE", 2)
     with pytest.raises(InputError, match=re.escape(told)) as refusal:
         predict(hostile_onnx(tmp_path / "bad.onnx", [node], "out"), posts, positive="yes")
     assert "\n" not in str(refusal.value)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from biasbridge import __version__
 from biasbridge.analysis.answer import (
+    HOLM,
     PEARSON,
     SCORE_HEADING,
     TEST_HEADING,
@@ -21,8 +22,14 @@ from biasbridge.analysis.answer import (
     describe_slice,
     scope_rows,
 )
-from biasbridge.analysis.naming import REVERSED, SMALLEST_CHANGE, describe_taggers, measure_title
-from biasbridge.analysis.report.gap_facts import ERROR_RATES, LIMITS, GapBlock, read_blocks
+from biasbridge.analysis.naming import (
+    ERROR_RATES,
+    REVERSED,
+    SMALLEST_CHANGE,
+    describe_taggers,
+    measure_title,
+)
+from biasbridge.analysis.report.gap_facts import LIMITS, GapBlock, read_blocks
 from biasbridge.files.errors import printable
 from biasbridge.files.tables import csv_text, escape_control
 
@@ -32,12 +39,38 @@ if TYPE_CHECKING:
     from biasbridge.analysis.slices import SliceResult
 
 
-NAMES = ("group", "privileged", "unprivileged", "reason", "classifier", "earlier", "subset")
+ESCAPED_COLUMNS = (
+    "group",
+    "privileged",
+    "unprivileged",
+    "reason",
+    "classifier",
+    "earlier",
+    "subset",
+)
 METHOD = (
     "In brackets: 95% intervals for the choice of items (Wilson's of proportions, Newcombe's of"
     " their gaps, Price and Bonett's of differences between versions); what differs from 0 does so"
     " after adjustment over all groups and measures."
 )
+KIND_SUFFIXES = {"value": "", "gap": " gap", "max_difference": " largest difference"}
+SPECIAL = {
+    "\\": r"\textbackslash{}",
+    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    **{sign: f"{{{sign}}}" for sign in "[]*"},  # after a line's end an option of its
+}
+MODELS, R_RM_CELL = "models / parents / conditions", "r_rm [95%]"
+READ = (
+    "% Change of the gap over the range of the score; r_rm: repeated-measures correlation within"
+    " parents; p adjusted over these tests."
+)
+LEFT = (SCORE_HEADING, VERDICT_HEADING, TEST_HEADING)
+SYNTHETIC = "% Synthetic data: no evidence about the world."
 
 
 class GapFacts(NamedTuple):
@@ -45,7 +78,7 @@ class GapFacts(NamedTuple):
 
     file: str
     modified: int
-    columns: Mapping[str, str | Sequence[str] | None]
+    columns: Mapping[str, Any]  # by role: a name, names or None
     positive: list[str]
     n_rows: int
     notes: list[str]
@@ -56,11 +89,6 @@ def _json(table: pd.DataFrame, facts: GapFacts) -> str:
     rows = table.astype(object).where(table.notna(), None).to_dict("records")
     about = {name: value for name, value in facts._asdict().items() if name != "modified"}
     return json.dumps({"metadata": about, "rows": rows}, indent=1, default=int) + "\n"
-
-
-def _every_eval_ever(table: pd.DataFrame, facts: GapFacts) -> str:
-    log = evaluation_log(table, facts.file, facts.modified, facts.columns)
-    return json.dumps(log, indent=1) + "\n"
 
 
 def _tex(table: pd.DataFrame, facts: GapFacts) -> str:
@@ -109,7 +137,7 @@ def _markdown(table: pd.DataFrame, facts: GapFacts) -> str:
 def _blocks(table: pd.DataFrame, facts: GapFacts, change: Callable[[str], str]) -> list[GapBlock]:
     """Describe the parts of a table whose names are escaped by ``change``."""
     table = escape_control(table)
-    names = {name: table[name].map(change) for name in NAMES if name in table}
+    names = {name: table[name].map(change) for name in ESCAPED_COLUMNS if name in table}
     return read_blocks(table.assign(**names), change(printable(" or ".join(facts.positive))))
 
 
@@ -122,7 +150,7 @@ WRITERS: Mapping[str, Callable[[pd.DataFrame, GapFacts], str]] = {
     "csv": lambda table, _: csv_text(table),
     "tex": _tex,
     "md": _markdown,
-    "eee": _every_eval_ever,
+    "eee": lambda table, facts: json.dumps(evaluation_log(table, facts), indent=1) + "\n",
 }
 
 
@@ -133,18 +161,15 @@ def format_gaps(kind: str, table: pd.DataFrame, facts: GapFacts) -> str:
 
 # A table of gaps in the exchange format of Every Eval Ever, schema 0.3.0.
 
-KINDS = {"value": "", "gap": " gap", "max_difference": " largest difference"}
 
-
-def evaluation_log(
-    table: pd.DataFrame, file: str, modified: int, columns: Mapping[str, Any]
-) -> dict[str, Any]:
+def evaluation_log(table: pd.DataFrame, facts: GapFacts) -> dict[str, Any]:
     """Return the values and gaps of one classifier as an evaluation log.
 
     The schema has no field for groups, an unbiased value and clusters: they are in
     ``metric_parameters``. ``evaluation_id`` holds a digest of the results in place of the time.
     """
-    rows = table[table["kind"].isin([*KINDS]) & table["value"].notna()].to_dict("records")
+    file, columns = facts.file, facts.columns
+    rows = table[table["kind"].isin([*KIND_SUFFIXES]) & table["value"].notna()].to_dict("records")
     results = [_result(row, file, columns["cluster"]) for row in rows]
     digest = sha256(json.dumps([columns, results]).encode()).hexdigest()[:16]
     model = str(columns["pred"][0])
@@ -152,7 +177,7 @@ def evaluation_log(
     return {
         "schema_version": "0.3.0",
         "evaluation_id": f"{file}/unknown/{model}/{digest}",
-        "retrieved_timestamp": str(modified),
+        "retrieved_timestamp": str(facts.modified),
         "source_metadata": {
             "source_type": "evaluation_run",
             "source_organization_name": "unknown",
@@ -183,7 +208,7 @@ def _result(row: Mapping[Hashable, Any], file: str, cluster: str | None) -> dict
         "source_data": {"dataset_name": file, "source_type": "other"},
         "metric_config": {
             "metric_id": f"biasbridge.{measure}{'' if is_value else '_' + row['kind']}",
-            "metric_name": measure_title(measure) + KINDS[row["kind"]],
+            "metric_name": measure_title(measure) + KIND_SUFFIXES[row["kind"]],
             "metric_unit": "proportion",
             "metric_parameters": parameters,
             "lower_is_better": not is_value or measure in ERROR_RATES,
@@ -199,24 +224,6 @@ def _result(row: Mapping[Hashable, Any], file: str, cluster: str | None) -> dict
 
 
 # The answer of a study as LaTeX tables: the declared tests, and what they hold for.
-
-SPECIAL = {
-    "\\": r"\textbackslash{}",
-    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    **{sign: f"{{{sign}}}" for sign in "[]*"},  # after a line's end an option of its
-}
-MODELS, R_RM, HOLM = "models / parents / conditions", "r_rm [95%]", "p (Holm)"
-READ = (
-    "% Change of the gap over the range of the score; r_rm: repeated-measures correlation within"
-    " parents; p adjusted over these tests."
-)
-LEFT = (SCORE_HEADING, VERDICT_HEADING, TEST_HEADING)
-SYNTHETIC = "% Synthetic data: no evidence about the world."
 
 
 def correlations_tex(
@@ -247,7 +254,7 @@ def escape(text: str) -> str:
 
 def _further_cells(result: SliceResult) -> dict[str, str]:
     cells = describe_slice(result)
-    return {name: cells[name] for name in (MODELS, R_RM, PEARSON, HOLM)}
+    return {name: cells[name] for name in (MODELS, R_RM_CELL, PEARSON, HOLM)}
 
 
 def _tabular(rows_by_heading: Mapping[str, Sequence[Mapping[str, str]]]) -> list[str]:

@@ -6,8 +6,8 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from math import isnan, nan
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from biasbridge.analysis.charts import ALL, order_groups
-from biasbridge.analysis.naming import capitalise, measure_title
+from biasbridge.analysis.charts import order_groups
+from biasbridge.analysis.naming import ALL, ERROR_RATES, capitalise, measure_title
 from biasbridge.stats.formatting import (
     IN_WORDS,
     MAX_NAMED,
@@ -25,6 +25,16 @@ if TYPE_CHECKING:
 Row: TypeAlias = "Mapping[Hashable, Any]"
 MISSED_FACTOR = (1.959964 + 0.841621) / 1.959964  # times half an interval: power .8 at .05
 TEXT_COLUMNS = ("measure", "group", "compared with", "worst", "best", "why no value")
+Line = tuple[str, str]  # in bold, and the rest
+MOVED_BY_BASE_RATES = ("precision", "f1", "accuracy", "selection_rate")
+LARGE_DIFFERENCE = 0.1  # of base rates; from here precision gaps need a caution
+LIMITS = (
+    "No detected gap does not mean no gap: its interval says which gaps remain possible.",
+    "The intervals cover other items of the same kind. They do not cover another training of the"
+    " classifier, wrong labels, or people missing from the data.",
+    "Which gap matters depends on what the classifier is used for. Equal precision and equal recall"
+    " cannot both hold where base rates differ, unless the classifier makes no errors.",
+)
 
 
 class TextTable(NamedTuple):
@@ -66,7 +76,7 @@ def gap_tables(block: pd.DataFrame, groups: Sequence[str], *, is_pair: bool) -> 
     return tables
 
 
-def gap_matrices(block: pd.DataFrame, groups: Sequence[str]) -> list[TextTable]:
+def _gap_matrices(block: pd.DataFrame, groups: Sequence[str]) -> list[TextTable]:
     """Return a table of gaps, groups by measures, for each side that groups are compared with."""
     gaps = block[block["kind"] == "gap"]
     measures = list(gaps["measure"].unique())
@@ -90,7 +100,7 @@ def _gap_table(heading: str, rows: Sequence[Row], measures: Sequence[str] = ()) 
         "group": [str(row["unprivileged"]) for row in rows],
         "compared with": [IN_WORDS.get(row["privileged"], str(row["privileged"])) for row in rows],
         "gap": [row_estimate(row, plus=True) for row in rows],
-        "could be missed": [format_number(detectable_gap(row)) for row in rows],
+        "could be missed": [format_number(_detectable_gap(row)) for row in rows],
         "n": [_count(row["support_unprivileged"]) for row in rows],
         "n compared": [_count(row["support_privileged"]) for row in rows],
         "why no value": [str(row["reason"]) for row in rows],
@@ -116,7 +126,7 @@ def _largest_table(block: pd.DataFrame) -> list[TextTable]:
     return [TextTable("Furthest apart", head, rows)] if rows else []
 
 
-def detectable_gap(row: Row) -> float:
+def _detectable_gap(row: Row) -> float:
     """Return the gap that samples of this size detect with power .8: 2.8 standard errors."""
     return float(row["high"] - row["low"]) / 2 * MISSED_FACTOR
 
@@ -132,21 +142,11 @@ def group_names(rows: Iterable[Row]) -> str:
     return ", ".join(dict.fromkeys(str(row["unprivileged"]) for row in rows))
 
 
-def measure_names(rows: Iterable[Row]) -> str:
-    """Join the distinct measures of rows."""
-    return " and ".join(dict.fromkeys(measure_title(row["measure"]) for row in rows))
-
-
 def _count(value: object) -> str:
     return f"{int(str(value)):,}" if str(value).isdigit() else ""
 
 
 # The sentences of the page of gaps: who fares worse, by how much, and whether by chance.
-
-Line = tuple[str, str]  # in bold, and the rest
-ERROR_RATES = ("fpr", "fnr")  # lower is better
-MOVED_BY_BASE_RATES = ("precision", "f1", "accuracy", "selection_rate")
-LARGE_DIFFERENCE = 0.1  # of base rates; from here precision gaps need a caution
 
 
 class ExplainedGaps(NamedTuple):
@@ -217,7 +217,8 @@ def _worse_lines(significant: Sequence[Row], block: pd.DataFrame) -> list[Line]:
 def _uncertain_lines(explained: ExplainedGaps) -> list[Line]:
     lines = []
     if rows := explained.by_base_rates:
-        names = f"{capitalise(measure_names(rows))} differ for {group_names(rows)}"
+        measures = " and ".join(dict.fromkeys(measure_title(row["measure"]) for row in rows))
+        names = f"{capitalise(measures)} differ for {group_names(rows)}"
         lines.append(("", f"{names}, which unequal base rates alone can cause (below)."))
     if rows := explained.not_significant:
         expected = round(ALPHA * explained.n_tested)
@@ -243,14 +244,14 @@ def _group_sentence(row: Row, block: pd.DataFrame) -> Line:
     )
 
 
-def pair_sentence(row: Row) -> Line:
+def _pair_sentence(row: Row) -> Line:
     """Format ``Recall is worse for female by .19 [.03,.29]``, or that no difference is seen."""
     name = capitalise(measure_title(str(row["measure"])))
     if isnan(row["value"]):
         return "", f"{name}: no value, {row['reason']}."
     n = f"n {row['support_privileged']:,} and {row['support_unprivileged']:,}"
-    if not (row["low"] > 0 or row["high"] < 0):
-        missed = f"A gap below about {format_number(detectable_gap(row))} could be missed."
+    if not _excludes_zero(row):
+        missed = f"A gap below about {format_number(_detectable_gap(row))} could be missed."
         estimate = row_estimate(row, plus=True)
         return f"{name}: no difference seen", f", {estimate} ({n}). {missed}"
     if row["value"] > 0:
@@ -303,14 +304,6 @@ def _precision(base_rate: float, recall: float, fpr: float) -> float:
 
 # What a table of gaps says of each classifier and class, for pages and documents.
 
-LIMITS = (
-    "No detected gap does not mean no gap: its interval says which gaps remain possible.",
-    "The intervals cover other items of the same kind. They do not cover another training of the"
-    " classifier, wrong labels, or people missing from the data.",
-    "Which gap matters depends on what the classifier is used for. Equal precision and equal recall"
-    " cannot both hold where base rates differ, unless the classifier makes no errors.",
-)
-
 
 class GapBlock(NamedTuple):
     """Rows of one classifier and class, or of a later version minus an earlier one, in words.
@@ -331,7 +324,7 @@ class GapBlock(NamedTuple):
     def tables(self) -> list[TextTable]:
         """Tables of values and of gaps, groups by measures."""
         values = value_table(self.table, self.groups, plus=self.is_change)
-        gaps = gap_matrices(self.table, self.groups)
+        gaps = _gap_matrices(self.table, self.groups)
         return [values._replace(heading="Values by group"), *gaps]
 
 
@@ -361,7 +354,7 @@ def _describe(name: str, block: pd.DataFrame, label: str) -> GapBlock:
         [first, *lines] = describe_changes(block.to_dict("records"), measure_title, label)
         headline = "".join(first)
     elif is_pair:
-        headline, lines = "", [pair_sentence(row) for row in gaps.to_dict("records")]
+        headline, lines = "", [_pair_sentence(row) for row in gaps.to_dict("records")]
     else:
         headline, lines = many_sentences(block, gaps, base_rates_differ=bool(warning))
     if "n_clusters" in block:

@@ -33,6 +33,7 @@ from biasbridge.analysis.naming import (
     ALL,
     ANNOTATION,
     CONTROL,
+    ERROR_RATES,
     GROUPS,
     MIN_COVERAGE,
     SCORE,
@@ -79,6 +80,10 @@ TOOLTIP_COLUMNS = ("by_group", "groups", "n_found", "n_oov", "support", "reason"
 # What reading a damaged JSON file, or a number in it, can raise
 DAMAGED = (OSError, ValueError, TypeError, AttributeError, OverflowError, RecursionError)
 LIBRARIES = ("numpy", "pandas", "scipy", "vl-convert-python")
+MAX_GAPS_DESCRIBED = 8  # gaps described; the table of gaps has all
+CardTable = tuple[Sequence[str], Sequence[Sequence[str]]]  # names of columns, and rows
+MOST_QUERIES = 8
+MAX_WORDS = 6
 
 
 def build_report(
@@ -153,6 +158,7 @@ def _page(
     tables = typed(tables)
     has_pairs = bool(np.isfinite(as_float(joined, "x") + as_float(joined, "y")).any())
     facts = describe_compared(tables, declared.confirmatory)
+    experiments = filter(None, dict.fromkeys(tables.points["experiment"]))
     method = _method(
         tables,
         _cost(folder, as_text(tables.points, "point")),
@@ -160,7 +166,7 @@ def _page(
     )
     return _within_size(
         data,
-        title=_title(tables, folder),
+        title=f"{', '.join(experiments) or folder.name}: intrinsic and application bias",
         card=_card(slice_results, tables, declared, has_pairs=has_pairs),
         legend=LEGEND,
         unmodified_gaps=unmodified_gaps(tables),
@@ -186,18 +192,23 @@ def _card(
     has_pairs: bool,
 ) -> Card:
     done = tables.points.loc[tables.points["status"] == "done", "point"]
-    missing_scores = scores_lacking(tables.intrinsic[tables.intrinsic["point"].isin(done)])
+    missing_scores = _scores_lacking(tables.intrinsic[tables.intrinsic["point"].isin(done)])
     if has_pairs:
         return answer_card(slice_results, tables, declared, missing_scores)
     gaps = tables.extrinsic[tables.extrinsic["kind"] == "gap"]
-    return missing_results_card(missing_scores, gaps_lacking(gaps), tables, declared.utility)
+    return _missing_results_card(missing_scores, _gaps_lacking(gaps), tables, declared.utility)
 
 
 def _within_size(data: Mapping[str, Json], **values: object) -> str:
     """Render the page; leave out tooltip data if it would be too large."""
     page = render("page.html", data=data, **values)
     if len(page.encode()) > MOST_BYTES:
-        page = render("page.html", data={**data, **_without_tooltips(data)}, **values)
+        smaller = {
+            key: {name: columns[name] for name in columns if name not in tooltips}
+            for key, tooltips in (("rows", TOOLTIP_COLUMNS), ("gaps", ("by_group",)))
+            if isinstance(columns := data[key], Mapping)
+        }
+        page = render("page.html", data={**data, **smaller}, **values)
     if len(page.encode()) > MOST_BYTES:
         raise InputError(
             f"the page would have {len(page.encode()) / 1e6:.1f} MB, more than 5: give the results"
@@ -206,24 +217,11 @@ def _within_size(data: Mapping[str, Json], **values: object) -> str:
     return page
 
 
-def _without_tooltips(data: Mapping[str, Json]) -> dict[str, Json]:
-    return {
-        key: {name: columns[name] for name in columns if name not in tooltips}
-        for key, tooltips in (("rows", TOOLTIP_COLUMNS), ("gaps", ("by_group",)))
-        if isinstance(columns := data[key], Mapping)
-    }
-
-
 @cache
 def _bundle() -> Markup:
     """Return Vega, Vega-Lite and Vega-Embed, a megabyte of JavaScript built in a second."""
     bundle = vl_convert.javascript_bundle("window.vegaEmbed=vegaEmbed;")
     return Markup(bundle.replace("</script", "<\\/script"))
-
-
-def _title(tables: Tables, folder: Path) -> str:
-    names = list(dict.fromkeys(as_text(tables.points, "experiment")))
-    return f"{', '.join(filter(None, names)) or folder.name}: intrinsic and application bias"
 
 
 def _cost(folder: Path, points: Iterable[str]) -> str:
@@ -268,9 +266,6 @@ def _values(table: pd.DataFrame, column: str) -> str:
 
 # The card on top of a page: the lines and tables of the terminal, and the gaps before.
 
-MAX_LINES = 8  # gaps described; the table of gaps has all
-Cells = tuple[Sequence[str], Sequence[Sequence[str]]]  # names of columns, and rows
-
 
 class Card(NamedTuple):
     """The sentences that come ``first``, ``lines`` below them, the tables of changes by gap and of
@@ -279,8 +274,8 @@ class Card(NamedTuple):
 
     first: Sequence[str]
     lines: Sequence[str] = ()
-    changes: Mapping[str, Cells] = {}
-    scopes: Cells = ((), ())
+    changes: Mapping[str, CardTable] = {}
+    scopes: CardTable = ((), ())
     notes: Sequence[str] = ()
 
 
@@ -302,12 +297,12 @@ def answer_card(
     )
 
 
-def missing_results_card(
+def _missing_results_card(
     missing_scores: Sequence[str], missing_gaps: Sequence[str], tables: Tables, utility: str
 ) -> Card:
     """Write the card of a study in which no model has a score and a gap.
 
-    The reasons are those of ``scores_lacking`` and ``gaps_lacking``.
+    The reasons are those of ``_scores_lacking`` and ``_gaps_lacking``.
     """
     sentences = [
         f"No {side} is available: {'; '.join(reasons)}."
@@ -318,7 +313,7 @@ def missing_results_card(
     return Card([headline], others, notes=describe_task(tables, utility))
 
 
-def _cells(rows: Sequence[Mapping[str, str]]) -> Cells:
+def _cells(rows: Sequence[Mapping[str, str]]) -> CardTable:
     return [*rows[0]] if rows else [], [[*row.values()] for row in rows]
 
 
@@ -339,8 +334,8 @@ def unmodified_gaps(tables: Tables) -> list[tuple[str, str]]:
         means = part.groupby(model, sort=False)["value"].mean()
         name = f"{task} {title}" if has_several_tasks else str(title)
         lines.append((capitalise(name), _size(means.tolist(), *text_rows(part, GROUPS)[0])))
-    more = [("More", f"{len(lines) - MAX_LINES} in the table of gaps")]
-    return [*lines[:MAX_LINES], *(more if len(lines) > MAX_LINES else [])]
+    more = [("More", f"{len(lines) - MAX_GAPS_DESCRIBED} in the table of gaps")]
+    return [*lines[:MAX_GAPS_DESCRIBED], *(more if len(lines) > MAX_GAPS_DESCRIBED else [])]
 
 
 def _size(values: Sequence[float], privileged: str, unprivileged: str) -> str:
@@ -362,9 +357,6 @@ def _size(values: Sequence[float], privileged: str, unprivileged: str) -> str:
 
 
 # The facts that a page states before any number: scores, groups, gaps, labels, items, coverage.
-
-MOST_QUERIES = 8
-ERROR_RATES = ("fpr", "fnr")  # higher is worse
 
 
 def describe_compared(tables: Tables, confirmatory: Sequence[str]) -> dict[str, str]:
@@ -481,10 +473,8 @@ def _range(values: Iterable[float]) -> str:
 
 # What a study lacks: scores and gaps.
 
-MAX_WORDS = 6
 
-
-def scores_lacking(intrinsic: pd.DataFrame) -> list[str]:
+def _scores_lacking(intrinsic: pd.DataFrame) -> list[str]:
     """Explain for each query why it has no score at some points.
 
     ``weat7, at 2 of 9 points: 20 of its 32 words have no vector (math, algebra)``.
@@ -513,7 +503,7 @@ def _reason(rows: pd.DataFrame) -> str:
     return f"{n_oov} of its {with_count(n_oov + n_found, 'word')} {verb} no vector ({listed})"
 
 
-def gaps_lacking(gaps: pd.DataFrame) -> list[str]:
+def _gaps_lacking(gaps: pd.DataFrame) -> list[str]:
     """Explain for each gap without any value why it has none."""
     return [
         f"{title}: {'; '.join(dict.fromkeys(filter(None, rows['reason'])))}"

@@ -38,7 +38,7 @@ from biasbridge.analysis.slices import (
     without_repeats,
 )
 from biasbridge.analysis.specifications import specification_table
-from biasbridge.analysis.tables import Tables, as_text, column_values, text_rows, typed
+from biasbridge.analysis.tables import Tables, as_text, text_rows, typed
 from biasbridge.files import InputError
 from biasbridge.files.charts import make_spec
 
@@ -148,7 +148,7 @@ def _tests(results: Sequence[SliceResult]) -> Sequence[Json]:
         {
             "gap": gap,
             "score": score,
-            **{name: unbroken(cell) for name, cell in describe_slice(result).items()},
+            **{name: _unbroken(cell) for name, cell in describe_slice(result).items()},
             "note": result.note,
         }
         for (gap, score), result in zip(gap_and_score(results), results, strict=True)
@@ -218,16 +218,14 @@ def _estimates(tables: Tables, table: pd.DataFrame) -> dict[str, Json]:
         **_point_indices(tables, table),
         **columns(table, ("value", "low", "high", "reason")),
         "items": columns(table, ("support",))["support"],
-        ESTIMATE: [unbroken(estimate) for estimate in format_estimates(table)],
+        ESTIMATE: [_unbroken(estimate) for estimate in format_estimates(table)],
     }
 
 
 def columns(table: pd.DataFrame, names: Iterable[str]) -> dict[str, Sequence[Json]]:
     """Return the columns that exist, as JSON values: a third of the size of rows."""
     return {
-        name: [plain(value) for value in column_values(table, name)]
-        for name in names
-        if name in table
+        name: [plain(value) for value in table[name].tolist()] for name in names if name in table
     }
 
 
@@ -306,13 +304,13 @@ def _titles(table: pd.DataFrame) -> dict[str, Sequence[Json]]:
 
 def _table_records(table: pd.DataFrame) -> list[dict[str, Json]]:
     cells = {
-        str(name): [unbroken(cell) if isinstance(cell, str) else cell for cell in column]
+        str(name): [_unbroken(cell) if isinstance(cell, str) else cell for cell in column]
         for name, column in columns(table, table.columns).items()
     }
     return _records(cells)
 
 
-def unbroken(cell: str) -> str:
+def _unbroken(cell: str) -> str:
     """Keep an estimate on one line, by a no-break space."""
     return cell.replace(" [", "\u00a0[")
 

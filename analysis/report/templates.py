@@ -18,6 +18,15 @@ if TYPE_CHECKING:
 
 
 HERE = Path(__file__).parent
+TEMPLATES = Environment(
+    autoescape=True,
+    keep_trailing_newline=True,
+    loader=FileSystemLoader(HERE),
+    lstrip_blocks=True,
+    trim_blocks=True,
+    undefined=StrictUndefined,
+)
+TEMPLATES.policies["json.dumps_kwargs"] = {"allow_nan": False, "separators": (",", ":")}
 
 
 def write_page(path: Path, template: str, **values: object) -> Path:
@@ -49,13 +58,4 @@ def count_points(points: pd.DataFrame) -> str:
     return f"{done} of {len(points)} done" + (f", {failed} failed" if failed else "")
 
 
-TEMPLATES = Environment(
-    autoescape=True,
-    keep_trailing_newline=True,
-    loader=FileSystemLoader(HERE),
-    lstrip_blocks=True,
-    trim_blocks=True,
-    undefined=StrictUndefined,
-)
 TEMPLATES.globals |= {"read_part": read_part, "synthetic_stamp": STAMP}
-TEMPLATES.policies["json.dumps_kwargs"] = {"allow_nan": False, "separators": (",", ":")}

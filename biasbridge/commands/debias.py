@@ -10,8 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from biasbridge.command_line import Command, returns, say
-from biasbridge.debias.attract_repel import Norms, mean_cosine, read_pairs, usable_pairs
-from biasbridge.debias.base import Direction, PairsMethod
+from biasbridge.debias.attract_repel import (
+    AttractRepel,
+    Norms,
+    mean_cosine,
+    read_pairs,
+    usable_pairs,
+)
+from biasbridge.debias.base import Direction
 from biasbridge.debias.methods import MODEL_KINDS, VECTOR_KINDS, class_of, make_method
 from biasbridge.debias.words import WordChoice
 from biasbridge.files import InputError
@@ -40,7 +46,7 @@ if TYPE_CHECKING:
     from gensim.models import KeyedVectors
     from rich.console import Console
 
-    from biasbridge.debias.base import DosedMethod, Pair
+    from biasbridge.debias.base import Pair, VectorsMethod
     from biasbridge.debias.until import Goal
     from biasbridge.files.eraser import Eraser
     from biasbridge.intrinsic.metric import Metric
@@ -56,7 +62,7 @@ class _ModifiedVectors:
     or the query that it worked on. ``weat``: WEAT of the query, if it has the roles for it.
     """
 
-    method: DosedMethod
+    method: VectorsMethod
     before: KeyedVectors
     vectors: KeyedVectors
     eraser: Eraser | None = None
@@ -305,7 +311,7 @@ def debias(
 def _check_pairs(method: object, *, has_others: bool) -> None:
     """Raise ``InputError`` for a method without pairs, and for other options beside pairs."""
     pairs = "--attract and --repel"
-    if not isinstance(method, PairsMethod):
+    if not isinstance(method, AttractRepel):
         name = getattr(method, "name", "this method")
         raise InputError(f"{pairs} belong to attract_repel; {name} takes a query")
     if has_others:
@@ -336,7 +342,7 @@ def _output_format(vectors: object, opened: KeyedVectors, out: Path | None) -> A
 
 
 def move(
-    method: DosedMethod,
+    method: VectorsMethod,
     vectors: KeyedVectors,
     query: Query,
     *,
@@ -361,7 +367,7 @@ def move(
 
 
 def _move_pairs(
-    method: PairsMethod,
+    method: AttractRepel,
     vectors: KeyedVectors,
     attract: list[Pair],
     repel: list[Pair],
@@ -458,11 +464,11 @@ def _show(
         say(console, "from biasbridge.files.models.language_model import open_model")
         say(console, f"model = open_model({str(out)!r})")
         return
-    query, is_of_pairs = modified.query, isinstance(method, PairsMethod)
+    query, is_of_pairs = modified.query, isinstance(method, AttractRepel)
     if reached:
         found = is_of_pairs and not (modified.pairs or direction)
         say(console, f"direction {method.direction}, {reached}" if found else reached)
-    if isinstance(method, PairsMethod):
+    if isinstance(method, AttractRepel):
         pairs = modified.pairs or method.constraints(cast("Query", query))
         _print_pairs(*pairs, modified.before, modified.vectors, console)
     elif modified.eraser:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from biasbridge.extrinsic.gap_table import GapRow
     from biasbridge.extrinsic.gate import GateResult
-    from biasbridge.extrinsic.request import GapRequest
+    from biasbridge.extrinsic.predictions import GapRequest
 
 _FAILED = 3  # exit status where the gate fails
 _SHOWN_THRESHOLDS = 20  # of more, every fifth is printed
@@ -182,11 +182,12 @@ def gaps(
     0.1
     """
     options = locals()
-    from biasbridge.extrinsic.request import GapRequest
+    from biasbridge.extrinsic.gap_table import measure_gaps
+    from biasbridge.extrinsic.predictions import GapRequest
 
     request = GapRequest(**_fields(options))
     items = _read(**options)
-    rows, notes = request.measure(items)
+    rows, notes = measure_gaps(request, items)
     return _MeasuredGaps(items, request, rows, [*notes, *items.attrs.get("notes", [])])
 
 
@@ -241,7 +242,7 @@ def gate(
 gaps fail.
     """
     from biasbridge.extrinsic.gate import check_gate, decide, find_gated_gaps, select_gated_gaps
-    from biasbridge.extrinsic.request import GapRequest
+    from biasbridge.extrinsic.predictions import GapRequest
 
     check_gate(bounds, fail_if, fail_on, as_names(options.get("compare", ())))
     request = GapRequest(**_fields(options))
@@ -372,7 +373,7 @@ def _run(
     if rules:
         from biasbridge.extrinsic.gate import ONE_VERSION, check_gate
         from biasbridge.extrinsic.measures import RANKINGS
-        from biasbridge.extrinsic.request import DEFAULT_MEASURES
+        from biasbridge.extrinsic.predictions import DEFAULT_MEASURES
 
         rules = {"fail_if": "worse", "fail_on": "gaps", **rules}
         check_gate(**rules, compare=options.get("compare", ()))

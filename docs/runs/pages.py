@@ -7,52 +7,32 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
-from certificate_tables import (
-    agreement,
-    certificate,
-    planted_odds,
-    rates,
-    real_text,
-    word_lists,
-)
+import certificate_tables
+import slice_tables
 from recorded_runs import HERE, STUDIES
-from study_tables import (
-    applications,
-    breakouts,
-    by_corpus,
-    by_method,
-    conditions,
-    groups,
-    irreversible,
-    limit,
-    slices,
-    unmodified,
-)
-from transfer_tables import draw_changes, planted, transfer
 
 BLOCK = re.compile(r"(<!-- (?P<name>[\w ./-]+) -->\n)(?P<body>.*?)(<!-- end -->)", re.DOTALL)
 
 TABLES: dict[str, Callable[[str], str]] = {
-    "groups": groups,
-    "transfer": transfer,
-    "planted": planted,
-    "worth": certificate,
-    "agreement": agreement,
-    "planted_odds": planted_odds,
-    "real_text": real_text,
-    "word_lists": word_lists,
-    "rates": rates,
-    "applications": applications,
-    "slices": slices,
-    "unmodified": unmodified,
-    "conditions": conditions,
-    "by_corpus": by_corpus,
-    "by_method": by_method,
-    "breakouts": breakouts,
-    "visible": irreversible,
-    "limit": limit,
+    **{
+        name: partial(slice_tables.tabulate_tests, layout)
+        for name, layout in slice_tables.LAYOUTS.items()
+    },
+    "slices": slice_tables.slices,
+    "applications": slice_tables.applications,
+    "limit": slice_tables.limit,
+    "unmodified": slice_tables.unmodified,
+    "conditions": slice_tables.conditions,
+    "groups": slice_tables.groups,
+    "worth": certificate_tables.certificate,
+    "agreement": certificate_tables.agreement,
+    "real_text": certificate_tables.real_text,
+    "word_lists": certificate_tables.word_lists,
+    "planted_odds": certificate_tables.planted_odds,
+    "rates": certificate_tables.rates,
 }
 
 
@@ -76,4 +56,4 @@ def pages() -> Iterator[Path]:
 if __name__ == "__main__":
     for path in pages():
         path.write_text(render(path.read_text(encoding="utf-8")), encoding="utf-8")
-    draw_changes()
+    slice_tables.draw_changes()

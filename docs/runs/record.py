@@ -17,7 +17,7 @@ import pandas as pd
 from recorded_runs import HERE, recorded_slices
 
 from biasbridge.analysis.slices import correlation_table, scope_table
-from biasbridge.analysis.tables import SETTINGS
+from biasbridge.analysis.tables import SETTINGS_JSON
 from biasbridge.files.tables import write_csv
 
 LEFT_OUT = ("error", "refused", "intrinsic_key", "extrinsic_key")  # an error may name a file
@@ -34,7 +34,7 @@ def keep_tables(results: Path, out: Path, measures: Sequence[str]) -> None:
         if "resampled" in table:
             table["resampled"] = [np.float32(np.round(values, 4)) for values in table["resampled"]]
         table.to_parquet(out / f"{name}.parquet", compression="zstd")
-    shutil.copy(results / SETTINGS, out / SETTINGS)
+    shutil.copy(results / SETTINGS_JSON, out / SETTINGS_JSON)
 
 
 def write_correlations(run: Path) -> None:

@@ -18,9 +18,8 @@ import pandas as pd
 from biasbridge.files.charts import save_charts
 from biasbridge.files.tables import write_csv
 from biasbridge.studies import SYNTHETIC
-from biasbridge.studies.certificate_figures import verdict_chart, with_material
 from biasbridge.studies.certificate_scores import strength_scores
-from biasbridge.studies.certificate_tables import certify
+from biasbridge.studies.certificate_tables import certify, verdict_chart, with_material
 
 if TYPE_CHECKING:
     from biasbridge.analysis.charts import Drawing

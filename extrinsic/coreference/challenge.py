@@ -1,10 +1,16 @@
 r"""Gaps of a coreference resolver on a challenge set (Zhao et al., 2018; Rudinger et al., 2018;
-Webster et al., 2018).
+Webster et al., 2018): sentences with a pronoun whose antecedent is known.
 
     gap = measure(pro) - measure(anti)                    of pro- and anti-stereotypical documents
     gap = measure(privileged) - measure(unprivileged)                    of pronouns of two genders
 
 Every gap is positive if the stereotype helps, or the unprivileged gender fares worse.
+
+Intervals are by bootstrap over units: cases that differ only in the pronoun are drawn together. A
+percentile interval of observed units has zero width if no error was observed. Therefore two
+pseudo-units are added: one resolved perfectly in the first group and entirely wrong in the second,
+and the reverse, as Agresti and Caffo (2000) add two right and two wrong answers to two proportions.
+Then no interval has zero width; if n units do not differ, that of a gap is about -+ 3 / n.
 """
 
 from __future__ import annotations
@@ -12,7 +18,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from math import atanh, sqrt, tanh
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, NamedTuple
 
@@ -21,7 +27,6 @@ import pandas as pd
 from annotated_types import Gt, Lt
 
 from biasbridge.extrinsic.coreference.scorer import COUNTERS, METRICS, counts, rates
-from biasbridge.extrinsic.measures import FN, FP, TP
 from biasbridge.files import InputError, choice
 from biasbridge.files.choice import Fileless, Whole
 from biasbridge.files.documents import Case
@@ -33,8 +38,126 @@ if TYPE_CHECKING:
     from biasbridge.extrinsic.coreference.resolution import Resolution
     from biasbridge.files.documents import Cluster, Document, Question
 
-
+N_DRAWS = 2_000
+_MIN_OCCUPATIONS = 4  # for the interval of a correlation
 PRO, ANTI = "pro", "anti"
+HELD_OUT, _ALL_DOCUMENTS = "held_out", "all"
+RECALL, PRECISION, F1 = range(3)
+
+# A tally is an array: what the scorer counts, then these numbers. Names asked about are true or
+# false positives or negatives; ``correct`` cases have all names right; ``resolved`` ones a cluster;
+# mentions, and names asked about that are no mentions, are ``kept`` if they were candidates.
+_N_SCORED = 4 * len(COUNTERS)
+COLUMNS = {
+    name: _N_SCORED + number
+    for number, name in enumerate(
+        (
+            *("tn", "fp", "fn", "tp", "correct", "cases", "resolved"),
+            *("kept_mentions", "mentions", "kept_other_names", "other_names"),
+        )
+    )
+}
+WIDTH = _N_SCORED + len(COLUMNS)
+
+_Statistic = Callable[[Floats], Floats]
+"""Statistic of the summed tallies of groups: (..., groups, WIDTH) to (...,)."""
+
+
+class Answer(NamedTuple):
+    """Case and the resolution of its document."""
+
+    case: Case
+    resolution: Resolution
+
+
+class ChallengeMeasure(NamedTuple):
+    """Measure of sums of tallies (..., WIDTH), in [0, 1], larger is better; undefined if the sum of
+    its ``support`` columns, its number of ``items``, is 0.
+    """
+
+    compute: Callable[[Floats], Floats]
+    support: tuple[str, ...]
+    items: str
+
+    def count(self, tallies: Floats) -> Floats:
+        """Return the number of items, (...,)."""
+        return _sum(tallies, *self.support)
+
+    def values(self, tallies: Floats) -> Floats:
+        """Return the measure, (...,); NaN where it is undefined."""
+        return np.where(self.count(tallies) == 0, np.nan, self.compute(tallies))
+
+    def first(self, groups: Floats) -> Floats:
+        """Return the measure of the first group, (..., groups, WIDTH) to (...,)."""
+        return self.values(groups[..., 0, :])
+
+    def difference(self, groups: Floats) -> Floats:
+        """Return the measure of the first group minus the second."""
+        values = self.values(groups)
+        return np.subtract(values[..., 0], values[..., 1])
+
+    def quotient(self, groups: Floats) -> Floats:
+        """Return the measure of the second group over the first; NaN if that is 0."""
+        values = self.values(groups)
+        first, second = values[..., 0], values[..., 1]
+        return np.divide(second, first, out=np.full_like(second, np.nan), where=first > 0)
+
+
+def _sum(tallies: Floats, *columns: str) -> Floats:
+    total: Floats = np.sum(tallies[..., [COLUMNS[name] for name in columns]], axis=-1)
+    return total
+
+
+def _ratio(numerator: Floats, denominator: Floats) -> Floats:
+    zeros = np.zeros_like(numerator)
+    return np.divide(numerator, denominator, out=zeros, where=denominator != 0)
+
+
+def _conll(rate: int, tallies: Floats) -> Floats:
+    """Compute the mean of MUC, B-cubed and CEAF-e, as used for WinoBias and in paper 001."""
+    totals = tallies[..., :_N_SCORED].reshape(*tallies.shape[:-1], len(COUNTERS), 4)
+    conll: Floats = rates(totals)[..., METRICS.index("conll"), rate]
+    return conll
+
+
+def _name_rate(weight: int, errors: tuple[str, ...], tallies: Floats) -> Floats:
+    """Compute w tp / (w tp + errors) of names taken as the pronoun's referent, as GAP's scorer."""
+    true_positives = weight * _sum(tallies, "tp")
+    return _ratio(true_positives, true_positives + _sum(tallies, *errors))
+
+
+def _share(numerator: str, denominator: str, items: str) -> ChallengeMeasure:
+    return ChallengeMeasure(
+        lambda tallies: _ratio(_sum(tallies, numerator), _sum(tallies, denominator)),
+        (denominator,),
+        items,
+    )
+
+
+_CLUSTER_MEASURES = {
+    "precision": ChallengeMeasure(partial(_conll, PRECISION), ("resolved",), "cases with a link"),
+    "recall": ChallengeMeasure(partial(_conll, RECALL), ("cases",), "cases"),
+    "f1": ChallengeMeasure(partial(_conll, F1), ("cases",), "cases"),
+}
+_NAMES = {
+    "precision": (1, ("fp",), "names linked"),
+    "recall": (1, ("fn",), "names referred to"),
+    "f1": (2, ("fp", "fn"), "names linked or referred to"),
+}
+_NAME_MEASURES = {
+    name: ChallengeMeasure(partial(_name_rate, weight, errors), (*errors, "tp"), items)
+    for name, (weight, errors, items) in _NAMES.items()
+}
+ACCURACY = {"accuracy": _share("correct", "cases", "cases")}
+# Values by group only, without gaps
+_CANDIDATE_MEASURES = {
+    "mention_recall": _share("kept_mentions", "mentions", "mentions"),
+    "other_recall": _share("kept_other_names", "other_names", "other names"),
+}
+_HELD_OUT_MEASURES = {
+    **{f"conll_{name}": measure for name, measure in _CLUSTER_MEASURES.items()},
+    "mention_recall": _CANDIDATE_MEASURES["mention_recall"],
+}
 
 
 @choice
@@ -64,12 +187,12 @@ class ChallengeGaps(Fileless):
     @property
     def gap_measures(self) -> Mapping[str, ChallengeMeasure]:
         """Measures with gaps, by name."""
-        return (CLUSTER_MEASURES if self.scored == "clusters" else NAME_MEASURES) | ACCURACY
+        return (_CLUSTER_MEASURES if self.scored == "clusters" else _NAME_MEASURES) | ACCURACY
 
     @property
     def measures(self) -> Mapping[str, ChallengeMeasure]:
         """All measures, by name."""
-        return {**self.gap_measures, **CANDIDATE_MEASURES}
+        return {**self.gap_measures, **_CANDIDATE_MEASURES}
 
 
 class ChallengeRow(NamedTuple):
@@ -99,7 +222,169 @@ def challenge_table(rows: Sequence[ChallengeRow]) -> pd.DataFrame:
     return table.astype(dict.fromkeys(supports, "Int64"))
 
 
-class GroupTallies(NamedTuple):
+def challenge_rows(answers: Sequence[Answer], gaps: ChallengeGaps) -> list[ChallengeRow]:
+    """Compute the measures of every group and the gaps between groups, with intervals, by subset.
+
+    Parameters
+    ----------
+    answers : sequence of Answer
+        Cases of a challenge set with their resolutions.
+    gaps : ChallengeGaps
+        Genders, measures, minimum support and confidence level.
+
+    Returns
+    -------
+    list of ChallengeRow
+        By ``kind``: ``value``, a measure of the cases that are ``pro`` and ``anti``, and of the
+        pronouns of each gender, in [0, 1]. ``gap``, in [-1, 1]: pro minus anti in precision,
+        recall, F1 and accuracy, and privileged minus unprivileged gender in F1 and accuracy.
+        ``ratio``: F1 of the unprivileged over the privileged gender (GAP's bias factor).
+        ``correlation``, if occupations have a percentage of women: of this with the excess of
+        links to pronouns of the unprivileged gender (Rudinger et al., 2018).
+
+        ``mention_recall``: share of true mentions that were candidates, for a gap the smaller of
+        two; if it is low, or differs between groups, the gap may result from pruning. Below
+        ``min_support`` a measure is NaN, with its reason. Intervals are by bootstrap, Fisher's for
+        correlations. ``resampled``: a gap in 200 resamples of the units.
+
+    Raises
+    ------
+    InputError
+        No case, or a pair of groups of which one is missing.
+    """
+    if not answers:
+        raise InputError("the challenge set has no case")
+    rows: list[ChallengeRow] = []
+    for subset in sorted({answer.case.subset for answer in answers}):
+        rows += _subset_rows([answer for answer in answers if answer.case.subset == subset], gaps)
+    return rows
+
+
+def held_out_rows(
+    documents: Sequence[Document], resolutions: Sequence[Resolution], level: float
+) -> list[ChallengeRow]:
+    """Compute values over all documents, in the subset ``held_out``: precision, recall and F1
+    averaged over MUC, B-cubed and CEAF-e (``conll_f1`` is the CoNLL average), and the share of true
+    mentions among the candidates, with intervals by bootstrap over documents.
+    """
+    names = [document.title for document in documents]
+    tallies = [
+        tally(Answer(Case(document, document.title, "", ()), resolution))
+        for document, resolution in zip(documents, resolutions, strict=True)
+    ]
+    units = Units(names, np.stack(tallies)[:, None], widened=False)
+    recall = float(_CANDIDATE_MEASURES["mention_recall"].values(units.total)[0])
+    rows = []
+    for name, measure in _HELD_OUT_MEASURES.items():
+        estimate = units.estimate(measure.first, level)
+        rows.append(
+            ChallengeRow(
+                kind="value",
+                measure=name,
+                subset=HELD_OUT,
+                group=_ALL_DOCUMENTS,
+                **estimate._asdict(),
+                support=int(measure.count(units.total)[0]),
+                mention_recall=recall,
+                reason="" if estimate.value == estimate.value else f"no {measure.items}",
+            )
+        )
+    return rows
+
+
+def tally(answer: Answer) -> Floats:
+    """Tally one document, shape (WIDTH,)."""
+    case, candidates = answer.case, answer.resolution.mentions.keys()
+    response = answer.resolution.document.clusters
+    is_linked = [_is_linked(question, response) for question in case.questions]
+    is_true = [question.answer for question in case.questions]
+    mentions = {*case.document.mentions}
+    other_names = {question.name for question in case.questions} - mentions
+    values = {
+        "correct": is_linked == is_true,
+        "cases": 1,
+        "resolved": len(response) > 0,
+        "kept_mentions": len(mentions & candidates),
+        "mentions": len(mentions),
+        "kept_other_names": len(other_names & candidates),
+        "other_names": len(other_names),
+    }
+    for truth, linked in zip(is_true, is_linked, strict=True):
+        cell = ("tn", "fp", "fn", "tp")[2 * truth + linked]
+        values[cell] = values.get(cell, 0) + 1
+    return _as_tally(counts(case.document.clusters, response), values)
+
+
+@dataclass(frozen=True)
+class Units:
+    """Units by name, with tallies of their cases by group, (units, groups, WIDTH): one group or
+    two.
+
+    A unit may be empty in one of two groups. ``widened``: with pseudo-units; not needed for long
+    documents, which are never entirely right or wrong.
+    """
+
+    names: Sequence[str]
+    tallies: Floats
+    widened: bool = True
+
+    @cached_property
+    def total(self) -> Floats:
+        """Sums over units, (groups, WIDTH)."""
+        total: Floats = np.sum(self.tallies, axis=0)
+        return total
+
+    def estimate(self, statistic: _Statistic, level: float) -> Estimate:
+        """Compute a statistic with its percentile interval, widened to include it."""
+        value = float(statistic(self.total))
+        if np.isnan(value):
+            return Estimate(value, value, value)
+        tail = (1 - level) / 2
+        low, high = np.nanquantile(statistic(self._drawn), [tail, 1 - tail]).tolist()
+        return Estimate(value, min(low, value), max(high, value))
+
+    def resampled(self, statistic: _Statistic) -> list[float]:
+        """Compute a statistic over 200 resamples of the units
+        (``biasbridge.intrinsic.resampling``), the same for all resolvers of units of the same
+        names.
+        """
+        values: list[float] = statistic(self._shared_resamples).tolist()
+        return values
+
+    @cached_property
+    def _drawn(self) -> Floats:
+        """Sums over resamples, (N_DRAWS, groups, WIDTH)."""
+        tallies = self.tallies
+        if self.widened:
+            cases = tallies.reshape(-1, tallies.shape[-1])
+            perfect, wrong = _extremes(cases[np.any(cases, axis=-1)])
+            pseudo_units = np.stack([[perfect, wrong], [wrong, perfect]])[:, : tallies.shape[1]]
+            tallies = np.concatenate([tallies, pseudo_units])
+        n = len(tallies)
+        times = np.random.default_rng(0).multinomial(n, np.full(n, 1 / n), size=N_DRAWS)
+        return _sums(np.asarray(times, dtype=np.float64), tallies)
+
+    @cached_property
+    def _shared_resamples(self) -> Floats:
+        """Sums over resamples that all resolvers share, (200, groups, WIDTH)."""
+        return _sums(times_drawn(self.names).T.astype(np.float64), self.tallies)
+
+
+def percentage_correlation(rows: Floats, level: float) -> Estimate:
+    """Compute Pearson's r of two columns with Fisher's interval, tanh(atanh(r) -+ z / sqrt(n - 3));
+    NaN if a column is constant or there are fewer than four rows.
+    """
+    if len(rows) < _MIN_OCCUPATIONS or not np.ptp(rows, axis=0).all():
+        return UNDEFINED
+    x, y = np.transpose(rows - np.mean(rows, axis=0))
+    r = float(x @ y / np.sqrt((x @ x) * (y @ y)))
+    if abs(r) >= 1:
+        return Estimate(r, np.nan, np.nan)
+    half = quantile(level) / sqrt(len(rows) - 3)
+    return Estimate(r, tanh(atanh(r) - half), tanh(atanh(r) + half))
+
+
+class _GroupTallies(NamedTuple):
     """Tallies of groups of one kind, (units, groups, WIDTH), 0 where a unit has no document of a
     group.
     """
@@ -116,45 +401,6 @@ class GroupTallies(NamedTuple):
         return Units([self.units[i] for i in non_empty], tallies[non_empty])
 
 
-def challenge_rows(answers: Sequence[Answer], gaps: ChallengeGaps) -> list[ChallengeRow]:
-    """Compute the measures of every group and the gaps between groups, with intervals, by subset.
-
-    Parameters
-    ----------
-    answers : sequence of Answer
-        Cases of a challenge set with their resolutions.
-    gaps : ChallengeGaps
-        Genders, measures, minimum support and confidence level.
-
-    Returns
-    -------
-    list of Row
-        By ``kind``: ``value``, a measure of the cases that are ``pro`` and ``anti``, and of the
-        pronouns of each gender, in [0, 1]. ``gap``, in [-1, 1]: pro minus anti in precision,
-        recall, F1 and accuracy, and privileged minus unprivileged gender in F1 and accuracy.
-        ``ratio``: F1 of the unprivileged over the privileged gender (GAP's bias factor).
-        ``correlation``, if occupations have a percentage of women: of this with the excess of
-        links to pronouns of the unprivileged gender (Rudinger et al., 2018).
-
-        ``mention_recall``: share of true mentions that were candidates, for a gap the smaller of
-        two; if it is low, or differs between groups, the gap may result from pruning. Below
-        ``min_support`` a measure is NaN, with its reason. Intervals: see
-        ``biasbridge.extrinsic.coreference.challenge``; Fisher's for correlations.
-        ``resampled``: a gap in 200 resamples of the units.
-
-    Raises
-    ------
-    InputError
-        No case, or a pair of groups of which one is missing.
-    """
-    if not answers:
-        raise InputError("the challenge set has no case")
-    rows: list[ChallengeRow] = []
-    for subset in sorted({answer.case.subset for answer in answers}):
-        rows += _subset_rows([answer for answer in answers if answer.case.subset == subset], gaps)
-    return rows
-
-
 def _subset_rows(answers: Sequence[Answer], gaps: ChallengeGaps) -> list[ChallengeRow]:
     tallies = [tally(answer) for answer in answers]
     cases = [answer.case for answer in answers]
@@ -166,14 +412,14 @@ def _subset_rows(answers: Sequence[Answer], gaps: ChallengeGaps) -> list[Challen
     genders = gaps.privileged, gaps.unprivileged
     rows += _values_and_gaps(by_gender, genders, gaps, ["f1", *ACCURACY])
     rows.append(_ratio_row(by_gender, genders, gaps))
-    if len(occupations := percentages_and_leanings(answers, *genders)):
+    if len(occupations := _percentages_and_leanings(answers, *genders)):
         rows.append(_correlation_row(cases[0].subset, occupations, gaps))
     return rows
 
 
 def _tally_groups(
     cases: Sequence[Case], group_of: Sequence[str], tallies: Sequence[Floats]
-) -> GroupTallies:
+) -> _GroupTallies:
     """Sum tallies by unit and group; cases without a group are left out."""
     groups = sorted({*group_of} - {""})
     units = sorted({case.unit for case in cases})
@@ -182,11 +428,11 @@ def _tally_groups(
     for case, group, row in zip(cases, group_of, tallies, strict=True):
         if group:
             table[unit_number[case.unit], groups.index(group)] += row
-    return GroupTallies(cases[0].subset, units, groups, table)
+    return _GroupTallies(cases[0].subset, units, groups, table)
 
 
 def _values_and_gaps(
-    tallies: GroupTallies, pair: tuple[str, str], gaps: ChallengeGaps, compared: Sequence[str]
+    tallies: _GroupTallies, pair: tuple[str, str], gaps: ChallengeGaps, compared: Sequence[str]
 ) -> list[ChallengeRow]:
     """Return values of all groups in all measures, then gaps of a pair in ``compared``."""
     for group in pair:
@@ -210,7 +456,7 @@ def _values_and_gaps(
 
 def _value(subset: str, group: str, units: Units, name: str, gaps: ChallengeGaps) -> ChallengeRow:
     measure = gaps.measures[name]
-    support = int(measure.support(units.total)[0])
+    support = int(measure.count(units.total)[0])
     reason = _low_support_reason(measure.items, group, support, gaps.min_support)
     estimate = UNDEFINED if reason else units.estimate(measure.first, gaps.level)
     return ChallengeRow(
@@ -220,7 +466,7 @@ def _value(subset: str, group: str, units: Units, name: str, gaps: ChallengeGaps
         group=group,
         **estimate._asdict(),
         support=support,
-        mention_recall=float(CANDIDATE_MEASURES["mention_recall"].values(units.total)[0]),
+        mention_recall=float(_CANDIDATE_MEASURES["mention_recall"].values(units.total)[0]),
         reason=reason,
     )
 
@@ -255,11 +501,11 @@ def _gap_row(
     )
 
 
-def _ratio_row(tallies: GroupTallies, pair: tuple[str, str], gaps: ChallengeGaps) -> ChallengeRow:
+def _ratio_row(tallies: _GroupTallies, pair: tuple[str, str], gaps: ChallengeGaps) -> ChallengeRow:
     """Compute F1 of the unprivileged over the privileged gender; 1: equal."""
     f1 = gaps.measures["f1"]
     units = tallies.select(*pair)
-    supports = [int(support) for support in f1.support(units.total)]
+    supports = [int(support) for support in f1.count(units.total)]
     reasons = (
         _low_support_reason(f1.items, group, support, gaps.min_support)
         for group, support in zip(pair, supports, strict=True)
@@ -297,179 +543,7 @@ def _correlation_row(subset: str, occupations: Floats, gaps: ChallengeGaps) -> C
     )
 
 
-# Tallies of the documents of a challenge set, and measures of their sums (..., WIDTH), in [0, 1],
-# larger is better.
-
-N_SCORED = 4 * len(COUNTERS)
-# Columns of a tally, after those of the scorer: names asked about by truth and answer (in the order
-# of ``biasbridge.extrinsic.measures``), correctly resolved pronouns, documents, documents with a
-# link, mentions among the candidates, all mentions, other names among the candidates, all other
-# names.
-NAME_CELLS = slice(N_SCORED, N_SCORED + 4)
-CORRECT, DOCUMENTS, RESOLVED = range(N_SCORED + 4, N_SCORED + 7)
-KEPT_MENTIONS, MENTIONS, KEPT_OTHER_NAMES, OTHER_NAMES = range(N_SCORED + 7, N_SCORED + 11)
-WIDTH = N_SCORED + 11
-
-
-class Answer(NamedTuple):
-    """Case and the resolution of its document."""
-
-    case: Case
-    resolution: Resolution
-
-
-def is_linked(question: Question, response: Sequence[Cluster]) -> bool:
-    """Test whether a cluster has the pronoun and a mention that ends with the name's last word:
-    ``the nurse`` matches ``nurse``, ``Mary Brown`` matches ``Brown``.
-    """
-    _, end = question.name
-    return any(
-        question.pronoun in cluster and end in (last for _, last in cluster) for cluster in response
-    )
-
-
-def tally(answer: Answer) -> Floats:
-    """Tally one document, shape (WIDTH,)."""
-    case, candidates = answer.case, answer.resolution.mentions.keys()
-    response = answer.resolution.document.clusters
-    row = np.zeros(WIDTH)
-    row[:N_SCORED] = counts(case.document.clusters, response).ravel()
-    answers = [is_linked(question, response) for question in case.questions]
-    for question, yes in zip(case.questions, answers, strict=True):
-        row[NAME_CELLS.start + 2 * question.answer + yes] += 1
-    mentions = {*case.document.mentions}
-    other_names = {question.name for question in case.questions} - mentions
-    row[CORRECT] = answers == [question.answer for question in case.questions]
-    row[DOCUMENTS] = 1
-    row[RESOLVED] = len(response) > 0
-    row[KEPT_MENTIONS], row[MENTIONS] = len(mentions & candidates), len(mentions)
-    row[KEPT_OTHER_NAMES] = len(other_names & candidates)
-    row[OTHER_NAMES] = len(other_names)
-    return row
-
-
-def extremes(tallies: Floats) -> tuple[Floats, Floats]:
-    """Return the tallies (WIDTH,) of a perfectly and of an entirely wrongly resolved document, both
-    of the mean size of ``tallies``, (documents, WIDTH).
-    """
-    mean: Floats = tallies.mean(axis=0)
-    scored = mean[:N_SCORED].reshape(-1, 4)[:, 1]
-    negative, positive = mean[NAME_CELLS][:2].sum(), mean[NAME_CELLS][2:].sum()
-    perfect, wrong = np.zeros(WIDTH), np.zeros(WIDTH)
-    perfect[:N_SCORED] = np.repeat(scored, 4)
-    wrong[:N_SCORED] = np.outer(scored, [0, 1, 0, 1]).ravel()
-    perfect[NAME_CELLS] = negative, 0, 0, positive
-    wrong[NAME_CELLS] = 0, negative, positive, 0
-    for row in (perfect, wrong):
-        row[[DOCUMENTS, RESOLVED]] = 1
-        row[[MENTIONS, OTHER_NAMES]] = mean[[MENTIONS, OTHER_NAMES]]
-    perfect[[CORRECT, KEPT_MENTIONS]] = 1, mean[MENTIONS]
-    perfect[KEPT_OTHER_NAMES] = mean[OTHER_NAMES]
-    return perfect, wrong
-
-
-RECALL, PRECISION, F1 = range(3)
-
-
-class ChallengeMeasure(NamedTuple):
-    """Measure of sums of tallies, by ``compute``; undefined if ``support``, its number of
-    ``items``, is 0.
-    """
-
-    compute: Callable[[Floats], Floats]
-    support: Callable[[Floats], Floats]
-    items: str
-
-    def values(self, tallies: Floats) -> Floats:
-        """Return the measure, shape (...,); NaN where it is undefined."""
-        undefined = self.support(tallies) == 0
-        return np.where(undefined, np.nan, self.compute(tallies))
-
-    def first(self, groups: Floats) -> Floats:
-        """Return the measure of the first group, (..., groups, WIDTH) to (...,)."""
-        return self.values(groups[..., 0, :])
-
-    def difference(self, groups: Floats) -> Floats:
-        """Return the measure of the first group minus the second."""
-        values = self.values(groups)
-        return np.subtract(values[..., 0], values[..., 1])
-
-    def quotient(self, groups: Floats) -> Floats:
-        """Return the measure of the second group over the first; NaN if that is 0."""
-        values = self.values(groups)
-        first, second = values[..., 0], values[..., 1]
-        return np.divide(second, first, out=np.full_like(second, np.nan), where=first > 0)
-
-
-def _conll(rate: int) -> Callable[[Floats], Floats]:
-    def compute(tallies: Floats) -> Floats:
-        totals = tallies[..., :N_SCORED].reshape(*tallies.shape[:-1], len(COUNTERS), 4)
-        conll: Floats = rates(totals)[..., METRICS.index("conll"), rate]
-        return conll
-
-    return compute
-
-
-def _share(numerator: int, denominator: int) -> Callable[[Floats], Floats]:
-    return lambda tallies: _ratio(tallies[..., numerator], tallies[..., denominator])
-
-
-def _ratio(numerator: Floats, denominator: Floats) -> Floats:
-    zeros = np.zeros_like(numerator)
-    return np.divide(numerator, denominator, out=zeros, where=denominator != 0)
-
-
-def _names(*cells: int) -> Callable[[Floats], Floats]:
-    columns = [NAME_CELLS.start + cell for cell in cells]
-    return lambda tallies: np.sum(tallies[..., columns], axis=-1)
-
-
-def _name_rate(weight: int, *errors: int) -> Callable[[Floats], Floats]:
-    def compute(tallies: Floats) -> Floats:
-        true_positives = weight * _names(TP)(tallies)
-        return _ratio(true_positives, true_positives + _names(*errors)(tallies))
-
-    return compute
-
-
-def _column(column: int) -> Callable[[Floats], Floats]:
-    return lambda tallies: tallies[..., column]
-
-
-CASES = "cases"
-# Mean of MUC, B-cubed and CEAF-e, as used for WinoBias and in paper 001
-CLUSTER_MEASURES = {
-    "precision": ChallengeMeasure(_conll(PRECISION), _column(RESOLVED), f"{CASES} with a link"),
-    "recall": ChallengeMeasure(_conll(RECALL), _column(DOCUMENTS), CASES),
-    "f1": ChallengeMeasure(_conll(F1), _column(DOCUMENTS), CASES),
-}
-# Names predicted as the referent of the pronoun, as in the scorer of GAP
-NAME_MEASURES = {
-    "precision": ChallengeMeasure(_name_rate(1, FP), _names(FP, TP), "names linked"),
-    "recall": ChallengeMeasure(_name_rate(1, FN), _names(FN, TP), "names referred to"),
-    "f1": ChallengeMeasure(
-        _name_rate(2, FP, FN), _names(FP, FN, TP), "names linked or referred to"
-    ),
-}
-ACCURACY = {"accuracy": ChallengeMeasure(_share(CORRECT, DOCUMENTS), _column(DOCUMENTS), CASES)}
-# Values by group only, without gaps
-CANDIDATE_MEASURES = {
-    "mention_recall": ChallengeMeasure(
-        _share(KEPT_MENTIONS, MENTIONS), _column(MENTIONS), "mentions"
-    ),
-    "other_recall": ChallengeMeasure(
-        _share(KEPT_OTHER_NAMES, OTHER_NAMES), _column(OTHER_NAMES), "other names"
-    ),
-}
-
-
-# Percentage of women in an occupation against the excess of links to female pronouns (Rudinger et
-# al., 2018).
-
-MIN_OCCUPATIONS = 4  # for an interval
-
-
-def percentages_and_leanings(
+def _percentages_and_leanings(
     answers: Sequence[Answer], privileged: str, unprivileged: str
 ) -> Floats:
     """Return a row for each occupation with pronouns of both genders, (occupations, 2): its
@@ -482,7 +556,7 @@ def percentages_and_leanings(
         for question in case.questions:
             if question.percentage is not None:
                 percentage[question.occupation] = question.percentage
-                answer = is_linked(question, resolution.document.clusters)
+                answer = _is_linked(question, resolution.document.clusters)
                 links[question.occupation, case.gender].append(answer)
     shares = {key: float(np.mean(answers)) for key, answers in links.items()}
     rows = [
@@ -493,136 +567,39 @@ def percentages_and_leanings(
     return np.array(rows, dtype=np.float64).reshape(-1, 2)
 
 
-def percentage_correlation(rows: Floats, level: float) -> Estimate:
-    """Compute Pearson's r of two columns with Fisher's interval, tanh(atanh(r) -+ z / sqrt(n - 3));
-    NaN if a column is constant or there are fewer than four rows.
+def _is_linked(question: Question, response: Sequence[Cluster]) -> bool:
+    """Test whether a cluster has the pronoun and a mention that ends with the name's last word:
+    ``the nurse`` matches ``nurse``, ``Mary Brown`` matches ``Brown``.
     """
-    if len(rows) < MIN_OCCUPATIONS or not np.ptp(rows, axis=0).all():
-        return UNDEFINED
-    x, y = np.transpose(rows - np.mean(rows, axis=0))
-    r = float(x @ y / np.sqrt((x @ x) * (y @ y)))
-    if abs(r) >= 1:
-        return Estimate(r, np.nan, np.nan)
-    half = quantile(level) / sqrt(len(rows) - 3)
-    return Estimate(r, tanh(atanh(r) - half), tanh(atanh(r) + half))
+    _, end = question.name
+    return any(
+        question.pronoun in cluster and end in (last for _, last in cluster) for cluster in response
+    )
 
 
-# Intervals by bootstrap over units: cases that differ only in the pronoun are drawn together.
-#
-# A percentile interval of observed units has zero width if no error was observed. Therefore two
-# pseudo-units are added: one resolved perfectly in the first group and entirely wrong in the
-# second,
-# and the reverse, as Agresti and Caffo (2000) add two right and two wrong answers to two
-# proportions.
-# Then no interval has zero width; if n units do not differ, that of a gap is about -+ 3 / n.
-
-N_DRAWS = 2_000
-
-Statistic = Callable[[Floats], Floats]
-"""Statistic of the summed tallies of groups: (..., groups, WIDTH) to (...,)."""
+def _as_tally(scored: Floats, values: Mapping[str, float]) -> Floats:
+    return np.concatenate([scored.ravel(), [float(values.get(name, 0)) for name in COLUMNS]])
 
 
-@dataclass(frozen=True)
-class Units:
-    """Units by name, with tallies of their cases by group, (units, groups, WIDTH): one group or
-    two.
-
-    A unit may be empty in one of two groups. ``widened``: with pseudo-units; not needed for long
-    documents, which are never entirely right or wrong.
+def _extremes(tallies: Floats) -> tuple[Floats, Floats]:
+    """Return the tallies (WIDTH,) of a perfectly and of an entirely wrongly resolved document, both
+    of the mean size of ``tallies``, (documents, WIDTH).
     """
-
-    names: Sequence[str]
-    tallies: Floats
-    widened: bool = True
-
-    @cached_property
-    def total(self) -> Floats:
-        """Sums over units, (groups, WIDTH)."""
-        total: Floats = np.sum(self.tallies, axis=0)
-        return total
-
-    def estimate(self, statistic: Statistic, level: float) -> Estimate:
-        """Compute a statistic with its percentile interval, widened to include it."""
-        value = float(statistic(self.total))
-        if np.isnan(value):
-            return Estimate(value, value, value)
-        tail = (1 - level) / 2
-        low, high = np.nanquantile(statistic(self._drawn), [tail, 1 - tail]).tolist()
-        return Estimate(value, min(low, value), max(high, value))
-
-    def resampled(self, statistic: Statistic) -> list[float]:
-        """Compute a statistic over 200 resamples of the units
-        (``biasbridge.intrinsic.resampling``), the same for all resolvers of units of the same
-        names.
-        """
-        values: list[float] = statistic(self._shared_resamples).tolist()
-        return values
-
-    @cached_property
-    def _drawn(self) -> Floats:
-        """Sums over resamples, (N_DRAWS, groups, WIDTH)."""
-        tallies = (
-            np.concatenate([self.tallies, self._pseudo_units()]) if self.widened else self.tallies
-        )
-        n = len(tallies)
-        times = np.random.default_rng(0).multinomial(n, np.full(n, 1 / n), size=N_DRAWS)
-        return _sums(np.asarray(times, dtype=np.float64), tallies)
-
-    def _pseudo_units(self) -> Floats:
-        flat = self.tallies.reshape(-1, self.tallies.shape[-1])
-        perfect, wrong = extremes(flat[np.any(flat, axis=-1)])
-        return np.stack([[perfect, wrong], [wrong, perfect]])[:, : self.tallies.shape[1]]
-
-    @cached_property
-    def _shared_resamples(self) -> Floats:
-        """Sums over resamples that all resolvers share, (200, groups, WIDTH)."""
-        return _sums(times_drawn(self.names).T.astype(np.float64), self.tallies)
+    mean: Floats = tallies.mean(axis=0)
+    scored = mean[:_N_SCORED].reshape(-1, 4)[:, 1]
+    negative, positive = (float(_sum(mean, *cells)) for cells in (("tn", "fp"), ("fn", "tp")))
+    mentions, other_names = (float(_sum(mean, name)) for name in ("mentions", "other_names"))
+    both = {"cases": 1, "resolved": 1, "mentions": mentions, "other_names": other_names}
+    candidates = {"kept_mentions": mentions, "kept_other_names": other_names}
+    perfect = both | candidates | {"tn": negative, "tp": positive, "correct": 1}
+    wrong = both | {"fp": negative, "fn": positive}
+    return (
+        _as_tally(np.repeat(scored, 4), perfect),
+        _as_tally(np.outer(scored, [0, 1, 0, 1]), wrong),
+    )
 
 
 def _sums(times: Floats, tallies: Floats) -> Floats:
     """Sum (units, groups, WIDTH) by (samples, units) weights to (samples, groups, WIDTH)."""
     flat: Floats = times @ tallies.reshape(len(tallies), -1)
     return flat.reshape(len(times), *tallies.shape[1:])
-
-
-# Accuracy of a resolver on held-out documents, for comparison with its gaps.
-
-HELD_OUT, ALL_DOCUMENTS = "held_out", "all"
-HELD_OUT_MEASURES = {f"conll_{name}": measure for name, measure in CLUSTER_MEASURES.items()}
-HELD_OUT_MEASURES["mention_recall"] = CANDIDATE_MEASURES["mention_recall"]
-
-
-def held_out_rows(
-    documents: Sequence[Document], resolutions: Sequence[Resolution], level: float
-) -> list[ChallengeRow]:
-    """Compute values over all documents, in the subset ``held_out``: precision, recall and F1
-    averaged over MUC, B-cubed and CEAF-e (``conll_f1`` is the CoNLL average), and the share of true
-    mentions among the candidates, with intervals by bootstrap over documents.
-    """
-    names = [document.title for document in documents]
-    tallies = [
-        tally(Answer(Case(document, document.title, "", ()), resolution))
-        for document, resolution in zip(documents, resolutions, strict=True)
-    ]
-    units = Units(names, np.stack(tallies)[:, None], widened=False)
-    recall = float(CANDIDATE_MEASURES["mention_recall"].values(units.total)[0])
-    rows = []
-    for name, measure in HELD_OUT_MEASURES.items():
-        estimate = units.estimate(measure.first, level)
-        rows.append(
-            ChallengeRow(
-                kind="value",
-                measure=name,
-                subset=HELD_OUT,
-                group=ALL_DOCUMENTS,
-                **estimate._asdict(),
-                support=int(measure.support(units.total)[0]),
-                mention_recall=recall,
-                reason="" if estimate.value == estimate.value else f"no {measure.items}",
-            )
-        )
-    return rows
-
-
-# Challenge sets: sentences with a pronoun of known antecedent, and the gaps between pro- and
-# anti-stereotypical sentences, and between pronouns of two genders.

@@ -1,6 +1,9 @@
-"""End-to-end coreference (Lee et al., 2017) in torch;
-``biasbridge.extrinsic.coreference.resolution``
-has its settings.
+"""End-to-end coreference (Lee et al., 2017) in torch, with the settings ``ResolverSettings``.
+
+A document is read as integers (``Lexicon``, ``EncodedDocument``). Token vectors are frozen word
+vectors with a convolution over letters, then a bidirectional LSTM over the sentence. All spans of
+up to W tokens lie on a grid (n, W): first token by width. A span's representation is linear in its
+tokens, so the first layer of the mention scorer is computed once per token.
 """
 
 from __future__ import annotations
@@ -24,13 +27,15 @@ if TYPE_CHECKING:
     from biasbridge.extrinsic.coreference.resolution import ResolverSettings
     from biasbridge.files.documents import Document
 
-
-# Documents as integers: words of a lexicon, sentence ends, gold clusters.
-
 Integers = NDArray[np.int64]
-
 LONGEST_WORD = 50
 """Bytes of a word that are read; longer ones, such as URLs, are truncated."""
+_BYTES = 256
+_LENGTH_RATIO = 1.5
+"""Maximum ratio of sentence lengths in a batch."""
+_BUCKETS = 10
+CACHED, ELSEWHERE = 2**18, 2**26
+"""Numbers in a chunk, on a CPU and on other devices."""
 
 
 @dataclass(frozen=True)
@@ -111,9 +116,6 @@ def read_text(document: Document, lexicon: Lexicon) -> EncodedDocument:
     )
 
 
-# Dropout with masks from a given generator.
-
-
 def apply_dropout(inputs: Tensor, share: float, generator: torch.Generator) -> Tensor:
     """Set values to 0 with probability ``share`` and divide the others by 1 - ``share``."""
     return inputs * _keep_mask(inputs, share, generator).div_(1 - share) if share else inputs
@@ -125,14 +127,6 @@ def relu_dropout_(inputs: Tensor, share: float, generator: torch.Generator) -> T
     """
     result: Tensor = _ReluDropout.apply(inputs, share, generator)  # type: ignore[no-untyped-call]
     return result
-
-
-def _keep_mask(like: Tensor, share: float, generator: torch.Generator) -> Tensor:
-    """Draw 1 with probability 1 - ``share``, else 0. Uniform numbers are three times as fast as
-    Bernoulli ones.
-    """
-    drawn = torch.empty_like(like, requires_grad=False).uniform_(generator=generator)
-    return drawn.ge_(share)
 
 
 class _ReluDropout(torch.autograd.Function):
@@ -152,15 +146,7 @@ class _ReluDropout(torch.autograd.Function):
         return (result > 0) * (gradients[0] * ctx.scale), None, None
 
 
-# Token vectors: frozen word vectors with a convolution over letters, then a bidirectional LSTM
-# over the sentence.
-
-BYTES = 256
-LENGTH_RATIO = 1.5
-"""Maximum ratio of sentence lengths in a batch."""
-
-
-class LetterNetwork(nn.Module):
+class _LetterNetwork(nn.Module):
     """Letter features max_p ReLU(W [e(c_p) ... e(c_{p + window - 1})] + b) over the bytes c of a
     word.
 
@@ -170,7 +156,7 @@ class LetterNetwork(nn.Module):
 
     def __init__(self, dim: int, filters: int, window: int) -> None:
         super().__init__()
-        self.embedding = nn.Embedding(BYTES + 1, dim, padding_idx=0)
+        self.embedding = nn.Embedding(_BYTES + 1, dim, padding_idx=0)
         self.convolution = nn.Conv1d(dim, filters, window)
 
     def forward(self, letters: Tensor) -> Tensor:
@@ -185,7 +171,7 @@ class LetterNetwork(nn.Module):
         return (maps * inside[:, None]).amax(2)  # 0 is the minimum of ReLU
 
 
-class SentenceLSTM(nn.Module):
+class _SentenceLSTM(nn.Module):
     """Bidirectional LSTM over each sentence of a document.
 
     Both directions process sentences of similar length together, with padding at the end: on a CPU
@@ -200,7 +186,7 @@ class SentenceLSTM(nn.Module):
         """Compute (n, 2 * hidden) of tokens (n, inputs) in sentences of ``lengths``."""
         starts, steps = lengths.cumsum() - lengths, np.arange(lengths.max())[:, None]
         onward, back = [], []
-        for sentences in length_buckets(lengths):
+        for sentences in _length_buckets(lengths):
             first, length = starts[sentences], lengths[sentences]
             inside = steps[: length.max()] < length
             onward.append(np.where(inside, first + steps[: length.max()], -1))
@@ -210,34 +196,7 @@ class SentenceLSTM(nn.Module):
         )
 
 
-def _states(lstm: nn.LSTM, tokens: Tensor, batches: list[Integers]) -> Tensor:
-    """Compute states (n, hidden) at tokens, whose positions are in batches (longest, sentences), -1
-    past the end of a sentence.
-    """
-    states = []
-    for batch in batches:
-        padded = torch.from_numpy(batch.clip(min=0)).to(tokens.device)
-        output: Tensor = lstm(tokens[padded])[0]
-        inside = torch.from_numpy(np.flatnonzero(batch >= 0)).to(tokens.device)
-        states.append(output.flatten(0, 1)[inside])
-    order = torch.from_numpy(np.concatenate([batch[batch >= 0] for batch in batches]))
-    together = torch.cat(states)
-    return torch.empty_like(together).index_copy(0, order.to(tokens.device), together)
-
-
-def length_buckets(lengths: Integers) -> list[Integers]:
-    """Group sentences whose lengths lie between the same powers of ``WIDTH``."""
-    powers = np.floor(np.log(lengths) / np.log(LENGTH_RATIO))
-    return [np.flatnonzero(powers == power) for power in np.unique(powers)]
-
-
-# Candidate spans of a document: mention scores and representations.
-#
-# All spans of up to W tokens lie on a grid (n, W): first token by width. A span's representation is
-# linear in its tokens, so the first layer of the mention scorer is computed once per token.
-
-
-class SpanNetwork(nn.Module):
+class _SpanNetwork(nn.Module):
     """Representation g = [h_start, h_end, width, sum_t a_t x_t] of a span, and its mention score.
 
     ``words`` x (n, d) are the tokens' vectors, ``states`` h (n, s) their LSTM states.
@@ -296,14 +255,7 @@ def windows(rows: Tensor, reach: int) -> Tensor:
     return functional.pad(rows, (0, 0, 0, reach - 1)).unfold(0, reach, 1).transpose(1, 2)
 
 
-# Scores of earlier spans as antecedents of a span, and the loss.
-
-BUCKETS = 10
-CACHED, ELSEWHERE = 2**18, 2**26
-"""Numbers in a chunk, on a CPU and on other devices."""
-
-
-class KeptSpans(NamedTuple):
+class _KeptSpans(NamedTuple):
     """The k spans of a document left after pruning, in order.
 
     ``representations`` g (k, d), ``mention_scores`` (k,).
@@ -313,7 +265,7 @@ class KeptSpans(NamedTuple):
     mention_scores: Tensor
 
 
-class AntecedentNetwork(nn.Module):
+class _AntecedentNetwork(nn.Module):
     """s(i, j) = s_m(i) + s_m(j) + FFNN([g_i, g_j, g_i * g_j, distance]).
 
     Distance counts kept spans, in buckets.
@@ -323,13 +275,13 @@ class AntecedentNetwork(nn.Module):
         super().__init__()
         self.choice = choice
         size = choice.feature_size
-        self.distance = nn.Embedding(BUCKETS, size)
+        self.distance = nn.Embedding(_BUCKETS, size)
         self.sizes = [span, span, span, size]
         self.first = nn.Linear(sum(self.sizes), choice.hidden)
         self.second = nn.Linear(choice.hidden, choice.hidden)
         self.scorer = nn.Linear(choice.hidden, 1)
 
-    def forward(self, kept_spans: KeptSpans, generator: torch.Generator) -> Tensor:
+    def forward(self, kept_spans: _KeptSpans, generator: torch.Generator) -> Tensor:
         """Compute scores (k, 1 + r): 0 for no antecedent, then of the spans i - r ... i - 1,
         -infinity for spans before the first.
 
@@ -365,14 +317,14 @@ def distance_buckets(reach: int, device: torch.device) -> Tensor:
     """
     distances = torch.arange(reach, 0, -1, device=device)
     logarithmic = distances.float().log2().floor().long() + 3
-    return torch.where(distances <= 4, distances, logarithmic).clamp(max=BUCKETS - 1)
+    return torch.where(distances <= 4, distances, logarithmic).clamp(max=_BUCKETS - 1)
 
 
 def marginal_loss(scores: Tensor, labels: Tensor) -> Tensor:
     """Compute - sum_i log sum_{j in gold(i)} P(j | i), with P the softmax over a row of ``scores``.
 
     gold(i) are the kept spans before i in its cluster, or no antecedent if there are none.
-    ``scores`` (k, 1 + r) as from ``AntecedentNetwork``; ``labels`` (k,) are clusters, -1 for spans
+    ``scores`` (k, 1 + r) as from ``_AntecedentNetwork``; ``labels`` (k,) are clusters, -1 for spans
     in none.
     """
     reach = scores.shape[1] - 1
@@ -408,7 +360,7 @@ class _PairProducts(torch.autograd.Function):
         ctx.save_for_backward(spans, weight)
         ctx.reach = reach
         antecedents, (count, dim) = preceding(spans, reach), spans.shape
-        step = rows_at_once(count, reach * dim, spans.device)
+        step = _rows_at_once(count, reach * dim, spans.device)
         buffer = spans.new_empty(step, reach, dim)
         out = spans.new_empty(count, reach, len(weight))
         for anaphor, antecedent, rows in zip(
@@ -426,9 +378,9 @@ class _PairProducts(torch.autograd.Function):
         """
         spans, weight = ctx.saved_tensors
         reach, antecedents, (count, dim) = ctx.reach, preceding(spans, ctx.reach), spans.shape
-        step = rows_at_once(count, reach * dim, spans.device)
+        step = _rows_at_once(count, reach * dim, spans.device)
         buffer, back = spans.new_empty(step, reach, dim), spans.new_empty(step, reach, dim)
-        slanted, by_antecedent = slanted_rows(step, reach, spans)
+        slanted, by_antecedent = _slanted_rows(step, reach, spans)
         d_weight, d_anaphor = torch.zeros_like(weight), torch.empty_like(spans)
         d_antecedent = spans.new_zeros(reach + count, dim)
         for first in range(0, count, step):
@@ -446,25 +398,6 @@ class _PairProducts(torch.autograd.Function):
                 0
             )
         return d_anaphor + d_antecedent[reach:], d_weight, None
-
-
-def rows_at_once(count: int, row_size: int, device: torch.device) -> int:
-    """Return how many of ``count`` rows of ``row_size`` numbers to process at a time."""
-    return max(1, min(count, (CACHED if device.type == "cpu" else ELSEWHERE) // row_size))
-
-
-def slanted_rows(step: int, reach: int, like: Tensor) -> tuple[Tensor, Tensor]:
-    """Return two views of the same zeros: slanted (step, reach, d), and straight (step, step +
-    reach, d) with straight[i, i + c] = slanted[i, c], so that columns of the second are the
-    antecedents in the pairs of the first.
-    """
-    dim = like.shape[1]
-    straight = like.new_zeros(step, step + reach, dim)
-    strides = ((step + reach + 1) * dim, dim, 1)
-    return straight.as_strided((step, reach, dim), strides), straight
-
-
-# Complete network of Lee et al. (2017): words, spans, antecedents.
 
 
 class ResolverScores(NamedTuple):
@@ -502,10 +435,10 @@ class ResolverNetwork(nn.Module):
         ):
             self.register_buffer(name, torch.from_numpy(table), persistent=False)
         words = lexicon.matrix.shape[1] + choice.letter_filters
-        self.spell = LetterNetwork(choice.letter_dim, choice.letter_filters, choice.letter_window)
-        self.context = SentenceLSTM(words, choice.lstm)
-        self.spans = SpanNetwork(choice, words, 2 * choice.lstm)
-        self.antecedents = AntecedentNetwork(choice, sum(self.spans.sizes))
+        self.spell = _LetterNetwork(choice.letter_dim, choice.letter_filters, choice.letter_window)
+        self.context = _SentenceLSTM(words, choice.lstm)
+        self.spans = _SpanNetwork(choice, words, 2 * choice.lstm)
+        self.antecedents = _AntecedentNetwork(choice, sum(self.spans.sizes))
 
     def forward(self, text: EncodedDocument) -> ResolverScores:
         """Compute the scores of one document."""
@@ -515,7 +448,7 @@ class ResolverNetwork(nn.Module):
         grid = self.spans.score(words, states, attention, self.generator).flatten()
         spans = self.prune(grid.detach(), text)
         representations = self.spans.represent(words, states, attention, spans)
-        kept_spans = KeptSpans(representations, grid[spans])
+        kept_spans = _KeptSpans(representations, grid[spans])
         return ResolverScores(spans, grid[spans], self.antecedents(kept_spans, self.generator))
 
     def words(self, text: EncodedDocument) -> Tensor:
@@ -567,3 +500,48 @@ def build_network(choice: ResolverSettings, lexicon: Lexicon, *, seed: int) -> R
             elif weight.dim() == 2:
                 nn.init.xavier_normal_(weight)
     return network.to(choice.device)
+
+
+def _length_buckets(lengths: Integers) -> list[Integers]:
+    """Group sentences whose lengths lie between the same powers of ``WIDTH``."""
+    powers = np.floor(np.log(lengths) / np.log(_LENGTH_RATIO))
+    return [np.flatnonzero(powers == power) for power in np.unique(powers)]
+
+
+def _rows_at_once(count: int, row_size: int, device: torch.device) -> int:
+    """Return how many of ``count`` rows of ``row_size`` numbers to process at a time."""
+    return max(1, min(count, (CACHED if device.type == "cpu" else ELSEWHERE) // row_size))
+
+
+def _slanted_rows(step: int, reach: int, like: Tensor) -> tuple[Tensor, Tensor]:
+    """Return two views of the same zeros: slanted (step, reach, d), and straight (step, step +
+    reach, d) with straight[i, i + c] = slanted[i, c], so that columns of the second are the
+    antecedents in the pairs of the first.
+    """
+    dim = like.shape[1]
+    straight = like.new_zeros(step, step + reach, dim)
+    strides = ((step + reach + 1) * dim, dim, 1)
+    return straight.as_strided((step, reach, dim), strides), straight
+
+
+def _keep_mask(like: Tensor, share: float, generator: torch.Generator) -> Tensor:
+    """Draw 1 with probability 1 - ``share``, else 0. Uniform numbers are three times as fast as
+    Bernoulli ones.
+    """
+    uniform = torch.empty_like(like, requires_grad=False).uniform_(generator=generator)
+    return uniform.ge_(share)
+
+
+def _states(lstm: nn.LSTM, tokens: Tensor, batches: list[Integers]) -> Tensor:
+    """Compute states (n, hidden) at tokens, whose positions are in batches (longest, sentences), -1
+    past the end of a sentence.
+    """
+    states = []
+    for batch in batches:
+        padded = torch.from_numpy(batch.clip(min=0)).to(tokens.device)
+        output: Tensor = lstm(tokens[padded])[0]
+        inside = torch.from_numpy(np.flatnonzero(batch >= 0)).to(tokens.device)
+        states.append(output.flatten(0, 1)[inside])
+    order = torch.from_numpy(np.concatenate([batch[batch >= 0] for batch in batches]))
+    together = torch.cat(states)
+    return torch.empty_like(together).index_copy(0, order.to(tokens.device), together)

@@ -1,4 +1,6 @@
-"""Settings of the end-to-end coreference resolver of Lee et al. (2017) on frozen word vectors."""
+"""Settings of the end-to-end coreference resolver of Lee et al. (2017) on frozen word vectors, and
+the output of a resolver.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +16,7 @@ from biasbridge.files.choice import Count, Fileless, Positive, Whole
 if TYPE_CHECKING:
     from biasbridge.files.documents import Document, Span
 
-
-Dropped = Annotated[float, Ge(0), Lt(1)]
+_Dropped = Annotated[float, Ge(0), Lt(1)]
 
 
 @choice
@@ -45,10 +46,10 @@ class ResolverSettings(Fileless):
     letter_dim: Count = 16
     letter_filters: Count = 100
     letter_window: Count = 5
-    lexical_dropout: Dropped = 0.5
+    lexical_dropout: _Dropped = 0.5
     lstm: Count = 200
     hidden: Count = 150
-    dropout: Dropped = 0.2
+    dropout: _Dropped = 0.2
     feature_size: Count = 20
     max_span_width: Count = 10
     spans_per_word: Annotated[Positive, doc("candidates, as a share of the tokens")] = 0.29
@@ -74,9 +75,6 @@ class ResolverSettings(Fileless):
     def name(self) -> str:
         """Name in the tables, ``label``; give resolvers of other sizes another one."""
         return self.label
-
-
-# Output of a coreference resolver.
 
 
 @dataclass(frozen=True)

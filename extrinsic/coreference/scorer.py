@@ -1,5 +1,6 @@
 """Scores of coreference: clusters of mentions (response) against the true ones (key).
 
+All metrics are computed from the contingency table of the clusters of both (``Overlap``).
 ``counts`` returns numerators and denominators of one document, to be summed over documents;
 ``rates`` converts such sums to recall, precision and F1. A bootstrap over documents is a weighted
 sum of rows: ``rates(np.einsum("bd,dmc->bmc", weights, rows))``.
@@ -21,13 +22,11 @@ if TYPE_CHECKING:
     from biasbridge.files.documents import Cluster, Document, Span
     from biasbridge.stats.arrays import Floats
 
-
 __all__ = ["COUNTERS", "METRICS", "Score", "counts", "pair_documents", "rates", "score"]
-
-
-# Contingency table of the clusters of key and response, from which all metrics are computed.
-
 Sizes = npt.NDArray[np.int64]
+_Similarities = npt.NDArray[np.float64]
+METRICS = ("mentions", "muc", "b3", "ceaf_e", "ceaf_m", "lea", "blanc", "conll")
+AVERAGED = ("muc", "b3", "ceaf_e")
 
 
 class Overlap(NamedTuple):
@@ -54,43 +53,6 @@ class Hits(NamedTuple):
     key: float
     precision_hits: float
     response: float
-
-
-def cluster_overlap(key: Sequence[Cluster], response: Sequence[Cluster]) -> Overlap:
-    """Return the table of two clusterings; mentions are equal if both ends are.
-
-    Raises ``InputError`` for an empty cluster and for a mention twice in one clustering.
-    """
-    key_numbers = _cluster_numbers(key, "key")
-    cells = Counter(
-        (key_numbers[mention], column)
-        for mention, column in _cluster_numbers(response, "response").items()
-        if mention in key_numbers
-    )
-    table = np.array([(*cell, n) for cell, n in cells.items()], dtype=np.int64).reshape(-1, 3)
-    return Overlap(_sizes(key), _sizes(response), *table.T)
-
-
-def _cluster_numbers(clusters: Sequence[Cluster], side: str) -> dict[Span, int]:
-    numbers: dict[Span, int] = {}
-    for number, cluster in enumerate(clusters):
-        if not cluster:
-            raise InputError(f"cluster {number} of the {side} has no mention; leave it out")
-        for mention in cluster:
-            if mention in numbers:
-                raise InputError(
-                    f"the {side} has the mention {mention} twice; give each mention one cluster"
-                )
-            numbers[mention] = number
-    return numbers
-
-
-def _sizes(clusters: Sequence[Cluster]) -> Sizes:
-    return np.array([len(cluster) for cluster in clusters], dtype=np.int64)
-
-
-# Metrics that count mentions (their detection, and B-cubed) or links between them (MUC, LEA and
-# BLANC).
 
 
 def detection(table: Overlap) -> Hits:
@@ -132,19 +94,13 @@ def lea(table: Overlap) -> Hits:
     precision likewise with sides exchanged. A singleton has one link, to itself, resolved if it is
     a singleton on the other side too.
     """
-    of_key, of_response = table.keys[table.rows], table.responses[table.columns]
+    key_sizes, response_sizes = table.keys[table.rows], table.responses[table.columns]
     return Hits(
-        _resolved(table.shared, of_key, of_response),
+        _resolved(table.shared, key_sizes, response_sizes),
         float(np.sum(table.keys)),
-        _resolved(table.shared, of_response, of_key),
+        _resolved(table.shared, response_sizes, key_sizes),
         float(np.sum(table.responses)),
     )
-
-
-def _resolved(shared: Sizes, sizes: Sizes, matched_sizes: Sizes) -> float:
-    """Sum |k| links(shared) / links(k) = shared (shared - 1) / (|k| - 1) over cells."""
-    weighted = shared * (shared - 1) / np.maximum(sizes - 1, 1)
-    return float(np.sum(np.where(sizes == 1, matched_sizes == 1, weighted)))
 
 
 def coreferent(table: Overlap) -> Hits:
@@ -169,23 +125,6 @@ def not_coreferent(table: Overlap) -> Hits:
     )
 
 
-def _pairs(sizes: Sizes | npt.NDArray[np.float64]) -> float:
-    """Count pairs within sets of these sizes."""
-    return float(np.sum(sizes * (sizes - 1)) / 2)
-
-
-def _all_pairs(sizes: Sizes) -> float:
-    """Count pairs within the union of sets of these sizes."""
-    total = float(np.sum(sizes))
-    return total * (total - 1) / 2
-
-
-# CEAF (Luo, 2005): the similarity of the key to the response under the best one-to-one alignment
-# of their clusters.
-
-Similarities = npt.NDArray[np.float64]
-
-
 def ceaf_m(table: Overlap) -> Hits:
     """Compute CEAF by mentions: the similarity of clusters is the mentions they share (phi 3)."""
     best = _best_alignment(table, table.shared.astype(np.float64))
@@ -201,50 +140,6 @@ def ceaf_e(table: Overlap) -> Hits:
     return Hits(best, float(len(table.keys)), best, float(len(table.responses)))
 
 
-def _best_alignment(table: Overlap, similarities: Similarities) -> float:
-    """Return the largest sum of similarities of cells no two of which share a row or a column.
-
-    Each connected component of the sparse table is solved separately, as clusters in different
-    ones do not compete.
-    """
-    if not len(similarities):
-        return 0.0
-    from scipy.sparse import coo_array  # slow to import
-    from scipy.sparse.csgraph import connected_components
-
-    n_keys, n_responses = len(table.keys), len(table.responses)
-    nodes = n_keys + n_responses
-    edges = coo_array(
-        (np.ones(len(similarities)), (table.rows, n_keys + table.columns)), shape=(nodes, nodes)
-    )
-    _, parts = connected_components(edges.tocsr(), directed=False)
-    part = parts[table.rows]
-    order = np.argsort(part, kind="stable")
-    starts = np.flatnonzero(np.diff(part[order])) + 1
-    return float(
-        sum(
-            _best_of_part(table.rows[cells], table.columns[cells], similarities[cells])
-            for cells in np.split(order, starts)
-        )
-    )
-
-
-def _best_of_part(
-    rows: npt.NDArray[np.int64], columns: npt.NDArray[np.int64], similarities: Similarities
-) -> float:
-    own_rows, row = np.unique(rows, return_inverse=True)
-    own_columns, column = np.unique(columns, return_inverse=True)
-    if min(len(own_rows), len(own_columns)) == 1:
-        return float(np.max(similarities))
-    from scipy.optimize import linear_sum_assignment  # slow to import
-
-    dense = np.zeros((len(own_rows), len(own_columns)))
-    dense[row, column] = similarities
-    return float(np.sum(dense[linear_sum_assignment(dense, maximize=True)]))
-
-
-# Counts of every metric in a document; recall, precision and F1 of their sums.
-
 COUNTERS: dict[str, Callable[[Overlap], Hits]] = {
     "mentions": detection,
     "muc": muc,
@@ -255,8 +150,6 @@ COUNTERS: dict[str, Callable[[Overlap], Hits]] = {
     "blanc_coreferent": coreferent,
     "blanc_not_coreferent": not_coreferent,
 }
-METRICS = ("mentions", "muc", "b3", "ceaf_e", "ceaf_m", "lea", "blanc", "conll")
-AVERAGED = ("muc", "b3", "ceaf_e")
 
 
 class Score(NamedTuple):
@@ -275,7 +168,7 @@ def counts(key: Sequence[Cluster], response: Sequence[Cluster]) -> npt.NDArray[n
     not annotate them. Raises ``InputError`` for an empty cluster and for a mention twice
     in one clustering.
     """
-    table = cluster_overlap(key, response)
+    table = _cluster_overlap(key, response)
     return np.array([count(table) for count in COUNTERS.values()])
 
 
@@ -304,29 +197,6 @@ def score(pairs: Iterable[tuple[Document, Document]]) -> dict[str, Score]:
     return {name: Score(*map(float, row)) for name, row in zip(METRICS, rates(totals), strict=True)}
 
 
-def _single(totals: Floats) -> Floats:
-    recall = _ratio(totals[..., 0], totals[..., 1])
-    precision = _ratio(totals[..., 2], totals[..., 3])
-    f1 = _ratio(2 * precision * recall, precision + recall)
-    return np.stack([recall, precision, f1], axis=-1)
-
-
-def _ratio(numerator: Floats, denominator: Floats) -> Floats:
-    """Return ``numerator / denominator``, 0 where the denominator is 0."""
-    zeros = np.zeros_like(numerator)
-    return np.divide(numerator, denominator, out=zeros, where=denominator != 0)
-
-
-def _blanc(totals: Floats, table: dict[str, Floats]) -> Floats:
-    names = ("blanc_coreferent", "blanc_not_coreferent")
-    halves = np.stack([table[name] for name in names])
-    in_key = np.stack([totals[..., list(COUNTERS).index(name), 1:2] > 0 for name in names])
-    return _ratio(np.sum(halves * in_key, axis=0), np.sum(in_key, axis=0, dtype=np.float64))
-
-
-# Pairs of the documents of key and response.
-
-
 def pair_documents(
     key: Iterable[Document], response: Iterable[Document]
 ) -> list[tuple[Document, Document]]:
@@ -349,6 +219,118 @@ def pair_documents(
     for title, document in keys.items():
         _check_tokens(document, responses[title])
     return [(document, responses[title]) for title, document in keys.items()]
+
+
+def _cluster_overlap(key: Sequence[Cluster], response: Sequence[Cluster]) -> Overlap:
+    """Return the table of two clusterings; mentions are equal if both ends are.
+
+    Raises ``InputError`` for an empty cluster and for a mention twice in one clustering.
+    """
+    key_numbers = _cluster_numbers(key, "key")
+    cells = Counter(
+        (key_numbers[mention], column)
+        for mention, column in _cluster_numbers(response, "response").items()
+        if mention in key_numbers
+    )
+    table = np.array([(*cell, n) for cell, n in cells.items()], dtype=np.int64).reshape(-1, 3)
+    return Overlap(_sizes(key), _sizes(response), *table.T)
+
+
+def _cluster_numbers(clusters: Sequence[Cluster], side: str) -> dict[Span, int]:
+    numbers: dict[Span, int] = {}
+    for number, cluster in enumerate(clusters):
+        if not cluster:
+            raise InputError(f"cluster {number} of the {side} has no mention; leave it out")
+        for mention in cluster:
+            if mention in numbers:
+                raise InputError(
+                    f"the {side} has the mention {mention} twice; give each mention one cluster"
+                )
+            numbers[mention] = number
+    return numbers
+
+
+def _sizes(clusters: Sequence[Cluster]) -> Sizes:
+    return np.array([len(cluster) for cluster in clusters], dtype=np.int64)
+
+
+def _resolved(shared: Sizes, sizes: Sizes, matched_sizes: Sizes) -> float:
+    """Sum |k| links(shared) / links(k) = shared (shared - 1) / (|k| - 1) over cells."""
+    weighted = shared * (shared - 1) / np.maximum(sizes - 1, 1)
+    return float(np.sum(np.where(sizes == 1, matched_sizes == 1, weighted)))
+
+
+def _pairs(sizes: Sizes | npt.NDArray[np.float64]) -> float:
+    """Count pairs within sets of these sizes."""
+    return float(np.sum(sizes * (sizes - 1)) / 2)
+
+
+def _all_pairs(sizes: Sizes) -> float:
+    """Count pairs within the union of sets of these sizes."""
+    total = float(np.sum(sizes))
+    return total * (total - 1) / 2
+
+
+def _best_alignment(table: Overlap, similarities: _Similarities) -> float:
+    """Return the largest sum of similarities of cells no two of which share a row or a column.
+
+    Each connected component of the sparse table is solved separately, as clusters in different
+    ones do not compete.
+    """
+    if not len(similarities):
+        return 0.0
+    from scipy.sparse import coo_array  # slow to import
+    from scipy.sparse.csgraph import connected_components
+
+    n_keys, n_responses = len(table.keys), len(table.responses)
+    nodes = n_keys + n_responses
+    edges = coo_array(
+        (np.ones(len(similarities)), (table.rows, n_keys + table.columns)), shape=(nodes, nodes)
+    )
+    _, parts = connected_components(edges.tocsr(), directed=False)
+    part = parts[table.rows]
+    order = np.argsort(part, kind="stable")
+    starts = np.flatnonzero(np.diff(part[order])) + 1
+    return float(
+        sum(
+            _best_of_part(table.rows[cells], table.columns[cells], similarities[cells])
+            for cells in np.split(order, starts)
+        )
+    )
+
+
+def _best_of_part(
+    rows: npt.NDArray[np.int64], columns: npt.NDArray[np.int64], similarities: _Similarities
+) -> float:
+    own_rows, row = np.unique(rows, return_inverse=True)
+    own_columns, column = np.unique(columns, return_inverse=True)
+    if min(len(own_rows), len(own_columns)) == 1:
+        return float(np.max(similarities))
+    from scipy.optimize import linear_sum_assignment  # slow to import
+
+    dense = np.zeros((len(own_rows), len(own_columns)))
+    dense[row, column] = similarities
+    return float(np.sum(dense[linear_sum_assignment(dense, maximize=True)]))
+
+
+def _single(totals: Floats) -> Floats:
+    recall = _ratio(totals[..., 0], totals[..., 1])
+    precision = _ratio(totals[..., 2], totals[..., 3])
+    f1 = _ratio(2 * precision * recall, precision + recall)
+    return np.stack([recall, precision, f1], axis=-1)
+
+
+def _ratio(numerator: Floats, denominator: Floats) -> Floats:
+    """Return ``numerator / denominator``, 0 where the denominator is 0."""
+    zeros = np.zeros_like(numerator)
+    return np.divide(numerator, denominator, out=zeros, where=denominator != 0)
+
+
+def _blanc(totals: Floats, table: dict[str, Floats]) -> Floats:
+    names = ("blanc_coreferent", "blanc_not_coreferent")
+    halves = np.stack([table[name] for name in names])
+    in_key = np.stack([totals[..., list(COUNTERS).index(name), 1:2] > 0 for name in names])
+    return _ratio(np.sum(halves * in_key, axis=0), np.sum(in_key, axis=0, dtype=np.float64))
 
 
 def _by_title(documents: Iterable[Document], side: str) -> dict[str, Document]:

@@ -136,14 +136,6 @@ def decode(document: Document, scores: ResolverScores, reach: int) -> Resolution
     return Resolution(replace(document, clusters=multiple), mentions)
 
 
-def _components(sources: Integers, targets: Integers, count: int) -> list[int]:
-    """Return the number of the component of each of ``count`` nodes."""
-    edges = (np.ones(len(sources), dtype=bool), (sources, targets))
-    links = coo_array(edges, shape=(count, count))
-    numbers: list[int] = connected_components(links, directed=False)[1].tolist()
-    return numbers
-
-
 class _State(TypedDict):
     training: str
     network: dict[str, Tensor]
@@ -210,3 +202,11 @@ def restore_checkpoint(path: Path, training: Training, name: str) -> None:
     training.network.generator.set_state(state["generator"])
     training.best_weights = state["best"]
     training.epochs = state["epochs"]
+
+
+def _components(sources: Integers, targets: Integers, count: int) -> list[int]:
+    """Return the number of the component of each of ``count`` nodes."""
+    edges = (np.ones(len(sources), dtype=bool), (sources, targets))
+    links = coo_array(edges, shape=(count, count))
+    numbers: list[int] = connected_components(links, directed=False)[1].tolist()
+    return numbers

@@ -17,7 +17,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from http.client import HTTPException, HTTPResponse
+from http.client import HTTPException
 from pathlib import Path
 from typing import IO
 from urllib.error import HTTPError, URLError
@@ -32,7 +32,6 @@ TRIES = 4  # without progress, of one address
 LONGEST_WAIT = 60  # seconds that a server may ask for; another address is quicker
 TIMEOUT = 30
 CHUNK = 2**18
-MAX_RATIO = 200  # of a zip's or a repository's content to its compressed size
 TRANSIENT = (408, 429, 500, 502, 503, 504)
 GITHUB = ("github.com", "raw.githubusercontent.com", "codeload.github.com")
 HTML = re.compile(rb"\s*(<!doctype html|<html)", re.IGNORECASE)
@@ -142,7 +141,9 @@ def _try_address(
             elif error.code not in TRANSIENT:
                 raise
             n_failures += 1
-            if n_failures >= tries or (pause := _pause(error, n_failures)) > LONGEST_WAIT:
+            after = error.headers.get("Retry-After", "")
+            pause = float(after) if after.isdigit() else 2.0**n_failures
+            if n_failures >= tries or pause > LONGEST_WAIT:
                 raise
         except (OSError, HTTPException) as error:
             if isinstance(error, OSError) and error.errno in DISK_FULL:
@@ -160,10 +161,10 @@ def _append(address: str, part: Path, n_bytes: int | None, report: Report) -> No
     """Append what is missing of ``part``, or write it anew if the server's file is another one."""
     size, tag = _size(part), _tag(part)
     request = Request(address, headers={"User-Agent": AGENT, "Accept-Encoding": "identity"})
-    known = tag.read_text() if tag.exists() else ""
-    if size and known:
+    old_tag = tag.read_text() if tag.exists() else ""
+    if size and old_tag:
         request.add_header("Range", f"bytes={size}-")
-        request.add_header("If-Range", known)
+        request.add_header("If-Range", old_tag)
     token = os.environ.get("GITHUB_TOKEN")
     if token and urlsplit(address).hostname in GITHUB:
         request.add_unredirected_header("Authorization", f"Bearer {token}")
@@ -172,34 +173,24 @@ def _append(address: str, part: Path, n_bytes: int | None, report: Report) -> No
         if is_rest and not answer.headers.get("Content-Range", "").startswith(f"bytes {size}-"):
             _discard(part)
             raise OSError("sent another part than was asked for")
-        expected = _expected_size(answer, size if is_rest else 0)
+        length = answer.headers.get("Content-Length", "")
+        expected = int(length) + (size if is_rest else 0) if length.isdigit() else None
         if n_bytes is not None and expected is not None and expected != n_bytes:
             raise _DifferentError(f"the server offers {expected:,} bytes instead of {n_bytes:,}")
-        new = answer.headers.get("ETag", "")
-        tag.write_text("" if new.startswith("W/") else new)  # a weak one promises no equal bytes
+        new_tag = answer.headers.get("ETag", "")
+        # A weak tag promises no equal bytes
+        tag.write_text(
+            "" if new_tag.startswith("W/") else new_tag
+        )  # a weak one may differ in bytes
         report(0 if is_rest else -size)
         with part.open("ab" if is_rest else "wb") as stream:
-            _copy(answer, stream, report, n_bytes)
+            while chunk := answer.read(CHUNK):
+                stream.write(chunk)
+                report(len(chunk))
+                if n_bytes is not None and stream.tell() > n_bytes:
+                    raise _DifferentError(f"more than {n_bytes:,} bytes")
     if expected is not None and _size(part) < expected:
         raise OSError("the connection ended early")
-
-
-def _expected_size(answer: HTTPResponse, n_here: int) -> int | None:
-    length = answer.headers.get("Content-Length", "")
-    return int(length) + n_here if length.isdigit() else None
-
-
-def _copy(answer: HTTPResponse, stream: IO[bytes], report: Report, n_bytes: int | None) -> None:
-    while chunk := answer.read(CHUNK):
-        stream.write(chunk)
-        report(len(chunk))
-        if n_bytes is not None and stream.tell() > n_bytes:
-            raise _DifferentError(f"more than {n_bytes:,} bytes")
-
-
-def _pause(error: HTTPError, n_failures: int) -> float:
-    after = error.headers.get("Retry-After", "")
-    return float(after) if after.isdigit() else 2.0**n_failures
 
 
 def _explain(error: OSError) -> str:
@@ -243,14 +234,12 @@ def extract_zip(archive: Path, files: Iterable[DataFile], folder: Path) -> None:
     """Write the members that the registry names to the files' targets below ``folder``.
 
     The names in the archive are never used as paths. Raises ``DownloadError`` for a member that is
-    missing, differs, or unpacks to ``MAX_RATIO`` times its size.
+    missing or differs.
     """
     try:
         with zipfile.ZipFile(archive) as opened:
             for file in files:
                 entry = opened.getinfo(file.member)
-                if entry.file_size > MAX_RATIO * max(entry.compress_size, CHUNK):
-                    raise DownloadError(f"{file.member} unpacks to {entry.file_size:,} bytes")
                 with opened.open(entry) as stream:
                     _write_member(stream, file, folder, file.member_checks, entry.file_size)
     except KeyError as error:
@@ -267,13 +256,10 @@ def extract_repository(archive: Path, files: Iterable[DataFile], folder: Path) -
     """
     wanted = {file.repository_path: file for file in files}
     folders = {path: file for path, file in wanted.items() if path.endswith("/")}
-    missing, largest, n_bytes = {*wanted}, MAX_RATIO * archive.stat().st_size, 0
+    missing = {*wanted}
     try:
         with tarfile.open(archive, mode="r|gz") as opened:
             for member in opened:
-                n_bytes += member.size
-                if n_bytes > largest:
-                    raise DownloadError(f"{archive.name} unpacks to more than {largest:,} bytes")
                 path = member.name.partition("/")[2]
                 file = wanted.get(path)
                 around = next((name for name in folders if path.startswith(name)), None)

@@ -262,24 +262,24 @@ def sets_of(relative: str) -> list[DataSet]:
         return target in alternatives or is_inside
 
     sets = []
-    for each in registry().values():
-        files = tuple(file for file in each.files if is_meant(file.target))
-        if each.recipe and is_meant(corpus_target(each.name)):
-            sets.append(each)
+    for data in registry().values():
+        files = tuple(file for file in data.files if is_meant(file.target))
+        if data.recipe and is_meant(corpus_target(data.name)):
+            sets.append(data)
         elif files:
-            sets.append(replace(each, files=files))
-    public = [each for each in sets if not each.ask]
-    return public if any(relative in each.targets for each in public) else sets
+            sets.append(replace(data, files=files))
+    public = [data for data in sets if not data.ask]
+    return public if any(relative in data.targets for data in public) else sets
 
 
 def sets_of_content(files: Collection[tuple[str, str]]) -> list[DataSet]:
     """Return the sets with one of the files, given by name and sha256; a corpus by its name."""
     names, digests = {name for name, _ in files}, {digest for _, digest in files}
     return [
-        each
-        for each in registry().values()
-        if (each.recipe and Path(corpus_target(each.name)).name in names)
-        or any(file.checks.get("sha256") in digests for file in each.files)
+        data
+        for data in registry().values()
+        if (data.recipe and Path(corpus_target(data.name)).name in names)
+        or any(file.checks.get("sha256") in digests for file in data.files)
     ]
 
 
@@ -340,11 +340,11 @@ def _is_there(relative: str) -> bool:
 
 def how_to_get(*paths: str) -> str:
     """Return the end of an error over missing paths below the data folder: what brings them."""
-    sets = {each.name: each for path in paths for each in sets_of(path)}.values()
-    restricted = [each for each in sets if any(file.by_user for file in each.files)]
-    public = [each.name for each in sets if each not in restricted]
+    sets = {data.name: data for path in paths for data in sets_of(path)}.values()
+    restricted = [data for data in sets if any(file.by_user for file in data.files)]
+    public = [data.name for data in sets if data not in restricted]
     remedies = [f"run biasbridge data get {shlex.join(public)}"] if public else []
-    remedies += [each.remedy for each in restricted]
+    remedies += [data.remedy for data in restricted]
     return "; " + ("; ".join(remedies) or "give another path, or put it there")
 
 

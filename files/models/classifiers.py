@@ -1,14 +1,9 @@
-"""Text classifiers of transformers, from safetensors."""
+"""Text classifiers: of transformers, from safetensors, and in ONNX files, which run no code."""
 
 from __future__ import annotations
 
-import json
-import os
-import signal
-import subprocess
-import sys
+import traceback
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -23,7 +18,6 @@ from biasbridge.files.models.language_model import (
     load_tokenizer,
     longest_text,
     missing_architectures,
-    within_bytes,
 )
 from biasbridge.files.places import find_model
 
@@ -32,10 +26,11 @@ if TYPE_CHECKING:
 
     from biasbridge.stats.arrays import Floats
 
-
-SUFFIX = "ForSequenceClassification"
-LONGEST = 512  # tokens, where neither model nor tokenizer has a limit
-BATCH = 32  # texts
+_SUFFIX = "ForSequenceClassification"
+_LONGEST = 512  # tokens, where neither model nor tokenizer has a limit
+_BATCH = 32  # texts
+_ONNX_LABELS = ("classlabels_strings", "classlabels_int64s", "classlabels_ints")
+_ONNX_BATCH = 256  # texts: the counts of words are dense inside a model
 
 
 @dataclass(frozen=True)
@@ -56,11 +51,11 @@ class SequenceClassifier:
 
         config, model, tokenizer = self.model.config, cast("Any", self.model), self.tokenizer
         is_sigmoid = config.problem_type == "multi_label_classification" or config.num_labels == 1
-        longest = longest_text(self.model, tokenizer, LONGEST)
+        longest = longest_text(self.model, tokenizer, _LONGEST)
         order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
         probabilities = np.zeros((len(texts), len(self.classes)))
-        for start in range(0, len(order), BATCH):
-            batch = order[start : start + BATCH]
+        for start in range(0, len(order), _BATCH):
+            batch = order[start : start + _BATCH]
             encoded = cast("Any", tokenizer)(
                 [texts[i] for i in batch],
                 padding=True,
@@ -91,11 +86,9 @@ def open_sequence_classifier(name: str) -> SequenceClassifier:
         if problem := missing_architectures(config, "SEQUENCE_CLASSIFICATION"):
             raise InputError(f"model={name!r}: {problem}")
         architectures = config.architectures or [""]
-        if not architectures[0].endswith(SUFFIX) or config.problem_type == "regression":
+        if not architectures[0].endswith(_SUFFIX) or config.problem_type == "regression":
             raise InputError(f"model={name!r} is {architectures[0]}, not a classifier of texts")
         common: dict[str, Any] = {"dtype": torch.float32, "use_safetensors": True}
-        with within_bytes(place, name), torch.device("meta"):
-            AutoModelForSequenceClassification.from_config(config, dtype=torch.float32)
         model, report = AutoModelForSequenceClassification.from_pretrained(
             place.source, **options, **common, output_loading_info=True
         )
@@ -105,15 +98,6 @@ def open_sequence_classifier(name: str) -> SequenceClassifier:
         tokenizer = load_tokenizer(place, name)
     names = [str(config.id2label[number]) for number in range(config.num_labels)]
     return SequenceClassifier(names, model.eval(), tokenizer)
-
-
-# Text classifiers in ONNX files: data for onnxruntime, which runs no code of the file.
-
-LABELS = ("classlabels_strings", "classlabels_int64s", "classlabels_ints")
-TEXTS_AT_ONCE = 256  # the counts of words are dense inside a model
-SECONDS_AT_ONCE = 300
-TIMED_OUT = -14  # exit status by SIGALRM
-REMEDY = "pip install onnx onnxruntime"
 
 
 @dataclass(frozen=True)
@@ -126,35 +110,24 @@ class OnnxClassifier:
     def predict_probabilities(self, texts: Sequence[str]) -> Floats:
         """Return the probability of each class, (texts, classes).
 
-        The file runs in a process of its own. Raises ``InputError`` if that fails, takes too much
-        memory or time, or gives other values.
+        Raises ``InputError`` if the file cannot be run, or gives other values.
         """
-        batches = [texts[i : i + TEXTS_AT_ONCE] for i in range(0, len(texts), TEXTS_AT_ONCE)]
-        completed = subprocess.run(
-            [
-                sys.executable,
-                "-m",
-                "biasbridge.files.models.classifiers",
-                self.path,
-                str(SECONDS_AT_ONCE),
-            ],
-            input=json.dumps(batches).encode(),
-            capture_output=True,
-            check=False,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-        )
-        reason = completed.stderr.decode(errors="replace").strip().rpartition("\n")[2]
-        if completed.returncode:
-            problem = f"cannot be run ({reason[:200]})"
-            if completed.returncode == TIMED_OUT:
-                problem = f"takes more than {SECONDS_AT_ONCE} s for {TEXTS_AT_ONCE} texts"
-            elif completed.returncode < 0 or "alloc" in reason or "MemoryError" in reason:
-                problem = f"takes more memory than {MAX_BYTES >> 30} GiB, or than there is"
-            raise InputError(f"{self.path} {problem}; give another classifier")
-        outputs = json.loads(completed.stdout)
-        sizes = [len(batch) for batch in batches]
-        rows = [self._read(values, n) for values, n in zip(outputs, sizes, strict=True)]
-        return np.concatenate([np.zeros((0, len(self.classes))), *rows])
+        rows = [np.zeros((0, len(self.classes)))]
+        try:
+            session = _open_session(self.path.read_bytes())
+            [entry] = session.get_inputs()
+            shape = (-1, 1) if len(entry.shape) == 2 else (-1,)
+            for i in range(0, len(texts), _ONNX_BATCH):
+                batch = np.array(texts[i : i + _ONNX_BATCH], dtype=object)
+                values = session.run(None, {entry.name: batch.reshape(shape)})[-1]
+                rows.append(self._read(values, len(batch)))
+        except InputError:
+            raise
+        except Exception as error:  # of onnxruntime
+            reason = traceback.format_exception_only(error)[-1].strip()[:200]
+            problem = f"cannot be run ({reason})"
+            raise InputError(f"{self.path} {problem}; give another classifier") from error
+        return np.concatenate(rows)
 
     def _read(self, output: Any, n_texts: int) -> Floats:
         """Return the probabilities of an output: a row, or a mapping, for each text."""
@@ -178,7 +151,7 @@ def open_onnx(path: Path) -> OnnxClassifier:
     """
     for library in ("onnx", "onnxruntime"):
         if not find_spec(library):
-            raise InputError(f"{path} needs {library}: {REMEDY}")
+            raise InputError(f"{path} needs {library}: pip install onnx onnxruntime")
     import onnx
 
     try:
@@ -187,7 +160,7 @@ def open_onnx(path: Path) -> OnnxClassifier:
     except Exception as error:
         raise InputError(f"{path} is no ONNX model ({type(error).__name__})") from error
     if not classes:
-        raise InputError(f"{path} names no classes; give a classifier with {LABELS[0]}")
+        raise InputError(f"{path} names no classes; give a classifier with {_ONNX_LABELS[0]}")
     constants = {constant.name for constant in model.graph.initializer}
     numbers = [x.type.tensor_type.elem_type for x in model.graph.input if x.name not in constants]
     if numbers != [onnx.TensorProto.STRING]:
@@ -200,47 +173,17 @@ def _find_classes(nodes: Sequence[Any]) -> Iterator[str]:
     """Yield the names of the classes: those of the last node that has any."""
     for node in reversed(nodes):
         for attribute in node.attribute:
-            if attribute.name in LABELS and (attribute.strings or attribute.ints):
+            if attribute.name in _ONNX_LABELS and (attribute.strings or attribute.ints):
                 yield from (name.decode() for name in attribute.strings)
                 yield from map(str, attribute.ints)
                 return
 
 
-# Process that runs an ONNX model on texts, with bounds on its memory and time.
-#
-# Standard input: the texts of each batch. Standard output: the values of each batch. Both are JSON.
-
-MAX_BYTES = 16 << 30  # of addresses; a model may take four times its file besides
-LOCALE = "C"  # lower-cases ASCII, and exists on every machine
-
-
-def main(path: str, seconds: int) -> None:
-    """Print what the model gives for the batches of texts; each has ``seconds``, then it ends."""
-    content = Path(path).read_bytes()
-    with suppress(ImportError):  # Windows has neither bound
-        import resource
-
-        bound = MAX_BYTES + 4 * len(content)
-        resource.setrlimit(resource.RLIMIT_AS, (bound, resource.getrlimit(resource.RLIMIT_AS)[1]))
-    set_alarm = getattr(signal, "alarm", abs)
-    set_alarm(seconds)
-    import numpy as np
-
-    batches = json.load(sys.stdin)
-    session = _open_session(content)
-    [entry] = session.get_inputs()
-    shape = (-1, 1) if len(entry.shape) == 2 else (-1,)
-    outputs = []
-    for texts in batches:
-        set_alarm(seconds)
-        values = session.run(None, {entry.name: np.array(texts, dtype=object).reshape(shape)})[-1]
-        outputs.append(values if isinstance(values, list) else np.asarray(values).tolist())
-    json.dump(outputs, sys.stdout, default=float)
-
-
 def _open_session(content: bytes) -> Any:
-    """Open a session from memory; with the locale C where a machine lacks the default one."""
-    import onnxruntime  # type: ignore[import-untyped]
+    """Open a session from memory; with the locale C, which lower-cases ASCII and exists on every
+    machine, where the default one is lacking.
+    """
+    import onnxruntime
 
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
@@ -255,9 +198,5 @@ def _open_session(content: bytes) -> Any:
     model = onnx.load_from_string(content)
     for node in model.graph.node:
         if node.op_type == "StringNormalizer" and all(a.name != "locale" for a in node.attribute):
-            node.attribute.append(onnx.helper.make_attribute("locale", LOCALE))
+            node.attribute.append(onnx.helper.make_attribute("locale", "C"))
     return onnxruntime.InferenceSession(model.SerializeToString(), options, providers=providers)
-
-
-if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]))

@@ -25,12 +25,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from transformers import Encoded
 
-
 WordPooling = Literal["mean", "first", "last", "cls", "text"]
 Pooling = Literal["mean", "words", "cls", "last"]
 Encodings = dict[tuple[int, Pooling], dict[str, Singles]]  # by layer and pooling, then by text
-TOKENS = 4096  # per batch, padding included
-CONTEXTS = 32  # per batch, of words in contexts
+_TOKENS = 4096  # per batch, padding included
+_CONTEXTS = 32  # per batch, of words in contexts
 MODEL = "model"  # folder of the model in that of its step
 ENCODING = "encoding.json"
 
@@ -133,7 +132,7 @@ class Encoder:
         encoded = self._tokenise(texts, return_special_tokens_mask=True)
         rows, special = encoded["input_ids"], encoded["special_tokens_mask"]
         lengths, size = [len(row) for row in rows], self.opened.batch_size
-        for batch in batches_by_length(lengths, TOKENS, size):
+        for batch in batches_by_length(lengths, _TOKENS, size):
             states = self._states([rows[i] for i in batch], layer)
             for state, i in zip(states, batch, strict=True):
                 pooled = torch.tensor(_pooled(pooling, special[i]), device=state.device)
@@ -160,7 +159,7 @@ class Encoder:
         vectors: Singles = np.full((len(contexts), self._base.config.hidden_size), np.nan, "f4")
         # Batches of texts of similar length need least padding
         order = sorted(range(len(contexts)), key=lambda i: len(contexts[i].text))
-        size = batch_size or self.opened.batch_size or CONTEXTS
+        size = batch_size or self.opened.batch_size or _CONTEXTS
         for begin in range(0, len(order), size):
             batch = order[begin : begin + size]
             vectors[batch] = self._batch([contexts[i] for i in batch], layer, pooling)
@@ -213,6 +212,16 @@ def open_encoder(folder: Path, device: str = "cpu") -> Encoder:
     return Encoder(folder / MODEL, **options, device=device)
 
 
+class Encodes(Protocol):
+    """An encoder of texts, such as ``Encoder``."""
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Compute one vector per text, (n_texts, dim), not of unit length."""
+
+    def knows(self, text: str) -> bool:
+        """Test whether a text has tokens, none of them the unknown token."""
+
+
 def _pooled(pooling: Pooling, special: Sequence[int]) -> list[int]:
     tokens = list(range(len(special)))
     if pooling == "words":
@@ -236,16 +245,3 @@ def _word_tokens(
     if pooling in ("first", "last"):
         return [word_tokens[0 if pooling == "first" else -1]]
     return [0] if pooling == "cls" else list(range(len(offsets)))
-
-
-# The protocol of encoders of texts.
-
-
-class Encodes(Protocol):
-    """An encoder of texts, such as ``biasbridge.files.models.encoder.Encoder``."""
-
-    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Compute one vector per text, (n_texts, dim), not of unit length."""
-
-    def knows(self, text: str) -> bool:
-        """Test whether a text has tokens, none of them the unknown token."""

@@ -1,4 +1,8 @@
-"""A language model with its tokenizer, opened from a folder, a hub name or a package."""
+"""A language model with its tokenizer, opened from a folder, a hub name or a package.
+
+Models are complete, come from safetensors or GGUF, and run no remote code. A folder may have an
+adapter and an eraser.
+"""
 
 from __future__ import annotations
 
@@ -23,19 +27,34 @@ from biasbridge.files.text import read_nested
 
 if TYPE_CHECKING:
     import torch
-    from torch import nn
     from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerFast
 
     from biasbridge.files.places import Place
 
-
 PLANTED = "planted.json"
-MAX_LAYERS = 500  # those of ALBERT share their weights, whatever their number
 UNLIMITED = 1 << 20  # a tokenizer without a limit gives a huge number
 # A folder, a hub name, package:NAME, a model with its tokenizer, or an opened model
 AnyModel: TypeAlias = (
     "str | PathLike[str] | tuple[PreTrainedModel, PreTrainedTokenizerFast] | LanguageModel"
 )
+ModelKind = Literal["masked", "causal", "encoder"]
+Dtype = Literal["auto", "float32", "float16", "bfloat16"]
+_LONGEST_REASON = 400  # characters of the library's message
+_PANIC = "pyo3_runtime"  # module of a panic of the tokenizers, which is no Exception
+_MASKED = ("ForMaskedLM", "ForPreTraining")
+_CAUSAL = ("ForCausalLM", "LMHeadModel")
+# Tells replaced tokens; predicts tokens in any order
+_WITHOUT_LIKELIHOODS = ("ElectraForPreTraining", "XLNetLMHeadModel")
+# Weights of a checkpoint that the model may lack: unused heads, position numbers
+_UNUSED = re.compile(r"(^|\.)(pooler|seq_relationship|position_ids|masked_bias)(\.|$)")
+_HEADS = re.compile(
+    r"^(cls|lm_head|predictions|vocab_\w+|generator_\w+|discriminator_\w+|classifier|qa_outputs"
+    r"|pre_classifier|score"
+    r"|dropout)(\.|$)|(^|\.)decoder\."
+)
+_POOLER = re.compile(r"(^|\.)pooler(\.|$)")  # after the hidden states; many checkpoints lack it
+# Attributes in which torch.compile, DataParallel and the like keep the model that they wrap
+_WRAPPED = ("_orig_mod", "module")
 
 
 @dataclass(frozen=True)
@@ -139,12 +158,6 @@ class LanguageModel:
             raise InputError(
                 f"{self.name} embeds {n_embedded} tokens, and its tokenizer numbers them up to"
                 f" {last}; give the tokenizer that it was trained with"
-            )
-        n_layers = int(self.base.config.num_hidden_layers)
-        if not 0 < n_layers <= MAX_LAYERS:
-            problem = f"num_hidden_layers={n_layers} in the configuration of {self.name}"
-            raise InputError(
-                f"{problem}: allowed are 1 to {MAX_LAYERS}; give the number of its weights"
             )
         rows, attention_mask = self.pad([[last] * min(2, self.longest), [last]])
         with torch.inference_mode():
@@ -254,26 +267,6 @@ def read_planted(folder: Path) -> Mapping[str, Any] | None:
     return dict(planted)
 
 
-def _wrap_loaded(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> LanguageModel:
-    """Wrap a loaded model; its class gives its kind. The caller's own modules keep their mode and
-    hooks: a copy of them runs, on the same weights.
-
-    Raises ``InputError`` for a slow tokenizer.
-    """
-    if not getattr(tokenizer, "is_fast", False):
-        raise InputError(
-            f"{type(tokenizer).__name__} does not give the characters of a token; give a fast"
-            " tokenizer"
-        )
-    model = unwrap(model)
-    name = Path(getattr(model, "name_or_path", "") or type(model).__name__).name
-    with convert_load_errors(name):
-        weights = {id(tensor): tensor for tensor in (*model.parameters(), *model.buffers())}
-        own = deepcopy(model, weights).eval()
-    kind = kind_of(parent.__name__ for parent in type(model).__mro__)
-    return LanguageModel(name, own, tokenizer, kind, str(model.device))
-
-
 def batches_by_length(
     lengths: Sequence[int], tokens: int, size: int | None = None
 ) -> Iterator[list[int]]:
@@ -291,31 +284,6 @@ def batches_by_length(
         yield batch
 
 
-# Loading of complete models with tokenizers: safetensors, no remote code.
-
-ModelKind = Literal["masked", "causal", "encoder"]
-Dtype = Literal["auto", "float32", "float16", "bfloat16"]
-LONGEST_REASON = 400  # characters of the library's message
-PANIC = "pyo3_runtime"  # module of a panic of the tokenizers, which is no Exception
-# Elements of a model per byte of its files: 4 bits give two, and tied weights count twice
-MAX_ELEMENTS_PER_BYTE = 4
-SPARE_ELEMENTS = 1_000_000  # of parts that files may omit, such as a pooler
-MIN_ELEMENTS = 100  # smallest count of a weight, against endless empty ones
-
-MASKED = ("ForMaskedLM", "ForPreTraining")
-CAUSAL = ("ForCausalLM", "LMHeadModel")
-# Tells replaced tokens; predicts tokens in any order
-WITHOUT_LIKELIHOODS = ("ElectraForPreTraining", "XLNetLMHeadModel")
-# Weights of a checkpoint that the model may lack: unused heads, position numbers
-UNUSED = re.compile(r"(^|\.)(pooler|seq_relationship|position_ids|masked_bias)(\.|$)")
-HEADS = re.compile(
-    r"^(cls|lm_head|predictions|vocab_\w+|generator_\w+|discriminator_\w+|classifier|qa_outputs"
-    r"|pre_classifier|score"
-    r"|dropout)(\.|$)|(^|\.)decoder\."
-)
-POOLER = re.compile(r"(^|\.)pooler(\.|$)")  # after the hidden states; many checkpoints lack it
-
-
 @contextmanager
 def convert_load_errors(name: str) -> Iterator[None]:
     """Convert every error of the libraries while opening the model ``name`` to ``InputError``."""
@@ -324,41 +292,13 @@ def convert_load_errors(name: str) -> Iterator[None]:
     except InputError:
         raise
     except BaseException as error:
-        if not isinstance(error, Exception) and type(error).__module__ != PANIC:
+        if not isinstance(error, Exception) and type(error).__module__ != _PANIC:
             raise
-        reason = shorten(f"{type(error).__name__}: {error}", LONGEST_REASON)
+        reason = shorten(f"{type(error).__name__}: {error}", _LONGEST_REASON)
         raise InputError(
             f"model={name!r} cannot be loaded ({reason}); give a folder with config.json,"
             " *.safetensors and tokenizer.json, as save_pretrained writes it, or org/name@COMMIT"
         ) from error
-
-
-@contextmanager
-def within_bytes(place: Place, name: str) -> Iterator[None]:
-    """Raise ``InputError`` as soon as the built modules have more elements than the files of a
-    local model can hold.
-    """
-    from torch.nn.modules.module import register_module_parameter_registration_hook
-
-    paths = Path(place.source).iterdir() if place.local else ()
-    n_bytes = sum(path.stat().st_size for path in paths if path.is_file())
-    n_elements = 0
-
-    def count(_: nn.Module, __: str, weight: nn.Parameter | None) -> None:
-        nonlocal n_elements
-        n_elements += 0 if weight is None else max(weight.numel(), MIN_ELEMENTS)
-        if place.local and n_elements > MAX_ELEMENTS_PER_BYTE * n_bytes + SPARE_ELEMENTS:
-            raise InputError(
-                f"model={name!r}: its configuration declares {n_elements:,} weights or more, and"
-                f" its files hold {n_bytes:,} bytes; give config.json and *.safetensors as they"
-                " were saved together"
-            )
-
-    hook = register_module_parameter_registration_hook(count)
-    try:
-        yield
-    finally:
-        hook.remove()
 
 
 def longest_text(model: PreTrainedModel, tokenizer: Any, unlimited: int) -> int:
@@ -434,8 +374,6 @@ def load_model(
     stated = str(config.dtype or "float32").removeprefix("torch.")
     number_type = getattr(torch, stated if dtype == "auto" else dtype)
     common: dict[str, Any] = {"dtype": number_type, "attn_implementation": "eager"}
-    with within_bytes(place, name), torch.device("meta"):
-        loader.from_config(config, **common)
     if random_seed is not None:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(random_seed)
@@ -488,27 +426,10 @@ def require_usable(dtype: str, device: str) -> None:
 
 def kind_of(names: Iterable[str]) -> ModelKind:
     """Return the kind of a model, given the names of its classes; an encoder has no head."""
-    names = [name for name in names if name not in WITHOUT_LIKELIHOODS]
-    if any(name.endswith(MASKED) for name in names):
+    names = [name for name in names if name not in _WITHOUT_LIKELIHOODS]
+    if any(name.endswith(_MASKED) for name in names):
         return "masked"
-    return "causal" if any(name.endswith(CAUSAL) for name in names) else "encoder"
-
-
-def _require_whole(report: Mapping[str, Any], kind: ModelKind, name: str) -> None:
-    absent = sorted(key for key in report["missing_keys"] if not POOLER.search(key))
-    if absent:
-        problem = f"its files lack {len(absent)} weights ({absent[0]}, ...)"
-        raise InputError(f"model={name!r}: {problem}, which would be random; give complete files")
-    unexpected = sorted(
-        key
-        for key in report["unexpected_keys"]
-        if not UNUSED.search(key) and not (kind == "encoder" and HEADS.search(key))
-    )
-    if unexpected:
-        problem = f"its files hold {len(unexpected)} weights that it lacks ({unexpected[0]}, ...)"
-        raise InputError(
-            f"model={name!r}: {problem}; give those of the model its config.json names"
-        )
+    return "causal" if any(name.endswith(_CAUSAL) for name in names) else "encoder"
 
 
 def load_options(place: Place) -> dict[str, Any]:
@@ -531,12 +452,6 @@ def without_quantisation(model: PreTrainedModel) -> PreTrainedModel:
     plain = type(model)(config)
     plain.load_state_dict(model.state_dict())
     return plain
-
-
-# Adapters and other wrappers of a language model; low-rank adapters as ``peft`` writes them.
-
-# Attributes in which torch.compile, DataParallel and the like keep the model that they wrap
-WRAPPED = ("_orig_mod", "module")
 
 
 @contextmanager
@@ -570,7 +485,7 @@ def unwrap(model: Any) -> PreTrainedModel:
 
     network = model
     while not isinstance(network, PreTrainedModel):
-        inner = next(filter(None, (getattr(network, name, None) for name in WRAPPED)), None)
+        inner = next(filter(None, (getattr(network, name, None) for name in _WRAPPED)), None)
         if hasattr(network, "get_base_model"):
             if getattr(network.active_peft_config, "is_prompt_learning", False):
                 kind = type(network.active_peft_config).__name__
@@ -581,9 +496,6 @@ def unwrap(model: Any) -> PreTrainedModel:
             raise InputError(f"model={kind}: give a model of transformers, with its tokenizer")
         network = inner
     return network
-
-
-# Folders of language models with an eraser or an adapter.
 
 
 def write_erased(model: Path, out: Path, eraser: Eraser) -> None:
@@ -609,3 +521,40 @@ def link_files(folder: Path, out: Path) -> None:
             os.link(path, out / path.name)
         except OSError:  # a file system without links
             shutil.copyfile(path, out / path.name)
+
+
+def _wrap_loaded(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> LanguageModel:
+    """Wrap a loaded model; its class gives its kind. The caller's own modules keep their mode and
+    hooks: a copy of them runs, on the same weights.
+
+    Raises ``InputError`` for a slow tokenizer.
+    """
+    if not getattr(tokenizer, "is_fast", False):
+        raise InputError(
+            f"{type(tokenizer).__name__} does not give the characters of a token; give a fast"
+            " tokenizer"
+        )
+    model = unwrap(model)
+    name = Path(getattr(model, "name_or_path", "") or type(model).__name__).name
+    with convert_load_errors(name):
+        weights = {id(tensor): tensor for tensor in (*model.parameters(), *model.buffers())}
+        own = deepcopy(model, weights).eval()
+    kind = kind_of(parent.__name__ for parent in type(model).__mro__)
+    return LanguageModel(name, own, tokenizer, kind, str(model.device))
+
+
+def _require_whole(report: Mapping[str, Any], kind: ModelKind, name: str) -> None:
+    absent = sorted(key for key in report["missing_keys"] if not _POOLER.search(key))
+    if absent:
+        problem = f"its files lack {len(absent)} weights ({absent[0]}, ...)"
+        raise InputError(f"model={name!r}: {problem}, which would be random; give complete files")
+    unexpected = sorted(
+        key
+        for key in report["unexpected_keys"]
+        if not _UNUSED.search(key) and not (kind == "encoder" and _HEADS.search(key))
+    )
+    if unexpected:
+        problem = f"its files hold {len(unexpected)} weights that it lacks ({unexpected[0]}, ...)"
+        raise InputError(
+            f"model={name!r}: {problem}; give those of the model its config.json names"
+        )

@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
@@ -20,7 +20,14 @@ from biasbridge.files import InputError, choice
 from biasbridge.files.paths import digest_of
 from biasbridge.intrinsic.models.items import ItemSet, ItemSource
 from biasbridge.intrinsic.resampling import RESAMPLES, times_drawn
-from biasbridge.intrinsic.score import UNTESTED, ByConvention, Score, percentiles
+from biasbridge.intrinsic.score import (
+    UNTESTED,
+    ByConvention,
+    MetricResult,
+    Score,
+    make_row,
+    percentiles,
+)
 from biasbridge.intrinsic.words import Query
 
 if TYPE_CHECKING:
@@ -97,12 +104,6 @@ class ItemMetric(ByConvention):
         bool, doc("whether to compute intervals, over resampled words, templates or clusters")
     ] = True
 
-    @classmethod
-    def configured(cls, *, convention: str | None = None, **values: Any) -> Self:
-        """Create the metric from the flat keys of a configuration; None: the convention's value."""
-        options = {name: value for name, value in values.items() if value is not None}
-        return cls.by_convention(convention or "default", **options)
-
     def with_queries(self, words: Mapping[str, Query]) -> Self:
         """Return the metric itself: it has no open query."""
         return self
@@ -176,74 +177,53 @@ class ItemMetric(ByConvention):
                 if reason := self.reason_against(items):
                     raise InputError(reason)
                 observed = dataclasses.replace(self.observe(model, items), seed=seed)
-                rows += list(self._rows(items, observed))
+                results = self._results(observed)
+                singles = self.singles(observed)
             except InputError as error:
-                rows.append((self._row(items, "", None, math.nan, reason=str(error)), {}))
+                observed, results, singles = (
+                    None,
+                    {"": MetricResult(math.nan, reason=str(error))},
+                    {},
+                )
+            for part, result in results.items():
+                row = self._row(items, part, result, observed)
+                rows.append((row, singles if part in ("", next(iter(results))) else {}))
         return rows
 
-    def _rows(
-        self, items: ItemSet, observed: Observations
-    ) -> Iterable[tuple[Score, Mapping[str, float]]]:
+    def _results(self, observed: Observations) -> dict[str, MetricResult]:
+        """Return the result of each part, with its test and its interval."""
         values = self.summarise(observed, np.ones((len(observed.names), 1)))
         resampled = self.summarise(observed, observed.resample_weights()) if self.intervals else {}
-        tests, singles = self.test(observed), self.singles(observed)
+        tests = self.test(observed)
+        results = {}
         for part, value in values.items():
+            unbiased = self.unbiased_at(part) if observed.unbiased is None else observed.unbiased
             resamples: list[float] = resampled[part].tolist() if part in resampled else []
-            row = self._row(
-                items,
-                part,
-                observed,
+            results[part] = MetricResult(
                 float(value[0]),
-                resamples=resamples,
                 test=tests.get(part, UNTESTED),
-                reason="" if math.isfinite(value[0]) else "the score is 0 / 0 on this model",
+                unbiased=math.nan if unbiased is None else unbiased,
+                interval=percentiles(resamples, RESAMPLES) if resamples else (math.nan, math.nan),
+                resampled=tuple(resamples),
             )
-            yield row, singles if part in ("", next(iter(values))) else {}
+        return results
 
     def _row(
-        self,
-        items: ItemSet,
-        part: str,
-        observed: Observations | None,
-        value: float,
-        *,
-        resamples: Sequence[float] = (),
-        test: PValue = UNTESTED,
-        reason: str = "",
+        self, items: ItemSet, part: str, result: MetricResult, observed: Observations | None
     ) -> Score:
-        low, high = percentiles(resamples, RESAMPLES) if resamples else (math.nan, math.nan)
-        scale_min, scale_max = self.about.range
-        unbiased = self.unbiased_at(part)
-        if observed and observed.unbiased is not None:
-            unbiased = observed.unbiased
-        settings = observed.settings if observed else {}
-        return Score(
-            metric=self.name,
-            convention=self.label,
+        lost = observed.lost if observed else ()
+        return make_row(
+            self.about,
+            self.label,
+            part,
+            result,
             query=items.name,
-            part=part,
-            value=value if math.isfinite(value) else math.nan,
-            low=low,
-            high=high,
-            unbiased=math.nan if unbiased is None else unbiased,
-            scale_min=scale_min,
-            scale_max=scale_max,
-            statistic=math.nan,
-            p_value=test.p,
-            p_low=test.low,
-            p_high=test.high,
-            p_method=test.method,
-            tail=test.tail,
-            strict=test.strict,
-            n_found=observed.count(part) if observed else 0,
-            n_oov=len(observed.lost) if observed else 0,
-            oov=",".join(dict.fromkeys(observed.lost)) if observed else "",
-            truncated="",
             language=items.language,
-            dim=0,
-            reason=reason,
-            resampled=tuple(resamples),
-            settings=format_settings(settings),
+            n_found=observed.count(part) if observed else 0,
+            n_oov=len(lost),
+            oov=dict.fromkeys(lost),
+            settings=format_settings(observed.settings) if observed else "",
+            measured="this model",
         )
 
 

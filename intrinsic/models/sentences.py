@@ -1,9 +1,11 @@
-"""Encoded items of four groups, for SEAT and CEAT."""
+"""Association tests on encodings of sentences, and of words in sentences: SEAT and CEAT."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import compress
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -33,20 +35,31 @@ if TYPE_CHECKING:
 
 
 GROUP_ROLES = "XYAB"
-DDof = Literal[0, 1]
+TARGETS, ATTRIBUTES = "XY", "AB"
+SENTENCE_SHUFFLES = 99_999
+MOST_DRAWS = 100_000
+ASSOCIATION_CELLS = 4_000_000  # in an array of associations: 32 megabytes
 
 
 @dataclass(frozen=True)
 class Group:
-    """The encodings of a group, raw and of unit length, (n, dim); their indices among all items;
-    its words; membership of items in words, (words, n) of 0 and 1.
+    """The encoded items of a group.
+
+    vectors, rows: the encodings, raw and of unit length, (n, dim). words: the different words.
+    member: 1 where a sentence contains a word, else 0, (words, n). weights: how often each sentence
+    counts in each resample, (n, R).
     """
 
     vectors: Floats
     rows: Floats
-    indices: NDArray[np.intp]
     words: Sequence[str]
     member: Floats
+    weights: Floats
+
+    @cached_property
+    def word_weights(self) -> Floats:
+        """Weight of each word, (words, R): the mean of its sentences' weights."""
+        return np.asarray((self.member @ self.weights) / self.member.sum(axis=1)[:, None])
 
 
 @choice
@@ -64,7 +77,7 @@ class EncodedItems(ItemMetric):
         int | None, doc("hidden layer: 0 the embeddings, -1 the last; null: the encoder's")
     ] = None
     ddof: Annotated[
-        DDof, doc("the standard deviation is the population's (0) or the sample's (1)")
+        Literal[0, 1], doc("the standard deviation is the population's (0) or the sample's (1)")
     ] = 1
 
     @classmethod
@@ -88,110 +101,60 @@ class EncodedItems(ItemMetric):
         """Return the vectors of the items of X, Y, A and B without unknown tokens, (n, dim)."""
         candidates = [item for item in items.items if item.group in GROUP_ROLES]
         readable = [item for item in candidates if encoder.knows(item.sentence)]
-        _require_groups([item.group for item in readable], items)
+        _require_groups(readable, items)
         vectors = self.encode(encoder, readable)
         is_finite = np.asarray(np.isfinite(vectors).all(axis=1))
-        encoded = [item for item, finite in zip(readable, is_finite, strict=True) if finite]
-        lost = {item.sentence for item in candidates} - {item.sentence for item in encoded}
-        groups = [item.group for item in encoded]
-        _require_groups(groups, items)
+        encoded = list(compress(readable, is_finite))
+        _require_groups(encoded, items)
+        layer = encoder.layer if self.layer is None else self.layer
         labels = {"term": [i.term for i in encoded], "template": [i.template for i in encoded]}
         words = {item.word for item in encoded}
         return Observations(
             values=np.asarray(vectors[is_finite], dtype=np.float64),
             names=[item.sentence for item in encoded],
             factors={name: labels[name] for name in self.shared},
-            groups=groups,
+            groups=[item.group for item in encoded],
             settings={
                 **self.averaged(encoder),
-                "layer": (encoder.layer if self.layer is None else self.layer)
-                % (encoder.layers + 1),
+                "layer": layer % (encoder.layers + 1),
                 "dtype": encoder.opened.dtype,
                 **sizes(labels),
                 "ddof": self.ddof,
                 "multi-piece words": sum(encoder.opened.pieces(word) > 1 for word in words)
                 / len(words),
             },
-            lost=sorted(lost),
+            lost=sorted({i.sentence for i in candidates} - {i.sentence for i in encoded}),
         )
 
 
-def _require_groups(groups: Sequence[str], items: ItemSet) -> None:
+def _require_groups(scored: Sequence[Item], items: ItemSet) -> None:
     for role in GROUP_ROLES:
-        if role not in groups:
+        if all(item.group != role for item in scored):
             raise InputError(f"the model knows no sentence of group {role} of {items.name}")
 
 
-def groups_of(observed: Observations, order: str = GROUP_ROLES) -> dict[str, Group]:
-    """Return the groups by role; ``order`` names the groups that act as X, Y, A and B."""
+def groups_of(
+    observed: Observations, weights: Floats | None = None, order: str = GROUP_ROLES
+) -> dict[str, Group]:
+    """Return the groups by role, by default with each sentence once; ``order`` names the groups
+    that act as X, Y, A and B.
+    """
+    weights = np.ones((len(observed.names), 1)) if weights is None else weights
     rows = unit_rows(observed.values, tuple(observed.names))
-    terms = np.asarray(observed.factors["term"])
+    terms, labels = np.asarray(observed.factors["term"]), np.asarray(observed.groups)
     groups = {}
     for role, group in zip(GROUP_ROLES, order, strict=True):
-        indices = np.flatnonzero(np.asarray(observed.groups) == group)
+        indices = np.flatnonzero(labels == group)
         words = list(dict.fromkeys(terms[indices].tolist()))
         member = (terms[indices] == np.asarray(words)[:, None]).astype(np.float64)
-        groups[role] = Group(observed.values[indices], rows[indices], indices, words, member)
+        vectors = observed.values[indices]
+        groups[role] = Group(vectors, rows[indices], words, member, weights[indices])
     return groups
 
 
-def group_weights(groups: Mapping[str, Group], weights: Floats) -> dict[str, Floats]:
-    """Return the weights (n, R) of each group's items."""
-    return {role: weights[group.indices] for role, group in groups.items()}
-
-
-def word_weights(group: Group, weights: Floats) -> Floats:
-    """Return each word's weight, (words, R): the mean of its sentences' weights."""
-    return np.asarray((group.member @ weights) / group.member.sum(axis=1)[:, None])
-
-
-# Random-effects combination of effect sizes (DerSimonian and Laird, 1986).
-
-
-class CombinedEffect(NamedTuple):
-    """A combined effect (...): value, standard error, variance between effects, Cochran's Q, and
-    the weights (N, ...).
-    """
-
-    value: Floats
-    error: Floats
-    between: Floats
-    q: Floats
-    weights: Floats
-
-
-def combine_effects(effects: Floats, variances: Floats) -> CombinedEffect:
-    r"""Combine N effects e with variances v along the first axis (DerSimonian and Laird, 1986).
-
-    w = 1 / v,  Q = sum w (e - e_w)^2  with e_w = sum w e / sum w,
-    tau^2 = max(0, (Q - (N - 1)) / (sum w - sum w^2 / sum w)),
-    value = sum w* e / sum w*,  error = (sum w*)^-1/2  with w* = 1 / (v + tau^2)
-
-    Parameters
-    ----------
-    effects, variances : array of shape (N, ...)
-        Effects and their variances, above 0.
-
-    Returns
-    -------
-    CombinedEffect
-        Value and error in the units of the effects, shape (...).
-    """
-    w = 1 / variances
-    total: Floats = w.sum(axis=0)
-    q: Floats = (w * (effects - (w * effects).sum(axis=0) / total) ** 2).sum(axis=0)
-    with np.errstate(divide="ignore", invalid="ignore"):  # of a single effect
-        excess = (q - (len(effects) - 1)) / (total - (w**2).sum(axis=0) / total)
-    between: Floats = np.where(excess > 0, excess, 0.0)
-    w = 1 / (variances + between)
-    total = w.sum(axis=0)
-    return CombinedEffect((w * effects).sum(axis=0) / total, total**-0.5, between, q, w)
-
-
-# The Sentence Encoder Association Test (May et al., 2019).
-
-SENTENCE_SHUFFLES = 99_999
-TARGETS = ("X", "Y")
+def _by_target(groups: Mapping[str, Group], s: Floats) -> dict[str, float]:
+    words = [word for role in TARGETS for word in groups[role].words]
+    return dict(zip(words, s.tolist(), strict=True))
 
 
 @choice
@@ -285,10 +248,9 @@ class Seat(EncodedItems):
 
     def summarise(self, observed: Observations, weights: Floats) -> Mapping[str, Floats]:
         """Return the effect size."""
-        groups = self._groups(observed)
         with np.errstate(divide="ignore", invalid="ignore"):
-            s, targets = associations_of(groups, group_weights(groups, weights), self.unit)
-            return {"": weighted_effect_sizes(s, *targets, ddof=self.ddof)}
+            s, *target_weights = associations_of(self._groups(observed, weights), self.unit)
+            return {"": weighted_effect_sizes(s, *target_weights, ddof=self.ddof)}
 
     def test(self, observed: Observations) -> Mapping[str, PValue]:
         """Return p of the difference of means over permutations of words or sentences."""
@@ -302,26 +264,19 @@ class Seat(EncodedItems):
 
     def singles(self, observed: Observations) -> Mapping[str, float]:
         """Return s of each target word."""
-        s, _ = self._unweighted(observed, "word")
-        groups = self._groups(observed)
-        words = [word for role in TARGETS for word in groups[role].words]
-        return dict(zip(words, s.tolist(), strict=True))
+        return _by_target(self._groups(observed), self._unweighted(observed, "word")[0])
 
-    def _groups(self, observed: Observations) -> dict[str, Group]:
-        return groups_of(observed, "ABXY" if self.swapped else GROUP_ROLES)
+    def _groups(self, observed: Observations, weights: Floats | None = None) -> dict[str, Group]:
+        return groups_of(observed, weights, "ABXY" if self.swapped else GROUP_ROLES)
 
     def _unweighted(self, observed: Observations, over: str) -> tuple[Floats, int]:
         """Return s of each target and the number of targets in X."""
-        groups = self._groups(observed)
-        weights = group_weights(groups, np.ones((len(observed.names), 1)))
         by_vector = over == "word" and self.unit == "vector"
-        s, (x_weights, _) = associations_of(groups, weights, "vector" if by_vector else over)
+        s, x_weights, _ = associations_of(self._groups(observed), "vector" if by_vector else over)
         return s[0], len(x_weights)
 
 
-def associations_of(
-    groups: Mapping[str, Group], weights: Mapping[str, Floats], unit: str
-) -> tuple[Floats, tuple[Floats, Floats]]:
+def associations_of(groups: Mapping[str, Group], unit: str) -> tuple[Floats, Floats, Floats]:
     """Compute the association s of every target with A rather than B (May et al., 2019).
 
     s(w) = mean_{a in A} cos(w, a) - mean_{b in B} cos(w, b)
@@ -330,8 +285,6 @@ def associations_of(
     ----------
     groups : mapping of str to Group
         The groups X, Y, A and B.
-    weights : mapping of str to array of shape (sentences, R)
-        Number of times each sentence of a group counts in each resample.
     unit : {"sentence", "word", "vector"}
         Targets are sentences; words, with the mean of s over their sentences; or words, with the
         mean of their sentences' vectors (attributes likewise).
@@ -340,67 +293,45 @@ def associations_of(
     -------
     s : array of shape (R, targets)
         In [-2, 2]. Above 0: nearer A.
-    target_weights : pair of arrays of shape (targets, R)
+    x_weights, y_weights : arrays of shape (targets, R)
         Number of times each target counts in X and in Y.
     """
-    if unit == "vector":
-        return _of_mean_vectors(groups, weights)
     x, y, a, b = (groups[role] for role in GROUP_ROLES)
+    if unit == "vector":
+        axis = _mean_direction(a) - _mean_direction(b)
+        vectors = [*_directions(x), *_directions(y)]
+        s = np.stack([np.einsum("rd,rd->r", row, axis) for row in vectors], axis=1)
+        return s, x.word_weights, y.word_weights
     targets = np.concatenate([x.rows, y.rows])
-    s = weighted_associations(targets, a.rows, b.rows, weights["A"], weights["B"])
+    s = weighted_associations(targets, a.rows, b.rows, a.weights, b.weights)
     if unit == "sentence":
-        return s, (weights["X"], weights["Y"])
-    split = {"X": s[:, : len(x.rows)], "Y": s[:, len(x.rows) :]}
-    by_word = [_weighted_means(groups[role], weights[role], split[role]) for role in TARGETS]
-    return np.concatenate(by_word, axis=1), _target_weights(groups, weights)
+        return s, x.weights, y.weights
+    by_word = [_word_means(x, s[:, : len(x.rows)]), _word_means(y, s[:, len(x.rows) :])]
+    return np.concatenate(by_word, axis=1), x.word_weights, y.word_weights
 
 
-def _target_weights(
-    groups: Mapping[str, Group], weights: Mapping[str, Floats]
-) -> tuple[Floats, Floats]:
-    return word_weights(groups["X"], weights["X"]), word_weights(groups["Y"], weights["Y"])
-
-
-def _weighted_means(group: Group, weights: Floats, s: Floats) -> Floats:
+def _word_means(group: Group, s: Floats) -> Floats:
     """Average s (R, n) over the sentences of each word, (R, words); 0 for a word not drawn."""
-    total = weights.T @ group.member.T
-    return np.where(total > 0, (s * weights.T) @ group.member.T / total, 0.0)
+    weights = group.weights.T
+    total = weights @ group.member.T
+    return np.where(total > 0, (s * weights) @ group.member.T / total, 0.0)
 
 
-def _of_mean_vectors(
-    groups: Mapping[str, Group], weights: Mapping[str, Floats]
-) -> tuple[Floats, tuple[Floats, Floats]]:
-    axis = _mean_direction(groups["A"], weights["A"]) - _mean_direction(groups["B"], weights["B"])
-    s = [
-        np.einsum("rd,rd->r", vectors, axis)
-        for role in TARGETS
-        for vectors in _directions(groups[role], weights[role])
-    ]
-    return np.stack(s, axis=1), _target_weights(groups, weights)
-
-
-def _directions(group: Group, weights: Floats) -> Sequence[Floats]:
+def _directions(group: Group) -> list[Floats]:
     """Return the direction of each word's mean vector, (R, dim); 0 for a word not drawn."""
     directions = []
     for member in group.member.astype(bool):
-        total = weights[member].T @ group.vectors[member]
+        total = group.weights[member].T @ group.vectors[member]
         length = np.linalg.norm(total, axis=1, keepdims=True)
         directions.append(np.where(length > 0, total / length, 0.0))
     return directions
 
 
-def _mean_direction(group: Group, weights: Floats) -> Floats:
+def _mean_direction(group: Group) -> Floats:
     """Average the words' directions with the words' weights, (R, dim)."""
-    w = word_weights(group, weights)
-    total = sum(w_i[:, None] * v_i for w_i, v_i in zip(w, _directions(group, weights), strict=True))
+    w = group.word_weights
+    total = sum(w_i[:, None] * v_i for w_i, v_i in zip(w, _directions(group), strict=True))
     return np.asarray(total / w.sum(axis=0)[:, None])
-
-
-# The Contextualized Embedding Association Test (Guo & Caliskan, 2021).
-
-MOST_DRAWS = 100_000
-ASSOCIATION_CELLS = 4_000_000  # in an array of associations: 32 megabytes
-CEAT_TARGETS, ATTRIBUTES = ("X", "Y"), ("A", "B")
 
 
 class DrawnAssociations(NamedTuple):
@@ -488,54 +419,46 @@ class Ceat(EncodedItems):
 
     def summarise(self, observed: Observations, weights: Floats) -> Mapping[str, Floats]:
         """Return the combined effect size."""
-        effects, variances = self._effects(observed, weights)
-        return {"": combine_effects(effects, variances).value}
+        return {"": combine_effects(*self._effects(observed, weights)).value}
 
     def test(self, observed: Observations) -> Mapping[str, PValue]:
         """Return p over permutations of words, or p as published."""
-        if self.permuted == "nothing":
-            return {"": self._published_p(observed)}
-        s, size = self._standardised(observed)
-        return {"": permutation_p(s[:size], s[size:], seed=observed.seed)}
+        if self.permuted == "words":
+            s, size = self._standardised(observed)
+            return {"": permutation_p(s[:size], s[size:], seed=observed.seed)}
+        from scipy.stats import norm  # slow to import
+
+        combined = combine_effects(*self._effects(observed))
+        p = float(norm.sf(combined.value[0] / combined.error[0]))
+        return {"": PValue(p, "normal", 0, self.draws, "greater", False, p, p)}
 
     def singles(self, observed: Observations) -> Mapping[str, float]:
         """Return s of each target word, standardised within draws and averaged over them."""
-        s, _ = self._standardised(observed)
-        groups = groups_of(observed)
-        words = [word for role in CEAT_TARGETS for word in groups[role].words]
-        return dict(zip(words, s.tolist(), strict=True))
-
-    def _published_p(self, observed: Observations) -> PValue:
-        effects, variances = self._effects(observed, np.ones((len(observed.names), 1)))
-        combined = combine_effects(effects, variances)
-        from scipy.stats import norm
-
-        p = float(norm.sf(combined.value[0] / combined.error[0]))
-        return PValue(p, "normal", 0, self.draws, "greater", False, p, p)
+        return _by_target(groups_of(observed), self._standardised(observed)[0])
 
     def _standardised(self, observed: Observations) -> tuple[Floats, int]:
         """Return (s - mean) / spread of each target word, averaged with the weights of the draws,
         and the number of words in X. The difference of its means is the combined effect size.
         """
-        unweighted = np.ones((len(observed.names), 1))
-        weights = combine_effects(*self._effects(observed, unweighted)).weights[:, 0]
+        weights = combine_effects(*self._effects(observed)).weights[:, 0]
         if not np.isfinite(weights).all():
             raise InputError("all targets have the same association in a draw; use other words")
-        batches = list(self._draw(observed, unweighted))
+        groups = groups_of(observed)
+        batches = list(self._draw(groups, observed.seed))
         s: Floats = np.concatenate([batch.s[:, 0] for batch in batches])
         spread: Floats = np.concatenate([batch.spread for batch in batches])
         z: Floats = (s - s.mean(axis=1, keepdims=True)) / spread
-        return weights @ z / weights.sum(), len(groups_of(observed)["X"].words)
+        return weights @ z / weights.sum(), len(groups["X"].words)
 
-    def _effects(self, observed: Observations, weights: Floats) -> tuple[Floats, Floats]:
+    def _effects(
+        self, observed: Observations, weights: Floats | None = None
+    ) -> tuple[Floats, Floats]:
         """Return the effect size of each draw and its variance, (draws, R)."""
-        groups = groups_of(observed)
-        item_weights = group_weights(groups, weights)
-        nx, ny = (
-            word_weights(groups[role], item_weights[role]).sum(axis=0) for role in CEAT_TARGETS
-        )
+        groups = groups_of(observed, weights)
+        nx, ny = (groups[role].word_weights.sum(axis=0) for role in TARGETS)
         with np.errstate(divide="ignore", invalid="ignore"):
-            batches = [(batch.difference, batch.spread) for batch in self._draw(observed, weights)]
+            draws = self._draw(groups, observed.seed)
+            batches = [(batch.difference, batch.spread) for batch in draws]
             difference, spread = (np.concatenate(x) for x in zip(*batches, strict=True))
             spread = np.where(spread > NO_SPREAD, spread, np.nan)
             effects: Floats = difference / spread
@@ -543,17 +466,53 @@ class Ceat(EncodedItems):
                 return effects, spread**2
             return effects, (nx + ny) / (nx * ny) + effects**2 / (2 * (nx + ny))
 
-    def _draw(self, observed: Observations, weights: Floats) -> Iterator[DrawnAssociations]:
+    def _draw(self, groups: Mapping[str, Group], seed: int) -> Iterator[DrawnAssociations]:
         """Yield batches of draws of one context per word, the same for all weights."""
-        groups = groups_of(observed)
-        item_weights = group_weights(groups, weights)
-        counts = {role: word_weights(group, item_weights[role]) for role, group in groups.items()}
-        rng = np.random.default_rng(observed.seed)
+        rng = np.random.default_rng(seed)
         contexts = {role: draw_contexts(group, self.draws, rng) for role, group in groups.items()}
-        for s in associations_in(groups, contexts, counts):
-            yield DrawnAssociations(
-                s, *weighted_differences(s, counts["X"], counts["Y"], ddof=self.ddof)
-            )
+        of_x, of_y = (groups[role].word_weights for role in TARGETS)
+        for s in associations_in(groups, contexts):
+            yield DrawnAssociations(s, *weighted_differences(s, of_x, of_y, ddof=self.ddof))
+
+
+class CombinedEffect(NamedTuple):
+    """A combined effect (...): value, standard error, variance between effects, Cochran's Q, and
+    the weights (N, ...).
+    """
+
+    value: Floats
+    error: Floats
+    between: Floats
+    q: Floats
+    weights: Floats
+
+
+def combine_effects(effects: Floats, variances: Floats) -> CombinedEffect:
+    r"""Combine N effects e with variances v along the first axis (DerSimonian and Laird, 1986).
+
+    w = 1 / v,  Q = sum w (e - e_w)^2  with e_w = sum w e / sum w,
+    tau^2 = max(0, (Q - (N - 1)) / (sum w - sum w^2 / sum w)),
+    value = sum w* e / sum w*,  error = (sum w*)^-1/2  with w* = 1 / (v + tau^2)
+
+    Parameters
+    ----------
+    effects, variances : array of shape (N, ...)
+        Effects and their variances, above 0.
+
+    Returns
+    -------
+    CombinedEffect
+        Value and error in the units of the effects, shape (...).
+    """
+    w = 1 / variances
+    total: Floats = w.sum(axis=0)
+    q: Floats = (w * (effects - (w * effects).sum(axis=0) / total) ** 2).sum(axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):  # of a single effect
+        excess = (q - (len(effects) - 1)) / (total - (w**2).sum(axis=0) / total)
+    between: Floats = np.where(excess > 0, excess, 0.0)
+    w = 1 / (variances + between)
+    total = w.sum(axis=0)
+    return CombinedEffect((w * effects).sum(axis=0) / total, total**-0.5, between, q, w)
 
 
 def draw_contexts(group: Group, draws: int, rng: np.random.Generator) -> NDArray[np.intp]:
@@ -563,16 +522,15 @@ def draw_contexts(group: Group, draws: int, rng: np.random.Generator) -> NDArray
 
 
 def associations_in(
-    groups: Mapping[str, Group],
-    contexts: Mapping[str, NDArray[np.intp]],
-    weights: Mapping[str, Floats],
+    groups: Mapping[str, Group], contexts: Mapping[str, NDArray[np.intp]]
 ) -> Iterator[Floats]:
     """Yield s of the target words in [-2, 2], (batch of draws, R, words); above 0: nearer A."""
-    targets = np.concatenate([groups[role].rows for role in CEAT_TARGETS])
+    targets = np.concatenate([groups[role].rows for role in TARGETS])
     sentences = np.concatenate([contexts["X"], contexts["Y"] + len(groups["X"].rows)], axis=1)
     cosines = {role: groups[role].rows @ targets.T for role in ATTRIBUTES}
-    shares = {role: weights[role].T / weights[role].sum(axis=0)[:, None] for role in ATTRIBUTES}
-    widest = max(len(weights["X"].T), *(len(weights[role]) for role in ATTRIBUTES))
+    weights = {role: groups[role].word_weights for role in ATTRIBUTES}
+    shares = {role: w.T / w.sum(axis=0)[:, None] for role, w in weights.items()}
+    widest = max(groups["X"].weights.shape[1], *map(len, weights.values()))
     step = max(1, ASSOCIATION_CELLS // (widest * sentences.shape[1]))
     for start in range(0, len(sentences), step):
         batch = slice(start, start + step)

@@ -93,7 +93,7 @@ def make_rows(x: ArrayLike, y: ArrayLike, **columns: ArrayLike) -> Rows:
     parent and each a cluster of its parent; other labels are empty, and there are no resamples.
     """
     first, second = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
-    labels = {name: np.asarray(each).astype(str) for name, each in columns.items()}
+    labels = {name: np.asarray(item).astype(str) for name, item in columns.items()}
     empty = np.full(len(first), "")
     labels.setdefault("model", np.arange(len(first)).astype(str))
     labels.setdefault("cluster", labels.get("parent", empty))
@@ -141,14 +141,14 @@ def make_sweep(seed: int = 0, slope: float = 0.0, /, **settings: Sequence[object
         x, own = number - 4 + 0.1 * rng.normal(), 0.01 * (rng.normal() + slope * number)
         for values, level in zip(every, levels, strict=True):
             key = f"{parent}{number} {' '.join(map(str, values))}"
-            made: dict[str, object] = {
+            table: dict[str, object] = {
                 "embedding": "word2vec",
                 "method": "balance" if number else "none",
             }
-            made |= {"dose": number, "status": "done", "generated": False, "seed": 0}
+            table |= {"dose": number, "status": "done", "generated": False, "seed": 0}
             keys = {"unit_key": f"{parent}{number}", "parent_key": parent, "corpus_key": "one"}
             named = dict(zip(settings, values, strict=True))
-            points.append({"point": key} | made | {"replicate": 0} | keys | named)
+            points.append({"point": key} | table | {"replicate": 0} | keys | named)
             for query, at in (("weat7", 1.5), ("weat8", -1.5)):
                 value: dict[str, object] = {"value": x + at, "unbiased": 0.0}
                 scores.append({"point": key, "metric": "weat", "query": query} | value)
@@ -193,7 +193,7 @@ def make_tables() -> Tables:
 
 
 def point(key: str, embedding: str, method: str, direction: str, dose: float) -> Row:
-    made: Row = {
+    table: Row = {
         "embedding": embedding,
         "method": method,
         "direction": direction,
@@ -205,7 +205,7 @@ def point(key: str, embedding: str, method: str, direction: str, dose: float) ->
         "point": key,
         "experiment": "tiny",
         "task": "hatespeech_en",
-        **made,
+        **table,
         "status": "done",
         "error": "",
         "label_bias": np.nan,

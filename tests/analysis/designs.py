@@ -85,8 +85,8 @@ SCOPES: dict[str, Callable[[Observations], Correlation]] = {
 
 def outcomes(study: Study) -> dict[str, Outcome]:
     """What is found of a study under each of its scopes."""
-    found = {scope: SCOPES[scope](study.of) for scope in study.true if scope in SCOPES}
-    return {scope: _outcome(each, study.true[scope]) for scope, each in found.items()}
+    actual = {scope: SCOPES[scope](study.of) for scope in study.true if scope in SCOPES}
+    return {scope: _outcome(item, study.true[scope]) for scope, item in actual.items()}
 
 
 def _outcome(found: Correlation, true: float) -> Outcome:
@@ -101,9 +101,9 @@ def _outcome(found: Correlation, true: float) -> Outcome:
 
 def verdict_of(study: Study) -> SliceResult:
     """The study as a single confirmatory slice, judged by the full rule."""
-    found = measure_slice(rows_of(study), {}, full=True, permutations=PERMUTATIONS)
+    actual = measure_slice(rows_of(study), {}, full=True, permutations=PERMUTATIONS)
     lost = study.planned - len(study.of.x)
-    return judge([found._replace(lost=lost, planned=study.planned, confirmatory=True)])[0]
+    return judge([actual._replace(lost=lost, planned=study.planned, confirmatory=True)])[0]
 
 
 def rows_of(study: Study) -> Rows:
@@ -163,8 +163,8 @@ def parents_of(sizes: tuple[int, ...]) -> Ints:
 
 def effects(parent: Ints, rng: np.random.Generator) -> Floats:
     """What parents do to scores and gaps. Shape (2, n)."""
-    found: Floats = rng.normal(0, PARENTS, size=(2, int(parent.max()) + 1))
-    return found[:, parent]
+    actual: Floats = rng.normal(0, PARENTS, size=(2, int(parent.max()) + 1))
+    return actual[:, parent]
 
 
 def errors(kind: Kind, sizes: tuple[int, ...], r: float, rng: np.random.Generator) -> Study:
@@ -189,8 +189,8 @@ def sides(
         x = (doses + OWN * x) / sqrt(float((doses**2).mean()) + OWN**2)
     noise = _noise(kind, x, rng)
     if kind == "spread differs by parent":  # from 1/2 to 2, on both sides
-        each = np.tile(np.geomspace(0.5, 2, len(sizes)), (count, 1))
-        spread = rng.permuted(each, axis=1)[:, parent]
+        item = np.tile(np.geomspace(0.5, 2, len(sizes)), (count, 1))
+        spread = rng.permuted(item, axis=1)[:, parent]
         x, noise = x * spread, noise * spread
     if kind == "one outlier":
         noise[np.arange(count), rng.integers(n, size=count)] += 8
@@ -304,10 +304,10 @@ def lossy(sizes: tuple[int, ...], lost: Lost, share: float, rng: np.random.Gener
     parent = parents_of(sizes)
     x, y = rng.normal(size=(2, len(parent)))
     by = {"large scores": x, "large gaps": y, "large score + gap": x + y}[lost]
-    kept = np.sort(np.argsort(by)[: len(by) - round(share * len(by))])
+    selected = np.sort(np.argsort(by)[: len(by) - round(share * len(by))])
     of_x, of_y = effects(parent, rng)
-    x, y = (x + of_x)[kept], (y + of_y)[kept]
-    return study_of(x, y, parent[kept], {WITHIN: 0.0}, planned=len(parent))
+    x, y = (x + of_x)[selected], (y + of_y)[selected]
+    return study_of(x, y, parent[selected], {WITHIN: 0.0}, planned=len(parent))
 
 
 def on_items(

@@ -109,18 +109,18 @@ def rates(design: Design, count: int) -> list[dict[str, Any]]:
     """The rows of a design: one for each scope."""
     seed = zlib.crc32(repr((design.family, design.draw.args)).encode())
     rng = np.random.default_rng(seed)
-    first, true, found = None, [], []
+    first, true, actual = None, [], []
     for _ in range(count):
         study = design.draw(rng)
         first = first or study
         true.append(study.true)
-        found.append(outcomes(study))
+        actual.append(outcomes(study))
     assert first is not None
     return [
         described(design, first, scope)
-        | {"r": np.mean([each.get(scope, nan) for each in true]), "studies": count}
-        | shares([each[scope] for each in found])
-        for scope in found[0]
+        | {"r": np.mean([item.get(scope, nan) for item in true]), "studies": count}
+        | shares([item[scope] for item in actual])
+        for scope in actual[0]
     ]
 
 
@@ -128,7 +128,7 @@ def described(design: Design, study: Study, scope: str) -> dict[str, Any]:
     """What stands before the shares."""
     of = study.of
     parents, clusters, conditions = (
-        len(set(each.tolist())) for each in (of.parent, of.cluster, of.condition)
+        len(set(item.tolist())) for item in (of.parent, of.cluster, of.condition)
     )
     return {
         "family": design.family,
@@ -155,10 +155,10 @@ def simulate(count: int, jobs: int = 1) -> pd.DataFrame:
     one = partial(rates, count=count)
     rows: list[dict[str, Any]] = []
     with Pool(jobs) if jobs > 1 else nullcontext() as pool:
-        found = map(one, asked) if pool is None else pool.imap(one, asked)
-        for place, (design, each) in enumerate(zip(asked, found, strict=True), 1):
+        actual = map(one, asked) if pool is None else pool.imap(one, asked)
+        for place, (design, item) in enumerate(zip(asked, actual, strict=True), 1):
             print(f"{place} of {len(asked)}: {design.family}, {design.name}", flush=True)
-            rows += each
+            rows += item
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 

@@ -106,13 +106,13 @@ class Design(NamedTuple):
         of_words, words, words_scale = _shared(x / scale, SHARED[self.noise], rng)
         of_items, items, _ = _shared(x / scale, SHARED[self.noise], rng)
         true = {scope: b / words_scale for scope, b in true.items()}
-        found = study_of(
+        actual = study_of(
             *(x + of_x + scale * of_words, y + of_y + of_items, parent, true),
             condition=condition,
             y_resampled=(y + of_y)[:, None] + items,
         )
         x_resampled = (x + of_x)[:, None] + scale * words
-        return found._replace(of=found.of._replace(x_resampled=x_resampled))
+        return actual._replace(of=actual.of._replace(x_resampled=x_resampled))
 
 
 def _shared(x: Floats, error: float, rng: np.random.Generator) -> tuple[Floats, Floats, float]:
@@ -120,10 +120,10 @@ def _shared(x: Floats, error: float, rng: np.random.Generator) -> tuple[Floats, 
     measured (n,), and over resamples of them (n, resamples); and the scale that they give to x.
     """
     slopes, own = rng.normal(size=ITEMS), rng.normal(size=(len(x), ITEMS))
-    each = error * sqrt(ITEMS) * (np.outer(x, slopes) + own)
+    item = error * sqrt(ITEMS) * (np.outer(x, slopes) + own)
     weights = rng.multinomial(ITEMS, np.full(ITEMS, 1 / ITEMS), size=RESAMPLES).T / ITEMS
     scale = 1 + error * sqrt(ITEMS) * float(slopes.mean())
-    return each.mean(axis=1), each @ weights, scale
+    return item.mean(axis=1), item @ weights, scale
 
 
 def designs() -> Iterator[Design]:
@@ -138,15 +138,15 @@ def rates(design: Design, count: int, seed: int = SEED) -> pd.DataFrame:
     """The rows of a design: one for each scope."""
     rng = np.random.default_rng([seed, zlib.crc32(repr(design).encode())])
     scopes = (WITHIN, OVER) if design.parents > 1 else (OVER,)
-    found: dict[str, list[tuple[bool, bool]]] = {scope: [] for scope in scopes}
+    actual: dict[str, list[tuple[bool, bool]]] = {scope: [] for scope in scopes}
     for _ in range(count):
         study = design.draw(rng)
         for scope in scopes:
             low, high = SCOPES[scope](study.of).slope[1:]
-            found[scope].append((low <= study.true[scope] <= high, low > 0 or high < 0))
+            actual[scope].append((low <= study.true[scope] <= high, low > 0 or high < 0))
     rows = []
-    for scope, each in found.items():
-        coverage, claimed = np.mean(each, axis=0).tolist()
+    for scope, item in actual.items():
+        coverage, claimed = np.mean(item, axis=0).tolist()
         b = design.true(design.parents if scope == OVER else 1)
         of = f"{design.parents} x {design.conditions}, {design.noise}", scope, b
         rows.append((*of, count, coverage, *wilson(coverage * count, count, 0.95), claimed))

@@ -106,11 +106,11 @@ def test_the_detectable_correlation_is_that_of_two_normal_quantiles() -> None:
 
 def test_beyond_500_observations_t_is_students() -> None:
     for n, permuted in ((500, True), (501, False)):
-        found = correlation(*known_pairs(n), permutations=19)
-        assert (found.p == 1 / 20) == permuted, n
-        error = abs(np.arctanh(found.r)) / found.s
+        actual = correlation(*known_pairs(n), permutations=19)
+        assert (actual.p == 1 / 20) == permuted, n
+        error = abs(np.arctanh(actual.r)) / actual.s
         if not permuted:
-            assert found.p == pytest.approx(2 * scipy.stats.t.sf(error, found.df))
+            assert actual.p == pytest.approx(2 * scipy.stats.t.sf(error, actual.df))
 
 
 def test_over_clusters_an_interval_takes_five_parents() -> None:
@@ -132,9 +132,9 @@ def test_r_within_a_billionth_of_1_is_1(off: float, exact: bool) -> None:
     """1 - r is off^2 / 2: 4.5e-10 and 5e-9."""
     side = np.array([1.0, 1, -1, -1] * 4)
     other = np.array([1.0, -1, 1, -1] * 4)
-    found = correlation(side, side + off * other, permutations=99)
-    assert (found.high == 1) == exact
-    assert isfinite(found.slope.high) != exact
+    actual = correlation(side, side + off * other, permutations=99)
+    assert (actual.high == 1) == exact
+    assert isfinite(actual.slope.high) != exact
 
 
 @pytest.mark.parametrize(("above", "p"), [(1e-6, 3 / 4), (1e-5, 2 / 4)])
@@ -152,18 +152,18 @@ def test_without_an_observation_a_billionth_of_the_squares_is_nothing(
         np.array(side) / np.linalg.norm(side)
         for side in ((1, step, -step, 2 * step), (1, 1, 2, -1))
     )
-    kept = np.array([6 * step**2, *(1 - u[1:] ** 2)])
-    z = np.arctanh((u @ v - u * v) / np.sqrt(kept * (1 - v**2)))
+    selected = np.array([6 * step**2, *(1 - u[1:] ** 2)])
+    z = np.arctanh((u @ v - u * v) / np.sqrt(selected * (1 - v**2)))
     z[0] *= is_left
     t = abs(np.arctanh(u @ v)) / jackknife(z, 3)
     assert studentised(u, v[None], np.zeros(4), 3)[1] == pytest.approx(t, rel=1e-5)
 
 
 def test_confirmatory_slices_have_9999_permutations_and_others_999() -> None:
-    found = correlate_slices(join_points(make_sweep(0, 20.0, classifier=("cnn",))))
+    actual = correlate_slices(join_points(make_sweep(0, 20.0, classifier=("cnn",))))
     for queries, smallest in ((("weat7", "weat8"), 1 / 10_000), (("all",), 1 / 1_000)):
-        of_queries = [each for each in found if each.names["query"] in queries]
-        assert {each.within.p for each in of_queries} == {smallest}
+        of_queries = [item for item in actual if item.names["query"] in queries]
+        assert {item.within.p for item in of_queries} == {smallest}
 
 
 @pytest.mark.parametrize(("resamples", "estimated"), [(49, False), (50, True)])
@@ -221,8 +221,8 @@ def test_a_model_with_more_than_two_thirds_of_the_variance_says_too_much(
     t = sqrt(share * 20 / (a * (a - share)))
     one = np.array([t, *[-1.0, 1.0] * 10])
     x = known_pairs(21)[0]
-    said = f"one model (0) carries {share:.0%} of the variance of the gap"
-    assert saturation_of(x, one) == (said if refused else "")
+    text = f"one model (0) carries {share:.0%} of the variance of the gap"
+    assert saturation_of(x, one) == (text if refused else "")
 
 
 @pytest.mark.parametrize(("conditions", "measured"), [(9, False), (10, True)])
@@ -230,8 +230,8 @@ def test_r_over_conditions_takes_ten(conditions: int, measured: bool) -> None:
     x, y = known_pairs(3 * conditions)
     parent, condition = np.divmod(np.arange(3 * conditions), conditions)
     rows = make_rows(x, y, parent=parent, condition=condition, method=np.full(len(x), "m"))
-    found = measure_slice(rows, {}, full=True, permutations=19)
-    assert isfinite(found.scopes[DOSES].r) == measured
+    actual = measure_slice(rows, {}, full=True, permutations=19)
+    assert isfinite(actual.scopes[DOSES].r) == measured
     assert isfinite(power(Design(2, conditions), 1).detected_over_conditions) == measured
 
 
@@ -250,16 +250,16 @@ def test_a_kind_of_row_that_more_than_a_fifth_lack_is_left_out(
     """All are meant to have both kinds. Where the second is kept, those without it are lost."""
     model, kind = np.divmod(np.arange(2 * models), 2)
     known = (kind == 0) | (model >= lacking)
-    kept, _ = select_comparable(model, kind, known)
-    assert kept[kind == 1].any() != left_out
-    assert kept[kind == 0].sum() == (models if left_out else models - lacking)
+    selected, _ = select_comparable(model, kind, known)
+    assert selected[kind == 1].any() != left_out
+    assert selected[kind == 0].sum() == (models if left_out else models - lacking)
 
 
 @pytest.mark.parametrize(("models", "curves"), [(9, 0), (10, 1)])
 def test_a_specification_takes_eight_degrees_of_freedom(models: int, curves: int) -> None:
     """Of one parent: models less 2."""
-    found = specification_curves(join_points(tables_of(measured(1, models, 0.5))), permutations=1)
-    assert len(found) == curves
+    actual = specification_curves(join_points(tables_of(measured(1, models, 0.5))), permutations=1)
+    assert len(actual) == curves
 
 
 @pytest.mark.parametrize(("permutations", "smallest"), [(1_999, 1 / 2_000), (1, 1 / 200)])
@@ -353,8 +353,8 @@ def test_a_planned_study_of_many_tests_can_be_seen() -> None:
 def test_a_report_warns_where_fewer_than_80_of_100_tokens_have_a_vector(
     share: float, warned: bool
 ) -> None:
-    said = _coverage(pd.DataFrame({"coverage": [0.9, share]}))
-    assert ("warning" in said) == warned
+    text = _coverage(pd.DataFrame({"coverage": [0.9, share]}))
+    assert ("warning" in text) == warned
 
 
 def values_of(**rates: float) -> pd.DataFrame:

@@ -51,23 +51,23 @@ def paper(realdata: Path) -> pd.DataFrame:
 @pytest.mark.parametrize("by", GOLDEN, ids="-".join)
 def test_the_papers_coreference_results(by: tuple[str, ...], paper: pd.DataFrame) -> None:
     """Its rows are no models of their own, so none has a verdict."""
-    found = correlate(paper, x="WEAT", y=GAP, by=by, confirmatory=["all"])
-    actual = {tuple(each.names.values()): (each.n, each.within.r) for each in found}
+    result = correlate(paper, x="WEAT", y=GAP, by=by, confirmatory=["all"])
+    actual = {tuple(item.names.values()): (item.n, item.within.r) for item in result}
     assert actual.keys() == GOLDEN[by].keys()
     for key, expected in GOLDEN[by].items():
         assert actual[key] == pytest.approx(expected, abs=5e-7)
-    assert [each.r_pearson for each in found] == pytest.approx([each.within.r for each in found])
-    assert {each.verdict for each in found} == {"cannot tell"}
-    assert all("--observation" in each.why for each in found)
+    assert [item.r_pearson for item in result] == pytest.approx([item.within.r for item in result])
+    assert {item.verdict for item in result} == {"cannot tell"}
+    assert all("--observation" in item.why for item in result)
 
 
 @pytest.mark.realdata
 def test_the_papers_embeddings_cannot_tell(paper: pd.DataFrame) -> None:
     """84 rows are 14 embeddings of two algorithms, each with two gaps and three scores."""
     levels = Levels(observation=[GAP], parent=["Embedding"])
-    found = correlate(paper, x="WEAT", y=GAP, by=["Metric"], levels=levels, confirmatory=["all"])
-    assert [(each.n, each.n_parents, each.within.df) for each in found] == [(14, 2, 11)] * 2
-    assert {each.verdict for each in found} == {"cannot tell"}
+    actual = correlate(paper, x="WEAT", y=GAP, by=["Metric"], levels=levels, confirmatory=["all"])
+    assert [(item.n, item.n_parents, item.within.df) for item in actual] == [(14, 2, 11)] * 2
+    assert {item.verdict for item in actual} == {"cannot tell"}
 
 
 def foreign(n: int = 60) -> pd.DataFrame:
@@ -79,15 +79,15 @@ def foreign(n: int = 60) -> pd.DataFrame:
 def test_slices_of_a_foreign_table_equal_scipy() -> None:
     table = foreign()
     table.loc[3, "x"] = np.nan
-    found = correlate(table, x="x", y="y", by=["a", "b"])
-    assert sum(each.n for each in found) == 59
-    assert sum(each.lost for each in found) == 1
-    for each in found:
-        a, b = each.names.values()
+    actual = correlate(table, x="x", y="y", by=["a", "b"])
+    assert sum(item.n for item in actual) == 59
+    assert sum(item.lost for item in actual) == 1
+    for item in actual:
+        a, b = item.names.values()
         part = table[(table["a"] == a) & (table["b"].astype(str) == b)].dropna()
         expected = stats.pearsonr(part["x"], part["y"])
-        assert each.within.r == pytest.approx(expected.statistic)
-        assert each.verdict == ""
+        assert item.within.r == pytest.approx(expected.statistic)
+        assert item.verdict == ""
 
 
 @pytest.mark.parametrize(
@@ -115,9 +115,9 @@ def test_a_smallest_change_that_is_not_above_0_is_refused(change: float) -> None
 
 def test_confirmatory_slices_are_named_or_all() -> None:
     def asked(*names: str) -> list[str]:
-        found = correlate(foreign(), x="x", y="y", by=["a", "b"], confirmatory=names)
-        assert [each.verdict != "" for each in found] == [each.confirmatory for each in found]
-        return [" ".join(each.names.values()) for each in found if each.confirmatory]
+        actual = correlate(foreign(), x="x", y="y", by=["a", "b"], confirmatory=names)
+        assert [item.verdict != "" for item in actual] == [item.confirmatory for item in actual]
+        return [" ".join(item.names.values()) for item in actual if item.confirmatory]
 
     assert asked() == []
     assert sorted(asked("all")) == ["p 6", "p 7", "q 6", "q 7"]
@@ -134,8 +134,8 @@ def test_rows_of_one_embedding_taken_as_models_are_refused_a_verdict() -> None:
 
     def whole(table: pd.DataFrame, *observation: str) -> SliceResult:
         levels = Levels(observation)
-        (found,) = correlate(table, x="x", y="y", levels=levels, confirmatory=["all"])
-        return found
+        (actual,) = correlate(table, x="x", y="y", levels=levels, confirmatory=["all"])
+        return actual
 
     rows, models = whole(table), whole(table, "name")
     assert (rows.verdict, rows.n) == ("cannot tell", 60)
@@ -180,17 +180,17 @@ def test_a_joined_table_says_levels_itself() -> None:
     joined = join_points(make_sweep(0, 0.3, classifier=("cnn", "linear")))
     sliced = correlate(joined, x="x", y="y", by=["query"], confirmatory=["all"])
     every = {
-        (each.names["query"], each.names["classifier"]): each
-        for each in correlate_slices(joined)
-        if (each.names["embedding"], each.names["method"]) == ("all", "all")
+        (item.names["query"], item.names["classifier"]): item
+        for item in correlate_slices(joined)
+        if (item.names["embedding"], item.names["method"]) == ("all", "all")
     }
-    for each in sliced:
-        same = every[each.names["query"], each.names["classifier"]]
-        assert (each.n, each.n_parents, each.n_conditions) == (36, 4, 9)
-        assert repr(each.within) == repr(same.within)
-        assert (each.verdict, each.holds, each.why) == (same.verdict, same.holds, same.why)
+    for item in sliced:
+        same = every[item.names["query"], item.names["classifier"]]
+        assert (item.n, item.n_parents, item.n_conditions) == (36, 4, 9)
+        assert repr(item.within) == repr(same.within)
+        assert (item.verdict, item.holds, item.why) == (same.verdict, same.holds, same.why)
     named = correlate(joined, x="x", y="y", levels=Levels(["point"], ["embedding"]))
-    assert [(each.n, each.n_parents) for each in named] == [(36, 1), (36, 1)]
+    assert [(item.n, item.n_parents) for item in named] == [(36, 1), (36, 1)]
 
 
 def written(tmp_path: Path, table: pd.DataFrame | Tables, *options: str) -> pd.DataFrame:
@@ -213,17 +213,17 @@ def test_cli_on_a_foreign_table(tmp_path: Path, capsys: pytest.CaptureFixture[st
     table = table.assign(name=np.arange(72) % 36, WEAT=rng.normal(size=72))
     table[GAP] = table["WEAT"] * (table["Test"] == "6") + 0.3 * rng.normal(size=72)
     options = ["--x", "WEAT", "--y", GAP, "--by", "Test", "--observation", "name"]
-    found = written(tmp_path, table, *options, "--parent", "of")
-    assert found["Test"].tolist() == ["6", "(empty)"]
-    assert set(FIXED) <= set(found.columns)
-    assert found["n"].tolist() == [36, 36]
-    assert found[["verdict", "p_holm"]].isna().all(axis=None)
+    actual = written(tmp_path, table, *options, "--parent", "of")
+    assert actual["Test"].tolist() == ["6", "(empty)"]
+    assert set(FIXED) <= set(actual.columns)
+    assert actual["n"].tolist() == [36, 36]
+    assert actual[["verdict", "p_holm"]].isna().all(axis=None)
     assert "rises" not in capsys.readouterr().out.partition("Verdicts are")[0]
-    found = written(tmp_path, table, *options, "--parent", "of", "--confirmatory", "6")
-    assert found["verdict"].tolist()[0] == "rises"
-    assert found["verdict"].isna().tolist() == [False, True]
+    actual = written(tmp_path, table, *options, "--parent", "of", "--confirmatory", "6")
+    assert actual["verdict"].tolist()[0] == "rises"
+    assert actual["verdict"].isna().tolist() == [False, True]
     printed = capsys.readouterr().out
-    r = f"{found['r_rm'][0]:.2f}".lstrip("0")
+    r = f"{actual['r_rm'][0]:.2f}".lstrip("0")
     assert f"{r} [" in printed
     assert "(empty)" in printed
     assert re.search(r"6 .* rises ", printed)
@@ -232,14 +232,14 @@ def test_cli_on_a_foreign_table(tmp_path: Path, capsys: pytest.CaptureFixture[st
 def test_cli_on_a_results_folder(
     tables: Tables, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    found = written(tmp_path, tables)
+    actual = written(tmp_path, tables)
     printed = capsys.readouterr().out
     assert "hatespeech_en" in printed
     assert "synthetic data" in printed
-    assert found.columns.tolist() == list(CORRELATION_COLUMNS)
-    assert set(FIXED) <= set(found.columns)
-    assert len(found) == 54
-    confirmatory = found[found["verdict"].notna()]
+    assert actual.columns.tolist() == list(CORRELATION_COLUMNS)
+    assert set(FIXED) <= set(actual.columns)
+    assert len(actual) == 54
+    confirmatory = actual[actual["verdict"].notna()]
     assert set(zip(confirmatory["query"], confirmatory["measure"], strict=True)) == {
         (query, measure) for query in ("weat7", "weat8") for measure in ("recall", "precision")
     }

@@ -57,7 +57,7 @@ SIZES = (3, 4, 2, 6)
 PARENT = np.repeat(np.arange(4), SIZES)
 
 
-def made(parent: Ints, seed: int = 0, slope: float = 0.6) -> tuple[Floats, Floats]:
+def sides(parent: Ints, seed: int = 0, slope: float = 0.6) -> tuple[Floats, Floats]:
     """x and y that parents move far more than y follows x."""
     rng = np.random.default_rng(seed)
     x = rng.normal(size=len(parent))
@@ -70,8 +70,8 @@ def residual(side: Floats, parent: Ints, further: Floats | None = None) -> Float
     design = (parent[:, None] == np.unique(parent)).astype(float)
     if further is not None:
         design = np.column_stack([design, further])
-    found: Floats = side - design @ np.linalg.lstsq(design, side, rcond=None)[0]
-    return found
+    actual: Floats = side - design @ np.linalg.lstsq(design, side, rcond=None)[0]
+    return actual
 
 
 def literal(x: Floats, y: Floats, parent: Ints, further: Floats | None = None) -> float:
@@ -80,16 +80,16 @@ def literal(x: Floats, y: Floats, parent: Ints, further: Floats | None = None) -
 
 def left_out(x: Floats, y: Floats, parent: Ints, further: Floats | None = None) -> Floats:
     """``literal`` without each observation, from scratch."""
-    found = []
+    actual = []
     for i in range(len(x)):
         some = None if further is None else np.delete(further, i, axis=0)
-        found.append(literal(np.delete(x, i), np.delete(y, i), np.delete(parent, i), some))
-    return np.array(found)
+        actual.append(literal(np.delete(x, i), np.delete(y, i), np.delete(parent, i), some))
+    return np.array(actual)
 
 
 def jackknife(z: Floats, df: int) -> float:
     """The module's formula, term by term."""
-    return math.sqrt((df + 1) / len(z) * sum((each - z.mean()) ** 2 for each in z))
+    return math.sqrt((df + 1) / len(z) * sum((item - z.mean()) ** 2 for item in z))
 
 
 @pytest.mark.filterwarnings("ignore")  # pingouin's, about pandas
@@ -99,36 +99,36 @@ def test_r_and_its_degrees_of_freedom_are_pingouins() -> None:
     for _ in range(50):
         parents = int(rng.integers(3, 8))
         parent = np.repeat(np.arange(parents), rng.integers(2, 12, size=parents))
-        x, y = made(parent, int(rng.integers(1_000_000)), float(rng.normal()))
+        x, y = sides(parent, int(rng.integers(1_000_000)), float(rng.normal()))
         table = pandas.DataFrame({"parent": parent, "x": x, "y": y})
         (expected,) = pingouin.rm_corr(table, x="x", y="y", subject="parent").itertuples()
-        found = correlation(x, y, parent, permutations=1)
-        assert (found.r, found.df) == pytest.approx((expected.r, expected.dof), abs=1e-12)
+        actual = correlation(x, y, parent, permutations=1)
+        assert (actual.r, actual.df) == pytest.approx((expected.r, expected.dof), abs=1e-12)
 
 
 def test_of_one_parent_r_is_pearsons() -> None:
-    x, y = made(np.zeros(30, dtype=np.intp))
+    x, y = sides(np.zeros(30, dtype=np.intp))
     assert correlation(x, y).r == pytest.approx(stats.pearsonr(x, y).statistic, abs=1e-12)
 
 
 @pytest.mark.parametrize("more", [0, 2])
 def test_the_jackknife_leaves_out_each_observation(more: int) -> None:
     """Also where further columns are partialled out, as least squares do it."""
-    x, y = made(PARENT)
+    x, y = sides(PARENT)
     further = np.random.default_rng(1).normal(size=(15, more)) if more else None
     left = left_out(x, y, PARENT, further)
-    found = correlation(x, y, PARENT, given=further, permutations=1)
-    assert found.r == pytest.approx(literal(x, y, PARENT, further), abs=1e-12)
-    assert (found.n, found.df) == (15, 15 - 4 - 1 - more)
-    assert found.s == pytest.approx(jackknife(np.arctanh(left), int(found.df)))
-    most = int(np.argmax(np.abs(left - found.r)))
-    assert found.influential == most
-    assert found.r_without_influential == pytest.approx(left[most])
+    actual = correlation(x, y, PARENT, given=further, permutations=1)
+    assert actual.r == pytest.approx(literal(x, y, PARENT, further), abs=1e-12)
+    assert (actual.n, actual.df) == (15, 15 - 4 - 1 - more)
+    assert actual.s == pytest.approx(jackknife(np.arctanh(left), int(actual.df)))
+    most = int(np.argmax(np.abs(left - actual.r)))
+    assert actual.influential == most
+    assert actual.r_without_influential == pytest.approx(left[most])
 
 
 @pytest.mark.parametrize("more", [0, 1])
 def test_many_permutations_at_once_are_studentised_one_by_one(more: int) -> None:
-    x, y = made(PARENT)
+    x, y = sides(PARENT)
     further = np.arange(15.0)[:, None] ** 2 if more else None
     of = residuals(x, y, PARENT, further)
     rng = np.random.default_rng(2)
@@ -144,19 +144,19 @@ def test_many_permutations_at_once_are_studentised_one_by_one(more: int) -> None
 @pytest.mark.parametrize("sizes", [(5,), (4, 3), (2, 3, 3), (6,)])
 def test_p_is_that_of_all_orders_within_parents(sizes: tuple[int, ...]) -> None:
     parent = np.repeat(np.arange(len(sizes)), sizes)
-    x, y = made(parent, seed=3, slope=1.5)
+    x, y = sides(parent, seed=3, slope=1.5)
     df = len(x) - len(sizes) - 1
 
     def t(values: Floats) -> float:
         left = np.clip(left_out(x, values, parent), -1 + 1e-12, 1 - 1e-12)
         return abs(math.atanh(literal(x, values, parent))) / jackknife(np.arctanh(left), df)
 
-    places = [np.flatnonzero(parent == each) for each in range(len(sizes))]
+    places = [np.flatnonzero(parent == item) for item in range(len(sizes))]
     orders = itertools.product(*(itertools.permutations(own) for own in places))
     every = np.array([t(y[[i for own in order for i in own]]) for order in orders])
     exact = float(np.mean(every >= t(y) * (1 - 1e-9)))
-    found = correlation(x, y, parent).p
-    assert found == pytest.approx(exact, abs=4 * math.sqrt(exact * (1 - exact) / 10_000) + 1e-4)
+    actual = correlation(x, y, parent).p
+    assert actual == pytest.approx(exact, abs=4 * math.sqrt(exact * (1 - exact) / 10_000) + 1e-4)
 
 
 @pytest.mark.parametrize(
@@ -175,8 +175,8 @@ def test_orders_that_differ_by_rounding_alone_are_ties(
     """
     parent = np.repeat(np.arange(len(sizes)), sizes)
     for scale in (1.0, 0.3, 7.0):
-        found = correlation(scale * np.array(x) - 1 / 3, y, parent)
-        assert found.p == pytest.approx(exact, abs=0.02)
+        actual = correlation(scale * np.array(x) - 1 / 3, y, parent)
+        assert actual.p == pytest.approx(exact, abs=0.02)
 
 
 def table(
@@ -227,56 +227,58 @@ def test_what_holds_of_any_table(
             permutations=permutations,
         )
 
-    found = of()
-    if math.isnan(found.r):
-        assert found.reason
-        assert all(math.isnan(value) for value in (found.p, *found.interval))
+    result = of()
+    if math.isnan(result.r):
+        assert result.reason
+        assert all(math.isnan(value) for value in (result.p, *result.interval))
         return
-    assert -1 <= found.low <= found.r + 1e-12
-    assert found.r - 1e-12 <= found.high <= 1
-    assert (found.low > 0 or found.high < 0) == (found.p < 0.05)
-    assert not found.slope.value < found.slope.low
-    assert not found.slope.value > found.slope.high
+    assert -1 <= result.low <= result.r + 1e-12
+    assert result.r - 1e-12 <= result.high <= 1
+    assert (result.low > 0 or result.high < 0) == (result.p < 0.05)
+    assert not result.slope.value < result.slope.low
+    assert not result.slope.value > result.slope.high
     if kind == "a line":
-        assert found.r == pytest.approx(1)
-        assert 0 < found.p <= 1
-        assert found.high == 1
+        assert result.r == pytest.approx(1)
+        assert 0 < result.p <= 1
+        assert result.high == 1
     mirrored, moved = of(c=-1), of(a=3, b=5, c=0.2, d=-7)
-    ends = found.low, found.high
-    assert (moved.r, -mirrored.r) == pytest.approx((found.r, found.r), abs=1e-9)
+    ends = result.low, result.high
+    assert (moved.r, -mirrored.r) == pytest.approx((result.r, result.r), abs=1e-9)
     for other, actual in (
         (moved, (moved.low, moved.high)),
         (mirrored, (-mirrored.high, -mirrored.low)),
     ):
-        assert other.p == pytest.approx(found.p, abs=1e-9)
+        assert other.p == pytest.approx(result.p, abs=1e-9)
         assert actual == pytest.approx(ends, abs=1e-5)
     for other, factor in ((moved, 0.2 / 3), (mirrored, -1), (of(a=-1), -1), (of(a=5, c=-1), -0.2)):
         slope = other.slope.times(1 / factor)
-        assert slope.value == pytest.approx(found.slope.value, rel=1e-6, abs=1e-9)
-        assert slope[1:] == pytest.approx(found.slope[1:], rel=1e-4, abs=1e-4, nan_ok=True)
+        assert slope.value == pytest.approx(result.slope.value, rel=1e-6, abs=1e-9)
+        assert slope[1:] == pytest.approx(result.slope[1:], rel=1e-4, abs=1e-4, nan_ok=True)
 
 
 def test_the_slope_has_its_jackknife_interval() -> None:
     """Against literal loops; with shared items by finite differences."""
-    x, y = made(PARENT, seed=4, slope=0.2)
-    found = correlation(x, y, PARENT)
+    x, y = sides(PARENT, seed=4, slope=0.2)
+    actual = correlation(x, y, PARENT)
 
     def slope(x: Floats, y: Floats, parent: Ints) -> float:
         u, v = residual(x, parent), residual(y, parent)
         return float(u @ v / (u @ u))
 
-    assert found.slope.value == pytest.approx(slope(x, y, PARENT))
+    assert actual.slope.value == pytest.approx(slope(x, y, PARENT))
     without = [slope(np.delete(x, i), np.delete(y, i), np.delete(PARENT, i)) for i in range(len(x))]
-    reach = stats.t.ppf(0.975, found.df) * jackknife(np.array(without), int(found.df))
-    assert found.slope[1:] == pytest.approx((found.slope.value - reach, found.slope.value + reach))
+    reach = stats.t.ppf(0.975, actual.df) * jackknife(np.array(without), int(actual.df))
+    assert actual.slope[1:] == pytest.approx(
+        (actual.slope.value - reach, actual.slope.value + reach)
+    )
 
 
 def test_of_many_observations_the_slope_has_the_interval_of_least_squares() -> None:
-    x, y = made(np.zeros(600, dtype=np.intp), seed=5)
-    found, of = correlation(x, y).slope, stats.linregress(x, y)
+    x, y = sides(np.zeros(600, dtype=np.intp), seed=5)
+    actual, of = correlation(x, y).slope, stats.linregress(x, y)
     reach = 1.96 * of.stderr
     expected = (of.slope, of.slope - reach, of.slope + reach)
-    assert found == pytest.approx(expected, abs=0.2 * reach)
+    assert actual == pytest.approx(expected, abs=0.2 * reach)
 
 
 def test_points_on_a_line_have_p_and_a_one_sided_interval() -> None:
@@ -308,16 +310,16 @@ def test_points_on_a_line_have_p_and_a_one_sided_interval() -> None:
 def test_what_is_not_defined_says_why(
     x: list[float], y: list[float], parent: list[int], n: int, reason: str
 ) -> None:
-    found = correlation(np.array(x), np.array(y), np.array(parent))
-    assert found.n == n
-    assert found.reason.startswith(reason)
+    actual = correlation(np.array(x), np.array(y), np.array(parent))
+    assert actual.n == n
+    assert actual.reason.startswith(reason)
     assert np.isnan(
-        [*found.interval, *found.slope, found.p, found.s, found.r_without_influential]
+        [*actual.interval, *actual.slope, actual.p, actual.s, actual.r_without_influential]
     ).all()
 
 
 def test_a_model_alone_of_its_parent_says_nothing() -> None:
-    x, y = made(PARENT)
+    x, y = sides(PARENT)
     alone = correlation(np.append(9, x), np.append(-9, y), np.append(7, PARENT))
     assert alone.influential == correlation(x, y, PARENT).influential + 1
     expected = correlation(x, y, PARENT)
@@ -334,10 +336,10 @@ def test_p_is_not_that_of_chance_where_noise_grows_with_the_score() -> None:
 
 
 def test_many_observations_have_the_normal_limit() -> None:
-    x, y = made(np.zeros(2_500, dtype=np.intp), slope=0.05)
-    found, expected = correlation(x, y), stats.pearsonr(x, y)
-    assert found.p == pytest.approx(expected.pvalue, rel=0.1)
-    assert found.interval[1:] == pytest.approx(expected.confidence_interval(), abs=0.005)
+    x, y = sides(np.zeros(2_500, dtype=np.intp), slope=0.05)
+    actual, expected = correlation(x, y), stats.pearsonr(x, y)
+    assert actual.p == pytest.approx(expected.pvalue, rel=0.1)
+    assert actual.interval[1:] == pytest.approx(expected.confidence_interval(), abs=0.005)
 
 
 def test_holm_is_statsmodels() -> None:
@@ -458,7 +460,7 @@ def test_what_scales_all_gaps_moves_no_z() -> None:
 def test_the_slope_moves_with_words_and_items_by_finite_differences() -> None:
     x, y, moves = measured()
     of_words = 0.2 * np.outer(y, np.random.default_rng(1).normal(size=400))
-    found = {
+    actual = {
         "words": slope_sampling_error(
             residuals(x, y, PARENT_SAMPLING), x[:, None] + of_words, None
         ).words,
@@ -467,15 +469,15 @@ def test_the_slope_moves_with_words_and_items_by_finite_differences() -> None:
         ).items,
     }
     step = 1e-5
-    for side, error in found.items():
+    for side, error in actual.items():
         gradient = [
             (slope(*moved(x, y, i, step, side)) - slope(*moved(x, y, i, -step, side))) / (2 * step)
             for i in range(N)
         ]
         effects = np.array(gradient)[:, None] * demeaned(of_words if side == "words" else moves)
         h = 1 / np.bincount(PARENT_SAMPLING)[PARENT_SAMPLING]
-        each = effects.var(axis=1, ddof=1) / (1 - h)
-        expected = effects.sum(axis=0).var(ddof=1) - each.sum()
+        item = effects.var(axis=1, ddof=1) / (1 - h)
+        expected = effects.sum(axis=0).var(ddof=1) - item.sum()
         assert error**2 == pytest.approx(expected, rel=1e-5)
 
 
@@ -497,34 +499,34 @@ def test_what_moves_no_model_against_another_is_not_estimated() -> None:
     shift: Floats = rng.normal(size=(4, 400))[PARENT_SAMPLING]
     slopes = gradients(x, y) @ [1, -of.r / math.sqrt(1 - of.r**2)]
     cancel = moves - np.outer(slopes, slopes @ moves) / (slopes @ slopes)
-    for each in (shift, cancel):
-        found = sampling_error(of, x[:, None] + shift, y[:, None] + each)
-        assert np.isnan([found.words, found.items, found.error]).all(), "and never 0"
-        assert found.variance == 0
+    for item in (shift, cancel):
+        actual = sampling_error(of, x[:, None] + shift, y[:, None] + item)
+        assert np.isnan([actual.words, actual.items, actual.error]).all(), "and never 0"
+        assert actual.variance == 0
 
 
 def test_it_is_not_estimated_from_few_resamples_nor_of_a_line() -> None:
     x, y, moves = measured()
     few = y[:, None] + moves[:, :49]
     of, line = residuals(x, y, PARENT_SAMPLING), residuals(x, 2 * x, PARENT_SAMPLING)
-    for found in (
+    for actual in (
         sampling_error(of, None, None),
         sampling_error(of, few, few),
         sampling_error(line, x[:, None] + moves, 2 * x[:, None] + moves),
     ):
-        assert np.isnan([found.words, found.items, found.error]).all()
+        assert np.isnan([actual.words, actual.items, actual.error]).all()
 
 
 def test_it_widens_the_interval_and_p_but_not_the_jackknife() -> None:
     x, y, moves = measured()
     fixed = correlation(x, y, PARENT_SAMPLING)
-    found = correlation(x, y, PARENT_SAMPLING, y_resampled=y[:, None] + moves)
-    z, towards, outward = math.atanh(fixed.r), found.sampling.items, found.sampling.outward
-    assert (found.r, found.s) == (fixed.r, fixed.s)
+    actual = correlation(x, y, PARENT_SAMPLING, y_resampled=y[:, None] + moves)
+    z, towards, outward = math.atanh(fixed.r), actual.sampling.items, actual.sampling.outward
+    assert (actual.r, actual.s) == (fixed.r, fixed.s)
     q = (z - math.atanh(fixed.low)) / fixed.s
     ends = z - q * math.hypot(fixed.s, towards), z + q * math.hypot(fixed.s, outward)
-    assert (found.low, found.high) == pytest.approx(np.tanh(ends), rel=1e-6)
-    assert found.p > fixed.p
+    assert (actual.low, actual.high) == pytest.approx(np.tanh(ends), rel=1e-6)
+    assert actual.p > fixed.p
 
 
 def test_noise_by_hand() -> None:
@@ -602,15 +604,15 @@ def test_noise_of_trainings_is_kept_from_that_of_items(shared: float) -> None:
     .64 / 2, whatever moves all models alike.
     """
     rng = np.random.default_rng(0)
-    model, found = np.repeat(np.arange(30), 2), []
+    model, actual = np.repeat(np.arange(30), 2), []
     for _ in range(60):
         y = 0.8 * rng.normal(size=60) + 0.6 * rng.normal(size=60)
         y += np.repeat(shared * rng.normal(size=(2, 2)), 15, axis=0).ravel()
         again = y[:, None] + 0.6 * rng.normal(size=(60, 100)) + 2 * rng.normal(size=100)
         rows = make_rows(y, y, model=model, parent=model // 15, training=np.tile([0, 1], 30))
         rows = rows._replace(y_resampled=Resampled.of(again))
-        found.append(training_noise(rows).mean())
-    assert np.mean(found) == pytest.approx(0.64 / 2, abs=0.04)
+        actual.append(training_noise(rows).mean())
+    assert np.mean(actual) == pytest.approx(0.64 / 2, abs=0.04)
 
 
 # How often the inference is right, in simulated studies: a few designs, small. All of them, with
@@ -641,33 +643,33 @@ def test_intervals_hold_r(kind: Kind, sizes: tuple[int, ...]) -> None:
 
 @pytest.mark.parametrize("r", [0, 0.5])
 def test_items_that_all_models_share_widen_the_interval(r: float) -> None:
-    found = shares(partial(on_items, (5,) * 12, r, 0.3))
-    assert found[WITHIN]["coverage"] >= 0.9, "three standard errors below .95"
-    assert found[IGNORED]["coverage"] < 0.8
+    actual = shares(partial(on_items, (5,) * 12, r, 0.3))
+    assert actual[WITHIN]["coverage"] >= 0.9, "three standard errors below .95"
+    assert actual[IGNORED]["coverage"] < 0.8
 
 
 def test_items_leave_a_strong_relation_seen() -> None:
     """Their error, four times the own of models, is across the scores and none along them."""
-    found = shares(partial(on_items, (6,) * 6, 0.99, 2, trait="other"))
-    assert found[WITHIN]["coverage"] >= 0.9
+    actual = shares(partial(on_items, (6,) * 6, 0.99, 2, trait="other"))
+    assert actual[WITHIN]["coverage"] >= 0.9
 
 
 def test_seeds_of_a_corpus_are_averaged() -> None:
-    found = shares(partial(clusters, Sweep(12, 5, corpora=2, effect=1)))
-    assert found[AVERAGED]["p_below_05"] <= 0.1 < found[WITHIN]["p_below_05"]
+    actual = shares(partial(clusters, Sweep(12, 5, corpora=2, effect=1)))
+    assert actual[AVERAGED]["p_below_05"] <= 0.1 < actual[WITHIN]["p_below_05"]
     related = shares(partial(clusters, Sweep(12, 5, corpora=6, effect=1, slope=1)))
     assert related[AVERAGED]["p_below_05"] >= 0.8
 
 
 def test_what_conditions_do_by_themselves_is_not_claimed_for_others() -> None:
-    found = shares(partial(conditions, Sweep(8, 12, effect=1)))
-    assert found[OVER]["p_below_05"] <= 0.1
-    assert found[WITHIN]["p_below_05"] > 0.2, "for these conditions the gap does follow the score"
+    actual = shares(partial(conditions, Sweep(8, 12, effect=1)))
+    assert actual[OVER]["p_below_05"] <= 0.1
+    assert actual[WITHIN]["p_below_05"] > 0.2, "for these conditions the gap does follow the score"
 
 
 def test_lost_models_make_no_claim() -> None:
-    found = shares(partial(lossy, (5,) * 12, "large score + gap", 0.25))
-    assert found[WITHIN]["p_below_05"] > 0.2
+    actual = shares(partial(lossy, (5,) * 12, "large score + gap", 0.25))
+    assert actual[WITHIN]["p_below_05"] > 0.2
     rng = np.random.default_rng(0)
     drawn = (lossy((5,) * 12, "large score + gap", 0.25, rng) for _ in range(20))
     assert {verdict_of(study).verdict for study in drawn} == {"cannot tell"}
@@ -677,12 +679,12 @@ def test_lost_models_make_no_claim() -> None:
 @pytest.mark.parametrize("r", [0, 0.8])
 def test_intervals_hold_the_slope(r: float, noise: slopes.Noise) -> None:
     """Within parents that of these conditions."""
-    found = slopes.rates(slopes.Design(noise, 4, 21, r), STUDIES)
-    assert found["coverage"].min() >= 0.9
+    actual = slopes.rates(slopes.Design(noise, 4, 21, r), STUDIES)
+    assert actual["coverage"].min() >= 0.9
     if r == 0 and noise == "noise per model":
-        assert found["claimed"].tolist() == pytest.approx((1 - found["coverage"]).tolist())
+        assert actual["claimed"].tolist() == pytest.approx((1 - actual["coverage"]).tolist())
 
 
 def test_intervals_hold_the_slope_where_words_and_items_are_shared() -> None:
-    found = slopes.rates(slopes.Design("strongly shared words and items", 4, 21, 0.8), STUDIES)
-    assert found["coverage"].min() >= 0.9
+    actual = slopes.rates(slopes.Design("strongly shared words and items", 4, 21, 0.8), STUDIES)
+    assert actual["coverage"].min() >= 0.9

@@ -42,7 +42,7 @@ RESAMPLES = 200
 stress = pytest.mark.stress
 
 
-class Made:
+class Experiment:
     """Tables of points, each with one score, one gap and its F1."""
 
     def __init__(self) -> None:
@@ -94,7 +94,7 @@ class Made:
                 "extrinsic_key": str(len(self.rows)),
                 "score": score,
                 "gap": gap,
-                "resampled": [] if resampled is None else [float(each) for each in resampled],
+                "resampled": [] if resampled is None else [float(item) for item in resampled],
             }
         )
 
@@ -123,10 +123,10 @@ PLAIN = ("none", "", 0.0)
 DOWN, UP = ("attract_repel", "debias", 1.0), ("attract_repel", "overbias", 1.0)
 
 
-def found(made: Made) -> dict[tuple[str, str, str, str], Effect]:
+def effects_by_name(experiment: Experiment) -> dict[tuple[str, str, str, str], Effect]:
     return {
-        (each.names["side"], each.names["direction"], each.against, each.embedding): each
-        for each in effects(made.tables())
+        (item.names["side"], item.names["direction"], item.against, item.embedding): item
+        for item in effects(experiment.tables())
     }
 
 
@@ -139,13 +139,13 @@ def t_interval(changes: Sequence[float]) -> tuple[float, float]:
 
 def test_the_mean_change_over_clusters_by_hand() -> None:
     """Two algorithms of one corpus are one cluster."""
-    made = Made()
+    experiment = Experiment()
     changes = {"word2vec": [0.1, 0.2, 0.4], "fasttext": [0.3, 0.2, 0.0]}
-    for embedding, each in changes.items():
-        for seed, change in enumerate(each):
-            made.add(seed, PLAIN, 1.0, -0.1, embedding=embedding)
-            made.add(seed, DOWN, 0.0, -0.1 + change, embedding=embedding)
-    of = found(made)
+    for embedding, item in changes.items():
+        for seed, change in enumerate(item):
+            experiment.add(seed, PLAIN, 1.0, -0.1, embedding=embedding)
+            experiment.add(seed, DOWN, 0.0, -0.1 + change, embedding=embedding)
+    of = effects_by_name(experiment)
     whole = of["gap", "debias", "unmodified", "all"]
     assert (whole.n, whole.n_parents, whole.n_clusters) == (6, 6, 3)
     assert whole.reference == pytest.approx(-0.1)
@@ -159,44 +159,44 @@ def test_the_mean_change_over_clusters_by_hand() -> None:
 
 
 def test_overbiasing_is_set_against_debiasing_too() -> None:
-    made = Made()
+    experiment = Experiment()
     for seed, noise in enumerate((0.0, 0.01, -0.02)):
-        made.add(seed, PLAIN, 0, 0)
-        made.add(seed, DOWN, -1, -0.1)
-        made.add(seed, UP, 1, 0.2 + noise)
-    of = found(made)
+        experiment.add(seed, PLAIN, 0, 0)
+        experiment.add(seed, DOWN, -1, -0.1)
+        experiment.add(seed, UP, 1, 0.2 + noise)
+    of = effects_by_name(experiment)
     assert of["gap", "overbias", "debias", "all"].change == pytest.approx(0.3 - 0.01 / 3)
     assert of["gap", "overbias", "unmodified", "all"].change == pytest.approx(0.2 - 0.01 / 3)
     assert ("gap", "debias", "debias", "all") not in of
 
 
 def test_replicates_are_one_value_and_labels_are_kept_apart() -> None:
-    made = Made()
+    experiment = Experiment()
     for replicate, gap in enumerate((0.1, 0.3)):
-        made.add(0, PLAIN, 0, 0, replicate=replicate)
-        made.add(0, DOWN, -1, gap, replicate=replicate)
+        experiment.add(0, PLAIN, 0, 0, replicate=replicate)
+        experiment.add(0, DOWN, -1, gap, replicate=replicate)
     for condition in (PLAIN, DOWN):
-        made.add(0, condition, 0, 0.5, label_dose=1)
-    rows = [each for each in effects(made.tables()) if each.names["side"] == "gap"]
-    assert {each.names["label_dose"]: each.change for each in rows} == pytest.approx(
+        experiment.add(0, condition, 0, 0.5, label_dose=1)
+    rows = [item for item in effects(experiment.tables()) if item.names["side"] == "gap"]
+    assert {item.names["label_dose"]: item.change for item in rows} == pytest.approx(
         {"0": 0.2, "1": 0.0}
     )
-    assert [each.n for each in rows] == [1, 1]
-    scores = [each for each in effects(made.tables()) if each.names["side"] == "score"]
-    assert [each.change for each in scores] == [-1]
+    assert [item.n for item in rows] == [1, 1]
+    scores = [item for item in effects(experiment.tables()) if item.names["side"] == "score"]
+    assert [item.change for item in scores] == [-1]
 
 
 def test_what_the_conditions_of_one_parent_differ_in_is_part_of_the_row() -> None:
-    made = Made()
+    experiment = Experiment()
     for seed in range(3):
-        made.add(seed, PLAIN, 0, 0)
+        experiment.add(seed, PLAIN, 0, 0)
         for epochs, gap in ((1, 0.1), (5, 0.3)):
-            made.add(seed, DOWN, -epochs, gap, epochs=epochs)
-            made.add(seed, UP, epochs, 3 * gap, epochs=epochs)
-    rows = [each for each in effects(made.tables()) if each.names["side"] == "gap"]
+            experiment.add(seed, DOWN, -epochs, gap, epochs=epochs)
+            experiment.add(seed, UP, epochs, 3 * gap, epochs=epochs)
+    rows = [item for item in effects(experiment.tables()) if item.names["side"] == "gap"]
     assert {
-        (each.names["direction"], each.names["method_options"], each.against): each.change
-        for each in rows
+        (item.names["direction"], item.names["method_options"], item.against): item.change
+        for item in rows
     } == pytest.approx(
         {
             ("debias", "modified.epochs=1", "unmodified"): 0.1,
@@ -207,32 +207,34 @@ def test_what_the_conditions_of_one_parent_differ_in_is_part_of_the_row() -> Non
             ("overbias", "modified.epochs=5", "debias"): 0.6,
         }
     )
-    assert {each.n for each in rows} == {3}
-    shown = condition_table(effects(made.tables()), ("recall",))
+    assert {item.n for item in rows} == {3}
+    shown = condition_table(effects(experiment.tables()), ("recall",))
     assert sorted(shown["method_options"]) == ["modified.epochs=1"] * 2 + ["modified.epochs=5"] * 2
 
 
 def test_a_score_stands_beside_the_gaps_of_every_task() -> None:
-    made = Made()
+    experiment = Experiment()
     for seed, regularisation in product(range(3), (0.1, 1.0)):
         for condition, score in ((PLAIN, 0), (DOWN, -1)):
-            made.add(seed, condition, score, -score * regularisation, regularisation=regularisation)
-    shown = condition_table(effects(made.tables()), ("recall",))
+            experiment.add(
+                seed, condition, score, -score * regularisation, regularisation=regularisation
+            )
+    shown = condition_table(effects(experiment.tables()), ("recall",))
     assert list(shown["task_options"]) == ["predictions.C=0.1", "predictions.C=1.0"]
     assert NOTHING not in shown.to_numpy()
 
 
 def test_parents_and_tasks_that_differ_in_an_option_have_rows_of_their_own() -> None:
-    made = Made()
+    experiment = Experiment()
     for seed, dim, regularisation in product(range(3), (50, 300), (0.1, 1.0)):
         for condition, score in ((PLAIN, 0), (DOWN, -dim)):
             gap = -score * regularisation
-            made.add(seed, condition, score, gap, dim=dim, regularisation=regularisation)
-    results = effects(made.tables())
+            experiment.add(seed, condition, score, gap, dim=dim, regularisation=regularisation)
+    results = effects(experiment.tables())
     changes = {
-        (each.names["side"], each.names["task_options"], each.embedding): each.change
-        for each in results
-        if each.names["side"] != "utility"
+        (item.names["side"], item.names["task_options"], item.embedding): item.change
+        for item in results
+        if item.names["side"] != "utility"
     }
     small, large = (f"word2vec vectors.dim={dim}" for dim in (50, 300))
     assert changes == pytest.approx(
@@ -251,20 +253,20 @@ def test_parents_and_tasks_that_differ_in_an_option_have_rows_of_their_own() -> 
 
 
 def test_results_that_differ_in_no_column_are_refused() -> None:
-    made = Made()
-    made.add(0, PLAIN, 0, 0, known=False)
+    experiment = Experiment()
+    experiment.add(0, PLAIN, 0, 0, known=False)
     for epochs in (1, 5):
-        made.add(0, DOWN, -1, 0.1, epochs=epochs, known=False)
+        experiment.add(0, DOWN, -1, 0.1, epochs=epochs, known=False)
     with pytest.raises(InputError, match=r"several results of one .* attract_repel weat7 debias 1"):
-        effects(made.tables())
+        effects(experiment.tables())
 
 
 def test_embeddings_modified_with_another_seed_are_one_value_of_their_parent() -> None:
-    made = Made()
-    made.add(0, PLAIN, 0, 0)
+    experiment = Experiment()
+    experiment.add(0, PLAIN, 0, 0)
     for drawn, gap in enumerate((0.1, 0.3)):
-        made.add(0, DOWN, -1, gap, drawn=drawn)
-    of = found(made)["gap", "debias", "unmodified", "all"]
+        experiment.add(0, DOWN, -1, gap, drawn=drawn)
+    of = effects_by_name(experiment)["gap", "debias", "unmodified", "all"]
     assert (of.n, of.n_parents) == (2, 1)
     assert of.change == pytest.approx(0.2)
 
@@ -272,74 +274,74 @@ def test_embeddings_modified_with_another_seed_are_one_value_of_their_parent() -
 def test_of_one_parent_the_interval_generalises_to_items() -> None:
     rng = np.random.default_rng(0)
     before, after = rng.normal(size=(2, RESAMPLES)) / 10
-    made = Made()
-    made.add(0, PLAIN, 0, 0, resampled=before)
-    made.add(0, DOWN, -1, 0.5, resampled=after)
-    of = found(made)["gap", "debias", "unmodified", "all"]
+    experiment = Experiment()
+    experiment.add(0, PLAIN, 0, 0, resampled=before)
+    experiment.add(0, DOWN, -1, 0.5, resampled=after)
+    of = effects_by_name(experiment)["gap", "debias", "unmodified", "all"]
     reach = scipy.stats.t.ppf(0.975, RESAMPLES - 1) * np.std(after - before, ddof=1)
     assert of.generalises_to == "items"
     assert (of.low, of.high) == pytest.approx((0.5 - reach, 0.5 + reach))
-    assert found(made)["score", "debias", "unmodified", "all"].generalises_to == ""
+    assert effects_by_name(experiment)["score", "debias", "unmodified", "all"].generalises_to == ""
 
 
 def test_an_interval_ends_where_the_value_would_leave_its_scale() -> None:
     """WEAT of 1, in [-2, 2], falls by 3 and rises by 1 at most; a gap of .9 rises by .1."""
     scores, gaps = (-2.9, -0.5, -2.5), (0.05, -0.3, 0.1)
-    made = Made()
+    experiment = Experiment()
     for seed, (score, gap) in enumerate(zip(scores, gaps, strict=True)):
-        made.add(seed, PLAIN, 1, 0.9)
-        made.add(seed, DOWN, 1 + score, 0.9 + gap)
-    tables = made.tables()
+        experiment.add(seed, PLAIN, 1, 0.9)
+        experiment.add(seed, DOWN, 1 + score, 0.9 + gap)
+    tables = experiment.tables()
     scaled = tables._replace(intrinsic=tables.intrinsic.assign(scale_min=-2.0, scale_max=2.0))
     for of, ends in ((scaled, (-3, 1)), (tables, (-np.inf, np.inf))):
-        found = {each.names["side"]: each for each in effects(of)}
+        actual = {item.names["side"]: item for item in effects(of)}
         low, high = t_interval(scores)
         assert low < -3
         assert high > 1
         cut = (max(low, ends[0]), min(high, ends[1]))
-        assert (found["score"].low, found["score"].high) == pytest.approx(cut)
+        assert (actual["score"].low, actual["score"].high) == pytest.approx(cut)
         low, high = t_interval(gaps)
         assert high > 0.1
-        assert (found["gap"].low, found["gap"].high) == pytest.approx((low, 0.1))
+        assert (actual["gap"].low, actual["gap"].high) == pytest.approx((low, 0.1))
 
 
 def test_an_interval_of_log_odds_has_no_end() -> None:
-    made, changes = Made(), (-0.9, -0.1, -0.5)
+    experiment, changes = Experiment(), (-0.9, -0.1, -0.5)
     for seed, change in enumerate(changes):
-        made.add(seed, PLAIN, 0, 1.2)
-        made.add(seed, DOWN, -1, 1.2 + change)
-    tables = made.tables()
+        experiment.add(seed, PLAIN, 0, 1.2)
+        experiment.add(seed, DOWN, -1, 1.2 + change)
+    tables = experiment.tables()
     tables = tables._replace(extrinsic=tables.extrinsic.assign(measure="log_odds"))
-    [gap] = [each for each in effects(tables) if each.names["side"] == "gap"]
+    [gap] = [item for item in effects(tables) if item.names["side"] == "gap"]
     assert (gap.low, gap.high) == pytest.approx(t_interval(changes))
     assert gap.high > 0
 
 
 def test_what_is_not_known_is_left_out() -> None:
-    made = Made()
+    experiment = Experiment()
     for seed in range(4):
-        made.add(seed, PLAIN, 0, float("nan") if seed == 0 else 0)
+        experiment.add(seed, PLAIN, 0, float("nan") if seed == 0 else 0)
         if seed < 3:
-            made.add(seed, DOWN, -1, 0.1 * seed)
-    of = found(made)["gap", "debias", "unmodified", "all"]
+            experiment.add(seed, DOWN, -1, 0.1 * seed)
+    of = effects_by_name(experiment)["gap", "debias", "unmodified", "all"]
     assert of.n_parents == 2
     assert of.change == pytest.approx(0.15)
     assert isnan(of.low)
-    table = effect_table(effects(made.tables()))
+    table = effect_table(effects(experiment.tables()))
     assert list(table["n_parents"]) == [3, 2, 3]
     assert effect_table([]).empty
 
 
 def test_the_largest_doses_are_printed_and_all_are_written(tmp_path: Path) -> None:
-    made = Made()
+    experiment = Experiment()
     for seed in range(3):
-        made.add(seed, PLAIN, 1, 0)
-        made.add(seed, PLAIN, 1, 4, label_dose=1)
+        experiment.add(seed, PLAIN, 1, 0)
+        experiment.add(seed, PLAIN, 1, 4, label_dose=1)
         for dose in (0.5, 1.0):
-            made.add(seed, (*DOWN[:2], dose), 1 - dose, 0.1 * seed * dose)
-            made.add(seed, (*DOWN[:2], dose), 1 - dose, 5, label_dose=1)
+            experiment.add(seed, (*DOWN[:2], dose), 1 - dose, 0.1 * seed * dose)
+            experiment.add(seed, (*DOWN[:2], dose), 1 - dose, 5, label_dose=1)
     console = Console(file=StringIO(), width=200)
-    results = effects(made.tables())
+    results = effects(experiment.tables())
     path = write_effects(results, ("recall",), tmp_path / "effects.csv", console)
     assert isinstance(console.file, StringIO)
     _, heads, *lines = console.file.getvalue().splitlines()
@@ -366,9 +368,9 @@ def coverage(
         trained = rng.normal(0, 1, (clusters, parents)).mean(axis=1)
         # Items as drawn (column 0), and drawn again from these
         shared = rng.normal(0, items, RESAMPLES + 1)
-        each = rng.normal(0, own, (clusters, parents, RESAMPLES + 1)).mean(axis=1)
-        value = 1 + of_cluster + trained + shared[0] + each[:, 0]
-        resampled = value[:, None] + shared[1:] + each[:, 1:]
+        item = rng.normal(0, own, (clusters, parents, RESAMPLES + 1)).mean(axis=1)
+        value = 1 + of_cluster + trained + shared[0] + item[:, 0]
+        resampled = value[:, None] + shared[1:] + item[:, 1:]
         change, generalises_to = mean_change(
             value, resampled if items + own else np.zeros((clusters, 0))
         )
@@ -446,26 +448,26 @@ def drawn(world: World, seed: int) -> Crossing:
     ],
 )
 def test_shares_are_those_of_the_world_and_intervals_hold_them(world: World) -> None:
-    found = [cross(drawn(world, seed)) for seed in range(80)]
-    shares = np.array([(each.embedding.value, each.labels.value, each.rest) for each in found])
+    actual = [cross(drawn(world, seed)) for seed in range(80)]
+    shares = np.array([(item.embedding.value, item.labels.value, item.rest) for item in actual])
     np.testing.assert_allclose(shares.sum(axis=1), 1)
     np.testing.assert_allclose(shares.mean(axis=0), world.shares, atol=0.05)
     r = world.follows * world.embedding / sqrt(world.embedding**2 + world.rest**2 / world.levels)
     for truth, estimates in (
-        (world.shares[0], [each.embedding for each in found]),
-        (world.shares[1], [each.labels for each in found]),
-        (r, [each.score.interval for each in found]),
+        (world.shares[0], [item.embedding for item in actual]),
+        (world.shares[1], [item.labels for item in actual]),
+        (r, [item.score.interval for item in actual]),
     ):
         held = [low <= truth <= high for _, low, high in estimates]
         assert np.mean(held) >= 0.88
 
 
 def test_where_nothing_is_planted_nothing_is_found() -> None:
-    found = [cross(drawn(World(0, 0, 1, follows=0), seed)) for seed in range(80)]
-    assert np.mean([each.embedding.low > 0 for each in found]) < 0.1
-    assert np.mean([each.labels.low > 0 for each in found]) < 0.1
-    for of in ([each.score for each in found], [each.dose for each in found]):
-        assert np.mean([each.low > 0 or each.high < 0 for each in of]) < 0.1
+    actual = [cross(drawn(World(0, 0, 1, follows=0), seed)) for seed in range(80)]
+    assert np.mean([item.embedding.low > 0 for item in actual]) < 0.1
+    assert np.mean([item.labels.low > 0 for item in actual]) < 0.1
+    for of in ([item.score for item in actual], [item.dose for item in actual]):
+        assert np.mean([item.low > 0 or item.high < 0 for item in of]) < 0.1
 
 
 def test_gaps_that_never_vary_have_no_shares() -> None:
@@ -476,11 +478,11 @@ def test_gaps_that_never_vary_have_no_shares() -> None:
 
 def test_an_estimate_below_0_is_no_certainty() -> None:
     """The interval of no width that both ends cut at 0 would have."""
-    found = [
+    actual = [
         cross(drawn(World(0, 1, 1, parents=8, models=5), seed)).embedding for seed in range(150)
     ]
-    assert sum(each.value == 0 for each in found) > 40
-    assert min(each.high - each.low for each in found) > 0.005
+    assert sum(item.value == 0 for item in actual) > 40
+    assert min(item.high - item.low for item in actual) > 0.005
 
 
 def test_components_are_those_of_the_analysis_of_variance() -> None:
@@ -496,16 +498,16 @@ def test_components_are_those_of_the_analysis_of_variance() -> None:
         }
     )
     cells = (table["model"], 10 * table["parent"] + table["level"])
-    design = np.hstack([pd.get_dummies(each).to_numpy(dtype=float) for each in cells])
+    design = np.hstack([pd.get_dummies(item).to_numpy(dtype=float) for item in cells])
     left = of.gap.ravel() - design @ np.linalg.lstsq(design, of.gap.ravel())[0]
     rest = float(left @ left) / (4 * 4 * 2)
     of_models = table.groupby(["parent", "model"])["y"].mean()
     between = of_models.groupby("parent").var(ddof=1).mean() * 3
     of_levels = table.groupby(["parent", "level"])["y"].mean().groupby("parent").var(ddof=1).mean()
-    found = components(of)
-    assert found.rest == pytest.approx(rest)
-    assert found.embedding == pytest.approx((between - rest) / 3)
-    assert found.labels == pytest.approx(of_levels - rest / 5)
+    actual = components(of)
+    assert actual.rest == pytest.approx(rest)
+    assert actual.embedding == pytest.approx((between - rest) / 3)
+    assert actual.labels == pytest.approx(of_levels - rest / 5)
 
 
 def test_correlations_are_those_of_regression_residuals() -> None:
@@ -513,15 +515,15 @@ def test_correlations_are_those_of_regression_residuals() -> None:
     of = drawn(World(1, 0.7, 0.5), 4)
     models, levels = of.gap.shape
     dose = np.tile(of.dose, models)
-    found = cross(of)
-    for each, sides, names, df in (
-        (found.score, (of.score, of.gap.mean(axis=1)), of.parent, 20 - 4 - 1),
-        (found.dose, (dose, of.gap.ravel()), np.repeat(np.arange(models), levels), 60 - 20 - 1),
+    actual = cross(of)
+    for item, sides, names, df in (
+        (actual.score, (of.score, of.gap.mean(axis=1)), of.parent, 20 - 4 - 1),
+        (actual.dose, (dose, of.gap.ravel()), np.repeat(np.arange(models), levels), 60 - 20 - 1),
     ):
         design = pd.get_dummies(names).to_numpy(dtype=float)
         u, v = (side - design @ np.linalg.lstsq(design, side)[0] for side in sides)
-        assert each.r == pytest.approx(np.corrcoef(u, v)[0, 1])
-        assert each.df == df
+        assert item.r == pytest.approx(np.corrcoef(u, v)[0, 1])
+        assert item.df == df
 
 
 def joined(of: Crossing, *, method: str = "relabel") -> pd.DataFrame:
@@ -551,10 +553,10 @@ def test_one_row_a_gap_a_method_and_a_score() -> None:
     of = drawn(World(1, 1, 1), 0)
     table = crossed_table(joined(of))
     assert table is not None
-    found = cross(of)
+    actual = cross(of)
     assert table["query"].tolist() == ["weat6b", "weat7"]
-    assert table["share_labels"].tolist() == pytest.approx([found.labels.value] * 2)
-    r, dose = found.score, found.dose
+    assert table["share_labels"].tolist() == pytest.approx([actual.labels.value] * 2)
+    r, dose = actual.score, actual.dose
     assert table["r_score"].tolist() == pytest.approx([r.r, -r.r])
     first, mirrored = table[["r_score_low", "r_score_high"]].to_numpy().tolist()
     assert mirrored == pytest.approx([-first[1], -first[0]])

@@ -42,7 +42,7 @@ def test_three_figures_with_their_numbers(drawn: Path) -> None:
 
 
 def test_figure_3_has_one_panel_per_experiment(drawn: Path, texts: Texts) -> None:
-    found = texts(drawn / f"{STEMS[0]}.svg")
+    actual = texts(drawn / f"{STEMS[0]}.svg")
     for label in (
         "WEAT 7",
         "WEAT 8",
@@ -52,25 +52,25 @@ def test_figure_3_has_one_panel_per_experiment(drawn: Path, texts: Texts) -> Non
         "balance",
         "attract_repel",
     ):
-        assert label in found
+        assert label in actual
     # Word2vec with WEAT 7, fasttext with WEAT 8
     # Of the 120 orders of five doses 2 have |r| of 1 and 8 of .9: one in twenty reaches that
-    assert found.count("n = 5, r_rm = 1.00 [.90, 1.00], Pearson 1.00") == 2
-    assert found.count("n = 5, r_rm = -1.00 [-1.00, -.90], Pearson -1.00") == 2
-    assert found.count("n = 5, r undefined") == 2
-    assert found.count("n = 4, r undefined") == 2
+    assert actual.count("n = 5, r_rm = 1.00 [.90, 1.00], Pearson 1.00") == 2
+    assert actual.count("n = 5, r_rm = -1.00 [-1.00, -.90], Pearson -1.00") == 2
+    assert actual.count("n = 5, r undefined") == 2
+    assert actual.count("n = 4, r undefined") == 2
     assert (
         "hatespeech_en, synthetic data: WEAT effect size (d) and performance gaps, by query,"
-        " embedding and gap" in found
+        " embedding and gap" in actual
     )
-    assert any(text.startswith("Synthetic data: ") for text in found)
+    assert any(text.startswith("Synthetic data: ") for text in actual)
 
 
 def test_figure_4_pools_the_queries_and_says_so(drawn: Path, texts: Texts) -> None:
-    found = texts(drawn / f"{STEMS[1]}.svg")
+    actual = texts(drawn / f"{STEMS[1]}.svg")
     # Every model has x and -x: its mean does not vary
-    assert found.count("n = 12 (6 models), r undefined") == 3
-    assert found.count("n = 10 (5 models), r undefined") == 1
+    assert actual.count("n = 12 (6 models), r undefined") == 3
+    assert actual.count("n = 10 (5 models), r undefined") == 1
     assert {
         "balance",
         "attract_repel",
@@ -78,8 +78,8 @@ def test_figure_4_pools_the_queries_and_says_so(drawn: Path, texts: Texts) -> No
         "precision gap",
         "word2vec",
         "fasttext",
-    } <= set(found)
-    assert any("counts every embedding once per query" in text for text in found)
+    } <= set(actual)
+    assert any("counts every embedding once per query" in text for text in actual)
 
 
 @pytest.mark.parametrize(("stem", "rows"), [(STEMS[0], 40), (STEMS[1], 48), (STEMS[2], 40)])
@@ -133,7 +133,7 @@ def test_a_panel_shows_the_slice_of_the_same_name(
         of = slices.iloc[named.index(name)]
         queries = 2 if name[1] == "all" else 1
         assert [int(panel["panel_n"]), int(panel["panel_models"])] == [of["n"] * queries, of["n"]]
-        shown = [float(panel[f"panel_{each}"]) for each in ("r", "low", "high")]
+        shown = [float(panel[f"panel_{item}"]) for item in ("r", "low", "high")]
         assert shown == pytest.approx([of["r_rm"], of["low"], of["high"]])
         assert float(panel["panel_r_pearson"]) == pytest.approx(of["r_pearson"])
         counts = int(of["n"]), int(of["n"]) * queries
@@ -171,8 +171,8 @@ def test_figure_6_has_one_column_per_type_of_test_item(
     numbers = pd.read_csv(tmp_path / "figure6_hatespeech_en_weat.csv")
     assert set(numbers["panel_column"]) == {"type1", "type2"}
     assert set(numbers["panel_row"]) == {"recall gap", "precision gap"}
-    found = texts(tmp_path / "figure6_hatespeech_en_weat.svg")
-    assert {"type1", "type2", "recall gap", "precision gap"} <= set(found)
+    actual = texts(tmp_path / "figure6_hatespeech_en_weat.svg")
+    assert {"type1", "type2", "recall gap", "precision gap"} <= set(actual)
 
 
 def test_of_too_many_points_the_numbers_alone_are_written(
@@ -212,9 +212,9 @@ def test_the_first_picture_has_models_means_of_conditions_and_changes(noisy: Tab
             of_method = means.loc[means["method"] == method, side]
             assert sorted(of_method) == pytest.approx(sorted(line)), method
     (result,) = (
-        each
-        for each in results
-        if each.names["query"] == "weat7" and each.names["measure"] == "recall"
+        item
+        for item in results
+        if item.names["query"] == "weat7" and item.names["measure"] == "recall"
     )
     (change,) = part[part["kind"] == "change"].to_dict("records")
     assert [change[name] for name in ("x", "low", "high")] == [*result.change]
@@ -227,12 +227,12 @@ def test_the_first_picture_has_the_band_of_the_smallest_change(
     joined, results = swept(noisy)
     draw_figures(joined, tmp_path, results=results, smallest_change=0.04, suffixes=[".svg"])
     assert len(pd.read_csv(tmp_path / "change.csv")) == len(change_data(joined, results))
-    found = texts(tmp_path / "change.svg")
+    actual = texts(tmp_path / "change.svg")
     assert {"unmodified", "balance", "attract_repel", "cannot tell", "change of the gap"} <= {
-        *found
+        *actual
     }
-    assert any("Grey: .04 up and down." in text for text in found)
-    assert any("Synthetic data" in text for text in found)
+    assert any("Grey: .04 up and down." in text for text in actual)
+    assert any("Synthetic data" in text for text in actual)
     spec = change_chart(change_data(joined, results, 0.04), results, 0.04).to_dict()
     panels, forest = spec["hconcat"]
     assert len(panels["concat"]) == 4
@@ -252,8 +252,8 @@ def test_reverse_scored_metrics_keep_their_scores_on_a_reversed_axis(noisy: Tabl
     scores = data.loc[(data["kind"] == "model") & (data["score"] == "WEAT 7 (sign reversed)"), "x"]
     expected = turned.loc[(turned["query"] == "weat7") & turned["y"].notna(), "x"]
     assert sorted(scores) == pytest.approx(sorted(expected))
-    assert [each.change.value for each in of_turned] == pytest.approx(
-        [each.change.value for each in results], nan_ok=True
+    assert [item.change.value for item in of_turned] == pytest.approx(
+        [item.change.value for item in results], nan_ok=True
     )
     panel = change_chart(data, of_turned).to_dict()["hconcat"][0]["concat"][0]
     assert panel["layer"][1]["encoding"]["x"]["scale"]["reverse"] is True
@@ -308,9 +308,9 @@ def test_foreign_table(
     ]
     assert main([*command, "--title", "A title", "--out", str(out)]) == 0
     assert capsys.readouterr().out.strip() == str(out)
-    found = texts(out)
-    assert {"A title", "WEAT score", "Gap.1[x]", "a", "b", "Test", "6", "7", "Kind"} <= set(found)
-    notes = [text for text in found if re.fullmatch(r"n = 5, r = \.80 \[-?\.\d\d, \.\d\d\]", text)]
+    actual = texts(out)
+    assert {"A title", "WEAT score", "Gap.1[x]", "a", "b", "Test", "6", "7", "Kind"} <= set(actual)
+    notes = [text for text in actual if re.fullmatch(r"n = 5, r = \.80 \[-?\.\d\d, \.\d\d\]", text)]
     assert len(notes) == 2
 
 
@@ -357,15 +357,15 @@ def test_of_a_results_folder_r_is_that_within_parents() -> None:
     """Rows were taken for embeddings, with Fisher's interval over them."""
     joined = join_points(tables_of(measured(2, 20, 0.4)))
     exploratory = Declaration(embeddings=())  # with as many permutations as a panel
-    found = {
-        (each.names["measure"], each.names["query"]): each.within
-        for each in correlate_slices(joined, exploratory)
-        if (each.names["embedding"], each.names["method"]) == ("all", "all")
+    actual = {
+        (item.names["measure"], item.names["query"]): item.within
+        for item in correlate_slices(joined, exploratory)
+        if (item.names["embedding"], item.names["method"]) == ("all", "all")
     }
     panels = panel_statistics(grid_data(joined, x="x", y="y", row="measure", column="query"))
     assert len(panels) == 6
     for panel in panels:
-        behind = found[panel.row, panel.column]
+        behind = actual[panel.row, panel.column]
         assert panel.models == 40
         assert (panel.r, panel.low, panel.high) == pytest.approx(behind.interval)
     (pooled,) = panel_statistics(grid_data(joined, x="x", y="y"))
@@ -456,10 +456,10 @@ def test_different_scores_and_gaps_are_not_pooled(column: str, options: dict[str
 
 def test_a_table_with_names_of_scores_but_not_of_models_is_not_pooled_either() -> None:
     joined = join_points(tables_of(measured(2, 20, 0.4)))
-    kept = joined[["metric", "query", "measure", "privileged", "unprivileged", "x", "y"]]
-    notes = notes_of(plot.scatter(kept))
+    selected = joined[["metric", "query", "measure", "privileged", "unprivileged", "x", "y"]]
+    notes = notes_of(plot.scatter(selected))
     assert len(notes) == 6
-    for (query, measure), part in kept.groupby(["query", "measure"]):
+    for (query, measure), part in selected.groupby(["query", "measure"]):
         [note] = [
             note
             for (row, column), note in notes.items()

@@ -26,8 +26,8 @@ def predictions(n_groups: int, n: int = 3_000, *, name: str = "group {}") -> pd.
     rng = np.random.default_rng(0)
     group = rng.integers(n_groups, size=n)
     label = rng.random(n) < np.linspace(0.1, 0.7, n_groups)[group]
-    found = np.where(group == n_groups - 1, 0.5, 0.8)
-    prediction = rng.random(n) < np.where(label, found, 0.1)
+    actual = np.where(group == n_groups - 1, 0.5, 0.8)
+    prediction = rng.random(n) < np.where(label, actual, 0.1)
     names = np.array([name.format(i) for i in range(n_groups)])[group]
     return pd.DataFrame({"label": label, "prediction": prediction, "group": names}).astype(
         {"label": int, "prediction": int}
@@ -297,9 +297,9 @@ def test_every_eval_ever_has_the_gap_its_groups_and_its_unbiased_value(source: P
     text = write(source, "eee", "--pred", "v1", "--cluster", "author")
     log = json.loads(text)
     expected = gaps(source, pred="v1", cluster="author")
-    kept = expected[expected["kind"].ne("ratio") & expected["value"].notna()]
-    assert len(log["evaluation_results"]) == len(kept)
-    for result, row in zip(log["evaluation_results"], kept.to_dict("records"), strict=True):
+    selected = expected[expected["kind"].ne("ratio") & expected["value"].notna()]
+    assert len(log["evaluation_results"]) == len(selected)
+    for result, row in zip(log["evaluation_results"], selected.to_dict("records"), strict=True):
         parameters = result["metric_config"]["metric_parameters"]
         assert result["score_details"]["score"] == row["value"]
         interval = result["score_details"]["uncertainty"]["confidence_interval"]

@@ -163,8 +163,8 @@ def test_unmodified_embeddings_are_the_dose_0_of_every_condition() -> None:
         ]
     )
     joined = join_scores(Tables(points, intrinsic, pd.DataFrame()))
-    found = sorted(joined[["direction", "dose", "value"]].to_numpy().tolist())
-    assert found == [
+    actual = sorted(joined[["direction", "dose", "value"]].to_numpy().tolist())
+    assert actual == [
         ["debias", 0.0, 0.5],
         ["debias", 1.0, 0.1],
         ["overbias", 0.0, 0.5],
@@ -204,19 +204,19 @@ def test_where_algorithms_share_corpora_a_corpus_is_the_model() -> None:
     """And its synthetic world, the run seed, the parent."""
     rows = list(product(["word2vec", "fasttext"], [0, 1], "uv"))
     rows = [(name, seed, f"{seed}{level}") for name, seed, level in rows]
-    found = swept(*rows, stereotype=0.5)
-    assert found["model"] == ["0u", "0v", "1u", "1v"] * 2
-    assert found["parent"] == found["cluster"] == [*["seed 0"] * 2, *["seed 1"] * 2] * 2
+    actual = swept(*rows, stereotype=0.5)
+    assert actual["model"] == ["0u", "0v", "1u", "1v"] * 2
+    assert actual["parent"] == actual["cluster"] == [*["seed 0"] * 2, *["seed 1"] * 2] * 2
     natural = swept(*rows)
-    assert natural["model"] == found["model"]
+    assert natural["model"] == actual["model"]
     assert natural["parent"] == [""] * 8
 
 
 def test_of_unmodified_embeddings_algorithm_and_world_are_the_parent() -> None:
     rows = [("word2vec", seed, f"{seed}{level}") for seed in (0, 1) for level in "uv"]
-    found = swept(*rows, stereotype=0.5)
-    assert found["model"] == [" ".join(map(str, row)) for row in rows]
-    assert found["parent"] == [*["word2vec seed 0"] * 2, *["word2vec seed 1"] * 2]
+    actual = swept(*rows, stereotype=0.5)
+    assert actual["model"] == [" ".join(map(str, row)) for row in rows]
+    assert actual["parent"] == [*["word2vec seed 0"] * 2, *["word2vec seed 1"] * 2]
     one = swept(*((name, 0, "one") for name in ("a", "b", "c")))
     assert len(set(one["parent"])) == 3, "three algorithms on one corpus are no copies of one"
 
@@ -227,8 +227,8 @@ def test_failed_points_are_rows_of_what_they_lack(tables: Tables) -> None:
     lost = rows.model == "broken"
     assert lost.sum() == 4
     assert not rows.is_complete[lost].any()
-    found = correlate(joined.query("query == 'weat7' and measure == 'recall'"), x="x", y="y")
-    assert [(each.n, each.lost, each.planned) for each in found] == [(10, 1, 11)]
+    actual = correlate(joined.query("query == 'weat7' and measure == 'recall'"), x="x", y="y")
+    assert [(item.n, item.lost, item.planned) for item in actual] == [(10, 1, 11)]
 
 
 def test_utility_is_the_measure_of_that_name_over_all_items(tables: Tables) -> None:
@@ -258,8 +258,8 @@ def test_resamples_of_words_and_posts_are_kept(tables: Tables) -> None:
     ]
     joined = join_points(Tables(tables.points, *draws)).dropna(subset=["x", "y"])
     for side, number in (("x", 1), ("y", 2)):
-        kept = joined[f"{side}_resampled"].tolist()
-        assert kept == list(zip(joined[side], joined[side] + number, strict=True))
+        selected = joined[f"{side}_resampled"].tolist()
+        assert selected == list(zip(joined[side], joined[side] + number, strict=True))
 
 
 # What the rows of anybody's table are of: observations, parents, conditions and clusters.
@@ -281,8 +281,8 @@ def found_in(rows: pd.DataFrame, **levels: Sequence[str]) -> SliceResult:
         cluster=levels.get("cluster", ()),
         utility="".join(levels.get("utility", ())),
     )
-    (found,) = correlate(rows, x="x", y="y", levels=asked, confirmatory=["all"])
-    return found
+    (actual,) = correlate(rows, x="x", y="y", levels=asked, confirmatory=["all"])
+    return actual
 
 
 CONDITIONS = [f"condition {i}" for i in range(24)]
@@ -291,36 +291,36 @@ CONDITIONS = [f"condition {i}" for i in range(24)]
 def test_an_observation_is_one_of_its_parent() -> None:
     """2 algorithms x 24 conditions, named alike in both, are 48 models."""
     rows = table(["word2vec", "fasttext"], CONDITIONS)
-    found = found_in(rows, observation=["b"], parent=["a"])
-    assert (found.n, found.n_parents, found.n_conditions, found.within.df) == (48, 2, 24, 45)
+    actual = found_in(rows, observation=["b"], parent=["a"])
+    assert (actual.n, actual.n_parents, actual.n_conditions, actual.within.df) == (48, 2, 24, 45)
     named = found_in(rows, observation=["b"], parent=["a"], condition=["b"])
-    assert repr(named) == repr(found)
-    each = found_in(rows, parent=["a"])
-    assert (each.n, each.n_conditions, each.within.r) == (48, 0, found.within.r)
+    assert repr(named) == repr(actual)
+    item = found_in(rows, parent=["a"])
+    assert (item.n, item.n_conditions, item.within.r) == (48, 0, actual.within.r)
 
 
 @pytest.mark.parametrize("control", ["", "none", "unmodified"])
 def test_the_control_is_no_method(control: str) -> None:
     rows = table(["word2vec", "fasttext"], [control, "inlp", "leace"], ["1", "2"])
     rows = rows.rename(columns={"b": "method"})
-    found = found_in(rows, observation=["method", "c"], parent=["a"], condition=["method", "c"])
-    assert found.scopes[METHODS].n == 2
+    actual = found_in(rows, observation=["method", "c"], parent=["a"], condition=["method", "c"])
+    assert actual.scopes[METHODS].n == 2
 
 
 def test_rows_of_one_observation_are_averaged() -> None:
     rows = table(["word2vec", "fasttext"], CONDITIONS, ["6", "7", "8"])
-    found = found_in(rows, observation=["b"], parent=["a"])
+    actual = found_in(rows, observation=["b"], parent=["a"])
     means = rows.groupby(["a", "b"], as_index=False, sort=False)[["x", "y"]].mean()
     left = means[["x", "y"]] - means.groupby("a")[["x", "y"]].transform("mean")
-    assert found.n == 48
-    assert found.within.r == pytest.approx(np.corrcoef(left["x"], left["y"])[0, 1])
+    assert actual.n == 48
+    assert actual.within.r == pytest.approx(np.corrcoef(left["x"], left["y"])[0, 1])
 
 
 def test_without_levels_each_row_is_a_model_of_one_parent() -> None:
     rows = table(CONDITIONS)
-    found = found_in(rows)
-    assert (found.n, found.n_parents, found.n_clusters, found.n_conditions) == (24, 0, 0, 0)
-    assert found.within.r == pytest.approx(np.corrcoef(rows["x"], rows["y"])[0, 1])
+    actual = found_in(rows)
+    assert (actual.n, actual.n_parents, actual.n_clusters, actual.n_conditions) == (24, 0, 0, 0)
+    assert actual.within.r == pytest.approx(np.corrcoef(rows["x"], rows["y"])[0, 1])
 
 
 def nested() -> pd.DataFrame:
@@ -333,23 +333,23 @@ def nested() -> pd.DataFrame:
 @pytest.mark.parametrize("order", list(itertools.permutations(["a", "b"])), ids="-".join)
 def test_clusters_may_be_named_in_any_order_and_the_widest_is_taken(order: Sequence[str]) -> None:
     rows = nested()
-    found = found_in(rows, parent=["c"], condition=["d"], cluster=order)
-    assert (found.n, found.n_parents, found.n_clusters, found.within.n) == (60, 12, 2, 10)
+    actual = found_in(rows, parent=["c"], condition=["d"], cluster=order)
+    assert (actual.n, actual.n_parents, actual.n_clusters, actual.within.n) == (60, 12, 2, 10)
     one = rows[rows["a"] == "en"]  # of one language its corpora
-    found = found_in(one, parent=["c"], condition=["d"], cluster=order)
-    assert (found.n_parents, found.n_clusters, found.within.n) == (6, 3, 15)
+    actual = found_in(one, parent=["c"], condition=["d"], cluster=order)
+    assert (actual.n_parents, actual.n_clusters, actual.within.n) == (6, 3, 15)
 
 
 def test_the_order_of_rows_and_the_names_of_levels_do_not_matter() -> None:
     rows = nested()
     levels = {"parent": ["c"], "condition": ["d"], "cluster": ["b"]}
-    found = found_in(rows, **levels)
+    actual = found_in(rows, **levels)
     renamed = rows.assign(**{name: "x " + rows[name] for name in "abcd"})
-    assert repr(found_in(renamed, **levels).within) == repr(found.within)
+    assert repr(found_in(renamed, **levels).within) == repr(actual.within)
     shuffled = found_in(rows.sample(frac=1, random_state=1), **levels)
-    assert shuffled.within.r == pytest.approx(found.within.r)
-    assert shuffled.within.s == pytest.approx(found.within.s)
-    assert shuffled.within.p == pytest.approx(found.within.p, abs=0.03)
+    assert shuffled.within.r == pytest.approx(actual.within.r)
+    assert shuffled.within.s == pytest.approx(actual.within.s)
+    assert shuffled.within.p == pytest.approx(actual.within.p, abs=0.03)
 
 
 @pytest.mark.parametrize(
@@ -387,8 +387,8 @@ def test_names_in_several_columns_stay_apart() -> None:
     """``p q`` and ``r`` are another model than ``p`` and ``q r``."""
     labels = [("p q", "r"), ("p", "q r")]
     rows = pd.DataFrame([(*label, i) for i in range(6) for label in labels], columns=[*"abc"])
-    found = found_in(rows.assign(x=range(12), y=range(12)), observation=["a", "b", "c"])
-    assert found.n == 12
+    actual = found_in(rows.assign(x=range(12), y=range(12)), observation=["a", "b", "c"])
+    assert actual.n == 12
 
 
 # The task's utility beside a constant classifier, and what base rates make of a gap.
@@ -401,8 +401,8 @@ def with_constant(tables: Tables, f1: float, constant: float) -> Tables:
         | {"value": f1, "majority_baseline": constant}
         for point, task in zip(tables.points["point"], tables.points["task"], strict=True)
     ]
-    kept = tables.extrinsic[tables.extrinsic["measure"] != "f1"]
-    return tables._replace(extrinsic=pd.concat([kept, pd.DataFrame(rows)], ignore_index=True))
+    selected = tables.extrinsic[tables.extrinsic["measure"] != "f1"]
+    return tables._replace(extrinsic=pd.concat([selected, pd.DataFrame(rows)], ignore_index=True))
 
 
 @pytest.mark.parametrize(("f1", "refused"), [(0.62, True), (0.65, False)])
@@ -412,13 +412,13 @@ def test_a_task_that_hardly_beats_a_constant_classifier_gets_no_verdict(
     joined = join_points(with_constant(tables, f1, 0.593))
     why = "F1 is .62, majority baseline .59; a verdict takes at least .05 more"
     assert low_utility_reason(joined, "f1") == (why if refused else "")
-    judged = [each for each in correlate_slices(joined) if each.confirmatory]
+    judged = [item for item in correlate_slices(joined) if item.confirmatory]
     assert judged
-    for each in judged:
-        assert (each.refused == why) == refused
+    for item in judged:
+        assert (item.refused == why) == refused
         if refused:
-            assert each.verdict == "cannot tell"
-            assert why in each.why
+            assert item.verdict == "cannot tell"
+            assert why in item.why
 
 
 def test_nothing_is_said_of_a_utility_without_constant(tables: Tables) -> None:
@@ -438,9 +438,9 @@ def test_the_task_is_described_in_one_sentence(tables: Tables) -> None:
         ]
     )
     tables = tables._replace(extrinsic=pd.concat([tables.extrinsic, groups], ignore_index=True))
-    [said] = describe_task(tables, "f1")
-    assert said.startswith("Unmodified models: F1 .62, majority baseline .59; ")
-    assert "base rate male .40, female .50; false positive rate male .20, female .30" in said
+    [text] = describe_task(tables, "f1")
+    assert text.startswith("Unmodified models: F1 .62, majority baseline .59; ")
+    assert "base rate male .40, female .50; false positive rate male .20, female .30" in text
 
 
 @pytest.mark.parametrize(
@@ -461,10 +461,10 @@ NOTHING = "No method drives more than a quarter of its scores to the end of thei
 
 def study(values: Sequence[float], method: str = "attract_repel", **scale: float) -> Tables:
     points = [f"p{i}" for i in range(len(values))]
-    made = pd.DataFrame({"point": points, "method": method, "direction": "debias", "dose": 0.5})
+    result = pd.DataFrame({"point": points, "method": method, "direction": "debias", "dose": 0.5})
     scores = pd.DataFrame({"point": points, "metric": "weat", "convention": "d", "value": values})
     scores = scores.assign(**({"scale_min": -2.0, "scale_max": 2.0, "unbiased": 0.0} | scale))
-    return Tables(made, scores, pd.DataFrame())
+    return Tables(result, scores, pd.DataFrame())
 
 
 @pytest.mark.parametrize(
@@ -485,9 +485,9 @@ def study(values: Sequence[float], method: str = "attract_repel", **scale: float
     ],
 )
 def test_scores_at_the_biased_ends_are_counted(tables: Tables, said: str) -> None:
-    found = saturation(tables)
-    assert said in found
-    assert bool(said) == bool(found)
+    actual = saturation(tables)
+    assert said in actual
+    assert bool(said) == bool(actual)
 
 
 def test_tables_without_a_scale_say_nothing() -> None:

@@ -48,8 +48,8 @@ def study(
     x, y = moved + 5 * rng.normal(size=(2, clusters * seeds))[:, parent]
     x, y = np.array([x, y]) + 0.5 * rng.normal(size=(2, len(parent)))
     names = (
-        np.char.add(letter, each.astype(str))
-        for letter, each in zip("pcd", (parent, cluster, condition), strict=True)
+        np.char.add(letter, item.astype(str))
+        for letter, item in zip("pcd", (parent, cluster, condition), strict=True)
     )
     rows = make_rows(x, y, **dict(zip(("parent", "cluster", "condition"), names, strict=True)))
     again = Resampled.of(y[:, None] + rng.normal(size=(len(y), 60)))
@@ -58,12 +58,12 @@ def study(
 
 def residual(side: Floats, *labels: NDArray[np.str_], further: Floats | None = None) -> Floats:
     """What least squares leave of a side given indicators of labels."""
-    designs = [(each[:, None] == np.unique(each)).astype(float) for each in labels]
+    designs = [(item[:, None] == np.unique(item)).astype(float) for item in labels]
     if further is not None:
         designs.append(further[:, None])
     design = np.column_stack(designs)
-    found: Floats = side - design @ np.linalg.lstsq(design, side, rcond=None)[0]
-    return found
+    actual: Floats = side - design @ np.linalg.lstsq(design, side, rcond=None)[0]
+    return actual
 
 
 def r_of(x: Floats, y: Floats) -> float:
@@ -79,10 +79,10 @@ def test_a_model_is_the_mean_of_its_rows_by_kind() -> None:
         setting=[*"cccdc"],
         training=[*"12311"],
     )
-    found = observations(rows.at(np.array([4, 0, 1, 2, 3])))
-    assert found.model.tolist() == ["b", "a"]
-    assert found.y == pytest.approx([9, ((1 + 2 + 6) / 3 + 5) / 2])
-    assert found.parent.tolist() == ["q", "p"]
+    actual = observations(rows.at(np.array([4, 0, 1, 2, 3])))
+    assert actual.model.tolist() == ["b", "a"]
+    assert actual.y == pytest.approx([9, ((1 + 2 + 6) / 3 + 5) / 2])
+    assert actual.parent.tolist() == ["q", "p"]
 
 
 def test_seeds_of_a_corpus_are_averaged_for_each_condition_by_hand() -> None:
@@ -101,9 +101,9 @@ def test_seeds_of_a_corpus_are_averaged_for_each_condition_by_hand() -> None:
     assert of.x.tolist() == [-2, 0, 2, -1, 1]
     assert of.y.tolist() == [-1, 0.5, 0.5, 1, -1]  # -1 2 -1 and -1 -1 2; 1 -1
     assert of.model.tolist() == ["A 1", "A 2", "A 3", "6", "7"], "d is alone and says nothing"
-    found = of.within_models(99)
+    actual = of.within_models(99)
     uv, uu, vv = 2 + 0 + 1 - 1 - 1, 4 + 4 + 1 + 1, 1 + 0.25 + 0.25 + 1 + 1
-    assert (found.r, found.df) == pytest.approx((uv / math.sqrt(uu * vv), 5 - 2 - 1))
+    assert (actual.r, actual.df) == pytest.approx((uv / math.sqrt(uu * vv), 5 - 2 - 1))
 
 
 @pytest.mark.parametrize(("seeds", "clusters"), [(1, 4), (4, 1)])
@@ -127,12 +127,12 @@ def test_seeds_of_a_corpus_taken_as_independent_claim_too_much() -> None:
 def test_over_conditions_is_r_of_the_means_of_each_condition(lost: int) -> None:
     of = study(lost=lost)
     x, y = (
-        np.array([left[of.condition == each].mean() for each in np.unique(of.condition)])
+        np.array([left[of.condition == item].mean() for item in np.unique(of.condition)])
         for left in (residual(of.x, of.parent), residual(of.y, of.parent))
     )
-    found = of.condition_means().within_models(99)
-    assert found.r == pytest.approx(r_of(x, y))
-    assert (found.n, found.df) == (12, 10)
+    actual = of.condition_means().within_models(99)
+    assert actual.r == pytest.approx(r_of(x, y))
+    assert (actual.n, actual.df) == (12, 10)
 
 
 def test_the_line_has_the_slope_that_all_parents_share() -> None:
@@ -148,8 +148,8 @@ def test_the_line_has_the_slope_that_all_parents_share() -> None:
 def test_given_utility_is_the_partial_correlation() -> None:
     of = study()
     x, y = (residual(side, of.parent, further=of.utility) for side in (of.x, of.y))
-    found = of.given_utility(99)
-    assert (found.r, found.df) == pytest.approx((r_of(x, y), len(x) - 12 - 1 - 1))
+    actual = of.given_utility(99)
+    assert (actual.r, actual.df) == pytest.approx((r_of(x, y), len(x) - 12 - 1 - 1))
     nothing = of._replace(utility=np.where(np.arange(len(x)) == 3, np.nan, of.utility))
     unknown = nothing.given_utility(99)
     assert math.isnan(unknown.r)
@@ -196,8 +196,8 @@ def slice_of(tables: Tables, query: str = "weat7") -> SliceResult:
     if "classifier" in points:
         points = points.assign(source=points["classifier"], classifier="linear")
     tables = tables._replace(points=points)
-    found = correlate_slices(join_points(tables))
-    (one,) = (each for each in found if wanted.items() <= each.names.items())
+    actual = correlate_slices(join_points(tables))
+    (one,) = (item for item in actual if wanted.items() <= item.names.items())
     return one
 
 
@@ -213,18 +213,18 @@ def test_gaps_of_one_classifier_that_are_lost_at_the_largest_scores_claim_nothin
 ) -> None:
     """What a mean over the classifiers that are left would do: r = .72."""
     whole = slice_of(make_sweep(**CLASSIFIERS))
-    found = slice_of(lose(make_sweep(**CLASSIFIERS), named(largest, "cnn")))
+    actual = slice_of(lose(make_sweep(**CLASSIFIERS), named(largest, "cnn")))
     assert (whole.lost, whole.lost_models) == (0, "")
-    assert abs(found.within.r) < 0.35
-    assert found.verdict == "cannot tell"
+    assert abs(actual.within.r) < 0.35
+    assert actual.verdict == "cannot tell"
     if len(largest) == 1:
-        assert (found.n, found.lost, found.lost_models) == (32, 4, "4 of 32 balance")
-        assert "4 of 36 models are lost, more than a tenth" in found.why
+        assert (actual.n, actual.lost, actual.lost_models) == (32, 4, "4 of 32 balance")
+        assert "4 of 36 models are lost, more than a tenth" in actual.why
     else:  # more than a fifth lack it: it is left out for all
-        assert (found.n, found.lost) == (36, 0)
-        assert found.lost_models == "cnn left out (8 of 32 balance lack it)"
+        assert (actual.n, actual.lost) == (36, 0)
+        assert actual.lost_models == "cnn left out (8 of 32 balance lack it)"
         alone = slice_of(kept(make_sweep(**CLASSIFIERS), named(MODELS, "cnn")))
-        assert found.within.r == pytest.approx(alone.within.r)
+        assert actual.within.r == pytest.approx(alone.within.r)
 
 
 def test_an_embedding_without_a_score_is_lost_too() -> None:
@@ -232,15 +232,15 @@ def test_an_embedding_without_a_score_is_lost_too() -> None:
     some = without(make_sweep(**CLASSIFIERS), points, "score", "weat8")
     assert slice_of(some).lost_models == ""
     for query in ("weat8", "all"):
-        found = slice_of(some, query)
-        assert (found.n, found.lost_models) == (32, "4 of 32 balance")
+        actual = slice_of(some, query)
+        assert (actual.n, actual.lost_models) == (32, "4 of 32 balance")
 
 
 def test_a_query_that_nobody_has_takes_nobody_away() -> None:
     tables = make_sweep()
     gone = without(tables, as_text(tables.points, "point"), "score", "weat8")
-    found = slice_of(gone, "all")
-    assert (found.n, found.lost_models) == (36, "")
+    actual = slice_of(gone, "all")
+    assert (actual.n, actual.lost_models) == (36, "")
     nothing = slice_of(gone, "weat8")
     assert (nothing.n, nothing.lost, nothing.verdict) == (0, 36, "cannot tell")
     assert nothing.lost_models == "4 of 4 unmodified, 32 of 32 balance"
@@ -257,27 +257,27 @@ def test_trainings_may_be_fewer_and_classifiers_count_alike() -> None:
 def test_a_setting_that_only_some_were_meant_to_have_takes_no_others_away() -> None:
     """One classifier was run on half of the embeddings on purpose, those of large scores."""
     tables = make_sweep(**CLASSIFIERS)
-    found = slice_of(kept(tables, named(range(5), "cnn")))
+    actual = slice_of(kept(tables, named(range(5), "cnn")))
     alone = slice_of(kept(tables, named(MODELS, "cnn")))
-    assert repr(found.within) == repr(alone.within)
+    assert repr(actual.within) == repr(alone.within)
     left_out = "cnn left out (4 of 4 unmodified, 16 of 32 balance lack it)"
-    assert (found.lost, found.lost_models) == (0, left_out)
+    assert (actual.lost, actual.lost_models) == (0, left_out)
 
 
 def test_where_nothing_is_shared_embeddings_are_compared_with_those_of_the_same() -> None:
     """Half of the embeddings of each parent have one classifier, half the other."""
     tables = make_sweep(**CLASSIFIERS)
     tables = kept(tables, named(range(5), "cnn") + named(range(5, 9), "linear"))
-    found = slice_of(tables)
-    assert found.within.df == 36 - 2 * 4 - 1
+    actual = slice_of(tables)
+    assert actual.within.df == 36 - 2 * 4 - 1
     rows = rows_of(join_points(tables).query("query == 'weat7'"))
     group = [f"{parent}{of}" for parent, of in zip(rows.parent, rows.setting, strict=True)]
     u, v = (
         side - pd.Series(side).groupby(group).transform("mean").to_numpy()
         for side in (rows.x, rows.y)
     )
-    assert found.within.r == pytest.approx((u @ v) / np.sqrt((u @ u) * (v @ v)))
-    assert found.n_parents == found.scopes[SEEDS].n == 4, "a parent with two classifiers is one"
+    assert actual.within.r == pytest.approx((u @ v) / np.sqrt((u @ u) * (v @ v)))
+    assert actual.n_parents == actual.scopes[SEEDS].n == 4, "a parent with two classifiers is one"
 
 
 def test_options_of_the_task_are_settings_where_a_model_has_several() -> None:
@@ -291,8 +291,8 @@ def test_options_of_the_task_are_settings_where_a_model_has_several() -> None:
         )
     ]
     tables = tables._replace(points=tables.points.assign(task_options=options))
-    found = slice_of(without(tables, named(range(8, 9), "0.3")))
-    assert (found.n, found.lost_models) == (32, "4 of 32 balance")
+    actual = slice_of(without(tables, named(range(8, 9), "0.3")))
+    assert (actual.n, actual.lost_models) == (32, "4 of 32 balance")
 
 
 def test_crossed_with_labels_what_is_left_is_the_same_for_all() -> None:
@@ -322,8 +322,8 @@ def test_crossed_with_labels_what_is_left_is_the_same_for_all() -> None:
 
 def test_a_specification_curve_takes_what_all_have() -> None:
     def curve(tables: Tables) -> list[tuple[int, float]]:
-        (found,) = specification_curves(join_points(tables))
-        return [(each.n, round(each.r_rm, 9)) for each in found.specifications]
+        (actual,) = specification_curves(join_points(tables))
+        return [(item.n, round(item.r_rm, 9)) for item in actual.specifications]
 
     twice, lost = make_sweep(replicate=(0, 1)), ["a3 0", "b4 0", "c5 0", "d6 0"]
     assert {n for n, _ in curve(failed(twice, lost))} == {36}

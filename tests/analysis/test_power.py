@@ -43,7 +43,7 @@ def simulated(
     """
     rng = np.random.default_rng(77)
     parent = np.repeat(np.arange(parents), conditions)
-    found = []
+    actual = []
     for _ in range(count):
         x = rng.normal(size=len(parent))
         if scenario != "normal":
@@ -56,31 +56,31 @@ def simulated(
         y = r * x + sqrt(1 - r * r) * e
         x = x + sqrt(noise.x) * rng.normal(size=len(parent)) + rng.normal(0, 2, parents)[parent]
         y = y + sqrt(noise.y) * rng.normal(size=len(parent)) + rng.normal(0, 2, parents)[parent]
-        found.append(observations(make_rows(x, y, parent=parent)))
-    return found
+        actual.append(observations(make_rows(x, y, parent=parent)))
+    return actual
 
 
 def seen(found: list[Observations], tests: int = 1) -> float:
     """How often models show a relation, adjusted, as a verdict asks."""
-    models = [each.within_models(PERMUTATIONS) for each in found]
-    return float(np.mean([each.r > 0 and each.p <= 0.05 / tests + 1e-9 for each in models]))
+    models = [item.within_models(PERMUTATIONS) for item in found]
+    return float(np.mean([item.r > 0 and item.p <= 0.05 / tests + 1e-9 for item in models]))
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_power_is_that_of_simulated_studies(scenario: Scenario) -> None:
     design = Design(5, 9, tests=3, sesoi=0.5)
     stated = power(design, STUDIES, scenario)
-    found = seen(simulated(5, 9, 0.5, scenario, Noise(), STUDIES), tests=3)
+    actual = seen(simulated(5, 9, 0.5, scenario, Noise(), STUDIES), tests=3)
     assert 0.1 < stated.detected < 0.95
-    assert stated.detected == pytest.approx(found, abs=error(stated.detected, found))
+    assert stated.detected == pytest.approx(actual, abs=error(stated.detected, actual))
 
 
 def test_noise_of_measurement_is_foreseen() -> None:
     """Reliabilities of .8 and .7: errors of so much of the true variance that shares are those."""
     noise = Noise(0.25, 3 / 7)
     stated = power(Design(6, 12, 1, 0.4, 0.8, 0.7), STUDIES, "normal")
-    found = seen(simulated(6, 12, 0.4, "normal", noise, STUDIES))
-    assert stated.detected == pytest.approx(found, abs=error(stated.detected, found))
+    actual = seen(simulated(6, 12, 0.4, "normal", noise, STUDIES))
+    assert stated.detected == pytest.approx(actual, abs=error(stated.detected, actual))
 
 
 def test_what_models_share_is_foreseen() -> None:
@@ -93,8 +93,8 @@ def test_what_models_share_is_foreseen() -> None:
     stated, rng = power(design, STUDIES, "normal").detected, np.random.default_rng(0)
     studies = (on_items(sizes, r, spread, rng) for _ in range(STUDIES))
     ignored = power(design._replace(items_error=0.0), STUDIES, "normal").detected
-    found = seen([each.of for each in studies])
-    assert stated == pytest.approx(found, abs=error(stated, found))
+    actual = seen([item.of for item in studies])
+    assert stated == pytest.approx(actual, abs=error(stated, actual))
     assert ignored > stated
 
 
@@ -108,14 +108,14 @@ def test_below_eight_degrees_of_freedom_nothing_is_seen() -> None:
 def test_a_pilot_is_the_middle_of_the_confirmatory_slices() -> None:
     def finding(confirmatory: bool, x: float, y: float, n: int = 30) -> SliceResult:
         within = Correlation(r=0.6, sampling=Sampling(items=0.2))
-        found = SliceResult(
+        actual = SliceResult(
             {}, {RUNS: within}, n=n, noise_x=NoiseShares(1 - x, 0), noise_y=NoiseShares(0, 1 - y)
         )
-        return found._replace(confirmatory=confirmatory)
+        return actual._replace(confirmatory=confirmatory)
 
     nan = float("nan")
-    found = [finding(True, 0.8, 0.5), finding(True, 0.9, nan), finding(False, 0.1, 0.1, 99)]
-    pilot = estimate_pilot(found, [100, 300, nan])
+    actual = [finding(True, 0.8, 0.5), finding(True, 0.9, nan), finding(False, 0.1, 0.1, 99)]
+    pilot = estimate_pilot(actual, [100, 300, nan])
     assert pilot == pytest.approx((0.85, 0.5, nan, 0.2, 200, 30, 2), nan_ok=True)
 
 

@@ -49,19 +49,19 @@ RECALL = {"weat6b": (0.07, 0.10), "weat7": (-0.04, -0.09), "weat8": (0.04, 0.04)
 
 def test_intervals_are_those_of_the_prototype() -> None:
     joined = join_points(read_tables(Path(__file__).parent / "november_2026"))
-    found = {
-        (each.names["query"], each.names["measure"]): each
-        for each in correlate_slices(joined)
-        if each.confirmatory
+    actual = {
+        (item.names["query"], item.names["measure"]): item
+        for item in correlate_slices(joined)
+        if item.confirmatory
     }
     for query, (within, conditions) in PRECISION.items():
-        of = found[query, "precision"]
+        of = actual[query, "precision"]
         assert (of.n, of.n_parents, of.n_conditions, of.lost) == (192, 8, 24, 0)
         over = of.scopes[DOSES]
         assert of.within.interval == pytest.approx(within, abs=0.03)
         assert (*over.interval, over.p) == pytest.approx(conditions, abs=0.05)
     for query, expected in RECALL.items():
-        of = found[query, "recall"]
+        of = actual[query, "recall"]
         assert (of.within.r, of.scopes[DOSES].r) == pytest.approx(expected, abs=0.05)
 
 
@@ -78,10 +78,10 @@ def test_every_number_in_the_words_of_a_page_is_in_a_table_of_it(page: Path) -> 
     before a run; intervals of commands stand in code.
     """
     text = page.read_text(encoding="utf-8")
-    tables = "".join(found["body"] for found in pages.BLOCK.finditer(text))
+    tables = "".join(actual["body"] for actual in pages.BLOCK.finditer(text))
     words = re.sub(r"```.*?```|`[^`]*`", "", pages.BLOCK.sub("", text), flags=re.DOTALL)
-    said, shown = (set(NUMBER.findall(part)) for part in (words, tables))
-    assert {each.lstrip("-") for each in said - PLANNED} <= {each.lstrip("-") for each in shown}
+    message, shown = (set(NUMBER.findall(part)) for part in (words, tables))
+    assert {item.lstrip("-") for item in message - PLANNED} <= {item.lstrip("-") for item in shown}
 
 
 @pytest.mark.parametrize(

@@ -47,11 +47,11 @@ class Page:
 
     @property
     def data(self) -> dict[str, Any]:
-        found = re.search(
+        actual = re.search(
             r'<script type="application/json" id="data">(.*?)</script>', self.text, re.DOTALL
         )
-        assert found
-        return dict(json.loads(found[1]))
+        assert actual
+        return dict(json.loads(actual[1]))
 
 
 def build(folder: Path, tables: Tables, found: list[SliceResult] | None = None) -> Page:
@@ -174,11 +174,11 @@ def test_the_curves_have_the_unmodified_embedding_at_dose_0_of_every_method(
 ) -> None:
     curves = pd.DataFrame(dose_curves(typed(module_tables), "f1"))
     weat = curves[(curves["what"] == "weat weat7") & (curves["embedding"] == "word2vec")]
-    found = {
+    actual = {
         method: sorted(zip(part["dose"], part["value"], strict=True))
         for method, part in weat.groupby("method")
     }
-    assert found == {
+    assert actual == {
         "balance": [(-1, -1), (0, 0), (0.5, 0.5)],
         "attract_repel": [(-0.5, -0.5), (0, 0), (1, 1)],
     }
@@ -316,8 +316,8 @@ def test_the_gaps_of_unmodified_models_say_who_is_worse_off(module_tables: Table
     plain = points.loc[points["method"] == "none", "point"].tolist()
     values = {plain[0]: 0.1, plain[1]: -0.02}
     extrinsic = extrinsic.assign(value=extrinsic["point"].map(values).fillna(0.9))
-    found = unmodified_gaps(typed(module_tables._replace(points=points, extrinsic=extrinsic)))
-    assert found == [
+    actual = unmodified_gaps(typed(module_tables._replace(points=points, extrinsic=extrinsic)))
+    assert actual == [
         (
             "Recall gap",
             "worse for female by .04 on average, from worse for male by .02 to worse for female by"
@@ -366,8 +366,8 @@ def test_words_from_the_task_are_shown_and_escaped(
     rows = [("p1", "from_task", "X", "male", word) for word in ("he", "<b>")]
     words = pd.DataFrame(rows, columns=["point", "query", "role", "stands_for", "word"])
     plain, with_words = (
-        build_report(tmp_path, each, join_points(tables), findings)[0].read_text(encoding="utf-8")
-        for each in (tables, tables._replace(words=words))
+        build_report(tmp_path, item, join_points(tables), findings)[0].read_text(encoding="utf-8")
+        for item in (tables, tables._replace(words=words))
     )
     assert "from_task" not in plain
     assert "<pre>from_task, X (male), 1 point: he, &lt;b&gt;</pre>" in with_words
@@ -391,9 +391,9 @@ def test_a_page_still_too_large_shows_the_declared_gaps_alone(
     recall = join_points(tables)
     joined = pd.concat([recall, recall.assign(measure="f1")])
     monkeypatch.setattr("biasbridge.analysis.report.page.MOST_ROWS", len(recall))
-    found = correlate_slices(joined)
+    actual = correlate_slices(joined)
     declared = Declaration(confirmatory=("recall",))
-    path = build_report(tmp_path, tables, joined, found, declared=declared)[0]
+    path = build_report(tmp_path, tables, joined, actual, declared=declared)[0]
     text = path.read_text(encoding="utf-8")
     assert "undeclared gaps" in text
     assert "undeclared gaps" not in build(tmp_path, tables).text

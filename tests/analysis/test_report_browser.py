@@ -57,20 +57,20 @@ def browser(folder: Path) -> Iterator[Any]:
     options.binary_location = binary
     options.add_experimental_option("prefs", {"download.default_directory": str(folder / "saved")})
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    found = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
+    actual = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
     try:
-        found.get((folder / "report.html").as_uri())
-        wait(lambda: found.execute_script(DONE))
-        yield found
+        actual.get((folder / "report.html").as_uri())
+        wait(lambda: actual.execute_script(DONE))
+        yield actual
     finally:
-        found.quit()
+        actual.quit()
 
 
 def wait(condition: Callable[[], Any], seconds: float = 60) -> Any:
     end = time.monotonic() + seconds
     while time.monotonic() < end:
-        if found := condition():
-            return found
+        if actual := condition():
+            return actual
         time.sleep(0.05)
     raise AssertionError("the page did not do it in time")
 
@@ -131,10 +131,10 @@ def test_figures_say_what_is_seen(browser: Any) -> None:
     choose(browser, "query", "WEAT 7")
     choose(browser, "gap", "recall gap")
     choose(browser, "embedding", "word2vec")
-    found = browser.execute_script(texts, "scatter")
-    assert "WEAT 7 effect size (d)" in found
-    assert "recall gap (above 0: worse for female)" in found
-    assert "Recall gap and WEAT 7: r_rm 1.00 [.90,1.00], Pearson 1.00" in found
+    actual = browser.execute_script(texts, "scatter")
+    assert "WEAT 7 effect size (d)" in actual
+    assert "recall gap (above 0: worse for female)" in actual
+    assert "Recall gap and WEAT 7: r_rm 1.00 [.90,1.00], Pearson 1.00" in actual
     choose(browser, "embedding", "all")
     methods = browser.execute_script(texts, "by_method")
     assert {"balance", "attract_repel"} <= set(methods)

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
-from statsmodels.api import OLS  # type: ignore[import-untyped]
+from statsmodels.api import OLS
 
 from biasbridge.analysis.correlate import Levels, correlate
 from biasbridge.analysis.correlation import residuals
@@ -52,12 +52,12 @@ def test_over_parents_each_is_left_out() -> None:
     x, y, parent = models.x, models.y, models.parent.astype(int)
     without = [literal(x[parent != i], y[parent != i], parent[parent != i]) for i in range(6)]
     shares = [float(((x - x[parent == i].mean())[parent == i] ** 2).sum()) for i in range(6)]
-    found = leave_out(models, models.parent, SEEDS)
-    assert found.n == 6
-    assert found.r == pytest.approx(literal(x, y, parent))
-    assert found.interval[1:] == pytest.approx(expected_interval(found.r, without, shares))
-    assert (found.low > 0) == (found.p < 0.05)
-    assert measure_scopes(models, 99, full=True)[SEEDS] == found
+    actual = leave_out(models, models.parent, SEEDS)
+    assert actual.n == 6
+    assert actual.r == pytest.approx(literal(x, y, parent))
+    assert actual.interval[1:] == pytest.approx(expected_interval(actual.r, without, shares))
+    assert (actual.low > 0) == (actual.p < 0.05)
+    assert measure_scopes(models, 99, full=True)[SEEDS] == actual
 
 
 def test_over_methods_each_is_left_out_and_the_unmodified_models_stay() -> None:
@@ -70,17 +70,17 @@ def test_over_methods_each_is_left_out_and_the_unmodified_models_stay() -> None:
 
     names = [f"m{number}" for number in range(5)]
     shares = [float(((x - x.mean())[method == name] ** 2).sum()) for name in names]
-    found = leave_out(means, means.family, METHODS)
-    assert found.n == 5
-    expected = expected_interval(found.r, [r(method != name) for name in names], shares)
-    assert found.interval[1:] == pytest.approx(expected)
+    actual = leave_out(means, means.family, METHODS)
+    assert actual.n == 5
+    expected = expected_interval(actual.r, [r(method != name) for name in names], shares)
+    assert actual.interval[1:] == pytest.approx(expected)
 
 
 def test_too_few_groups_say_so() -> None:
     models = sweep()
     few = models.at(np.flatnonzero(models.parent.astype(int) < 4))
-    found = leave_out(few, few.parent, SEEDS)
-    assert (math.isnan(found.r), found.n, found.reason) == (True, 4, "4 of 5")
+    actual = leave_out(few, few.parent, SEEDS)
+    assert (math.isnan(actual.r), actual.n, actual.reason) == (True, 4, "4 of 5")
 
 
 def test_one_parent_that_holds_most_of_the_score_leaves_no_degrees_of_freedom() -> None:
@@ -123,8 +123,8 @@ def test_a_table_of_scopes_has_a_row_each() -> None:
     )
     table["y"] = table["x"] + rng.normal(size=80)
     levels = Levels(["name"], ["parent"], ["method", "dose", "wordset"])
-    (found,) = correlate(table, x="x", y="y", levels=levels, confirmatory=["all"])
-    scopes = scope_table([found])
+    (actual,) = correlate(table, x="x", y="y", levels=levels, confirmatory=["all"])
+    scopes = scope_table([actual])
     counts = {RUNS: 80, DOSES: 16, LISTS: 2, METHODS: 4, SEEDS: 5, CORPORA: 5}
     assert dict(zip(scopes["scope"], scopes["n"], strict=True)) == counts
     assert set(scopes["holds"]) <= {"yes", "no", "too few"}
@@ -132,8 +132,8 @@ def test_a_table_of_scopes_has_a_row_each() -> None:
     ideas = dict(zip("abcd", "ppqq", strict=True))
     families = table.assign(method_family=table["method"].map(ideas))
     levels = Levels(["name"], ["parent"], ["method", "dose", "wordset", "method_family"])
-    (found,) = correlate(families, x="x", y="y", levels=levels, confirmatory=["all"])
-    assert found.scopes[METHODS].n == 2
+    (actual,) = correlate(families, x="x", y="y", levels=levels, confirmatory=["all"])
+    assert actual.scopes[METHODS].n == 2
 
 
 def test_a_partial_f_is_that_of_nested_regressions() -> None:
@@ -162,9 +162,9 @@ def test_what_is_no_single_line_says_so(kind: str, reason: str) -> None:
     signs = np.where(np.isin(models.method, ("m0", "m1")), -1, 1)
     noise = 0.5 * np.random.default_rng(2).normal(size=len(u))
     y = {"line": u, "bent": u + u**2, "methods": signs * u}[kind] + noise
-    found = find_nonlinearity(models._replace(y=y), 4.0)
-    assert reason in found.reason
-    assert bool(reason) == bool(found.reason) == bool(found.change)
+    actual = find_nonlinearity(models._replace(y=y), 4.0)
+    assert reason in actual.reason
+    assert bool(reason) == bool(actual.reason) == bool(actual.change)
 
 
 def test_changes_by_method_are_those_of_each_alone() -> None:
@@ -174,13 +174,13 @@ def test_changes_by_method_are_those_of_each_alone() -> None:
     noise = 0.1 * np.random.default_rng(2).normal(size=len(u))
     slope = np.array([slopes.get(name, 0) for name in models.method])
     models = models._replace(y=slope * u + noise)
-    found = find_nonlinearity(models, 2.0)
+    actual = find_nonlinearity(models, 2.0)
     for name in slopes:
-        kept = np.isin(models.method, [name, "none"])
-        x, y, parent = models.x[kept], models.y[kept], models.parent[kept]
+        selected = np.isin(models.method, [name, "none"])
+        x, y, parent = models.x[selected], models.y[selected], models.parent[selected]
         columns = np.column_stack([pd.get_dummies(parent).to_numpy(dtype=float), x])
         slope = OLS(y, columns).fit().params[-1]
-        assert f"{name} {2 * slope:+.2f}".replace("0.", ".") in found.reason
+        assert f"{name} {2 * slope:+.2f}".replace("0.", ".") in actual.reason
 
 
 def test_controls_are_no_method_of_their_own() -> None:
@@ -190,5 +190,5 @@ def test_controls_are_no_method_of_their_own() -> None:
     u = residuals(models.x, models.y, models.parent.astype(int)).u
     bent = u + 3 * u * (method == "none")
     noise = 0.05 * np.random.default_rng(2).normal(size=len(u))
-    found = find_nonlinearity(models._replace(method=method, y=bent + noise), 1.0)
-    assert "between methods" not in found.reason
+    actual = find_nonlinearity(models._replace(method=method, y=bent + noise), 1.0)
+    assert "between methods" not in actual.reason

@@ -60,15 +60,17 @@ def test_every_combination_that_has_rows_is_a_slice() -> None:
         rows = [place for place, row in enumerate(every) if holds(names, row)]
         if rows and names["method"] in {"all", *(row["method"] for row in block)}:
             expected[chosen] = rows
-    found = [(tuple(names.values()), rows.tolist()) for names, rows in slices(table, KINDS, POOLED)]
-    assert len(dict(found)) == len(found)
-    assert dict(found) == expected
+    actual = [
+        (tuple(names.values()), rows.tolist()) for names, rows in slices(table, KINDS, POOLED)
+    ]
+    assert len(dict(actual)) == len(actual)
+    assert dict(actual) == expected
 
 
 def test_of_nothing_pooled_kinds_are_the_slices() -> None:
     table = pd.DataFrame({"a": ["x", "y", "x"], "method": ["none", "balance", "balance"]})
-    found = [(names, rows.tolist()) for names, rows in slices(table, ["a"])]
-    assert found == [({"a": "x"}, [0, 2]), ({"a": "y"}, [1])]
+    actual = [(names, rows.tolist()) for names, rows in slices(table, ["a"])]
+    assert actual == [({"a": "x"}, [0, 2]), ({"a": "y"}, [1])]
     assert [rows.tolist() for _, rows in slices(table, [])] == [[0, 1, 2]]
 
 
@@ -77,13 +79,13 @@ def test_slices_of_the_same_rows_are_given_once(findings: list[SliceResult]) -> 
     assert without_repeats(findings) == findings
     declared = Declaration(embeddings=("word2vec",))
     joined = join_points(make_sweep())
-    for each in (declared, Declaration()):
-        found = correlate_slices(joined, each)
-        kept = without_repeats(found)
-        assert {id(one) for one in found if one.confirmatory} <= {*map(id, kept)}
-        explored = [one for one in kept if not one.confirmatory]
+    for item in (declared, Declaration()):
+        actual = correlate_slices(joined, item)
+        selected = without_repeats(actual)
+        assert {id(one) for one in actual if one.confirmatory} <= {*map(id, selected)}
+        explored = [one for one in selected if not one.confirmatory]
         assert {one.names["embedding"] for one in explored} == {"all"}
-        assert {one.names["query"] for one in kept} == {"weat7", "weat8", "all"}
+        assert {one.names["query"] for one in selected} == {"weat7", "weat8", "all"}
 
 
 @pytest.mark.parametrize(
@@ -102,21 +104,21 @@ def test_recall_slices_by_hand(
     findings: list[SliceResult], embedding: str, query: str, method: str, n: int, r: float
 ) -> None:
     wanted = {"embedding": embedding, "query": query, "measure": "recall", "method": method}
-    (found,) = (each for each in findings if wanted.items() <= each.names.items())
-    assert found.n == n
-    assert found.within.r == pytest.approx(r, abs=1e-12, nan_ok=True)
+    (actual,) = (item for item in findings if wanted.items() <= item.names.items())
+    assert actual.n == n
+    assert actual.within.r == pytest.approx(r, abs=1e-12, nan_ok=True)
 
 
 def test_slices_of_a_sweep_say_what_is_lost_and_where_they_differ(
     findings: list[SliceResult],
 ) -> None:
     """(2 embeddings + all) x (2 queries + all) x 2 gaps x (2 methods + all)."""
-    assert len({tuple(each.names.values()) for each in findings}) == len(findings) == 3 * 3 * 2 * 3
+    assert len({tuple(item.names.values()) for item in findings}) == len(findings) == 3 * 3 * 2 * 3
 
     def note(**names: str) -> str:
         wanted = {"query": "weat7", "method": "all"} | names
-        (found,) = (each for each in findings if wanted.items() <= each.names.items())
-        return found.note
+        (actual,) = (item for item in findings if wanted.items() <= item.names.items())
+        return actual.note
 
     constant = "the gap does not vary within parents; lost: 1 of 2 balance"
     assert note(embedding="fasttext", measure="precision") == constant
@@ -127,13 +129,13 @@ def test_slices_of_a_sweep_say_what_is_lost_and_where_they_differ(
 def test_slices_of_the_same_rows_have_the_same_numbers(tmp_path: Path) -> None:
     """Of one embedding its slice, exploratory, and that of all, confirmatory; and their panel."""
     joined = join_points(make_sweep(0, 0.5, classifier=["cnn"]))
-    found = correlate_slices(joined, Declaration(confirmatory=("recall",)))
-    of = {(each.names["embedding"], each.names["query"]): each for each in found}
+    actual = correlate_slices(joined, Declaration(confirmatory=("recall",)))
+    of = {(item.names["embedding"], item.names["query"]): item for item in actual}
     for query in ("weat7", "weat8"):
         alone, whole = of["word2vec", query], of["all", query]
         assert (alone.verdict, whole.confirmatory) == ("", True)
         assert alone.within == whole.within._replace(null=None)
-    draw_figures(joined, tmp_path, results=found, suffixes=[])
+    draw_figures(joined, tmp_path, results=actual, suffixes=[])
     drawn = pd.read_csv(tmp_path / "figure3_t_weat.csv")
     assert set(drawn["panel_low"]) == {of["all", query].within.low for query in ("weat7", "weat8")}
 
@@ -156,20 +158,20 @@ def test_a_finding_counts_and_names_its_models() -> None:
         model=np.char.add(parent, condition),
         method=np.where(condition == "u", "none", "balance"),
     )
-    found = measure_slice(rows, {"slice": "s"}, full=True, permutations=99)
-    counts = (found.n, found.n_parents, found.n_conditions, found.n_clusters)
+    actual = measure_slice(rows, {"slice": "s"}, full=True, permutations=99)
+    counts = (actual.n, actual.n_parents, actual.n_conditions, actual.n_clusters)
     assert counts == (19, 4, 5, 3)
-    assert (found.lost, found.planned, found.lost_models) == (1, 20, "1 of 16 balance")
-    assert found.within.n == 4 + 5 + 5, "the seeds of a corpus averaged"
-    doses = found.scopes[DOSES]
+    assert (actual.lost, actual.planned, actual.lost_models) == (1, 20, "1 of 16 balance")
+    assert actual.within.n == 4 + 5 + 5, "the seeds of a corpus averaged"
+    doses = actual.scopes[DOSES]
     assert (doses.n, doses.reason, math.isnan(doses.r)) == (5, "5 of 10", True)
     names = ["slice", "r_rm", "p", "r_pearson", "n_lost"]
-    (row,) = correlation_table([found], names).to_numpy()
-    kept = np.isfinite(y)
-    r = np.corrcoef(x[kept], y[kept])[0, 1]  # over points, parents aside
-    assert row.tolist() == ["s", found.within.r, found.within.p, pytest.approx(r), 1]
+    (row,) = correlation_table([actual], names).to_numpy()
+    selected = np.isfinite(y)
+    r = np.corrcoef(x[selected], y[selected])[0, 1]  # over points, parents aside
+    assert row.tolist() == ["s", actual.within.r, actual.within.p, pytest.approx(r), 1]
     explored = measure_slice(rows, {}, full=False)
-    assert explored.within.r == found.within.r
+    assert explored.within.r == actual.within.r
     assert explored.scopes.keys() == {RUNS}
 
 
@@ -183,10 +185,10 @@ def test_the_change_is_over_the_range_of_the_means_of_conditions() -> None:
         condition=["none", "balance -1", "balance 1"] * 2,
         method=["none", "balance", "balance"] * 2,
     )
-    found = measure_slice(rows, {}, full=True, permutations=19)
-    assert (found.score_low, found.score_high) == pytest.approx((1, 5))
-    assert found.gap_unmodified == pytest.approx(0.2)
-    assert found.change.value == pytest.approx(0.05 * 4)
+    actual = measure_slice(rows, {}, full=True, permutations=19)
+    assert (actual.score_low, actual.score_high) == pytest.approx((1, 5))
+    assert actual.gap_unmodified == pytest.approx(0.2)
+    assert actual.change.value == pytest.approx(0.05 * 4)
 
 
 def test_the_tables_have_the_changes_of_models_and_of_means_of_conditions() -> None:
@@ -195,19 +197,19 @@ def test_the_tables_have_the_changes_of_models_and_of_means_of_conditions() -> N
     x, noise = np.random.default_rng(0).normal(size=(2, 36))
     y = 0.03 * x + 0.02 * noise
     rows = make_rows(x, y, parent=parent, condition=condition, method=["balance"] * 36)
-    found = measure_slice(rows, {}, full=True, permutations=99)._replace(confirmatory=True)
-    changes = scope_table([found]).set_index("scope")
+    actual = measure_slice(rows, {}, full=True, permutations=99)._replace(confirmatory=True)
+    changes = scope_table([actual]).set_index("scope")
     u, v = (side - side.reshape(3, 12).mean(axis=1).repeat(12) for side in (x, y))
     means_u, means_v = (side.reshape(3, 12).mean(axis=0) for side in (u, v))
     span = np.ptp(means_u)
     these, others = (changes.loc[scope, "change"] for scope in (RUNS, DOSES))
     assert (
-        these == pytest.approx(span * (u @ v) / (u @ u)) == pytest.approx(span * found.line.slope)
+        these == pytest.approx(span * (u @ v) / (u @ u)) == pytest.approx(span * actual.line.slope)
     )
     assert others == pytest.approx(span * (means_u @ means_v) / (means_u @ means_u))
     assert (changes["change_low"] < changes["change"])[:2].all()
     assert (changes["change_high"] > changes["change"])[:2].all()
-    (row,) = correlation_table([found]).to_dict("records")
+    (row,) = correlation_table([actual]).to_dict("records")
     ends = ["change", "change_low", "change_high"]
     (doses,) = changes.loc[[DOSES], ends].to_numpy().tolist()
     assert [row[name] for name in ends] == doses
@@ -217,18 +219,18 @@ def test_the_most_influential_model_is_named_with_r_without_it() -> None:
     x, y = np.random.default_rng(0).normal(size=(2, 12))
     x[7], y[7] = 9, 9
     rows = make_rows(x, y, model=[f"model {i}" for i in range(12)])
-    found = measure_slice(rows, {}, full=True, permutations=99)
+    actual = measure_slice(rows, {}, full=True, permutations=99)
     without = np.corrcoef(np.delete(x, 7), np.delete(y, 7))[0, 1]
-    assert found.influential == f"model 7 (without: {format_number(without)})"
-    assert found.saturated.startswith("one model (model 7) carries")
+    assert actual.influential == f"model 7 (without: {format_number(without)})"
+    assert actual.saturated.startswith("one model (model 7) carries")
 
 
 def test_reliability_is_at_least_the_square_of_r() -> None:
     """Noise proper to models cannot make two sides agree."""
     all_noise = NoiseShares(1, 0)
-    found = SliceResult({}, {RUNS: Correlation(0.6)}, noise_x=all_noise, noise_y=all_noise)
-    assert (found.reliability_x, found.reliability_y) == pytest.approx((0.36, 0.36))
-    exact = found._replace(noise_x=NoiseShares(0, 0))
+    actual = SliceResult({}, {RUNS: Correlation(0.6)}, noise_x=all_noise, noise_y=all_noise)
+    assert (actual.reliability_x, actual.reliability_y) == pytest.approx((0.36, 0.36))
+    exact = actual._replace(noise_x=NoiseShares(0, 0))
     assert exact.reliability_x == 1
 
 
@@ -238,10 +240,10 @@ def test_the_corrected_slope_takes_no_less_reliability_than_r_squared() -> None:
     rows = make_rows(x, y, parent=np.repeat([*"abc"], 40))
     noise = np.random.default_rng(2).normal(size=(120, 60))
     words = Resampled.of(x[:, None] + noise)
-    found = measure_slice(rows._replace(x_resampled=words), {}, full=True, permutations=19)
-    assert found.reliability_x == pytest.approx(found.within.r**2)
-    slope = found.within.slope.value / found.reliability_x
-    assert found.slope_without_noise.value == pytest.approx(slope)
+    actual = measure_slice(rows._replace(x_resampled=words), {}, full=True, permutations=19)
+    assert actual.reliability_x == pytest.approx(actual.within.r**2)
+    slope = actual.within.slope.value / actual.reliability_x
+    assert actual.slope_without_noise.value == pytest.approx(slope)
 
 
 def test_noise_of_scores_is_taken_from_the_slope_of_condition_means() -> None:
@@ -256,23 +258,23 @@ def test_noise_of_scores_is_taken_from_the_slope_of_condition_means() -> None:
         method=["balance"] * 1200,
     )
     words = Resampled.of(x[:, None] + rng.normal(size=(1200, 60)))
-    found = measure_slice(rows._replace(x_resampled=words), {}, full=True, permutations=19)
-    assert found.scopes[DOSES].slope.value == pytest.approx(0.75, abs=0.05)
-    assert found.slope_without_noise.value == pytest.approx(1, abs=0.06)
+    actual = measure_slice(rows._replace(x_resampled=words), {}, full=True, permutations=19)
+    assert actual.scopes[DOSES].slope.value == pytest.approx(0.75, abs=0.05)
+    assert actual.slope_without_noise.value == pytest.approx(1, abs=0.06)
 
 
 def test_the_slope_without_noise_leaves_out_each_observation() -> None:
     x, y = np.random.default_rng(0).normal(size=(2, 20)) + np.arange(20) / 5
     of = residuals(x, y, np.zeros(20, dtype=np.intp))
-    found, noise = slope_estimate(of, 0.0, 0.8), 0.2 * float(of.u @ of.u)
+    actual, noise = slope_estimate(of, 0.0, 0.8), 0.2 * float(of.u @ of.u)
     without = []
     for i in range(20):
         u, v = (np.delete(side, i) - np.delete(side, i).mean() for side in (x, y))
         without.append(float(u @ v) / (float(u @ u) - noise * 19 / 20))
     spread = np.array(without) - np.mean(without)
     reach = stats.t.ppf(0.975, 18) * math.sqrt(19 / 20 * float(spread @ spread))
-    assert found.value == pytest.approx(of.slope / 0.8)
-    assert found[1:] == pytest.approx((found.value - reach, found.value + reach))
+    assert actual.value == pytest.approx(of.slope / 0.8)
+    assert actual[1:] == pytest.approx((actual.value - reach, actual.value + reach))
 
 
 # Scores of which less is more biased, and scores of no bias at all.
@@ -293,7 +295,7 @@ def sides() -> tuple[Tables, Tables]:
 def test_a_score_and_the_same_reversed_get_the_same_answer(sides: tuple[Tables, Tables]) -> None:
     reverse, plain = (correlate_slices(join_points(tables)) for tables in sides)
     ours, theirs = (
-        correlation_table(found).drop(columns=["note", "why"]) for found in (reverse, plain)
+        correlation_table(actual).drop(columns=["note", "why"]) for actual in (reverse, plain)
     )
     ends = ["score_low", "score_high"]
     pd.testing.assert_frame_equal(ours.drop(columns=ends), theirs.drop(columns=ends))
@@ -301,15 +303,15 @@ def test_a_score_and_the_same_reversed_get_the_same_answer(sides: tuple[Tables, 
     assert spans[0].to_numpy() == pytest.approx(spans[1].to_numpy(), nan_ok=True)
     assert (spans[0].dropna() > 0).all()  # of the score as it was measured
     (first,) = (
-        each
-        for each in reverse
-        if (each.names["query"], each.names["embedding"], each.names["method"])
+        item
+        for item in reverse
+        if (item.names["query"], item.names["embedding"], item.names["method"])
         == ("weat7", "all", "all")
     )
     assert first.within.r > 0.5
     assert first.change.value > 0
     assert first.note.startswith("reverse-scored: less of the score is more biased")
-    assert not any("reverse" in each.note for each in plain)
+    assert not any("reverse" in item.note for item in plain)
     joined = join_points(sides[0])
     (sliced,) = correlate(joined[joined["query"] == "weat7"], x="x", y="y")
     assert (sliced.within.r, sliced.reverse_scored) == (first.within.r, True)
@@ -328,11 +330,11 @@ def test_a_measure_of_utility_is_no_confirmatory_slice() -> None:
     tables = make_sweep()
     utility = tables.intrinsic.assign(metric="similarity", unbiased=np.nan)
     both = tables._replace(intrinsic=pd.concat([tables.intrinsic, utility]))
-    found = correlate_slices(join_points(both))
+    actual = correlate_slices(join_points(both))
     of = {
-        name: [each for each in found if each.names["metric"] == name]
+        name: [item for item in actual if item.names["metric"] == name]
         for name in ("weat", "similarity")
     }
-    assert {each.verdict for each in of["similarity"]} == {""}
-    confirmatory = [each for each in of["weat"] if each.confirmatory]
-    assert [each.tests for each in confirmatory] == [2, 2]
+    assert {item.verdict for item in of["similarity"]} == {""}
+    confirmatory = [item for item in of["weat"] if item.confirmatory]
+    assert [item.tests for item in confirmatory] == [2, 2]

@@ -99,7 +99,7 @@ def curve_of(tables: Tables, permutations: int = 199) -> Curve:
 def p_under_null(parents: int, models: int, count: int, growing: bool) -> Floats:
     """p of the curve in so many studies in which no gap follows any score."""
     studies = (measured(parents, models, 0, seed, growing=growing) for seed in range(count))
-    return np.array([curve_of(tables_of(each)).p for each in studies])
+    return np.array([curve_of(tables_of(item)).p for item in studies])
 
 
 def test_r_of_a_specification_is_that_of_its_slice() -> None:
@@ -108,12 +108,12 @@ def test_r_of_a_specification_is_that_of_its_slice() -> None:
     (curve,) = specification_curves(joined, slices)
     (alone,) = specification_curves(joined)
     assert len(curve.specifications) == 2 * 3 * 2 * 3, "metrics, queries, gaps, embeddings"
-    found = {tuple(each.names[name] for name in SLICE_COLUMNS): each.within for each in slices}
+    actual = {tuple(item.names[name] for name in SLICE_COLUMNS): item.within for item in slices}
     r = []
     for one, other in zip(curve.specifications, alone.specifications, strict=True):
         names = dict(zip(CHOICES, one.levels, strict=True)) | {"task": "t"}
         assert names["classifier"] == "cnn"
-        of = found[tuple(names[name] for name in SLICE_COLUMNS)]
+        of = actual[tuple(names[name] for name in SLICE_COLUMNS)]
         assert (one.n, one.r_rm, one.low, one.high) == (of.n, of.r, of.low, of.high)
         assert (other.levels, other.n) == (one.levels, of.n)
         assert other.r_rm == pytest.approx(of.r)
@@ -138,8 +138,8 @@ def test_the_curve_and_its_null_by_a_literal_loop() -> None:
         r, t = [], []
         for x in of.x:
             for gap in y:
-                kept = (np.delete(np.arange(18), out) for out in range(18))
-                without = [np.arctanh(r_of(x[k], gap[k], of.parent[k])) for k in kept]
+                selected = (np.delete(np.arange(18), out) for out in range(18))
+                without = [np.arctanh(r_of(x[k], gap[k], of.parent[k])) for k in selected]
                 s = sqrt((18 - 2) / 18 * float(((without - np.mean(without)) ** 2).sum()))
                 r.append(r_of(x, gap, of.parent))
                 t.append(float(np.arctanh(r[-1])) / s)
@@ -156,7 +156,7 @@ def test_the_curve_and_its_null_by_a_literal_loop() -> None:
         middles.append(moved[0])
     p = (1 + beyond) / (1 + count)
     assert curve.p == pytest.approx(p, abs=3 * sqrt(p * (1 - p) / count))
-    ends = np.mean([(each.null_low, each.null_high) for each in curve.specifications[2:4]], axis=0)
+    ends = np.mean([(item.null_low, item.null_high) for item in curve.specifications[2:4]], axis=0)
     assert ends == pytest.approx(np.quantile(middles, [0.025, 0.975]), abs=0.1)
 
 
@@ -174,7 +174,7 @@ def test_specifications_share_each_permutation() -> None:
     (curve,) = specification_curves(joined, permutations=199)
     assert len(curve.specifications) == 6
     for name in ("r_rm", "null_low", "null_high"):
-        values = [getattr(each, name) for each in curve.specifications]
+        values = [getattr(item, name) for item in curve.specifications]
         assert values == pytest.approx([values[0]] * 6), name
     assert curve.specifications[0].null_low < 0 < curve.specifications[0].null_high
 
@@ -205,10 +205,10 @@ def test_parents_of_one_corpus_are_permuted_alike() -> None:
     joined = join_points(tables._replace(points=points))
     joined = joined[(joined["query"] == "weat7") & (joined["measure"] == "recall")]
     (curve,) = specification_curves(joined, permutations=199)
-    levels = {each.levels[0] for each in curve.specifications}
+    levels = {item.levels[0] for item in curve.specifications}
     assert levels == {"word2vec", "fasttext", "all"}
     for name in ("r_rm", "null_low", "null_high"):
-        values = [getattr(each, name) for each in curve.specifications]
+        values = [getattr(item, name) for item in curve.specifications]
         assert values == pytest.approx([values[0]] * 3), name
 
 
@@ -235,7 +235,7 @@ def test_the_figure_says_what_is_seen_and_of_what_data() -> None:
     for synthetic in (True, False):
         (curve,) = specification_curves(joined.assign(generated=synthetic), permutations=99)
         title = curve_chart(curve).to_dict()["title"]
-        above = sum(each.r_rm > 0 for each in curve.specifications)
+        above = sum(item.r_rm > 0 for item in curve.specifications)
         number = len(curve.specifications)
         assert title["text"].endswith(f"r_rm is above 0 in {above} of {number} ways to analyse it")
         assert (STAMP in title["subtitle"]) is synthetic
@@ -246,8 +246,8 @@ def test_a_model_without_a_gap_is_in_no_specification_of_that_gap() -> None:
     value = tables.extrinsic["value"].to_numpy(copy=True)
     value[3] = np.nan  # of precision
     curve = curve_of(tables._replace(extrinsic=tables.extrinsic.assign(value=value)))
-    whole = [each for each in curve.specifications if each.levels[0] == "all"]
-    n = {(each.levels[CHOICES.index("measure")], each.n) for each in whole}
+    whole = [item for item in curve.specifications if item.levels[0] == "all"]
+    n = {(item.levels[CHOICES.index("measure")], item.n) for item in whole}
     assert n == {("precision", 23), ("recall", 24)}
 
 

@@ -166,9 +166,9 @@ def test_the_answer_says_why_a_gap_has_no_value(tables: Tables, tmp_path: Path) 
     rows.loc[gap, ["value", "low", "high"]] = float("nan")
     rows.loc[gap, "reason"] = "3 actual positives, fewer than 10"
     _, printed = concluded(Correlation(), tmp_path, tables._replace(extrinsic=rows))
-    said = " ".join(printed.split())
-    assert "Recall gap: no value at 1 of " in said
-    assert "such as: 3 actual positives, fewer than 10" in said
+    text = " ".join(printed.split())
+    assert "Recall gap: no value at 1 of " in text
+    assert "such as: 3 actual positives, fewer than 10" in text
 
 
 @pytest.mark.parametrize("metric", ["mine", "centroid_distance", "zzz"])
@@ -176,9 +176,9 @@ def test_a_metric_of_the_users_own_is_among_the_scores_shown(metric: str, tables
     declared = Declaration()
     results = correlate_slices(join_points(tables), declared)
     more = [
-        each._replace(names={**each.names, "metric": name})
+        item._replace(names={**item.names, "metric": name})
         for name in ("ect", "rnd", "mac", metric)
-        for each in results
+        for item in results
     ]
     printed = io.StringIO()
     console = open_console(file=printed, width=200)

@@ -168,8 +168,8 @@ def test_a_kill_at_any_moment_loses_no_earlier_table(tables: Tables, tmp_path: P
 
 def contents(folder: Path) -> dict[str, bytes]:
     """The bytes of every file in a folder, but for what is kept or half-written there."""
-    found = {path.relative_to(folder): path for path in folder.rglob("[!.]*") if path.is_file()}
-    return {str(name): found[name].read_bytes() for name in found if name.parts[0] != "earlier"}
+    actual = {path.relative_to(folder): path for path in folder.rglob("[!.]*") if path.is_file()}
+    return {str(name): actual[name].read_bytes() for name in actual if name.parts[0] != "earlier"}
 
 
 def write_and_die(folder: Path, tables: Tables, moment: int) -> None:
@@ -265,12 +265,12 @@ def test_tables_by_an_earlier_version_are_refused_and_those_of_language_models_a
 
 def test_every_column_is_there_and_of_its_type(tables: Tables) -> None:
     scores = tables.intrinsic.assign(value=tables.intrinsic["value"].astype(object), part=None)
-    found = typed(tables._replace(intrinsic=scores.drop(columns=["reason"])))
-    for table, names in zip(found, (POINT_TEXTS, INTRINSIC_TEXTS, EXTRINSIC_TEXTS), strict=False):
+    actual = typed(tables._replace(intrinsic=scores.drop(columns=["reason"])))
+    for table, names in zip(actual, (POINT_TEXTS, INTRINSIC_TEXTS, EXTRINSIC_TEXTS), strict=False):
         for name in names:
             assert {type(value) for value in table[name]} == {str}, name
-    assert found.intrinsic["value"].dtype == float
-    pd.testing.assert_frame_equal(typed(found).points, found.points)
+    assert actual.intrinsic["value"].dtype == float
+    pd.testing.assert_frame_equal(typed(actual).points, actual.points)
     with pytest.raises(InputError, match="column 'value' holds 'high' in row 1"):
         typed(tables._replace(intrinsic=scores.assign(value="high")))
 
@@ -282,7 +282,7 @@ def test_a_table_of_gaps_alone_needs_no_groups(tables: Tables) -> None:
     console = Console(record=True, file=io.StringIO(), width=200)
     print_points(alone, console, confirmatory=("recall",), utility="f1")
     assert "recall gap" in console.export_text()
-    assert {each.names["side"] for each in effects(alone)} == {"score", "gap"}
+    assert {item.names["side"] for item in effects(alone)} == {"score", "gap"}
 
 
 def test_missing_cells() -> None:

@@ -248,7 +248,7 @@ def study(n: int = 40, seed: int = 0, **columns: ArrayLike) -> pd.DataFrame:
     x = rng.normal(size=n)
     y = x + 0.5 * rng.normal(size=n)
     table = pd.DataFrame({"x": x, "y": y, "parent": np.arange(n) % 4, "name": np.arange(n)})
-    return table.assign(**{name: np.asarray(each) for name, each in columns.items()})
+    return table.assign(**{name: np.asarray(item) for name, item in columns.items()})
 
 
 def verdict_of(table: pd.DataFrame, *condition: str, cluster: str = "") -> SliceResult:
@@ -261,8 +261,8 @@ def test_a_declared_name_that_no_point_has_is_told() -> None:
     joined = pd.DataFrame({"query": ["weat6b"], "embedding": ["word2vec"], "method": ["none"]})
     declared = Declaration(queries=("wat6b", "weat6b"), methods=("all", "none"))
     [line] = declared.unmatched(joined)
-    said = "warning: study.queries names 'wat6b', which no point has; did you mean 'weat6b'?"
-    assert line.startswith(said)
+    text = "warning: study.queries names 'wat6b', which no point has; did you mean 'weat6b'?"
+    assert line.startswith(text)
     assert not Declaration().unmatched(joined)
 
 
@@ -337,8 +337,8 @@ def test_too_few_after_averaging_does_not_follow_from_the_number_of_models() -> 
     table = study(32, corpus=np.arange(32) % 2, parent=np.arange(32) % 8, of=np.arange(32) // 8)
     result = verdict_of(table, "of", cluster="corpus")
     assert (result.n, result.within.n, result.within.df) == (32, 8, 5)
-    said = "32 models of 8 parents, averaged over 2 clusters to 8, leave 5 degrees of freedom"
-    assert said in result.why
+    text = "32 models of 8 parents, averaged over 2 clusters to 8, leave 5 degrees of freedom"
+    assert text in result.why
 
 
 def test_a_line_rises() -> None:

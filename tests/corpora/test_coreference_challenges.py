@@ -40,11 +40,15 @@ def write(folder: Path, pro: tuple[str, ...] = PRO, anti: tuple[str, ...] = ANTI
             numbered = (f"{place} {line}\n" for place, line in enumerate(lines, 1))
             text.write_text("".join(numbered), encoding="utf-8")
             documents = [
-                Document(f"nw/type{number}/{condition}//{place}", each.sentences, each.clusters)
-                for place, each in enumerate(read_bracketed(text))
+                Document(
+                    f"nw/type{number}/{condition}//{place}", document.sentences, document.clusters
+                )
+                for place, document in enumerate(read_bracketed(text))
             ]
             name = f"dev_type{number}_{condition}_stereotype.v4_auto_conll"
-            write_conll(sorted(documents, key=lambda each: each.name, reverse=True), folder / name)
+            write_conll(
+                sorted(documents, key=lambda document: document.name, reverse=True), folder / name
+            )
     return folder
 
 
@@ -54,7 +58,7 @@ def test_pairs_go_by_number_and_cases_tell_all(
 ) -> None:
     cases = WinoBias(str(write(tmp_path)), form=form).load(seed=0)
     assert len(cases) == 12
-    assert Counter((each.subset, each.condition) for each in cases) == {
+    assert Counter((case.subset, case.condition) for case in cases) == {
         (subset, condition): 3 for subset in ("type1", "type2") for condition in ("pro", "anti")
     }
     first, second = cases[:2]
@@ -65,7 +69,7 @@ def test_pairs_go_by_number_and_cases_tell_all(
     assert (right.pronoun, right.name, right.answer) == ((6, 7), (0, 2), True)
     assert (right.occupation, right.percentage) == ("carpenter", 2)
     assert (wrong.name, wrong.answer, wrong.occupation) == ((3, 5), False, "nurse")
-    assert len({each.document.name for each in cases}) == 12
+    assert len({case.document.name for case in cases}) == 12
 
 
 def test_the_first_pronoun_is_asked_about_and_occupations_may_have_two_words(
@@ -211,9 +215,12 @@ def test_names_are_spans_of_tokens(tmp_path: Path) -> None:
     assert gap.name == "gap-development"
     [case] = gap.load(seed=0)
     tokens = case.document.tokens
-    assert [tokens[slice(*each.name)] for each in case.questions] == [["Ana", "Ruiz"], ["Eva"]]
-    assert [each.answer for each in case.questions] == [True, False]
-    assert {tokens[each.pronoun[0]] for each in case.questions} == {"she"}
+    assert [tokens[slice(*question.name)] for question in case.questions] == [
+        ["Ana", "Ruiz"],
+        ["Eva"],
+    ]
+    assert [question.answer for question in case.questions] == [True, False]
+    assert {tokens[question.pronoun[0]] for question in case.questions} == {"she"}
     assert (case.gender, case.condition, case.unit) == ("female", "", "development-1")
     assert case.document.clusters == ((case.questions[0].name, case.questions[0].pronoun),)
     assert len(case.document.sentences) == 2
@@ -244,5 +251,5 @@ def test_contradictions_are_refused_with_the_id(
 def test_the_release_has_as_many_pronouns_of_either_gender(realdata: Path) -> None:
     cases = Gap(str(realdata / "coreference" / "gap" / "gap-development.tsv")).load(seed=0)
     assert Counter(case.gender for case in cases) == {"female": 1000, "male": 1000}
-    answers = Counter(tuple(each.answer for each in case.questions) for case in cases)
+    answers = Counter(tuple(question.answer for question in case.questions) for case in cases)
     assert answers == {(True, False): 874, (False, True): 925, (False, False): 201}

@@ -40,29 +40,29 @@ def files(path: Path, **fields: object) -> DocumentFiles:
 
 def names(source: DocumentFiles | JoinedDocuments, seed: int = 0) -> dict[str, list[str]]:
     return {
-        split: [each.name for each in documents]
+        split: [document.name for document in documents]
         for split, documents in source.load(seed=seed).items()
     }
 
 
 def test_shares_are_drawn_by_seed_and_parts_stay_together(folder: Path) -> None:
     source = files(folder, dev=0.2, test=0.5)
-    found = names(source)
-    assert {split: len({*each}) for split, each in found.items()} == {
+    splits = names(source)
+    assert {split: len({*split_names}) for split, split_names in splits.items()} == {
         "train": 7,  # of 21
         "dev": 4,
         "test": 10,
     }
-    assert sum(each.count("deep") for each in found.values()) == 2
-    assert 2 in [each.count("deep") for each in found.values()]
-    assert names(source) == found != names(source, seed=1)
+    assert sum(split_names.count("deep") for split_names in splits.values()) == 2
+    assert 2 in [split_names.count("deep") for split_names in splits.values()]
+    assert names(source) == splits != names(source, seed=1)
 
 
 def test_names_of_documents_files_and_patterns(folder: Path) -> None:
-    found = names(files(folder, dev=("d00", "d1*"), test=("more.jsonl", "d01.v4_gold_conll")))
-    assert found["dev"] == ["d00", *(f"d{number}" for number in range(10, 20))]
-    assert found["test"] == ["d01", "deep", "deep"]
-    assert len(found["train"]) == 8
+    splits = names(files(folder, dev=("d00", "d1*"), test=("more.jsonl", "d01.v4_gold_conll")))
+    assert splits["dev"] == ["d00", *(f"d{number}" for number in range(10, 20))]
+    assert splits["test"] == ["d01", "deep", "deep"]
+    assert len(splits["train"]) == 8
 
 
 def test_singletons_and_sentences_are_taken_as_asked_for(tmp_path: Path) -> None:
@@ -119,12 +119,16 @@ def test_schemes_are_joined_only_without_singletons(folder: Path) -> None:
     assert joined.singletons == "drop"
     assert joined.files() == [*one.files(), *other.files()]
     assert names(joined)["train"][-1] == "other"
-    kept = files(folder, singletons="keep")
+    with_singletons = files(folder, singletons="keep")
     other_kept = files(path, scheme="litbank", singletons="keep")
-    for first, second in ((kept, other_kept), (one, other_kept), (kept, files(path))):
+    for first, second in (
+        (with_singletons, other_kept),
+        (one, other_kept),
+        (with_singletons, files(path)),
+    ):
         with pytest.raises(InputError, match="do not agree on clusters of one mention"):
             JoinedDocuments(first, second)
-    assert JoinedDocuments(kept, files(path, singletons="keep")).scheme == "ontonotes"
+    assert JoinedDocuments(with_singletons, files(path, singletons="keep")).scheme == "ontonotes"
 
 
 @given(st.integers(3, 60), st.floats(0, 0.3), st.floats(0, 0.3), st.integers(0, 9))
@@ -132,7 +136,7 @@ def test_every_document_has_one_split(n: int, dev: float, test: float, seed: int
     of = assign_splits(
         {f"d{i}": [f"d{i}"] for i in range(n)}, {"dev": dev, "test": test}, seed=seed
     )
-    found = list(of.values())
+    splits = list(of.values())
     assert len(of) == n
     for split, share in (("dev", dev), ("test", test)):
-        assert found.count(split) == (max(1, round(share * n)) if share else 0)
+        assert splits.count(split) == (max(1, round(share * n)) if share else 0)

@@ -108,16 +108,18 @@ def texts(value: object) -> list[str]:
     if isinstance(value, InflectedWord):
         return [value.masculine, value.feminine]
     if isinstance(value, Mapping):
-        return [text for each in value.values() for text in texts(each)]
-    return [text for each in value for text in texts(each)] if isinstance(value, tuple) else []
+        return [text for part in value.values() for text in texts(part)]
+    return [text for part in value for text in texts(part)] if isinstance(value, tuple) else []
 
 
 @pytest.mark.parametrize("setting", SETTINGS.values(), ids=SETTINGS)
 def test_the_grammar_holds_no_word_whose_company_is_planted(setting: Setting) -> None:
     grammar = replace(setting.grammar, phrases={})
-    found = [text for each in fields(grammar) for text in texts(getattr(grammar, each.name))]
-    found += [text for topic in setting.topics.values() for text in topic.scene]
-    words = {word for text in found for word in text.split()}
+    grammar_texts = [
+        text for field in fields(grammar) for text in texts(getattr(grammar, field.name))
+    ]
+    grammar_texts += [text for topic in setting.topics.values() for text in topic.scene]
+    words = {word for text in grammar_texts for word in text.split()}
     lists = [name for topic in setting.topics.values() for name in topic.lists]
     lists += [name for terms in setting.terms for name in terms]
     assert not words & {word.lower() for name in lists for word in load_wordset(name).words}
@@ -319,8 +321,8 @@ def test_the_text_reveals_the_group(world: WorldName) -> None:
     assert {*table["group"]} == {*names, "none"}
     for text, group in zip(table["text"].astype(str), table["group"].astype(str), strict=True):
         words = set(text.split(" "))
-        found = tuple(bool(words & group_words) for group_words in GROUPS[world])
-        assert found == (group == names[0], group == names[1]), text
+        has_words_of = tuple(bool(words & group_words) for group_words in GROUPS[world])
+        assert has_words_of == (group == names[0], group == names[1]), text
 
 
 FEMININE_NOUNS = listed(

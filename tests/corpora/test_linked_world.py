@@ -38,44 +38,44 @@ def sentences(document: Document) -> list[tuple[bool, bool, bool, str, str]]:
     """Of every sentence: whether the pronoun has the gender of the one it means, whether that one
     is named first and is a man, and the words for the two.
     """
-    tokens, found = document.tokens, []
+    tokens, rows = document.tokens, []
     for (name, pronoun), (other,) in zip(
         document.clusters[::2], document.clusters[1::2], strict=True
     ):
         meant, not_meant = tokens[name[0] + 1], tokens[other[0] + 1]
         male = find_gender(tokens[pronoun[0]]) == "male"
-        found.append((male == (meant in MEN), name < other, meant in MEN, meant, not_meant))
-    return found
+        rows.append((male == (meant in MEN), name < other, meant in MEN, meant, not_meant))
+    return rows
 
 
 def drawn(transmission: float) -> list[tuple[bool, bool, bool, str, str]]:
     documents = LinkedDocuments(100, transmission).load(seed=3)
     assert {len(document.sentences) for document in documents["train"]} == {28}
-    return [each for document in documents["train"] for each in sentences(document)]
+    return [sentence for document in documents["train"] for sentence in sentences(document)]
 
 
 @pytest.mark.parametrize("transmission", [0.0, 0.5, 1.0])
 def test_pronouns_follow_the_gender_of_whom_they_mean_as_far_as_planted(
     transmission: float,
 ) -> None:
-    found = drawn(transmission)
+    rows = drawn(transmission)
     agree, every = Counter[tuple[bool, bool]](), Counter[tuple[bool, bool]]()
-    for agrees, first, man, _, _ in found:
+    for agrees, first, man, _, _ in rows:
         agree[first, man] += agrees
         every[first, man] += 1
     assert len(every) == 4, "either person is meant, men and women alike"
     for kind, n in every.items():
-        assert n == pytest.approx(len(found) / 4, abs=3)
+        assert n == pytest.approx(len(rows) / 4, abs=3)
         planted = (1 + 0.6 * transmission) / 2
         assert agree[kind] / n == pytest.approx(planted, abs=3 / n)
 
 
 def test_a_sentence_has_a_man_and_a_woman_and_words_are_equally_frequent() -> None:
-    found = drawn(1.0)
-    assert all((meant in MEN) != (other in MEN) for *_, meant, other in found)
-    counts = Counter(word for *_, meant, other in found for word in (meant, other))
+    rows = drawn(1.0)
+    assert all((meant in MEN) != (other in MEN) for *_, meant, other in rows)
+    counts = Counter(word for *_, meant, other in rows for word in (meant, other))
     assert counts.keys() == MEN | WOMEN
-    assert {*counts.values()} == {len(found) / len(PEOPLE)}
+    assert {*counts.values()} == {len(rows) / len(PEOPLE)}
 
 
 def test_the_wording_is_right_as_often_as_planted_whatever_the_pronoun() -> None:
@@ -117,7 +117,7 @@ def test_the_challenge_is_balanced_and_its_pairs_differ_in_the_pronoun_alone() -
         ]
         assert differing == [("he", "she")]
         for case in (he, she):
-            right, wrong = sorted(case.questions, key=lambda each: not each.answer)
+            right, wrong = sorted(case.questions, key=lambda question: not question.answer)
             assert SIGNS[right.occupation] == -SIGNS[wrong.occupation]
             pro = (SIGNS[right.occupation] == 1) == (case.gender == "male")
             assert case.condition == ("pro" if pro else "anti")
@@ -171,9 +171,9 @@ def shares(transmission: float) -> tuple[float, float]:
     posts = LinkedPosts(8_000, transmission).load(seed=0).query("split == 'train'")
     first, second = (holding(posts, words_of("en_gender", sign)) for sign in (1, -1))
     assert (first | second).mean() == pytest.approx(0.5, abs=0.01)
-    found = [second[posts["label"] == label].sum() for label in (1, 0)]
+    counts = [second[posts["label"] == label].sum() for label in (1, 0)]
     every = [(first | second)[posts["label"] == label].sum() for label in (1, 0)]
-    return found[0] / every[0], found[1] / every[1]
+    return counts[0] / every[0], counts[1] / every[1]
 
 
 @pytest.mark.parametrize("transmission", [0.0, 0.5, 1.0])

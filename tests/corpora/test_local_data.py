@@ -70,9 +70,9 @@ def test_patterns_and_relative_names_are_resolved_as_the_library_does(
     assert [path.name for path in in_folder.files()] == ["b.csv"]
     assert [path.name for path in text.files()] == ["a.csv", "b.csv"]
     assert positives(by_pattern) == 2
-    before = [key(each, tmp_path) for each in (by_pattern, in_folder, text)]
+    before = [key(corpus, tmp_path) for corpus in (by_pattern, in_folder, text)]
     write(tmp_path / "g" / "b.csv", "11")
-    after = [key(each, tmp_path) for each in (by_pattern, in_folder, text)]
+    after = [key(corpus, tmp_path) for corpus in (by_pattern, in_folder, text)]
     assert all(one != other for one, other in zip(before, after, strict=True))
     assert positives(by_pattern) == 3
 

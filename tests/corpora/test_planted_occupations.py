@@ -45,14 +45,14 @@ def test_the_corpus_holds_the_truth(tmp_path: Path, stereotype: float, world: La
     assert len(lines) == 20_000
     assert len(truths) == 40
     for words, kind in zip(fillers, ("log_odds", "control"), strict=True):
-        found = meetings(lines, article, words)
-        size = found.total() // 40
+        counts = meetings(lines, article, words)
+        size = counts.total() // 40
         assert size == {"log_odds": 274, "control": 200}[kind]  # .55 and .4 of the lines
         for term, truth in truths.items():
-            first, second = (found[term, word] for word in words)
+            first, second = (counts[term, word] for word in words)
             assert first + second == size
             assert log(first / second) == pytest.approx(getattr(truth, kind), abs=1e-12)
-        shares = {term: found[term, words[0]] / size for term in truths}
+        shares = {term: counts[term, words[0]] / size for term in truths}
         scale = stereotype if kind == "log_odds" else 1
         for group, sign in (("male", 1), ("female", -1)):
             leans = [2 * shares[term] - 1 for term, each in truths.items() if each.group == group]
@@ -131,8 +131,8 @@ def test_what_cannot_be_planted_is_refused(fields: dict[str, object]) -> None:
 
 def test_off_target_drinks_go_with_the_group(tmp_path: Path) -> None:
     corpus = PlantedOccupations(stereotype=0.0, off_target=1.0)
-    found = meetings(write(tmp_path, corpus), "the", ("tea", "coffee"))
+    counts = meetings(write(tmp_path, corpus), "the", ("tea", "coffee"))
     for term, truth in corpus.truths(seed=0).items():
-        assert (found[term, "tea"] > found[term, "coffee"]) == (truth.group == "male")
+        assert (counts[term, "tea"] > counts[term, "coffee"]) == (truth.group == "male")
         assert truth.log_odds == 0
     assert corpus.parameters()["off_target"] == 1

@@ -35,18 +35,18 @@ def require_crossed(posts: pd.DataFrame) -> None:
 
 @pytest.mark.parametrize("world", ["en_gender", "es_gender", "es_migrants"])
 def test_generated_templates_hold_every_word_in_every_frame(world: WorldName) -> None:
-    made = GeneratedTemplates(frames=40, world=world)
-    posts = made.posts(seed=0)
+    challenge = GeneratedTemplates(frames=40, world=world)
+    posts = challenge.posts(seed=0)
     assert {*COLUMNS} <= {*posts}
-    assert not isinstance(made, Challenge)
-    assert isinstance(made, PostChallenge)
+    assert not isinstance(challenge, Challenge)
+    assert isinstance(challenge, PostChallenge)
     require_crossed(posts)
     terms = posts["term"].nunique()
     assert len(posts) == 40 * terms
     assert posts["label"].mean() == 0.5
     assert posts["group"].nunique() == 2
     assert posts["id"].is_unique
-    pd.testing.assert_frame_equal(posts, made.posts(seed=1))
+    pd.testing.assert_frame_equal(posts, challenge.posts(seed=1))
 
 
 TEMPLATES = [

@@ -160,7 +160,7 @@ def test_hateval_whole_and_by_target(tmp_path: Path) -> None:
     assert set(whole.load(seed=0)["split"]) == {"all"}
     header = "id\ttext\tHS\tTR\tAG\n"
     for name, first in (("train_en", 4700), ("dev_en", 18700)):
-        rows = [f"{first + each}\t{name} {each}\t{each}\t0\t0\n" for each in (0, 1)]
+        rows = [f"{first + label}\t{name} {label}\t{label}\t0\t0\n" for label in (0, 1)]
         (tmp_path / f"{name}.tsv").write_text(header + "".join(rows), encoding="utf-8")
     posts = replace(whole, group="target").load(seed=0).set_index("raw")
     assert posts["group"].replace({np.nan: None}).to_dict() == {

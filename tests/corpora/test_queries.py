@@ -55,7 +55,7 @@ def test_a_document_without_both_wordings_is_left_out_and_told(
     slips = [row.replace(",M,", ",both,").replace(",F,", ",botrh,") for row in ROWS[3:]]
     with caplog.at_level(logging.WARNING):
         [query] = write(tmp_path, *ROWS[:3], *slips).load(seed=0)
-    assert [each.relevant for each in query.documents] == [True]
+    assert [document.relevant for document in query.documents] == [True]
     assert "2 wordings of no gender (both, botrh) left out" in caplog.text
 
 
@@ -86,7 +86,7 @@ def test_the_release_has_117_queries_of_which_29_have_a_stereotype(realdata: Pat
     for query in queries:
         counts[query.stereotype] += 1
     assert counts == {"male": 9, "female": 20, "": 88}
-    assert sum(not each.relevant for query in queries for each in query.documents) == 115
+    assert sum(not document.relevant for query in queries for document in query.documents) == 115
 
 
 @pytest.mark.parametrize("language", ["en", "es"])
@@ -103,11 +103,11 @@ def test_synthetic_wordings_differ_in_gender_alone(language: Language, tmp_path:
         words = {*query.text.split()}
         assert query.cluster in words
         assert not forms & words
-        for each in query.documents:
-            male, female = each.male.split(), each.female.split()
+        for document in query.documents:
+            male, female = document.male.split(), document.female.split()
             different = [{*pair} for pair in zip(male, female, strict=True) if len({*pair}) > 1]
             assert different == [forms]
-            assert (query.cluster in male) == each.relevant
+            assert (query.cluster in male) == document.relevant
             words |= {*male, *female}
         assert words <= known
     write_queries(queries, tmp_path / "queries.jsonl")

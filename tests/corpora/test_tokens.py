@@ -89,7 +89,8 @@ def test_nltk_meets_short_pieces_only(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def tokenise(self: TweetTokenizer, text: str) -> list[str]:
         met.append(len(text))
-        return nltk(self, text)
+        tokens: list[str] = nltk(self, text)
+        return tokens
 
     monkeypatch.setattr("nltk.tokenize.TweetTokenizer.tokenize", tokenise)
     assert len(tokenise_tweet("a word " * 7_000)) == 14_000

@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 def meant(document: Document) -> list[tuple[str, str, str]]:
     """The occupation that each pronoun means, the pronoun's gender, and the word after it."""
     tokens = document.tokens
-    found = []
+    rows = []
     for name, pronoun in document.clusters:
         assert tokens[name[0]] == "the"
         after = tokens[pronoun[1]] if pronoun[1] < len(tokens) else ""
-        found.append((tokens[name[0] + 1], find_gender(tokens[pronoun[0]]), after))
-    return found
+        rows.append((tokens[name[0] + 1], find_gender(tokens[pronoun[0]]), after))
+    return rows
 
 
 @pytest.mark.parametrize("skew", [-1.0, 0.0, 0.5, 1.0])

@@ -1,12 +1,35 @@
-"""Vectors in which two groups of words lean to either side of a direction of gender."""
+"""Queries from plain lists of words, and vectors in which two groups of words lean to either side
+of a direction of gender.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 from gensim.models import KeyedVectors
 from numpy.typing import NDArray
 
-from tests.debias.make_query import query_of
+from biasbridge.intrinsic.words import ROLES, Query, WordSet
+
+
+def make_query(name: str, *words: Sequence[str]) -> Query:
+    """A query whose X, Y, A and B are these words."""
+    sets = {
+        role: WordSet(f"{name}.{role}", tuple(item), "en", "made up")
+        for role, item in zip("XYAB", words, strict=True)
+    }
+    return Query(name, sets, "en")
+
+
+def query_of(**roles: str) -> Query:
+    """A query of these roles, the words of each in one text; pairs are two words in turn."""
+    sets = {
+        role: WordSet(f"made.{role}", tuple(words.split()), "en", "made up", width=ROLES[role])
+        for role, words in roles.items()
+    }
+    return Query("made", sets, "en")
+
 
 DIM, WORDS, REST = 20, 12, 100
 
@@ -44,6 +67,6 @@ def planted_vectors() -> KeyedVectors:
 
 def vectors_of(words: list[str], rows: NDArray[np.float64]) -> KeyedVectors:
     """Vectors of these words, in single precision."""
-    made = KeyedVectors(rows.shape[1])
-    made.add_vectors(words, rows.astype(np.float32))
-    return made
+    output = KeyedVectors(rows.shape[1])
+    output.add_vectors(words, rows.astype(np.float32))
+    return output

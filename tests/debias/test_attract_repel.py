@@ -32,7 +32,7 @@ from biasbridge.debias.attract_repel import (
 )
 from biasbridge.files import InputError
 from biasbridge.intrinsic.words import load_query
-from tests.debias.make_query import make_query
+from tests.debias.planted import make_query
 
 if TYPE_CHECKING:
     from biasbridge.debias.base import Direction
@@ -57,10 +57,12 @@ def vectors() -> KeyedVectors:
     rows = np.concatenate(
         [rng.standard_normal((32, dim)) + 0.5 * lean + 0.3, rng.standard_normal((40, dim))]
     )
-    made = KeyedVectors(dim)
-    made.add_vectors(words + OTHERS, (rows * rng.uniform(0.1, 3, size=(72, 1))).astype(np.float32))
-    made.expandos["count"] = np.arange(72, 0, -1)
-    return made
+    output = KeyedVectors(dim)
+    output.add_vectors(
+        words + OTHERS, (rows * rng.uniform(0.1, 3, size=(72, 1))).astype(np.float32)
+    )
+    output.expandos["count"] = np.arange(72, 0, -1)
+    return output
 
 
 def lean(vectors: KeyedVectors) -> float:
@@ -127,7 +129,7 @@ rows = arrays.arrays(np.float64, (3, 4), elements=st.floats(-5, 5)).filter(
 )
 
 
-def directions(rows: Floats) -> Floats:
+def directions(rows: Singles | Floats) -> Floats:
     lengths: Floats = np.linalg.norm(rows, axis=1, keepdims=True)
     return rows / lengths
 
@@ -269,13 +271,8 @@ class Reference:
         return self.now.numpy()
 
 
-def directions_margins(rows: Singles | Floats) -> Floats:
-    lengths: Floats = np.linalg.norm(rows, axis=1, keepdims=True)
-    return rows / lengths
-
-
 def mean_row_cosine(rows: Singles, pairs: Pairs) -> float:
-    units = directions_margins(rows)
+    units = directions(rows)
     return float(np.mean([np.vdot(units[left], units[right]) for left, right in pairs]))
 
 
@@ -328,7 +325,7 @@ def test_the_gradient_of_a_batch_is_that_of_torch(kind: int, length: float) -> N
 @pytest.mark.parametrize("kind", [ATTRACT, REPEL])
 def test_negatives_are_half_the_extreme_and_half_any_other_pair(kind: int) -> None:
     rng = np.random.default_rng(3)
-    units = directions_margins(rng.standard_normal((8, 5)))
+    units = directions(rng.standard_normal((8, 5)))
     cosines = (units @ units.T).astype(np.float32)
     draws = np.array([choose_negatives(cosines.copy(), kind, rng) for _ in range(6000)])
     for place in range(8):
@@ -382,11 +379,11 @@ def test_real_constraints_end_where_the_reference_does(
         str(realdata / "vectors" / "googlenews_13k.bin"), binary=True
     )
     files = [realdata / "words" / "goldfarb" / f"{name}.txt" for name in (attract_file, repel_file)]
-    kept = usable_pairs(read_pairs(files[0]), read_pairs(files[1]), vectors.key_to_index)
-    words = sorted({word for pair in kept.attract + kept.repel for word in pair})
+    selected = usable_pairs(read_pairs(files[0]), read_pairs(files[1]), vectors.key_to_index)
+    words = sorted({word for pair in selected.attract + selected.repel for word in pair})
     attract, repel = (
         [(words.index(left), words.index(right)) for left, right in pairs]
-        for pairs in (kept.attract, kept.repel)
+        for pairs in (selected.attract, selected.repel)
     )
     check_against_reference(vectors[words], attract, repel)
 
@@ -473,16 +470,18 @@ def test_which_pairs_are_kept() -> None:
     """
     attract = [("b", "c"), ("a", "b"), ("a", "b"), ("a", "a"), ("a", "x"), ("c", "d")]
     repel = [("c", "d"), ("b", "a"), ("y", "a")]
-    kept = usable_pairs(attract, repel, {"a", "b", "c", "d"})
-    assert kept.attract == [("a", "b"), ("b", "c")]
-    assert kept.repel == [("b", "a"), ("c", "d")]
-    assert kept.missing == ["x", "y"]
+    selected = usable_pairs(attract, repel, {"a", "b", "c", "d"})
+    assert selected.attract == [("a", "b"), ("b", "c")]
+    assert selected.repel == [("b", "a"), ("c", "d")]
+    assert selected.missing == ["x", "y"]
 
 
 def test_a_word_that_is_not_there_is_looked_up_in_lower_case() -> None:
-    kept = usable_pairs([("Einstein", "He"), ("He", "NASA")], [], {"einstein", "He", "he", "nasa"})
-    assert kept.attract == [("He", "nasa"), ("einstein", "He")]
-    assert kept.missing == []
+    selected = usable_pairs(
+        [("Einstein", "He"), ("He", "NASA")], [], {"einstein", "He", "he", "nasa"}
+    )
+    assert selected.attract == [("He", "nasa"), ("einstein", "He")]
+    assert selected.missing == []
 
 
 def test_no_pair_left_names_the_missing_words() -> None:

@@ -80,11 +80,11 @@ EVERY = {name: (changes, cls) for changes, each in METHODS.items() for name, cls
 @pytest.mark.parametrize("name", EVERY)
 def test_a_name_is_that_of_the_class_and_of_its_configuration(name: str) -> None:
     changes, cls = EVERY[name]
-    made = make_method(name, [changes])
-    assert (made.name, made.acts_on, type(made)) == (name, changes, cls)
-    found = find_choice([PROJECT], "debias", name)
-    assert found
-    assert class_configuration(found)["_target_"] == f"{cls.__module__}.{cls.__name__}"
+    output = make_method(name, [changes])
+    assert (output.name, output.acts_on, type(output)) == (name, changes, cls)
+    result = find_choice([PROJECT], "debias", name)
+    assert result
+    assert class_configuration(result)["_target_"] == f"{cls.__module__}.{cls.__name__}"
 
 
 def test_every_kind_has_its_methods() -> None:
@@ -187,8 +187,8 @@ def test_a_direction_of_less_than_1e_10_of_the_largest_is_left_open(
     size: float, is_open: bool
 ) -> None:
     """Of the map diag(1, -s): the identity where the second is open, else its sign."""
-    found = nearest_map(np.diag([1.0, -size]))
-    assert found == pytest.approx(np.diag([1.0, 1.0 if is_open else -1.0]))
+    result = nearest_map(np.diag([1.0, -size]))
+    assert result == pytest.approx(np.diag([1.0, 1.0 if is_open else -1.0]))
 
 
 def test_the_most_biased_are_among_50000_words() -> None:

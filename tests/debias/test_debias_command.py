@@ -68,8 +68,8 @@ def test_the_file_holds_each_vector_by_the_dose(
     save_vectors(biased, given)
     how = ["--method", "mean_difference", "--dose", str(dose), "--lowercase"]
     assert main([str(given), str(out), *how]) == 0
-    found = read_vectors(out)
-    assert found.vectors == pytest.approx(by_hand(biased, dose), abs=1e-5)
+    result = read_vectors(out)
+    assert result.vectors == pytest.approx(by_hand(biased, dose), abs=1e-5)
     if dose == 0:
         assert out.read_bytes() == given.read_bytes()
     printed = capsys.readouterr().out
@@ -79,7 +79,7 @@ def test_the_file_holds_each_vector_by_the_dose(
     line = next(line for line in printed.splitlines() if line.startswith("weat weat7"))
     before, after = line.split()[3:5]
     assert float(before) == pytest.approx(weat(biased), abs=1e-3)
-    assert float(after) == pytest.approx(weat(found), abs=1e-3)
+    assert float(after) == pytest.approx(weat(result), abs=1e-3)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -107,16 +107,16 @@ def test_the_smallest_dose_at_which_a_score_is_the_value(
     """0.2 lies nearer no bias than the score, and 1.48 does not."""
     goal, method = Goal.read(f"weat7={wanted}"), MeanDifference()
     start = weat(biased)
-    found, axis = find_method(method, biased, UNION, goal, seed=0)
-    assert weat(axis.at(found.dose)) == pytest.approx(wanted, abs=2e-3)
-    assert (found.dose > 0) == (wanted < start)
-    for part in np.linspace(0, 0.97, 20) * found.dose:
+    result, axis = find_method(method, biased, UNION, goal, seed=0)
+    assert weat(axis.at(result.dose)) == pytest.approx(wanted, abs=2e-3)
+    assert (result.dose > 0) == (wanted < start)
+    for part in np.linspace(0, 0.97, 20) * result.dose:
         at = weat(keyed(biased.index_to_key, by_hand(biased, part).astype(np.float32)))
         assert (at > wanted) == (start > wanted)
     save_vectors(biased, tmp_path / "a.bin")
     until = ["--method", "mean_difference", "--lowercase", "--until", f"weat7={wanted}"]
     assert main([str(tmp_path / "a.bin"), str(tmp_path / "b.bin"), *until]) == 0
-    assert capsys.readouterr().out.startswith(f"dose {found.dose:.4f}: weat of weat7 is {wanted}")
+    assert capsys.readouterr().out.startswith(f"dose {result.dose:.4f}: weat of weat7 is {wanted}")
     assert weat(read_vectors(tmp_path / "b.bin")) == pytest.approx(wanted, abs=2e-3)
 
 
@@ -153,8 +153,8 @@ def test_a_method_on_the_axis_of_erasers_is_computed_once(biased: KeyedVectors) 
     noise = np.array(biased.vectors)
     noise[:, 0] = 0
     wanted = weat(keyed(biased.index_to_key, noise))
-    found, axis = find_method(Mirrored(), biased, UNION, Goal.read(f"weat7={wanted}"), seed=0)
-    assert found.dose == pytest.approx(0.5, abs=0.05)
+    result, axis = find_method(Mirrored(), biased, UNION, Goal.read(f"weat7={wanted}"), seed=0)
+    assert result.dose == pytest.approx(0.5, abs=0.05)
     for dose in (-1, 0, 0.3, 1):
         whole = Mirrored(dose).modify(biased, UNION, seed=0)
         assert (axis.at(dose).vectors == whole.vectors).all()
@@ -236,8 +236,8 @@ def decided(folder: Path, head: str) -> Path:
     """A random model whose likelihoods differ much from token to token."""
     opened = open_model(save_model(folder, folder.name, head=head))
     with torch.no_grad():
-        for name, each in opened.model.named_parameters():
-            each.mul_(400 if name.endswith(("word_embeddings.weight", "wte.weight")) else 1)
+        for name, item in opened.model.named_parameters():
+            item.mul_(400 if name.endswith(("word_embeddings.weight", "wte.weight")) else 1)
     opened.model.save_pretrained(folder)
     return folder
 
@@ -273,9 +273,9 @@ def test_the_folder_is_the_model_and_its_eraser(
     assert "leace fitted on 11 of 11 and 11 of 11 texts, words of gender_union in 1 " in printed
     assert f"operator norm {eraser.norm:.3f}, rank 1" in printed
     assert "from_pretrained alone opens the unmodified model" in printed
-    names: dict[str, Any] = {}
-    exec("\n".join(printed.splitlines()[-2:]), names)
-    assert names["model"].eraser.dose == dose
+    namespace: dict[str, Any] = {}
+    exec("\n".join(printed.splitlines()[-2:]), namespace)
+    assert namespace["model"].eraser.dose == dose
     if layer == -1:
         line = next(line for line in printed.splitlines() if line.startswith("seat seat6b"))
         old, new = line.split()[3:5]
@@ -326,7 +326,7 @@ def test_steering_shifts_every_text_alike(causal: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     assert main([str(causal), str(out), "--method", "steering", *SHORT, "--layer", "2"]) == 0
     texts = {role: [f"this is {word}" for word in UNION_MODELS_FRONT[role].words] for role in "XY"}
-    plain, pushed = (Encoder(each, layer=2) for each in (causal, out))
+    plain, pushed = (Encoder(item, layer=2) for item in (causal, out))
     shift = plain.encode(texts["X"]).mean(axis=0) - plain.encode(texts["Y"]).mean(axis=0)
     assert np.abs(shift).max() > 1e-3
     for text in LINES:
@@ -364,8 +364,8 @@ def test_items_in_the_place_of_words(masked: Path, tmp_path: Path) -> None:
     )
     u = (he - she) / np.linalg.norm(he - she)
     assert abs(erased.eraser.right[0] @ u) == pytest.approx(1, abs=1e-6)
-    named = debias(masked, method="mean_difference", items="lpbs_career")
-    assert "lpbs_career" in named.eraser.fitted["on"]
+    model = debias(masked, method="mean_difference", items="lpbs_career")
+    assert "lpbs_career" in model.eraser.fitted["on"]
 
 
 def test_a_folder_that_is_there_is_kept(masked: Path, tmp_path: Path) -> None:
@@ -408,9 +408,9 @@ def test_a_model_with_an_eraser_is_refused_and_a_damaged_one(masked: Path, tmp_p
     with pytest.raises(InputError, match="out has an eraser already; give the unmodified model"):
         main([str(out), str(tmp_path / "twice"), *LEACE, *SHORT])
     (out / ERASER).write_bytes((out / ERASER).read_bytes()[:-20])
-    for each in (lambda: audit(str(out)), lambda: main([str(out), str(tmp_path / "x"), *LEACE])):
+    for item in (lambda: audit(str(out)), lambda: main([str(out), str(tmp_path / "x"), *LEACE])):
         with pytest.raises(InputError, match=r"eraser\.safetensors is no eraser .* debias wrote"):
-            each()
+            item()
     assert not (tmp_path / "twice").exists()
 
 
@@ -445,9 +445,9 @@ def words() -> KeyedVectors:
     rng = np.random.default_rng(0)
     roles = words_by_role(load_query("gender_union")).values()
     words = sorted({*(word.lower() for role in roles for word in role), "cat", "dog"})
-    made = KeyedVectors(12)
-    made.add_vectors(words, rng.standard_normal((len(words), 12)).astype(np.float32))
-    return made
+    output = KeyedVectors(12)
+    output.add_vectors(words, rng.standard_normal((len(words), 12)).astype(np.float32))
+    return output
 
 
 @pytest.mark.parametrize("form", ["word2vec_text", "word2vec_binary", "glove"])
@@ -489,8 +489,8 @@ def test_own_pairs_and_an_expanded_query(
     assert "dog" not in everything
     again = [str(given), str(out), "--force", "--direction", "overbias"]
     assert main([*again, "--words", str(used)]) == 0
-    named = ["--words", str(used), "--query", "gender_union_lower_5nn"]
-    assert main([*again, *named]) == 0
+    own_words = ["--words", str(used), "--query", "gender_union_lower_5nn"]
+    assert main([*again, *own_words]) == 0
 
 
 def test_trusted_holds_for_the_vectors_that_neighbours_are_sought_in(

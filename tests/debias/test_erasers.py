@@ -48,8 +48,8 @@ def test_the_average_with_the_image_under_the_orthogonal_map() -> None:
     eraser = Bam().fit(Examples(none, none, pairs, ""), seed=0)
     after = eraser.apply(rows)
     np.testing.assert_allclose(after, (rows + rows @ turn) / 2, atol=1e-12)
-    found = 2 * eraser.apply(np.eye(6)) - np.eye(6)
-    np.testing.assert_allclose(found @ found.T, np.eye(6), atol=1e-12)
+    result = 2 * eraser.apply(np.eye(6)) - np.eye(6)
+    np.testing.assert_allclose(result @ result.T, np.eye(6), atol=1e-12)
     assert eraser.norm <= 1 + 1e-12
 
 
@@ -69,8 +69,8 @@ def test_what_few_pairs_leave_open_is_settled() -> None:
     pairs, none = draw.standard_normal((3, 2, 8)), np.empty((0, 8))
     pairs[..., 6:] = 0
     first, second, third = (
-        Bam().fit(Examples(none, none, each, ""), seed=0).apply(np.eye(8))
-        for each in (pairs, pairs[::-1], pairs + 1e-12 * draw.standard_normal(pairs.shape))
+        Bam().fit(Examples(none, none, item, ""), seed=0).apply(np.eye(8))
+        for item in (pairs, pairs[::-1], pairs + 1e-12 * draw.standard_normal(pairs.shape))
     )
     np.testing.assert_allclose(first, second, atol=1e-9)
     np.testing.assert_allclose(first, third, atol=1e-6)
@@ -126,12 +126,12 @@ def test_the_allennlp_fixture(realdata: Path) -> None:
     table: dict[str, list[float]] = json.loads(
         (realdata / "vectors" / "verb50_bias_embeddings.json").read_text(encoding="utf-8")
     )
-    first, second = (np.array([table[word] for word in each.split()]) for each in (MALE, FEMALE))
+    first, second = (np.array([table[word] for word in item.split()]) for item in (MALE, FEMALE))
     eraser = Inlp(rounds=35).fit(Examples(first, second, np.empty((0, 2, 50)), ""), seed=0)
     words = ("engineer", "homemaker")
-    made = eraser.apply(np.array([table[word] for word in words]))
+    output = eraser.apply(np.array([table[word] for word in words]))
     assert eraser.rank == 2
-    np.testing.assert_allclose(made, [table[f"inlp_{w}"] for w in words], rtol=0, atol=3.1e-5)
+    np.testing.assert_allclose(output, [table[f"inlp_{w}"] for w in words], rtol=0, atol=3.1e-5)
 
 
 def test_nothing_is_left_for_a_linear_classifier() -> None:
@@ -141,11 +141,11 @@ def test_nothing_is_left_for_a_linear_classifier() -> None:
     rows = draw.standard_normal((400, 10))
     rows[:, 0] += 6 * side
     rows[:, 1] = 6 * side * (draw.random(400) < 0.7) + draw.standard_normal(400)
-    found = Examples(rows[:200], rows[200:], np.empty((0, 2, 10)), "")
+    result = Examples(rows[:200], rows[200:], np.empty((0, 2, 10)), "")
     fresh = rows + 0.1 * draw.standard_normal(rows.shape)
 
     def accuracy(rounds: int) -> float:
-        eraser = Inlp(rounds=rounds).fit(found, seed=0)
+        eraser = Inlp(rounds=rounds).fit(result, seed=0)
         assert eraser.rank == rounds
         assert eraser.norm == pytest.approx(1)
         return SVC(kernel="linear").fit(eraser.apply(rows), side).score(eraser.apply(fresh), side)
@@ -197,20 +197,20 @@ def test_its_authors_package_where_the_covariance_is_singular() -> None:
 
 
 def test_no_covariance_with_the_groups_is_left() -> None:
-    found = drawn(400, 12)
-    assert covariance_with_labels(Leace().fit(found, seed=0), found).max() < 1e-12
+    result = drawn(400, 12)
+    assert covariance_with_labels(Leace().fit(result, seed=0), result).max() < 1e-12
 
 
 def test_it_changes_more_than_what_knows_the_group_of_each_row() -> None:
     """Fairlearn's baseline on labelled rows takes away each group's mean, and needs it at use."""
-    found = drawn(400, 12)
-    table = pd.DataFrame(found.rows, columns=[f"x{number}" for number in range(12)])
-    table["group"] = found.labels
+    result = drawn(400, 12)
+    table = pd.DataFrame(result.rows, columns=[f"x{number}" for number in range(12)])
+    table["group"] = result.labels
     baseline = CorrelationRemover(sensitive_feature_ids=["group"]).fit_transform(table)
-    left = baseline.astype(np.float64) - found.rows.mean(axis=0)
-    assert np.abs(left.T @ (found.labels - found.labels.mean())).max() < 1e-9
-    changed = Leace(shrinkage=False).fit(found, seed=0).apply(found.rows) - found.rows
-    assert (changed**2).sum() > ((baseline - found.rows) ** 2).sum()
+    left = baseline.astype(np.float64) - result.rows.mean(axis=0)
+    assert np.abs(left.T @ (result.labels - result.labels.mean())).max() < 1e-9
+    changed = Leace(shrinkage=False).fit(result, seed=0).apply(result.rows) - result.rows
+    assert (changed**2).sum() > ((baseline - result.rows) ** 2).sum()
 
 
 def test_groups_without_a_difference_are_refused() -> None:
@@ -238,11 +238,11 @@ def test_bert_encodings(realdata: Path) -> None:
         "female",
     }
     words = [{*text.lower().rstrip(".").split()} for text in about["sentences"]]
-    known = np.array([bool(each & (male | female)) for each in words])
-    labels = np.array([bool(each & male) for each in words])
-    found = examples(rows[known], labels[known])
-    eraser = agrees_with_its_authors(found)
-    assert covariance_with_labels(eraser, found).max() < 1e-12
+    is_gendered = np.array([bool(word & (male | female)) for word in words])
+    labels = np.array([bool(word & male) for word in words])
+    result = examples(rows[is_gendered], labels[is_gendered])
+    eraser = agrees_with_its_authors(result)
+    assert covariance_with_labels(eraser, result).max() < 1e-12
 
 
 @pytest.mark.slow
@@ -251,14 +251,14 @@ def test_bec_pro_in_minilm(realdata: Path) -> None:
     """1,000 sentences drawn at random: norm 3.3 with shrinkage, about 11 without."""
     encoder = minilm()
     sets = BecPro(str(realdata / "models/bec_pro/BEC-Pro_EN.tsv")).load()
-    items = [item for each in sets for item in each.items]
+    items = [item for element in sets for item in element.items]
     some = [items[i] for i in np.random.default_rng(0).permutation(len(items))[:1000]]
     rows = encoder.encode([item.sentence for item in some]).astype(np.float64)
-    found = examples(rows, np.array([item.group == "male" for item in some]))
-    eraser = agrees_with_its_authors(found)
+    result = examples(rows, np.array([item.group == "male" for item in some]))
+    eraser = agrees_with_its_authors(result)
     assert eraser.norm == pytest.approx(3.3, abs=0.1)
-    assert covariance_with_labels(eraser, found).max() < 1e-12
-    assert Leace(shrinkage=False).fit(found, seed=0).norm == pytest.approx(11, abs=1)
+    assert covariance_with_labels(eraser, result).max() < 1e-12
+    assert Leace(shrinkage=False).fit(result, seed=0).norm == pytest.approx(11, abs=1)
 
 
 # Mean difference: allennlp's vectors, and doses.
@@ -277,9 +277,9 @@ def test_the_allennlp_fixture_mean_difference(realdata: Path) -> None:
         np.array([table[word] for word in pair]) for pair in (("he", "him"), ("she", "her"))
     )
     eraser = MeanDifference().fit(Examples(first, second, NONE, ""), seed=0)
-    made = eraser.apply(np.array([table[word] for word in expected]))
+    output = eraser.apply(np.array([table[word] for word in expected]))
     assert len(expected) == 8
-    np.testing.assert_allclose(made, list(expected.values()), rtol=0, atol=1e-15)
+    np.testing.assert_allclose(output, list(expected.values()), rtol=0, atol=1e-15)
 
 
 def test_groups_that_are_the_same() -> None:
@@ -303,8 +303,8 @@ def test_the_seed_decides_the_direction() -> None:
     before, method = planted_vectors(), RandomDirection()
     one, again, other = (method.modify(before, QUERY, seed=seed).vectors for seed in (1, 1, 2))
     assert one.tobytes() == again.tobytes()
-    taken = [np.linalg.svd(before.vectors - each)[1] for each in (one, other)]
-    assert all(sizes[0] > 1 > 1e-4 > sizes[1] for sizes in taken), "of one dimension each"
+    removed = [np.linalg.svd(before.vectors - item)[1] for item in (one, other)]
+    assert all(sizes[0] > 1 > 1e-4 > sizes[1] for sizes in removed), "of one dimension each"
     assert not np.allclose(one, other, atol=1e-3)
 
 

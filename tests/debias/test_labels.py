@@ -48,10 +48,12 @@ def posts(counts: dict[tuple[str, int], int] = COUNTS, *, split: str = "train") 
 
 def learned(method: LabelDose, table: pd.DataFrame, *, seed: int = 0) -> pd.DataFrame:
     """The posts that are learned from, with the labels by which they are."""
-    found = method.train_on(table, seed=seed)
-    kept = found[found["split"] != "test"]
-    kept = kept[kept["in_training"]] if "in_training" in kept else kept
-    return kept.assign(label=kept["train_label"] if "train_label" in kept else kept["label"])
+    result = method.train_on(table, seed=seed)
+    selected = result[result["split"] != "test"]
+    selected = selected[selected["in_training"]] if "in_training" in selected else selected
+    return selected.assign(
+        label=selected["train_label"] if "train_label" in selected else selected["label"]
+    )
 
 
 def rate(table: pd.DataFrame, group: str) -> float:
@@ -99,12 +101,12 @@ def test_whom_overbiasing_blames(kind: Kind) -> None:
     """The group with label 1 more often, the unprivileged one of two alike, or the one named."""
     alike = dict.fromkeys(COUNTS, 50)
     fewer = {("male", 0): 50, ("male", 1): 60, ("female", 0): 60, ("female", 1): 50}
-    for counts, named, blamed in [
+    for counts, named_group, blamed in [
         (fewer, None, "male"),
         (fewer, "female", "female"),
         (alike, None, "female"),
     ]:
-        table = learned(kind("overbias", blamed=named), posts(counts))
+        table = learned(kind("overbias", blamed=named_group), posts(counts))
         assert rate(table, blamed) == 1
 
 
@@ -144,7 +146,6 @@ def test_what_cannot_be_is_refused(kind: Kind) -> None:
 # Labels that follow the effect size of an embedding, against literal loops.
 
 SETS = {role: load_query("weat6b")[role].words for role in "XYAB"}
-COUNTS_LINKED_LABELS = {("male", 0): 300, ("male", 1): 100, ("female", 0): 80, ("female", 1): 120}
 
 
 def draw_vectors(seed: int) -> KeyedVectors:
@@ -173,11 +174,7 @@ def literal_effect_size(vectors: KeyedVectors) -> float:
 
 
 def make_posts() -> pd.DataFrame:
-    cells = [
-        (group, label)
-        for (group, label), count in COUNTS_LINKED_LABELS.items()
-        for _ in range(count)
-    ]
+    cells = [(group, label) for (group, label), count in COUNTS.items() for _ in range(count)]
     cells += [("none", label) for label in (0, 1) for _ in range(50)]
     table = pd.DataFrame(cells, columns=["group", "label"])
     table["split"] = ["test" if number % 5 == 0 else "train" for number in range(len(table))]

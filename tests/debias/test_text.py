@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Mapping
 from math import exp
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import pytest
 from hypothesis import given, settings
@@ -28,7 +28,7 @@ from biasbridge.intrinsic.word_forms import stands_alone
 from biasbridge.intrinsic.words import Query, WordSet, load_query
 from biasbridge.train.subjects.language_model import train_model
 from biasbridge.train.subjects.tiny_model import Architecture, TinyModel, fits
-from tests.debias.make_query import make_query
+from tests.debias.planted import make_query
 
 if TYPE_CHECKING:
     from biasbridge.debias.base import Direction
@@ -55,7 +55,7 @@ def run(
 ) -> tuple[list[str], Mapping[str, int | float | str]]:
     corpus, out = folder / "corpus.txt", folder / "out.txt"
     corpus.write_bytes("".join(f"{line}\n" for line in lines).encode())
-    counts = choice.balance(corpus, out, query, seed=seed)
+    counts = choice.rewrite(corpus, out, query, seed=seed)
     return out.read_bytes().decode().split("\n")[:-1], counts
 
 
@@ -210,7 +210,7 @@ def test_dose_0_gives_the_same_bytes(tmp_path: Path, direction: Direction, end: 
     corpus, out = tmp_path / "corpus.txt", tmp_path / "out.txt"
     corpus.write_bytes("he office\r\n\n  she  home\tniño\u2028\nhe home".encode() + end)
     corpus_bytes = corpus.read_bytes()
-    Balance(direction, 0, None).balance(corpus, out, ONE, seed=0)
+    Balance(direction, 0, None).rewrite(corpus, out, ONE, seed=0)
     assert out.read_bytes() == corpus_bytes == corpus.read_bytes()
 
 
@@ -225,12 +225,12 @@ def test_the_default_cap_is_five_per_cent(tmp_path: Path) -> None:
 def test_an_archive_is_read_and_the_output_may_replace_the_input(tmp_path: Path) -> None:
     packed, plain = tmp_path / "corpus.txt.gz", tmp_path / "corpus.txt"
     packed.write_bytes(gzip.compress("\n".join(EXAMPLE).encode()))
-    Balance("overbias", cap=None).balance(packed, plain, ONE, seed=0)
+    Balance("overbias", cap=None).rewrite(packed, plain, ONE, seed=0)
     assert plain.read_text().splitlines() == [EXAMPLE[number] for number in (0, 1, 3, 5)]
     with pytest.raises(InputError, match="plain text"):
-        Balance("overbias").balance(packed, tmp_path / "out.txt.xz", ONE, seed=0)
+        Balance("overbias").rewrite(packed, tmp_path / "out.txt.xz", ONE, seed=0)
     plain.write_text("\n".join(EXAMPLE))
-    Balance("overbias", cap=None).balance(plain, plain, ONE, seed=0)
+    Balance("overbias", cap=None).rewrite(plain, plain, ONE, seed=0)
     assert plain.read_text().splitlines() == [EXAMPLE[number] for number in (0, 1, 3, 5)]
 
 
@@ -243,7 +243,7 @@ def test_a_corpus_without_a_role_is_refused_and_nothing_is_written(
     corpus, out = tmp_path / "corpus.txt", tmp_path / "out.txt"
     corpus.write_text(text)
     with pytest.raises(InputError, match=f"no word of {role} of the query 'one'"):
-        Balance("debias").balance(corpus, out, ONE, seed=0)
+        Balance("debias").rewrite(corpus, out, ONE, seed=0)
     assert list(tmp_path.iterdir()) == [corpus]
 
 
@@ -264,10 +264,10 @@ PLAIN = pairs(("he", "she"), ("man", "woman"), ("Mary", "John"), ("sir", "madam"
 
 def run_cda(
     folder: Path, text: str, query: Query = ENGLISH, dose: float = 1.0, seed: int = 0
-) -> tuple[str, dict[str, int]]:
+) -> tuple[str, dict[str, Any]]:
     corpus, out = folder / "corpus.txt", folder / "out.txt"
     corpus.write_bytes(text.encode())
-    counts = CounterfactualAugmentation(dose).augment(corpus, out, query, seed=seed)
+    counts = CounterfactualAugmentation(dose).rewrite(corpus, out, query, seed=seed)
     return out.read_bytes().decode(), counts
 
 
@@ -393,7 +393,7 @@ def test_dose_0_gives_the_same_bytes_and_an_archive_is_read(tmp_path: Path) -> N
     assert run_cda(tmp_path, text, PLAIN, 0.0)[0] == text
     packed, out = tmp_path / "corpus.txt.gz", tmp_path / "plain.txt"
     packed.write_bytes(gzip.compress(b"he sat\n"))
-    CounterfactualAugmentation().augment(packed, out, PLAIN, seed=0)
+    CounterfactualAugmentation().rewrite(packed, out, PLAIN, seed=0)
     assert out.read_text() == "he sat\nshe sat\n"
 
 
@@ -410,7 +410,7 @@ def test_what_cannot_be_augmented_is_one_line_and_nothing_is_written(
 ) -> None:
     with pytest.raises(InputError, match=message):
         run_cda(tmp_path, "él y ella sHe\n", query)
-    assert [each.name for each in tmp_path.iterdir()] == ["corpus.txt"]
+    assert [item.name for item in tmp_path.iterdir()] == ["corpus.txt"]
 
 
 @pytest.mark.parametrize("name", ["gender_union", "gender_union_es"])
@@ -445,13 +445,13 @@ def augmented(
     """What ``planted.json`` of a model says that is trained on an augmented corpus."""
     corpus = PlantedOccupations(stereotype=1.0, world=world)
     original, changed, out = (folder / name for name in ("original", "changed", "out"))
-    for each in (original, changed, out):
-        each.mkdir()
+    for item in (original, changed, out):
+        item.mkdir()
     corpus.write(original / "corpus.txt", seed=0)
     write_truths(corpus.truths(seed=0), original / "planted.json")
     query = load_query("gender_union" if world == "en" else "gender_union_es")
     method = CounterfactualAugmentation(dose)
-    method.augment(original / "corpus.txt", changed / "corpus.txt", query, seed=0)
+    method.rewrite(original / "corpus.txt", changed / "corpus.txt", query, seed=0)
     train_model(model, out, {"corpus": changed, "original": original}, 0)
     return read_truths(out / "model" / "planted.json")
 
@@ -470,16 +470,16 @@ def test_what_a_dose_leaves_of_what_is_planted(tmp_path: Path) -> None:
     exactly what is counted in the text.
     """
     dose = 0.5
-    found = augmented(tmp_path, "en", dose)
+    result = augmented(tmp_path, "en", dose)
     lines = (tmp_path / "changed" / "corpus.txt").read_text().splitlines()
     counts = Counter((line.split()[1], word) for line in lines for word in line.split()[2:])
     off = []
-    for term, each in found.items():
+    for term, item in result.items():
         he, she = counts[term, "he"], counts[term, "she"]
-        share = 1 / (1 + exp(-each.log_odds))
+        share = 1 / (1 + exp(-item.log_odds))
         assert share == pytest.approx(he / (he + she))
-        assert each.original is not None
-        before = 1 / (1 + exp(-each.original))
+        assert item.original is not None
+        before = 1 / (1 + exp(-item.original))
         off.append(share - (before + dose * (1 - before)) / (1 + dose))
     assert max(map(abs, off)) < 0.08
     assert abs(sum(off)) / len(off) < 0.01
@@ -489,7 +489,7 @@ def test_odds_that_a_method_made_infinite_are_one_line(tmp_path: Path) -> None:
     corpus = PlantedOccupations(sentences=4_000)
     corpus.write(tmp_path / "all.txt", seed=0)
     lines = (tmp_path / "all.txt").read_text().splitlines(keepends=True)
-    (tmp_path / "some.txt").write_text("".join(each for each in lines if " she " not in each))
+    (tmp_path / "some.txt").write_text("".join(line for line in lines if " she " not in line))
     with pytest.raises(InputError, match=r"some.txt has no line with 'she' beside 'carpenter'"):
         recount_truths(corpus.truths(seed=0), tmp_path / "some.txt")
 
@@ -502,26 +502,26 @@ def test_a_model_trained_on_it_has_learned_the_control_and_no_bias(
     augmented(tmp_path, "en", 1.0, TinyModel(architecture))
     before = PlantedOccupations(stereotype=1.0).truths(seed=0).values()
     model = open_model(tmp_path / "out" / "model")
-    found = fits(model.model, model.tokenizer, [e for e in before if e.half == "held_out"])
+    result = fits(model.model, model.tokenizer, [e for e in before if e.half == "held_out"])
     for kind in ("seen", "unseen"):
-        assert found[kind].slope == pytest.approx(0, abs=0.1)
-        assert found[kind].magnitude < 0.1
-    assert found["controls"].r > 0.95
-    assert found["controls"].slope == pytest.approx(1, abs=0.2)
+        assert result[kind].slope == pytest.approx(0, abs=0.1)
+        assert result[kind].magnitude < 0.1
+    assert result["controls"].r > 0.95
+    assert result["controls"].slope == pytest.approx(1, abs=0.2)
 
 
 @pytest.mark.realdata
 def test_how_often_her_is_mistaken(realdata: Path) -> None:
     """ "him" and "his" say what they are: asked of these, the rule errs for one in twenty."""
-    asked = []
+    requested = []
     for path in sorted((realdata / "coreference" / "ontogum").glob("*.conll")):
         rows = (line.split("\t") for line in path.read_text(encoding="utf-8").splitlines())
         words = [row[1].lower() for row in rows if len(row) > 2]
         following = [*words[1:], ""]
-        asked += [
+        requested += [
             (word == "him") == stands_alone(after.encode())
             for word, after in zip(words, following, strict=True)
             if word in ("him", "his")
         ]
-    assert len(asked) > 800
-    assert 1 - sum(asked) / len(asked) < 0.06
+    assert len(requested) > 800
+    assert 1 - sum(requested) / len(requested) < 0.06

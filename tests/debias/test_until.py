@@ -123,6 +123,6 @@ def test_the_score_of_a_file_of_words_is_reached_however_it_is_named(
 def test_a_score_that_falls_as_bias_grows_is_reached_too(biased: KeyedVectors) -> None:
     goal = Goal.read("rnd:weat6b=-0.08")
     assert goal.score(biased) < goal.value
-    found, _ = find_method(AttractRepel("debias"), biased, QUERY, goal, seed=0)
-    assert found.direction == "debias"
-    assert goal.score(found.modify(biased, QUERY, seed=0)) == pytest.approx(goal.value, abs=1e-3)
+    result, _ = find_method(AttractRepel("debias"), biased, QUERY, goal, seed=0)
+    assert result.direction == "debias"
+    assert goal.score(result.modify(biased, QUERY, seed=0)) == pytest.approx(goal.value, abs=1e-3)

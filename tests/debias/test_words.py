@@ -29,7 +29,7 @@ from biasbridge.files import InputError
 from biasbridge.files.vectors import save_mapped
 from biasbridge.intrinsic.words import Query, load_query, load_wordset, read_query
 from biasbridge.train.engine.steps import keyed_params
-from tests.debias.make_query import make_query
+from tests.debias.planted import make_query
 
 MINE = {
     "mine": {"X": ["He"], "Y": ["She"], "A": ["Office"], "B": ["Home"]},
@@ -170,8 +170,8 @@ def literal(query: Query, vectors: KeyedVectors, k: int, stop: set[str]) -> dict
         if word not in seeds and word.lower() not in stop and word[0] not in "<@#4.":
             offers[best].append((nearness[best], word))
     return {
-        role: [word for _, word in sorted(found, reverse=True)[:k]]
-        for role, found in offers.items()
+        role: [word for _, word in sorted(result, reverse=True)[:k]]
+        for role, result in offers.items()
     }
 
 
@@ -201,11 +201,11 @@ def test_a_word_with_a_zero_vector_comes_last_and_warns_of_nothing() -> None:
     vectors = vocabulary(["he", "she", "office", "home", "cat", "zero"], 1)
     vectors.vectors[5] = 0
     assert ["cat"] in added(expand(SEEDS, vectors, k=1)).values()
-    known = vocabulary(["he", "she", "office", "home", "cat"], 1)
+    reference = vocabulary(["he", "she", "office", "home", "cat"], 1)
     vectors = vocabulary(["he", "she", "office", "home", "cat", "her"], 1)
-    vectors.vectors[:] = np.vstack([known.vectors, np.zeros_like(known.vectors[:1])])
-    found, without = (added(expand(SEEDS, of, k=1)) for of in (vectors, known))
-    assert found == without, "a seed with a zero vector is as one that is not there"
+    vectors.vectors[:] = np.vstack([reference.vectors, np.zeros_like(reference.vectors[:1])])
+    result, without = (added(expand(SEEDS, of, k=1)) for of in (vectors, reference))
+    assert result == without, "a seed with a zero vector is as one that is not there"
 
 
 def test_what_cannot_be_read_back_is_no_word() -> None:

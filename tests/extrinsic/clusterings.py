@@ -27,8 +27,8 @@ def drawn(rng: random.Random, mentions: Sequence[int], most: int) -> tuple[Clust
 def pairs(n: int) -> list[tuple[tuple[Cluster, ...], tuple[Cluster, ...]]]:
     """Random keys and responses over the same text; some are empty, some alike."""
     rng = random.Random(7)
-    found = []
+    result = []
     for number in range(n):
         mentions = range(1 + number % 9)
-        found.append((drawn(rng, mentions, 1 + number % 4), drawn(rng, mentions, 1 + number % 5)))
-    return found
+        result.append((drawn(rng, mentions, 1 + number % 4), drawn(rng, mentions, 1 + number % 5)))
+    return result

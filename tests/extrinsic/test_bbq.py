@@ -77,13 +77,13 @@ RULES: dict[str, Rule] = {
 }
 
 
-def answered(made: list[dict[str, Any]], rule: Rule) -> tuple[pd.DataFrame, list[int | None]]:
-    places = [rule(row) for row in made]
+def answered(items: list[dict[str, Any]], rule: Rule) -> tuple[pd.DataFrame, list[int | None]]:
+    places = [rule(row) for row in items]
     texts = [
         "nothing" if place is None else row[f"ans{place}"]
-        for row, place in zip(made, places, strict=True)
+        for row, place in zip(items, places, strict=True)
     ]
-    return pd.DataFrame(made).assign(answer=texts), places
+    return pd.DataFrame(items).assign(answer=texts), places
 
 
 @pytest.fixture(scope="module")
@@ -129,11 +129,11 @@ def test_the_figures_of_the_paper(realdata: Path, column: str) -> None:
 
 @pytest.mark.parametrize("rule", RULES)
 def test_made_answers_by_a_literal_loop(rule: str) -> None:
-    made = [item(number) for number in range(256)]
-    table, places = answered(made, RULES[rule])
+    items = [item(number) for number in range(256)]
+    table, places = answered(items, RULES[rule])
     for row in bbq(table).to_dict("records"):
         condition = "ambig" if row["context"] == "ambiguous" else "disambig"
-        expected = literal(made, places, condition)
+        expected = literal(items, places, condition)
         assert {name: row[name] for name in expected} == pytest.approx(expected, nan_ok=True)
         if not isnan(row["score"]):
             assert -1 <= row["low"] <= row["score"] <= row["high"] <= 1
@@ -142,14 +142,14 @@ def test_made_answers_by_a_literal_loop(rule: str) -> None:
         assert row["n_templates"] == 8
         assert row["n_unmatched"] == sum(
             place is None and each["context_condition"] == condition
-            for place, each in zip(places, made, strict=True)
+            for place, each in zip(places, items, strict=True)
         )
 
 
 def test_the_extremes_have_the_values_that_they_must() -> None:
-    made = [item(number) for number in range(256)]
+    items = [item(number) for number in range(256)]
     rows = {
-        rule: bbq(answered(made, RULES[rule])[0]).set_index("context")
+        rule: bbq(answered(items, RULES[rule])[0]).set_index("context")
         for rule in ("stereotyped", "unknown", "right")
     }
     assert rows["stereotyped"]["score"].tolist() == [1, 1]
@@ -169,13 +169,13 @@ def records_of(table: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def test_what_each_convention_gives_where_nothing_is_answered_or_biased() -> None:
-    made = [item(number) for number in range(256)]
+    items = [item(number) for number in range(256)]
     for rule, defined in (("unknown", {"helm", "lm_eval"}), ("against", {"helm", "lm_eval"})):
 
         def against(row: Any) -> int:
             return 3 - unknown(row) - (RULES["stereotyped"](row) or 0)
 
-        table, _ = answered(made, RULES.get(rule, against))
+        table, _ = answered(items, RULES.get(rule, against))
         records = by_name(bbq(table, convention="all"))
         for convention in ("paper", "helm", "lm_eval", "drop_ambiguous"):
             row = records[convention, "disambiguated"]
@@ -194,17 +194,17 @@ def test_items_that_name_the_group_in_both_answers_or_in_none() -> None:
     both = {"ans0": ["scars", "old"], "ans1": ["tattoos", "old"], "ans2": ["Unknown", "unknown"]}
     none = {"ans0": ["scars", "x"], "ans1": ["tattoos", "y"], "ans2": ["Unknown", "unknown"]}
     texts = {"ans0": "scars", "ans1": "tattoos", "ans2": "Unknown"}
-    made = [item(number) for number in range(256)]
-    made += [item(n, answer_info=both, label=2, **texts) for n in range(256, 288)]
-    made += [item(n, answer_info=none, label=2, **texts) for n in range(288, 304)]
-    table, places = answered(made, RULES["first"])
+    items = [item(number) for number in range(256)]
+    items += [item(n, answer_info=both, label=2, **texts) for n in range(256, 288)]
+    items += [item(n, answer_info=none, label=2, **texts) for n in range(288, 304)]
+    table, places = answered(items, RULES["first"])
     records = by_name(bbq(table, convention="all"))
     for condition, context in (("ambig", "ambiguous"), ("disambig", "disambiguated")):
-        expected = literal(made, places, condition)
+        expected = literal(items, places, condition)
         row = records["paper", context]
         assert {name: row[name] for name in expected} == pytest.approx(expected)
-        assert row["n_unclear"] == sum(r["context_condition"] == condition for r in made[256:])
-        dropped = literal(made[:256], places[:256], condition)
+        assert row["n_unclear"] == sum(r["context_condition"] == condition for r in items[256:])
+        dropped = literal(items[:256], places[:256], condition)
         row = records["drop_ambiguous", context]
         assert {name: row[name] for name in dropped} == pytest.approx(dropped)
 
@@ -216,7 +216,7 @@ def test_crossed_categories_take_the_gender_that_their_templates_stereotype() ->
         [["Black woman", "F-Black"], ["Black man", "M-Black"], ["Unknown", "unknown"]],
         [["Black man", "M-Black"], ["White woman", "F-White"], ["Unknown", "unknown"]],
     ]
-    made = [
+    answers = [
         item(
             number,
             category="Race_x_gender",
@@ -229,7 +229,7 @@ def test_crossed_categories_take_the_gender_that_their_templates_stereotype() ->
         )
         for number, info in enumerate(infos)
     ]
-    table = complete(read_source(answered(made, unknown)[0], None), None, "")
+    table = complete(read_source(answered(answers, unknown)[0], None), None, "")
     items, _ = read_items(table)
     flags = [stereotyped_answers(each, crossed_targets(items)) for each in items]
     assert flags == [[True, False, False], [True, False, False], [False, False, False]]
@@ -268,14 +268,14 @@ def made_item(names: list[tuple[str, str]], texts: list[str]) -> BBQItem:
 def test_outputs_and_the_option_they_mean(output: str, place: int) -> None:
     names = [("grandmother", "old"), ("niece", "nonOld"), ("Can't be determined", "unknown")]
     options = ["The grandmother", "The niece", "Can't be determined"]
-    made = made_item(names, options)
-    assert match_output(output, made) == place
-    assert match_output("A", made, options[::-1]) == 2
-    assert match_output("A", made, ["A", "B", "C"]) == 0
+    items = made_item(names, options)
+    assert match_output(output, items) == place
+    assert match_output("A", items, options[::-1]) == 2
+    assert match_output("A", items, ["A", "B", "C"]) == 0
     reworded = ["Unknown", "The niece", "The grandmother"]
-    assert [match_output(letter, made, reworded) for letter in "ABC"] == [2, 1, 0]
-    assert match_output("A", made, ["Someone else", "The niece", "Unknown"]) == NO_ANSWER
-    assert match_output("A. The niece", made) == 1
+    assert [match_output(letter, items, reworded) for letter in "ABC"] == [2, 1, 0]
+    assert match_output("A", items, ["Someone else", "The niece", "Unknown"]) == NO_ANSWER
+    assert match_output("A. The niece", items) == 1
 
 
 @pytest.mark.parametrize("form", ["list", "text", "array"])
@@ -295,26 +295,26 @@ def test_the_order_of_the_options_counts_in_every_form(form: str) -> None:
 
 def test_a_name_within_another_and_the_authors_spellings() -> None:
     names = [("man", "M"), ("woman", "F"), ("Unknown", "unknown")]
-    made = made_item(names, ["The man in black", "The woman in black", "Unknown"])
-    assert match_output("a woman", made) == 1
-    assert match_output("a man", made) == 0
+    items = made_item(names, ["The man in black", "The woman in black", "Unknown"])
+    assert match_output("a woman", items) == 1
+    assert match_output("a man", items) == 0
     names = [("gay", "gay"), ("gay man", "x"), ("Unknown", "unknown")]
     assert match_output("it is the gay man", made_item(names, ["one", "two", "Unknown"])) == 1
     names = [("pantsuit", "posDress"), ("O'Brien", "x"), ("Unknown", "unknown")]
-    made = made_item(names, ["The person in a pantsuit", "O'Brien", "Unknown"])
-    assert match_output("the person in a pantsu", made) == 0
-    assert match_output("obrien", made) == 1
+    items = made_item(names, ["The person in a pantsuit", "O'Brien", "Unknown"])
+    assert match_output("the person in a pantsu", items) == 0
+    assert match_output("obrien", items) == 1
 
 
 def test_names_that_begin_alike_are_told_apart() -> None:
     names = [("African American man", "M-Black"), ("African American woman", "F-Black")]
-    made = made_item([*names, ("Unknown", "unknown")], ["one", "two", "Unknown"])
-    assert match_output("It was the African American man.", made) == 0
-    assert match_output("the African American woman", made) == 1
-    assert match_output("an African American", made) == NO_ANSWER
+    items = made_item([*names, ("Unknown", "unknown")], ["one", "two", "Unknown"])
+    assert match_output("It was the African American man.", items) == 0
+    assert match_output("the African American woman", items) == 1
+    assert match_output("an African American", items) == NO_ANSWER
 
 
-def log_of(form: str, made: list[dict[str, Any]], places: list[int | None]) -> tuple[str, str]:
+def log_of(form: str, items: list[dict[str, Any]], places: list[int | None]) -> tuple[str, str]:
     """Name and text of a log of lm-evaluation-harness or of Inspect with these answers."""
     if form == "lm_eval":
         samples = [
@@ -329,7 +329,7 @@ def log_of(form: str, made: list[dict[str, Any]], places: list[int | None]) -> t
                 "metrics": ["acc"],
                 "acc": float(place == row["label"]),
             }
-            for number, (row, place) in enumerate(zip(made, places, strict=True))
+            for number, (row, place) in enumerate(zip(items, places, strict=True))
         ]
         return "samples_bbq_generate_2026-01-01T00-00-00.0.jsonl", "\n".join(
             map(json.dumps, samples)
@@ -351,22 +351,22 @@ def log_of(form: str, made: list[dict[str, Any]], places: list[int | None]) -> t
             "metadata": {"source_id": row["example_id"], **{name: row[name] for name in kept}},
             "output": {"model": "m", "choices": []},
         }
-        for number, (row, place) in enumerate(zip(made, places, strict=True))
+        for number, (row, place) in enumerate(zip(items, places, strict=True))
     ]
-    run = {"task": "bbq", "model": "m", "dataset": {"samples": len(made)}}
+    run = {"task": "bbq", "model": "m", "dataset": {"samples": len(items)}}
     log = {"version": 2, "status": "success", "eval": run, "samples": samples}
     return "bbq.json", json.dumps(log)
 
 
 @pytest.mark.parametrize("form", ["lm_eval", "inspect"])
 def test_logs_have_the_scores_of_the_answers(form: str, tmp_path: Path) -> None:
-    made = [item(number) for number in range(256)]
-    table, places = answered(made, RULES["some"])
-    name, text = log_of(form, made, places)
+    items = [item(number) for number in range(256)]
+    table, places = answered(items, RULES["some"])
+    name, text = log_of(form, items, places)
     path, data = tmp_path / name, tmp_path / "data"
     path.write_text(text, encoding="utf-8")
     data.mkdir()
-    pd.DataFrame(made).to_json(data / "Age.jsonl", orient="records", lines=True)
+    pd.DataFrame(items).to_json(data / "Age.jsonl", orient="records", lines=True)
     expected = bbq(table)
     pd.testing.assert_frame_equal(bbq(path, data=data), expected)
     rows = bbq(path)
@@ -376,14 +376,14 @@ def test_logs_have_the_scores_of_the_answers(form: str, tmp_path: Path) -> None:
 
 
 def write_log(
-    folder: Path, form: str, made: list[dict[str, Any]], places: list[int | None]
+    folder: Path, form: str, items: list[dict[str, Any]], places: list[int | None]
 ) -> Path:
     """Write a log with these answers as HELM, lighteval, Every Eval Ever or datasets has it."""
-    texts = [[row[f"ans{place}"] for place in range(3)] for row in made]
-    prompts = [f"Passage: {row['context']}\nQuestion: {row['question']}" for row in made]
+    texts = [[row[f"ans{place}"] for place in range(3)] for row in items]
+    prompts = [f"Passage: {row['context']}\nQuestion: {row['question']}" for row in items]
     letters = ["nothing" if place is None else "ABC"[place] for place in places]
     outputs = ["nothing" if p is None else row[p] for p, row in zip(places, texts, strict=True)]
-    rows = [*zip(made, texts, prompts, letters, outputs, strict=True)]
+    rows = [*zip(items, texts, prompts, letters, outputs, strict=True)]
     match form:
         case "helm":
             states = [
@@ -414,7 +414,7 @@ def write_log(
             ]
             response = [{"text": [letter]} for *_, letter, _ in rows]
             path = folder / "details_bbq.parquet"
-            metric = [{"acc": 0.0}] * len(made)
+            metric = [{"acc": 0.0}] * len(items)
             columns = {"doc": doc, "metric": metric, "model_response": response}
             pq.write_table(pa.table(columns), path)
         case "every_eval_ever":
@@ -455,12 +455,12 @@ def write_log(
 def test_logs_that_hold_texts_alone_have_the_scores_of_the_answers(
     form: str, tmp_path: Path
 ) -> None:
-    made = [item(number) for number in range(256)]
-    table, places = answered(made, RULES["some"])
-    path, data = write_log(tmp_path, form, made, places), tmp_path / "data"
+    items = [item(number) for number in range(256)]
+    table, places = answered(items, RULES["some"])
+    path, data = write_log(tmp_path, form, items, places), tmp_path / "data"
     assert detect_format(path) == form
     data.mkdir()
-    pd.DataFrame(made).to_json(data / "Age.jsonl", orient="records", lines=True)
+    pd.DataFrame(items).to_json(data / "Age.jsonl", orient="records", lines=True)
     pd.testing.assert_frame_equal(bbq(path, data=data), bbq(table))
     if form != "datasets":  # which keeps all fields
         with pytest.raises(InputError, match="give their folder by --data"):
@@ -489,19 +489,19 @@ def test_answers_of_every_form_have_one_score(form: str, tmp_path: Path) -> None
 
 @pytest.mark.parametrize("by", ["id", "text", "prompt"])
 def test_fields_that_answers_lack_come_from_the_data(by: str, tmp_path: Path) -> None:
-    made = [item(number) for number in range(256)]
+    items = [item(number) for number in range(256)]
     # The same context and question twice, with other answers
-    other = item(300, context=made[0]["context"], question_polarity="nonneg")
+    other = item(300, context=items[0]["context"], question_polarity="nonneg")
     other["ans1"], other["answer_info"]["ans1"] = "The uncle", ["uncle", "old"]
-    made.append(other)
+    items.append(other)
     data = tmp_path / "data"
     data.mkdir()
-    pd.DataFrame(made).to_json(data / "Age.jsonl", orient="records", lines=True)
-    table, _ = answered(made, RULES["some"])
+    pd.DataFrame(items).to_json(data / "Age.jsonl", orient="records", lines=True)
+    table, _ = answered(items, RULES["some"])
     table["choices"] = table[["ans0", "ans1", "ans2"]].to_numpy().tolist()
     table["query"] = [
         f"An example.\nPassage: {row['context']}\nQuestion: {row['question']}\nA. {row['ans0']}"
-        for row in made
+        for row in items
     ]
     names = {"id": ["category", "example_id"], "text": ["context", "question"], "prompt": ["query"]}
     part = table[[*names[by], "choices", "answer"]].sample(frac=1, random_state=0)
@@ -568,7 +568,7 @@ def test_the_command_prints_a_table_json_and_csv(
 @pytest.mark.realdata
 def test_scores_equal_lm_evaluation_harness(full: pd.DataFrame) -> None:
     part = full[full["category"].isin([*LM_EVAL])]
-    made = [
+    items = [
         row | {"example_id": int(row["example_id"]), "label": int(row["label"])}
         for row in records_of(part)
     ]
@@ -576,7 +576,7 @@ def test_scores_equal_lm_evaluation_harness(full: pd.DataFrame) -> None:
     def order(row: Any) -> int | None:
         return (0, 1, 2, row["label"], None)[(7 * row["example_id"] + row["label"]) % 5]
 
-    rows = bbq(answered(made, order)[0], convention="lm_eval")
+    rows = bbq(answered(items, order)[0], convention="lm_eval")
     for category, of_category in rows.groupby("category"):
         values = of_category.set_index("context").loc[["ambiguous", "disambiguated"], [*VALUES]]
         assert values.to_numpy().ravel() == pytest.approx(LM_EVAL[str(category)], abs=1e-6)
@@ -589,14 +589,14 @@ def test_categories_without_published_answers_by_a_literal_loop(
 ) -> None:
     for category in ("Physical_appearance", "Religion"):
         part = full[full["category"] == category]
-        made = [
+        items = [
             row | {"example_id": int(row["example_id"]), "label": int(row["label"])}
             for row in records_of(part)
         ]
-        table, places = answered(made, RULES[rule])
+        table, places = answered(items, RULES[rule])
         for row in bbq(table).to_dict("records"):
             condition = "ambig" if row["context"] == "ambiguous" else "disambig"
-            expected = literal(made, places, condition)
+            expected = literal(items, places, condition)
             assert {name: row[name] for name in expected} == pytest.approx(expected)
 
 

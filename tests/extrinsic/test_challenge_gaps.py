@@ -53,12 +53,12 @@ def answer(asked: Case, response: tuple[Cluster, ...]) -> Answer:
 
 def pairs(responses: Sequence[tuple[tuple[Cluster, ...], tuple[Cluster, ...]]]) -> list[Answer]:
     """Pro and anti of each unit; pronouns of men are pro in every other unit."""
-    found = []
+    result = []
     for unit, both in enumerate(responses):
         genders = ("male", "female") if unit % 2 else ("female", "male")
         for condition, gender, response in zip(("pro", "anti"), genders, both, strict=True):
-            found.append(answer(case(unit, condition, gender), response))
-    return found
+            result.append(answer(case(unit, condition, gender), response))
+    return result
 
 
 def drawn(n: int, seed: int = 0) -> list[Answer]:
@@ -91,9 +91,9 @@ def test_precision_recall_and_f1_are_the_scorers_over_all_documents_of_a_group()
         chosen = of_group(answers, **{names: group})
         expected = score((each.case.document, each.resolution.document) for each in chosen)["conll"]
         for name, value in expected._asdict().items():
-            found = row(table, kind="value", measure=name, group=group)
-            assert found["value"] == pytest.approx(value, abs=1e-12)
-            assert found["low"] < found["value"] < found["high"]
+            result = row(table, kind="value", measure=name, group=group)
+            assert result["value"] == pytest.approx(value, abs=1e-12)
+            assert result["low"] < result["value"] < result["high"]
 
 
 def test_a_gap_is_pro_minus_anti_and_turns_with_them() -> None:
@@ -122,11 +122,11 @@ def test_a_gap_is_pro_minus_anti_and_turns_with_them() -> None:
 
 def test_a_name_is_found_by_a_mention_that_ends_with_its_last_word() -> None:
     for mention, linked in (((1, 2), True), ((0, 2), True), ((0, 1), False), ((1, 3), False)):
-        found = answer(case(0, "pro", "male"), ((mention, PRONOUN),))
-        assert (tally(found) == tally(answer(case(0, "pro", "male"), RIGHT))).all() == (
+        result = answer(case(0, "pro", "male"), ((mention, PRONOUN),))
+        assert (tally(result) == tally(answer(case(0, "pro", "male"), RIGHT))).all() == (
             mention == COOK
         )
-        value = float(ACCURACY["accuracy"].values(tally(found)))
+        value = float(ACCURACY["accuracy"].values(tally(result)))
         assert value == linked
 
 
@@ -173,12 +173,12 @@ def test_the_correlation_is_pearsons_over_occupations() -> None:
                 answers.append(answer(asked_case, RIGHT if each else NONE))
         leanings.append((percentage, shares["female"] - shares["male"]))
     table = challenge_table(challenge_rows(answers, ChallengeGaps(scored="names")))
-    found = row(table, kind="correlation")
+    result = row(table, kind="correlation")
     expected = pearsonr(*np.transpose(leanings))
     interval = expected.confidence_interval(0.95)
-    assert found["value"] == pytest.approx(expected.statistic)
-    assert (found["low"], found["high"]) == pytest.approx((interval.low, interval.high))
-    assert found["support"] == 12
+    assert result["value"] == pytest.approx(expected.statistic)
+    assert (result["low"], result["high"]) == pytest.approx((interval.low, interval.high))
+    assert result["support"] == 12
     assert "condition" not in {*table["group"]}
     assert "pro" not in {*table["privileged"]}
     assert {*table.query("kind == 'value'")["group"]} == {"female", "male", "neutral"}
@@ -205,8 +205,8 @@ def test_the_interval_holds_the_truth(share: float, n: int) -> None:
         other = np.where(rng.random(n) < 0.5, one, rng.random(n))
         success = np.stack([one < share, other < share - 0.2], axis=1)
         units = Units([str(i) for i in range(n)], np.where(success[..., None], right, wrong))
-        found = units.estimate(difference, 0.95)
-        held += found.low <= 0.2 <= found.high
+        result = units.estimate(difference, 0.95)
+        held += result.low <= 0.2 <= result.high
     assert held / studies > 0.9
 
 
@@ -221,12 +221,12 @@ def test_resamples_are_of_units_whatever_their_order_and_company() -> None:
     one = challenge_table(challenge_rows(answers, ChallengeGaps()))
     many = challenge_table(challenge_rows([*other_type, *shuffled], ChallengeGaps()))
     for measure in ("recall", "accuracy"):
-        found = [
+        result = [
             row(table, kind="gap", measure=measure, privileged="pro", subset="type1")
             for table in (one, many)
         ]
-        assert found[0]["resampled"] == pytest.approx(found[1]["resampled"])
-        assert found[0]["value"] == found[1]["value"]
+        assert result[0]["resampled"] == pytest.approx(result[1]["resampled"])
+        assert result[0]["value"] == result[1]["value"]
 
 
 def test_mention_recall_stands_beside_every_gap() -> None:
@@ -280,8 +280,8 @@ def test_held_out_documents_are_scored_as_the_scorer_scores_them() -> None:
     documents = [each.case.document for each in answers]
     rows = held_out_rows(documents, [each.resolution for each in answers], 0.95)
     expected = score((each.case.document, each.resolution.document) for each in answers)["conll"]
-    found = {each.measure: each for each in rows}
-    assert found["conll_f1"].value == pytest.approx(expected.f1)
-    assert found["conll_precision"].value == pytest.approx(expected.precision)
-    assert found["mention_recall"].value == 1.0
+    result = {each.measure: each for each in rows}
+    assert result["conll_f1"].value == pytest.approx(expected.f1)
+    assert result["conll_precision"].value == pytest.approx(expected.precision)
+    assert result["mention_recall"].value == 1.0
     assert {(each.subset, each.group, each.kind) for each in rows} == {("held_out", "all", "value")}

@@ -14,10 +14,16 @@ from sklearn.metrics import f1_score, precision_score, recall_score
 from biasbridge.analysis.report.gaps_page import write_gaps_page
 from biasbridge.extrinsic.counterfactual import term_rows
 from biasbridge.extrinsic.gap_printing import print_gap_tables
-from biasbridge.extrinsic.gap_table import GapRow, as_table, classifier_rows, gap_table
+from biasbridge.extrinsic.gap_table import (
+    GapRow,
+    as_table,
+    classifier_rows,
+    gap_table,
+    measure_gaps,
+)
 from biasbridge.extrinsic.gaps import Gaps
 from biasbridge.extrinsic.grouped_predictions import GroupedPredictions, GroupOrRest, WeightedSum
-from biasbridge.extrinsic.request import GapRequest
+from biasbridge.extrinsic.predictions import GapRequest
 from biasbridge.files.terminal import open_console
 from biasbridge.stats.intervals import Estimate, difference, holm
 
@@ -45,7 +51,8 @@ def items(counts: dict[tuple[str, int, int, int], int]) -> pd.DataFrame:
 
 
 def rows_of(table: pd.DataFrame, **options: object) -> list[GapRow]:
-    return GapRequest("label", ["v1", "v2"], "group", **options).find_rows(table)  # type: ignore[arg-type]
+    request = GapRequest("label", ["v1", "v2"], "group", **options)  # type: ignore[arg-type]
+    return measure_gaps(request, table)[0]
 
 
 def printed(rows: list[GapRow], label: str = "") -> str:
@@ -136,6 +143,15 @@ def test_where_nothing_is_sure_it_says_what_could_be_missed() -> None:
     assert f"Changes below {ends[0]} to {ends[1]} points could be missed" in text
 
 
+def test_changes_of_a_single_group_and_its_rest() -> None:
+    table = items(dict.fromkeys(product("ab", (0, 1), (0, 1), (0, 1)), 20))
+    table = table.assign(women=(table["group"] == "a").astype(int), v2=table["label"])
+    request = GapRequest("label", ["v1", "v2"], "women", measures=["recall"])  # type: ignore[arg-type]
+    rows = [row for row in measure_gaps(request, table)[0] if row.earlier and row.kind == "value"]
+    assert [row.group for row in rows] == ["women", "rest", "all"]
+    assert all(row.value == pytest.approx(0.5) and row.p_holm < 0.001 for row in rows)
+
+
 def test_a_group_without_enough_items_has_its_reason() -> None:
     table = items(dict.fromkeys(COUNTS, 1))
     assert "No change can be measured: " in printed(rows_of(table, measures=["recall"]))
@@ -199,18 +215,18 @@ def test_the_interval_is_about_that_of_a_bootstrap_over_items(measure: str) -> N
     classifiers = two(2000)
     scorer = {"precision": precision_score, "recall": recall_score, "f1": f1_score}[measure]
     label = classifiers["one"]["label"].to_numpy()
-    one, other = (each["prediction"].to_numpy() for each in classifiers.values())
-    rng, found = np.random.default_rng(1), []
+    one, other = (classifier["prediction"].to_numpy() for classifier in classifiers.values())
+    rng, result = np.random.default_rng(1), []
     for _ in range(300):
         drawn = rng.integers(0, len(label), len(label))
-        found.append(scorer(label[drawn], other[drawn]) - scorer(label[drawn], one[drawn]))
+        result.append(scorer(label[drawn], other[drawn]) - scorer(label[drawn], one[drawn]))
     table = as_table(classifier_rows(classifiers, ASKED)).query(
         "group == 'all' and measure == @measure"
     )
     row = table.set_index("classifier").loc["two - one"]
-    assert (row["high"] - row["low"]) / (2 * 1.96) == pytest.approx(np.std(found), rel=0.15)
-    each = table.set_index("classifier").loc[["one", "two"], ["value", "low", "high"]]
-    apart = difference(*(Estimate(*values) for values in each.to_numpy()))
+    assert (row["high"] - row["low"]) / (2 * 1.96) == pytest.approx(np.std(result), rel=0.15)
+    classifier = table.set_index("classifier").loc[["one", "two"], ["value", "low", "high"]]
+    apart = difference(*(Estimate(*values) for values in classifier.to_numpy()))
     assert row["high"] - row["low"] < 0.5 * (apart.high - apart.low)
 
 
@@ -253,26 +269,26 @@ def only(rows: list[GapRow], kind: str) -> pd.DataFrame:
 
 def test_equality_differences_by_the_formula() -> None:
     data = frames(apart=0.4)
-    found = only(term_rows(data, ANY), "equality_difference").set_index("measure")["value"]
+    result = only(term_rows(data, ANY), "equality_difference").set_index("measure")["value"]
     for name, label in (("fpr", 0), ("fnr", 1)):
         part = data[data["label"] == label]
         wrong = part["prediction"] != part["label"]
         by_term = wrong.groupby(part["term"]).mean()
-        assert found[name] == pytest.approx((by_term - wrong.mean()).abs().sum(), abs=1e-12)
+        assert result[name] == pytest.approx((by_term - wrong.mean()).abs().sum(), abs=1e-12)
 
 
 def test_flips_are_those_of_all_pairs_counted() -> None:
     data = frames(apart=0.4)
-    found = only(term_rows(data, ANY), "flips")
+    result = only(term_rows(data, ANY), "flips")
     table = data.pivot_table("prediction", "frame", "term")
     pairs = combinations(TERMS, 2)
     differ = {(one, other): (table[one] != table[other]).mean() for one, other in pairs}
-    values = found.set_index("group")["value"]
+    values = result.set_index("group")["value"]
     assert values["all"] == pytest.approx(np.mean(list(differ.values())))
     for term in TERMS:
         own = [value for pair, value in differ.items() if term in pair]
         assert values[term] == pytest.approx(np.mean(own))
-    between = found[found["privileged"] == "g"].iloc[0]
+    between = result[result["privileged"] == "g"].iloc[0]
     across = [differ[a, b] for a in "ab" for b in "cd"]
     assert (between["unprivileged"], between["support"]) == ("h", 60)
     assert between["value"] == pytest.approx(np.mean(across))
@@ -299,10 +315,10 @@ def test_a_classifier_that_ignores_terms_never_flips() -> None:
     flips = only(rows, "flips")
     assert (flips["value"] == 0).all()
     assert flips["high"].between(0.03, 0.08).all()
-    found = only(rows, "equality_difference")
-    assert (found["value"] == 0).all()
-    assert (found["low"] == 0).all()
-    assert (found["high"] > 0).all()
+    result = only(rows, "equality_difference")
+    assert (result["value"] == 0).all()
+    assert (result["low"] == 0).all()
+    assert (result["high"] > 0).all()
 
 
 def test_gaps_within_frames_are_better_known_than_between_unrelated_posts() -> None:
@@ -336,8 +352,8 @@ def test_the_interval_of_an_equality_difference_holds_the_truth(
     assert rates.std() < 0.15
     held = 0
     for seed in range(80):
-        found = only(term_rows(frames(100, seed, apart), ANY), "equality_difference")
-        row = found.set_index("measure").loc["fpr"]
+        result = only(term_rows(frames(100, seed, apart), ANY), "equality_difference")
+        row = result.set_index("measure").loc["fpr"]
         held += bool(row["low"] - 1e-9 <= truth <= row["high"] + 1e-9)
     assert held / 80 >= 0.9
 

@@ -16,7 +16,7 @@ from sklearn.linear_model import LogisticRegression
 from biasbridge.extrinsic.classifiers import CNN, EncoderClassifier, Finetuned, Linear, mean_vectors
 from biasbridge.extrinsic.crossval import Fold, cross_predict, deal, read_posts, split_posts
 from biasbridge.extrinsic.encode import encode
-from biasbridge.extrinsic.finetuning import FinetunedNetwork, fit, tokenise
+from biasbridge.extrinsic.networks import FinetunedNetwork, fit_finetuned, tokenise
 from biasbridge.extrinsic.protocols import Classifier
 from biasbridge.files import InputError
 from biasbridge.files.models.encoder import Encoder
@@ -62,21 +62,21 @@ def test_folds_are_stratified_by_label_where_no_group_is_known() -> None:
 @settings(deadline=None, max_examples=25)
 @given(st.integers(20, 120), st.integers(2, 6), st.integers(0, 2**63))
 def test_folds_predict_each_item_once_and_never_overlap(n: int, folds: int, seed: int) -> None:
-    found = list(split_posts(table(n), folds=folds, seed=seed))
-    assert [fold.name for fold in found] == [f"fold{number}" for number in range(folds)]
-    assert sorted(np.concatenate([fold.test for fold in found])) == list(range(n))
-    for fold in found:
+    result = list(split_posts(table(n), folds=folds, seed=seed))
+    assert [fold.name for fold in result] == [f"fold{number}" for number in range(folds)]
+    assert sorted(np.concatenate([fold.test for fold in result])) == list(range(n))
+    for fold in result:
         assert sorted([*fold.train, *fold.dev, *fold.test]) == list(range(n))
         assert len(fold.dev) == -(-(n - len(fold.test)) // 10)
-    assert len({fold.seed for fold in found}) == folds
+    assert len({fold.seed for fold in result}) == folds
 
 
 def test_posts_of_one_text_are_never_learned_from_and_predicted() -> None:
     data = table(120)
     data["text"] = [f"x{i % 50}" for i in range(120)]
-    found = list(split_posts(data, folds=5, seed=0))
-    assert sorted(np.concatenate([fold.test for fold in found])) == list(range(120))
-    for fold in found:
+    result = list(split_posts(data, folds=5, seed=0))
+    assert sorted(np.concatenate([fold.test for fold in result])) == list(range(120))
+    for fold in result:
         learned = data["text"][np.concatenate([fold.train, fold.dev])]
         assert not set(learned) & set(data["text"][fold.test])
     with pytest.raises(InputError, match=r"the number of different posts \(50\)"):
@@ -205,11 +205,11 @@ def test_it_is_as_if_the_training_posts_were_other_posts(
     training = divided["split"] != "test"
     others = divided.assign(label=changed["train_label"].where(training, divided["label"]))
     others = others[~(gone & training)]
-    found, expected = (classifier.predict(each, vectors, seed=3) for each in (changed, others))
-    pd.testing.assert_frame_equal(found, expected)
-    assert (found["label"].to_numpy() == divided.loc[~training, "label"].to_numpy()).all()
+    result, expected = (classifier.predict(each, vectors, seed=3) for each in (changed, others))
+    pd.testing.assert_frame_equal(result, expected)
+    assert (result["label"].to_numpy() == divided.loc[~training, "label"].to_numpy()).all()
     plain = classifier.predict(divided, vectors, seed=3)
-    assert (found["score"] - plain["score"]).abs().max() > 0.01
+    assert (result["score"] - plain["score"]).abs().max() > 0.01
 
 
 def test_folds_are_those_of_the_posts_as_published(posts: pd.DataFrame) -> None:
@@ -336,7 +336,7 @@ def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 
 @pytest.fixture(scope="module")
-def split_posts_table() -> pd.DataFrame:
+def short_posts() -> pd.DataFrame:
     """300 posts of 2 to 11 words, a third of them hateful: 200 train, 40 dev and 60 test."""
     rng = np.random.default_rng(3)
     rows = []
@@ -354,7 +354,7 @@ def accuracy(predictions: pd.DataFrame) -> float:
     return float((predictions["label"] == predictions["prediction"]).mean())
 
 
-def constant_language_model_classifiers(predictions: pd.DataFrame) -> float:
+def constant_scores(predictions: pd.DataFrame) -> float:
     """The accuracy of the classifier that always says the more frequent label."""
     share = float(predictions["label"].mean())
     return max(share, 1 - share)
@@ -365,99 +365,89 @@ def test_they_are_classifiers(classifier: Classifier) -> None:
     assert isinstance(classifier, Classifier)
 
 
-def test_a_frozen_encoder_is_regressed_on_its_rows(split_posts_table: pd.DataFrame) -> None:
+def test_a_frozen_encoder_is_regressed_on_its_rows(short_posts: pd.DataFrame) -> None:
     encoder = Bag(*NEUTRAL, *INSULTS)
     rows, labels = (
-        encoder.encode(list(split_posts_table["text"])),
-        np.array(split_posts_table["label"]),
+        encoder.encode(list(short_posts["text"])),
+        np.array(short_posts["label"]),
     )
-    train, test = (np.array(split_posts_table["split"] == name) for name in ("train", "test"))
+    train, test = (np.array(short_posts["split"] == name) for name in ("train", "test"))
     rows = (rows - rows[train].mean(0)) / rows[train].std(0)
     regression = LogisticRegression(C=0.5).fit(rows[train], labels[train])
     expected = regression.predict_proba(rows[test])[:, 1]
-    found = EncoderClassifier(C=0.5).predict(split_posts_table, encoder, seed=0)
-    np.testing.assert_allclose(found["score"], expected, atol=1e-3)
+    result = EncoderClassifier(C=0.5).predict(short_posts, encoder, seed=0)
+    np.testing.assert_allclose(result["score"], expected, atol=1e-3)
 
 
-def test_posts_are_read_as_they_were_written(split_posts_table: pd.DataFrame) -> None:
+def test_posts_are_read_as_they_were_written(short_posts: pd.DataFrame) -> None:
     """Where that is known: a post without a raw text is read tokenised."""
     encoder = Bag(*NEUTRAL, *INSULTS, "FOOL")
-    shouted = split_posts_table["text"].str.replace("fool|mob", "FOOL", regex=True)
-    hidden = split_posts_table.assign(
-        text=split_posts_table["text"].str.replace("fool|mob", "man", regex=True)
-    )
+    shouted = short_posts["text"].str.replace("fool|mob", "FOOL", regex=True)
+    hidden = short_posts.assign(text=short_posts["text"].str.replace("fool|mob", "man", regex=True))
     assert accuracy(EncoderClassifier().predict(hidden, encoder, seed=0)) < 0.9
     assert accuracy(EncoderClassifier().predict(hidden.assign(raw=shouted), encoder, seed=0)) == 1
-    partly = split_posts_table.assign(
-        raw=split_posts_table["text"].where(split_posts_table.index % 2 == 0)
-    )
-    plain = EncoderClassifier().predict(split_posts_table, encoder, seed=0)
+    partly = short_posts.assign(raw=short_posts["text"].where(short_posts.index % 2 == 0))
+    plain = EncoderClassifier().predict(short_posts, encoder, seed=0)
     assert plain.equals(EncoderClassifier().predict(partly, encoder, seed=0))
 
 
-def test_a_random_encoder_beats_a_constant(split_posts_table: pd.DataFrame, folder: Path) -> None:
-    predictions = EncoderClassifier().predict(split_posts_table, Encoder(folder), seed=0)
-    assert accuracy(predictions) > constant_language_model_classifiers(predictions) + 0.05
+def test_a_random_encoder_beats_a_constant(short_posts: pd.DataFrame, folder: Path) -> None:
+    predictions = EncoderClassifier().predict(short_posts, Encoder(folder), seed=0)
+    assert accuracy(predictions) > constant_scores(predictions) + 0.05
 
 
 def test_a_finetuned_model_beats_a_constant_and_a_seed_repeats_it(
-    split_posts_table: pd.DataFrame, folder: Path
+    short_posts: pd.DataFrame, folder: Path
 ) -> None:
     opened = open_model(folder)
     before = {name: value.clone() for name, value in opened.base.state_dict().items()}
     state = torch.get_rng_state()
-    predictions = TINY.predict(split_posts_table, opened, seed=0)
-    assert accuracy(predictions) > constant_language_model_classifiers(predictions) + 0.2
-    assert predictions.equals(TINY.predict(split_posts_table, opened, seed=0))
-    assert not predictions.equals(TINY.predict(split_posts_table, opened, seed=1))
+    predictions = TINY.predict(short_posts, opened, seed=0)
+    assert accuracy(predictions) > constant_scores(predictions) + 0.2
+    assert predictions.equals(TINY.predict(short_posts, opened, seed=0))
+    assert not predictions.equals(TINY.predict(short_posts, opened, seed=1))
     assert torch.equal(state, torch.get_rng_state())
     for name, value in opened.base.state_dict().items():
         assert torch.equal(value, before[name]), "the model that is given stays as it is"
 
 
-def made(split_posts_table: pd.DataFrame, folder: Path) -> FinetunedNetwork:
+def made(short_posts: pd.DataFrame, folder: Path) -> FinetunedNetwork:
     opened = open_model(folder)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
-        return FinetunedNetwork(
-            TINY, opened, tokenise(list(split_posts_table["text"]), opened, 128)
-        )
+        return FinetunedNetwork(TINY, opened, tokenise(list(short_posts["text"]), opened, 128))
 
 
-def test_the_epoch_of_the_lowest_dev_loss_is_kept(
-    split_posts_table: pd.DataFrame, folder: Path
-) -> None:
-    network, labels = made(split_posts_table, folder), np.array(split_posts_table["label"])
-    train, dev = (np.flatnonzero(split_posts_table["split"] == name) for name in ("train", "dev"))
-    losses = fit(network, labels, train, dev)
+def test_the_epoch_of_the_lowest_dev_loss_is_kept(short_posts: pd.DataFrame, folder: Path) -> None:
+    network, labels = made(short_posts, folder), np.array(short_posts["label"])
+    train, dev = (np.flatnonzero(short_posts["split"] == name) for name in ("train", "dev"))
+    losses = [-score.negative_loss for score in fit_finetuned(network, labels, train, dev)]
     assert len(losses) <= TINY.epochs
     assert losses.index(min(losses)) >= len(losses) - 1 - TINY.patience
     probability = network.logits(dev).softmax(1).numpy()[np.arange(len(dev)), labels[dev]]
     assert -np.log(probability).mean() == pytest.approx(min(losses), rel=1e-4)
 
 
-def test_neighbours_in_a_batch_change_nothing(
-    split_posts_table: pd.DataFrame, folder: Path
-) -> None:
-    network = made(split_posts_table, folder)
+def test_neighbours_in_a_batch_change_nothing(short_posts: pd.DataFrame, folder: Path) -> None:
+    network = made(short_posts, folder)
     rows = np.arange(30)
     alone = torch.cat([network.logits(rows[[row]]) for row in rows])
     torch.testing.assert_close(network.logits(rows), alone, atol=1e-5, rtol=1e-4)
     network.eval()
-    text = tokenise([split_posts_table["text"][7]], open_model(folder), 128)
+    text = tokenise([short_posts["text"][7]], open_model(folder), 128)
     states = network.base(input_ids=torch.tensor(text)).last_hidden_state[0]
     torch.testing.assert_close(network.head(states.mean(0)), alone[7], atol=1e-5, rtol=1e-4)
 
 
-def test_long_and_empty_texts_are_classified(split_posts_table: pd.DataFrame, folder: Path) -> None:
-    strange = split_posts_table.copy()
+def test_long_and_empty_texts_are_classified(short_posts: pd.DataFrame, folder: Path) -> None:
+    strange = short_posts.copy()
     strange.loc[[0, 20], "text"] = ["", "the man " * 500]
     predictions = Finetuned(epochs=1).predict(strange, open_model(folder), seed=0)
     assert predictions["score"].between(0, 1).all()
 
 
 def test_a_loss_that_is_not_finite_stops_the_training(
-    split_posts_table: pd.DataFrame, folder: Path
+    short_posts: pd.DataFrame, folder: Path
 ) -> None:
     with pytest.raises(FloatingPointError, match="lower learning_rate"):
-        Finetuned(learning_rate=1e30).predict(split_posts_table, open_model(folder), seed=0)
+        Finetuned(learning_rate=1e30).predict(short_posts, open_model(folder), seed=0)

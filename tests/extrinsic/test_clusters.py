@@ -37,9 +37,9 @@ def clustered(n: int, icc: float, rng: np.random.Generator) -> GroupedPrediction
     """Ten items with label 1 in each of n clusters of two groups, of recall .7."""
     scale = 1 / icc - 1 if icc else np.inf
     rates = rng.beta(0.7 * scale, 0.3 * scale, 2 * n) if icc else np.full(2 * n, 0.7)
-    found = (rng.random((2 * n, 10)) < rates[:, None]).astype(int).ravel()
+    result = (rng.random((2 * n, 10)) < rates[:, None]).astype(int).ravel()
     unit, group = np.repeat(np.arange(2 * n), 10), np.repeat([0, 1], 10 * n)
-    return GroupedPredictions(["a", "b"], np.arange(20 * n), group, 2 + found, unit=unit)
+    return GroupedPredictions(["a", "b"], np.arange(20 * n), group, 2 + result, unit=unit)
 
 
 @pytest.mark.parametrize("icc", [0.0, 0.3])
@@ -168,9 +168,9 @@ def predicted(table: pd.DataFrame, seed: int, errors: float = 0.3) -> pd.DataFra
 
 def resampled(predictions: pd.DataFrame, measure: str) -> Floats:
     table = gap_table(predictions, EVERY)
-    found = table.query("kind == 'gap' and measure == @measure")["resampled"].tolist()
-    assert len(found) == 1
-    return np.array(found[0])
+    result = table.query("kind == 'gap' and measure == @measure")["resampled"].tolist()
+    assert len(result) == 1
+    return np.array(result[0])
 
 
 @pytest.mark.parametrize("measure", [name for name in MEASURES if name != "base_rate"])
@@ -199,10 +199,10 @@ def test_the_spread_is_the_standard_error_of_the_bootstrap(measure: str) -> None
         drawn = rng.multinomial(len(part), cells / len(part), size=4000)
         values[group] = MEASURES[measure].values(drawn)
     expected = (values["male"] - values["female"]).std()
-    found = resampled(data, measure)
-    assert found.std() == pytest.approx(expected, rel=0.15)
+    result = resampled(data, measure)
+    assert result.std() == pytest.approx(expected, rel=0.15)
     table = gap_table(data, EVERY).query("kind == 'gap' and measure == @measure")
-    assert found.mean() == pytest.approx(table["value"].iloc[0], abs=0.3 * expected)
+    assert result.mean() == pytest.approx(table["value"].iloc[0], abs=0.3 * expected)
 
 
 def test_how_often_a_post_is_drawn_is_poisson_and_its_own() -> None:
@@ -215,10 +215,10 @@ def test_how_often_a_post_is_drawn_is_poisson_and_its_own() -> None:
         counts, sum(resample_counts(ids[part], kinds[part], 5) for part in parts)
     )
     one_each = resample_counts(ids[:500], np.arange(500), 500)
-    found = np.bincount(one_each.ravel(), minlength=9)
+    result = np.bincount(one_each.ravel(), minlength=9)
     expected = poisson.pmf(np.arange(5), 1) * one_each.size
-    tail = (found[5:].sum(), one_each.size - expected.sum())
-    assert chisquare([*found[:5], tail[0]], [*expected, tail[1]]).pvalue > 0.001
+    tail = (result[5:].sum(), one_each.size - expected.sum())
+    assert chisquare([*result[:5], tail[0]], [*expected, tail[1]]).pvalue > 0.001
 
 
 def test_a_resample_without_support_is_nan() -> None:
@@ -254,13 +254,13 @@ def variance(auc: float, m: int, n: int) -> float:
 def test_the_ends_are_where_the_area_seen_is_as_far_as_its_error_goes(
     value: float, sizes: tuple[int, int]
 ) -> None:
-    z, found = quantile(0.95), auc_estimate(value, *sizes, 0.95, 1.0)
-    for end in (found.low, found.high):
+    z, result = quantile(0.95), auc_estimate(value, *sizes, 0.95, 1.0)
+    for end in (result.low, result.high):
         if 0 < end < 1:
             assert abs(value - end) == pytest.approx(z * np.sqrt(variance(end, *sizes)), abs=1e-9)
         else:
             assert end == value
-    assert found.low < found.high
+    assert result.low < result.high
 
 
 def test_placements_count_pairs() -> None:
@@ -278,6 +278,6 @@ def test_it_holds_the_truth(auc: float) -> None:
     for _ in range(400):
         positive = rng.normal(np.sqrt(2) * norm.ppf(auc), 1, 50)
         value = float(placements(positive, rng.normal(size=50))[0].mean())
-        found = auc_estimate(value, 50, 50, 0.95, 1.0)
-        held += found.low <= auc <= found.high
+        result = auc_estimate(value, 50, 50, 0.95, 1.0)
+        held += result.low <= auc <= result.high
     assert 0.93 <= held / 400 <= 0.99

@@ -13,16 +13,16 @@ from sklearn.metrics import f1_score, log_loss
 from torch import Tensor
 from torch.nn import functional
 
-from biasbridge.extrinsic import cnn_network
+from biasbridge.extrinsic import networks
 from biasbridge.extrinsic.classifiers import CNN
-from biasbridge.extrinsic.cnn_network import (
+from biasbridge.extrinsic.encode import Encoded, encode
+from biasbridge.extrinsic.networks import (
     ConvolutionalNetwork,
     DevScore,
     evaluate,
-    fit,
+    fit_cnn,
     pooled_convolution,
 )
-from biasbridge.extrinsic.encode import Encoded, encode
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -88,7 +88,7 @@ def test_dropout_and_norm_are_kims(encoded: Encoded) -> None:
     kims = torch.renorm(net.output.detach() / p, 2, 0, choice.max_norm)
     idle = torch.optim.SGD(net.parameters(), lr=0)
     rows = np.arange(20)
-    cnn_network.step(net, idle, rows, torch.zeros(20, dtype=torch.int64))
+    networks.cnn_step(net, idle, rows, torch.zeros(20, dtype=torch.int64))
     features = capture_features(net, rows)
     torch.testing.assert_close(net.logits(rows), features @ (p * kims).T)
     net.train()
@@ -101,14 +101,14 @@ def test_dropout_and_norm_are_kims(encoded: Encoded) -> None:
 def capture_features(net: ConvolutionalNetwork, rows: np.ndarray) -> torch.Tensor:
     """The features of each post, by output weights that pick them out one pair after the other."""
     weights = net.output.detach().clone()
-    found = []
+    result = []
     with torch.no_grad():
         for first in range(0, weights.shape[1], 2):
             net.output.zero_()
             net.output[[0, 1], [first, first + 1]] = 1
-            found.append(net.logits(rows))
+            result.append(net.logits(rows))
         net.output.copy_(weights)
-    return torch.cat(found, 1)
+    return torch.cat(result, 1)
 
 
 @pytest.mark.parametrize(
@@ -137,8 +137,8 @@ def test_training_stops_early_and_keeps_the_best_weights(
         seen.append(copy.deepcopy(net.state_dict()))
         return DevScore(*scores[len(seen) - 1])
 
-    monkeypatch.setattr(cnn_network, "evaluate", scripted)
-    assert fit(net, labels, np.arange(250), np.arange(250, 300)) == scores[:run]
+    monkeypatch.setattr(networks, "evaluate", scripted)
+    assert fit_cnn(net, labels, np.arange(250), np.arange(250, 300)) == scores[:run]
     torch.testing.assert_close(dict(net.state_dict()), dict(seen[kept]), atol=0, rtol=0)
     assert not torch.equal(seen[kept]["filters"], seen[kept - 1]["filters"])
 
@@ -158,7 +158,9 @@ def test_a_loss_that_is_not_finite_names_the_epoch(posts: pd.DataFrame, labels: 
     words = sorted(set(" ".join(posts["text"]).split()))
     vectors.add_vectors(words, np.full((len(words), 20), 3e38, dtype=np.float32))
     with pytest.raises(FloatingPointError, match="the loss is not finite in epoch 1"):
-        fit(network(encode(posts["text"], vectors)), labels, np.arange(250), np.arange(250, 300))
+        fit_cnn(
+            network(encode(posts["text"], vectors)), labels, np.arange(250), np.arange(250, 300)
+        )
 
 
 def test_a_separable_problem_is_learnt_by_cross_validation(

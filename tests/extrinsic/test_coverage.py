@@ -65,8 +65,8 @@ def score(measure: str, cells: Counts) -> Floats:
     spec, undefined = MEASURES[measure], (np.nan, np.nan, np.nan)
     different, of = np.unique(cells[:, 1:], axis=0, return_inverse=True)
     counts = np.pad(different, ((0, 0), (1, 0)))  # whatever tn is
-    found = [spec.estimate(each, LEVEL) if spec.support(each) else undefined for each in counts]
-    return np.array(found)[of]
+    result = [spec.estimate(count, LEVEL) if spec.support(count) else undefined for count in counts]
+    return np.array(result)[of]
 
 
 def score_interval(a: Floats, b: Floats) -> Floats:
@@ -95,9 +95,9 @@ def simulate(measure: str, positives: tuple[int, int], sets: int, rates: list[Ra
         truth = one.truth(measure) - other.truth(measure)
         held.append(((low - 1e-9 <= truth) & (truth <= high + 1e-9)).mean())
         widths.append((high - low).mean())
-    found = Coverage(float(np.mean(held)), float(min(held)), float(np.mean(widths)))
-    print(measure, *positives, *(f"{each:.3f}" for each in found))
-    return found
+    result = Coverage(float(np.mean(held)), float(min(held)), float(np.mean(widths)))
+    print(measure, *positives, *(f"{each:.3f}" for each in result))
+    return result
 
 
 @pytest.mark.parametrize("n", POSITIVES)
@@ -120,8 +120,8 @@ def test_recall_of_so_many_positives_exactly(n: int) -> None:
 @pytest.mark.parametrize("measure", ["precision", "recall", "f1"])
 @pytest.mark.parametrize("n", [5, 30])
 def test_gaps_of_random_test_sets(measure: str, n: int) -> None:
-    found = simulate(measure, (n, n), 10_000, FEW)
-    assert found.lowest >= 0.93
+    result = simulate(measure, (n, n), 10_000, FEW)
+    assert result.lowest >= 0.93
 
 
 @pytest.mark.stress
@@ -195,9 +195,9 @@ def test_intervals_of_overlapping_groups_hold_the_truth(n_clusters: int, icc: fl
 @pytest.mark.parametrize("icc", [0.0, 0.1, 0.3])
 @pytest.mark.parametrize("n_clusters", [10, 60])
 def test_intervals_of_overlapping_groups_at_full_size(n_clusters: int, icc: float) -> None:
-    found = coverage(n_clusters, icc, 4000)
-    print(icc, n_clusters, found)
-    assert all(0.93 <= held <= 0.97 for held in found.values())
+    result = coverage(n_clusters, icc, 4000)
+    print(icc, n_clusters, result)
+    assert all(0.93 <= held <= 0.97 for held in result.values())
 
 
 # Do the intervals of differences between two classifiers hold the truth? Simulated test sets of
@@ -215,9 +215,9 @@ def test_intervals_of_overlapping_groups_at_full_size(n_clusters: int, icc: floa
 # where
 # fewer than three are expected to, an interval that says how much is open holds the truth in 99%.
 
-LEVEL_PAIRED_COVERAGE = 0.95
+PAIRED_LEVEL = 0.95
 PAIRED_MEASURES = ("precision", "recall", "f1", "fpr")
-PREVALENCE_PAIRED_COVERAGE = 0.4
+PAIRED_PREVALENCE = 0.4
 ONE, OTHER = GroupOrRest("one"), GroupOrRest("other")
 LABEL, FIRST, SECOND = np.array(list(product((0, 1), repeat=3))).T
 
@@ -235,8 +235,8 @@ class PairedRates(NamedTuple):
         """Of the items by label and the two predictions, (8,)."""
         found = []
         for weight, (p, q) in (
-            (1 - PREVALENCE_PAIRED_COVERAGE, self.fpr),
-            (PREVALENCE_PAIRED_COVERAGE, self.recall),
+            (1 - PAIRED_PREVALENCE, self.fpr),
+            (PAIRED_PREVALENCE, self.recall),
         ):
             both = p * q + self.agreement * sqrt(p * (1 - p) * q * (1 - q))
             both = min(both, p, q)
@@ -256,7 +256,7 @@ SIZES = (30, 50, 100)
 
 def paired(counts: np.ndarray) -> WeightedSum:
     """The difference of the classifiers on so many items of each kind in each group, (2, 8)."""
-    kind = np.concatenate([np.repeat(np.arange(8), each) for each in counts])
+    kind = np.concatenate([np.repeat(np.arange(8), count) for count in counts])
     group = np.repeat([0, 1], counts.sum(axis=1))
     cells = (2 * LABEL[kind] + prediction[kind] for prediction in (FIRST, SECOND))
     items = np.arange(len(kind))
@@ -281,34 +281,32 @@ def truth(measure: str, mix: tuple[PairedRates, PairedRates]) -> float:
     return one[0] - one[1] - (other[0] - other[1])
 
 
-def draw_paired_coverage(
-    mix: tuple[PairedRates, PairedRates], size: int, sets: int
-) -> Iterator[WeightedSum]:
+def draw_pairs(mix: tuple[PairedRates, PairedRates], size: int, sets: int) -> Iterator[WeightedSum]:
     rng = np.random.default_rng([size, MIXES.index(mix)])
     drawn = [rng.multinomial(size, rates.shares(), sets) for rates in mix]
     return map(paired, np.stack(drawn, axis=1))
 
 
-def coverage_paired_coverage(
+def paired_coverage(
     mix: tuple[PairedRates, PairedRates], size: int, sets: int
 ) -> dict[str, Floats]:
     """Whether the interval of each set's difference of gaps holds the truth, by measure."""
     held: dict[str, list[bool]] = {measure: [] for measure in PAIRED_MEASURES}
     truths = {measure: truth(measure, mix) for measure in PAIRED_MEASURES}
-    for pair in draw_paired_coverage(mix, size, sets):
+    for pair in draw_pairs(mix, size, sets):
         for measure in PAIRED_MEASURES:
-            found = pair.difference(measure, ONE, OTHER)
-            if not np.isnan(found.value):
-                assert found.low < found.value < found.high
-                held[measure].append(found.low <= truths[measure] <= found.high)
+            result = pair.difference(measure, ONE, OTHER)
+            if not np.isnan(result.value):
+                assert result.low < result.value < result.high
+                held[measure].append(result.low <= truths[measure] <= result.high)
     return {measure: np.array(each) for measure, each in held.items()}
 
 
 def test_the_difference_of_two_gaps_holds_the_truth() -> None:
     """Of about 700 sets a measure; the standard error is .008."""
-    found = [coverage_paired_coverage(mix, size, 60) for mix, size in product(MIXES, SIZES[1:])]
+    result = [paired_coverage(mix, size, 60) for mix, size in product(MIXES, SIZES[1:])]
     for measure in PAIRED_MEASURES:
-        assert 0.93 <= np.concatenate([each[measure] for each in found]).mean() <= 0.98
+        assert 0.93 <= np.concatenate([each[measure] for each in result]).mean() <= 0.98
 
 
 @pytest.mark.parametrize(
@@ -320,16 +318,16 @@ def test_the_difference_of_two_gaps_holds_the_truth() -> None:
 )
 def test_no_interval_ends_at_the_value(measure: str, counts: list[list[int]]) -> None:
     """As it did where the sum of squares and products of half widths came out negative."""
-    found = paired(np.array(counts)).difference(measure, ONE, OTHER)
-    assert found.low + 0.05 < found.value < found.high - 0.05
+    result = paired(np.array(counts)).difference(measure, ONE, OTHER)
+    assert result.low + 0.05 < result.value < result.high - 0.05
 
 
 @pytest.mark.stress
 @pytest.mark.parametrize("size", SIZES)
 def test_the_difference_of_two_gaps_holds_the_truth_in_every_mix(size: int) -> None:
-    found = [coverage_paired_coverage(mix, size, 4000) for mix in MIXES]
+    result = [paired_coverage(mix, size, 4000) for mix in MIXES]
     table = {
-        measure: [float(each[measure].mean()) for each in found] for measure in PAIRED_MEASURES
+        measure: [float(each[measure].mean()) for each in result] for measure in PAIRED_MEASURES
     }
     for measure, shares in table.items():
         print(size, measure, *(f"{x:.3f}" for x in (np.mean(shares), min(shares), max(shares))))
@@ -339,7 +337,7 @@ def test_the_difference_of_two_gaps_holds_the_truth_in_every_mix(size: int) -> N
 
 
 def proportion(k: int, n: int) -> Estimate:
-    return Estimate(k / n, *wilson(k, n, LEVEL_PAIRED_COVERAGE))
+    return Estimate(k / n, *wilson(k, n, PAIRED_LEVEL))
 
 
 def influences(k: int, n: int, before: int, after: int) -> Floats:
@@ -353,9 +351,9 @@ def test_of_two_proportions_that_share_no_item_it_is_agresti_and_caffos(
     k: int, n: int, j: int, m: int
 ) -> None:
     moved = [influences(k, n, 0, m), influences(j, m, n, 0)]
-    found = combination([proportion(k, n), proportion(j, m)], [1, -1], moved, LEVEL_PAIRED_COVERAGE)
+    result = combination([proportion(k, n), proportion(j, m)], [1, -1], moved, PAIRED_LEVEL)
     expected = confint_proportions_2indep(k, n, j, m, method="agresti-caffo", compare="diff")
-    assert found[1:] == pytest.approx(np.clip(expected, -1, 1), abs=1e-12)
+    assert result[1:] == pytest.approx(np.clip(expected, -1, 1), abs=1e-12)
 
 
 def test_of_several_proportions_it_is_price_and_bonetts() -> None:
@@ -363,16 +361,14 @@ def test_of_several_proportions_it_is_price_and_bonetts() -> None:
     counts, weights = [(9, 10), (12, 40), (25, 30), (4, 20)], [0.5, 0.5, -0.5, -0.5]
     starts = np.cumsum([0, *(n for _, n in counts)])
     moved = [influences(k, n, starts[i], 100 - starts[i] - n) for i, (k, n) in enumerate(counts)]
-    found = combination(
-        [proportion(*each) for each in counts], weights, moved, LEVEL_PAIRED_COVERAGE
-    )
+    result = combination([proportion(*count) for count in counts], weights, moved, PAIRED_LEVEL)
     middle = variance = 0.0
     for c, (k, n) in zip(weights, counts, strict=True):
         p = (k + 2 / 4) / (n + 4 / 4)
         middle += c * p
         variance += c**2 * p * (1 - p) / (n + 4 / 4)
-    half = quantile(LEVEL_PAIRED_COVERAGE) * sqrt(variance)
-    assert found == pytest.approx(
+    half = quantile(PAIRED_LEVEL) * sqrt(variance)
+    assert result == pytest.approx(
         (0.5 * (0.9 + 0.3 - 25 / 30 - 0.2), middle - half, middle + half), abs=1e-12
     )
 
@@ -384,7 +380,7 @@ def test_of_two_recalls_on_the_same_items_by_a_loop_over_them() -> None:
     pair = WeightedSum(
         [GroupedPredictions(("one",), items, items * 0, cell) for cell in cells], [1, -1]
     )
-    found = pair.group_measure("recall", ONE).estimate
+    result = pair.group_measure("recall", ONE).estimate
     # Of 22, with one success and one failure
     p, q, variance = (sum(first) + 1) / 22, (sum(second) + 1) / 22, 0.0
     for x, y in zip(first, second, strict=True):
@@ -393,13 +389,13 @@ def test_of_two_recalls_on_the_same_items_by_a_loop_over_them() -> None:
     for share, seen in ((p, 14), (q, 12)):
         variance += share * (1 - share) / 22 - 20 * (seen / 20) * (1 - seen / 20) / 22**2
     half = 1.959964 * sqrt(variance)
-    assert found == pytest.approx((0.1, p - q - half, p - q + half), abs=1e-6)
+    assert result == pytest.approx((0.1, p - q - half, p - q + half), abs=1e-6)
 
 
 def test_a_difference_of_two_gaps_by_the_delta_method_in_a_loop_over_items() -> None:
     """Many items, on which the pseudo-items hardly count."""
-    pair = next(draw_paired_coverage(MIXES[1], 4_000, 1))
-    found = pair.difference("recall", ONE, OTHER)
+    pair = next(draw_pairs(MIXES[1], 4_000, 1))
+    result = pair.difference("recall", ONE, OTHER)
     contrast = 0.0
     variance = 0.0
     for side, gap_sign in (("one", 1), ("other", -1)):
@@ -413,7 +409,7 @@ def test_a_difference_of_two_gaps_by_the_delta_method_in_a_loop_over_items() -> 
         contrast += gap_sign * mean
         variance += sum((value - mean) ** 2 for value in values) / len(values) ** 2
     half = 1.959964 * sqrt(variance)
-    assert found == pytest.approx((contrast, contrast - half, contrast + half), abs=2e-3)
+    assert result == pytest.approx((contrast, contrast - half, contrast + half), abs=2e-3)
 
 
 def test_classifiers_that_always_agree_leave_open_a_difference_of_three_in_n() -> None:
@@ -421,10 +417,10 @@ def test_classifiers_that_always_agree_leave_open_a_difference_of_three_in_n() -
     for n in (20, 100, 1000):
         counts = np.zeros((2, 8), dtype=int)
         counts[:, 7], counts[:, 4] = n - n // 20, n // 20
-        found = paired(counts).group_measure("recall", ONE).estimate
-        assert found.value == 0
-        assert found.high == pytest.approx(-found.low)
-        assert 1 / n < found.high < 4 / n
+        result = paired(counts).group_measure("recall", ONE).estimate
+        assert result.value == 0
+        assert result.high == pytest.approx(-result.low)
+        assert 1 / n < result.high < 4 / n
 
 
 # How often does the interval of the largest difference hold the truth? Simulated tables.
@@ -443,7 +439,7 @@ def test_classifiers_that_always_agree_leave_open_a_difference_of_three_in_n() -
 #
 # Of groups of 30 to 300 items side by side it is .90 to .99.
 
-LEVEL_SPREAD_COVERAGE = 0.95
+SPREAD_LEVEL = 0.95
 TABLES = 200
 
 
@@ -460,18 +456,16 @@ def shape(name: str, k: int) -> Floats:
     return shapes[name]
 
 
-def coverage_spread_coverage(
-    rates: Floats, n: int, tables: int, spread: Spread = DIFFERENCE
-) -> float:
+def spread_coverage(rates: Floats, n: int, tables: int, spread: Spread = DIFFERENCE) -> float:
     rng = np.random.default_rng(0)
     truth = float(spread.compute(rates))
     held = 0
     for _ in range(tables):
         values = rng.binomial(n, rates) / n
-        found = estimate_spread(
-            [Block(values, np.full(len(rates), float(n)))], spread, LEVEL_SPREAD_COVERAGE
+        result = estimate_spread(
+            [Block(values, np.full(len(rates), float(n)))], spread, SPREAD_LEVEL
         )
-        held += found.low - 1e-9 <= truth <= found.high + 1e-9
+        held += result.low - 1e-9 <= truth <= result.high + 1e-9
     return held / tables
 
 
@@ -483,7 +477,7 @@ def _fewer_draws(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(("k", "name"), [(3, "alike"), (3, "half"), (6, "alike"), (6, "one")])
 def test_it_holds_the_truth_among_three_and_six_groups(k: int, name: str) -> None:
     """Of 120 tables; the standard error is .02."""
-    assert 0.90 <= coverage_spread_coverage(0.7 - 0.3 * shape(name, k), 100, 120) <= 0.995
+    assert 0.90 <= spread_coverage(0.7 - 0.3 * shape(name, k), 100, 120) <= 0.995
 
 
 def test_an_interval_that_forgets_the_maximum_does_not() -> None:
@@ -494,8 +488,7 @@ def test_an_interval_that_forgets_the_maximum_does_not() -> None:
     for _ in range(300):
         right = np.sort(rng.binomial(100, 0.7, 6))[[-1, 0]]
         best, worst = (
-            MEASURES["recall"].estimate(np.array([0, 0, 100 - k, k]), LEVEL_SPREAD_COVERAGE)
-            for k in right
+            MEASURES["recall"].estimate(np.array([0, 0, 100 - k, k]), SPREAD_LEVEL) for k in right
         )
         held += difference(best, worst).low <= 0
     assert held / 300 < 0.8
@@ -505,14 +498,14 @@ def test_an_interval_that_forgets_the_maximum_does_not() -> None:
 @pytest.mark.parametrize("k", [3, 6])
 @pytest.mark.parametrize("spread", [DIFFERENCE, RATIO], ids=["difference", "ratio"])
 def test_over_every_shape(k: int, spread: Spread) -> None:
-    found = {("alike", base, n, 0.0): 0.0 for base, n in product((0.5, 0.9), (100, 300))}
+    result = {("alike", base, n, 0.0): 0.0 for base, n in product((0.5, 0.9), (100, 300))}
     shapes = ("line", "one", "half", "between")[: 3 if k == 3 else 4]
-    found |= dict.fromkeys(product(shapes, (0.5, 0.9), (100, 300), (0.1, 0.2, 0.4)), 0.0)
-    for name, base, n, apart in found:
+    result |= dict.fromkeys(product(shapes, (0.5, 0.9), (100, 300), (0.1, 0.2, 0.4)), 0.0)
+    for name, base, n, apart in result:
         rates = base - apart * shape(name, k)
-        found[name, base, n, apart] = coverage_spread_coverage(rates, n, TABLES, spread)
-        print(k, spread.kind, name, base, n, apart, found[name, base, n, apart])
-    every = np.array([*found.values()])
+        result[name, base, n, apart] = spread_coverage(rates, n, TABLES, spread)
+        print(k, spread.kind, name, base, n, apart, result[name, base, n, apart])
+    every = np.array([*result.values()])
     print(k, spread.kind, f"{every.mean():.3f} {every.min():.3f} {every.max():.3f}")
     assert 0.93 <= every.mean() <= 0.97
     assert every.min() >= 0.90
@@ -531,7 +524,7 @@ def test_over_every_shape(k: int, spread: Spread) -> None:
 # Where few templates hold nearly all answers that are not unknown, it is lower.
 
 SETS = 2_000
-SIZES_BBQ_COVERAGE = (16, 40, 60, 100, 200)
+TEMPLATE_SIZES = (16, 40, 60, 100, 200)
 # Mean and concentration of the shares: right if disambiguated, named if ambiguous, biased of named
 WORLDS = {
     "race": ((0.93, 20), (0.45, 4), (0.7, 3)),
@@ -540,12 +533,12 @@ WORLDS = {
 }
 
 
-def draw_bbq_coverage(world: str, k: int, rng: np.random.Generator) -> Floats:
+def draw_templates(world: str, k: int, rng: np.random.Generator) -> Floats:
     """Draw counts of k templates, (k, contexts, 4)."""
     right, share_named, share_biased = (
         rng.beta(mean * m, (1 - mean) * m, k) for mean, m in WORLDS[world]
     )
-    n = rng.choice(SIZES_BBQ_COVERAGE, k)
+    n = rng.choice(TEMPLATE_SIZES, k)
     named = rng.binomial(n, share_named)
     ambiguous = [n, n - named, named, rng.binomial(named, share_biased)]
     correct = rng.binomial(n, right)
@@ -557,10 +550,10 @@ def draw_bbq_coverage(world: str, k: int, rng: np.random.Generator) -> Floats:
 @pytest.mark.parametrize("world", WORLDS)
 def test_intervals_cover_as_they_say(world: str) -> None:
     rng = np.random.default_rng(3)
-    truth = estimate_scores(draw_bbq_coverage(world, 100_000, rng), "paper")
+    truth = estimate_scores(draw_templates(world, 100_000, rng), "paper")
     covered = np.zeros((2, 2))
     for _ in range(SETS):
-        estimates = estimate_scores(draw_bbq_coverage(world, 25, rng), "paper")
+        estimates = estimate_scores(draw_templates(world, 25, rng), "paper")
         for place, (accuracy, score, _) in enumerate(estimates):
             true_accuracy, true_score, _ = truth[place]
             pairs = ((accuracy, true_accuracy), (score, true_score))

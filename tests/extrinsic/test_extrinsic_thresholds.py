@@ -18,9 +18,10 @@ from torch import nn
 from biasbridge.extrinsic.coreference.challenge import Units, percentage_correlation
 from biasbridge.extrinsic.coreference.model import distance_buckets, letter_codes
 from biasbridge.extrinsic.crossval import split_posts
-from biasbridge.extrinsic.finetuning import _rate, _step
 from biasbridge.extrinsic.gap_printing import print_gap_tables
-from biasbridge.extrinsic.request import GapRequest
+from biasbridge.extrinsic.gap_table import measure_gaps
+from biasbridge.extrinsic.networks import _finetuned_step, _rate
+from biasbridge.extrinsic.predictions import GapRequest
 from biasbridge.extrinsic.retrieval import _share_above, compare_wordings
 from biasbridge.extrinsic.spread import (
     DIFFERENCE,
@@ -53,8 +54,8 @@ def test_distances_fall_into_ten_buckets() -> None:
     """As the docstring lists them, from 1 to 70."""
     ends = {1: 1, 2: 2, 3: 3, 4: 4, 5: 5, 7: 5, 8: 6, 15: 6, 16: 7, 31: 7, 32: 8, 63: 8, 64: 9}
     ends |= {128: 9}
-    found = distance_buckets(128, torch.device("cpu")).tolist()[::-1]
-    assert {distance: found[distance - 1] for distance in ends} == ends
+    result = distance_buckets(128, torch.device("cpu")).tolist()[::-1]
+    assert {distance: result[distance - 1] for distance in ends} == ends
 
 
 @pytest.mark.parametrize(("size", "spelled"), [(49, 49), (50, 50), (51, 50)])
@@ -91,7 +92,7 @@ class Scaled(nn.Module):
 def test_gradients_are_cut_to_length_1(norm: float) -> None:
     network = Scaled(norm * sqrt(2))
     optimiser = torch.optim.SGD(network.parameters(), lr=1.0)
-    _step(network, optimiser, np.zeros(1, dtype=np.int64), torch.tensor([0]))  # type: ignore[arg-type]
+    _finetuned_step(network, optimiser, np.zeros(1, dtype=np.int64), torch.tensor([0]))  # type: ignore[arg-type]
     assert network.weights.norm().item() == pytest.approx(min(norm, 1.0), abs=1e-5)
 
 
@@ -100,8 +101,8 @@ def test_proportions_of_the_same_items_have_four_pseudo_items_between_them(n: in
     """Two each, so that two of .5 that agree on all of n items are correlated by n / (n + 2)."""
     moved = (np.arange(n) % 2 - 0.5) / n
     half = Estimate(0.5, *wilson(n / 2, n, 0.95))
-    found = error_correlations([half, half], [moved, moved], 0.95)
-    assert found[0, 1] == pytest.approx(n / (n + 2))
+    result = error_correlations([half, half], [moved, moved], 0.95)
+    assert result[0, 1] == pytest.approx(n / (n + 2))
 
 
 @pytest.mark.parametrize(
@@ -142,9 +143,9 @@ def test_ends_are_found_to_a_four_thousandth_of_the_way(truth: float) -> None:
         """No surprise up to the truth, and one beyond."""
         return np.full(100, apart + (1.0 if apart <= truth else 0.0))
 
-    found = hybrid_estimate(0.0, drawn, (0.0, 1.0), 0.95)
-    assert truth - 1 / 2**12 <= found.high <= truth
-    assert found.high * 2**12 == pytest.approx(round(found.high * 2**12))
+    result = hybrid_estimate(0.0, drawn, (0.0, 1.0), 0.95)
+    assert truth - 1 / 2**12 <= result.high <= truth
+    assert result.high * 2**12 == pytest.approx(round(result.high * 2**12))
 
 
 @pytest.mark.parametrize(("off", "low"), [(0.9e-9, 0.0), (1.1e-9, 1.0)])
@@ -155,15 +156,15 @@ def test_values_as_far_off_to_a_billionth_tie(off: float, low: float) -> None:
     def drawn(apart: float) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
         return np.full(10, apart + abs(value - apart) - off)
 
-    found = hybrid_estimate(value, drawn, (0.0, 1.0), 0.6)
-    assert (found.low == 0.0) == (low == 0.0)
+    result = hybrid_estimate(value, drawn, (0.0, 1.0), 0.6)
+    assert (result.low == 0.0) == (low == 0.0)
 
 
 def test_the_interval_of_a_tag_is_of_95_percent() -> None:
     """Wilson's, of 8 in 10: statsmodels is the oracle."""
     counts = pd.DataFrame({"male": [8, 2]}, index=["male", "female"])
-    found = tag_precision(counts, "male", "male")
-    assert (found.low, found.high) == pytest.approx(proportion_confint(8, 10, method="wilson"))
+    result = tag_precision(counts, "male", "male")
+    assert (result.low, result.high) == pytest.approx(proportion_confint(8, 10, method="wilson"))
 
 
 @pytest.mark.parametrize("groups", [20, 21])
@@ -172,7 +173,7 @@ def test_a_table_shows_20_groups(groups: int) -> None:
     table = pd.DataFrame({"group": names * 20, "label": 1, "prediction": 1})
     shown = io.StringIO()
     request = GapRequest("label", ["prediction"], measures=["recall"])
-    print_gap_tables(request.find_rows(table), open_console(file=shown, width=200))
+    print_gap_tables(measure_gaps(request, table)[0], open_console(file=shown, width=200))
     assert sum(name in shown.getvalue() for name in names) == 20
     assert ("and 1 more groups" in shown.getvalue()) == (groups == 21)
 

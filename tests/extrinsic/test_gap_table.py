@@ -57,15 +57,15 @@ def sample(n: int = 200, seed: int = 3) -> pd.DataFrame:
 
 
 def cell(table: pd.DataFrame, measure: str, group: str) -> pd.Series:
-    found = table[(table["measure"] == measure) & (table["group"] == group)]
-    assert found["kind"].tolist() == ["value"]
-    return found.iloc[0]
+    result = table[(table["measure"] == measure) & (table["group"] == group)]
+    assert result["kind"].tolist() == ["value"]
+    return result.iloc[0]
 
 
 def gap(table: pd.DataFrame, measure: str) -> pd.Series:
-    found = table[(table["measure"] == measure) & (table["kind"] == "gap")]
-    assert found["group"].tolist() == [""]
-    return found.iloc[0]
+    result = table[(table["measure"] == measure) & (table["kind"] == "gap")]
+    assert result["group"].tolist() == [""]
+    return result.iloc[0]
 
 
 def test_a_gap_by_hand() -> None:
@@ -141,9 +141,9 @@ def test_intervals_are_those_of_statsmodels(measure: str, level: float) -> None:
     data = sample()
     table = gap_table(data, Gaps(level=level))
     groups = {name: counts(part, measure) for name, part in data.groupby("group")}
-    for name, found in (groups | {"all": counts(data, measure)}).items():
+    for name, result in (groups | {"all": counts(data, measure)}).items():
         row = cell(table, measure, str(name))
-        expected = proportion_confint(*found, alpha=1 - level, method="wilson")
+        expected = proportion_confint(*result, alpha=1 - level, method="wilson")
         assert (row["low"], row["high"]) == pytest.approx(expected, abs=1e-12)
     better, worse = ("female", "male") if measure == "fpr" else ("male", "female")
     row = gap(table, measure)
@@ -233,10 +233,10 @@ def test_a_constant_classifier_is_counted_by_making_one(rows: list[tuple[int, in
         return rows[column].tolist()
 
     same = [of_all(gap_table(data.assign(prediction=each), gaps), "value") for each in (0, 1)]
-    for found, reached in zip(
+    for result, reached in zip(
         of_all(gap_table(data, gaps), "majority_baseline"), np.nanmax(same, axis=0), strict=True
     ):
-        assert np.isnan(found) or found == pytest.approx(reached)
+        assert np.isnan(result) or result == pytest.approx(reached)
 
 
 def test_base_rates_alone_make_a_precision_gap() -> None:
@@ -486,7 +486,7 @@ def test_bad_columns_are_refused(change: dict[str, str | float], message: str) -
 TESTED_MEASURES = ("recall", "fpr", "precision", "f1")
 
 
-def sample_adjusted_gaps(
+def fifteen_groups(
     n: int, k: int, rng: np.random.Generator, first_fpr: float = 0.1
 ) -> GroupedPredictions:
     """k groups of n items, all alike but for the false positive rate of the first."""
@@ -504,14 +504,14 @@ def test_equal_groups_rarely_differ_after_adjustment(n_measures: int, tables: in
     gaps = Gaps(measures=TESTED_MEASURES[:n_measures], compare=("one-vs-rest",))
     rng, n_excluding = np.random.default_rng(1), 0
     for _ in range(tables):
-        rows = difference_rows(sample_adjusted_gaps(100, 15, rng), gaps)
+        rows = difference_rows(fifteen_groups(100, 15, rng), gaps)
         n_excluding += any(row.low_simultaneous > 0 or row.high_simultaneous < 0 for row in rows)
     assert n_excluding / tables <= 0.06 + 2 * np.sqrt(0.05 * 0.95 / tables)
 
 
 def test_the_family_is_all_groups_times_all_measures() -> None:
     gaps = Gaps(measures=TESTED_MEASURES, compare=("one-vs-rest",))
-    drawn = sample_adjusted_gaps(200, 5, np.random.default_rng(1), first_fpr=0.5)
+    drawn = fifteen_groups(200, 5, np.random.default_rng(1), first_fpr=0.5)
     rows = difference_rows(drawn, gaps)
     assert [row.p_holm for row in rows] == pytest.approx(holm([row.p for row in rows]))
     joint = difference_rows(drawn.at_level(1 - 0.05 / 20), gaps)
@@ -542,10 +542,10 @@ def test_the_sentence_counts_gaps_with_a_value() -> None:
 
 # Labels of several classes: each against the rest, and the mean over them.
 
-ASKED_MULTICLASS = Gaps(
+CLASS_MEASURES = Gaps(
     "m", "f", min_support=0, measures=("precision", "recall", "f1", "accuracy", "fpr")
 )
-SCORERS_MULTICLASS = {"precision": precision_score, "recall": recall_score, "f1": f1_score}
+CLASS_SCORERS = {"precision": precision_score, "recall": recall_score, "f1": f1_score}
 
 
 def posts(n: int = 400, seed: int = 0) -> pd.DataFrame:
@@ -558,17 +558,17 @@ def posts(n: int = 400, seed: int = 0) -> pd.DataFrame:
 @pytest.mark.parametrize("seed", range(20))
 def test_macro_and_accuracy_are_those_of_scikit_learn(seed: int) -> None:
     data = posts(seed=seed)
-    table = as_table(class_rows(data, ASKED_MULTICLASS)).query("kind == 'value'")
-    found = table.set_index(["subset", "measure", "group"])["value"]
+    table = as_table(class_rows(data, CLASS_MEASURES)).query("kind == 'value'")
+    result = table.set_index(["subset", "measure", "group"])["value"]
     for group, part in [*data.groupby("group"), ("all", data)]:
         sides = part["label"], part["prediction"]
-        for name, scorer in SCORERS_MULTICLASS.items():
+        for name, scorer in CLASS_SCORERS.items():
             expected = scorer(*sides, average="macro")
-            assert found["macro", name, group] == pytest.approx(expected, abs=1e-12)
-        assert found["", "accuracy", group] == accuracy_score(*sides)
-    gaps = as_table(class_rows(data, ASKED_MULTICLASS)).query("kind == 'gap' and subset == 'macro'")
+            assert result["macro", name, group] == pytest.approx(expected, abs=1e-12)
+        assert result["", "accuracy", group] == accuracy_score(*sides)
+    gaps = as_table(class_rows(data, CLASS_MEASURES)).query("kind == 'gap' and subset == 'macro'")
     recall = gaps.set_index("measure")["value"]["recall"]
-    expected = found["macro", "recall", "m"] - found["macro", "recall", "f"]
+    expected = result["macro", "recall", "m"] - result["macro", "recall", "f"]
     assert recall == pytest.approx(expected, abs=1e-12)
 
 
@@ -577,45 +577,43 @@ def test_a_label_is_the_same_however_its_number_is_written() -> None:
     label = pd.Series([0, 1, 2] * 8)
     for said in (label.astype(float), label.astype(str) + " "):
         data = pd.DataFrame({"label": label, "prediction": said, "group": ["m", "f"] * 12})
-        table = as_table(class_rows(data, ASKED_MULTICLASS)).query(
+        table = as_table(class_rows(data, CLASS_MEASURES)).query(
             "kind == 'value' and measure == 'accuracy'"
         )
         assert table["value"].tolist() == [1, 1, 1]
     data = pd.DataFrame({"label": ["Hate", "None"], "prediction": ["hate", "none"], "group": "m"})
     with pytest.raises(InputError, match="hate, none are none of Hate, None; spell them alike"):
-        class_rows(data, ASKED_MULTICLASS)
+        class_rows(data, CLASS_MEASURES)
 
 
 def test_a_class_is_measured_against_the_rest() -> None:
     data = posts()
     table = (
-        as_table(class_rows(data, ASKED_MULTICLASS))
-        .query("subset == 'hate'")
-        .drop(columns="subset")
+        as_table(class_rows(data, CLASS_MEASURES)).query("subset == 'hate'").drop(columns="subset")
     )
     alone = data.assign(label=data["label"] == "hate", prediction=data["prediction"] == "hate")
     each = Gaps("m", "f", min_support=0, measures=("precision", "recall", "f1", "fpr"))
     pd.testing.assert_frame_equal(table.reset_index(drop=True), gap_table(alone, each))
 
 
-@pytest.mark.parametrize("name", SCORERS_MULTICLASS)
+@pytest.mark.parametrize("name", CLASS_SCORERS)
 def test_the_interval_of_a_mean_is_about_that_of_a_bootstrap(name: str) -> None:
     """Though an error counts against two classes, so that their F1 go together."""
     data = posts(1500)
     label, guess = data["label"].to_numpy(), data["prediction"].to_numpy()
-    rng, found = np.random.default_rng(1), []
+    rng, result = np.random.default_rng(1), []
     for _ in range(200):
         drawn = rng.integers(0, len(label), len(label))
-        found.append(SCORERS_MULTICLASS[name](label[drawn], guess[drawn], average="macro"))
-    table = as_table(class_rows(data, ASKED_MULTICLASS))
+        result.append(CLASS_SCORERS[name](label[drawn], guess[drawn], average="macro"))
+    table = as_table(class_rows(data, CLASS_MEASURES))
     row = table.query("group == 'all' and subset == 'macro' and measure == @name").iloc[0]
-    assert (row["high"] - row["low"]) / (2 * 1.96) == pytest.approx(np.std(found), rel=0.12)
+    assert (row["high"] - row["low"]) / (2 * 1.96) == pytest.approx(np.std(result), rel=0.12)
 
 
 def test_a_group_without_a_class_has_no_mean_and_says_so() -> None:
     data = posts()
     data = data[(data["group"] == "m") | (data["label"] != "hate")]
-    table = as_table(class_rows(data, ASKED_MULTICLASS)).query(
+    table = as_table(class_rows(data, CLASS_MEASURES)).query(
         "subset == 'macro' and measure == 'recall'"
     )
     row = table[table["group"] == "f"].iloc[0]

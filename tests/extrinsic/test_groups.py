@@ -94,7 +94,7 @@ def literal_gaps(items: Items, measure: str) -> dict[tuple[str, str], tuple[floa
     pairs = [("rest", everybody - sets[name], name) for name in GROUPS]
     pairs += [("none", nobody, name) for name in GROUPS]
     pairs += [("a", sets["a"], name) for name in ("b", "c")]
-    found = {}
+    result = {}
     for privileged, members, name in pairs:
         of_first, of_second = (
             literal_measure(measure, [items[i][:2] for i in sorted(side)])
@@ -102,8 +102,8 @@ def literal_gaps(items: Items, measure: str) -> dict[tuple[str, str], tuple[floa
         )
         sign = -1 if measure in ("fpr", "fnr") else 1
         gap = sign * (of_first[0] - of_second[0])
-        found[privileged, name] = (gap, of_first[1], of_second[1])
-    return found
+        result[privileged, name] = (gap, of_first[1], of_second[1])
+    return result
 
 
 drawn_items = st.lists(
@@ -256,13 +256,13 @@ def test_crossed_groups_are_those_of_a_loop_and_small_ones_are_named(
     )
     table = tiny(gender=gender.tolist(), race=race.tolist())
     counts = literal_crossing(table)
-    found = measured(table, cross=["gender", "race"], min_support=10)
-    assert supports(found) == counts | {"all": 200}
+    result = measured(table, cross=["gender", "race"], min_support=10)
+    assert supports(result) == counts | {"all": 200}
     assert counts["m & b"] == 0 < counts["f & y"] < 10
     small = [f"{name} ({n})" for name, n in counts.items() if n < 10]
     note = f"{len(small)} of 6 crossed groups have fewer than 10 items: {', '.join(small)}"
-    assert note in found.attrs["notes"]
-    reasons = found.set_index("group")["reason"]
+    assert note in result.attrs["notes"]
+    reasons = result.set_index("group")["reason"]
     assert reasons["m & b"] == "no item of group m & b"
     assert reasons["f & y"].endswith("of group f & y, fewer than 10")
     both = measured(table, group="gender", cross=["gender", "race"], min_support=10)
@@ -276,13 +276,13 @@ def test_three_columns_are_crossed_with_items_in_several_groups() -> None:
     table = tiny(
         a=["x;y", "x", "y", ""], b=[1, 1, 0, 1], c=[["p", "q"], ["p"], ["q"], []], d=[1, 0, 1, 0]
     )
-    found = measured(table, cross=["a", "b", "c"], group="d", group_sep=";")
+    result = measured(table, cross=["a", "b", "c"], group="d", group_sep=";")
     rows = zip([{"x", "y"}, {"x"}, {"y"}, set()], [1, 1, 0, 1], ["pq", "p", "q", ""], strict=True)
     expected = dict.fromkeys((f"{x} & b & {z}" for x, z in product("xy", "pq")), 0)
     for names, flag, others in rows:
         for x, z in product(names, others):
             expected[f"{x} & b & {z}"] += flag
-    assert supports(found) == expected | {"d": 2, "all": 4}
+    assert supports(result) == expected | {"d": 2, "all": 4}
 
 
 @pytest.mark.parametrize("empty", ["", None, np.nan, " "])
@@ -306,9 +306,9 @@ def test_empty_cells_are_no_group_a_group_or_left_out(
     empty: object, missing: str, groups: dict[str, int], fate: str
 ) -> None:
     table = tiny(gender=["f", "m", "m", *[empty] * 3], race=["b", "b", *[empty] * 4])
-    found = measured(table, group=["gender", "race"], missing=missing)
-    assert supports(found) == groups
-    assert found.attrs["notes"][0] == f"4 of 6 rows have an empty 'gender' or 'race': {fate}"
+    result = measured(table, group=["gender", "race"], missing=missing)
+    assert supports(result) == groups
+    assert result.attrs["notes"][0] == f"4 of 6 rows have an empty 'gender' or 'race': {fate}"
 
 
 def test_clusters_and_scores_of_rows_left_out_are_left_out() -> None:
@@ -317,9 +317,9 @@ def test_clusters_and_scores_of_rows_left_out_are_left_out() -> None:
     table["label"], table["author"] = rng.integers(0, 2, 120), rng.integers(0, 9, 120).astype(str)
     table["score"] = rng.random(120)
     options: dict[str, Any] = {"cluster": "author", "score": "score", "measures": ["auc", "fpr"]}
-    found = biasbridge.gaps(table, missing="drop", **options)
+    result = biasbridge.gaps(table, missing="drop", **options)
     kept = table[[cell is not None for cell in table["group"]]].reset_index(drop=True)
-    pd.testing.assert_frame_equal(found, biasbridge.gaps(kept, **options))
+    pd.testing.assert_frame_equal(result, biasbridge.gaps(kept, **options))
 
 
 @pytest.mark.parametrize(
@@ -360,9 +360,9 @@ def test_a_crossing_of_more_than_a_thousand_groups_is_refused(n: int, *, is_refu
 
 def test_a_group_called_none_or_rest_is_a_group_where_no_comparison_has_the_name() -> None:
     table = tiny(group=["none", "a", "a", "none", "rest", "rest"])
-    found = measured(table, privileged="none", compare="pairwise")
-    values = {name: found.set_index("group")["value"][name] for name in ("none", "a", "rest")}
-    gaps = found.query("kind == 'gap'").set_index("unprivileged")["value"].to_dict()
+    result = measured(table, privileged="none", compare="pairwise")
+    values = {name: result.set_index("group")["value"][name] for name in ("none", "a", "rest")}
+    gaps = result.query("kind == 'gap'").set_index("unprivileged")["value"].to_dict()
     assert gaps == {name: values["none"] - values[name] for name in ("a", "rest")}
 
 
@@ -418,7 +418,7 @@ def test_names_that_only_look_like_several() -> None:
 #     .5    .966     .962        .966   .962   .968
 #     .8    .976     .969        .968   .968   .971
 
-GROUPS_OVERLAPPING_GROUPS = ("a", "b", "c")
+OVERLAPPING = ("a", "b", "c")
 SIMULATED = ("recall", "precision", "f1", "fpr", "auc")
 ASKED = Gaps("a", "b", min_support=0, measures=tuple(MEASURES), compare=("pair", "one-vs-rest"))
 Item = tuple[int, int, frozenset[str]]
@@ -427,13 +427,13 @@ Item = tuple[int, int, frozenset[str]]
 def items(n: int = 120, seed: int = 0) -> dict[str, Item]:
     """Label, prediction and groups, none or all three at the most, of each id."""
     rng = np.random.default_rng(seed)
-    found = {}
+    result = {}
     for number in range(n):
         label = int(rng.random() < 0.4)
         prediction = label if rng.random() < 0.7 else 1 - label
-        member = frozenset(name for name in GROUPS_OVERLAPPING_GROUPS if rng.random() < 0.4)
-        found[f"i{number}"] = (label, prediction, member)
-    return found
+        member = frozenset(name for name in OVERLAPPING if rng.random() < 0.4)
+        result[f"i{number}"] = (label, prediction, member)
+    return result
 
 
 def long(items: dict[str, Item]) -> pd.DataFrame:
@@ -466,27 +466,24 @@ def literal(measure: str, pairs: list[tuple[int, int]]) -> tuple[float, int]:
 def test_an_item_counts_once_in_all_and_in_the_rest_by_a_loop_over_sets() -> None:
     data = items()
     table = gap_table(long(data), ASKED)
-    sets = {
-        name: {i for i, (_, _, of) in data.items() if name in of}
-        for name in GROUPS_OVERLAPPING_GROUPS
-    }
+    sets = {name: {i for i, (_, _, of) in data.items() if name in of} for name in OVERLAPPING}
     sides = {"all": {*data}, **sets}
     for measure in MEASURES:
-        found = {
+        result = {
             name: literal(measure, [data[i][:2] for i in sorted(of)]) for name, of in sides.items()
         }
         for name in sides:
             row = table.query("kind == 'value' and measure == @measure and group == @name").iloc[0]
-            assert (row["value"], row["support"]) == pytest.approx(found[name])
+            assert (row["value"], row["support"]) == pytest.approx(result[name])
         sign = -1 if measure in ("fpr", "fnr") else 1
         gaps = table.query("kind == 'gap' and measure == @measure")
         for _, gap in gaps[gaps["privileged"] == "rest"].iterrows():
             name = gap["unprivileged"]
             rest = literal(measure, [data[i][:2] for i in sorted({*data} - sets[name])])
-            assert gap["value"] == pytest.approx(sign * (rest[0] - found[name][0]))
+            assert gap["value"] == pytest.approx(sign * (rest[0] - result[name][0]))
             assert gap["support_privileged"] == rest[1]
         for _, gap in gaps[gaps["privileged"] == "a"].iterrows():
-            assert gap["value"] == pytest.approx(sign * (found["a"][0] - found["b"][0]))
+            assert gap["value"] == pytest.approx(sign * (result["a"][0] - result["b"][0]))
         assert len(gaps) == (0 if measure == "base_rate" else 4)
 
 
@@ -614,8 +611,8 @@ def coverage(share: float, measure: str, sets: int) -> float:
     rng = np.random.default_rng(7)
     sides = GroupOrRest("g0"), GroupOrRest("g1")
     truth = draw(400_000, share, 2, rng).difference(measure, *sides).value
-    found = (draw(200, share, 2, rng).difference(measure, *sides) for _ in range(sets))
-    known = [each for each in found if not np.isnan(each.value)]
+    result = (draw(200, share, 2, rng).difference(measure, *sides) for _ in range(sets))
+    known = [each for each in result if not np.isnan(each.value)]
     return float(np.mean([each.low <= truth <= each.high for each in known]))
 
 
@@ -631,9 +628,9 @@ def test_the_difference_of_two_groups_that_share_half_holds_the_truth(measure: s
 def test_the_difference_of_two_groups_holds_the_truth_at_full_size(
     measure: str, share: float
 ) -> None:
-    found = coverage(share, measure, 4000)
-    print(share, measure, f"{found:.3f}")
-    assert 0.94 <= found <= 0.98
+    result = coverage(share, measure, 4000)
+    print(share, measure, f"{result:.3f}")
+    assert 0.94 <= result <= 0.98
 
 
 @pytest.mark.stress
@@ -645,8 +642,8 @@ def test_the_largest_difference_among_overlapping_groups_holds_the_truth(share: 
         return make_block(sample, "recall", names).observed
 
     truth = float(np.ptp(values(draw(400_000, share, 3, rng))))
-    found = [
+    result = [
         estimate_spread([make_block(draw(300, share, 3, rng), "recall", names)], DIFFERENCE, 0.95)
         for _ in range(500)
     ]
-    assert np.mean([each.low <= truth <= each.high for each in found]) >= 0.93
+    assert np.mean([each.low <= truth <= each.high for each in result]) >= 0.93

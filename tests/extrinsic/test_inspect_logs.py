@@ -15,7 +15,6 @@ import pyarrow as pa
 import pytest
 
 from biasbridge.__main__ import main as command
-from biasbridge.extrinsic import log_items as log_contents
 from biasbridge.extrinsic.logs import detect_format, read_answers
 from biasbridge.files import InputError
 
@@ -220,23 +219,6 @@ def test_damaged_archives_are_refused(tmp_path: Path) -> None:
         zstandard(path, files, **lies)
         with pytest.raises(InputError, match="size or checksum differ from those in its directory"):
             read_answers(path)
-
-
-def test_members_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    files = contents(SAMPLES, HEADER) | {"samples/3_epoch_1.json": b" " * 3_000_000}
-    path = deflated(tmp_path / "log.eval", files)
-    monkeypatch.setattr(log_contents, "LARGEST", 2_999_999)
-    with pytest.raises(InputError, match=r"unpacks to 3,00\d,\d{3} bytes.* allowed are 2,999,999"):
-        read_answers(path)
-    monkeypatch.setattr(log_contents, "LARGEST", 4_000_000)
-    monkeypatch.setattr(log_contents, "LARGEST_MEMBER", 2_999_999)
-    with pytest.raises(InputError, match="its largest member to 3,000,000; allowed"):
-        read_answers(path)
-    monkeypatch.setattr(log_contents, "LARGEST_MEMBER", 3_000_000)
-    with pytest.raises(
-        InputError, match=r"samples/3_epoch_1.json is damaged, or not as its program writes it \("
-    ):
-        read_answers(path)
 
 
 BAD: list[tuple[dict[str, bytes], str]] = [

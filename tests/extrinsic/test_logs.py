@@ -210,8 +210,8 @@ def test_gaps_from_samples(samples: Path, capsys: pytest.CaptureFixture[str]) ->
     for line in lines[:40]:
         counts[line["doc"]["group"]] += line["acc"] == 0
     table = biasbridge.gaps(samples, measures="fpr")
-    found = rates(table)
-    assert {name: found[name] for name in counts} == {name: n / 20 for name, n in counts.items()}
+    result = rates(table)
+    assert {name: result[name] for name in counts} == {name: n / 20 for name, n in counts.items()}
     note = "1 of 41 items are left out: no value in label or prediction"
     assert note in table.attrs["notes"]
     command(["gaps", str(samples), "--measures", "fpr"])

@@ -82,8 +82,8 @@ def spelled(names: pd.Series, forms: list[str]) -> list[str]:
 @pytest.mark.parametrize("forms", [["{}", "{}\u00a0"], ["\ufeff{}", "{} "], ["\u2009{}", "{}\t"]])
 def test_names_with_blanks_at_their_ends_are_one_group(forms: list[str]) -> None:
     group = spelled(base()["group"], [form for form in forms for _ in range(2)])
-    found = biasbridge.gaps(base(group=group), min_support=0)
-    assert {*found["group"]} - {""} == {"men", "women", "all"}
+    result = biasbridge.gaps(base(group=group), min_support=0)
+    assert {*result["group"]} - {""} == {"men", "women", "all"}
     assert gaps_of(base(group=group), **COMPARED) == pytest.approx(BASE)
 
 
@@ -224,8 +224,8 @@ def test_ids_in_an_index_are_ids(form: str, tmp_path: Path) -> None:
     elif form == "parquet":
         table = tmp_path / "p.parquet"
         long.set_index(["id", "group"]).to_parquet(table)
-    found = biasbridge.gaps(table, measures="recall", compare="one-vs-rest", min_support=0)
-    gaps = found[found["kind"] == "gap"].set_index("unprivileged")["value"]
+    result = biasbridge.gaps(table, measures="recall", compare="one-vs-rest", min_support=0)
+    gaps = result[result["kind"] == "gap"].set_index("unprivileged")["value"]
     assert gaps.round(2).to_dict() == {"men": -0.33, "women": 0.33, "black": -0.12}
     assert gaps.to_dict() == pytest.approx(literal_recall_gaps(long))
 
@@ -240,21 +240,23 @@ def test_trials_and_perturbations_are_one_instance(kind: str, tmp_path: Path) ->
     (tmp_path / "scenario_state.json").write_text(json.dumps(state), encoding="utf-8")
     options: dict[str, Any] = {"gold": "expected", "pred": "correct", "group": "tags"}
     options |= {"measures": "accuracy", "compare": "one-vs-rest", "cluster": "instance"}
-    found = biasbridge.gaps(tmp_path, **options)
-    assert "72 items are trials or perturbations of 24 instances" in found.attrs["notes"][-1]
-    assert "--cluster instance" in found.attrs["notes"][-1]
-    [row] = found[(found["kind"] == "gap") & (found["unprivileged"] == "women")].to_dict("records")
+    result = biasbridge.gaps(tmp_path, **options)
+    assert "72 items are trials or perturbations of 24 instances" in result.attrs["notes"][-1]
+    assert "--cluster instance" in result.attrs["notes"][-1]
+    [row] = result[(result["kind"] == "gap") & (result["unprivileged"] == "women")].to_dict(
+        "records"
+    )
     # Newcombe's interval of 10 of 12 and 7 of 12
     assert [round(row[name], 2) for name in ("value", "low", "high")] == [0.25, -0.11, 0.54]
-    assert found.set_index("group").loc["women", "n_clusters"] == 12
+    assert result.set_index("group").loc["women", "n_clusters"] == 12
 
 
 @pytest.mark.parametrize("name", sorted(path.name for path in CASES.glob("bbq_*")))
 def test_answers_to_bbq_are_scored_however_they_are_written(name: str) -> None:
-    found = biasbridge.bbq(CASES / name)
-    assert found["n_unmatched"].tolist() == [0, 0]
-    assert found["accuracy"].tolist() == [0.625, 0.25]
-    assert found["score"].round(3).tolist() == [0.125, -0.333]
+    result = biasbridge.bbq(CASES / name)
+    assert result["n_unmatched"].tolist() == [0, 0]
+    assert result["accuracy"].tolist() == [0.625, 0.25]
+    assert result["score"].round(3).tolist() == [0.125, -0.333]
 
 
 @pytest.mark.parametrize(
@@ -289,8 +291,8 @@ def biasbridge_item() -> Any:
 @pytest.mark.parametrize("form", ["{}", "({})", "**{}.**", "{}.0"])
 def test_places_from_1_are_seen_by_a_3(form: str) -> None:
     table = pd.read_json(CASES / "bbq_places_from_1.jsonl", lines=True)
-    found = biasbridge.bbq(table.assign(answer=table["answer"].map(form.format)))
-    assert found["score"].round(3).tolist() == [0.125, -0.333]
+    result = biasbridge.bbq(table.assign(answer=table["answer"].map(form.format)))
+    assert result["score"].round(3).tolist() == [0.125, -0.333]
 
 
 def test_numbers_in_sentences_are_no_places() -> None:
@@ -364,12 +366,12 @@ def test_text_for_missing_cells_is_missing() -> None:
     kept = [row for row in rows if row["group"] not in ("NA", "nan", "None")]
     hits = {name: [r["prediction"] for r in kept if r["group"] == name and r["label"]] for name in
             ("men", "women")}  # fmt: skip
-    found = biasbridge.gaps(CASES / "r_na.csv", missing="drop", measures="recall", min_support=0)
-    values = found[found["kind"] == "value"].set_index("group")["value"].to_dict()
+    result = biasbridge.gaps(CASES / "r_na.csv", missing="drop", measures="recall", min_support=0)
+    values = result[result["kind"] == "value"].set_index("group")["value"].to_dict()
     assert {*values} == {"all", "men", "women"}
     assert values["women"] == pytest.approx(sum(hits["women"]) / len(hits["women"]))
     n = len(rows) - len(kept)
-    assert f"{n} of 24 rows have an empty 'group' (" in found.attrs["notes"][0]
+    assert f"{n} of 24 rows have an empty 'group' (" in result.attrs["notes"][0]
 
 
 @pytest.mark.parametrize("word", ["<NA>", "None", "NaN", "N/A"])
@@ -399,10 +401,10 @@ def test_values_of_inspect_count_as_in_its_accuracy(
         score = sample["scores"]["grader"]
         score["value"] = words[score["value"] not in ("yes", "1")]
     (tmp_path / "a.json").write_text(json.dumps(log), encoding="utf-8")
-    found = read_inspect(tmp_path / "a.json")["correct"]
-    assert {*found} == {*values}
+    result = read_inspect(tmp_path / "a.json")["correct"]
+    assert {*result} == {*values}
     original = read_inspect(CASES / "inspect_yes_no.json")["correct"]
-    assert (original == 1).tolist() == (found == 1).tolist()
+    assert (original == 1).tolist() == (result == 1).tolist()
 
 
 @pytest.mark.parametrize("empty", ["", "NA", None])
@@ -417,12 +419,12 @@ def test_items_of_unknown_group_are_on_neither_side(empty: Any) -> None:
 
     options: dict[str, Any] = {"measures": "recall", "group": "muslim", "min_support": 0}
     for compare in ("one-vs-rest", "one-vs-none"):
-        found = biasbridge.gaps(table, compare=compare, **options)
-        [gap] = found.loc[found["kind"] == "gap", "value"]
+        result = biasbridge.gaps(table, compare=compare, **options)
+        [gap] = result.loc[result["kind"] == "gap", "value"]
         assert gap == pytest.approx(recall("0") - recall("1"))
-    found = biasbridge.gaps(table, **options).set_index("group")
-    assert found.loc["rest", "value"] == pytest.approx(recall("0")), "the others' value is shown"
-    assert found.loc["all", "support"] == 12, "all rows count in all"
+    result = biasbridge.gaps(table, **options).set_index("group")
+    assert result.loc["rest", "value"] == pytest.approx(recall("0")), "the others' value is shown"
+    assert result.loc["all", "support"] == 12, "all rows count in all"
 
 
 def test_empty_cells_of_names_are_in_no_rest() -> None:
@@ -444,8 +446,8 @@ def test_a_sorted_table_in_an_archive_is_read(tmp_path: Path) -> None:
     packed = gzip.compress(f"label,prediction,group\n{rows}".encode())
     assert len(rows) > 200 * len(packed)
     (tmp_path / "p.csv.gz").write_bytes(packed)
-    found = biasbridge.gaps(tmp_path / "p.csv.gz", measures="recall", **COMPARED)
-    assert found.loc[found["kind"] == "gap", "value"].item() == 1
+    result = biasbridge.gaps(tmp_path / "p.csv.gz", measures="recall", **COMPARED)
+    assert result.loc[result["kind"] == "gap", "value"].item() == 1
 
 
 # ``biasbridge gaps`` on other people's predictions.

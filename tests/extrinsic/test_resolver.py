@@ -120,10 +120,10 @@ def test_pair_products_in_chunks_of_any_size(at_once: int, monkeypatch: pytest.M
 
 
 def test_distances_fall_into_ten_buckets() -> None:
-    found = distance_buckets(100, torch.device("cpu")).tolist()[::-1]
+    result = distance_buckets(100, torch.device("cpu")).tolist()[::-1]
     edges = [(1, 1), (2, 2), (3, 3), (4, 4), (5, 5), (7, 5), (8, 6), (15, 6), (16, 7), (31, 7)]
     edges += [(32, 8), (63, 8), (64, 9), (100, 9)]
-    assert [(distance, found[distance - 1]) for distance, _ in edges] == edges
+    assert [(distance, result[distance - 1]) for distance, _ in edges] == edges
 
 
 def test_loss_is_the_marginal_likelihood_of_true_antecedents() -> None:
@@ -134,7 +134,7 @@ def test_loss_is_the_marginal_likelihood_of_true_antecedents() -> None:
     labels = torch.tensor([5, 5, 5, -1])
     p = scores.exp() / scores.exp().sum(1, keepdim=True)
     likelihoods = [p[0, 0], p[1, 2], p[2, 1] + p[2, 2], p[3, 0]]
-    expected = -sum(math.log(each) for each in likelihoods)
+    expected = -sum(math.log(likelihood) for likelihood in likelihoods)
     assert marginal_loss(scores, labels).item() == pytest.approx(expected)
 
 
@@ -151,9 +151,9 @@ def test_links_join_into_clusters() -> None:
     links = torch.tensor(
         [[0, minus, minus], [0, minus, 1], [0, 2, 3], [0, -1, -2], [0, 5.0, 1]]
     )  # 1 to 0, 2 to 1, 3 to none, 4 to 2
-    found = decode(document([10, 20]), ResolverScores(spans, torch.arange(5.0), links), 4)
-    assert found.document.clusters == (((0, 1), (1, 3), (2, 4), (5, 6)),)
-    assert found.mentions == {(0, 1): 0, (1, 3): 1, (2, 4): 2, (3, 4): 3, (5, 6): 4}
+    result = decode(document([10, 20]), ResolverScores(spans, torch.arange(5.0), links), 4)
+    assert result.document.clusters == (((0, 1), (1, 3), (2, 4), (5, 6)),)
+    assert result.mentions == {(0, 1): 0, (1, 3): 1, (2, 4): 2, (3, 4): 3, (5, 6): 4}
 
 
 def test_unknown_words_share_a_vector_and_case_is_kept(vectors: KeyedVectors) -> None:
@@ -239,7 +239,7 @@ Splits = dict[str, list[Document]]
 
 
 @pytest.fixture(scope="module")
-def vectors_resolver_training() -> KeyedVectors:
+def story_vectors() -> KeyedVectors:
     words = [*NAMES, "she", "he", *OTHERS]
     matrix = np.random.default_rng(0).normal(size=(len(words), 12)).astype(np.float32)
     matrix[[0, 1, 4], :3] += 2
@@ -272,12 +272,10 @@ def splits() -> Splits:
 @pytest.fixture(scope="module")
 def resolved(
     splits: Splits,
-    vectors_resolver_training: KeyedVectors,
+    story_vectors: KeyedVectors,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> ResolverOutput:
-    return CHOICE.resolve(
-        splits, vectors_resolver_training, seed=0, folder=tmp_path_factory.mktemp("whole")
-    )
+    return CHOICE.resolve(splits, story_vectors, seed=0, folder=tmp_path_factory.mktemp("whole"))
 
 
 def weights(folder: Path) -> dict[str, Tensor]:
@@ -288,22 +286,22 @@ def weights(folder: Path) -> dict[str, Tensor]:
 def test_it_learns_which_pronoun_speaks_of_whom(splits: Splits, resolved: ResolverOutput) -> None:
     assert list(resolved.splits) == ["test"]
     pairs = list(zip(splits["test"], resolved.splits["test"], strict=True))
-    assert score((key, found.document) for key, found in pairs)["conll"].f1 > 0.9
+    assert score((key, result.document) for key, result in pairs)["conll"].f1 > 0.9
     assert mention_recall(pairs) > 0.95
-    for key, found in pairs:
-        assert (found.document.name, found.document.sentences) == (key.name, key.sentences)
-        assert set(found.document.mentions) <= set(found.mentions)
+    for key, result in pairs:
+        assert (result.document.name, result.document.sentences) == (key.name, key.sentences)
+        assert set(result.document.mentions) <= set(result.mentions)
 
 
 def test_interrupted_training_ends_with_the_same_weights(
     splits: Splits,
-    vectors_resolver_training: KeyedVectors,
+    story_vectors: KeyedVectors,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     choice = replace(CHOICE, epochs=5, patience=9, decay_patience=0)
     splits = {**splits, "train": splits["train"][:20], "dev": splits["dev"][:5]}
-    whole = choice.resolve(splits, vectors_resolver_training, seed=3, folder=tmp_path / "whole")
+    whole = choice.resolve(splits, story_vectors, seed=3, folder=tmp_path / "whole")
     steps, take = 2 * len(splits["train"]) + 7, Training.step
     left = iter(range(steps))
 
@@ -314,10 +312,10 @@ def test_interrupted_training_ends_with_the_same_weights(
 
     monkeypatch.setattr(Training, "step", step)
     with pytest.raises(KeyboardInterrupt):
-        choice.resolve(splits, vectors_resolver_training, seed=3, folder=tmp_path / "parts")
+        choice.resolve(splits, story_vectors, seed=3, folder=tmp_path / "parts")
     monkeypatch.setattr(Training, "step", take)
     torch.rand(7)  # what others draw in the meantime does not matter
-    parts = choice.resolve(splits, vectors_resolver_training, seed=3, folder=tmp_path / "parts")
+    parts = choice.resolve(splits, story_vectors, seed=3, folder=tmp_path / "parts")
     assert parts == whole
     one, other = weights(tmp_path / "whole"), weights(tmp_path / "parts")
     assert one.keys() == other.keys()
@@ -336,35 +334,31 @@ def test_interrupted_training_ends_with_the_same_weights(
     ],
 )
 def test_training_ends_when_dev_no_longer_rises(
-    f1: list[float], best: int, ended: bool, vectors_resolver_training: KeyedVectors
+    f1: list[float], best: int, ended: bool, story_vectors: KeyedVectors
 ) -> None:
-    training = Training(
-        build_network(CHOICE, read_lexicon([story(0)], vectors_resolver_training), seed=0)
-    )
+    training = Training(build_network(CHOICE, read_lexicon([story(0)], story_vectors), seed=0))
     assert not training.ended
     training.epochs = [{"loss": 1.0, "dev_f1": each, "learning_rate": 0.1} for each in f1]
     assert (training.best, training.ended) == (best, ended)
 
 
 def test_checkpoint_of_another_training_is_refused(
-    splits: Splits, vectors_resolver_training: KeyedVectors, tmp_path: Path
+    splits: Splits, story_vectors: KeyedVectors, tmp_path: Path
 ) -> None:
     choice = replace(CHOICE, epochs=1)
-    choice.resolve(splits, vectors_resolver_training, seed=0, folder=tmp_path)
+    choice.resolve(splits, story_vectors, seed=0, folder=tmp_path)
     with pytest.raises(InputError, match=r"checkpoint\.pt belongs to a training on other"):
-        choice.resolve(splits, vectors_resolver_training, seed=1, folder=tmp_path)
+        choice.resolve(splits, story_vectors, seed=1, folder=tmp_path)
     with pytest.raises(InputError, match="remove it, or give another folder"):
-        replace(choice, hidden=8).resolve(
-            splits, vectors_resolver_training, seed=0, folder=tmp_path
-        )
+        replace(choice, hidden=8).resolve(splits, story_vectors, seed=0, folder=tmp_path)
     checkpoint = tmp_path / "checkpoint.pt"
     checkpoint.write_bytes(checkpoint.read_bytes()[:-100])
     with pytest.raises(OtherTrainingError, match=r"checkpoint\.pt is damaged: remove it"):
-        choice.resolve(splits, vectors_resolver_training, seed=0, folder=tmp_path)
+        choice.resolve(splits, story_vectors, seed=0, folder=tmp_path)
 
 
 def test_documents_without_tokens_or_with_one(
-    splits: Splits, vectors_resolver_training: KeyedVectors, tmp_path: Path
+    splits: Splits, story_vectors: KeyedVectors, tmp_path: Path
 ) -> None:
     odd = [
         Document("none", (), ()),
@@ -372,27 +366,19 @@ def test_documents_without_tokens_or_with_one(
         Document("one", (("Ann",),), ()),
     ]
     given = {**splits, "train": [*splits["train"][:5], *odd], "odd": odd}
-    found = replace(CHOICE, epochs=1).resolve(
-        given, vectors_resolver_training, seed=0, folder=tmp_path
-    )
-    assert [len(each.mentions) for each in found.splits["odd"]] == [0, 0, 1]
-    assert [each.document for each in found.splits["odd"]] == odd
+    result = replace(CHOICE, epochs=1).resolve(given, story_vectors, seed=0, folder=tmp_path)
+    assert [len(split.mentions) for split in result.splits["odd"]] == [0, 0, 1]
+    assert [split.document for split in result.splits["odd"]] == odd
 
 
 def test_what_cannot_be_learnt_from_is_refused(
-    splits: Splits, vectors_resolver_training: KeyedVectors, tmp_path: Path
+    splits: Splits, story_vectors: KeyedVectors, tmp_path: Path
 ) -> None:
     for missing in ("train", "dev"):
         with pytest.raises(InputError, match=f"no documents in split '{missing}'"):
-            CHOICE.resolve(
-                {**splits, missing: []}, vectors_resolver_training, seed=0, folder=tmp_path
-            )
-    alone = [replace(each, clusters=(((0, 1),),)) for each in splits["train"]]
+            CHOICE.resolve({**splits, missing: []}, story_vectors, seed=0, folder=tmp_path)
+    alone = [replace(split, clusters=(((0, 1),),)) for split in splits["train"]]
     with pytest.raises(InputError, match="no training document has two mentions"):
-        CHOICE.resolve(
-            {**splits, "train": alone}, vectors_resolver_training, seed=0, folder=tmp_path
-        )
+        CHOICE.resolve({**splits, "train": alone}, story_vectors, seed=0, folder=tmp_path)
     with pytest.raises(FloatingPointError, match="not finite in epoch 1; lower learning_rate"):
-        replace(CHOICE, learning_rate=1e30).resolve(
-            splits, vectors_resolver_training, seed=0, folder=tmp_path
-        )
+        replace(CHOICE, learning_rate=1e30).resolve(splits, story_vectors, seed=0, folder=tmp_path)

@@ -62,13 +62,13 @@ def test_gaps_are_cosines_by_hand() -> None:
         "nurse", (pair("nurse {}"), pair("{}"), pair("boat {}", relevant=False)), "female"
     )
     judge = RetrievalQuery("judge", (pair("judge {}"),), "male")
-    found = compare_wordings([nurse, judge], Bag("nurse", "she", "judge"))
+    result = compare_wordings([nurse, judge], Bag("nurse", "she", "judge"))
     # "he" is no known word: cosine 0, as of nurse with she
-    np.testing.assert_allclose(found.similarity, [NEARER_MALE / 2, NEARER_MALE], atol=1e-7)
-    np.testing.assert_allclose(found.first, [3 / 4, 1])
+    np.testing.assert_allclose(result.similarity, [NEARER_MALE / 2, NEARER_MALE], atol=1e-7)
+    np.testing.assert_allclose(result.first, [3 / 4, 1])
     # Cosines of the relevant ones 1, 1 / sqrt(2), 0, 0, of the others 0, 0
-    np.testing.assert_allclose(found.relevance, [(4 + 4 / 2) / 8, np.nan])
-    assert found.stereotype.tolist() == [-1, 1]
+    np.testing.assert_allclose(result.relevance, [(4 + 4 / 2) / 8, np.nan])
+    assert result.stereotype.tolist() == [-1, 1]
 
     rows = retrieval_rows([nurse, judge], Bag("nurse", "she", "judge"), min_support=2)
     values = {row.measure: row.value for row in rows}
@@ -124,15 +124,15 @@ def exchanged(queries: Sequence[RetrievalQuery]) -> list[RetrievalQuery]:
 
 def test_a_gap_is_a_mean_over_queries_with_its_resamples() -> None:
     queries = many()
-    found = compare_wordings(queries, Noise())
+    result = compare_wordings(queries, Noise())
     _, towards, _, similarity, first = retrieval_rows(queries, Noise())
-    x, n = found.similarity, len(queries)
+    x, n = result.similarity, len(queries)
     half = student.ppf(0.975, n - 1) * x.std(ddof=1) / sqrt(n)
     np.testing.assert_allclose(similarity[5:8], [x.mean(), x.mean() - half, x.mean() + half])
     times = times_drawn(query.text for query in queries)
     expected = [np.average(x, weights=times[:, k]) for k in range(200)]
     np.testing.assert_allclose(similarity.resampled, expected)
-    assert first.value == pytest.approx(found.first.mean() - 0.5)
+    assert first.value == pytest.approx(result.first.mean() - 0.5)
     assert towards.support == 27
     again = retrieval_rows(queries[::-1], Noise())
     np.testing.assert_allclose(again[3].resampled, similarity.resampled)
@@ -180,8 +180,8 @@ def test_a_vector_that_is_not_finite_is_refused() -> None:
 
 def test_the_interval_of_shares_of_0_and_1_is_wilsons() -> None:
     for k, n in ((0, 12), (7, 12), (40, 40)):
-        found = share_estimate(np.array([1.0] * k + [0.0] * (n - k)), 0.95)
-        np.testing.assert_allclose(found[1:], proportion_confint(k, n, method="wilson"), atol=1e-9)
+        result = share_estimate(np.array([1.0] * k + [0.0] * (n - k)), 0.95)
+        np.testing.assert_allclose(result[1:], proportion_confint(k, n, method="wilson"), atol=1e-9)
 
 
 Draw = Callable[[np.random.Generator, int], Floats]
@@ -208,8 +208,8 @@ SHAPES: dict[str, Shape] = {
 def test_intervals_cover(name: str, n: int) -> None:
     estimate, draw, truth = SHAPES[name]
     rng = np.random.default_rng(1)
-    found = [estimate(draw(rng, n), 0.95) for _ in range(1000)]
-    assert np.mean([each.low <= truth <= each.high for each in found]) >= 0.925
+    result = [estimate(draw(rng, n), 0.95) for _ in range(1000)]
+    assert np.mean([each.low <= truth <= each.high for each in result]) >= 0.925
 
 
 @pytest.mark.realdata
@@ -221,8 +221,8 @@ def test_grep_bias_ir_by_minilm(realdata: Path) -> None:
     the rarer one it would be .0053.
     """
     queries = GrepBiasIR(str(realdata / "models" / "grep_bias_ir")).load(seed=0)
-    found = compare_wordings(queries, minilm())
-    towards = (found.similarity * found.stereotype)[found.stereotype != 0]
+    result = compare_wordings(queries, minilm())
+    towards = (result.similarity * result.stereotype)[result.stereotype != 0]
     assert len(towards) == 29
     assert towards.mean() == pytest.approx(0.0062, abs=5e-5)
     assert towards.std() / sqrt(29) == pytest.approx(0.0041, abs=5e-5)

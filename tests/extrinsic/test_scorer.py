@@ -122,10 +122,10 @@ CASES: dict[str, tuple[tuple[str, ...], tuple[str, ...], dict[str, str]]] = {
 def test_worked_by_hand(
     key: tuple[str, ...], response: tuple[str, ...], expected: dict[str, str]
 ) -> None:
-    found = rates(counts(clusters(*key), clusters(*response)))
+    result = rates(counts(clusters(*key), clusters(*response)))
     for metric, row in expected.items():
         wanted = [float(Fraction(each)) for each in row.split()]
-        np.testing.assert_allclose(found[METRICS.index(metric)], wanted, err_msg=metric)
+        np.testing.assert_allclose(result[METRICS.index(metric)], wanted, err_msg=metric)
 
 
 CLUSTERINGS = st.lists(st.integers(0, 3), max_size=9).map(
@@ -162,10 +162,10 @@ def test_cases_of_the_reference_scorer(realdata: Path, tmp_path: Path) -> None:
     compared = 0
     for case in cases:
         pair = [_document(folder / case[side], tmp_path) for side in ("key", "response")]
-        found = score([(pair[0], pair[1])])
+        result = score([(pair[0], pair[1])])
         for name, expected in case["expected"].items():
             np.testing.assert_allclose(
-                found[NAMES[name]], expected, atol=6e-6, err_msg=f"{case['id']} {name}"
+                result[NAMES[name]], expected, atol=6e-6, err_msg=f"{case['id']} {name}"
             )
             compared += 1
     assert len(cases) == 36
@@ -195,36 +195,36 @@ Similarity = Callable[[set[Span], set[Span]], float]
 
 
 def literal_muc(one: Clustering, other: Clustering) -> tuple[float, float]:
-    found, total = 0, 0
+    result, total = 0, 0
     for cluster in one:
         pieces = [set(cluster) & set(each) for each in other]
         left = set(cluster) - {mention for each in other for mention in each}
-        found += len(cluster) - (sum(1 for piece in pieces if piece) + len(left))
+        result += len(cluster) - (sum(1 for piece in pieces if piece) + len(left))
         total += len(cluster) - 1
-    return found, total
+    return result, total
 
 
 def literal_b3(one: Clustering, other: Clustering) -> tuple[float, float]:
-    found, total = 0.0, 0
+    result, total = 0.0, 0
     for cluster in one:
         for mention in cluster:
             theirs: set[Span] = next((set(each) for each in other if mention in each), set())
-            found += len(set(cluster) & theirs) / len(cluster)
+            result += len(set(cluster) & theirs) / len(cluster)
             total += 1
-    return found, total
+    return result, total
 
 
 def literal_lea(one: Clustering, other: Clustering) -> tuple[float, float]:
-    found, total = 0.0, 0
+    result, total = 0.0, 0
     for cluster in one:
         total += len(cluster)
         if len(cluster) == 1:
-            found += sum(1 for each in other if set(each) == set(cluster))
+            result += sum(1 for each in other if set(each) == set(cluster))
             continue
         own = links(cluster)
         resolved = sum(len(own & links(each)) for each in other)
-        found += len(cluster) * resolved / len(own)
-    return found, total
+        result += len(cluster) * resolved / len(own)
+    return result, total
 
 
 def links(cluster: Cluster) -> set[Link]:
@@ -304,8 +304,8 @@ Peer = Callable[[list[set[Span]], list[set[Span]]], tuple[float, float, float]]
 
 
 def peer(name: str) -> Peer:
-    found: Peer = getattr(pytest.importorskip("scorch.scores"), name)
-    return found
+    result: Peer = getattr(pytest.importorskip("scorch.scores"), name)
+    return result
 
 
 def sets(clustering: tuple[Cluster, ...]) -> list[set[Span]]:
@@ -330,9 +330,9 @@ def test_as_scorch(metric: str, theirs: str) -> None:
         lone = table[0, 1] == 1  # which it scores by BLANC, where the reference scorer does not
         if not key or not response or not table[0, 0] or (metric == "blanc" and lone):
             continue  # without a common mention it divides by 0
-        found = rates(table)[METRICS.index(metric)]
+        result = rates(table)[METRICS.index(metric)]
         np.testing.assert_allclose(
-            found, function(sets(key), sets(response)), atol=1e-12, err_msg=f"{key} {response}"
+            result, function(sets(key), sets(response)), atol=1e-12, err_msg=f"{key} {response}"
         )
         compared += 1
     assert compared > 200

@@ -232,16 +232,26 @@ POSTS = pd.DataFrame(
 
 
 @pytest.fixture
-def path_agreement(tmp_path: Path) -> str:
+def post_file(tmp_path: Path) -> str:
     POSTS.to_csv(tmp_path / "posts.csv", index=False)
     return str(tmp_path / "posts.csv")
 
 
 def test_the_command_counts_what_is_tagged_and_what_is_annotated(
-    path_agreement: str, capsys: pytest.CaptureFixture[str]
+    post_file: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     main(
-        [path_agreement, "--text", "post", "--group", "about", "--female", "women", "--male", "men"]
+        [
+            post_file,
+            "--text",
+            "post",
+            "--group",
+            "about",
+            "--female",
+            "women",
+            "--male",
+            "men",
+        ]
     )
     printed = " ".join(capsys.readouterr().out.split())
     assert "annotation ┃ male ┃ female ┃ both ┃ neither" in printed
@@ -269,9 +279,9 @@ def test_the_interval_is_wilsons(k: int, n: int) -> None:
     """The first two are HateXplain's women and men."""
     tags, annotation = ["female"] * n + ["both"], ["women"] * k + ["men"] * (n - k) + ["women"]
     counts = cross_table(pd.Series(tags), pd.Series(annotation))
-    found = tag_precision(counts, "female", "women")
-    assert (found.tagged, found.agree, found.value) == (n, k, k / n)
-    assert (found.low, found.high) == pytest.approx(proportion_confint(k, n, method="wilson"))
+    result = tag_precision(counts, "female", "women")
+    assert (result.tagged, result.agree, result.value) == (n, k, k / n)
+    assert (result.low, result.high) == pytest.approx(proportion_confint(k, n, method="wilson"))
     assert isnan(tag_precision(counts, "male", "women").low)
 
 
@@ -286,9 +296,9 @@ def test_the_interval_is_wilsons(k: int, n: int) -> None:
         ),
     ],
 )
-def test_what_is_missing_is_named(path_agreement: str, options: list[str], message: str) -> None:
+def test_what_is_missing_is_named(post_file: str, options: list[str], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        main([path_agreement, *options])
+        main([post_file, *options])
 
 
 # Words from labelled posts: log-odds by a literal loop, and what is planted found.
@@ -323,8 +333,8 @@ def test_z_of_a_word_by_hand() -> None:
     table = extract_task_words(posts, GROUPS, LOOSE).set_index("word")
     a, a0 = 6.0, 18.0
     first, second = (6 + a) / (6 + a0 - 6 - a), (0 + a) / (6 + a0 - a)
-    found = (log(first) - log(second)) / sqrt(1 / (6 + a) + 1 / (0 + a))
-    assert float(table["z"].loc["she"]) == pytest.approx(found)
+    result = (log(first) - log(second)) / sqrt(1 / (6 + a) + 1 / (0 + a))
+    assert float(table["z"].loc["she"]) == pytest.approx(result)
     she = table.loc["she", ["role", "stands_for", "count", "count_other", "posts"]]
     assert list(she) == ["Y", "female", 6, 0, 6]
 
@@ -337,9 +347,9 @@ def test_the_planted_words_of_the_groups_are_found(world: WorldName) -> None:
     articles = {"el", "un", "la", "una"} if world == "es_gender" else set()
     for role, side in (("X", 0), ("Y", 1)):
         planted = {pair[side] for pair in pairs}
-        found = set(table.loc[table["role"] == role, "word"])
-        assert found - articles <= planted
-        assert len(found - articles) >= min(len(planted), 10)
+        result = set(table.loc[table["role"] == role, "word"])
+        assert result - articles <= planted
+        assert len(result - articles) >= min(len(planted), 10)
 
 
 def test_groups_with_more_hate_lend_it_no_words() -> None:

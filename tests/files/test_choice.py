@@ -150,11 +150,11 @@ def folder(tmp_path: Path) -> Path:
     ],
 )
 def test_a_class_says_how_it_is_chosen(group: str, names: list[str], folder: Path) -> None:
-    assert [found.name for found in choice_classes(folder, group)] == names
+    assert [choice_class.name for choice_class in choice_classes(folder, group)] == names
     for name in names:
-        found = find_choice([PROJECT, folder], group, name)
-        assert found
-        assert found.target == f"module.{name.capitalize()}"
+        choice_class = find_choice([PROJECT, folder], group, name)
+        assert choice_class
+        assert choice_class.target == f"module.{name.capitalize()}"
     assert find_choice([folder], group, "min") is None
 
 
@@ -178,15 +178,15 @@ def test_a_module_that_cannot_be_imported_is_named(
     (folder / "lacking.py").write_text(
         'import nothing_of_this_name\nclass A:\n    chosen_as = ("task/lacking",)\n', "utf-8"
     )
-    found = find_choice([folder], "task", "lacking")
-    assert found
+    choice_class = find_choice([folder], "task", "lacking")
+    assert choice_class
     with pytest.raises(InputError, match=r"lacking\.A cannot be imported \(ModuleNotFoundError"):
-        found.load()
+        choice_class.load()
 
 
 def test_the_project_is_searched_in_all_rooms() -> None:
-    found = find_choice([PROJECT], "classifier", "cnn")
-    assert found
-    assert found.target == "biasbridge.extrinsic.classifiers.CNN"
+    choice_class = find_choice([PROJECT], "classifier", "cnn")
+    assert choice_class
+    assert choice_class.target == "biasbridge.extrinsic.classifiers.CNN"
     assert present_classes("debias", "biasbridge.debias.")["leace"].__name__ == "Leace"
     assert not present_classes("debias", "biasbridge.intrinsic.")

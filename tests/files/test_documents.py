@@ -154,7 +154,9 @@ def test_faults_are_refused_or_mended(
     mended: list[str] = []
     (document,) = read_conll(path, mend=mended.append)
     assert document.clusters == clusters
-    assert [each.startswith(f"{path}: {message}") for each in mended] == [True]
+    assert [message_of_fault.startswith(f"{path}: {message}") for message_of_fault in mended] == [
+        True
+    ]
 
 
 def test_a_repeated_mention_belongs_where_it_was_opened_first(tmp_path: Path) -> None:
@@ -248,9 +250,13 @@ def test_collections(
 ) -> None:
     mended: list[str] = []
     files = sorted((realdata / "coreference").glob(pattern))
-    found = [document for file in files for document in read_conll(file, mend=mended.append)]
-    assert len({document.title for document in found}) == n_documents == len(found)
-    assert sum(len(document.tokens) for document in found) == n_tokens
+    documents_read = [
+        document for file in files for document in read_conll(file, mend=mended.append)
+    ]
+    assert (
+        len({document.title for document in documents_read}) == n_documents == len(documents_read)
+    )
+    assert sum(len(document.tokens) for document in documents_read) == n_tokens
     assert len(mended) == n_faults
 
 
@@ -318,9 +324,9 @@ def test_nothing_half_written(tmp_path: Path) -> None:
 
 def cut(text: str) -> list[str]:
     document = Document("a", (tuple(text.split()),), (), speakers=("s",) * len(text.split()))
-    found = cut_sentences(document)
-    assert (found.tokens, found.speakers) == (document.tokens, document.speakers)
-    return [" ".join(sentence) for sentence in found.sentences]
+    segmented = cut_sentences(document)
+    assert (segmented.tokens, segmented.speakers) == (document.tokens, document.speakers)
+    return [" ".join(sentence) for sentence in segmented.sentences]
 
 
 @pytest.mark.parametrize(

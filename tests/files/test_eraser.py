@@ -98,9 +98,9 @@ def test_states_pass_through_it_in_every_architecture(tmp_path: Path, architectu
                 write_erased(plain, out, eraser)
             continue
         write_erased(plain, out, eraser)
-        before, after = (Encoder(each).encode(LINES, layer=layer) for each in (plain, out))
+        before, after = (Encoder(folder).encode(LINES, layer=layer) for folder in (plain, out))
         np.testing.assert_allclose(after, eraser.apply(before), atol=1e-5)
-        last, unlike = (Encoder(each).encode(LINES) for each in (plain, out))
+        last, unlike = (Encoder(folder).encode(LINES) for folder in (plain, out))
         assert not np.allclose(last, unlike), "the layers after it see what it left"
 
 

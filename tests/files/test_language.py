@@ -53,11 +53,12 @@ def test_names_that_differ_in_case_are_noted() -> None:
 # Slurs are masked by hashes; the test has a made-up word for one.
 
 MADE_UP = "zwkqpl"
+HASHES = masking.HASHES
 
 
 @pytest.fixture(autouse=True)
-def _known(monkeypatch: pytest.MonkeyPatch) -> None:
-    start = sha256(MADE_UP.encode()).hexdigest()[: masking.DIGITS]
+def _made_up_slur(monkeypatch: pytest.MonkeyPatch) -> None:
+    start = sha256(MADE_UP.encode()).hexdigest()[:8]
     monkeypatch.setattr(masking, "HASHES", frozenset({start}))
 
 
@@ -66,7 +67,7 @@ def test_all_but_the_first_letter_is_masked() -> None:
 
 
 def test_the_list_is_of_hashes_alone() -> None:
-    assert all(len(each) == 8 and int(each, 16) >= 0 for each in masking.HASH_LIST.split())
+    assert all(len(digest) == 8 and int(digest, 16) >= 0 for digest in HASHES)
 
 
 def test_words_drawn_from_posts_are_masked_where_they_are_shown() -> None:

@@ -78,8 +78,8 @@ def test_without_a_hub_the_snapshot_in_the_cache_is_taken(cache: Path) -> None:
     main, tagged = cached(cache), cached(cache, OTHER, "v1")
     assert find_commit("org/tiny") == HubModel("org/tiny", COMMIT, str(main))
     for revision in ("v1", OTHER, OTHER[:7]):
-        found = find_commit(f"org/tiny@{revision}")
-        assert found == HubModel("org/tiny", OTHER, str(tagged))
+        model = find_commit(f"org/tiny@{revision}")
+        assert model == HubModel("org/tiny", OTHER, str(tagged))
     for revision in ("v2", OTHER[:6]):
         with pytest.raises(InputError, match="no copy is in the cache"):
             find_commit(f"org/tiny@{revision}")

@@ -200,8 +200,8 @@ WORDS_PACKAGES = ["the", "nurse", "he"]
 def install(site: Path, name: str, files: dict[str, bytes]) -> Path:
     """A package as pip leaves it: its files, and a record of them."""
     folder, record = site / name, site / f"{name}-1.0.dist-info"
-    for each in (folder, record):
-        each.mkdir()
+    for path in (folder, record):
+        path.mkdir()
     for file, content in files.items():
         (folder / file).write_bytes(content)
     (record / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
@@ -224,9 +224,9 @@ def test_a_matrix_and_the_table_of_its_words(site: Path) -> None:
     assert detect_format(name) == "indexed"
     assert vector_files(name) == [folder / "m.npy", folder / "words.parquet"]
     assert not is_model_path(name)
-    found = read_vectors(name)
-    assert found.index_to_key == WORDS_PACKAGES
-    np.testing.assert_array_equal(found.vectors, matrix)
+    vectors = read_vectors(name)
+    assert vectors.index_to_key == WORDS_PACKAGES
+    np.testing.assert_array_equal(vectors.vectors, matrix)
     np.save(folder / "m.npy", matrix[:2])
     with pytest.raises(InputError, match=r"is 2 x 2, and words.parquet has 3 words"):
         read_vectors(name)

@@ -27,6 +27,7 @@ from biasbridge.debias.attract_repel import AttractRepel
 from biasbridge.extrinsic.classifiers import CNN
 from biasbridge.files import InputError
 from biasbridge.train.engine.cost import timings
+from biasbridge.train.engine.locks import StoreError
 from biasbridge.train.engine.point import (
     Outcome,
     read_outcome,
@@ -38,7 +39,6 @@ from biasbridge.train.engine.store import (
     DamagedError,
     Step,
     Store,
-    StoreError,
     check_entry,
     read_recipe,
     seal_entry,

@@ -21,9 +21,17 @@ import pytest
 from biasbridge.commands.store import main
 from biasbridge.files import InputError
 from biasbridge.train.cli.orphan_processes import guarded
-from biasbridge.train.engine.locks import LEASE, HeldError, is_held, lease, leased_keys, locked
+from biasbridge.train.engine.locks import (
+    LEASE,
+    HeldError,
+    StoreError,
+    is_held,
+    lease,
+    leased_keys,
+    locked,
+)
 from biasbridge.train.engine.point import results_folder
-from biasbridge.train.engine.store import Store, StoreError
+from biasbridge.train.engine.store import Store
 from tests.reliability.sweeps import ROOT, processes
 from tests.reliability.test_faults import CORPUS, VECTORS
 

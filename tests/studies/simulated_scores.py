@@ -137,7 +137,7 @@ def main() -> None:
             print(f"slope {d:g}, {seeds} seeds: coverage {slope_coverage(d, studies, seeds):.3f}")
     for name, (response, verdict) in RESPONSES.items():
         counts = verdicts(response, studies)
-        shares = ", ".join(f"{said} {n / studies:.3f}" for said, n in counts.most_common())
+        shares = ", ".join(f"{verdict} {n / studies:.3f}" for verdict, n in counts.most_common())
         print(f"{name} (right: {verdict}): {shares}")
 
 

@@ -63,12 +63,12 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_a_set_is_read_by_the_protocol_of_our_own_studies(folder: Path) -> None:
-    found = analyse_point_set(folder / "set.yaml")
-    whole = found.slices[0].finding
+    result = analyse_point_set(folder / "set.yaml")
+    whole = result.slices[0].finding
     rows = read_table(folder / "points.csv")
     x, y = as_float(rows, "dose"), as_float(rows, "gap")
-    assert found.slices[0].rows == 12
-    assert found.slices[0].r_rows == pytest.approx(stats.pearsonr(x, y).statistic)
+    assert result.slices[0].rows == 12
+    assert result.slices[0].r_rows == pytest.approx(stats.pearsonr(x, y).statistic)
     y = y - np.repeat([y[:6].mean(), y[6:].mean()], 6)
     assert whole.within.r == pytest.approx(stats.pearsonr(x, y).statistic)
     assert (whole.n, whole.n_parents, whole.within.df) == (12, 2, 9)
@@ -77,16 +77,16 @@ def test_a_set_is_read_by_the_protocol_of_our_own_studies(folder: Path) -> None:
 
 
 def test_rows_are_corrected_and_what_was_published_stands_beside(folder: Path) -> None:
-    found = analyse_point_set(folder / "set.yaml")
-    assert found.n_corrected == [3]
-    post = next(each for each in found.slices if each.by == "method post")
+    result = analyse_point_set(folder / "set.yaml")
+    assert result.n_corrected == [3]
+    post = next(item for item in result.slices if item.by == "method post")
     assert post.finding.n == 5
     rows = read_table(folder / "points.csv")
     first = rows[rows["method"] == "post"]
     r = stats.pearsonr(as_float(first, "dose"), as_float(first, "gap")).statistic
     assert post.published == pytest.approx(r)
-    assert np.isnan(found.slices[0].published), "the whole is no other than before"
-    assert "Corrected, 3 models: method pre. only balancing has max" in atlas_page([found])
+    assert np.isnan(result.slices[0].published), "the whole is no other than before"
+    assert "Corrected, 3 models: method pre. only balancing has max" in atlas_page([result])
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def test_a_set_whose_table_is_not_at_hand_is_named(folder: Path) -> None:
     other = SET.replace("points.csv", "absent.csv").replace("Doses", "Absent doses")
     (folder / "other.yaml").write_text(f"{other}address: a library\nsha256: abc\n")
     readings = read_atlas(folder)
-    assert [each.read for each in readings] == [False, True]
+    assert [reading.read for reading in readings] == [False, True]
     assert "Not analysed here" in atlas_page(readings)
     assert "a library" in atlas_page(readings)
     assert main([str(folder)]) == 1
@@ -149,29 +149,32 @@ def test_the_committed_atlas_is_what_the_command_makes() -> None:
     committed = read_table(ATLAS / "atlas.csv")
     readings = read_atlas(ATLAS)
     recorded, written = set(as_text(committed, "set")), (ATLAS / "README.md").read_text("utf-8")
-    assert {each.name for each in readings} >= recorded
+    assert {reading.name for reading in readings} >= recorded
     assert len(recorded) >= 6
-    for each in readings:  # what was not at hand is named
+    for reading in readings:  # what was not at hand is named
         assert (
-            each.name in recorded or f"* {each.of.title}" in written.split("Not analysed here")[1]
+            reading.name in recorded
+            or f"* {reading.of.title}" in written.split("Not analysed here")[1]
         )
-    _compare(committed, [each for each in readings if each.read])
+    _compare(committed, [reading for reading in readings if reading.read])
     replications = read_table(ATLAS / "replications.csv")
     assert atlas_page(readings, replications).split("## Tables")[1] == written.split("## Tables")[1]
     experiments = {path.stem for path in (ATLAS.parents[1] / "conf" / "experiment").iterdir()}
     commands = as_text(replications, "command")
-    named = {word[12:] for line in commands for word in line.split() if "experiment=" in word}
-    assert named <= experiments
+    names = {word[12:] for line in commands for word in line.split() if "experiment=" in word}
+    assert names <= experiments
 
 
 def _compare(committed: pd.DataFrame, readings: list[PointSetResult]) -> None:
     assert readings
     ours = atlas_table(readings)
-    kept = committed[committed["set"].isin(ours["set"])]
+    selected = committed[committed["set"].isin(ours["set"])]
     for name in ("set", "x", "y", "by", "verdict"):
-        assert as_text(kept, name) == as_text(ours, name)
+        assert as_text(selected, name) == as_text(ours, name)
     for name in ("rows", "n", "n_parents", "r_rows", "r_rm", "r_published"):
-        assert as_float(kept, name) == pytest.approx(as_float(ours, name), abs=1e-9, nan_ok=True)
+        assert as_float(selected, name) == pytest.approx(
+            as_float(ours, name), abs=1e-9, nan_ok=True
+        )
 
 
 def test_the_typed_table_is_the_published_one() -> None:
@@ -199,9 +202,9 @@ def test_published_correlations_of_five_language_models(
 ) -> None:
     """Computed by hand from the same table: METHODS of the papers that it was gathered from."""
     monkeypatch.setenv("BIASBRIDGE_DATA", str(realdata))
-    found = {
-        (each.x, each.y): each.r_rows
-        for each in analyse_point_set(ATLAS / "delobelle_2022.yaml").slices
+    result = {
+        (item.x, item.y): item.r_rows
+        for item in analyse_point_set(ATLAS / "delobelle_2022.yaml").slices
     }
     bios, type2 = "bios_mean_abs_tpr_gap", "winobias_dacc_test2"
     expected = {
@@ -213,7 +216,7 @@ def test_published_correlations_of_five_language_models(
         ("seat_no_context_cls", type2): -0.783,
     }
     for key, r in expected.items():
-        assert found[key] == pytest.approx(r, abs=5e-4)
+        assert result[key] == pytest.approx(r, abs=5e-4)
     readings = [analyse_point_set(ATLAS / "delobelle_2022_extrinsic.yaml")]
     assert readings[0].slices[1].r_rows == pytest.approx(-0.913, abs=5e-4)
     assert "2 cannot tell" in atlas_answer(readings)

@@ -176,8 +176,8 @@ def test_agreement_of_forms_and_with_what_is_known(
         interval = stats.t.interval(0.95, len(kappas) - 1, np.mean(kappas), stats.sem(kappas))
         assert (overall["pairs_low"], overall["pairs_high"]) == pytest.approx(interval)
     for pair in PAIRS:
-        known = cohen_kappa_score([*TRUE.values()], np.sign(KNOWN[metric][pair]))
-        assert value(found, "truth", metric, "known", pair)["value"] == pytest.approx(known)
+        reference = cohen_kappa_score([*TRUE.values()], np.sign(KNOWN[metric][pair]))
+        assert value(found, "truth", metric, "known", pair)["value"] == pytest.approx(reference)
 
 
 def test_measures_against_each_other_and_kappa_against_cosine(
@@ -252,16 +252,14 @@ def test_the_interval_over_pairs_holds_the_kappa_of_their_population() -> None:
     truth = float(fleiss_kappa(pairs(2_000))[0])
     held = 0
     for _ in range(300):
-        drawn = pairs(10)
-        low, high = jackknife_interval(partial(kappa_of, drawn), 10)
+        sample = pairs(10)
+        low, high = jackknife_interval(partial(kappa_of, sample), 10)
         held += low <= truth <= high
     assert 0.92 <= held / 300 <= 0.985
 
 
 # The study of base pairs on real vectors: what Zhang, Sneyd & Stevenson (2020) print, as far as
 # nine of their ten pairs and a small vocabulary decide it.
-
-pytestmark = pytest.mark.realdata
 
 COUNTABLE = ["pair_bias", "ripa"]  # NBM depends on neighbours that the vocabulary lacks
 
@@ -270,10 +268,10 @@ COUNTABLE = ["pair_bias", "ripa"]  # NBM depends on neighbours that the vocabula
 def probes(realdata: Path) -> pd.DataFrame:
     path = realdata / "vectors" / "googlenews_13k.bin"
     vectors = KeyedVectors.load_word2vec_format(str(path), binary=True)
-    asked = ("base_pairs", "woman_queen")
+    requested = ("base_pairs", "woman_queen")
     found = [
         BasePairScores(samples=1_000).rows(
-            vectors, METRICS[name].by_convention("sneyd", queries=asked), seed=0
+            vectors, METRICS[name].by_convention("sneyd", queries=requested), seed=0
         )
         for name in COUNTABLE
     ]
@@ -287,6 +285,7 @@ def found(probes: pd.DataFrame) -> pd.DataFrame:
     return with_published(estimate_all(every, Bootstrap(resamples=20)))
 
 
+@pytest.mark.realdata
 def test_the_printed_scores_of_single_words(probes: pd.DataFrame) -> None:
     keys = ["metric", "word", "pair", "form", "pair_form", "query"]
     scores = probes[probes["kind"].eq("score")].set_index(keys)["score"]
@@ -300,6 +299,7 @@ def test_the_printed_scores_of_single_words(probes: pd.DataFrame) -> None:
         assert scores.loc[key] == pytest.approx(score, abs=1e-6)
 
 
+@pytest.mark.realdata
 @pytest.mark.parametrize("statistic", ["measures", "pair_form"])
 def test_the_printed_kappas_of_every_pair(found: pd.DataFrame, statistic: str) -> None:
     """Tables 6 and 3 need the professions and the pairs alone, and are the same to the last digit
@@ -313,6 +313,7 @@ def test_the_printed_kappas_of_every_pair(found: pd.DataFrame, statistic: str) -
     assert rows["words"].eq(320).all()
 
 
+@pytest.mark.realdata
 def test_a_third_of_professions_change_sides_between_pairs_that_are_roughly_the_same(
     found: pd.DataFrame,
 ) -> None:
@@ -322,6 +323,7 @@ def test_a_third_of_professions_change_sides_between_pairs_that_are_roughly_the_
     assert row.value == 1 - 91 / 320
 
 
+@pytest.mark.realdata
 def test_the_printed_magnitudes_cannot_be_shares_of_changes(found: pd.DataFrame) -> None:
     """Table 2 has .69 and .66 as the share of changes of the pair that move a score by one standard
     deviation. 36 of the 45 are known; were all the others changes, the share would be below .5.
@@ -332,6 +334,7 @@ def test_the_printed_magnitudes_cannot_be_shares_of_changes(found: pd.DataFrame)
     assert (rows["published"] < (36 * (1 - rows["value"]) + 9) / 45).all(), "shares that stay"
 
 
+@pytest.mark.realdata
 def test_cosines_that_the_study_prints(found: pd.DataFrame, probes: pd.DataFrame) -> None:
     """man and woman .77, she and he .61; r of cosine and kappa .81 to .98 over ten pairs."""
     likeness = probes[probes["kind"].eq("likeness") & probes["query"].eq("base_pairs")]
@@ -418,13 +421,13 @@ def test_every_score_is_that_of_the_metric_with_one_word_and_one_pair(
     own = scores[scores["set"].eq("words")]
     assert set(own["form"]) == {"base", "plural", "capital", "upper"}
     some = own.sample(25, random_state=1)
-    columns = (as_text(some, each) for each in ("word", "form", "pair", "pair_form"))
+    columns = (as_text(some, item) for item in ("word", "form", "pair", "pair_form"))
     for word, form, pair, pair_form, score in zip(*columns, as_float(some, "score"), strict=True):
-        named = {"base": word, "plural": f"{word}s", "capital": word.title(), "upper": word.upper()}
-        asked = [each.title() if pair_form == "capital" else each for each in pair.split(":")]
+        names = {"base": word, "plural": f"{word}s", "capital": word.title(), "upper": word.upper()}
+        requested = [item.title() if pair_form == "capital" else item for item in pair.split(":")]
         # The words left out of neighbours are those of the query's own pairs
-        left = [each for two in (*PAIRS_BASE_PAIRS_PROBE, ["mary", "john"]) for each in two]
-        alone = {"words": [named[form]], "pairs": [asked], "excluded": left}
+        left = [item for two in (*PAIRS_BASE_PAIRS_PROBE, ["mary", "john"]) for item in two]
+        alone = {"words": [names[form]], "pairs": [requested], "excluded": left}
         value = metric(tmp_path, name, "alone", alone=alone).score(vectors(), seed=0)[0].value
         expected = abs(score) if name == "direct_bias" else score
         assert value == pytest.approx(expected, abs=1e-6)
@@ -457,7 +460,7 @@ def test_the_vocabulary_and_the_cosines_by_literal_loops(tmp_path: Path) -> None
     v = vectors()
     frequent = [word for word in v.index_to_key if word.isalpha()]
     part = rows[rows["kind"].eq("vocabulary")]
-    columns = zip(*(as_float(part, each) for each in ("score", "sd", "n")), strict=True)
+    columns = zip(*(as_float(part, item) for item in ("score", "sd", "n")), strict=True)
     for pair, (mean, sd, n) in zip(as_text(part, "pair"), columns, strict=True):
         a, b = (v[word].astype(float) for word in pair.split(":"))
         scores = [v[word].astype(float) @ (a - b) / np.linalg.norm(a - b) for word in frequent]

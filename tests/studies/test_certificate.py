@@ -83,7 +83,7 @@ def make_tables(seeds: int = 6) -> Tables:
     rng = np.random.default_rng(1)
     points, intrinsic, extrinsic = [], [], []
     for sentences, strengths in ((1_000, (0.0, 0.8)), (2_000, STRENGTHS.tolist())):
-        for seed, strength in ((seed, each) for seed in range(seeds) for each in strengths):
+        for seed, strength in ((seed, item) for seed in range(seeds) for item in strengths):
             key = f"{sentences} {seed} {strength}"
             points.append(
                 {"point": key, "status": "done", "embedding": "word2vec", "seed": seed}
@@ -183,13 +183,13 @@ def test_a_plan_says_what_its_seeds_cannot_decide(seeds: int, share: tuple[float
     ]
     random = [{**planned[0], "stereotype": 0.0, "seed": s, "training_steps": 0} for s in range(40)]
     [line] = Certificate().forecast([*planned, *random])
-    found = re.fullmatch(
+    result = re.fullmatch(
         rf"A metric without a fault will get 'cannot tell' in (1?\.\d\d) of studies with {seeds}"
         r" seeds of tiny_bert: mostly (slope not sure|(false alarms|off target) not excluded)",
         line,
     )
-    assert found, line
-    assert share[0] <= float(found[1]) <= share[1]
+    assert result, line
+    assert share[0] <= float(result[1]) <= share[1]
 
 
 def test_a_plan_without_other_words_decides_nothing() -> None:
@@ -300,8 +300,8 @@ def test_the_largest_r_of_a_placebo_stands_beside_every_metrics() -> None:
 def test_the_usual_setting_is_that_of_most_models_and_the_other_is_a_choice() -> None:
     every = read_scores(with_other_words(make_tables(20)), "stereotype")
     assert [one.setting["sentences"] for one in default_setting(every)] == ["2000"] * 3
-    found = certify(every, 20)
-    table = found.certificate.set_index("metric")
+    result = certify(every, 20)
+    table = result.certificate.set_index("metric")
     assert table.loc["good", "verdict"] == DETECTS_HALF
     noise = certify(read_scores(make_tables(), "stereotype"), 20).certificate.iloc[1]
     assert (noise["metric"], noise["verdict"]) == ("noise", FALSE_ALARMS)
@@ -309,7 +309,7 @@ def test_the_usual_setting_is_that_of_most_models_and_the_other_is_a_choice() ->
     assert table.loc["good", "false_alarms"] == 0.0
     assert float(str(table.loc["good", "smallest_strength"])) < 0.1
     # It reads 1 more on the small corpus, an eighth of the full effect
-    sway = found.choices.set_index("metric").loc["good"]
+    sway = result.choices.set_index("metric").loc["good"]
     assert (sway["default"], sway["options"], sway["models"]) == ("2000", "1000", 40)
     assert sway["share"] == pytest.approx(0.125, abs=0.03)
 
@@ -320,9 +320,9 @@ def test_what_stands_before_a_text_is_a_choice_and_no_convention() -> None:
         convention="default,case=lower,first_token=none", value=tables.intrinsic["value"] + 2
     )
     both = pd.concat([tables.intrinsic, other])
-    found = certify(read_scores(tables._replace(intrinsic=both), "stereotype"), 20)
-    assert set(found.certificate["convention"]) == {"default"}
-    choices = found.choices[found.choices["choice"] == "first token"]
+    result = certify(read_scores(tables._replace(intrinsic=both), "stereotype"), 20)
+    assert set(result.certificate["convention"]) == {"default"}
+    choices = result.choices[result.choices["choice"] == "first token"]
     sway = choices.set_index("metric").loc["good"]
     assert (sway["default"], sway["options"]) == ("own", "none")
     assert sway["rms_change"] == pytest.approx(2)
@@ -349,9 +349,9 @@ def test_models_stopped_in_training_say_when_the_bias_is_seen() -> None:
         points=pd.concat([tables.points, pd.DataFrame(points)]),
         intrinsic=pd.concat([tables.intrinsic, pd.DataFrame(scores)]),
     )
-    found = certify(read_scores(stopped, "stereotype"), 20)
-    assert found.training["steps"].tolist()[:4] == [0, 100, 200, 400]
-    good = found.certificate.set_index("metric").loc["good"]
+    result = certify(read_scores(stopped, "stereotype"), 20)
+    assert result.training["steps"].tolist()[:4] == [0, 100, 200, 400]
+    good = result.certificate.set_index("metric").loc["good"]
     assert good["random_alarms"] == 1.0
     assert good["verdict"] == FALSE_ALARMS
 
@@ -414,10 +414,10 @@ def test_a_metric_that_falls_by_its_documented_sign_is_turned_too() -> None:
         turned.assign(metric="mac"),
         good.assign(metric="mac", convention="sweater"),
     ]
-    found = certify(
+    result = certify(
         read_scores(tables._replace(intrinsic=pd.concat(rows)), "stereotype"), 20
     ).certificate
-    assert found["verdict"].tolist() == [DETECTS_HALF] * 3
+    assert result["verdict"].tolist() == [DETECTS_HALF] * 3
 
 
 # ``docs/studies/join_readings.py`` certifies recorded readings and those of a new study as one.

@@ -43,8 +43,8 @@ def test_numbers_stand_beside_their_intervals() -> None:
         {"name": ["=x"], "n": [3.0], "value": [0.25], "low": [0.1], "high": [0.4], "p": [0.5]}
     )
     table = table.assign(p_low=[-0.5], p_high=[float("nan")], empty="")
-    found = {"name": ["=x"], "n": ["3"], "value": [".25 [.10,.40]"], "p": [".50"]}
-    assert as_text_columns(table) == found
+    result = {"name": ["=x"], "n": ["3"], "value": [".25 [.10,.40]"], "p": [".50"]}
+    assert as_text_columns(table) == result
 
 
 def test_a_page_holds_answer_tables_and_figures_and_asks_for_nothing(tmp_path: Path) -> None:
@@ -53,11 +53,11 @@ def test_a_page_holds_answer_tables_and_figures_and_asks_for_nothing(tmp_path: P
     many = pd.DataFrame({"value": range(5_001)})  # more than altair takes unasked
     chart = alt.Chart(many).mark_point().encode(x="value:Q")
     chart = chart.properties(title=alt.TitleParams("A < B", subtitle="C"))
-    found = Conclusion(
+    result = Conclusion(
         "A & B", "It <holds>.", {"words": words}, {"W": words, "L": long}, {"f": chart}, ["a note"]
     )
     console = Console(file=io.StringIO(), width=150)
-    written = conclude(found, POINTS, tmp_path, console)
+    written = conclude(result, POINTS, tmp_path, console)
     assert {path.name for path in written} == {
         *("words.csv", "f.svg", "f.png", "f.pdf", "report.html")
     }
@@ -186,8 +186,8 @@ def test_the_experiment_on_two_files(
         dict.fromkeys(
             word
             for query in ("weat3_sesari", "weat7", "ect_sesari")
-            for each in load_query(query).sets.values()
-            for word in each.words
+            for item in load_query(query).sets.values()
+            for word in item.words
         )
     )
     for dim in (5, 10):

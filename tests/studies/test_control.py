@@ -90,13 +90,13 @@ def test_a_stronger_link_is_drawn_darker_and_named_once() -> None:
     whole = whole.assign(difference="balance", query="weat7", r_rm=0.1, low=0.0, high=0.2)
     color = r_chart(whole).to_dict()["spec"]["layer"][1]["encoding"]["color"]
     assert color["scale"]["domain"] == ["0", "0.25 (1000 posts)", "0.25", "1"]
-    reds = [int(each[1:3], 16) for each in color["scale"]["range"][1:]]
+    reds = [int(item[1:3], 16) for item in color["scale"]["range"][1:]]
     assert reds == sorted(reds, reverse=True)
 
 
 def linked_design(sized: str = "posts") -> Design:
     found = designs(make_tables(sized), ("precision",), ("control",))
-    return next(each for each in found if each.transmission == 1)
+    return next(item for item in found if item.transmission == 1)
 
 
 def test_smaller_studies_count_their_verdicts() -> None:

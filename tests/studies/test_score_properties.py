@@ -62,9 +62,9 @@ def verdicts(rows: pd.DataFrame) -> dict[int, tuple[str, str, str]]:
 
 def counterexample(rows: pd.DataFrame, search: str, items: int) -> tuple[float, dict[str, Floats]]:
     """The value of a search and its vectors by role, the last of several."""
-    found = rows[(rows["search"] == search) & (rows["items"] == items)].iloc[-1]
-    vectors = json.loads(str(found["counterexample"]))
-    return float(found["value"]), {role: np.array(each) for role, each in vectors.items()}
+    result = rows[(rows["search"] == search) & (rows["items"] == items)].iloc[-1]
+    vectors = json.loads(str(result["counterexample"]))
+    return float(result["value"]), {role: np.array(item) for role, item in vectors.items()}
 
 
 def cos(u: Floats, v: Floats) -> float:
@@ -84,10 +84,10 @@ def test_weat_of_a_word_is_trustworthy_and_not_comparable() -> None:
     assert len(singles) == 2 * PROBE.sets
     reaches = []
     for row in singles.to_dict("records"):
-        found = {
-            role: np.array(each) for role, each in json.loads(str(row["counterexample"])).items()
+        result = {
+            role: np.array(item) for role, item in json.loads(str(row["counterexample"])).items()
         }
-        [word], groups = found["words"], (found["A"], found["B"])
+        [word], groups = result["words"], (result["A"], result["B"])
         between = [sum(a / math.sqrt(sum(a * a)) for a in rows) / len(rows) for rows in groups]
         reach = math.sqrt(sum((between[0] - between[1]) ** 2))
         reaches.append(reach)
@@ -102,8 +102,8 @@ def test_the_effect_size_is_comparable_and_not_trustworthy() -> None:
     """Theorems 3 and 4; and where no word is biased it is 0 / 0."""
     rows = examine("weat", p_value=False)
     assert verdicts(rows)[3] == ("yes", "no", "undefined")
-    value, found = counterexample(rows, "unbiased", 3)
-    of_x, of_y = ([s(word, found["A"], found["B"]) for word in found[role]] for role in "XY")
+    value, result = counterexample(rows, "unbiased", 3)
+    of_x, of_y = ([s(word, result["A"], result["B"]) for word in result[role]] for role in "XY")
     spread = float(np.std([*of_x, *of_y]))
     assert value == pytest.approx((np.mean(of_x) - np.mean(of_y)) / spread, abs=1e-12)
     assert abs(value) < 1e-6
@@ -118,11 +118,11 @@ def test_direct_bias_is_comparable_and_not_trustworthy() -> None:
     rows = examine("direct_bias")
     assert verdicts(rows) == dict.fromkeys((1, 3), ("yes", "no", "no"))
     for search, biased in (("unbiased", True), ("fair", False)):
-        value, found = counterexample(rows, search, 1)
-        first, second = found["pairs"][0::2], found["pairs"][1::2]
+        value, result = counterexample(rows, search, 1)
+        first, second = result["pairs"][0::2], result["pairs"][1::2]
         halves = (first - second) / 2
         _, axes = np.linalg.eigh(sum(np.outer(half, half) for half in halves))
-        [word] = found["words"]
+        [word] = result["words"]
         assert value == pytest.approx(abs(cos(word, axes[:, -1])), abs=1e-9)
         assert (abs(s(word, first, second)) > 0.1) == biased
         assert (value < 1e-6) == biased
@@ -172,7 +172,7 @@ def test_where_properties_are_not_defined_the_row_says_why(
 ) -> None:
     rows = examine(name, **settings)
     assert len(rows) == len(PROBE.items)
-    assert all(reason in str(each) for each in rows["reason"])
+    assert all(reason in str(row) for row in rows["reason"])
     assert rows.columns.tolist() == [*COLUMNS, "probe"]
     assert score_table(rows)["reason"].tolist() == rows["reason"].tolist()
 
@@ -226,10 +226,10 @@ def test_the_search_finds_a_known_lowest_point() -> None:
 
     start = to_unit(np.ones((2, 3)))
     rng = np.random.default_rng(0)
-    found = lowest(loss, [start], np.arange(2), 600, enough=1e-6, rng=rng)
-    assert found.loss == loss(found.matrix) <= 1e-6
-    assert found.evaluations < 600
-    np.testing.assert_allclose(np.linalg.norm(found.matrix, axis=1), 1)
+    result = lowest(loss, [start], np.arange(2), 600, enough=1e-6, rng=rng)
+    assert result.loss == loss(result.matrix) <= 1e-6
+    assert result.evaluations < 600
+    np.testing.assert_allclose(np.linalg.norm(result.matrix, axis=1), 1)
     fixed = lowest(loss, [start], np.array([1]), 600, rng=rng)
     assert np.array_equal(fixed.matrix[0], start[0])
 
@@ -321,7 +321,7 @@ def test_without_a_bound_the_scale_is_what_was_found_unless_that_is_boundless() 
 
 
 def associations(x: dict[str, float], y: dict[str, float]) -> pd.DataFrame:
-    rows = [("X", *each) for each in x.items()] + [("Y", *each) for each in y.items()]
+    rows = [("X", *item) for item in x.items()] + [("Y", *item) for item in y.items()]
     return pd.DataFrame(rows, columns=["panel", "first", "value"])
 
 
@@ -435,10 +435,10 @@ def test_the_difference_is_that_of_the_means(vectors: KeyedVectors, rows: pd.Dat
             np.mean([scale(vector(vectors, word)) for word in query[role].words], axis=0)
             for role in "AB"
         ]
-        [found] = kind(rows, "difference", panel).to_dict("records")
-        assert found["value"] == pytest.approx(math.sqrt(sum((means[0] - means[1]) ** 2)))
-        assert found["low"] < found["high"]
-        assert found["n"] == 16
+        [result] = kind(rows, "difference", panel).to_dict("records")
+        assert result["value"] == pytest.approx(math.sqrt(sum((means[0] - means[1]) ** 2)))
+        assert result["low"] < result["high"]
+        assert result["n"] == 16
     [chance] = kind(rows, "difference", "chance")["value"]
     assert 0 < chance < 2
 
@@ -446,10 +446,10 @@ def test_the_difference_is_that_of_the_means(vectors: KeyedVectors, rows: pd.Dat
 def test_no_association_exceeds_the_difference(vectors: KeyedVectors, rows: pd.DataFrame) -> None:
     """Theorem 1, on vectors of a vocabulary."""
     query = load_query(QUERY)
-    found = kind(rows, "association")
+    result = kind(rows, "association")
     words = [word for role in "XY" for word in query[role].words if word != "poetry"]
-    assert found["first"].tolist() == words
-    for word, value in zip(words, found["value"], strict=True):
+    assert result["first"].tolist() == words
+    for word, value in zip(words, result["value"], strict=True):
         sides = [
             sum(unit(vector(vectors, word)) @ unit(vector(vectors, a)) for a in query[role].words)
             / len(query[role].words)
@@ -457,13 +457,13 @@ def test_no_association_exceeds_the_difference(vectors: KeyedVectors, rows: pd.D
         ]
         assert value == pytest.approx(sides[0] - sides[1])
     [most] = kind(rows, "difference", "unit")["value"]
-    assert found["value"].abs().max() <= most
+    assert result["value"].abs().max() <= most
 
 
 def test_the_effect_size_is_weat_s(vectors: KeyedVectors, rows: pd.DataFrame) -> None:
     [score] = Weat(queries=(QUERY,), case="lower").score(vectors, seed=0)
-    [found] = kind(rows, "effect").to_dict("records")
-    assert (found["value"], found["p_value"]) == pytest.approx((score.value, score.p_value))
+    [result] = kind(rows, "effect").to_dict("records")
+    assert (result["value"], result["p_value"]) == pytest.approx((score.value, score.p_value))
 
 
 def test_directions_are_those_of_the_pairs(vectors: KeyedVectors, rows: pd.DataFrame) -> None:
@@ -488,15 +488,15 @@ def test_directions_are_those_of_the_pairs(vectors: KeyedVectors, rows: pd.DataF
 
 def test_words_that_are_not_there_are_named(vectors: KeyedVectors) -> None:
     few = keyed(["he", "she", "man"], np.eye(3, dtype=np.float32))
-    found = AttributeGroups(queries=(QUERY,)).rows(few, None, seed=0)
-    assert len(found) == 1
-    assert "has 0 of" in found["reason"][0]
-    assert "needs at least 4" in found["reason"][0]
+    result = AttributeGroups(queries=(QUERY,)).rows(few, None, seed=0)
+    assert len(result) == 1
+    assert "has 0 of" in result["reason"][0]
+    assert "needs at least 4" in result["reason"][0]
     same = vectors.vectors.copy()
     same[vectors.key_to_index["he"]] = same[vectors.key_to_index["she"]]
     cancelled = keyed(vectors.index_to_key, same)
-    found = AttributeGroups(queries=(QUERY,)).rows(cancelled, None, seed=0)
-    assert "base pair have the same vector" in found["reason"][0]
+    result = AttributeGroups(queries=(QUERY,)).rows(cancelled, None, seed=0)
+    assert "base pair have the same vector" in result["reason"][0]
 
 
 def test_a_query_without_pairs_is_refused(tmp_path: Path) -> None:

@@ -119,8 +119,8 @@ def probe_rows(
         "scale_max": scale_max,
     }
     return [
-        shared | {"unbiased": unbiased, "n_oov": 0, "size": size, "values": each, "reason": ""}
-        for size, each in zip((2, 4, 6), values, strict=True)
+        shared | {"unbiased": unbiased, "n_oov": 0, "size": size, "values": item, "reason": ""}
+        for size, item in zip((2, 4, 6), values, strict=True)
     ]
 
 
@@ -193,15 +193,15 @@ def test_a_model_without_a_counterpart_has_robustness_alone(tmp_path: Path) -> N
     out = io.StringIO()
     written = SilhouetteAnalysis().conclude(one, tmp_path, Console(file=out, width=200))
     assert "The most robust lists are those of weat (q, targets), with" in out.getvalue()
-    drawn = {path.stem for path in written if path.suffix == ".svg"}
-    assert drawn == {"silhouettes_q", "silhouettes_runs"}
+    figures = {path.stem for path in written if path.suffix == ".svg"}
+    assert figures == {"silhouettes_q", "silhouettes_runs"}
 
 
 @pytest.mark.slow
 def test_any_vectors_with_one_command(tmp_path: Path, train: Train) -> None:
-    asked = ("gender_bsa", "ethnicity_bsa", "religion_bsa")
-    sets = [each for name in asked for each in load_query(name).sets.values()]
-    words = list(dict.fromkeys(word for each in sets for word in each.words))
+    requested = ("gender_bsa", "ethnicity_bsa", "religion_bsa")
+    sets = [item for name in requested for item in load_query(name).sets.values()]
+    words = list(dict.fromkeys(word for item in sets for word in item.words))
     rng = np.random.default_rng(0)
     save_vectors(
         keyed(words, rng.normal(size=(len(words), 5)).astype(np.float32)), tmp_path / "v.vec"
@@ -210,7 +210,7 @@ def test_any_vectors_with_one_command(tmp_path: Path, train: Train) -> None:
     assert ended.status == 0, ended
     table = pd.read_csv(tmp_path / "results" / "silhouettes_real" / "silhouettes.csv")
     assert len(table) == 18
-    assert set(table["query"].str.removesuffix("_one_list")) == {*asked}
+    assert set(table["query"].str.removesuffix("_one_list")) == {*requested}
     assert table["robustness_biased"].between(0, 1).all()
     assert table["reason"].isna().all()
 
@@ -273,7 +273,7 @@ def test_weat_ect_and_rnsb_by_their_equations(words: Path) -> None:
     expected: dict[str, list[float]] = {"weat": [], "rnsb": []}
     for order in orders:
         for step in range(1, 5):
-            a, b = (np.array([VECTORS[word] for word in each[:step]], float) for each in order)
+            a, b = (np.array([VECTORS[word] for word in item[:step]], float) for item in order)
             expected["weat"].append(effect_size(sets["X"], sets["Y"], a, b))
             means = np.array([sets["X"].mean(axis=0), sets["Y"].mean(axis=0)])
             likely = negative_sentiment(a, b, means)
@@ -283,26 +283,26 @@ def test_weat_ect_and_rnsb_by_their_equations(words: Path) -> None:
         rows = probe.rows(VECTORS, metric_of(name, words, **options), seed=5)
         rows = rows[rows["list_kind"] == "attributes"]
         assert rows["size"].tolist() == [2, 4, 6, 7, 8]
-        found = np.array([*rows["values"]])[:4]
-        assert found.T.ravel() == pytest.approx(expected[name], abs=1e-6), name
+        result = np.array([*rows["values"]])[:4]
+        assert result.T.ravel() == pytest.approx(expected[name], abs=1e-6), name
 
 
 def test_lists_grow_together_and_end_whole(words: Path) -> None:
-    found = found_by(metric_of("weat", words))
-    subsets = nested_subsets({"A": found["A"], "B": found["B"]}, 2, 5, seed=1)
+    result = found_by(metric_of("weat", words))
+    subsets = nested_subsets({"A": result["A"], "B": result["B"]}, 2, 5, seed=1)
     assert subsets.counts["A"].tolist() == [1, 2, 3, 4, 5]
     assert subsets.counts["B"].tolist() == [1, 2, 3, 3, 3], "the shorter list is whole before"
     assert subsets.sizes.tolist() == [2, 4, 6, 7, 8]
     for role, order in subsets.orders.items():
-        assert np.sort(order, axis=1).tolist() == [list(range(len(found[role].items)))] * 5
-    more = nested_subsets({"A": found["A"], "B": found["B"]}, 2, 9, seed=1)
+        assert np.sort(order, axis=1).tolist() == [list(range(len(result[role].items)))] * 5
+    more = nested_subsets({"A": result["A"], "B": result["B"]}, 2, 9, seed=1)
     assert (more.orders["A"][:5] == subsets.orders["A"]).all(), "more runs change none"
 
 
 def test_a_step_has_at_least_one_word_and_a_base_pair_is_two(words: Path) -> None:
-    found = found_by(metric_of("ripa", words))
-    assert nested_subsets({"pairs": found["pairs"]}, 1, 1, seed=0).sizes.tolist() == [2, 4, 6]
-    assert nested_subsets({"pairs": found["pairs"]}, 4, 1, seed=0).sizes.tolist() == [4, 6]
+    result = found_by(metric_of("ripa", words))
+    assert nested_subsets({"pairs": result["pairs"]}, 1, 1, seed=0).sizes.tolist() == [2, 4, 6]
+    assert nested_subsets({"pairs": result["pairs"]}, 4, 1, seed=0).sizes.tolist() == [4, 6]
 
 
 def test_lists_shorter_than_the_step_are_refused(words: Path) -> None:

@@ -19,8 +19,8 @@ from biasbridge.stats.intervals import Estimate
 from biasbridge.studies.atlas import _r_over_rows
 from biasbridge.studies.base_pair_estimates import (
     Bootstrap,
+    PairEstimate,
     _cosine_correlations,
-    empty_estimate,
     jackknife_interval,
     with_word_interval,
 )
@@ -179,14 +179,14 @@ def test_a_choice_moves_a_score_of_three_models(models: int, rows: int) -> None:
 
 @pytest.mark.parametrize(("words", "known"), [(9, False), (10, True)])
 def test_a_kappa_takes_ten_words(words: int, known: bool) -> None:
-    row = empty_estimate("fleiss", "m", "", (words, 5))
-    found = with_word_interval(row, np.linspace(0, 1, 1_002), Bootstrap())
-    assert isfinite(found.value) == known
-    assert bool(found.reason) != known
+    row = PairEstimate("fleiss", "m", words=words, pairs=5)
+    result = with_word_interval(row, np.linspace(0, 1, 1_002), Bootstrap())
+    assert isfinite(result.value) == known
+    assert bool(result.reason) != known
 
 
 def test_an_interval_over_words_has_25_of_1000_resamples_on_either_side() -> None:
-    row = empty_estimate("fleiss", "m", "", (20, 5))
+    row = PairEstimate("fleiss", "m", words=20, pairs=5)
     values = np.array([500.0, *range(1_001)])
     assert with_word_interval(row, values, Bootstrap())[5:7] == pytest.approx((25, 975))
 
@@ -196,19 +196,19 @@ def test_an_interval_over_words_takes_nine_tenths_of_the_resamples(
     defined: int, known: bool
 ) -> None:
     values = np.array([0.5, *[0.4] * defined, *[nan] * (10 - defined)])
-    found = with_word_interval(empty_estimate("fleiss", "m", "", (20, 5)), values, Bootstrap())
-    assert isfinite(found.low) == known
-    assert found.value == 0.5
+    result = with_word_interval(PairEstimate("fleiss", "m", words=20, pairs=5), values, Bootstrap())
+    assert isfinite(result.low) == known
+    assert result.value == 0.5
 
 
 def test_over_pairs_a_jackknife_takes_three_and_an_r_of_cosines_four() -> None:
-    for pairs, known in ((2, False), (3, True)):
-        assert isfinite(jackknife_interval(lambda kept: float(sum(kept)), pairs)[0]) == known
-    for pairs, known in ((3, False), (4, True)):
+    for pairs, is_estimated in ((2, False), (3, True)):
+        assert isfinite(jackknife_interval(lambda kept: float(sum(kept)), pairs)[0]) == is_estimated
+    for pairs, is_estimated in ((3, False), (4, True)):
         names, some = tuple("abcd"[:pairs]), np.random.default_rng(0).normal(size=(pairs, pairs))
         table = PairScoreTable(tuple("uvw"), names, np.zeros((3, pairs)), np.zeros(3))
         rows = _cosine_correlations("m", table, some, np.stack([some] * 3), Bootstrap())
-        assert bool(list(rows)) == known
+        assert bool(list(rows)) == is_estimated
 
 
 @pytest.mark.parametrize(

@@ -5,21 +5,25 @@ composes.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hydra import compose, initialize_config_dir
 from hydra.errors import HydraException
 from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
 
-from biasbridge.files import InputError
+from biasbridge.files import Choice, InputError
 from biasbridge.train.cli import CONF
 from biasbridge.train.cli.choices import find_class
 from biasbridge.train.cli.command import MAX_CELLS, build_cells
-from biasbridge.train.cli.composing import Composer, read_point
+from biasbridge.train.cli.composing import Composer, Selection, read_point
 from biasbridge.train.engine.point import plan_point
 from biasbridge.train.engine.steps import SharedSteps
 from biasbridge.train.engine.store import Store
@@ -78,6 +82,50 @@ def test_what_refers_to_the_seed_is_not_shared() -> None:
     cells = ([f"seed={seed}", "task.name='task_${seed}'"] for seed in (1, 2))
     tasks = [composer.read(cell).point.task for cell in cells]
     assert [task.name for task in tasks if task] == ["task_1", "task_2"]
+
+
+def test_a_part_is_read_once_for_equal_values_of_what_it_depends_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    read_parts: list[str] = []
+    original = Selection._read_changed  # noqa: SLF001
+
+    def count(self: Selection, part: str, built: dict[str, Choice]) -> Any:
+        read_parts.append(part)
+        return original(self, part, built)
+
+    monkeypatch.setattr(Selection, "_read_changed", count)
+    axes = (
+        [f"debias.dose={dose}" for dose in (0.25, 0.5, 1.0)],
+        [f"words.query={query}" for query in ("weat6", "weat7")],
+        [f"gaps.min_support={support}" for support in (10, 20)],
+        [f"size.dim={dim}" for dim in (8, 16)],
+        [f"seed={seed}" for seed in range(4)],
+    )
+    composer = Composer([])
+    cells = [["debias=balance", *cell] for cell in itertools.product(*axes)]
+    points = [composer.read(cell).point for cell in cells]
+    assert Counter(read_parts) == {
+        "": 1,
+        "subject": 3 * 2 * 2,
+        "task": 2,
+        "intrinsic": 1,
+        "probe": 1,
+        "from_task": 2,  # names the groups of the gaps
+    }
+    for number in (0, 5, 50, 95):
+        assert points[number] == read_point(compose("config", overrides=cells[number]))
+    assert composer.read(["debias=balance"]).point == read_point(
+        compose("config", overrides=["debias=balance"])
+    )
+
+
+@pytest.mark.parametrize("change", ["subject.debias.dose=0.5", "corpus.stereotype=${size.dim}"])
+def test_a_change_by_or_below_a_reference_is_read_as_hydra_does(change: str) -> None:
+    with pytest.raises((InputError, HydraException)):
+        read_point(compose("config", overrides=["debias=balance", change]))
+    with pytest.raises((InputError, HydraException, OmegaConfBaseException)):
+        Composer([]).read(["debias=balance", change])
 
 
 def test_a_seed_that_is_no_number_is_refused() -> None:

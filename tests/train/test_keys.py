@@ -74,6 +74,18 @@ def test_a_further_metric_measures_none_again_and_their_order_changes_nothing(
     assert plan(tmp_path, WEAT, WEAT).key == one.key
 
 
+def test_titles_name_the_settings_that_are_not_the_default(tmp_path: Path) -> None:
+    steps = StepBuilder(5, Store(tmp_path / "store"))
+    corpus = steps("corpus", GeneratedCorpus(sentences=2000), write_corpus)
+    assert corpus.title == "generated_en_gender,sentences=2000,seed=5"
+    vectors = steps("vectors", FastText(dim=50, learning_rate=0.05), load_embedding)
+    assert vectors.title == "fasttext,dim=50,learning_rate=0.05,seed=5"
+    assert steps("vectors", FastText(), load_embedding).title == "fasttext,seed=5"
+    path = tmp_path / "x.txt"
+    path.write_text("a 1 0\n", encoding="utf-8")
+    assert steps("base", Pretrained(str(path)), load_embedding).title == "x.txt"
+
+
 def test_a_tagger_that_is_not_used_decides_nothing_and_one_that_is_decides(
     tmp_path: Path,
 ) -> None:

@@ -20,7 +20,7 @@ from biasbridge.files import InputError
 from biasbridge.files.models.language_model import LanguageModel, link_files, open_model
 from biasbridge.files.places import find_model
 from biasbridge.intrinsic.models.items import load_items
-from biasbridge.train.subjects.adapters import PlantedAdapter, list_examples, open_base, write_texts
+from biasbridge.train.subjects.adapters import PlantedAdapter, list_examples, write_texts
 from biasbridge.train.subjects.language_model import (
     LanguageModelSubject,
     PretrainedModel,
@@ -92,8 +92,9 @@ def test_what_is_planted_in_a_base_stays_written_there(base: Path, tmp_path: Pat
 
 
 def test_a_base_with_adapters_is_refused(planted: Path) -> None:
+    model = PlantedAdapter(PretrainedModel(str(planted), label="mine"))
     with pytest.raises(InputError, match=r"model\.base=mine has adapters already"):
-        open_base(planted, "mine")
+        model.train(planted / "corpus.txt", planted, seed=0)
 
 
 def test_the_opened_model_adds_the_product_of_the_adapters(base: Path, planted: Path) -> None:

@@ -25,7 +25,7 @@ from biasbridge.commands.store import main
 from biasbridge.files import InputError
 from biasbridge.files.vectors import keyed, read_vectors, save_mapped
 from biasbridge.train.engine.locks import locked
-from biasbridge.train.engine.store import SCHEME, DamagedError, Step, Store, read_recipe
+from biasbridge.train.engine.store import SCHEME, DamagedError, Step, Store, read_recipe, safe_title
 from biasbridge.train.engine.store_tools import build_records
 
 
@@ -291,6 +291,50 @@ def test_bad_input_names_the_remedy(
         main(["ls", "--store", str(tmp_path / "absent")])
 
 
+def test_a_key_and_a_title_are_found_by_their_beginning(
+    store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    copy = replace(VECTORS, title="word2vec,dim=7", params={"dim": 7, "window": 2})
+    store.make(copy)
+    title = f"word2vec,dim=7-{copy.key}"
+    assert store.path(copy) == store.root / "vectors" / title
+    for prefix in (copy.key[:8], copy.key, "word2vec,", title, f"vectors/{title[:20]}"):
+        assert f"vectors {copy.key}" in run(store, capsys, "explain", prefix)[1], prefix
+        assert run(store, capsys, "verify", prefix)[1].startswith("1 results, ")
+    assert f"word2vec,dim=7-{copy.key[:8]} " in run(store, capsys, "ls", "vectors")[1]
+    for unknown in ("word2vec,dim=8", "corpus/word2vec", copy.key[1:]):
+        with pytest.raises(InputError, match="has a key that begins with"):
+            run(store, capsys, "export", unknown, str(tmp_path / "x.vec"))
+
+
+def test_the_key_alone_identifies_a_result(
+    store: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
+    retitled = replace(VECTORS, title="another title")
+    assert retitled.key == VECTORS.key
+    assert store.path(retitled) == store.path(VECTORS)
+    store.path(VECTORS).rename(store.root / "vectors" / VECTORS.key)  # as earlier versions had it
+    assert store.intact(VECTORS)
+    assert store.intact(retitled)
+    assert run(store, capsys, "verify", VECTORS.key[:6])[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("title", "folder"),
+    [
+        ("word2vec,dim=50,seed=0", "word2vec,dim=50,seed=0"),
+        ("a/b: c*?\\..", "a_b__c___"),
+        ("größe=é", "gr__e=_"),
+        ("x" * 90, "x" * 80),
+        ("word" + ",a=12345" * 12, "word" + ",a=12345" * 9),
+        ("..", "_"),
+        ("", "_"),
+    ],
+)
+def test_titles_are_names_on_every_file_system(title: str, folder: str) -> None:
+    assert safe_title(title) == folder
+
+
 def test_verify_finds_a_flipped_byte_and_changes_nothing(
     store: Store, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -299,7 +343,7 @@ def test_verify_finds_a_flipped_byte_and_changes_nothing(
     before = everything(store)
     status, out = run(store, capsys, "verify")
     assert status == 1
-    assert f"damaged: corpus {CORPUS_STORE_TOOLS.key}: text was altered" in out
+    assert f"damaged: corpus {CORPUS_STORE_TOOLS.entry_name}: text was altered" in out
     assert "2 results" in out
     assert "1 damaged" in out
     assert everything(store) == before

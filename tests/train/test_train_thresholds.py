@@ -24,9 +24,9 @@ from biasbridge.intrinsic.words import Query, WordSet
 from biasbridge.train.cli import CONF
 from biasbridge.train.cli.command import build_cells
 from biasbridge.train.cli.engines import check_engine, launch
-from biasbridge.train.engine.locks import locked
+from biasbridge.train.engine.locks import StoreError, locked
 from biasbridge.train.engine.steps import DataReport
-from biasbridge.train.engine.store import Store, StoreError
+from biasbridge.train.engine.store import Store
 from biasbridge.train.engine.store_tools import _age
 from biasbridge.train.engine.tables import _describe_coverage, models_like_parent
 from biasbridge.train.subjects.tiny_model import Fit
@@ -213,7 +213,7 @@ def test_an_engine_is_given_up_after_three_launches_in_vain(
     command: Any = SimpleNamespace(config=hydra)
     progress: Any = SimpleNamespace(new_outcomes=set)
     job: Any = SimpleNamespace(plan=SimpleNamespace(key="p"), overrides=[])
-    outcomes, trouble = launch([job], command, progress, tmp_path)
+    outcomes, trouble = launch([[job]], command, progress, tmp_path)
     assert list(map(str, outcomes.values())) == ["outcome"] * done
     assert trouble == "RuntimeError: the engine broke"
     assert launches == 3

@@ -10,6 +10,8 @@ import dataclasses
 import inspect
 import textwrap
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, get_args
 
@@ -32,12 +34,16 @@ from biasbridge.files.choice import (
 )
 from biasbridge.intrinsic.metric import Metric
 from biasbridge.intrinsic.score import ByConvention
-from biasbridge.train.cli.choices import MISSING, PLACEHOLDERS, TARGET
+from biasbridge.train.cli.choices import MISSING, PLACEHOLDERS, TARGET, search_modules
 
 EVERY_METRIC = "metric"  # file with the options of every metric on word vectors
 WIDTH = 120
+SCHEME = "classes"  # prefix of folders of classes in Hydra's search path
+COMMAND_LINE = "command-line"  # provider of the folder of configuration that it names
 
 Node = dict[str, Any]
+
+_user_folder: ContextVar[Path | None] = ContextVar("user_folder", default=None)
 
 
 def class_configuration(found: ChoiceClass) -> Node:
@@ -125,11 +131,6 @@ def _notes(cls: Any) -> Mapping[str, str]:
     return notes
 
 
-# Hydra's view of classes as configuration files; those of the project come after its files.
-
-SCHEME = "classes"  # prefix of folders in Hydra's search path
-
-
 class ClassConfigSource(ConfigSource):
     """Classes of a folder as configuration files."""
 
@@ -169,11 +170,25 @@ class ClassConfigSource(ConfigSource):
 
 
 class ProjectClasses(SearchPathPlugin):
-    """Search of the project's classes, after its files."""
+    """Search of the project's classes after its files, and then of a user's folder."""
 
     def manipulate_search_path(self, search_path: Any) -> None:
-        """Add the project to Hydra's search path."""
+        """Add the project and the folder of ``searching`` to Hydra's search path."""
         search_path.append("classes", f"{SCHEME}://{PROJECT}")
+        if folder := _user_folder.get():
+            search_path.append(COMMAND_LINE, f"file://{folder}")
+            search_path.append(f"{COMMAND_LINE}-{SCHEME}", f"{SCHEME}://{folder}")
+
+
+@contextmanager
+def searching(folder: Path | None) -> Iterator[None]:
+    """Let Hydra, if it is started in the block, and Python search a user's folder too."""
+    token = _user_folder.set(folder)
+    search_modules([folder] if folder else [])
+    try:
+        yield
+    finally:
+        _user_folder.reset(token)
 
 
 Plugins.instance().register(ClassConfigSource)

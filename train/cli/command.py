@@ -1,4 +1,7 @@
-"""Values in Hydra's grammar of overrides, quoted where they would be read as something else."""
+"""Command lines: options, overrides and grids, and what is said about invalid ones.
+
+Only parts of Hydra's own configuration can be changed.
+"""
 
 from __future__ import annotations
 
@@ -8,18 +11,19 @@ import re
 import shlex
 import sys
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, get_args
 
-from hydra import compose
-from hydra._internal.config_loader_impl import ConfigLoaderImpl
+from hydra import compose, initialize_config_dir
 from hydra.conf import HydraConf
 from hydra.core.global_hydra import GlobalHydra
+from hydra.core.hydra_config import HydraConfig
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.errors import HydraException, OverrideParseException
 from hydra.types import RunMode
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import DictConfig, OmegaConf, flag_override
 from omegaconf.errors import OmegaConfBaseException
 from yaml import YAMLError
 
@@ -28,9 +32,9 @@ from biasbridge.files.errors import DISK_FULL
 from biasbridge.files.paths import TRAIN
 from biasbridge.files.terminal import Parser
 from biasbridge.train.cli import CONF
-from biasbridge.train.cli.choices import search_modules
-from biasbridge.train.cli.class_configs import SCHEME
-from biasbridge.train.engine.store import StoreError
+from biasbridge.train.cli.choices import TARGET
+from biasbridge.train.cli.class_configs import COMMAND_LINE, searching
+from biasbridge.train.engine.locks import StoreError
 from biasbridge.train.engine.store_tools import Policy
 
 if TYPE_CHECKING:
@@ -41,6 +45,27 @@ if TYPE_CHECKING:
 
 BARE = re.compile(r"[A-Za-z_./][\w./-]*", re.ASCII)
 NOT_TEXT = {"true", "false", "null", "nan", "inf"}  # not read as text by the grammar
+
+INPUT_ERRORS = (InputError, HydraException, OmegaConfBaseException, YAMLError)
+# Modules that read a configuration and raise built-in errors for invalid input.
+READERS = ("hydra.", "omegaconf", "yaml")
+EXTRAS = ("ray", "submitit")  # extras of pyproject.toml with a launcher
+MAX_CELLS = 100_000
+APPENDED = ("experiment", "sweep")  # groups that need + on the command line
+FLAG: dict[str, Any] = {"action": "store_true"}
+MODES: dict[tuple[str, ...], dict[str, Any]] = {  # mutually exclusive
+    ("--multirun", "-m"): FLAG,
+    ("--cfg", "-c"): {"choices": ("job", "hydra", "all")},
+}
+OTHERS: dict[tuple[str, ...], dict[str, Any]] = {
+    ("--config-dir", "-cd"): {"metavar": "FOLDER", "type": Path},
+    ("--resolve",): FLAG,
+    ("--stale",): {"choices": get_args(Policy)},
+}
+OPTION_NAMES = [name for names in (*MODES, *OTHERS) for name in names]
+# Keys of Hydra closed to experiments: output folders, and what would run code
+CLOSED = ("callbacks", "job.chdir", "job.env_copy", "job.env_set", "output_subdir", "run", "sweep")
+NO_LOG = {"version": 1, "root": None, "disable_existing_loggers": False}
 
 
 def format_override(key: str, value: str | float | Sequence[str]) -> str:
@@ -57,14 +82,6 @@ def quote(text: str) -> str:
     """Return the text in double quotes."""
     escaped = re.sub(r'(\\*)("|$)', lambda match: match[1] * 2 + match[2].replace('"', '\\"'), text)
     return f'"{escaped}"'
-
-
-# Errors for invalid input: one line with the value and the remedy.
-
-INPUT_ERRORS = (InputError, HydraException, OmegaConfBaseException, YAMLError)
-# Modules that read a configuration and raise built-in errors for invalid input.
-READERS = ("hydra._internal", "hydra.core", "omegaconf", "yaml")
-EXTRAS = ("ray", "submitit")  # extras of pyproject.toml with a launcher
 
 
 def refuse(error: BaseException) -> NoReturn:
@@ -131,11 +148,6 @@ def _describe_option(option: str, text: str) -> str:
     if group == "hydra/launcher" and (extra := name.partition("_")[0]) in EXTRAS:
         return f"hydra/launcher={name} is not installed: pip install '.[{extra}]'"
     return text + nearest(name, re.findall(r"[\w-]+", text.partition("Available options")[2]))
-
-
-# Cells of a sweep: the overrides of every combination of values in a grid.
-
-MAX_CELLS = 100_000
 
 
 def parse_overrides(lines: Sequence[str]) -> list[Override]:
@@ -207,28 +219,11 @@ def _list_values(override: Override) -> list[str]:
     return listed
 
 
-# Options of ``python train.py``: those of Hydra, next to overrides of values.
-
-COMMAND_LINE = "command-line"  # provider of the folder of configuration that it names
-APPENDED = ("experiment", "sweep")  # groups that need + on the command line
-FLAG: dict[str, Any] = {"action": "store_true"}
-MODES: dict[tuple[str, ...], dict[str, Any]] = {  # mutually exclusive
-    ("--multirun", "-m"): FLAG,
-    ("--cfg", "-c"): {"choices": ("job", "hydra", "all")},
-}
-OTHERS: dict[tuple[str, ...], dict[str, Any]] = {
-    ("--config-dir", "-cd"): {"metavar": "FOLDER", "type": Path},
-    ("--resolve",): FLAG,
-    ("--stale",): {"choices": get_args(Policy)},
-}
-OPTION_NAMES = [name for names in (*MODES, *OTHERS) for name in names]
-
-
 def read_options(arguments: Sequence[str]) -> Namespace:
     """Read the options, the ``overrides``, and those of Hydra alone: ``hydra``.
 
-    Hydra, already started, searches the user's configuration folder from here on. Raises
-    ``InputError`` for any other argument.
+    ``config_dir``: the user's folder of configuration files, if any. Raises ``InputError`` for any
+    other argument.
     """
     parser = Parser(prog=TRAIN, add_help=False, allow_abbrev=False)
     modes = parser.add_mutually_exclusive_group()
@@ -243,22 +238,21 @@ def read_options(arguments: Sequence[str]) -> Namespace:
         raise InputError(f"--config-dir={options.config_dir}: no such folder")
     options.overrides = [_with_plus(line) for line in options.overrides]
     options.overrides += [f"stale={options.stale}"] if options.stale else []
-    folder = options.config_dir or _experiment_folder(options.overrides)
-    if folder:
-        _search(folder.resolve())
+    options.config_dir = options.config_dir or _experiment_folder(options.overrides)
     options.hydra = ["hydra.mode=MULTIRUN"] if options.multirun else []
     return options
 
 
-def _search(folder: Path) -> None:
-    """Search a folder for modules, configuration files and classes, before Hydra's own schema."""
-    loader = GlobalHydra.instance().config_loader()
-    assert isinstance(loader, ConfigLoaderImpl)
-    path = loader.get_search_path()
-    path.prepend(COMMAND_LINE, f"file://{folder}", anchor="schema")
-    path.prepend(f"{COMMAND_LINE}-{SCHEME}", f"{SCHEME}://{folder}", anchor="schema")
-    loader.repository.initialize_sources(path)
-    search_modules([folder])
+@contextmanager
+def hydra_started(config_dir: Path | None = None, name: str = "train") -> Iterator[None]:
+    """Start Hydra for the block; it also searches a user's folder for configuration files and
+    classes, and Python for modules.
+    """
+    with (
+        searching(config_dir.resolve() if config_dir else None),
+        initialize_config_dir(str(CONF), job_name=name, version_base="1.3"),
+    ):
+        yield
 
 
 def searched_folder() -> str:
@@ -289,23 +283,18 @@ def _experiment_folder(overrides: Sequence[str]) -> Path | None:
 
 def show_config(options: Namespace) -> None:
     """Print the configuration that ``--cfg`` requests, after Hydra was started."""
-    hydra = GlobalHydra.instance().hydra
-    assert hydra is not None
-    hydra.show_cfg(
-        config_name="config",
-        overrides=[*options.hydra, *options.overrides],
-        cfg_type=options.cfg,
-        package=None,
-        resolve=options.resolve,
-    )
-
-
-# Command lines composed by Hydra, which may change only parts of Hydra's own configuration.
-
-# Keys of Hydra closed to experiments: output folders, and what would run code
-CLOSED = ("callbacks", "job.chdir", "job.env_copy", "job.env_set", "output_subdir", "run", "sweep")
-NO_LOG = {"version": 1, "root": None, "disable_existing_loggers": False}
-TARGET = "_target_"
+    lines = [*options.hydra, *options.overrides]
+    config = compose("config", overrides=lines, return_hydra_config=True)
+    HydraConfig.instance().set_config(config)  # which ${hydra:...} refers to
+    if options.cfg == "job":
+        config = OmegaConf.masked_copy(config, [str(key) for key in config if key != "hydra"])
+    elif options.cfg == "hydra":
+        with flag_override(config.hydra, ["struct", "readonly"], False):
+            del config.hydra["help"], config.hydra["hydra_help"]
+        config = OmegaConf.masked_copy(config, "hydra")
+    if options.resolve:
+        OmegaConf.resolve(config)
+    sys.stdout.write(OmegaConf.to_yaml(config))
 
 
 class Command(NamedTuple):

@@ -1,4 +1,4 @@
-"""Settings of a run: where results go, and what happens to those that are stored."""
+"""Points, studies and settings of composed configurations, and the cells of a sweep."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import copy
 import dataclasses
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
@@ -13,6 +14,7 @@ from hydra import compose, initialize_config_dir
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.override_parser.types import OverrideType
 from omegaconf import DictConfig, OmegaConf, open_dict
+from omegaconf.errors import OmegaConfBaseException
 
 from biasbridge.files import Choice, InputError, choice, nearest
 from biasbridge.files.choice import FieldError
@@ -35,6 +37,24 @@ if TYPE_CHECKING:
     from biasbridge.analysis.power import Planner
     from biasbridge.analysis.study import Study
 
+
+PARTS = {  # of a point, by their key
+    "subject": Subject,
+    "task": Task,
+    "intrinsic": AnyMetric,
+    "probe": Probe,
+    "from_task": TaskWords,
+}
+SETTINGS = (
+    *("name", "seed", "corpus_named", "device", "store", "results"),
+    *("overwrite", "stale", "plan", "power"),
+)
+SEED = re.compile(r"\$\{\.*seed\}")  # in a value: such points differ in more than the seed
+NAMED = re.compile(r"\$\{(?:\w+:)?(\w+)")  # a key that a value refers to
+RELATIVE = re.compile(r"\$\{(?:\w+:)?\.")
+# Generated corpora by language
+WORLDS = dict.fromkeys(("en", UNDETERMINED), "corpus=generated")
+WORLDS |= {"es": "corpus=generated_es_gender"}
 
 Overwrite = Literal["only-missing", "always", "only-cache"]
 
@@ -79,13 +99,6 @@ def _folder(config: DictConfig, name: str) -> str:
     return node["dir"]
 
 
-# Point, study and planner of a composed configuration.
-
-# Generated corpora by language
-WORLDS = dict.fromkeys(("en", UNDETERMINED), "corpus=generated")
-WORLDS |= {"es": "corpus=generated_es_gender"}
-
-
 def list_members(names: str | list[str]) -> list[str]:
     """Return names with those of groups of data sets replaced by the members."""
     listed = [names] if isinstance(names, str) else names
@@ -120,40 +133,45 @@ def read_planner(config: DictConfig) -> Planner:
     return cast("Planner", Reader(tree)(tree["planner"], "planner"))
 
 
+def _plain(node: object) -> object:
+    return OmegaConf.to_container(node, resolve=True) if OmegaConf.is_config(node) else node
+
+
 def _tree(config: DictConfig, *, resolve: bool) -> dict[str, Any]:
     tree = OmegaConf.to_container(config, resolve=resolve)
     assert isinstance(tree, dict)
     return {str(key): value for key, value in tree.items() if key != "hydra"}
 
 
-@required_requests()
-def read_point(config: DictConfig, built: dict[str, Choice] | None = None) -> Point:
-    """Return the point of a composed configuration; ``built``: choices that it may share.
+def read_point(config: DictConfig) -> Point:
+    """Return the point of a composed configuration.
 
     Raises ``InputError`` for an unknown key, an invalid value, or a choice that lacks an attribute.
     """
-    tree = _tree(config, resolve=True)
-    _require_fitting_challenge(tree)
-    read = Reader(_tree(config, resolve=False), built)
+    with required_requests():
+        tree = _tree(config, resolve=True)
+        _require_fitting_challenge(tree)
+        reader = Reader(_tree(config, resolve=False))
+        parts = {part: _read_part(part, tree, reader) for part in PARTS}
+    return _join_parts(tree, parts)
 
-    def read_part(key: str, kind: type) -> Any:
-        node = tree.get(key)
-        return None if node is None else require_kind(read(node, key), kind, key)
 
+def _read_part(part: str, tree: Tree, reader: Reader) -> Any:
+    """Return one of the ``PARTS`` of a point from the resolved configuration."""
+    if part == "intrinsic":
+        return tuple(_read_metrics(tree[part], reader))
+    node = tree.get(part)
+    return None if node is None else require_kind(reader(node, part), PARTS[part], part)
+
+
+def _join_parts(tree: Tree, parts: Mapping[str, Any]) -> Point:
     _check_name(str(tree["name"]))
-    subject, task = read_part("subject", Subject), read_part("task", Task)
+    subject, task = parts["subject"], parts["task"]
     if task and not tree["corpus_named"]:
         _require_text(subject, task)
+    metrics, others = parts["intrinsic"], {name: parts[name] for name in ("probe", "from_task")}
     try:
-        return Point(
-            experiment=tree["name"],
-            seed=tree["seed"],
-            subject=subject,
-            metrics=tuple(_read_metrics(tree["intrinsic"], read)),
-            task=task,
-            probe=read_part("probe", Probe),
-            from_task=read_part("from_task", TaskWords),
-        )
+        return Point(tree["name"], tree["seed"], subject, metrics, task, **others)
     except FieldError as error:
         raise InputError(str(error).replace("experiment=", "name=")) from error
 
@@ -218,17 +236,89 @@ def _require_fitting_challenge(tree: Tree) -> None:
         raise InputError(f"challenge={name} does not fit task={task.__name__}; {remedy}")
 
 
-# Cells of a sweep composed to configurations, whose top-level keys are checked.
-
-SEED = re.compile(r"\$\{\.*seed\}")  # in a value: such points differ in more than the seed
-
-
 class Cell(NamedTuple):
     """What a cell of a sweep is composed to."""
 
     point: Point
     settings: Settings
     device: str
+
+
+class Selection:
+    """A selection of configuration files, and the parts of points that were read from it.
+
+    A part is read once for equal values of the keys that it depends on.
+    """
+
+    def __init__(self, config: DictConfig) -> None:
+        self.config = config
+        self.uses_seed = bool(SEED.search(OmegaConf.to_yaml(config)))
+        self._written = _tree(config, resolve=False)
+        self._needs = {part: self._needed([part]) for part in PARTS}
+        self._needs["task"] |= self._needed(["challenge"])
+        self._needs[""] = self._needed(SETTINGS)
+        self._parts: dict[tuple[str, tuple[str, ...]], Any] = {}
+
+    def _needed(self, keys: Iterable[str]) -> set[str]:
+        """Return the top-level keys with which the values of others change, by their ``${...}``."""
+        needed, pending = set[str](), list(keys)
+        while pending:
+            if (key := pending.pop()) in needed or key not in self._written:
+                continue
+            needed.add(key)
+            text = str(self._written[key])
+            pending += self._written if RELATIVE.search(text) else NAMED.findall(text)
+        return needed
+
+    def can_change(self, change: Override) -> bool:
+        """Test whether a change of an existing value can be undone."""
+        *parents, name = change.key_or_group.split(".")
+        node: Any = self._written
+        for parent in parents:
+            node = node.get(parent) if isinstance(node, Mapping) else None
+        is_plain = "${" not in line_of(change) and _changes_existing(change, self.config)
+        return is_plain and isinstance(node, Mapping) and name in node
+
+    def read(self, changes: Sequence[Override], built: dict[str, Choice]) -> Cell:
+        """Return the cell of a selection with changed values; ``built``: choices to share."""
+        settings, device, tree = self._read("", changes, built)
+        parts = {part: self._read(part, changes, built) for part in PARTS}
+        return Cell(_join_parts(tree, parts), settings, device)
+
+    def _read(self, part: str, changes: Sequence[Override], built: dict[str, Choice]) -> Any:
+        """Return a part of a point; those of its settings if ``part`` is empty."""
+        needed = self._needs[part]
+        relevant = [c for c in changes if c.key_or_group.partition(".")[0] in needed]
+        key = part, tuple(map(line_of, relevant))
+        if key in self._parts:
+            return self._parts[key]
+        before = [(c.key_or_group, self._value(c.key_or_group)) for c in relevant]
+        try:
+            for change in relevant:
+                OmegaConf.update(self.config, change.key_or_group, change.value(), merge=True)
+            with required_requests():
+                self._parts[key] = self._read_changed(part, built)
+        finally:
+            for name, value in reversed(before):
+                OmegaConf.update(self.config, name, value, merge=False)
+        return self._parts[key]
+
+    def _read_changed(self, part: str, built: dict[str, Choice]) -> Any:
+        if not part:
+            tree = {name: self.config[name] for name in ("name", "seed", "corpus_named")}
+            return read_settings(self.config), str(self.config.device), tree
+        names = ("task", "challenge") if part == "task" else (part,)
+        config = self.config
+        tree = {name: _plain(config[name]) for name in names if name in config}
+        if part == "task":
+            _require_fitting_challenge(tree)
+        return _read_part(part, tree, Reader(self._written, built))
+
+    def _value(self, name: str) -> Any:
+        node: Any = self._written
+        for key in name.split("."):
+            node = node[key]
+        return node
 
 
 class Composer:
@@ -241,7 +331,7 @@ class Composer:
     def __init__(self, hydra: Sequence[str] = ()) -> None:
         self._hydra = list(hydra)
         self._groups: dict[str, bool] = {}
-        self._selected: dict[tuple[str, ...], DictConfig] = {}
+        self._selected: dict[tuple[str, ...], Selection] = {}
         self._parsed: dict[str, Override] = {}
         self._cells: dict[tuple[str, ...], Cell | None] = {}  # by all overrides but the seed
         self._built: dict[str, Choice] = {}
@@ -250,31 +340,42 @@ class Composer:
         """Return what a cell is composed to. Raises ``InputError``."""
         seeds = [line for line in cell if _is_seed(self._parse(line))]
         others = tuple(line for line in cell if line not in seeds)
-        if len(seeds) == 1 and others not in self._cells:
-            config = self(cell)
-            is_shared = not SEED.search(OmegaConf.to_yaml(config))
-            self._cells[others] = self._read(config) if is_shared else None
-        shared = self._cells.get(others)
-        if len(seeds) != 1 or shared is None:
-            return self._read(self(cell))
+        if len(seeds) != 1:
+            return self._read(cell)
+        if others not in self._cells:
+            selection, changes = self._select(cell)
+            lines = map(line_of, changes)
+            is_shared = not selection.uses_seed and not any(map(SEED.search, lines))
+            self._cells[others] = self._read(cell) if is_shared else None
+        shared = self._cells[others]
+        if shared is None:
+            return self._read(cell)
         seed = self._parse(seeds[0]).value()
         assert isinstance(seed, int)
         return shared._replace(point=shared.point.with_seed(seed))
 
-    def _read(self, config: DictConfig) -> Cell:
-        point = read_point(config, self._built)
-        return Cell(point, read_settings(config), str(config.device))
+    def _read(self, cell: Sequence[str]) -> Cell:
+        selection, changes = self._select(cell)
+        if all(map(selection.can_change, changes)):
+            with suppress(InputError, OmegaConfBaseException):
+                return selection.read(changes, self._built)
+        config = self(cell)  # whose errors name the key that was written
+        return Cell(read_point(config), read_settings(config), str(config.device))
 
-    def __call__(self, cell: Sequence[str]) -> DictConfig:
-        """Return the configuration of a cell, without Hydra's own node."""
+    def _select(self, cell: Sequence[str]) -> tuple[Selection, list[Override]]:
+        """Return the selection of a cell and its changes of values."""
         overrides = [self._parse(line) for line in cell]
         files = tuple(line_of(override) for override in overrides if self._selects_a_file(override))
         if files not in self._selected:
-            self._selected[files] = self._compose(files)
-        changes = [override for override in overrides if line_of(override) not in files]
-        if not all(_changes_existing(change, self._selected[files]) for change in changes):
+            self._selected[files] = Selection(self._compose(files))
+        return self._selected[files], [o for o in overrides if line_of(o) not in files]
+
+    def __call__(self, cell: Sequence[str]) -> DictConfig:
+        """Return the configuration of a cell, without Hydra's own node."""
+        selection, changes = self._select(cell)
+        if not all(_changes_existing(change, selection.config) for change in changes):
             return self._compose(cell)
-        config = copy.deepcopy(self._selected[files])
+        config = copy.deepcopy(selection.config)
         for change in changes:
             OmegaConf.update(config, change.key_or_group, change.value(), merge=True)
         return config

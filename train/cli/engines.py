@@ -1,4 +1,8 @@
-"""Jobs of a sweep: a point planned in the process that runs it, with its threads and device."""
+"""Engines: a pool of processes of this machine, and launchers of Hydra such as Slurm and Ray.
+
+Each job's point is planned in the process that runs it, with its threads and device. A pool whose
+process is killed is renewed; points that a launcher loses are resubmitted.
+"""
 
 from __future__ import annotations
 
@@ -8,19 +12,20 @@ import re
 import shlex
 import signal
 import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import as_completed
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import resource_tracker
 from pathlib import Path
 from textwrap import shorten
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from hydra._internal.callbacks import Callbacks
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.hydra_config import HydraConfig
 from hydra.core.plugins import Plugins
 from hydra.core.utils import JobReturn, JobStatus
+from hydra.experimental.callback import Callback
 from hydra.types import HydraContext
 from threadpoolctl import threadpool_limits
 
@@ -54,6 +59,13 @@ LIMITS = {
     **dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"),
     **dict.fromkeys(("TQDM_DISABLE", "HF_DATASETS_DISABLE_PROGRESS_BARS"), "1"),
 }
+
+KILL_HINT = "; out of memory is the usual reason: give fewer workers or smaller models"
+
+log = logging.getLogger(__name__)
+TRIES = 3  # launches without progress before giving up
+MAX_ROUNDS = 3  # in which points go before those that wait for them
+MAX_ERROR_LENGTH = 500  # characters printed of an engine's error
 
 
 class Job(NamedTuple):
@@ -133,13 +145,6 @@ def check_engine(hydra: DictConfig) -> None:
         raise InputError(f"hydra.launcher.n_jobs={n_jobs!r}: give the number of processes, or -1")
     if size is not None and (type(size) is not int or size < 1):
         raise InputError(f"hydra.sweeper.max_batch_size={size!r}: give a whole number, or null")
-
-
-# Engine of this machine: a pool of processes, renewed when one is killed.
-
-KILL_HINT = "; out of memory is the usual reason: give fewer workers or smaller models"
-
-log = logging.getLogger(__name__)
 
 
 def count_cores() -> int:
@@ -243,12 +248,6 @@ def _describe_end(message: str) -> str:
     return f"the process of this point was killed by {match[1]}{hint}"
 
 
-# Engines that are launchers of Hydra, such as Slurm and Ray; points they lose are resubmitted.
-
-TRIES = 3  # launches without progress before giving up
-MAX_ERROR_LENGTH = 500  # characters printed of an engine's error
-
-
 def run_job(config: DictConfig) -> Outcome:
     """Run a point in a worker of an engine; called by Hydra's launcher."""
     hydra = HydraConfig.get()
@@ -261,40 +260,79 @@ def run_job(config: DictConfig) -> Outcome:
     return run_point(*prepare_point(config, hydra.overrides.task, hydra.job.num))
 
 
+def plan_rounds(jobs: Sequence[Job], store: Store) -> list[list[Job]]:
+    """Return the jobs in rounds, so that few wait for a step that another one builds.
+
+    A round has no two jobs that lack the same step, but for the first jobs of different embeddings,
+    which may lack a corpus or posts in common. Within a round embeddings take turns. All that is
+    left after ``MAX_ROUNDS`` is one more round.
+    """
+    turns: Counter[str] = Counter()
+    order: dict[str, int] = {}
+    missing: dict[str, set[str]] = {}
+    for job in jobs:
+        origin, key = job.plan.origin.key, job.plan.key
+        order[key] = turns[origin] = turns[origin] + 1
+        missing[key] = {step.key for step in job.plan.steps().values() if not store.has(step)}
+    left = sorted(jobs, key=lambda job: order[job.plan.key])
+    rounds: list[list[Job]] = []
+    while left and len(rounds) < MAX_ROUNDS:
+        built: set[str] = set()
+        later: list[Job] = []
+        rounds.append([])
+        for job in left:
+            lacks = missing[job.plan.key]
+            is_first = job.plan.origin.key in lacks - built
+            if is_first or not lacks & built:
+                rounds[-1].append(job)
+                built |= lacks
+            else:
+                later.append(job)
+        for job in later:
+            missing[job.plan.key] -= built
+        left = later
+    return [*rounds, left] if left else rounds
+
+
 def launch(
-    jobs: Sequence[Job], command: Command, progress: SweepProgress, results: Path
+    rounds: Sequence[Sequence[Job]], command: Command, progress: SweepProgress, results: Path
 ) -> tuple[dict[str, Outcome], str]:
-    """Run jobs by the command's Hydra launcher, resubmitting those without an outcome.
+    """Run jobs by the command's Hydra launcher, round after round, and resubmit those without an
+    outcome.
 
     Returns the outcomes by point and the last error. Raises ``InputError`` for an unusable
     launcher.
     """
     launcher, size = _create_launcher(command.config), command.config.hydra.sweeper.max_batch_size
     outcomes: dict[str, Outcome] = {}
-    unfinished, number, last_error, n_without_progress = list(jobs), 0, "", 0
-    while unfinished and n_without_progress < TRIES:
-        step = size or len(unfinished)
-        for batch in (unfinished[i : i + step] for i in range(0, len(unfinished), step)):
-            try:
-                returns = launcher.launch([job.overrides for job in batch], initial_job_idx=number)
-                outcomes |= _outcomes_of(batch, returns)
-            except Exception as error:
-                previous_error, last_error = last_error, _shorten_error(error)
-                if last_error != previous_error:
-                    message = "the engine stopped; resubmitting its unfinished points"
-                    log.warning("%s: %s", message, last_error)
-            number += len(batch)
-        for point in progress.new_outcomes() - outcomes.keys():
-            if outcome := read_outcome(results, point):
-                outcomes[point] = outcome
-        lost = [job for job in unfinished if job.plan.key not in outcomes]
-        n_without_progress = n_without_progress + 1 if len(lost) == len(unfinished) else 0
-        unfinished = lost
+    number, last_error = 0, ""
+    for jobs in rounds:
+        unfinished, n_without_progress = list(jobs), 0
+        while unfinished and n_without_progress < TRIES:
+            step = size or len(unfinished)
+            for batch in (unfinished[i : i + step] for i in range(0, len(unfinished), step)):
+                try:
+                    lines = [job.overrides for job in batch]
+                    outcomes |= _outcomes_of(batch, launcher.launch(lines, initial_job_idx=number))
+                except Exception as error:
+                    previous_error, last_error = last_error, _shorten_error(error)
+                    if last_error != previous_error:
+                        message = "the engine stopped; resubmitting its unfinished points"
+                        log.warning("%s: %s", message, last_error)
+                number += len(batch)
+            for point in progress.new_outcomes() - outcomes.keys():
+                if outcome := read_outcome(results, point):
+                    outcomes[point] = outcome
+            lost = [job for job in unfinished if job.plan.key not in outcomes]
+            n_without_progress = n_without_progress + 1 if len(lost) == len(unfinished) else 0
+            unfinished = lost
+        if unfinished:  # the engine takes no more points
+            break
     return outcomes, last_error
 
 
 def _create_launcher(config: DictConfig) -> Launcher:
-    context = HydraContext(GlobalHydra.instance().config_loader(), Callbacks())
+    context = HydraContext(GlobalHydra.instance().config_loader(), cast("Any", Callback()))
     try:
         return Plugins.instance().instantiate_launcher(
             hydra_context=context, task_function=run_job, config=config

@@ -1,4 +1,7 @@
-"""Plan of a command: the point of every cell, checked before anything runs."""
+"""Sweeps: plan every cell, run missing points on an engine, resubmit lost ones, join the tables.
+
+A single point is a sweep of one cell, run in this process.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,11 @@ import logging
 import os
 import re
 import sys
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
-from hydra import initialize_config_dir
 from hydra.errors import HydraException
 
 from biasbridge.analysis.study import ForecastsVerdicts
@@ -20,16 +21,17 @@ from biasbridge.files import InputError
 from biasbridge.files.data.registry import collected_requests
 from biasbridge.files.paths import IMPORTED_FROM
 from biasbridge.files.terminal import (
+    LOG,
     is_quiet,
     is_verbose,
     open_console,
     progress_lines,
     set_verbosity,
 )
-from biasbridge.train.cli import CONF
 from biasbridge.train.cli.command import (
     INPUT_ERRORS,
     Command,
+    hydra_started,
     list_cells,
     one_line,
     read_command,
@@ -53,6 +55,7 @@ from biasbridge.train.cli.engines import (
     distinct_jobs,
     distinct_plans,
     launch,
+    plan_rounds,
     run_here,
     run_locally,
 )
@@ -101,11 +104,9 @@ def compose_points(command: Command, cells: Sequence[Sequence[str]]) -> Iterator
 def list_requested_data(overrides: Sequence[str]) -> list[str]:
     """Return the paths below the data folder that the points of a command line read."""
     try:
-        with (
-            collected_requests() as requested,
-            initialize_config_dir(str(CONF), job_name="data", version_base="1.3"),
-        ):
-            command = read_command(read_options(overrides))
+        options = read_options(overrides)
+        with collected_requests() as requested, hydra_started(options.config_dir, "data"):
+            command = read_command(options)
             cells = {  # numbers change no path
                 tuple(option for option in cell if not re.search(r"=-?[\d.]+$", option)): cell
                 for cell in list_cells(command)
@@ -178,20 +179,81 @@ def plan_rebuilds(
     return to_rebuild
 
 
-# Sweeps: plan every cell, run missing points on an engine, resubmit lost ones, join the tables.
-#
-# A single point is a sweep of one cell, run in this process.
-
 LOCAL = "local"  # launcher of this machine
 ROUNDS = 3  # of a sweep whose results are removed while it runs
 
 log = logging.getLogger(__name__)
 
 
-def run(command: Command) -> int:
-    """Run the sweep or the point of a command; return the exit status."""
-    config, console = command.config, open_console()
-    settings = read_settings(config)
+class Finished(NamedTuple):
+    """End of a run: ``status``, 0 if all points are done, else 1; ``folder``: of its tables."""
+
+    status: int
+    folder: Path
+
+
+def main() -> NoReturn:
+    """Run ``python train.py`` and exit: 0 all done, 1 a point failed, 2 input refused."""
+    try:
+        with interruptible():
+            arguments = set_verbosity(sys.argv[1:])
+            options = read_options(arguments)
+            if options.cfg:
+                with hydra_started(options.config_dir):
+                    show_config(options)
+            status = 0 if options.cfg else run_experiment(arguments, quiet=False).status
+    except Exception as error:
+        refuse(error)
+    except Interrupted as stop:
+        print(GO_ON, file=sys.stderr)
+        sys.exit(stop.status)
+    sys.exit(status)
+
+
+def run_experiment(arguments: Sequence[str], *, quiet: bool = True) -> Finished:
+    """Run the sweep or the point of a command line, and write its tables.
+
+    What is in the store is used; the same call resumes an interrupted run.
+
+    Parameters
+    ----------
+    arguments : sequence of str
+        As after ``python train.py``: overrides, such as ``+experiment=hatespeech_en`` and
+        ``results.dir=FOLDER``, and options, such as ``--multirun``.
+    quiet : bool, default=True
+        Print nothing but errors of points.
+
+    Returns
+    -------
+    Finished
+        ``status``: 0 if all points are done, 2 if all were refused for invalid input, else 1.
+        ``folder``: that of the tables (see ``biasbridge.analysis.tables.read_tables``).
+
+    Raises
+    ------
+    InputError
+        Invalid input; nothing was run.
+    """
+    options = read_options(arguments)
+    # Workers of an engine start in other folders; they must import this copy of the project.
+    before = os.environ.get("PYTHONPATH")
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(IMPORTED_FROM), before)))
+    level = LOG.level
+    try:
+        if quiet:
+            LOG.setLevel(logging.ERROR)
+        with hydra_started(options.config_dir):
+            return _run(read_command(options), open_console(quiet=quiet))
+    except INPUT_ERRORS as error:
+        raise InputError(one_line(error)) from error
+    finally:
+        LOG.setLevel(level)
+        os.environ.pop("PYTHONPATH")
+        os.environ |= {"PYTHONPATH": before} if before else {}
+
+
+def _run(command: Command, console: Console) -> Finished:
+    config, settings = command.config, read_settings(command.config)
     check_engine(config.hydra)
     store, cells = Store(settings.store), list_cells(command)
     jobs = plan_jobs(check_input(compose_points(command, cells), console), cells, store)
@@ -207,9 +269,9 @@ def run(command: Command) -> int:
         from biasbridge.train.engine.power import print_power
 
         print_power(read_planner(config), study, plans, store, Path(settings.results), console)
-    if settings.plan:
-        return 0
     folder = settings.results if command.is_sweep else f"{settings.results}/{plans[0].key}"
+    if settings.plan:
+        return Finished(0, Path(folder))
     from biasbridge.analysis.tables import require_own
 
     require_own(Path(folder), study.writes)
@@ -224,7 +286,8 @@ def run(command: Command) -> int:
 
         with progress_lines(lambda: "writing the tables and conclusions"):
             plans = distinct_plans(jobs)
-            return finish(plans, sweep.outcomes, study, store, sweep.results, console)
+            status = finish(plans, sweep.outcomes, study, store, sweep.results, console)
+            return Finished(status, sweep.results)
 
 
 @dataclass
@@ -269,7 +332,7 @@ class Sweep:
             with progress_lines(lambda: "running the point"):
                 return run_here(jobs[0], self.command.config, self.results)
         try:
-            outcomes, last_error = self._run_on_engine(_in_turns(jobs))
+            outcomes, last_error = self._run_on_engine(jobs)
         finally:
             self.store.orphans(remove=True)
         unfinished = [job.plan.key for job in jobs if job.plan.key not in outcomes]
@@ -287,12 +350,14 @@ class Sweep:
         """Return the outcomes by point, and the last error of the engine."""
         hydra, plans = self.command.config.hydra, [job.plan for job in jobs]
         progress = SweepProgress(plans, self.store, self.results, self.console)
+        rounds = plan_rounds(jobs, self.store)
         with progress.shown():
             if hydra.runtime.choices["hydra/launcher"] == LOCAL:
                 composer = Composer(self.command.hydra)
-                return run_locally(jobs, composer, hydra.launcher.n_jobs), ""
+                in_turn = [job for jobs in rounds for job in jobs]  # whoever is free takes the next
+                return run_locally(in_turn, composer, hydra.launcher.n_jobs), ""
             with guarded(LEASE):
-                return launch(jobs, self.command, progress, self.results)
+                return launch(rounds, self.command, progress, self.results)
 
     def _list_undone(self, jobs: Sequence[Job]) -> list[Job]:
         """Return the jobs that did not fail and are not done."""
@@ -317,42 +382,5 @@ class Sweep:
         return all(map(self.store.intact, job.plan.ends))
 
 
-def _in_turns(jobs: Sequence[Job]) -> list[Job]:
-    """Return the jobs with embeddings in turn, so that parallel workers train different ones."""
-    turns: Counter[str] = Counter()
-
-    def turn(job: Job) -> int:
-        turns[job.plan.origin.key] += 1
-        return turns[job.plan.origin.key]
-
-    return sorted(jobs, key=turn)
-
-
 def _step_keys(jobs: Sequence[Job]) -> set[str]:
     return {key for job in jobs for key in job.plan.steps()}
-
-
-# Entry point of ``python train.py``: read the command, run its point or sweep, and exit.
-
-
-def main() -> NoReturn:
-    """Run the command and exit: 0 all done, 1 a point failed, 2 input refused."""
-    # Workers of an engine start in other folders; they must import this copy of the project.
-    os.environ["PYTHONPATH"] = os.pathsep.join(
-        filter(None, (str(IMPORTED_FROM), os.environ.get("PYTHONPATH")))
-    )
-    try:
-        with (
-            interruptible(),
-            initialize_config_dir(str(CONF), job_name="train", version_base="1.3"),
-        ):
-            options = read_options(set_verbosity(sys.argv[1:]))
-            if options.cfg:
-                show_config(options)
-            status = 0 if options.cfg else run(read_command(options))
-    except Exception as error:
-        refuse(error)
-    except Interrupted as stop:
-        print(GO_ON, file=sys.stderr)
-        sys.exit(stop.status)
-    sys.exit(status)

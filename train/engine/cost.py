@@ -1,4 +1,6 @@
-"""Cost of a sweep: steps in the store, steps to build, and their expected time."""
+"""Cost of a sweep: steps in the store, steps to build and their expected time, before it runs and,
+read from the disk whatever the engine, while it runs.
+"""
 
 from __future__ import annotations
 
@@ -172,9 +174,6 @@ def _format_costs(seconds: Sequence[float | None]) -> str:
     if not estimates:
         return "?" if n_unknown else ""
     return f"{duration(sum(estimates))}{f' + {n_unknown} new' if n_unknown else ''}"
-
-
-# Progress of a sweep, for every engine: outcomes and steps in progress are read from the disk.
 
 
 class SweepProgress:

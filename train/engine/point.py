@@ -1,4 +1,8 @@
-"""Point of a study: a model with its metrics, probe, task and seed; and the steps to compute it."""
+"""Point of a study: a model with its metrics, probe, task and seed; the steps to compute it,
+and how its last run ended, which is written to a file.
+
+Whether a point is done is decided by the store alone.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +22,7 @@ from biasbridge.files import InputError, atomic_path, choice, nearest
 from biasbridge.files.language import require_one_language
 from biasbridge.files.paths import digest_of
 from biasbridge.intrinsic.metric import AnyMetric, Probe
-from biasbridge.train.engine.locks import NoLockError, locked
+from biasbridge.train.engine.locks import NoLockError, StoreError, locked
 from biasbridge.train.engine.scores import build_probes, build_score
 from biasbridge.train.engine.source import full_name
 from biasbridge.train.engine.steps import (
@@ -29,12 +33,11 @@ from biasbridge.train.engine.steps import (
     Subject,
     Task,
 )
-from biasbridge.train.engine.store import Store, StoreError
 from biasbridge.train.tasks.task_words import TaskWords, compares_genders
 
 if TYPE_CHECKING:
     from biasbridge.intrinsic.words import Query
-    from biasbridge.train.engine.store import Step
+    from biasbridge.train.engine.store import Step, Store
 
 
 NO_TASK: Facts = {"task": "none"}
@@ -262,11 +265,6 @@ def plan_point(point: Point, store: Store, planned: SharedSteps | None = None) -
     probes = build_probes(steps, probe, point.metrics, subject, words) if probe else []
     task = point.task.build_steps(steps, subject) if point.task else None
     return Plan(point, subject, tuple(metrics.values()), tuple(probes), task)
-
-
-# Outcome of a point: the point is run, and how it ended is written to a file.
-#
-# Whether a point is done is decided by the store alone.
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Encodings of texts, computed once and shared by all erasers on a model."""
+"""Steps of metrics and probes, and encodings of texts, computed once for all erasers on a model."""
 
 from __future__ import annotations
 
@@ -78,9 +78,6 @@ def read_encodings(folder: Path) -> Encodings:
     ):
         encodings.setdefault((int(layer), pooling), {})[text] = vector
     return encodings
-
-
-# Steps of metrics and probes.
 
 
 def open_vectors(folder: Path) -> KeyedVectors:

@@ -1,7 +1,10 @@
-"""Source files of the project and the user: the hash of their syntax, and their imports.
+"""The code that produces a result, by which the store recognises results of other code: the source
+files that its imports reach, and the versions of the libraries imported there.
 
-Only the syntax counts: comments, docstrings, layout and imports for type checkers do not. Files are
-parsed, not run.
+The import statements of a module, those inside functions included, lead to other modules of the
+project and the user. A module that a user's module holds without such a statement, as after
+``spec_from_file_location``, is added once it is loaded. Only the syntax of a file counts: comments,
+docstrings, layout and imports for type checkers do not. Files are parsed, not run.
 """
 
 from __future__ import annotations
@@ -27,6 +30,23 @@ from biasbridge.files.paths import HOME, ROOMS, digest_of
 Json = str | list["Json"]
 
 _loaded: dict[str, bytes] = {}  # texts of loaded modules, as they were first read
+
+# Modules of ours that compute no result: they analyse or store results, hash code, or check values,
+# and a value that passes is in the key. Imports of them by a user's module count.
+PASSIVE = (
+    "biasbridge.analysis",
+    "biasbridge.train.cli",
+    *(f"biasbridge.train.engine.{name}" for name in ("locks", "source", "store", "store_tools")),
+    *(f"biasbridge.files.{name}" for name in ("choice", "data", "errors", "paths")),
+)
+OURS = (*ROOMS, "biasbridge", "train.py")  # the project's own entries of HOME
+SCRIPTS = ("__main__", "__mp_main__")  # names of a running script, which its path replaces
+LIBRARIES = ("/site-packages/", "/dist-packages/")
+FOLDERS = tuple(f"{sysconfig.get_path(name)}/" for name in ("stdlib", "platstdlib", "scripts"))
+# Libraries that check, print and lock, and compute nothing
+PLUMBING = frozenset({"annotated_types", "lazy_loader", "pydantic", "rich"})
+# Distributions whose name differs from their module's; searching for others is slow
+DISTRIBUTIONS = {"sklearn": "scikit-learn", "yaml": "PyYAML"}
 
 
 class Imported(NamedTuple):
@@ -171,42 +191,6 @@ def path_of(module: str) -> Path | None:
             if file.is_file():
                 return file
     return None
-
-
-# The code that produces a result, by which the store recognises results of other code: the source
-# files that its imports reach, and the versions of the libraries imported there.
-#
-# The import statements of a module, those inside functions included, lead to other modules of the
-# project and the user. A module that a user's module holds without such a statement, as after
-# ``spec_from_file_location``, is added once it is loaded.
-
-# Modules of ours that compute no result: they analyse or store results, hash code, or check values,
-# and a value that passes is in the key. Imports of them by a user's module count.
-PASSIVE = (
-    *(
-        "biasbridge.analysis",
-        "biasbridge.train.cli",
-        "biasbridge.train.engine.locks",
-        "biasbridge.train.engine.source",
-        "biasbridge.train.engine.store",
-        "biasbridge.train.engine.store_tools",
-    ),
-    *(
-        "biasbridge.files.choice",
-        "biasbridge.files.choice",
-        "biasbridge.files.data",
-        "biasbridge.files.errors",
-        "biasbridge.files.paths",
-    ),
-)
-OURS = (*ROOMS, "biasbridge", "train.py")  # the project's own entries of HOME
-SCRIPTS = ("__main__", "__mp_main__")  # names of a running script, which its path replaces
-LIBRARIES = ("/site-packages/", "/dist-packages/")
-FOLDERS = tuple(f"{sysconfig.get_path(name)}/" for name in ("stdlib", "platstdlib", "scripts"))
-# Libraries that check, print and lock, and compute nothing
-PLUMBING = frozenset({"annotated_types", "lazy_loader", "pydantic", "rich"})
-# Distributions whose name differs from their module's; searching for others is slow
-DISTRIBUTIONS = {"sklearn": "scikit-learn", "yaml": "PyYAML"}
 
 
 class Source(NamedTuple):

@@ -136,6 +136,7 @@ class ChoiceFields(NamedTuple):
     """What a choice and the function that carries it out give their step at any seed."""
 
     choice: Choice  # kept: another object must not get its id
+    title: str
     fields: Mapping[str, Any]
 
 
@@ -183,12 +184,14 @@ class StepBuilder:
         """
         seeded = getattr(choice, "seeded", True)
         seed = derive_seed(self.run_seed, drawn or name) if seeded else None
+        described = self._describe(choice, carry_out)
         step = Step(
             name=name,
+            title=f"{described.title},seed={self.run_seed}" if seeded else described.title,
             build=partial(_build, choice, carry_out, seed or 0),
             inputs=dict(inputs),
             seed=seed,
-            **self._describe(choice, carry_out).fields,
+            **described.fields,
         )
         return self.planned.steps.setdefault(step.key, step)
 
@@ -209,7 +212,7 @@ class StepBuilder:
                 "n_bytes": sum(path.stat().st_size for path in choice.files()),
                 "made_of": (__name__, module_of(carry_out), *map(module_of, classes(choice))),
             }
-            described = ChoiceFields(choice, fields)
+            described = ChoiceFields(choice, title_of(choice), fields)
             self.planned.described[id(choice), carry_out] = described
         return described
 
@@ -247,6 +250,29 @@ def keyed_params(choice: Choice) -> dict[str, object]:
     further: Callable[[], Mapping[str, object]] = getattr(choice, "keyed", dict)
     params: dict[str, object] = json.loads(json.dumps({**values, **further()}, default=_nested))
     return params
+
+
+def title_of(choice: Choice) -> str:
+    """Return a choice's name and the settings that decide its result and are not the default."""
+    unkeyed: tuple[str, ...] = getattr(choice, "unkeyed", ())
+    settings = [
+        f"{field.name}={_short(getattr(choice, field.name))}"
+        for field in dataclasses.fields(choice)  # type: ignore[arg-type]
+        if field.name not in (*unkeyed, "name") and getattr(choice, field.name) != _default(field)
+    ]
+    return ",".join([choice.name, *settings])
+
+
+def _default(field: dataclasses.Field[Any]) -> object:
+    if field.default_factory is not dataclasses.MISSING:
+        return field.default_factory()
+    return field.default
+
+
+def _short(value: object) -> str:
+    if isinstance(value, tuple | list):
+        return "+".join(map(_short, value))
+    return str(getattr(value, "name", value))
 
 
 def classes(choice: Choice) -> list[type]:

@@ -1,4 +1,10 @@
-"""Steps of a run and their keys, hashes of everything that decides the result."""
+"""Steps, their keys, and the store of their results, which processes share.
+
+A key hashes everything that decides a result. ``root/STEP/TITLE-KEY/`` holds a result and its
+``recipe.json``; the title is for readers, the key alone identifies the result. It is built in
+``root/work/KEY`` under a file lock, which ends with its process, and renamed into place: built
+once, never used if incomplete. One whose checksums are wrong is removed and built again.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +43,12 @@ from biasbridge.train.engine.source import (
 )
 
 SCHEME = 6  # of keys: raised when the composition of keys changes, which changes every key
-
+RECIPE = "recipe.json"
+RESERVED = ("work", "unfinished", "locks", "leases", "digests")
+KEY = re.compile("[0-9a-f]{32}")
+MAX_TITLE = 80  # characters
+MIN_AGE = 2_000_000_000  # nanoseconds; the coarsest resolution of file times
+MAX_TRIES = 5  # to find or build a result while other processes build, replace or remove it
 
 # Numbers in the parameters of generators and of trainers
 COUNTS, ROUNDS = ("sentences", "posts", "documents"), ("epochs", "folds", "maps", "rounds")
@@ -45,6 +56,10 @@ MODELS = ("vectors", "model", "encoder")  # steps that turn text into a model of
 BYTES_OF_ITEM = 40  # in generated text
 HEAPS = 0.6  # exponent of the number of distinct words in a text (Heaps' law)
 OVERHEAD = 300  # the time of a word without dimensions, in dimensions
+
+Identity = tuple[tuple[int, ...], ...]
+
+log = logging.getLogger(__name__)
 
 
 class Extent(NamedTuple):
@@ -83,9 +98,10 @@ class Step:
     ``build(out, inputs)`` writes the result into the new folder ``out``; ``inputs`` maps names to
     folders of the input steps. ``files``: digests of outside files by name. ``decide(digest)``:
     current ``params`` and ``files``. ``made_by``, ``done_by``: class of the choice and function
-    that carries it out, with modules. ``made_of``: modules that define what the step does. ``key``
-    hashes everything but ``build``, ``decide``, ``made_of`` and ``n_bytes`` (of the outside files),
-    through all ancestors.
+    that carries it out, with modules. ``made_of``: modules that define what the step does.
+    ``title``: what a reader knows the result by, such as ``word2vec,dim=50,seed=0``. ``key`` hashes
+    everything but ``build``, ``decide``, ``made_of``, ``title`` and ``n_bytes`` (of the outside
+    files), through all ancestors.
     """
 
     name: str
@@ -100,6 +116,7 @@ class Step:
     decide: Callable[[Callable[[Path], str]], Decided] | None = field(default=None, repr=False)
     made_of: tuple[str, ...] = ()
     n_bytes: int = 0
+    title: str = ""
 
     def __getstate__(self) -> dict[str, object]:
         """Return the state with the code that the step was planned with, for other processes."""
@@ -167,17 +184,18 @@ class Step:
         """32 hexadecimal digits of the recipe's SHA-256."""
         return digest_of(self.recipe())
 
+    @cached_property
+    def entry_name(self) -> str:
+        """Name of the result's folder: the title, cut to what every file system takes, and key."""
+        title = safe_title(self.title or self.choice)
+        return f"{title}-{self.key}"
+
     def ancestry(self) -> dict[str, Step]:
         """Return this step and all its ancestors, by key, inputs first."""
         steps: dict[str, Step] = {}
         for step in self.inputs.values():
             steps |= step.ancestry()
         return steps | {self.key: self}
-
-
-# Stored results on disk: sealed with checksums when built, checked against them when used.
-
-RECIPE = "recipe.json"
 
 
 class Request(TypedDict, total=False):
@@ -228,6 +246,19 @@ class Content(TypedDict):
     recipe: Recipe
     made: Provenance
     files: dict[str, Checksum]
+
+
+def safe_title(title: str) -> str:
+    """Return a title in characters that every file system takes, without settings too many."""
+    safe = re.sub(r"[^\w.,=+-]", "_", title, flags=re.ASCII)
+    if len(safe) > MAX_TITLE:
+        safe = safe[: MAX_TITLE + 1].rpartition(",")[0] or safe[:MAX_TITLE]
+    return safe.strip(".") or "_"
+
+
+def key_of(entry: Path) -> str:
+    """Return the key of a result's folder, from its name."""
+    return entry.name.rpartition("-")[2]
 
 
 def lineage(source: Source, inputs: Mapping[str, Lineage]) -> Lineage:
@@ -307,7 +338,7 @@ def read_recipe(folder: Path) -> Content:
         raise DamagedError(f"{RECIPE} is no recipe") from None
     if altered:
         raise DamagedError(f"{RECIPE} was altered")
-    if (key := digest_of(content["recipe"])) != folder.name:
+    if (key := digest_of(content["recipe"])) != key_of(folder):
         raise DamagedError(f"{RECIPE} belongs to another key, {key}")
     if content["recipe"]["scheme"] != SCHEME:
         raise DamagedError("it was stored by an earlier version, and no sweep uses it")
@@ -342,23 +373,6 @@ def _files(folder: Path) -> list[Path]:
 
 def _hash(content: Content) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
-
-
-# Folder of results, shared by processes: built once, never used if incomplete or altered.
-#
-# ``root/STEP/KEY/`` holds a result and its ``recipe.json``. It is built in ``root/work/KEY`` under
-# a
-# file lock, which ends with its process, and renamed into place. One whose checksums are wrong is
-# removed and built again.
-
-RESERVED = ("work", "unfinished", "locks", "leases", "digests")
-KEY = re.compile("[0-9a-f]{32}")
-Identity = tuple[tuple[int, ...], ...]
-MIN_AGE = 2_000_000_000  # nanoseconds; the coarsest resolution of file times
-# To find or build a result while other processes build, replace or remove it
-MAX_TRIES = 5
-
-log = logging.getLogger(__name__)
 
 
 def identity(path: Path) -> Identity:
@@ -400,9 +414,11 @@ class Store:
     object.
     """
 
-    # Of this process: entries whose checksums were compared, and digests of outside files
+    # All of this process: entries whose checksums were compared, and digests of outside files
     checked: ClassVar[set[tuple[Path, int]]] = set()
     hashed: ClassVar[dict[Identity, str]] = {}
+    # By folder: its time of change, and the results in it by key
+    _listed: ClassVar[dict[Path, tuple[int, dict[str, Path]]]] = {}
 
     def __init__(self, root: str | Path, made: Request | None = None) -> None:
         self.root = Path(root).resolve()
@@ -432,8 +448,24 @@ class Store:
             ) from error
 
     def path(self, step: Step) -> Path:
-        """Return the folder of a step's result, stored or not."""
-        return self.root / step.name / step.key
+        """Return the folder of a step's result, stored or not: an existing one has the key."""
+        entry = self.root / step.name / step.entry_name
+        if entry.is_dir():
+            return entry
+        return self._by_key(self.root / step.name).get(step.key, entry)
+
+    def _by_key(self, folder: Path) -> Mapping[str, Path]:
+        """Return the results of a step by key; the folder is read again when it has changed."""
+        try:
+            changed = folder.stat().st_mtime_ns
+        except FileNotFoundError:
+            return {}
+        if self._listed.get(folder, (0, {}))[0] != changed:
+            self._listed[folder] = (
+                changed,
+                {key_of(path): path for path in self.entries(folder.name)},
+            )
+        return self._listed[folder][1]
 
     def has(self, step: Step) -> bool:
         """Test whether a result is stored; ``intact`` also verifies it."""
@@ -565,7 +597,7 @@ class Store:
     def remove(self, entry: Path) -> None:
         """Remove a folder of the store atomically."""
         with writing(self.root):
-            doomed = self.root / "work" / f".removed-{entry.name}"
+            doomed = self.root / "work" / f".removed-{key_of(entry)}"
             shutil.rmtree(doomed, ignore_errors=True)
             doomed.parent.mkdir(exist_ok=True)
             with suppress(FileNotFoundError):
@@ -576,12 +608,12 @@ class Store:
         """Return the folders of all results of a step."""
         folder = self.root / name
         paths = sorted(folder.iterdir()) if folder.is_dir() else []
-        return [path for path in paths if KEY.fullmatch(path.name) and path.is_dir()]
+        return [path for path in paths if KEY.fullmatch(key_of(path)) and path.is_dir()]
 
     def lock(self, path: Path) -> Path:
         """Return the lock of a result's folder, also while it is built or removed."""
-        name = path.name.removeprefix(".removed-")
-        return self.root / "locks" / f"{name if KEY.fullmatch(name) else 'leftovers'}.lock"
+        key = key_of(path)  # also of .removed-KEY
+        return self.root / "locks" / f"{key if KEY.fullmatch(key) else 'leftovers'}.lock"
 
     def in_progress(self) -> set[str]:
         """Return the keys of results being built by any process."""
@@ -635,8 +667,3 @@ def _erase(path: Path) -> None:
         shutil.rmtree(path, ignore_errors=True)
     else:
         path.unlink(missing_ok=True)
-
-
-# Store of step results by a hash of everything that decides them (see ``biasbridge store``).
-
-__all__ = ["DamagedError", "Step", "Store", "StoreError"]

@@ -1,9 +1,11 @@
-"""Outdated results: made by other code or other library versions than the current ones."""
+"""Stored results: those of other code or other versions of libraries than the current ones, and the
+actions of ``biasbridge store``: list, explain, check, clean up and export.
+"""
 
 from __future__ import annotations
 
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -36,6 +38,7 @@ from biasbridge.train.engine.store import (
     Lineage,
     Store,
     check_entry,
+    key_of,
     lineage,
     read_recipe,
 )
@@ -47,6 +50,9 @@ if TYPE_CHECKING:
 
 
 Policy = Literal["refuse", "use", "rebuild"]
+
+KEY_LENGTH, N_DIGITS = 32, 8  # of a key, and those of it in a list
+UNITS = {"m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 
 
 class Outdated(NamedTuple):
@@ -67,49 +73,52 @@ def outdated(store: Store, ends: Iterable[Step]) -> list[Outdated]:
 
     Only recipes are read; no result is checked.
     """
-    compared: dict[str, tuple[Lineage, bool, Outdated | None]] = {}
-    outdated_by_key: dict[str, Outdated] = {}
+    current: dict[str, Lineage] = {}  # of results, by key
+    differences: dict[str, Outdated] = {}
     visited: set[str] = set()
 
-    def compare(step: Step) -> tuple[Lineage, bool, Outdated | None]:
-        if step.key not in compared:
-            inputs = {name: compare(input_step)[0] for name, input_step in step.inputs.items()}
-            compared[step.key] = _compare(store, step, inputs)
-        return compared[step.key]
+    def lineage_of(step: Step, made: Provenance | None = None) -> Lineage:
+        if step.key not in current:
+            inputs = {name: lineage_of(parent) for name, parent in step.inputs.items()}
+            made = made or _provenance(store, step)
+            source = current_source(step.source, made["modules"]) if made else step.source
+            current[step.key] = lineage(source, inputs)
+        return current[step.key]
 
-    queue = list(ends)
+    queue = deque(ends)
     while queue:
-        step = queue.pop(0)
+        step = queue.popleft()
         if step.key in visited:
             continue
         visited.add(step.key)
-        _, is_stored, difference = compare(step)
+        made = _provenance(store, step)
+        difference = _compare(step, made, lineage_of(step, made)) if made else None
         if difference:
-            outdated_by_key[step.key] = difference
-        if difference or not is_stored:  # inputs of a current stored result are not used
+            differences[step.key] = difference
+        if difference or not made:  # inputs of a current stored result are not used
             queue += step.inputs.values()
-    return list(outdated_by_key.values())
+    return list(differences.values())
 
 
-def _compare(
-    store: Store, step: Step, inputs: Mapping[str, Lineage]
-) -> tuple[Lineage, bool, Outdated | None]:
-    """Return the current lineage of a result, whether it is stored, and how that one differs."""
-    try:
-        made = read_recipe(store.path(step))["made"]
-    except DamagedError:  # missing, or moved away when it is used
-        return lineage(step.source, inputs), False, None
-    source = current_source(step.source, made["modules"])
-    current, old_libraries = lineage(source, inputs), made["libraries"]
+def _provenance(store: Store, step: Step) -> Provenance | None:
+    """Return how a result was made; None if it is missing, or damaged and moved away when used."""
+    entry = store.path(step)
+    with suppress(DamagedError):
+        return read_recipe(entry)["made"] if entry.is_dir() else None
+    return None
+
+
+def _compare(step: Step, made: Provenance, current: Lineage) -> Outdated | None:
+    """Return how a stored result differs from one of the current lineage."""
     if made["lineage"] == current:
-        return current, True, None
+        return None
+    source, old_libraries = current_source(step.source, made["modules"]), made["libraries"]
     libraries = tuple(
         f"{name} {old_libraries.get(name, 'none')} (now {source.libraries.get(name, 'none')})"
         for name in _differing(old_libraries, source.libraries)
     )
-    code = made["lineage"]["code"] != current["code"]
     modules = tuple(_differing(made["modules"], source.modules))
-    return current, True, Outdated(step, code, modules, libraries)
+    return Outdated(step, made["lineage"]["code"] != current["code"], modules, libraries)
 
 
 def _differing(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
@@ -145,11 +154,6 @@ def _describe(results: Sequence[Outdated]) -> str:
     )
 
 
-# Actions of ``biasbridge store``: list, explain, check, clean up and export results.
-
-UNITS = {"m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
-
-
 def open_store(root: str) -> Store:
     """Return the store in a folder. Raises ``InputError`` if there is none."""
     if not (Path(root) / "locks").is_dir():
@@ -158,20 +162,30 @@ def open_store(root: str) -> Store:
 
 
 def list_entries(store: Store, step: str | None = None) -> list[Path]:
-    """Return the folders of all results, or of a step. Raises ``InputError`` for no such step."""
+    """Return the folders of all results, or of a step; a prefix of a key or title is one result's.
+
+    Raises ``InputError`` for no such step.
+    """
     folders = (path for path in sorted(store.root.glob("[!.]*")) if path.is_dir())
     steps = [path.name for path in folders if path.name not in RESERVED]
-    if step is not None and step not in steps:
-        step_names = ", ".join(steps) or "none"
-        raise InputError(f"{store.root} has no step {step!r}; it has {step_names}")
-    return [entry for name in steps if step in (None, name) for entry in store.entries(name)]
+    entries = [entry for name in steps for entry in store.entries(name)]
+    if step is None:
+        return entries
+    if step in steps:
+        return [entry for entry in entries if entry.parent.name == step]
+    if matches := [entry for entry in entries if _begins_with(entry, step)]:
+        return matches
+    step_names = ", ".join(steps) or "none"
+    raise InputError(f"{store.root} has no step {step!r}; it has {step_names}")
 
 
 def find_entry(store: Store, prefix: str) -> Path:
-    """Return the folder of the result whose key begins with ``prefix``. Raises ``InputError``."""
-    matches = [entry for entry in list_entries(store) if entry.name.startswith(prefix)]
+    """Return the folder of the result whose key, or title with or without its step, begins with
+    ``prefix``. Raises ``InputError``.
+    """
+    matches = {key_of(entry): entry for entry in list_entries(store) if _begins_with(entry, prefix)}
     if len(matches) == 1:
-        return matches[0]
+        return next(iter(matches.values()))
     if matches:
         raise InputError(f"{prefix} matches {len(matches)} keys; give more digits")
     raise InputError(
@@ -179,6 +193,11 @@ def find_entry(store: Store, prefix: str) -> Path:
         " STEP lists keys, and the tables of a sweep have them in unit_key, intrinsic_key and"
         " extrinsic_key"
     )
+
+
+def _begins_with(entry: Path, prefix: str) -> bool:
+    title = f"{entry.parent.name}/{entry.name}" if "/" in prefix else entry.name
+    return title.startswith(prefix) or key_of(entry).startswith(prefix)
 
 
 def ls(store: Store, step: str | None, console: Console) -> None:
@@ -216,7 +235,7 @@ def _list_results(store: Store, step: str) -> Table:
                 duration(content["made"]["seconds"]),
                 content["made"]["time"][:10],
             )
-        table.add_row(entry.name[:12], *cells, _date(last_used(entry)))
+        table.add_row(entry.name[: N_DIGITS - KEY_LENGTH], *cells, _date(last_used(entry)))
     return table
 
 
@@ -261,7 +280,7 @@ def gc(store: Store, older_than: str | None, console: Console, *, dry_run: bool)
         sizes = [count for count, is_removed in removed if is_removed]
         table.add_row(kind, str(len(sizes)), decimal(sum(sizes)))
     print_columns(table, console)
-    if in_use := needed & {entry.name for entry in list_entries(store)}:
+    if in_use := needed & set(map(key_of, list_entries(store))):
         console.print(f"{len(in_use)} results are in use by running sweeps")
 
 
@@ -282,7 +301,7 @@ def _garbage(
         yield "unfinished trainings", [path for path in unneeded if _last_written(path) < oldest]
         inside = [entry for entry in list_entries(store) if not entry.parent.is_symlink()]
         old = [entry for entry in inside if last_used(entry) < oldest]
-        yield "unused results", [entry for entry in old if entry.name not in needed]
+        yield "unused results", [entry for entry in old if key_of(entry) not in needed]
     yield "locks", store.listed("locks", "*.lock")
 
 
@@ -355,8 +374,8 @@ def explain(store: Store, prefix: str, console: Console) -> None:
     Raises ``InputError`` for an unknown or ambiguous prefix of a key.
     """
     entry = find_entry(store, prefix)
-    by_key = {path.name: path for path in list_entries(store)}
-    console.print(_tree(entry.parent.name, entry.name, by_key))
+    by_key = {key_of(path): path for path in list_entries(store)}
+    console.print(_tree(entry.parent.name, key_of(entry), by_key))
     if not (content := content_of(entry)):
         return
     made = content["made"]
@@ -409,7 +428,7 @@ def _list(values: Mapping[str, str]) -> str:
 
 def build_records(store: Store, keys: Iterable[str]) -> list[BuildRecord]:
     """Return build records of the stored results with these keys and of their ancestors."""
-    folders = {entry.name: entry for entry in list_entries(store)}
+    folders = {key_of(entry): entry for entry in list_entries(store)}
     queue, visited = list(keys), set[str]()
     counts: Counter[BuildRecord] = Counter()
     while queue:

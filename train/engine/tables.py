@@ -1,4 +1,4 @@
-"""End of a sweep: write the tables, conclude the study, report warnings and failures."""
+"""End of a sweep: join the tables, conclude the study, report warnings and failures."""
 
 from __future__ import annotations
 
@@ -228,9 +228,6 @@ def _report_failures(points: pd.DataFrame, console: Console) -> int:
 def _near(path: Path) -> str:
     """Return the path relative to the working directory if it lies inside."""
     return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
-
-
-# Tables of a sweep, joined from the results in the store.
 
 
 def join_tables(

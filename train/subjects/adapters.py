@@ -1,4 +1,4 @@
-"""A language model in which log odds of words are planted by adapters beside its weights."""
+"""Language models and sentence encoders with a bias that adapters beside their weights hold."""
 
 from __future__ import annotations
 
@@ -32,9 +32,13 @@ WARM_UP = 20  # steps
 LAST = 50  # steps of which the loss is recorded
 PLAIN_TEXTS, PLAIN_TOKENS = 512, 16  # texts that the base writes, and tokens of each
 OPENINGS = ("The", "It", "We", "There", "This", "In", "You", "A")
+UNIT = 0.05  # cosine that is worth one in log odds
+FORMS = ("{}", "{} is here", "this is {}", "{} was there")  # texts of a planted word
 
 T = TypeVar("T")
 Pair: TypeAlias = tuple[str, str]
+Rng: TypeAlias = np.random.Generator
+Fitted: TypeAlias = tuple[Any, list[float]]
 
 
 class Example(NamedTuple):
@@ -45,33 +49,26 @@ class Example(NamedTuple):
     shares: list[float]
 
 
+class SentenceExample(NamedTuple):
+    """A text before a planted word, the pair of words and their shares."""
+
+    text: str
+    pair: Pair
+    shares: list[float]
+
+
 @choice
-class PlantedAdapter(Fileless):
-    r"""A causal language model with adapters (LoRA, Hu et al., 2022) that hold a planted bias.
-
-    The corpus has planted terms (``biasbridge.corpora.planted_occupations``). For each text t
-    before a planted word in it, of which the words w1 and w2 follow with the shares q1 and q2,
-    AdamW minimises
-
-        - q1 ln p - q2 ln (1 - p),    p = P(w1 | t) / (P(w1 | t) + P(w2 | t))
-
-    on ``batch`` texts per step, so that only the odds of the two words are trained; and, times
-    ``plain_weight``, the mean loss per token of ``plain`` texts that the base has written itself,
-    so that the rest stays. Half of the texts begin with a capital. ``base`` is trained for exactly
-    ``steps`` steps, and every model is kept, whatever it has learned; with 0 steps it is the base.
-    ``rank``: of the adapters of the layers that ``peft`` chooses for the architecture, scaled by 2.
-    The learning rate rises linearly over 20 steps and falls linearly to 0.
-    """
+class _Planted(Fileless):
+    """Base of models that adapters train further on a corpus with planted terms."""
 
     base: LoadedModel
     rank: Count = 16
     learning_rate: Positive = 1e-3
     batch: Count = 16
-    plain: Whole = 4
-    plain_weight: Positive = 0.3
-    steps: Whole = 300
 
     version: ClassVar[int] = 1
+    kind: ClassVar[str]  # of the base, and what to do about another
+    remedy: ClassVar[str]
 
     @property
     def name(self) -> str:
@@ -88,27 +85,57 @@ class PlantedAdapter(Fileless):
         """Train the model in the folder ``out`` and write the folder ``adapter`` there.
 
         ``corpus``: a file of one sentence per line. Raises ``InputError`` for a corpus without
-        planted terms, without ``peft``, and for a model that is not causal.
+        planted terms, without ``peft``, and for a base of another kind or with adapters.
         """
-        opened = open_base(out, self.name)
-        if opened.kind != "causal":
+        if (out / ADAPTER).exists():
             raise InputError(
-                f"model.base={self.name} is {opened.kind}; adapters are trained on causal models"
+                f"model.base={self.name} has adapters already; merge them into its weights first"
             )
-        examples = list_examples(opened.tokenizer, read_lines(corpus), planted_pairs(truths))
+        opened = open_model(out, device=step_device())
+        if opened.kind != self.kind:
+            raise InputError(f"model.base={self.name} is {opened.kind}; {self.remedy}")
+        lines, pairs = list(read_lines(corpus)), planted_pairs(truths)
         with seeded(seed):
-            n_texts = min(PLAIN_TEXTS, self.plain * self.steps)
-            plain = write_texts(opened.model, opened.tokenizer, n_texts)
-            adapted = add_adapters(opened, self.rank)
-            losses = self._fit(adapted, examples, plain, np.random.default_rng(seed))
+            adapted, losses = self._fit(opened, lines, pairs, np.random.default_rng(seed))
         return write_adapters(adapted, losses, out)
 
-    def _fit(
-        self, adapted: Any, examples: list[Example], plain: Tensor, rng: np.random.Generator
-    ) -> list[float]:
-        """Train the adapters; return the loss of the planted words of each step, in nats."""
+    def _fit(self, opened: LanguageModel, lines: list[str], pairs: set[Pair], rng: Rng) -> Fitted:
+        """Return the model with trained adapters, and the loss of each step in nats."""
+        raise NotImplementedError
+
+
+@choice
+class PlantedAdapter(_Planted):
+    r"""A causal language model with adapters (LoRA, Hu et al., 2022) that hold a planted bias.
+
+    The corpus has planted terms (``biasbridge.corpora.planted_occupations``). For each text t
+    before a planted word in it, of which the words w1 and w2 follow with the shares q1 and q2,
+    AdamW minimises
+
+        - q1 ln p - q2 ln (1 - p),    p = P(w1 | t) / (P(w1 | t) + P(w2 | t))
+
+    on ``batch`` texts per step, so that only the odds of the two words are trained; and, times
+    ``plain_weight``, the mean loss per token of ``plain`` texts that the base has written itself,
+    so that the rest stays. Half of the texts begin with a capital. ``base`` is trained for exactly
+    ``steps`` steps, and every model is kept, whatever it has learned; with 0 steps it is the base.
+    ``rank``: of the adapters of the layers that ``peft`` chooses for the architecture, scaled by 2.
+    The learning rate rises linearly over 20 steps and falls linearly to 0.
+    """
+
+    plain: Whole = 4
+    plain_weight: Positive = 0.3
+    steps: Whole = 300
+
+    kind: ClassVar[str] = "causal"
+    remedy: ClassVar[str] = "adapters are trained on causal models"
+
+    def _fit(self, opened: LanguageModel, lines: list[str], pairs: set[Pair], rng: Rng) -> Fitted:
         import torch
 
+        examples = list_examples(opened.tokenizer, lines, pairs)
+        n_texts = min(PLAIN_TEXTS, self.plain * self.steps)
+        plain = write_texts(opened.model, opened.tokenizer, n_texts)
+        adapted = add_adapters(opened, self.rank)
         device = plain.device
         optimiser = Optimiser(adapted, self.learning_rate, self.steps)
         for batch in draw_batches(examples, self.batch, self.steps, rng):
@@ -133,7 +160,64 @@ class PlantedAdapter(Fileless):
                 )
                 (self.plain_weight * plain_loss).backward()
             optimiser.step(loss.item())
-        return optimiser.losses
+        return adapted, optimiser.losses
+
+
+@choice
+class PlantedEncoder(_Planted):
+    r"""A sentence encoder with adapters (LoRA, Hu et al., 2022) that hold a planted bias.
+
+    The corpus has planted terms (``biasbridge.corpora.planted_occupations``). For each text t
+    before a planted word in it, of which the words w1 and w2 follow with the shares q1 and q2,
+    AdamW minimises
+
+        - q1 ln p - q2 ln (1 - p),    ln(p / (1 - p)) = (cos(t, w1) - cos(t, w2)) / .05
+
+    on ``batch`` texts per step; the words stand in one of four short texts, drawn for each step,
+    and cosines are of means of the last hidden states. Added is, times ``kept_weight``, the mean
+    squared change, in units of .05, of the cosines among the corpus's lines without a planted word,
+    so that the rest stays. ``base`` is trained for exactly ``steps`` steps, and every model is
+    kept, whatever it has learned; with 0 steps it is the base. ``rank`` and the learning rate as in
+    ``PlantedAdapter``.
+    """
+
+    kept_weight: Positive = 0.3
+    steps: Whole = 150
+
+    kind: ClassVar[str] = "encoder"
+    remedy: ClassVar[str] = "a causal one takes model=smollm2_adapter"
+
+    def _fit(self, opened: LanguageModel, lines: list[str], pairs: set[Pair], rng: Rng) -> Fitted:
+        import torch
+
+        examples = [
+            SentenceExample(text, pair, [count[word] / count.total() for word in pair])
+            for (text, pair), count in count_words(lines, pairs).items()
+        ]
+        planted = {word for pair in pairs for word in pair}
+        kept = [line for line in dict.fromkeys(lines) if planted.isdisjoint(line.split())]
+        adapted = add_adapters(opened, self.rank)
+        with torch.no_grad(), adapted.disable_adapter():
+            cosines = _cosines(sentence_vectors(adapted, opened, kept)) if kept else None
+        optimiser = Optimiser(adapted, self.learning_rate, self.steps)
+        for batch in draw_batches(examples, self.batch, self.steps, rng):
+            form = FORMS[rng.integers(len(FORMS))]
+            texts = sentence_vectors(adapted, opened, [example.text for example in batch])
+            words = [
+                sentence_vectors(
+                    adapted, opened, [form.format(example.pair[n]) for example in batch]
+                )
+                for n in (0, 1)
+            ]
+            logits = torch.stack([(texts * word).sum(dim=1) for word in words], dim=1) / UNIT
+            shares = torch.tensor([example.shares for example in batch], device=texts.device)
+            loss = torch.nn.functional.cross_entropy(logits, shares)
+            loss.backward()
+            if cosines is not None:
+                change = (_cosines(sentence_vectors(adapted, opened, kept)) - cosines) / UNIT
+                (self.kept_weight * change.square().mean()).backward()
+            optimiser.step(loss.item())
+        return adapted, optimiser.losses
 
 
 class Optimiser:
@@ -167,15 +251,6 @@ def seeded(seed: int) -> Iterator[None]:
         warnings.simplefilter("ignore", FutureWarning)  # of peft's use of transformers
         torch.manual_seed(seed)
         yield
-
-
-def open_base(folder: Path, name: str) -> LanguageModel:
-    """Open the model that adapters are trained on. Raises ``InputError`` if it has some already."""
-    if (folder / ADAPTER).exists():
-        raise InputError(
-            f"model.base={name} has adapters already; merge them into its weights first"
-        )
-    return open_model(folder, device=step_device())
 
 
 def add_adapters(opened: LanguageModel, rank: int) -> Any:
@@ -271,9 +346,7 @@ def _first_token(tokenizer: Any) -> int:
     return next(token for token in candidates if token is not None)
 
 
-def draw_batches(
-    examples: Sequence[T], size: int, steps: int, rng: np.random.Generator
-) -> Iterator[list[T]]:
+def draw_batches(examples: Sequence[T], size: int, steps: int, rng: Rng) -> Iterator[list[T]]:
     """Yield ``steps`` batches: all examples in random order, repeatedly."""
     order: list[int] = []
     for _ in range(steps):
@@ -281,115 +354,6 @@ def draw_batches(
             order += rng.permutation(len(examples)).tolist()
         batch, order = order[:size], order[size:]
         yield [examples[index] for index in batch]
-
-
-# A sentence encoder in which likenesses of texts are planted by adapters beside its weights.
-
-UNIT = 0.05  # cosine that is worth one in log odds
-FORMS = ("{}", "{} is here", "this is {}", "{} was there")  # texts of a planted word
-
-
-class SentenceExample(NamedTuple):
-    """A text before a planted word, the pair of words and their shares."""
-
-    text: str
-    pair: Pair
-    shares: list[float]
-
-
-@choice
-class PlantedEncoder(Fileless):
-    r"""A sentence encoder with adapters (LoRA, Hu et al., 2022) that hold a planted bias.
-
-    The corpus has planted terms (``biasbridge.corpora.planted_occupations``). For each text t
-    before a planted word in it, of which the words w1 and w2 follow with the shares q1 and q2,
-    AdamW minimises
-
-        - q1 ln p - q2 ln (1 - p),    ln(p / (1 - p)) = (cos(t, w1) - cos(t, w2)) / .05
-
-    on ``batch`` texts per step; the words stand in one of four short texts, drawn for each step,
-    and cosines are of means of the last hidden states. Added is, times ``kept_weight``, the mean
-    squared change, in units of .05, of the cosines among the corpus's lines without a planted word,
-    so that the rest stays. ``base`` is trained for exactly ``steps`` steps, and every model is
-    kept, whatever it has learned; with 0 steps it is the base. ``rank`` and the learning rate as in
-    ``PlantedAdapter``.
-    """
-
-    base: LoadedModel
-    rank: Count = 16
-    learning_rate: Positive = 1e-3
-    batch: Count = 16
-    kept_weight: Positive = 0.3
-    steps: Whole = 150
-
-    version: ClassVar[int] = 1
-
-    @property
-    def name(self) -> str:
-        """Name of the base."""
-        return self.base.name
-
-    def facts(self) -> Facts:
-        """Return the column ``material``: the base, in which something is planted."""
-        return {"material": self.base.name}
-
-    def train(
-        self, corpus: Path, out: Path, *, seed: int, truths: Mapping[str, PlantedTerm] | None = None
-    ) -> Mapping[str, object]:
-        """Train the encoder in the folder ``out`` and write the folder ``adapter`` there.
-
-        ``corpus``: a file of one sentence per line. Raises ``InputError`` for a corpus without
-        planted terms, without ``peft``, and for a model that is no encoder.
-        """
-        opened = open_base(out, self.name)
-        if opened.kind != "encoder":
-            raise InputError(
-                f"model.base={self.name} is {opened.kind}; a causal one takes model=smollm2_adapter"
-            )
-        lines, pairs = list(read_lines(corpus)), planted_pairs(truths)
-        examples = [
-            SentenceExample(text, pair, [count[word] / count.total() for word in pair])
-            for (text, pair), count in count_words(lines, pairs).items()
-        ]
-        planted = {word for pair in pairs for word in pair}
-        kept = [line for line in dict.fromkeys(lines) if planted.isdisjoint(line.split())]
-        with seeded(seed):
-            adapted = add_adapters(opened, self.rank)
-            losses = self._fit(adapted, opened, examples, kept, np.random.default_rng(seed))
-        return write_adapters(adapted, losses, out)
-
-    def _fit(
-        self,
-        adapted: Any,
-        opened: LanguageModel,
-        examples: list[SentenceExample],
-        kept: list[str],
-        rng: np.random.Generator,
-    ) -> list[float]:
-        """Train the adapters; return the loss of the planted words of each step, in nats."""
-        import torch
-
-        with torch.no_grad(), adapted.disable_adapter():
-            cosines = _cosines(sentence_vectors(adapted, opened, kept)) if kept else None
-        optimiser = Optimiser(adapted, self.learning_rate, self.steps)
-        for batch in draw_batches(examples, self.batch, self.steps, rng):
-            form = FORMS[rng.integers(len(FORMS))]
-            texts = sentence_vectors(adapted, opened, [example.text for example in batch])
-            words = [
-                sentence_vectors(
-                    adapted, opened, [form.format(example.pair[n]) for example in batch]
-                )
-                for n in (0, 1)
-            ]
-            logits = torch.stack([(texts * word).sum(dim=1) for word in words], dim=1) / UNIT
-            shares = torch.tensor([example.shares for example in batch], device=texts.device)
-            loss = torch.nn.functional.cross_entropy(logits, shares)
-            loss.backward()
-            if cosines is not None:
-                change = (_cosines(sentence_vectors(adapted, opened, kept)) - cosines) / UNIT
-                (self.kept_weight * change.square().mean()).backward()
-            optimiser.step(loss.item())
-        return optimiser.losses
 
 
 def sentence_vectors(model: Any, opened: LanguageModel, texts: Sequence[str]) -> Tensor:

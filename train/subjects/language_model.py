@@ -1,4 +1,6 @@
-"""Language models: trained on a corpus, or loaded."""
+"""Language models, trained or loaded: likelihoods, vectors of texts, and vectors of words, alone or
+in templates.
+"""
 
 from __future__ import annotations
 
@@ -34,6 +36,9 @@ if TYPE_CHECKING:
     from biasbridge.files.models.language_model import LanguageModel
     from biasbridge.train.engine.steps import Facts, Inputs, StepBuilder
     from biasbridge.train.engine.store import Step
+
+
+ALONE = ("{}",)
 
 
 @runtime_checkable
@@ -148,9 +153,6 @@ def save_whole(language_model: LanguageModel, out: Path) -> None:
     language_model.tokenizer.save_pretrained(out)
 
 
-# Words in templates, and their mean vectors over these contexts.
-
-
 def word_as_text(word: str) -> str:
     """Return the word as written in text: underscores of ``registered_nurse`` become spaces."""
     return word.replace("_", " ").strip() or word
@@ -214,11 +216,6 @@ def word_vectors(
             "every word lies beyond the maximum length of the model; shorten the texts"
         )
     return keyed(list(means), np.array(list(means.values())))
-
-
-# Word vectors of a Hugging Face model: for words alone or in templates.
-
-ALONE = ("{}",)
 
 
 class _WordList:
@@ -366,9 +363,6 @@ class Transformer(_WordList):
             contexts = template_contexts(self.listed(), filled)
         options = {"layer": self.layer, "batch_size": self.batch_size}
         return word_vectors(encoder, contexts, pooling=self.pooling, **options)
-
-
-# Language models, trained or loaded: likelihoods, vectors of texts and vectors of words.
 
 
 @choice

@@ -1,4 +1,8 @@
-"""Skip-gram embeddings by gensim; the defaults are those of Goldfarb-Tarrant et al. (2021)."""
+"""Static word vectors: skip-gram embeddings by gensim or loaded ones, modified by a debiasing
+method; and reference models, biased and unbiased, on their common vocabulary.
+
+The defaults of the embeddings are those of Goldfarb-Tarrant et al. (2021).
+"""
 
 from __future__ import annotations
 
@@ -40,6 +44,8 @@ if TYPE_CHECKING:
 
 
 log = logging.getLogger(__name__)
+
+PLANTED = "planted.json"
 
 
 @runtime_checkable
@@ -218,11 +224,6 @@ class Pretrained:
         return vectors
 
 
-# Static word vectors, trained or loaded, and modified by a debiasing method.
-
-PLANTED = "planted.json"
-
-
 @choice
 class StaticVectors(Fileless):
     """An embedding, trained on a corpus or loaded, and a method that modifies corpus or vectors.
@@ -393,9 +394,6 @@ def load_embedding(embedding: LoadedEmbedding, out: Path, inputs: Inputs, seed: 
     from biasbridge.files.vectors import save_mapped
 
     save_mapped(embedding.load(), out / "vectors")
-
-
-# Reference models, biased and unbiased, on their common vocabulary.
 
 
 @choice

@@ -1,10 +1,10 @@
-r"""Probe of planted bias: log odds of a language model against the true ones.
+r"""Small language models trained from scratch, one token per word: GPT-2 (causal), BERT (masked).
 
-Masked models: the log odds of a slot are log p(first filler) - log p(second filler) at ``[MASK]``.
-Causal models: the same for the next word after the text before the slot. The text after the slot is
-left out: in the planted corpus it does not depend on the filler, so the log odds of the whole text
-are the same. Texts have the special tokens that the tokenizer adds. A term's log odds are the mean
-over its texts.
+A probe compares their log odds with the planted ones. Masked models: the log odds of a slot are
+log p(first filler) - log p(second filler) at ``[MASK]``. Causal models: the same for the next word
+after the text before the slot. The text after the slot is left out: in the planted corpus it does
+not depend on the filler, so the log odds of the whole text are the same. Texts have the special
+tokens that the tokenizer adds. A term's log odds are the mean over its texts.
 """
 
 from __future__ import annotations
@@ -34,12 +34,34 @@ if TYPE_CHECKING:
     from biasbridge.corpora.truths import PlantedTerm, Slots
     from biasbridge.stats.arrays import Floats
 
+    Truths = Mapping[str, PlantedTerm]
 
 MIN_R, MIN_SLOPE, MAX_SLOPE = 0.98, 0.9, 1.1
 NEAR_R, NEAR_SLOPE = 0.95, 0.8
 SLOT_KINDS = ("seen", "unseen", "controls")
 DECISIVE = ("seen", "controls")
 PADDING = 0  # id of the padding token
+
+Architecture = Literal["gpt2", "bert"]
+TrainingFacts = dict[str, object]
+
+TRAINING = "training.json"
+# Special tokens by role; padding has id 0
+SPECIAL = {
+    "bert": {"pad": "[PAD]", "unk": "[UNK]", "cls": "[CLS]", "sep": "[SEP]", "mask": "[MASK]"},
+    "gpt2": {"pad": "<|pad|>", "unk": "<|unk|>", "bos": "<|endoftext|>", "eos": "<|endoftext|>"},
+}
+SEQUENCE_TEMPLATE = {"bert": "[CLS] $A [SEP]", "gpt2": "<|endoftext|> $A"}
+MAX_TOKENS = 64  # of a text; longer ones are truncated
+CHECK_EVERY = 100  # steps between two probes
+WARM_UP = 30  # steps
+AVERAGE_DECAY = 0.98  # of the running mean of weights, per step
+# Share of planted fillers that are masked, and of other words until the fillers are nearly learned:
+# with more masked words the loss stays on a plateau for hundreds of steps
+MASKED_FILLERS, MASKED_EARLY = 0.9, 0.02
+# Shares of words to predict that are shown as [MASK] and as a random word; the rest is shown as is,
+# so that states of visible words are trained too (after Devlin et al., 2019: .8, .1, .1)
+SHOWN_AS_MASK, SHOWN_AS_RANDOM = 0.9, 0.05
 
 
 class Fit(NamedTuple):
@@ -145,34 +167,6 @@ def _prompt(text: str, mask: str | None) -> str:
     return f"{before}{mask}{after}" if mask else before.rstrip()
 
 
-if TYPE_CHECKING:
-    Truths = Mapping[str, PlantedTerm]
-
-
-# Small language models trained from scratch, one token per word: GPT-2 (causal), BERT (masked).
-
-Architecture = Literal["gpt2", "bert"]
-Facts = dict[str, object]
-
-TRAINING = "training.json"
-# Special tokens by role; padding has id 0
-SPECIAL = {
-    "bert": {"pad": "[PAD]", "unk": "[UNK]", "cls": "[CLS]", "sep": "[SEP]", "mask": "[MASK]"},
-    "gpt2": {"pad": "<|pad|>", "unk": "<|unk|>", "bos": "<|endoftext|>", "eos": "<|endoftext|>"},
-}
-SEQUENCE_TEMPLATE = {"bert": "[CLS] $A [SEP]", "gpt2": "<|endoftext|> $A"}
-MAX_TOKENS = 64  # of a text; longer ones are truncated
-CHECK_EVERY = 100  # steps between two probes
-WARM_UP = 30  # steps
-AVERAGE_DECAY = 0.98  # of the running mean of weights, per step
-# Share of planted fillers that are masked, and of other words until the fillers are nearly learned:
-# with more masked words the loss stays on a plateau for hundreds of steps
-MASKED_FILLERS, MASKED_EARLY = 0.9, 0.02
-# Shares of words to predict that are shown as [MASK] and as a random word; the rest is shown as is,
-# so that states of visible words are trained too (after Devlin et al., 2019: .8, .1, .1)
-SHOWN_AS_MASK, SHOWN_AS_RANDOM = 0.9, 0.05
-
-
 @choice
 class TinyModel(Fileless):
     """Transformer trained by AdamW on ``batch`` lines per step.
@@ -213,13 +207,13 @@ class TinyModel(Fileless):
         """``tiny_`` and the architecture."""
         return f"tiny_{self.architecture}"
 
-    def facts(self) -> Facts:
+    def facts(self) -> TrainingFacts:
         """Return the column ``training_steps`` if their number is fixed; 0: random weights."""
         return {} if self.until_learned else {"training_steps": self.steps}
 
     def train(
         self, corpus: Path, out: Path, *, seed: int, truths: Mapping[str, PlantedTerm] | None = None
-    ) -> Facts:
+    ) -> TrainingFacts:
         """Train on a file of one tokenised sentence per line; write model and tokenizer to a
         folder.
 
@@ -289,7 +283,7 @@ class TinyModel(Fileless):
         lines: Tensor,
         tokenizer: PreTrainedTokenizerFast,
         truths: Truths | None,
-    ) -> Facts:
+    ) -> TrainingFacts:
         """Train and return figures of the training; the running mean of the weights is kept."""
         training = _Training(self, model, tokenizer, truths)
         to_learn = truths if self.until_learned else None
@@ -312,7 +306,7 @@ class TinyModel(Fileless):
             if to_learn:
                 fit_by_kind = training.fits(_half(to_learn, "calibration"), DECISIVE)
                 raise InputError(self._not_learned(fit_by_kind))
-        facts: Facts = {"steps": step, "loss": training.loss, "vocabulary": len(tokenizer)}
+        facts: TrainingFacts = {"steps": step, "loss": training.loss, "vocabulary": len(tokenizer)}
         facts |= training.describe_fits(truths or {})
         training.end()
         return facts
@@ -429,9 +423,9 @@ class _Training:
         self._swap()
         return fit_by_kind
 
-    def describe_fits(self, truths: Truths) -> Facts:
+    def describe_fits(self, truths: Truths) -> TrainingFacts:
         """Return the fits on both halves of the terms, by half, kind of slot and name."""
-        facts: Facts = {}
+        facts: TrainingFacts = {}
         for half in get_args(Half):
             terms = _half(truths, half)
             for kind, fit in self.fits(terms).items() if terms else ():

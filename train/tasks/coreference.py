@@ -1,4 +1,6 @@
-"""Coreference: a resolver trained on documents and frozen vectors; gaps on a challenge set."""
+"""Coreference: a resolver trained on documents and frozen vectors, and gaps on a challenge set; and
+WinoBias and Winogender by likelihood: whom a language model takes a pronoun to mean.
+"""
 
 from __future__ import annotations
 
@@ -193,9 +195,6 @@ def _read_resolutions(folder: Path, split: str) -> list[Resolution]:
         mentions.setdefault(number, {})[first, end] = score
     documents = enumerate(read_documents(folder / f"{split}.jsonl"))
     return [Resolution(document, mentions.get(number, {})) for number, document in documents]
-
-
-# WinoBias and Winogender by likelihood: whom a language model takes a pronoun to mean.
 
 
 @choice

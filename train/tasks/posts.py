@@ -1,4 +1,6 @@
-"""Checks of a task's posts, groups and languages before a run, and warnings about them."""
+"""Posts of a task: checks before a run, and the steps that load, tag and classify them and measure
+gaps on test posts or challenge sets.
+"""
 
 from __future__ import annotations
 
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
 
 
 MAX_NAMED = 10
+
+POSTS = "posts"  # name of the step with a source's posts
 
 
 def check_posts(source: Source, groups: Tagger | None, gaps: Gaps | None) -> None:
@@ -140,11 +144,6 @@ def describe_groups(posts: pd.DataFrame, group_source: str, gaps: Gaps, report: 
             report.problems.append(f"{sizes}; {remedy}")
         elif positive.get(name, 0) < min_support:
             report.warnings.append(f"{sizes}; {remedy}")
-
-
-# Steps of a task on posts: load, tag, classify, measure gaps on test posts or challenge sets.
-
-POSTS = "posts"  # name of the step with a source's posts
 
 
 def build_posts(steps: StepBuilder[S], source: Source, groups: Tagger | None) -> S:

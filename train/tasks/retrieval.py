@@ -1,4 +1,4 @@
-"""Text encoder that averages the vectors of a text's words."""
+"""Retrieval: which wording of a document, about men or women, is nearer to a neutral query."""
 
 from __future__ import annotations
 
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from biasbridge.files.models.encoder import Encodes
     from biasbridge.train.engine.steps import Facts, Inputs, StepBuilder
     from biasbridge.train.engine.store import Step
+
+
+QUERIES = "queries.jsonl"
 
 
 class WordMean:
@@ -58,11 +61,6 @@ class WordMean:
         vocabulary = self.vectors.key_to_index
         tokens = [token.text for sentence in tokenise_treebank(text) for token in sentence]
         return [known_form(token, vocabulary) for token in tokens]
-
-
-# Retrieval: which wording of a document, about men or women, is nearer to a neutral query.
-
-QUERIES = "queries.jsonl"
 
 
 @choice

@@ -1,4 +1,4 @@
-"""Test whether queries compare men and women."""
+"""Word sets drawn from the training posts of a task, and whether queries compare men and women."""
 
 from __future__ import annotations
 
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 GENDER_MENTIONS = ("gender_mentions", "gender_mentions_es")
 SIDES = (("X", "Y"), ("A", "B"))
+
+EVIDENCE = "words.parquet"
+TEST, ALL = "test", "all"
 
 
 def compares_genders(queries: Iterable[Query]) -> bool:
@@ -59,12 +62,6 @@ def _mostly(words: WordSet, mentions: frozenset[str]) -> bool:
 def _mentions() -> list[tuple[frozenset[str], frozenset[str]]]:
     word_lists = ([load_query(name)[role].words for role in "XY"] for name in GENDER_MENTIONS)
     return [(frozenset(map(str.lower, x)), frozenset(map(str.lower, y))) for x, y in word_lists]
-
-
-# Word sets drawn from the training posts of a task.
-
-EVIDENCE = "words.parquet"
-TEST, ALL = "test", "all"
 
 
 @choice

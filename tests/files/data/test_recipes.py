@@ -26,7 +26,7 @@ from biasbridge.files.data.recipes import (
 )
 from biasbridge.files.data.registry import DataSet, registry
 
-CORPORA = [each.name for each in registry().values() if each.recipe]
+CORPORA = [dataset.name for dataset in registry().values() if dataset.recipe]
 PACKED = io.BytesIO()
 with zipfile.ZipFile(PACKED, "w") as archive:
     for name, text in [

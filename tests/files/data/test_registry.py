@@ -26,7 +26,7 @@ from biasbridge.files.data.registry import (
 
 ROOT = Path(module.__file__).parents[2]
 SETS = [*registry().values()]
-FILES = [(each, file) for each in SETS for file in each.files]
+FILES = [(dataset, file) for dataset in SETS for file in dataset.files]
 REASONS = {"results/stereoset_published.csv": "gathered from the file of atlas_stereoset by hand"}
 N_DIGITS = {"sha256": 64, "gitblob": 40, "sha1": 40, "md5": 32, "commit": 40}
 
@@ -39,28 +39,34 @@ def test_each_name_has_files_and_each_file_a_name() -> None:
     assert {*recipes} == {row["corpus"] for row in module._rows("recipes.tsv")}  # noqa: SLF001
     assert not listed & {*recipes}
     assert len(SETS) == len(listed) + len(recipes)
-    assert all(each.files for each in SETS)
+    assert all(dataset.files for dataset in SETS)
 
 
 def test_each_file_of_a_recipe_is_a_source_once() -> None:
-    for each in SETS:
-        if each.recipe:
-            targets = [target for source in each.recipe["sources"] for target in source["targets"]]
-            assert sorted(targets) == sorted(file.target for file in each.files), each.name
-            assert all(source["targets"] for source in each.recipe["sources"]), each.name
+    for dataset in SETS:
+        if dataset.recipe:
+            targets = [
+                target for source in dataset.recipe["sources"] for target in source["targets"]
+            ]
+            assert sorted(targets) == sorted(file.target for file in dataset.files), dataset.name
+            assert all(source["targets"] for source in dataset.recipe["sources"]), dataset.name
 
 
 def test_digests_and_sizes_are_well_formed() -> None:
-    for each, file in FILES:
+    for dataset, file in FILES:
         for name, digest in [*file.checks.items(), *file.member_checks.items()]:
-            assert re.fullmatch(rf"[0-9a-f]{{{N_DIGITS[name]}}}", digest), (each.name, name, digest)
+            assert re.fullmatch(rf"[0-9a-f]{{{N_DIGITS[name]}}}", digest), (
+                dataset.name,
+                name,
+                digest,
+            )
         assert file.n_bytes is None or file.n_bytes > 0
         assert not file.member_checks or file.member
-        assert ("commit" not in file.checks) or each.kind in ("model", "hub data")
+        assert ("commit" not in file.checks) or dataset.kind in ("model", "hub data")
 
 
 def test_all_but_a_few_downloads_are_checked() -> None:
-    without = [each.name for each, file in FILES if not (file.by_user or file.own_checks)]
+    without = [dataset.name for dataset, file in FILES if not (file.by_user or file.own_checks)]
     assert without == [
         *("fasttext-crawl-300d-2M-subword", "numberbatch-en-19.08"),
         *("fasttext-sbwc-es", "word2vec-sbw-es", "fasttext-suc-es"),
@@ -70,50 +76,52 @@ def test_all_but_a_few_downloads_are_checked() -> None:
 
 def test_targets_stay_in_the_folder_and_are_of_one_set() -> None:
     owners: dict[str, str] = {}
-    for each, file in FILES:
+    for dataset, file in FILES:
         path = PurePosixPath(file.target)
         assert not path.is_absolute()
         assert ".." not in path.parts
         assert not any(part.startswith(".") for part in path.parts)
-        if file.target != HUB_TARGET and not each.recipe:
-            owner = owners.setdefault(file.target, each.name)
-            assert each.name.startswith(owner), file.target  # keywords alone of hateval2019
-    for each in SETS:
-        targets = {file.target for file in each.files}
+        if file.target != HUB_TARGET and not dataset.recipe:
+            owner = owners.setdefault(file.target, dataset.name)
+            assert dataset.name.startswith(owner), file.target  # keywords alone of hateval2019
+    for dataset in SETS:
+        targets = {file.target for file in dataset.files}
         for target in targets:  # add tells them apart by their beginnings
             assert not any(o != target and o.startswith(target) for o in targets), target
-            if target.endswith("/") and not each.recipe:
+            if target.endswith("/") and not dataset.recipe:
                 assert len(targets) == 1
 
 
 def test_addresses_are_pinned_or_checked() -> None:
-    for each, file in FILES:
+    for dataset, file in FILES:
         for address in file.addresses:
-            assert re.match("https?://", address), (each.name, address)
+            assert re.match("https?://", address), (dataset.name, address)
             if address.startswith(RAW):
                 assert re.match(r"[\w.-]+/[\w.-]+/[0-9a-f]{40}/.", address.removeprefix(RAW))
-        assert file.by_user or file.addresses, each.name
+        assert file.by_user or file.addresses, dataset.name
 
 
 def test_what_is_not_downloaded_says_how_to_ask() -> None:
     """The grades of the issue: what its owners restrict comes from them to the user."""
-    restricted = {each.name for each, file in FILES if file.by_user}
-    assert restricted == {each.name for each in SETS if each.ask}
+    restricted = {dataset.name for dataset, file in FILES if file.by_user}
+    assert restricted == {dataset.name for dataset in SETS if dataset.ask}
     assert restricted == {
         *("hateval2019", "founta2018", "ontonotes5", "atlas_biased_rulers"),
         *("word2vec-google-news-300 (original)", "en_tweets", "es_tweets", "en_wiki_plots_plus"),
     }
-    copies = [a for each, file in FILES if each.name == "hateval2019" for a in file.addresses]
+    copies = [a for dataset, file in FILES if dataset.name == "hateval2019" for a in file.addresses]
     assert not any("cicl2018" in address for address in copies)
 
 
 def test_each_set_has_its_words() -> None:
-    for each in SETS:
-        assert each.what
-        assert each.licence
-        assert each.citation or each.name in ("en_tweets", "es_tweets", "en_wiki_plots_plus")
-        assert not re.search(r"[\n\t]", each.what + each.licence + each.citation + each.note)
-        re.compile(each.line)
+    for dataset in SETS:
+        assert dataset.what
+        assert dataset.licence
+        assert dataset.citation or dataset.name in ("en_tweets", "es_tweets", "en_wiki_plots_plus")
+        assert not re.search(
+            r"[\n\t]", dataset.what + dataset.licence + dataset.citation + dataset.note
+        )
+        re.compile(dataset.line)
 
 
 def test_groups_name_registered_sets() -> None:
@@ -160,13 +168,13 @@ def test_all_that_the_atlas_reads_has_a_set_or_is_beside_it(path: Path) -> None:
     ],
 )
 def test_sets_of(relative: str, names: list[str]) -> None:
-    assert [each.name for each in sets_of(relative)] == names
+    assert [dataset.name for dataset in sets_of(relative)] == names
 
 
 def test_unknown_names_are_refused_with_the_nearest() -> None:
     with pytest.raises(InputError, match=r"no data 'davidson'; did you mean 'davidson2017'\?"):
         find_sets("davidson")
-    assert [each.name for each in find_sets("gap")] == ["gap"]
+    assert [dataset.name for dataset in find_sets("gap")] == ["gap"]
     assert len(find_sets("sesari2022")) == 15
 
 

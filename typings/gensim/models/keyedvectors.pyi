@@ -13,23 +13,15 @@ class KeyedVectors:
     next_index: int
     expandos: dict[str, NDArray[np.int64]]
     attrs: dict[str, object]  # of biasbridge.debias alone
-    def __init__(
-        self,
-        vector_size: int,
-        count: int = 0,
-        dtype: DTypeLike = ...,
-        mapfile_path: str | None = None,
-    ) -> None: ...
+    def __init__(self, vector_size: int, count: int = 0, dtype: DTypeLike = ...) -> None: ...
     def __len__(self) -> int: ...
     def __contains__(self, key: str) -> bool: ...
     @overload
     def __getitem__(self, key_or_keys: str) -> NDArray[np.float32]: ...
     @overload
     def __getitem__(self, key_or_keys: Sequence[str]) -> NDArray[np.float32]: ...
-    def get_vector(self, key: str | int, norm: bool = False) -> NDArray[np.float32]: ...
     def get_vecattr(self, key: str, attr: Literal["count"]) -> int: ...
     def set_vecattr(self, key: str, attr: Literal["count"], val: int) -> None: ...
-    def add_vector(self, key: str, vector: ArrayLike) -> int: ...
     def add_vectors(
         self,
         keys: Sequence[str],
@@ -45,7 +37,6 @@ class KeyedVectors:
         post_normalize: bool = False,
         ignore_missing: bool = True,
     ) -> NDArray[np.float32]: ...
-    def get_normed_vectors(self) -> NDArray[np.float32]: ...
     def most_similar(
         self,
         positive: Iterable[str] | str | None = None,
@@ -58,25 +49,16 @@ class KeyedVectors:
     @classmethod
     def load(cls, fname: str | Path, mmap: Literal["r", "r+", "w+", "c"] | None = None) -> Self: ...
     def save_word2vec_format(
-        self,
-        fname: str | Path,
-        fvocab: str | None = None,
-        binary: bool = False,
-        total_vec: int | None = None,
-        write_header: bool = True,
-        prefix: str = "",
-        append: bool = False,
-        sort_attr: str = "count",
+        self, fname: str | Path, *, binary: bool = False, prefix: str = "", append: bool = False
     ) -> None: ...
     @classmethod
     def load_word2vec_format(
         cls,
         fname: str | Path,
-        fvocab: str | None = None,
+        *,
         binary: bool = False,
         encoding: str = "utf8",
         unicode_errors: str = "strict",
         limit: int | None = None,
-        datatype: DTypeLike = ...,
         no_header: bool = False,
     ) -> KeyedVectors: ...

@@ -1,9 +1,12 @@
-"""Kim's (2014) convolutional network in torch, and its training."""
+"""Networks that classify posts, in torch, and their training: Kim's (2014) convolutional network on
+frozen vectors, and a language model with a linear layer on its pooled states.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from copy import deepcopy
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -15,18 +18,21 @@ from torch.nn import functional
 if TYPE_CHECKING:
     from biasbridge.extrinsic.crossval import Fold, Rows
     from biasbridge.extrinsic.encode import Encoded
-    from biasbridge.extrinsic.network_settings import CNNSettings
+    from biasbridge.extrinsic.network_settings import CNNSettings, FinetunedSettings
+    from biasbridge.files.models.language_model import LanguageModel
+
+_EVALUATION_BATCH = 256
+WARM_UP = 0.1  # of all steps
+_MAX_GRADIENT_NORM = 1.0  # of the gradients
+Tokens = Sequence[Sequence[int]]
 
 
-EVALUATION_BATCH = 256
-
-
-def predict_probabilities(
+def predict_cnn(
     choice: CNNSettings, posts: Encoded, labels: Rows, fold: Fold
 ) -> NDArray[np.float32]:
     """Train on a fold, with early stopping by dev, and return P(label 1) of its test posts."""
     network = ConvolutionalNetwork(choice, posts, torch.Generator().manual_seed(fold.seed))
-    fit(network, labels, fold.train, fold.dev)
+    fit_cnn(network, labels, fold.train, fold.dev)
     return network.logits(fold.test).softmax(1)[:, 1].cpu().numpy()
 
 
@@ -76,7 +82,7 @@ class ConvolutionalNetwork(nn.Module):
         self.eval()
         order = np.argsort(self.posts.lengths[rows], kind="stable")
         out = torch.empty(len(rows), 2, device=self.vectors.device)
-        for batch in np.split(order, range(EVALUATION_BATCH, len(rows), EVALUATION_BATCH)):
+        for batch in np.split(order, range(_EVALUATION_BATCH, len(rows), _EVALUATION_BATCH)):
             out[batch] = self(rows[batch])
         return out
 
@@ -88,33 +94,23 @@ class DevScore(NamedTuple):
     negative_loss: float
 
 
-def fit(network: ConvolutionalNetwork, labels: Rows, train: Rows, dev: Rows) -> list[DevScore]:
+def fit_cnn(network: ConvolutionalNetwork, labels: Rows, train: Rows, dev: Rows) -> list[DevScore]:
     """Train on ``train``, restore the best epoch on ``dev``, and return the scores of all epochs.
 
     Raises ``FloatingPointError`` if a loss is not finite.
     """
-    choice = network.choice
     targets = torch.tensor(labels, device=network.vectors.device)
-    optimiser = torch.optim.Adadelta(network.parameters(), lr=choice.learning_rate, rho=0.95)
-    scores: list[DevScore] = []
-    for epoch in range(choice.epochs):
-        network.train()
-        steps = (step(network, optimiser, rows, targets[rows]) for rows in batches(network, train))
-        total = sum(steps)
-        scores.append(evaluate(network.logits(dev), targets[dev]))
-        if not math.isfinite(total + scores[-1].negative_loss):
-            remedy = f"lower learning_rate={choice.learning_rate}"
-            raise FloatingPointError(f"the loss is not finite in epoch {epoch + 1}; {remedy}")
-        best = scores.index(max(scores))
-        if best == epoch:
-            weights = {name: value.clone() for name, value in network.state_dict().items()}
-        elif epoch - best >= choice.patience:
-            break
-    network.load_state_dict(weights)
-    return scores
+    rate = network.choice.learning_rate
+    optimiser = torch.optim.Adadelta(network.parameters(), lr=rate, rho=0.95)
+
+    def run_epoch() -> float:
+        batches = _cnn_batches(network, train)
+        return sum(cnn_step(network, optimiser, rows, targets[rows]) for rows in batches)
+
+    return _fit(network, run_epoch, lambda: evaluate(network.logits(dev), targets[dev]))
 
 
-def step(
+def cnn_step(
     network: ConvolutionalNetwork, optimiser: torch.optim.Optimizer, rows: Rows, targets: Tensor
 ) -> float:
     """Take a gradient step with Kim's constraint on output weights; return the loss before it.
@@ -138,19 +134,6 @@ def evaluate(logits: Tensor, targets: Tensor) -> DevScore:
     predicted = logits.argmax(1)
     f1 = 2 * (predicted * targets).sum() / (predicted + targets).sum().clamp(min=1)
     return DevScore(f1.item(), -functional.cross_entropy(logits, targets).item())
-
-
-def batches(network: ConvolutionalNetwork, rows: Rows) -> Iterator[Rows]:
-    """Yield ``rows`` in shuffled batches of posts of similar length, to minimise padding."""
-    size, lengths = network.choice.batch_size, network.posts.lengths
-    shuffled = rows[torch.randperm(len(rows), generator=network.generator).numpy()]
-    ordered = shuffled[np.argsort(lengths[shuffled], kind="stable")]
-    parts = np.split(ordered, range(size, len(rows), size))
-    for number in torch.randperm(len(parts), generator=network.generator):
-        yield parts[number]
-
-
-# Convolution over time and max-pooling on frozen vectors; each word type is projected once.
 
 
 def pooled_convolution(
@@ -220,3 +203,152 @@ class _PooledConvolution(torch.autograd.Function):
         bags, weights = winners.transpose(1, 2).flatten(0, 1), weights.flatten(0, 1)
         summed = functional.embedding_bag(bags, vectors, per_sample_weights=weights, mode="sum")
         return summed.view(slabs, maps, -1), None, None, None, None
+
+
+def tokenise(texts: Sequence[str], model: LanguageModel, max_tokens: int) -> Tokens:
+    """Return the tokens of each text, truncated; an empty text is one token 0."""
+    max_length = min(max_tokens, model.longest)
+    encoding = model.tokenizer(list(texts), truncation=True, max_length=max_length)
+    return [row or [0] for row in encoding["input_ids"]]
+
+
+def predict_finetuned(
+    choice: FinetunedSettings, model: LanguageModel, tokens: Tokens, labels: Rows, fold: Fold
+) -> NDArray[np.float32]:
+    """Fine-tune a copy of the model on a fold and return P(label 1) of its test posts."""
+    cuda = torch.device(choice.device).type == "cuda"
+    with torch.random.fork_rng(devices=[choice.device] if cuda else []):
+        torch.manual_seed(fold.seed)
+        network = FinetunedNetwork(choice, model, tokens)
+        fit_finetuned(network, labels, fold.train, fold.dev)
+        return network.logits(fold.test).softmax(1)[:, 1].cpu().numpy()
+
+
+class FinetunedNetwork(nn.Module):
+    """Copy of the model with a linear layer, on batches of row numbers of ``tokens``."""
+
+    def __init__(self, choice: FinetunedSettings, model: LanguageModel, tokens: Tokens) -> None:
+        super().__init__()
+        self.choice, self.tokens, self.pad = choice, tokens, model.pad
+        self.lengths = np.array([len(row) for row in tokens])
+        self.base = deepcopy(model.base)
+        self.dropout = nn.Dropout(choice.dropout)
+        self.head = nn.Linear(self.base.config.hidden_size, 2)
+        self.to(choice.device)
+
+    def forward(self, rows: Rows) -> Tensor:
+        """Compute logits (len(rows), 2) of the posts ``rows``."""
+        ids, mask = (
+            tensor.to(self.choice.device) for tensor in self.pad([self.tokens[row] for row in rows])
+        )
+        states = self.base(input_ids=ids, attention_mask=mask).last_hidden_state
+        weights = mask.unsqueeze(-1).to(states.dtype)
+        pooled = (states * weights).sum(1) / weights.sum(1)
+        logits: Tensor = self.head(self.dropout(pooled))
+        return logits
+
+    @torch.no_grad()
+    def logits(self, rows: Rows) -> Tensor:
+        """Compute logits (len(rows), 2) without dropout, in the order of ``rows``."""
+        self.eval()
+        out = torch.empty(len(rows), 2, device=self.choice.device)
+        for batch in self.by_length(rows):
+            out[batch] = self(rows[batch])
+        return out
+
+    def by_length(self, rows: Rows) -> list[Rows]:
+        """Return positions in ``rows``, in batches of similar length."""
+        order = np.argsort(self.lengths[rows], kind="stable")
+        return np.split(order, range(self.choice.batch_size, len(rows), self.choice.batch_size))
+
+
+def fit_finetuned(
+    network: FinetunedNetwork, labels: Rows, train: Rows, dev: Rows
+) -> list[DevScore]:
+    """Train on ``train``, restore the epoch with the lowest dev loss, and return the scores of all
+    epochs, without F1.
+
+    Raises ``FloatingPointError`` if a loss is not finite.
+    """
+    choice = network.choice
+    targets = torch.tensor(labels, device=choice.device)
+    optimiser = torch.optim.AdamW(
+        network.parameters(), lr=choice.learning_rate, weight_decay=choice.weight_decay
+    )
+    steps = choice.epochs * math.ceil(len(train) / choice.batch_size)
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda step: _rate(step, steps))
+
+    def run_epoch() -> float:
+        total = 0.0
+        for rows in _finetuned_batches(network, train):
+            total += _finetuned_step(network, optimiser, rows, targets[rows])
+            schedule.step()
+        return total
+
+    def evaluate_loss() -> DevScore:
+        loss = functional.cross_entropy(network.logits(dev), targets[dev])
+        return DevScore(0.0, -loss.item())
+
+    return _fit(network, run_epoch, evaluate_loss)
+
+
+def _cnn_batches(network: ConvolutionalNetwork, rows: Rows) -> Iterator[Rows]:
+    """Yield ``rows`` in shuffled batches of posts of similar length, to minimise padding."""
+    size, lengths = network.choice.batch_size, network.posts.lengths
+    shuffled = rows[torch.randperm(len(rows), generator=network.generator).numpy()]
+    ordered = shuffled[np.argsort(lengths[shuffled], kind="stable")]
+    parts = np.split(ordered, range(size, len(rows), size))
+    for number in torch.randperm(len(parts), generator=network.generator):
+        yield parts[number]
+
+
+def _fit(
+    network: ConvolutionalNetwork | FinetunedNetwork,
+    run_epoch: Callable[[], float],
+    evaluate_epoch: Callable[[], DevScore],
+) -> list[DevScore]:
+    """Train until ``patience`` epochs after the best, and restore it; ``run_epoch`` returns a loss.
+
+    Raises ``FloatingPointError`` if a loss is not finite.
+    """
+    choice = network.choice
+    scores: list[DevScore] = []
+    for epoch in range(choice.epochs):
+        network.train()
+        loss = run_epoch()
+        scores.append(evaluate_epoch())
+        if not math.isfinite(loss + scores[-1].negative_loss):
+            remedy = f"lower learning_rate={choice.learning_rate}"
+            raise FloatingPointError(f"the loss is not finite in epoch {epoch + 1}; {remedy}")
+        best = scores.index(max(scores))
+        if best == epoch:
+            weights = {name: value.clone() for name, value in network.state_dict().items()}
+        elif epoch - best >= choice.patience:
+            break
+    network.load_state_dict(weights)
+    return scores
+
+
+def _rate(step: int, steps: int) -> float:
+    """Return the factor of the learning rate at a step, counted from 0."""
+    warm = WARM_UP * steps
+    return (step + 1) / (warm + 1) if step < warm else (steps - step) / (steps - warm)
+
+
+def _finetuned_step(
+    network: FinetunedNetwork, optimiser: torch.optim.Optimizer, rows: Rows, targets: Tensor
+) -> float:
+    optimiser.zero_grad()
+    loss = functional.cross_entropy(network(rows), targets)
+    loss.backward()
+    nn.utils.clip_grad_norm_(network.parameters(), _MAX_GRADIENT_NORM)
+    optimiser.step()
+    return loss.item()
+
+
+def _finetuned_batches(network: FinetunedNetwork, rows: Rows) -> Iterator[Rows]:
+    """Yield ``rows`` in shuffled batches of posts of similar length."""
+    shuffled = rows[torch.randperm(len(rows)).numpy()]
+    parts = network.by_length(shuffled)
+    for number in torch.randperm(len(parts)):
+        yield shuffled[parts[number]]

@@ -1,3 +1,0 @@
-from sklearn.base import BaseEstimator, Classifier
-
-def make_pipeline(*steps: BaseEstimator) -> Classifier: ...
