@@ -36,7 +36,7 @@ from typing import (
 from biasbridge.files import InputError, atomic_path, nearest
 from biasbridge.files.errors import printable
 from biasbridge.files.paths import require_output
-from biasbridge.files.terminal import Parser, StoreOnce, set_verbosity
+from biasbridge.files.terminal import Parser, set_verbosity
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -137,7 +137,7 @@ class Command:
 
     def __call__(self, arguments: Sequence[str] | None = None) -> int:
         """Run the command with arguments, by default those of the process; return its status."""
-        values = vars(self.parser().parse_intermixed_args(arguments))
+        values = self.read(arguments)
         is_quiet = values.pop("quiet", False)
         paths: dict[str, Path] = {name: values[name] for name in self._documents if name in values}
         page: Path | None = values.get("report") if self._report else None
@@ -169,6 +169,14 @@ class Command:
             say(console, page)
         last = _call(self._end, values, result, console) if self._end else None
         return int(last or status or 0)
+
+    def read(self, arguments: Sequence[str] | None) -> dict[str, Any]:
+        """Return the arguments and options that are given, by parameter."""
+        values = vars(self.parser().parse_intermixed_args(arguments))
+        for name in values:
+            if self._spell(name)[1].endswith("+,"):
+                values[name] = split_names(",".join(values[name]))
+        return values
 
     def options(self, arguments: Sequence[str] = ()) -> list[str]:
         """Return the options, for completion after some arguments."""
@@ -278,14 +286,6 @@ class Group:
         return [*self.commands]
 
 
-class _StoreSplit(StoreOnce):
-    """Stores the names in several values, split at commas."""
-
-    def __call__(self, parser: Any, namespace: object, values: Any, option: Any = None) -> None:
-        """Store the names."""
-        super().__call__(parser, namespace, split_names(",".join(values)), option)
-
-
 def _settings(
     parameter: inspect.Parameter, function: Callable[..., Any], metavar: str
 ) -> dict[str, Any]:
@@ -305,10 +305,8 @@ def _settings(
         settings["type"] = hint
     if many == "...":
         settings["action"] = "append"
-    elif many == "+,":
-        settings |= {"nargs": "+", "action": _StoreSplit}
     elif many:
-        settings["nargs"] = many
+        settings["nargs"] = many[0]
     elif is_list:
         settings["type"] = split_names
     return settings

@@ -106,7 +106,7 @@ command = Command(
 
 
 def values_of(*arguments: str) -> dict[str, Any]:
-    return vars(command.parser().parse_args(arguments))
+    return command.read(arguments)
 
 
 @pytest.mark.parametrize(

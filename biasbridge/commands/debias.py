@@ -18,7 +18,7 @@ from biasbridge.debias.attract_repel import (
     usable_pairs,
 )
 from biasbridge.debias.base import Direction
-from biasbridge.debias.methods import MODEL_KINDS, VECTOR_KINDS, class_of, make_method
+from biasbridge.debias.methods import METHODS, MODEL_KINDS, VECTOR_KINDS, make_method
 from biasbridge.debias.words import WordChoice
 from biasbridge.files import InputError
 from biasbridge.files.choice import Whole, check_arguments
@@ -414,7 +414,7 @@ def _run(
     if "words" in options:
         options["words"] = Path(options["words"])
     use_folder(options.get("config_dir"))
-    method = class_of(options.get("method", "attract_repel"))
+    method = METHODS["vectors"].get(options.get("method", "attract_repel"))
     if not is_model(vectors) and hasattr(method, "pairs_dose_axis"):
         if not options.keys() & {"direction", "until", "attract", "repel"}:
             raise InputError(
