@@ -316,7 +316,7 @@ def kmeans(v: Lookup) -> float:
             if len(set(side)) == 1:
                 break
             other = [not far for far in side]
-            centres = [middle([*itertools.compress(rows, kept)]) for kept in (other, side)]
+            centres = [middle([*itertools.compress(rows, selected)]) for selected in (other, side)]
         inertia = sum(min(math.dist(row, centre) ** 2 for centre in centres) for row in rows)
         if inertia < least - 1e-9:
             least, best = inertia, side

@@ -363,8 +363,8 @@ def wiki_gigaword_50() -> KeyedVectors:
 
 
 def scored(vectors: KeyedVectors, metric: str, query: str, convention: str) -> list[Score]:
-    asked = METRICS[metric].by_convention(convention, queries=(query,), case="lower")
-    return asked.score(vectors, seed=0)
+    scorer = METRICS[metric].by_convention(convention, queries=(query,), case="lower")
+    return scorer.score(vectors, seed=0)
 
 
 def weat(vectors: KeyedVectors, row: str) -> float:
@@ -438,17 +438,17 @@ def queries(peer_vectors: KeyedVectors) -> dict[str, dict[str, list[str]]]:
     """
     rng = np.random.default_rng(0)
     words = [word for word in peer_vectors.index_to_key if ":" not in word]
-    made = {}
+    drawn_queries = {}
     for number in range(N_RANDOM_QUERIES):
         size = int(rng.integers(4, 12))
         picked = [words[i] for i in rng.choice(len(words), size=2 * size + 20, replace=False).flat]
-        made[f"q{number}"] = {
+        drawn_queries[f"q{number}"] = {
             "X": picked[:size],
             "Y": picked[size : 2 * size],
             "A": picked[2 * size : -10],
             "B": picked[-10:],
         }
-    return made
+    return drawn_queries
 
 
 @pytest.mark.realdata
@@ -490,17 +490,17 @@ def test_wefe(
     from wefe.word_embedding_model import WordEmbeddingModel
 
     model = WordEmbeddingModel(peer_vectors, "googlenews")
-    asked: dict[str, Any] = dict(queries)
+    entries: dict[str, Any] = dict(queries)
     if ours == "ripa":
-        asked = {
+        entries = {
             name: {"words": sets["A"], "pairs": list(zip(sets["X"], sets["Y"], strict=True))}
             for name, sets in queries.items()
         }
     path = tmp_path / "queries.json"
-    path.write_text(json.dumps(asked), encoding="utf-8")
+    path.write_text(json.dumps(entries), encoding="utf-8")
     rows = (
         METRICS[ours]
-        .by_convention(queries=tuple(asked), words=str(path), **own_settings)
+        .by_convention(queries=tuple(entries), words=str(path), **own_settings)
         .score(peer_vectors, seed=0)
     )
     for row, sets in zip(rows, queries.values(), strict=True):

@@ -70,9 +70,9 @@ def read(model: LanguageModel, **options: Any) -> list[TokenisedText]:
 
 def log_p(model: LanguageModel, ids: list[int], place: int) -> torch.Tensor:
     """log p over the vocabulary at a place of one text."""
-    asked: Any = model.model
+    network: Any = model.model
     with torch.no_grad():
-        logits: torch.Tensor = asked(input_ids=torch.tensor([ids])).logits
+        logits: torch.Tensor = network(input_ids=torch.tensor([ids])).logits
     return logits[0, place].log_softmax(dim=-1)
 
 
@@ -115,13 +115,13 @@ def test_log_likelihood(opened: dict[str, LanguageModel], name: str, first: str)
 @pytest.mark.parametrize("name", ["bert", "roberta", "distilbert"])
 def test_aul_and_aula(opened: dict[str, LanguageModel], name: str) -> None:
     model = opened[name]
-    asked: Any = model.model
+    network: Any = model.model
     for attention in (False, True):
         expected = []
         for text in TEXTS:
             ids = torch.tensor([model.tokenizer(text)["input_ids"]])
             with torch.no_grad():
-                given = asked(input_ids=ids, output_attentions=True)
+                given = network(input_ids=ids, output_attentions=True)
             logs = given.logits[0].log_softmax(dim=-1).gather(1, ids.T)[1:-1, 0]
             if attention:
                 every = torch.cat(given.attentions).flatten(0, 1)  # (layers x heads, from, to)

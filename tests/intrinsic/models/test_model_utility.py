@@ -88,7 +88,7 @@ def test_no_line_says_why() -> None:
 def test_neutral_sentences_hold_no_word_of_a_query() -> None:
     """No word of WEAT 6 to 8, no occupation, none with a gender."""
     queries = load_queries(WORDS_OF_BIAS)
-    named = {
+    names = {
         word.lower() for query in queries for each in query.sets.values() for word in each.words
     }
     lines = library()["neutral_sentences"].lines
@@ -96,7 +96,7 @@ def test_neutral_sentences_hold_no_word_of_a_query() -> None:
     for line in lines:
         words = {*re.findall(r"[\w']+", line.lower())}
         forms = words | {word.removesuffix("s") for word in words}
-        assert not forms & (named | GENDERED), line
+        assert not forms & (names | GENDERED), line
         assert "," not in line  # so that a list of lost lines can be read
 
 

@@ -88,8 +88,8 @@ def test_it_equals_a_literal_loop() -> None:
         trained, tested = rows[fold != held], rows[fold == held]
         scale = np.sqrt(np.mean([np.var(column) for column in trained.T]))
         w = fit((trained - trained.mean(axis=0)) / scale, np.where(male[fold != held], 1, -1))
-        said = (tested - trained.mean(axis=0)) / scale @ w[:-1] + w[-1] > 0
-        right += int((said == male[fold == held]).sum())
+        predicted = (tested - trained.mean(axis=0)) / scale @ w[:-1] + w[-1] > 0
+        right += int((predicted == male[fold == held]).sum())
     assert 18 < right < 36
     assert scored(encoder).value == pytest.approx(right / 36)
 

@@ -128,8 +128,8 @@ def uneven() -> tuple[GivenVectors, EncoderTable]:
     """Words with one to three sentences each."""
     items, table = random_set(np.random.default_rng(0))
     rows = items.sets[0].items
-    kept = tuple(each for number, each in enumerate(rows) if number % 5 != 1)
-    return GivenVectors((ItemSet("own", "en", items=kept),)), table
+    remaining = tuple(each for number, each in enumerate(rows) if number % 5 != 1)
+    return GivenVectors((ItemSet("own", "en", items=remaining),)), table
 
 
 def test_resamples_are_sentences_repeated() -> None:
@@ -197,10 +197,10 @@ def by_hand(seen: Observations, times: Floats, unit: str) -> float:
 def test_the_only_word_of_a_group_is_kept() -> None:
     items, table = random_set(np.random.default_rng(4), words=8)
     rows = items.sets[0].items
-    kept = tuple(each for each in rows if each.group in "XY" or each.term in ("A0", "B0"))
+    remaining = tuple(each for each in rows if each.group in "XY" or each.term in ("A0", "B0"))
     row = only(
         Seat.by_convention(
-            "default", items=GivenVectors((ItemSet("own", "en", items=kept),))
+            "default", items=GivenVectors((ItemSet("own", "en", items=remaining),))
         ).score(table, seed=0)
     )
     assert row.low < row.value < row.high
