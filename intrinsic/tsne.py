@@ -50,9 +50,10 @@ def project_to_plane(
 
     tsne = TSNE(perplexity=perplexity, max_iter=iterations, init="pca", random_state=seed)
     try:
-        return tsne.fit_transform(rows)
+        points: Floats32 = tsne.fit_transform(rows)
     except ValueError as error:
         raise InputError(f"t-SNE cannot be drawn: {error}") from error
+    return points
 
 
 def tsne_chart(
