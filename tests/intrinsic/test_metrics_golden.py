@@ -171,8 +171,8 @@ def test_rnsb_without_held_out_words(vectors: KeyedVectors, words: str) -> None:
 
 
 def test_ripa_of_every_word(vectors: KeyedVectors, words: str) -> None:
-    _, each = detailed(vectors, "ripa", "wefe_family", words)
-    assert each == pytest.approx(RIPA_MEANS, abs=1e-7)
+    _, singles = detailed(vectors, "ripa", "wefe_family", words)
+    assert singles == pytest.approx(RIPA_MEANS, abs=1e-7)
     pairs = np.array([[vectors[a], vectors[b]] for a, b in PAIRS])
     assert ripa(find(vectors, FAMILY).raw, pairs).std(axis=1) == pytest.approx(
         RIPA_SPREADS, abs=1e-7
@@ -180,9 +180,9 @@ def test_ripa_of_every_word(vectors: KeyedVectors, words: str) -> None:
 
 
 def test_rnd_and_mac_of_single_words(vectors: KeyedVectors, words: str) -> None:
-    _, each = detailed(vectors, "rnd", "wefe", words, convention="wefe")
+    _, singles = detailed(vectors, "rnd", "wefe", words, convention="wefe")
     assert [
-        each[word]
+        singles[word]
         for word in (
             "wedding",
             "marriage",
@@ -206,7 +206,9 @@ def test_rnd_and_mac_of_single_words(vectors: KeyedVectors, words: str) -> None:
         ],
         abs=1e-6,
     )
-    x, y, family, career = (find(vectors, each).matrix for each in (FEMALE, MALE, FAMILY, CAREER))
+    x, y, family, career = (
+        find(vectors, words_of_set).matrix for words_of_set in (FEMALE, MALE, FAMILY, CAREER)
+    )
     distances = dict(zip([*FEMALE, *MALE], 1 - mean_cosines([x, y], [family, career]), strict=True))
     assert [distances["she"][0], distances["male"][1], distances["son"][0]] == pytest.approx(
         [0.7872791914, 0.9468009046, 0.5764635019], abs=1e-6

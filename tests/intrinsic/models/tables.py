@@ -110,11 +110,11 @@ class Given(Fileless):
 def given(*sets: ItemSet) -> Given:
     """A source of these sets."""
     renamed = [
-        dataclasses.replace(each, name=f"{each.name}{len(Given.known) + n}")
-        for n, each in enumerate(sets)
+        dataclasses.replace(items, name=f"{items.name}{len(Given.known) + n}")
+        for n, items in enumerate(sets)
     ]
-    Given.known.update({each.name: each for each in renamed})
-    return Given(tuple(each.name for each in renamed))
+    Given.known.update({items.name: items for items in renamed})
+    return Given(tuple(items.name for items in renamed))
 
 
 # Encoders that are tables: of each text the vector that a test gives it.

@@ -74,8 +74,8 @@ def score(model: LanguageModel, name: str, items: ItemSet, convention: str) -> l
 @pytest.mark.parametrize("convention", PREFERRED)
 def test_crows_pairs_by_each_convention(convention: str) -> None:
     metric = CrowsPairs.by_convention(convention, items=given(PAIRS))
-    [(row, each)] = metric.score_with_singles(table_model(KNOWN, MASKED), seed=0)
-    assert tuple(each.values()) == PREFERRED[convention]
+    [(row, singles)] = metric.score_with_singles(table_model(KNOWN, MASKED), seed=0)
+    assert tuple(singles.values()) == PREFERRED[convention]
     assert row.value == pytest.approx(sum(PREFERRED[convention]) / 3)
     assert row.unbiased == 0.5
     assert "model=masked; dtype=float32; case=lower; special tokens=yes" in row.settings
@@ -100,8 +100,8 @@ CAUSAL: Table = {
 def test_crows_pairs_of_a_causal_model(convention: str, preferred: tuple[float, ...]) -> None:
     pairs = dataclasses.replace(PAIRS, pairs=PAIRS.pairs[:2])
     metric = CrowsPairs.by_convention(convention, items=given(pairs))
-    [(row, each)] = metric.score_with_singles(table_model(KNOWN, CAUSAL, causal=True), seed=0)
-    assert tuple(each.values()) == preferred
+    [(row, singles)] = metric.score_with_singles(table_model(KNOWN, CAUSAL, causal=True), seed=0)
+    assert tuple(singles.values()) == preferred
     first = "none" if convention == "default" else "[CLS]"
     assert f"first token={first};" in row.settings
 
@@ -130,12 +130,12 @@ def test_pll_is_the_mean_difference_in_nats() -> None:
 
 
 def test_aul_masks_nothing() -> None:
-    [(_, each)] = (
+    [(_, singles)] = (
         MODEL_METRICS["aul"]
         .by_convention("default", items=given(PAIRS))
         .score_with_singles(table_model(KNOWN, MASKED), seed=0)
     )
-    assert tuple(each.values()) == (0, 0.5, 0.5)  # .1*.2*.4 < .5*.3*.2, and nothing known
+    assert tuple(singles.values()) == (0, 0.5, 0.5)  # .1*.2*.4 < .5*.3*.2, and nothing known
     [row] = score(table_model(KNOWN, MASKED), "aul", PAIRS, "kaneko")
     assert row.value == 0
 
@@ -237,7 +237,7 @@ def test_planted_bias_is_a_slope_and_a_correlation(causal: bool) -> None:
     assert [slope.part, r.part] == ["slope", "r"]
     assert [slope.value, r.value] == pytest.approx([2, 1], abs=1e-5)
     assert slope.p_value == pytest.approx(1 / 6, abs=0.02)  # one of 3! orders
-    before = {t: each | {"original": ODDS.get(t, 9) / 4} for t, each in terms.items()}
+    before = {t: entry | {"original": ODDS.get(t, 9) / 4} for t, entry in terms.items()}
     changed = dataclasses.replace(model, planted={"terms": before})
     assert score(changed, "planted_bias", items, "default")[0].value == pytest.approx(4, abs=1e-5)
     bare = table_model(WORDS, table, causal=causal)
@@ -279,7 +279,7 @@ def test_stereoset_averages_over_terms() -> None:
     words = ("nurse", "guard", "cook")
     shares = {"he": (0.5, 0.2, 0.1), "she": (0.2, 0.5, 0.3), "it": (0.1, 0.2, 0.3)}
     table: Table = {
-        (who, "is", "_"): dict(zip(words, each, strict=True)) for who, each in shares.items()
+        (who, "is", "_"): dict(zip(words, parts, strict=True)) for who, parts in shares.items()
     }
     pairs = tuple(
         Pair(

@@ -132,7 +132,7 @@ def test_what_is_held_out() -> None:
         (ItemSet("one", "en", items=PRONOUNS.items[::2], fillers=PRONOUNS.fillers), "attribute"),
         (ItemSet("more", "en", items=PRONOUNS.items, fillers=(("he", "she"), ("x", "y"))), "term"),
     ):
-        fillers = [each for pair in items.fillers for each in pair]
+        fillers = [filler for pair in items.fillers for filler in pair]
         texts = [i.text.replace("[MASK]", filler) for i in items.items for filler in fillers]
         row = scored(bag_of_words(texts), items)
         assert f"held out={held_out};" in row.settings

@@ -100,7 +100,7 @@ def literal_score(model: LanguageModel, rows: Iterable[Mapping[str, str]]) -> fl
         )
         result[row["Gender"]][person].append(one - both)
     men, women = (
-        np.mean([np.mean(each) for each in result[gender].values()])
+        np.mean([np.mean(logs) for logs in result[gender].values()])
         for gender in ("male", "female")
     )
     return float(men - women)
@@ -295,9 +295,9 @@ def test_disco_leaves_out_templates_of_one_group() -> None:
 @pytest.mark.realdata
 def test_bec_pro_in_german(bert: LanguageModel, realdata: Path) -> None:
     path = realdata / "models/bec_pro/BEC-Pro_DE.tsv"
-    sets = {each.name: each for each in BecPro(str(path)).load()}
-    assert list(sets) == [f"bec_pro_de_{each}" for each in ("male", "female", "balanced")]
-    assert {each.language for each in sets.values()} == {"de"}
+    sets = {items.name: items for items in BecPro(str(path)).load()}
+    assert list(sets) == [f"bec_pro_de_{name}" for name in ("male", "female", "balanced")]
+    assert {items.language for items in sets.values()} == {"de"}
     rows = pd.read_csv(path, sep="\t", dtype=str)
     for typed in ("male", "balanced"):
         own = rows[rows["Prof_Gender"] == typed].to_dict("records")
