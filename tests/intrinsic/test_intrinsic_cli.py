@@ -276,12 +276,12 @@ def test_a_result_in_the_store_opens_as_vectors(tmp_path: Path) -> None:
 def test_the_table_has_a_headline_and_a_line_a_score(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    asked = [str(folder / "one.vec"), "--words", str(folder / "mine.json")]
+    command = [str(folder / "one.vec"), "--words", str(folder / "mine.json")]
     rows = rows_of(folder, capsys, "--metric", "weat", "mac")
-    main([*asked, "--metric", "weat", "mac"])
+    main([*command, "--metric", "weat", "mac"])
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("one.vec: WEAT finds an association (p < .05) in ")
     for row in rows:
         assert any(f"{row['value']:.3f}" in line and "mine" in line for line in lines)
-    main([*asked, "--metric", "weat", "--verbose"])
+    main([*command, "--metric", "weat", "--verbose"])
     assert "Word Embedding Association Test" in capsys.readouterr().out
