@@ -58,7 +58,8 @@ class LinearHead(Fileless):
             )
             model = make_pipeline(StandardScaler(), regression)
             model.fit(features[fold.train], labels[fold.train])
-            return model.predict_proba(features[fold.test])[:, 1]
+            probabilities: NDArray[np.float64] = model.predict_proba(features[fold.test])
+            return probabilities[:, 1]
 
         return cross_predict(table, score, folds=self.folds, seed=seed)
 
