@@ -1,8 +1,8 @@
 """Does the bias measured on a representation predict the bias of the applications built on it?
 
-    from biasbridge import audit, certify, query, gaps, gate, correlate, debias, plot, read_results
+    from biasbridge import audit, debias, gaps, gate, correlate, certify, study, plot, read_results
 
-Importing the package loads none of them.
+``docs/reference.md`` lists all names. Importing the package loads none of them.
 """
 
 import sys

@@ -10,7 +10,6 @@ from biasbridge import __version__
 from biasbridge.commands import COMMANDS
 from biasbridge.extras import named_extra
 from biasbridge.files import InputError, nearest, run_cli
-from biasbridge.files.terminal import progress_lines
 
 _SWEEPS = ("train", "certify", "data")  # these print their own progress
 
@@ -27,6 +26,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if name not in COMMANDS:
         hint = nearest(name, COMMANDS)
         raise InputError(f"no command {name!r}{hint}; give one of {', '.join(COMMANDS)}")
+    from biasbridge.files.terminal import progress_lines
+
     with named_extra(f"biasbridge {name}"):
         main_of_command = importlib.import_module(f"biasbridge.commands.{name}").main
         if name in _SWEEPS:

@@ -36,7 +36,7 @@ from typing import (
 from biasbridge.files import InputError, atomic_path, nearest
 from biasbridge.files.errors import printable
 from biasbridge.files.paths import require_output
-from biasbridge.files.terminal import Parser, StoreOnce, set_verbosity
+from biasbridge.files.terminal import Parser, set_verbosity
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -81,13 +81,14 @@ class Command:
     function : callable
         The function of the Python interface. Its summary describes the command.
     show : callable
-        Prints the result, ``show(result, console)``; a number that it returns is the exit status.
+        Prints the result, ``show(result, console)``, unless rows are printed. A number that it
+        returns is the exit status.
     run : callable
         What is called with the options; by default the function.
     also : sequence of callable
         Functions that ``run`` calls too: their parameters are options.
     end : callable
-        As ``show``, after all files are written.
+        As ``show``, after all files are written, and on standard error where rows are printed.
     documents : mapping of str to callable
         For each kind of ``DOCUMENTS`` what returns its text, given the result.
     report : callable
@@ -104,7 +105,8 @@ class Command:
     Notes
     -----
     Further keyword-only parameters of ``run``, ``show``, ``end``, ``report`` and of documents are
-    options too if they are documented. All functions get the options that they have a parameter of.
+    options too if they are documented. All functions get the options that they have a parameter of;
+    ``documents`` are the kinds written, ``is_printed`` tells whether one is on standard output.
     """
 
     def __init__(
@@ -135,7 +137,7 @@ class Command:
 
     def __call__(self, arguments: Sequence[str] | None = None) -> int:
         """Run the command with arguments, by default those of the process; return its status."""
-        values = vars(self.parser().parse_intermixed_args(arguments))
+        values = self.read(arguments)
         is_quiet = values.pop("quiet", False)
         paths: dict[str, Path] = {name: values[name] for name in self._documents if name in values}
         page: Path | None = values.get("report") if self._report else None
@@ -150,18 +152,31 @@ class Command:
             set_verbosity(["--quiet"])
         from biasbridge.files.terminal import open_console
 
-        console = open_console(stderr=STANDARD_OUTPUT in paths.values(), quiet=is_quiet)
+        is_printed = STANDARD_OUTPUT in paths.values()  # instead of what is shown
+        values |= {"documents": [*paths], "is_printed": is_printed}
+        console = open_console(stderr=is_printed, quiet=is_quiet)
         parameters = inspect.signature(self.run).parameters.values()
         is_open = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters)
         public = [*_parameter_names(self._function, *self._also)] if is_open else []
-        result = _call(self.run, {**values, "documents": [*paths]}, others=public)
-        status = self._show and _call(self._show, values, result, console)
+        result = _call(self.run, values, others=public)
+        status = None
+        if self._show and not is_printed:
+            status = _call(self._show, values, result, console)
         for name, path in paths.items():
             write_text(_call(self._documents[name], values, result), path)
         if self._report and page:
             _call(self._report, values, result, page)
             say(console, page)
-        return (self._end and _call(self._end, values, result, console)) or status or 0
+        last = _call(self._end, values, result, console) if self._end else None
+        return int(last or status or 0)
+
+    def read(self, arguments: Sequence[str] | None) -> dict[str, Any]:
+        """Return the arguments and options that are given, by parameter."""
+        values = vars(self.parser().parse_intermixed_args(arguments))
+        for name in values:
+            if self._spell(name)[1].endswith("+,"):
+                values[name] = split_names(",".join(values[name]))
+        return values
 
     def options(self, arguments: Sequence[str] = ()) -> list[str]:
         """Return the options, for completion after some arguments."""
@@ -185,7 +200,7 @@ class Command:
             self._add(parser, function, parameter, text)
         for name in self._documents:
             ends, text = DOCUMENTS[name]
-            text += "; without FILE to standard output"
+            text += "; without FILE print it instead"
             file: Any = {"nargs": "?", "const": STANDARD_OUTPUT}
             file["type"] = output_file(*ends, stdout=True)
             flags, _ = self._spell(name)
@@ -271,14 +286,6 @@ class Group:
         return [*self.commands]
 
 
-class _StoreSplit(StoreOnce):
-    """Stores the names in several values, split at commas."""
-
-    def __call__(self, parser: Any, namespace: object, values: Any, option: Any = None) -> None:
-        """Store the names."""
-        super().__call__(parser, namespace, split_names(",".join(values)), option)
-
-
 def _settings(
     parameter: inspect.Parameter, function: Callable[..., Any], metavar: str
 ) -> dict[str, Any]:
@@ -298,10 +305,8 @@ def _settings(
         settings["type"] = hint
     if many == "...":
         settings["action"] = "append"
-    elif many == "+,":
-        settings |= {"nargs": "+", "action": _StoreSplit}
     elif many:
-        settings["nargs"] = many
+        settings["nargs"] = many[0]
     elif is_list:
         settings["type"] = split_names
     return settings

@@ -9,7 +9,7 @@ from copy import deepcopy
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from biasbridge.before_after import compare
 from biasbridge.corpora.items import PUBLISHED, named_items, published_source, user_items
@@ -60,6 +60,28 @@ class ModelErasure:
     eraser: Eraser
     place: Place | None
     goal: Goal[ItemMetric] | None = None
+
+    @classmethod
+    def of(
+        cls,
+        model: object,
+        method: LinearEraser,
+        query: Query,
+        goal: Goal[ItemMetric] | None,
+        *,
+        out: Path | None,
+        force: bool,
+        **encoding: Any,
+    ) -> ModelErasure:
+        """Fit an eraser on a model, at the dose of the method or of a goal; save it to ``out``."""
+        if out:
+            require_new_model(out, force=force)
+        place = os.fspath(model) if isinstance(model, PathLike) else cast("AnyModel", model)
+        erasure = cls.fit(place, method, query, **encoding)
+        erasure = erasure.until(goal) if goal else erasure
+        if out:
+            erasure.write(out, force=force)
+        return erasure
 
     @classmethod
     def fit(

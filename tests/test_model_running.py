@@ -132,7 +132,7 @@ def test_a_limit_takes_items_from_the_groups_in_turn_and_is_told(
     shown = capsys.readouterr()
     [row] = json.loads(shown.out)
     assert (row["n"], row["settings"].split("; ")[-1]) == (3, "limit=3")
-    assert "limit=3" in shown.err
+    assert "warning: limit=3" in shown.err
     assert main(command) == 0
     assert "limit=3: the numbers are of 3 items" in capsys.readouterr().out
     with pytest.raises(InputError, match="'none': give a whole number of at least 1"):

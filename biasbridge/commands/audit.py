@@ -9,7 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from biasbridge.command_line import Command, as_csv, returns
+from biasbridge.command_line import Command, as_csv, returns, say
 from biasbridge.files import InputError
 from biasbridge.files.choice import Count, Whole, check_arguments
 from biasbridge.files.language import UNDETERMINED
@@ -387,7 +387,7 @@ def _show(
     vectors: Sequence[str] = (),
     verbose: bool = False,
     single_scores: bool = False,
-) -> int:
+) -> None:
     """Print a line per score, notes, and ranks of several files.
 
     Parameters
@@ -410,7 +410,7 @@ def _show(
         from biasbridge.intrinsic.describe import print_metrics
 
         print_metrics(console)
-        return 0
+        return
     scores = audited.scores
     if verbose or single_scores:
         print_headlines(scores, console)
@@ -421,7 +421,18 @@ def _show(
         print_line(console, line, "italic")
     if len(vectors) > 1:
         print_ranks(score_table(scores), console)
-    return int(all(isnan(row.score.value) for row in scores))
+
+
+def _end(
+    audited: _Audit | None, console: Console, *, limit: int | None = None, is_printed: bool
+) -> int:
+    """Return 1 if no score has a value."""
+    if audited is None:
+        return 0
+    for note in audited.notes:
+        if is_printed and note.startswith(f"limit={limit}:"):
+            say(console, f"warning: {note}")
+    return int(all(isnan(row.score.value) for row in audited.scores))
 
 
 def _format_csv(audited: _Audit) -> str:
@@ -440,6 +451,7 @@ main = Command(
     audit,
     _show,
     run=_run,
+    end=_end,
     documents={"csv": _format_csv, "json": _format_json},
     spelling="vectors VECTORS*; words FILE; metrics --metric NAME+,; queries --query NAME+,; "
     "items FILE; fillers A/B+; convention NAME; language CODE; min_found SHARE; "

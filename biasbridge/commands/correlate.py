@@ -63,11 +63,12 @@ class _Correlations:
     def as_table(self) -> pd.DataFrame:
         """Return a row per slice, or per slice and scope."""
         from biasbridge.analysis.joined import WITHOUT_RESAMPLES
-        from biasbridge.analysis.slices import correlation_table, scope_table
+        from biasbridge.analysis.slices import correlation_table, scope_table, without_repeats
 
+        slices = self.slices if self.title else without_repeats(self.slices)
         if self.scopes:
-            return with_notes(scope_table(self.slices), "note")
-        table = with_notes(correlation_table(self.slices, self.columns), "note")
+            return with_notes(scope_table(slices), "note")
+        table = with_notes(correlation_table(slices, self.columns), "note")
         if self.lacks_resamples:
             remedy = "read_results(..., resamples=True) reads them"
             table.attrs["notes"].append(f"{WITHOUT_RESAMPLES}: {remedy}")
@@ -222,12 +223,10 @@ def _show(
     correlations: _Correlations, console: Console, *, confirmatory: Sequence[str] = ()
 ) -> None:
     from biasbridge.analysis.answer import print_correlations, print_slices
-    from biasbridge.analysis.slices import without_repeats
     from biasbridge.analysis.verdict import RULES
 
     if not correlations.title:
         print_correlations(correlations.slices, console)
-        correlations.slices = without_repeats(correlations.slices)
         return
     print_slices(correlations.slices, correlations.title, console)
     if confirmatory:

@@ -18,7 +18,7 @@ from biasbridge.debias.attract_repel import (
     usable_pairs,
 )
 from biasbridge.debias.base import Direction
-from biasbridge.debias.methods import MODEL_KINDS, VECTOR_KINDS, class_of, make_method
+from biasbridge.debias.methods import METHODS, MODEL_KINDS, VECTOR_KINDS, make_method
 from biasbridge.debias.words import WordChoice
 from biasbridge.files import InputError
 from biasbridge.files.choice import Whole, check_arguments
@@ -254,25 +254,14 @@ def debias(
                 raise InputError(
                     "--items stands for words; leave out --query, --words and the like"
                 )
-            from biasbridge.model_debiasing import (
-                ModelErasure,
-                model_goal,
-                read_items,
-                require_new_model,
-            )
+            from biasbridge.model_debiasing import ModelErasure, model_goal, read_items
 
             eraser = _make_method(method, MODEL_KINDS, items=read_items(items), **fields)
-            if out:
-                require_new_model(out, force=force)
-            model = fspath(vectors) if isinstance(vectors, PathLike) else cast("Any", vectors)
+            goal_of_model = None if until is None else model_goal(str(until))
             seed_words = WordChoice(**choose_words).seed_words()
-            goal = None if until is None else model_goal(str(until))
-            encoding: Any = {"layer": layer, "pooling": pooling}
-            erasure = ModelErasure.fit(model, eraser, seed_words, **encoding, seed=seed)
-            erasure = erasure.until(goal) if goal else erasure
-            if out:
-                erasure.write(out, force=force)
-            return erasure
+            encoding: Any = {"layer": layer, "pooling": pooling, "seed": seed}
+            place: Any = {"out": out, "force": force}
+            return ModelErasure.of(vectors, eraser, seed_words, goal_of_model, **encoding, **place)
         fields |= {"direction": direction, "norms": norms}
         mover = _make_method(method, VECTOR_KINDS, **fields)
         inputs = (vectors, words, neighbours, stop, attract, repel)
@@ -286,15 +275,7 @@ def debias(
         has_pairs = bool(attract or repel)
         if has_pairs:
             has_words = query or words or swap or lowercase or expand or neighbours or stop
-            if not isinstance(mover, AttractRepel):
-                raise InputError(
-                    f"--attract and --repel belong to attract_repel; {mover.name} takes a query"
-                )
-            if direction or has_words or write_words:
-                raise InputError(
-                    "--attract and --repel define the change; leave out --direction and the options"
-                    " of a query"
-                )
+            _check_pairs(mover, has_others=bool(direction or has_words or write_words))
         choice = WordChoice(**choose_words)
         name = "" if has_pairs else choice.seed_words().name if file else str(choice.query)
         # Loads gensim: not before the arguments are right
@@ -325,6 +306,17 @@ def debias(
 
         save_vectors(modified.vectors, out, format=form)
     return modified
+
+
+def _check_pairs(method: object, *, has_others: bool) -> None:
+    """Raise ``InputError`` for a method without pairs, and for other options beside pairs."""
+    pairs = "--attract and --repel"
+    if not isinstance(method, AttractRepel):
+        name = getattr(method, "name", "this method")
+        raise InputError(f"{pairs} belong to attract_repel; {name} takes a query")
+    if has_others:
+        remedy = "leave out --direction and the options of a query"
+        raise InputError(f"{pairs} define the change; {remedy}")
 
 
 def _make_method(method: Any, kinds: Sequence[str], **fields: Any) -> Any:
@@ -422,7 +414,7 @@ def _run(
     if "words" in options:
         options["words"] = Path(options["words"])
     use_folder(options.get("config_dir"))
-    method = class_of(options.get("method", "attract_repel"))
+    method = METHODS["vectors"].get(options.get("method", "attract_repel"))
     if not is_model(vectors) and hasattr(method, "pairs_dose_axis"):
         if not options.keys() & {"direction", "until", "attract", "repel"}:
             raise InputError(

@@ -214,7 +214,7 @@ def test_another_metric_a_page_and_the_store_are_no_part_of_a_score() -> None:
     } < {*weat}
     none = (
         *("biasbridge.analysis", "biasbridge.train.engine.store", "biasbridge.train.cli"),
-        *("biasbridge.cli", "biasbridge.intrinsic.metrics.direct"),
+        *("biasbridge.commands", "biasbridge.intrinsic.metrics.direct"),
     )
     assert not [name for name in weat if name.startswith(none)]
 
