@@ -50,10 +50,10 @@ from biasbridge.analysis.tables import (
     as_labels,
     as_text,
     group_indices,
-    require_columns,
 )
 from biasbridge.analysis.verdict import judge
 from biasbridge.files import InputError
+from biasbridge.files.tables import require_columns
 from biasbridge.stats.intervals import Estimate
 
 if TYPE_CHECKING:

@@ -479,28 +479,6 @@ def saturation(tables: Tables) -> str:
     )
 
 
-# Bias of the embedding crossed with bias of the labels: the share of a gap's variance of each.
-#
-# Within parents b (unmodified embeddings, each with its own run seed) embeddings e meet levels l of
-# the labels (methods, directions and doses of ``biasbridge.debias.labels``), every embedding of a
-# parent at every level:
-#
-#     gap_bel = parent_b + embedding_be + labels_bl + rest_bel
-#
-# The components of variance are those of the analysis of variance (Searle, Casella & McCulloch,
-# 1992): with E_b embeddings, L levels and the mean squares of embeddings within parents, of levels
-# within parents and of the residual,
-#
-#     rest = MS_rest,   embedding = (MS_embedding - MS_rest) / L,
-#     labels = (sum_b E_b s_b^2 - B MS_rest) / sum_b E_b,   s_b^2: the variance of b's level means
-#
-# and a share is a component over the sum of the three. An estimate below 0 counts as 0. The rest is
-# interaction and noise.
-#
-# The correlations are r_rm: of score and gap (its mean over levels) within parents; of the signed
-# label dose (negative: debias) and the gap within embeddings.
-
-
 class Crossing(NamedTuple):
     """The gaps of a slice. Shapes: gap (units, levels), score (units,), parent (units,), dose
     (levels,), signed.
@@ -550,9 +528,28 @@ def crossed_table(joined: pd.DataFrame) -> pd.DataFrame | None:
     """Return one row per gap, label method and score; None without a crossing: fewer than two
     levels of labels, or no parent with two embeddings.
 
-    docs/results.md documents the columns. The value of an embedding at a level is the mean over the
-    classifiers that all embeddings have there, each the mean of its replicates. The level without a
-    method belongs to every method. Intervals hold for these words and items.
+    docs/results.md documents the columns. The value of an embedding at a level is the mean over
+    the classifiers that all embeddings have there, each the mean of its replicates. The level
+    without a method belongs to every method. Intervals hold for these words and items.
+
+    Within parents b (unmodified embeddings, each with its own run seed) embeddings e meet levels l
+    of the labels (methods, directions and doses of ``biasbridge.debias.labels``), every embedding
+    of a parent at every level:
+
+        gap_bel = parent_b + embedding_be + labels_bl + rest_bel
+
+    The components of variance are those of the analysis of variance (Searle, Casella & McCulloch,
+    1992): with E_b embeddings, L levels and the mean squares of embeddings within parents, of
+    levels within parents and of the residual,
+
+        rest = MS_rest,   embedding = (MS_embedding - MS_rest) / L,
+        labels = (sum_b E_b s_b^2 - B MS_rest) / sum_b E_b,   s_b^2: the variance of b's level means
+
+    and a share is a component over the sum of the three. An estimate below 0 counts as 0. The rest
+    is interaction and noise.
+
+    The correlations are r_rm: of score and gap (its mean over levels) within parents; of the
+    signed label dose (negative: debias) and the gap within embeddings.
     """
     rows = [
         dict(zip(SLICE, names, strict=True)) | _row(cross(crossing, left_out))

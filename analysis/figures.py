@@ -68,12 +68,12 @@ from biasbridge.analysis.tables import (
     as_labels,
     as_text,
     group_indices,
-    require_columns,
     text_rows,
     write_csv_tables,
 )
 from biasbridge.files import InputError
 from biasbridge.files.charts import save_charts
+from biasbridge.files.tables import require_columns
 from biasbridge.stats.formatting import format_number
 
 if TYPE_CHECKING:

@@ -12,8 +12,6 @@ from biasbridge.analysis.tables import SETTINGS_JSON, WRITES
 from biasbridge.files import Choice, atomic_path, choice
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from rich.console import Console
 
     from biasbridge.analysis.tables import Tables
@@ -24,7 +22,9 @@ class Study(Choice, Protocol):
     """A study that draws conclusions from the tables of an experiment.
 
     ``writes``: the names, in the results folder, of all files and folders that ``conclude`` may
-    write; a sweep of other points sets them aside together with the tables they rest on.
+    write; a sweep of other points sets them aside together with the tables they rest on. A study
+    may have a method ``forecast(facts)`` besides: given the columns of each planned point, it
+    returns lines about what they cannot decide, which are printed before the run.
     """
 
     writes: ClassVar[tuple[str, ...]]
@@ -48,15 +48,6 @@ class Study(Choice, Protocol):
         list of Path
             The paths written.
         """
-        ...
-
-
-@runtime_checkable
-class ForecastsVerdicts(Protocol):
-    """A study that says before it runs what its models cannot decide."""
-
-    def forecast(self, facts: Sequence[Mapping[str, object]]) -> list[str]:
-        """Return lines about the planned points, of which these are the columns."""
         ...
 
 

@@ -22,8 +22,13 @@ from pandas.api.types import is_numeric_dtype, is_object_dtype, is_scalar
 
 from biasbridge.files import InputError, atomic_path
 from biasbridge.files.language import mask_slurs
-from biasbridge.files.tables import escape_control, read_table, unescape_formulas, write_csv
-from biasbridge.files.tables import require_columns as require_columns
+from biasbridge.files.tables import (
+    escape_control,
+    read_table,
+    require_columns,
+    unescape_formulas,
+    write_csv,
+)
 from biasbridge.files.text import read_nested
 
 Key = TypeVar("Key", bound=Hashable)
@@ -221,7 +226,7 @@ def group_indices(keys: Iterable[Key]) -> dict[Key, NDArray[np.intp]]:
 
 def _is_blank(value: object) -> bool:
     """Test whether a cell is empty: None, NaN, NA or empty text."""
-    return is_scalar(value) and (pd.isna(value) or value == "")
+    return bool(is_scalar(value) and (pd.isna(value) or value == ""))
 
 
 def _label(value: object, column: str, empty: str) -> str:

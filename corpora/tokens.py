@@ -34,7 +34,7 @@ LONGEST = 50_000  # Reddit allows 40,000
 # NLTK takes quadratic time on runs of unusual characters, so it gets pieces. They end outside all
 # tokens: at a line end, or at a space before a letter (only phone numbers and ellipses contain
 # spaces, before a digit or a mark).
-_PIECE, _LONGEST_PIECE = 1_000, 10_000
+PIECE, LONGEST_PIECE = 1_000, 10_000
 _BREAK = re.compile(r"[\r\n]|[ \t](?=[^\W\d_])")
 HASH, MENTION, URL, UNKNOWN = "<HASH>", "<MENTION>", "<URL>", "<UNK>"
 # Published collections often contain one of these words in place of links.
@@ -113,7 +113,7 @@ def tokenise_tweet(text: str) -> list[str]:
     prepared = _NEUTRAL_ENDING.sub(_LETTER, _REPLACED_URL.sub(" http://url ", composed))
     tokens: list[str] = []
     for piece in _pieces(prepared):
-        if len(piece) > _LONGEST_PIECE:
+        if len(piece) > LONGEST_PIECE:
             raise _too_long(text)
         tokens += _tokeniser().tokenize(piece)
     return [_mark(part.replace(_LETTER, "@")) for token in tokens for part in token.split()]
@@ -127,9 +127,9 @@ def is_retweet(text: str) -> bool:
 def _pieces(text: str) -> Iterator[str]:
     """Yield pieces of at least ``PIECE`` characters, except the last."""
     start = 0
-    if len(text) > _PIECE:
+    if len(text) > PIECE:
         for match in _BREAK.finditer(text):
-            if match.end() - start >= _PIECE:
+            if match.end() - start >= PIECE:
                 yield text[start : match.end()]
                 start = match.end()
     yield text[start:]

@@ -1,5 +1,5 @@
-"""Downstream tasks: group taggers, hate-speech classifiers, gaps between groups.
+"""Downstream tasks: group taggers, classifiers of posts, coreference, retrieval, BBQ, and gaps.
 
-``tagger`` tags posts by gender words, ``cnn`` and ``linear`` classify them, ``gap_table`` computes
-performance gaps from any predictions.
+``classifiers`` classify posts, ``taggers`` name the group that a post is about, ``predictions``
+reads anybody's predictions, and ``gap_table`` computes gaps between groups from them.
 """

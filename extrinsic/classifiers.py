@@ -58,7 +58,8 @@ class LinearHead(Fileless):
             )
             model = make_pipeline(StandardScaler(), regression)
             model.fit(features[fold.train], labels[fold.train])
-            return model.predict_proba(features[fold.test])[:, 1]
+            scores: NDArray[np.float64] = model.predict_proba(features[fold.test])[:, 1]
+            return scores
 
         return cross_predict(table, score, folds=self.folds, seed=seed)
 

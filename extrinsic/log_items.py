@@ -144,7 +144,8 @@ def read_arrow(path: Path, read: Callable[[IO[bytes]], pa.Table]) -> list[Json]:
     with open_plain(path) as raw, refuse_damage(path):
         table = read(raw)
         table.validate(full=True)  # before cells are read at the offsets that it names
-        return table.to_pylist()
+        rows: list[dict[str, Any]] = table.to_pylist()
+        return rows
 
 
 def named_beside(path: Path, name: str) -> Path:
@@ -211,4 +212,5 @@ def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, raw: IO[bytes]
         raise ValueError("encrypted, or not where its directory says")
     raw.seek(name + extra, 1)
     packed = pa.BufferReader(raw.read(info.compress_size))
-    return pa.CompressedInputStream(packed, "zstd").read(info.file_size + 1)
+    content: bytes = pa.CompressedInputStream(packed, "zstd").read(info.file_size + 1)
+    return content

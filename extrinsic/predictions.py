@@ -134,7 +134,7 @@ class GapRequest:
             yield "--multiclass measures one classifier; give one --pred"
         if self.multiclass and self.score:
             yield "--score is of labels 0 and 1; leave it out, or --multiclass"
-        aucs = {*self.measures} & {*RANKINGS}
+        aucs = [name for name in self.measures if name in RANKINGS]
         if aucs and not self.score and not self.multiclass:
             yield f"--measures {' '.join(aucs)} needs scores; give their column by --score"
         if self.unprivileged and not self.privileged:
@@ -434,7 +434,7 @@ def _find_column(table: pd.DataFrame, column: str) -> pd.Series:
 
 
 def _repeated(names: Sequence[str]) -> str:
-    return " ".join({name for name in names if names.count(name) > 1})
+    return " ".join(dict.fromkeys(name for name in names if names.count(name) > 1))
 
 
 class _GroupColumn(NamedTuple):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 @runtime_checkable
 class Tagger(Choice, Protocol):
-    """Tagger of the group that a post is about, for sources without this annotation."""
+    """Tagger of the group that a post is about, for sources without this annotation; with a method
+    ``in_language`` by words that may exist in other languages.
+    """
 
     @property
     def description(self) -> str:
@@ -28,17 +30,16 @@ class Tagger(Choice, Protocol):
         """Return the posts with a column ``group``."""
 
 
-@runtime_checkable
-class LanguageTagger(Tagger, Protocol):
-    """Tagger by words that may exist in other languages."""
-
-    def in_language(self, language: str) -> Tagger:
-        """Return the tagger with the words of a language, if these have a counterpart there."""
+def tagger_in_language(tagger: Tagger, language: str) -> Tagger:
+    """Return the tagger with the words of a language, if these have a counterpart there."""
+    in_language: Callable[[str], Tagger] | None = getattr(tagger, "in_language", None)
+    return in_language(language) if in_language else tagger
 
 
 @runtime_checkable
 class Classifier(Choice, Protocol):
-    """Classifier of posts on word vectors; with a class attribute ``needs`` on an ``encoder`` of
+    """Classifier of posts on word vectors; with an attribute ``folds`` it cross-validates posts
+    without a split; with a class attribute ``needs`` it classifies on an ``encoder`` of
     texts (``biasbridge.files.models.encoder``) or a language ``model``.
     """
 
@@ -66,15 +67,6 @@ def required_input(classifier: Classifier) -> str:
     """Return the input a classifier ``needs``; by default ``vectors``."""
     needs: str = getattr(classifier, "needs", "vectors")
     return needs
-
-
-@runtime_checkable
-class CrossValidated(Protocol):
-    """Classifier that cross-validates posts without a split."""
-
-    @property
-    def folds(self) -> int:
-        """Number of folds."""
 
 
 @runtime_checkable

@@ -118,7 +118,14 @@ def escape_control(table: pd.DataFrame) -> pd.DataFrame:
 
 def _map_text_columns(table: pd.DataFrame, change: Callable[[object], object]) -> pd.DataFrame:
     text = table.select_dtypes(exclude=["number", "bool"])
-    return table.assign(**{str(name): text[name].map(change) for name in text})
+    return table.assign(**{str(name): _map_cells(text[name], change) for name in text})
+
+
+def _map_cells(column: pd.Series, change: Callable[[object], object]) -> pd.Series:
+    if column.empty or not isinstance(column.dtype, pd.StringDtype):
+        return column.map(change)
+    # Each distinct text once: names of models and slices recur in every row
+    return column.map({cell: change(cell) for cell in column.unique()})
 
 
 def _escape_formula(cell: object) -> object:

@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from biasbridge.intrinsic.score import ByConvention, Score
     from biasbridge.intrinsic.words import Query
 
-N_FREQUENT = 200  # words from which a language is guessed
+_N_FREQUENT = 200  # words from which a language is guessed
 # What stands before or after words in some vocabularies: /c/en/he, he_PRON
-WORD_PREFIX, WORD_SUFFIX = re.compile("(.*[/:_|#])(.+)"), re.compile("(.+?)([/:_|#].+)")
+_WORD_PREFIX, _WORD_SUFFIX = re.compile("(.*[/:_|#])(.+)"), re.compile("(.+?)([/:_|#].+)")
 
 
 class AuditedScore(NamedTuple):
@@ -54,35 +54,6 @@ class AuditedScore(NamedTuple):
     certificate: str = ""
     called_bias: bool = True
     architecture: str = ""
-
-
-def assume_language(
-    name: str | Path, frequent: Sequence[str] = (), query_language: str = UNDETERMINED
-) -> tuple[str, str]:
-    """Return the assumed language of vectors, and a note on what the assumption rests on.
-
-    In this order: that of the grammar words among the ``frequent`` ones; the language in the file
-    name, as in ``cc.es.300.vec``; that of the queries; English.
-    """
-    file = Path(name).name
-    guessed = guess_language(word.lower() for word in frequent[:N_FREQUENT])
-    if guessed != UNDETERMINED:
-        language, evidence = guessed, "from its frequent words"
-    elif (in_name := language_in_name(name)) != UNDETERMINED:
-        language, evidence = in_name, "from its name"
-    elif query_language != UNDETERMINED:
-        language, evidence = query_language, "from the queries"
-    else:
-        language, evidence = "en", "no language given"
-    note = f"{file}: assuming language {language!r} ({evidence})"
-    return language, note if language == "en" else f"{note}; give the language if it is another"
-
-
-def query_language(queries: Sequence[str], words: str | None) -> str:
-    """Return the single language of the queries; ``und`` if unknown or more than one."""
-    selected = load_queries(queries or _queries_of(words), words)
-    languages = {query.language for query in selected} - {UNDETERMINED}
-    return languages.pop() if len(languages) == 1 else UNDETERMINED
 
 
 def choose_metrics(
@@ -139,75 +110,6 @@ def select_conventions(metric: type[ByConvention], name: str | None) -> list[str
     return [label for label in metric.conventions() if label == (name or "default")]
 
 
-def missing_role_notes(metrics: Sequence[Metric], queries: Iterable[Query]) -> list[str]:
-    """Return a line for each role that a query lacks, with the metrics that need it.
-
-    Metrics on targets and attributes only: a query without B is skipped by all that need B.
-    """
-    measured = {(metric.name, query.name) for metric in metrics for query in metric.loaded_queries}
-    notes = []
-    for query in queries:
-        metrics_by_role: dict[str, list[str]] = {}
-        for name, metric_class in METRICS.items():
-            compares_groups = {"X", "Y", "A", "B"}.issuperset(metric_class.about.required)
-            if compares_groups and (name, query.name) not in measured:
-                for role in metric_class.missing_roles(query):
-                    metrics_by_role.setdefault(role, []).append(name)
-        for role, names in metrics_by_role.items():
-            notes.append(f"query {query.name!r} has no {role}, needed by {', '.join(names)}")
-    return notes
-
-
-def suggest_lower_case(name: str, vectors: KeyedVectors, metrics: Iterable[Metric]) -> list[str]:
-    """Suggest ``case="lower"`` if vectors have no capitals and would find more words that way."""
-    index = vectors.key_to_index
-    words = _query_words(metric for metric in metrics if metric.case == "exact")
-    n_lower = sum(known_form(word, index) != word for word in words)
-    if not n_lower or any(word != word.lower() for word in index):
-        return []
-    words_only_lower = f"{n_lower} query word{'s' * (n_lower > 1)} only in lower case"
-    remedy = 'give case="lower" (--case lower)'
-    return [f"{name} has no capital letters and {words_only_lower}; {remedy}"]
-
-
-def name_affix(name: str, vectors: KeyedVectors, metrics: Iterable[Metric]) -> list[str]:
-    """Name what stands before or after the words of vectors in which no query word is found, as
-    ``/c/en/`` in ConceptNet Numberbatch.
-    """
-    words = _query_words(metrics)
-    words |= {form for word in words for form in lower_forms(word)}
-    if any(word in vectors.key_to_index for word in words):
-        return []
-    examples: defaultdict[str, list[str]] = defaultdict(list)
-    for key in vectors.index_to_key:
-        before, after = WORD_PREFIX.fullmatch(key), WORD_SUFFIX.fullmatch(key)
-        if before and before[2] in words:
-            examples[before[1]].append(key)
-        if after and after[1] in words:
-            examples[after[2]].append(key)
-    affix = max(examples, key=lambda affix: len(examples[affix]), default="")
-    if not affix:
-        return []
-    place = "begin" if examples[affix][0].startswith(affix) else "end"
-    problem = f"no query word is found: words {place} with {affix!r}, as {examples[affix][0]!r}"
-    return [f"{name}: {problem}; remove it from the file"]
-
-
-def doubt_order(name: str, vectors: KeyedVectors, methods: Iterable[str]) -> list[str]:
-    """Return a note if methods take the order of rows for frequency, which it cannot be."""
-    names = ", ".join(dict.fromkeys(methods))
-    if not names or is_by_frequency(vectors):
-        return []
-    problem = f"rows are not in order of frequency, which {names} assume"
-    return [f"{name}: {problem}; sort them by the words' counts in the corpus"]
-
-
-def _query_words(metrics: Iterable[Metric]) -> set[str]:
-    queries = (query for metric in metrics for query in metric.loaded_queries)
-    wordsets = (wordset for query in queries for wordset in query.sets.values())
-    return {word for wordset in wordsets for word in wordset.words}
-
-
 def score_metrics(
     vectors: KeyedVectors, metrics: Sequence[Metric], *, seed: int = 0
 ) -> list[tuple[Score, Mapping[str, float]]]:
@@ -257,6 +159,104 @@ def rank_correlations(ranked: pd.DataFrame) -> pd.DataFrame:
     1: two metrics order the files alike. Few files make these numbers noisy: report how many.
     """
     return ranked.groupby("metric", sort=False).mean().T.corr(method="spearman")
+
+
+def assume_language(
+    name: str | Path, frequent: Sequence[str] = (), query_language: str = UNDETERMINED
+) -> tuple[str, str]:
+    """Return the assumed language of vectors, and a note on what the assumption rests on.
+
+    In this order: that of the grammar words among the ``frequent`` ones; the language in the file
+    name, as in ``cc.es.300.vec``; that of the queries; English.
+    """
+    file = Path(name).name
+    guessed = guess_language(word.lower() for word in frequent[:_N_FREQUENT])
+    if guessed != UNDETERMINED:
+        language, evidence = guessed, "from its frequent words"
+    elif (in_name := language_in_name(name)) != UNDETERMINED:
+        language, evidence = in_name, "from its name"
+    elif query_language != UNDETERMINED:
+        language, evidence = query_language, "from the queries"
+    else:
+        language, evidence = "en", "no language given"
+    note = f"{file}: assuming language {language!r} ({evidence})"
+    return language, note if language == "en" else f"{note}; give the language if it is another"
+
+
+def query_language(queries: Sequence[str], words: str | None) -> str:
+    """Return the single language of the queries; ``und`` if unknown or more than one."""
+    selected = load_queries(queries or _queries_of(words), words)
+    languages = {query.language for query in selected} - {UNDETERMINED}
+    return languages.pop() if len(languages) == 1 else UNDETERMINED
+
+
+def missing_role_notes(metrics: Sequence[Metric], queries: Iterable[Query]) -> list[str]:
+    """Return a line for each role that a query lacks, with the metrics that need it.
+
+    Metrics on targets and attributes only: a query without B is skipped by all that need B.
+    """
+    measured = {(metric.name, query.name) for metric in metrics for query in metric.loaded_queries}
+    notes = []
+    for query in queries:
+        metrics_by_role: dict[str, list[str]] = {}
+        for name, metric_class in METRICS.items():
+            compares_groups = {"X", "Y", "A", "B"}.issuperset(metric_class.about.required)
+            if compares_groups and (name, query.name) not in measured:
+                for role in metric_class.missing_roles(query):
+                    metrics_by_role.setdefault(role, []).append(name)
+        for role, names in metrics_by_role.items():
+            notes.append(f"query {query.name!r} has no {role}, needed by {', '.join(names)}")
+    return notes
+
+
+def suggest_lower_case(name: str, vectors: KeyedVectors, metrics: Iterable[Metric]) -> list[str]:
+    """Suggest ``case="lower"`` if vectors have no capitals and would find more words that way."""
+    index = vectors.key_to_index
+    words = _query_words(metric for metric in metrics if metric.case == "exact")
+    n_lower = sum(known_form(word, index) != word for word in words)
+    if not n_lower or any(word != word.lower() for word in index):
+        return []
+    words_only_lower = f"{n_lower} query word{'s' * (n_lower > 1)} only in lower case"
+    remedy = 'give case="lower" (--case lower)'
+    return [f"{name} has no capital letters and {words_only_lower}; {remedy}"]
+
+
+def name_affix(name: str, vectors: KeyedVectors, metrics: Iterable[Metric]) -> list[str]:
+    """Name what stands before or after the words of vectors in which no query word is found, as
+    ``/c/en/`` in ConceptNet Numberbatch.
+    """
+    words = _query_words(metrics)
+    words |= {form for word in words for form in lower_forms(word)}
+    if any(word in vectors.key_to_index for word in words):
+        return []
+    examples: defaultdict[str, list[str]] = defaultdict(list)
+    for key in vectors.index_to_key:
+        before, after = _WORD_PREFIX.fullmatch(key), _WORD_SUFFIX.fullmatch(key)
+        if before and before[2] in words:
+            examples[before[1]].append(key)
+        if after and after[1] in words:
+            examples[after[2]].append(key)
+    affix = max(examples, key=lambda affix: len(examples[affix]), default="")
+    if not affix:
+        return []
+    place = "begin" if examples[affix][0].startswith(affix) else "end"
+    problem = f"no query word is found: words {place} with {affix!r}, as {examples[affix][0]!r}"
+    return [f"{name}: {problem}; remove it from the file"]
+
+
+def doubt_order(name: str, vectors: KeyedVectors, methods: Iterable[str]) -> list[str]:
+    """Return a note if methods take the order of rows for frequency, which it cannot be."""
+    names = ", ".join(dict.fromkeys(methods))
+    if not names or is_by_frequency(vectors):
+        return []
+    problem = f"rows are not in order of frequency, which {names} assume"
+    return [f"{name}: {problem}; sort them by the words' counts in the corpus"]
+
+
+def _query_words(metrics: Iterable[Metric]) -> set[str]:
+    queries = (query for metric in metrics for query in metric.loaded_queries)
+    wordsets = (wordset for query in queries for wordset in query.sets.values())
+    return {word for wordset in wordsets for word in wordset.words}
 
 
 def _select_queries(queries: Sequence[str], words: str | None, language: str) -> dict[str, Query]:

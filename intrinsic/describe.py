@@ -33,13 +33,13 @@ if TYPE_CHECKING:
     from biasbridge.intrinsic.score import ByConvention
 
 METRICS_PAGE = Path("docs", "metrics.md")
-PAGE_MARK = "<!-- From here on written by python -m biasbridge.intrinsic.describe -->\n"
+_PAGE_MARK = "<!-- From here on written by python -m biasbridge.intrinsic.describe -->\n"
 
 
 def print_metrics(console: Console) -> None:
     """Print metrics with their word sets and conventions, queries, sets of items and options."""
     metrics = (
-        (name, metric.about.title, format_roles(metric), ", ".join(metric.conventions()))
+        (name, metric.about.title, _format_roles(metric), ", ".join(metric.conventions()))
         for name, metric in METRICS.items()
     )
     model_metrics = (
@@ -64,17 +64,17 @@ def print_metrics(console: Console) -> None:
         for row in rows:
             table.add_row(*row)
         print_columns(table, console)
-    print_options(console, "Options of metrics", Metric, METRICS.values())
+    _print_options(console, "Options of metrics", Metric, METRICS.values())
     model_metrics_title = "Options of metrics of language models"
-    print_options(console, model_metrics_title, ItemMetric, MODEL_METRICS.values())
+    _print_options(console, model_metrics_title, ItemMetric, MODEL_METRICS.values())
 
 
-def print_options(
+def _print_options(
     console: Console, title: str, base: type[ByConvention], metrics: Iterable[type[ByConvention]]
 ) -> None:
     """Print a line per option with its default in each metric."""
     console.print(title, style="italic")
-    for option in format_options(base, metrics):
+    for option in _format_options(base, metrics):
         console.print(f" {option}", markup=False, highlight=False)
 
 
@@ -82,17 +82,17 @@ def metrics_page(root: Path) -> str:
     """Return the text of the page: its introduction, then tables of metrics by family and their
     conventions.
     """
-    introduction, mark, _ = (root / METRICS_PAGE).read_text(encoding="utf-8").partition(PAGE_MARK)
+    introduction, mark, _ = (root / METRICS_PAGE).read_text(encoding="utf-8").partition(_PAGE_MARK)
     lines = [introduction + mark]
     for family, metrics in FAMILIES.items():
-        lines += format_family(family, metrics)
+        lines += _format_family(family, metrics)
     lines += ["# Metrics of language models", ""]
     for family, model_metrics in MODEL_FAMILIES.items():
-        lines += format_family(family, model_metrics)
+        lines += _format_family(family, model_metrics)
     return "\n".join(_wrap(line) if line.startswith("- ") else line for line in lines)
 
 
-def format_family(family: str, metrics: Iterable[type[ByConvention]]) -> Iterator[str]:
+def _format_family(family: str, metrics: Iterable[type[ByConvention]]) -> Iterator[str]:
     """Yield the lines of a family: a table row per metric, then a line per metric with its
     conventions.
     """
@@ -104,16 +104,16 @@ def format_family(family: str, metrics: Iterable[type[ByConvention]]) -> Iterato
                 f"`{metric.about.name}`: {metric.about.title}",
                 f"`{metric.about.formula}`",
                 metric.about.sign,
-                format_range(metric),
+                _format_range(metric),
                 metric.about.source,
             )
             for metric in metrics
         ],
     )
-    yield from ("", *format_conventions(metrics), "")
+    yield from ("", *_format_conventions(metrics), "")
 
 
-def format_conventions(metrics: Iterable[type[ByConvention]]) -> Iterator[str]:
+def _format_conventions(metrics: Iterable[type[ByConvention]]) -> Iterator[str]:
     """Yield a line per convention of each metric, unless it adds nothing to the metric's source."""
     for metric in metrics:
         for convention in metric.conventions().values():
@@ -125,25 +125,29 @@ def format_conventions(metrics: Iterable[type[ByConvention]]) -> Iterator[str]:
                 yield f"- `{metric.about.name}`, `{convention.name}`{changed}: {convention.source}"
 
 
-def format_options(
+def _format_options(
     base: type[ByConvention], metrics: Iterable[type[ByConvention]]
 ) -> Iterator[str]:
-    """Yield a line per option with its default in each metric; first those of every metric."""
-    names_by_meaning: dict[str, dict[str, list[str]]] = {}
-    classes: list[type[ByConvention]] = [base, *metrics]
-    for metric in classes:
+    """Yield a line per option: ``option=default``, with the metrics of each default, and meaning.
+
+    Options of ``base`` come first. Its defaults hold for every metric, so they name none.
+    """
+    # The metrics with a default, by meaning and by the option with this default
+    lines: dict[str, dict[str, list[str]]] = {}
+    for metric in (base, *metrics):
         defaults = {f.name: f.default for f in dataclasses.fields(metric)}  # type: ignore[arg-type]
         for option, hint in field_types(metric).items():
             (note,) = [info for info in get_args(hint) if isinstance(info, DocInfo)]
             allowed = describe_type(hint)
-            values = f" ({allowed})" if allowed.startswith("one of") else ""
+            meaning = note.documentation + f" ({allowed})" * allowed.startswith("one of")
             default = defaults[option]
             label = option if default is MISSING else f"{option}={_spell(default)}"
-            names_by_label = names_by_meaning.setdefault(f"{note.documentation}{values}", {})
-            if not names_by_label.keys() & {label} or names_by_label[label]:
-                names = names_by_label.setdefault(label, [])
-                names += [] if metric is base else [metric.about.name]
-    for meaning, names_by_label in names_by_meaning.items():
+            names_by_label = lines.setdefault(meaning, {})
+            if metric is base:
+                names_by_label[label] = []
+            elif names_by_label.get(label) != []:
+                names_by_label.setdefault(label, []).append(metric.about.name)
+    for meaning, names_by_label in lines.items():
         labels = (
             f"{label} ({', '.join(names)})" if names else label
             for label, names in names_by_label.items()
@@ -151,7 +155,7 @@ def format_options(
         yield f"{', '.join(labels)}: {meaning}"
 
 
-def format_roles(metric: type[Metric]) -> str:
+def _format_roles(metric: type[Metric]) -> str:
     """Format the roles of a metric's word sets with their meaning: ``X Y: targets``."""
     roles_by_meaning: dict[str, list[str]] = {}
     for role, meaning in metric.about.roles.items():
@@ -163,7 +167,7 @@ def format_roles(metric: type[Metric]) -> str:
     )
 
 
-def format_range(metric: type[ByConvention]) -> str:
+def _format_range(metric: type[ByConvention]) -> str:
     """Format range and unbiased value as ``[-1, 1]; 0``, an end without a bound open."""
     low, high = metric.about.range
     ends = f"{'(' if math.isinf(low) else '['}{low:g}, {high:g}{')' if math.isinf(high) else ']'}"

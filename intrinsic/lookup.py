@@ -1,4 +1,4 @@
-"""Look-up of words in vectors, with the words that are out of vocabulary."""
+"""Look-up of words in vectors: word sets, queries, frequent words, and directions of base pairs."""
 
 from __future__ import annotations
 
@@ -35,7 +35,28 @@ if TYPE_CHECKING:
 Case = Literal["exact", "lower"]
 CASES = get_args(Case)
 UnitLength = Annotated[bool, doc("whether to scale vectors to unit length")]
-MAX_LISTED = 5  # missing words
+_MAX_LISTED = 5  # missing words
+DirectionMethod = Literal["pca", "mean", "first"]
+_DIRECTION_METHODS = get_args(DirectionMethod)
+DirectionKind = Annotated[DirectionMethod, doc("how the direction is computed from the base pairs")]
+NO_LENGTH = 1e-12
+_SPANS_NOTHING = (
+    "the words of a base pair have the same vector, or the pairs cancel, so they span no direction;"
+    " use other pairs"
+)
+Floats32 = NDArray[np.float32]
+# Letters with their signs, and underscores between them
+_WORD_LETTERS = re.compile(rf"[^\W\d_](?:(?:[^\W\d]|[{SIGNS}])*(?:[^\W\d_]|[{SIGNS}]))?")
+_MAX_LENGTH = 20  # of words
+NEIGHBOUR_BATCH = 256
+# An alphabetical order: this share of neighbouring rows, of so many words
+_SORTED, _FEWEST, _ORDERED = 0.95, 20, 1_000
+VocabularySize = Annotated[Count, doc("number of the most frequent words searched")]
+_VocabularySetting = tuple[int, frozenset[str]]
+_cache: WeakKeyDictionary[KeyedVectors, dict[_VocabularySetting, FrequentWords]] = (
+    WeakKeyDictionary()
+)
+EXCLUDED = "excluded"  # role of words left out of a vocabulary, not measured themselves
 
 
 class ResolvedWords:
@@ -78,316 +99,6 @@ class ResolvedWords:
         return ResolvedWords(
             [self.items[place] for place in places], self.lost, self.raw[places], values
         )
-
-
-def find(vectors: KeyedVectors, words: Iterable[str], *, case: str = "exact") -> ResolvedWords:
-    """Look up words in vectors, in the given order.
-
-    Parameters
-    ----------
-    vectors : KeyedVectors
-    words : iterable of str
-    case : {"exact", "lower"}, default="exact"
-        "lower" tries the exact form first and then the lower-cased one. Words that lead to the same
-        entry count once.
-
-    Returns
-    -------
-    ResolvedWords
-        The words found with their vectors, and the words out of vocabulary (``lost``).
-
-    Raises
-    ------
-    InputError
-        Another ``case``.
-    """
-    return find_set(vectors, WordSet("", tuple(words), "und", ""), case=case)
-
-
-def find_set(vectors: KeyedVectors, wordset: WordSet, *, case: str = "exact") -> ResolvedWords:
-    """Look up a word set as :func:`find` does; a pair or row is found if all its words are."""
-    if case not in CASES:
-        raise InputError(f"unknown case {case!r}; choose from {', '.join(CASES)}")
-    index, width = vectors.key_to_index, wordset.width
-    requested = [tuple(map(normalise_text, item)) for item in wordset.items]
-    if case == "lower":
-        requested = [tuple(known_form(word, index) for word in item) for item in requested]
-    requested = [tuple(spelling(word, vectors) for word in item) for item in requested]
-    items = [item for item in dict.fromkeys(requested) if all(map(index.__contains__, item))]
-    in_vocabulary = set(items)
-    missing: dict[str, str] = {}
-    for name in (":".join(item) for item in requested if item not in in_vocabulary):
-        missing.setdefault(name.lower() if case == "lower" else name, name)
-    # The first number of a repeated item counts
-    numbers = dict(zip(requested[::-1], wordset.values[::-1], strict=False))
-    rows = vectors.vectors[[index[word] for item in items for word in item]]
-    raw = np.asarray(rows, dtype=np.float64)
-    shape = (len(items), *([width] if width > 1 else []), raw.shape[1])
-    values = tuple(numbers[item] for item in items if numbers)
-    return ResolvedWords(items, tuple(missing.values()), raw.reshape(shape), values)
-
-
-def spelling(word: str, vectors: KeyedVectors) -> str:
-    """Return a word as the vectors spell it, by which neighbours leave it out."""
-    row = vectors.key_to_index.get(word)
-    return word if row is None else vectors.index_to_key[row]
-
-
-def unit_rows(rows: ArrayLike, names: tuple[str, ...] = ()) -> Floats:
-    """Scale the rows of a matrix (n, dim) to unit length, in float64.
-
-    Raises ``InputError`` for a row that is zero or not finite, with its name or else its number.
-    """
-    matrix = np.asarray(rows, dtype=np.float64)
-    if matrix.ndim != 2:
-        raise InputError(f"expected a matrix with a vector per row, not shape {matrix.shape}")
-    norms: Floats = np.sqrt(np.einsum("ij,ij->i", matrix, matrix))
-    if not (norms.min(initial=1) > 0 and norms.max(initial=1) < math.inf):  # NaN fails both
-        bad = int(np.flatnonzero(~((norms > 0) & np.isfinite(norms)))[0])
-        problem = "zero" if norms[bad] == 0 else "not finite"
-        name = repr(names[bad]) if names else f"row {bad}"
-        raise InputError(
-            f"the vector of {name} is {problem} and has no direction; remove the word, or repair it"
-        )
-    return np.asarray(matrix / norms[:, None])
-
-
-def means(sets: Iterable[ArrayLike]) -> Floats:
-    """Compute the mean vector of each set: n of (words, dim) -> (n, dim)."""
-    return np.array([np.asarray(rows, dtype=np.float64).mean(axis=0) for rows in sets])
-
-
-def unit_means(sets: Iterable[ArrayLike]) -> Floats:
-    """Compute the mean of each set's unit vectors: n of (words, dim) -> (n, dim)."""
-    return means(map(unit_rows, sets))
-
-
-def describe_shortage(
-    wordset: WordSet, resolved: ResolvedWords, min_found: float, fewest: int = 1
-) -> str:
-    """Describe a shortage of items; empty if there are enough.
-
-    Enough: at least the share ``min_found`` of the different items, and at least ``fewest``.
-    """
-    total = len(resolved.words) + len(resolved.lost)
-    needed = max(fewest, math.ceil(min_found * total - 1e-9))  # 0.55 * 100 is 55.00000000000001
-    if len(resolved.words) >= needed:
-        return ""
-    n_listed = MAX_LISTED if wordset.width == 1 else 2
-    dots = ", ..." * (len(resolved.lost) > n_listed)
-    missing = ", ".join(resolved.lost[:n_listed]) + dots
-    unit = {1: "words", 2: "pairs"}.get(wordset.width, "rows")
-    count = f"word set {wordset.name!r} has {len(resolved.words)} of {total} {unit}"
-    return f"{count} (needs at least {needed})" + (f": missing {missing}" if missing else "")
-
-
-# Direction of base pairs, such as that of gender: (she, he), (woman, man), ...
-
-DirectionMethod = Literal["pca", "mean", "first"]
-DIRECTION_METHODS = get_args(DirectionMethod)
-DirectionKind = Annotated[DirectionMethod, doc("how the direction is computed from the base pairs")]
-NO_LENGTH = 1e-12
-SPANS_NOTHING = (
-    "the words of a base pair have the same vector, or the pairs cancel, so they span no direction;"
-    " use other pairs"
-)
-
-
-def pair_differences(pairs: ArrayLike) -> tuple[Floats, Floats]:
-    """Return the vector from the second to the first word of every pair, and its length.
-
-    Shapes: pairs (n, 2, dim) -> (n, dim), (n,). Raises ``InputError`` for words with one vector.
-    """
-    rows = _pairs(pairs)
-    differences = rows[:, 0] - rows[:, 1]
-    lengths: Floats = np.sqrt(np.einsum("ij,ij->i", differences, differences))
-    if not lengths.min() > NO_LENGTH:
-        raise InputError(SPANS_NOTHING)
-    return differences, lengths
-
-
-def direction(pairs: ArrayLike, kind: str = "pca", *, unit: bool = True) -> Floats:
-    r"""Compute the direction of base pairs, from the second words to the first.
-
-    * ``pca``: the first principal component of the pair-centred vectors (Bolukbasi et al., 2016),
-      the rows a - m and b - m of every pair, m = (a + b) / 2; the first words lie on its positive
-      side on average.
-    * ``mean``: unit(mean over pairs of a - b).
-    * ``first``: unit(a - b) of the first pair.
-
-    Parameters
-    ----------
-    pairs : array of shape (n, 2, dim)
-        Vectors of the base pairs.
-    kind : {"pca", "mean", "first"}, default="pca"
-    unit : bool, default=True
-        Scale a and b to unit length first.
-
-    Returns
-    -------
-    array of shape (dim,)
-        A unit vector.
-
-    Raises
-    ------
-    InputError
-        A zero row, or pairs whose differences are zero or cancel.
-
-    Examples
-    --------
-    >>> direction([[[0, 2], [3, 0]]], "first").round(3).tolist()
-    [-0.707, 0.707]
-    """
-    if kind not in DIRECTION_METHODS:
-        raise InputError(f"unknown direction {kind!r}; choose from {', '.join(DIRECTION_METHODS)}")
-    rows = _pairs(pairs)
-    if unit:
-        rows = unit_rows(rows.reshape(-1, rows.shape[-1])).reshape(rows.shape)
-    differences = rows[:, 0] - rows[:, 1]
-    if kind == "first":
-        return _unit(differences[0])
-    mean: Floats = differences.mean(axis=0)
-    if kind == "mean":
-        return _unit(mean)
-    # The centred rows are (a - b) / 2 and (b - a) / 2: their first component is that of a - b
-    first: Floats = np.linalg.svd(differences, full_matrices=False)[2][0]
-    if not np.abs(differences).max() > NO_LENGTH:
-        raise InputError(SPANS_NOTHING)
-    return first if first @ mean >= 0 else -first
-
-
-def _pairs(pairs: ArrayLike) -> Floats:
-    rows = np.asarray(pairs, dtype=np.float64)
-    if rows.ndim != 3 or rows.shape[1] != 2 or not len(rows):
-        raise InputError(f"expected base pairs of shape (n, 2, dim), not {rows.shape}")
-    return rows
-
-
-def _unit(row: Floats) -> Floats:
-    length = float(np.linalg.norm(row))
-    if not length > NO_LENGTH:
-        raise InputError(SPANS_NOTHING)
-    return row / length
-
-
-# Frequent words of vectors, the candidates for nearest neighbours; cached by setting.
-
-Floats32 = NDArray[np.float32]
-
-# Letters with their signs, and underscores between them
-WORD_LETTERS = re.compile(rf"[^\W\d_](?:(?:[^\W\d]|[{SIGNS}])*(?:[^\W\d_]|[{SIGNS}]))?")
-MAX_LENGTH = 20  # of words
-NEIGHBOUR_BATCH = 256
-# An alphabetical order: this share of neighbouring rows, of so many words
-SORTED, FEWEST, ORDERED = 0.95, 20, 1_000
-VocabularySize = Annotated[Count, doc("number of the most frequent words searched")]
-VocabularySetting = tuple[int, frozenset[str]]
-_cache: WeakKeyDictionary[KeyedVectors, dict[VocabularySetting, FrequentWords]] = (
-    WeakKeyDictionary()
-)
-
-
-class FrequentWords:
-    """Words, their positions (``index``), and their unit vectors, float32 (n, dim)."""
-
-    def __init__(self, words: list[str], matrix: Floats32) -> None:
-        self.words, self.matrix = words, matrix
-        self.index = {word: i for i, word in enumerate(words)}
-
-    def neighbours(
-        self, rows: ArrayLike, k: int, *, names: Collection[str] = ()
-    ) -> NDArray[np.intp]:
-        """Return the positions of each row's k nearest words by cosine, nearest first.
-
-        Rows with ``names`` skip their own word. Shapes: rows (n, dim) -> (n, k). Raises
-        ``InputError`` for fewer than k other words.
-        """
-        if not 0 < k < len(self.words):
-            size = f"the vocabulary searched has {len(self.words)} words"
-            raise InputError(f"neighbours={k}: {size}; ask for fewer, at least 1")
-        units = np.asarray(rows, dtype=np.float32)
-        neighbours = np.empty((len(units), k), dtype=np.intp)
-        own_index = np.array([self.index.get(name, -1) for name in names] or [-1] * len(units))
-        for start in range(0, len(units), NEIGHBOUR_BATCH):
-            batch = slice(start, start + NEIGHBOUR_BATCH)
-            cosines: Floats32 = units[batch] @ self.matrix.T
-            is_known = own_index[batch] >= 0
-            cosines[np.flatnonzero(is_known), own_index[batch][is_known]] = -np.inf
-            nearest = np.argpartition(cosines, -k, axis=1)[:, -k:]
-            order = np.argsort(-np.take_along_axis(cosines, nearest, axis=1), axis=1, kind="stable")
-            neighbours[batch] = np.take_along_axis(nearest, order, axis=1)
-        return neighbours
-
-
-def frequent_words(
-    vectors: KeyedVectors, size: int, left_out: frozenset[str] = frozenset()
-) -> FrequentWords:
-    """Return the neutral words among the ``size`` most frequent ones.
-
-    Neutral: lower-case letters, under 20 characters, not in ``left_out``, vector not zero. Vectors
-    are ordered by frequency, as word2vec, fastText and GloVe write them.
-    """
-    cached = _cache.setdefault(vectors, {})
-    if (size, left_out) not in cached:
-        cached[size, left_out] = _gather(vectors, size, left_out)
-    return cached[size, left_out]
-
-
-def clear_frequent_words(vectors: KeyedVectors) -> None:
-    """Clear the cache of vectors that may have changed since; call it before scoring them."""
-    _cache.pop(vectors, None)
-
-
-def most_frequent(vectors: KeyedVectors, size: int) -> list[str]:
-    """Return the words of letters, under 20 characters, among the ``size`` most frequent ones.
-
-    In any case, letters may be joined by underscores; words with a zero vector are left out.
-    """
-    words = [
-        word
-        for word in vectors.index_to_key[:size]
-        if len(word) < MAX_LENGTH and WORD_LETTERS.fullmatch(word)
-    ]
-    rows = vectors.vectors[[vectors.key_to_index[word] for word in words]]
-    return [words[i] for i in np.flatnonzero(np.any(rows != 0, axis=1)).tolist()]
-
-
-def is_by_frequency(vectors: KeyedVectors) -> bool:
-    """Test whether the order of rows can be that of frequency: it is neither alphabetical nor
-    against the words' counts.
-    """
-    words = [word.casefold() for word in vectors.index_to_key[:ORDERED]]
-    counts = vectors.expandos.get("count", ())[:ORDERED]
-    n_pairs = max(1, len(words) - 1)
-    risen, fallen = (
-        sum(map(compare, words, words[1:])) / n_pairs for compare in (operator.lt, operator.gt)
-    )
-    against = sum(map(operator.lt, counts, counts[1:])) / n_pairs
-    return len(words) < FEWEST or (max(risen, fallen) < SORTED and against <= 1 - SORTED)
-
-
-def _gather(vectors: KeyedVectors, size: int, left_out: Collection[str]) -> FrequentWords:
-    indices = [
-        i
-        for i, word in enumerate(vectors.index_to_key[:size])
-        if word == word.lower()
-        and len(word) < MAX_LENGTH
-        and word not in left_out
-        and WORD_LETTERS.fullmatch(word)
-    ]
-    rows = np.asarray(vectors.vectors[indices], dtype=np.float32)
-    norms: Floats32 = np.sqrt(np.einsum("ij,ij->i", rows, rows))
-    is_valid = (norms > 0) & np.isfinite(norms)
-    if is_valid.sum() < 2:
-        searched = f"the {min(size, len(vectors))} most frequent words"
-        raise InputError(f"fewer than two of {searched} are neutral lower-case words")
-    names = [vectors.index_to_key[indices[i]] for i in np.flatnonzero(is_valid).tolist()]
-    return FrequentWords(names, rows[is_valid] / norms[is_valid, None])
-
-
-# Word sets of a query looked up in vectors, by role, and reasons why they cannot be scored.
-
-EXCLUDED = "excluded"  # role of words left out of a vocabulary, not measured themselves
 
 
 @dataclass(frozen=True)
@@ -486,6 +197,85 @@ class ResolvedQuery:
             pair_differences(self["pairs"].matrix)
 
 
+class FrequentWords:
+    """Words, their positions (``index``), and their unit vectors, float32 (n, dim)."""
+
+    def __init__(self, words: list[str], matrix: Floats32) -> None:
+        self.words, self.matrix = words, matrix
+        self.index = {word: i for i, word in enumerate(words)}
+
+    def neighbours(
+        self, rows: ArrayLike, k: int, *, names: Collection[str] = ()
+    ) -> NDArray[np.intp]:
+        """Return the positions of each row's k nearest words by cosine, nearest first.
+
+        Rows with ``names`` skip their own word. Shapes: rows (n, dim) -> (n, k). Raises
+        ``InputError`` for fewer than k other words.
+        """
+        if not 0 < k < len(self.words):
+            size = f"the vocabulary searched has {len(self.words)} words"
+            raise InputError(f"neighbours={k}: {size}; ask for fewer, at least 1")
+        units = np.asarray(rows, dtype=np.float32)
+        neighbours = np.empty((len(units), k), dtype=np.intp)
+        own_index = np.array([self.index.get(name, -1) for name in names] or [-1] * len(units))
+        for start in range(0, len(units), NEIGHBOUR_BATCH):
+            batch = slice(start, start + NEIGHBOUR_BATCH)
+            cosines: Floats32 = units[batch] @ self.matrix.T
+            is_known = own_index[batch] >= 0
+            cosines[np.flatnonzero(is_known), own_index[batch][is_known]] = -np.inf
+            nearest = np.argpartition(cosines, -k, axis=1)[:, -k:]
+            order = np.argsort(-np.take_along_axis(cosines, nearest, axis=1), axis=1, kind="stable")
+            neighbours[batch] = np.take_along_axis(nearest, order, axis=1)
+        return neighbours
+
+
+def find(vectors: KeyedVectors, words: Iterable[str], *, case: str = "exact") -> ResolvedWords:
+    """Look up words in vectors, in the given order.
+
+    Parameters
+    ----------
+    vectors : KeyedVectors
+    words : iterable of str
+    case : {"exact", "lower"}, default="exact"
+        "lower" tries the exact form first and then the lower-cased one. Words that lead to the same
+        entry count once.
+
+    Returns
+    -------
+    ResolvedWords
+        The words found with their vectors, and the words out of vocabulary (``lost``).
+
+    Raises
+    ------
+    InputError
+        Another ``case``.
+    """
+    return find_set(vectors, WordSet("", tuple(words), "und", ""), case=case)
+
+
+def find_set(vectors: KeyedVectors, wordset: WordSet, *, case: str = "exact") -> ResolvedWords:
+    """Look up a word set as :func:`find` does; a pair or row is found if all its words are."""
+    if case not in CASES:
+        raise InputError(f"unknown case {case!r}; choose from {', '.join(CASES)}")
+    index, width = vectors.key_to_index, wordset.width
+    requested = [tuple(map(normalise_text, item)) for item in wordset.items]
+    if case == "lower":
+        requested = [tuple(known_form(word, index) for word in item) for item in requested]
+    requested = [tuple(spelling(word, vectors) for word in item) for item in requested]
+    items = [item for item in dict.fromkeys(requested) if all(map(index.__contains__, item))]
+    in_vocabulary = set(items)
+    missing: dict[str, str] = {}
+    for name in (":".join(item) for item in requested if item not in in_vocabulary):
+        missing.setdefault(name.lower() if case == "lower" else name, name)
+    # The first number of a repeated item counts
+    numbers = dict(zip(requested[::-1], wordset.values[::-1], strict=False))
+    rows = vectors.vectors[[index[word] for item in items for word in item]]
+    raw = np.asarray(rows, dtype=np.float64)
+    shape = (len(items), *([width] if width > 1 else []), raw.shape[1])
+    values = tuple(numbers[item] for item in items if numbers)
+    return ResolvedWords(items, tuple(missing.values()), raw.reshape(shape), values)
+
+
 def resolve_query(
     vectors: KeyedVectors, query: Query, takes: Callable[[str], bool], *, case: str
 ) -> ResolvedQuery:
@@ -505,3 +295,200 @@ def resolve_query(
     spelled = (spelling(normalise_text(word), vectors) for word in excluded)
     excluded_words = frozenset([*(word for pair in pairs for word in pair), *spelled])
     return ResolvedQuery(query, vectors, sets, excluded_words)
+
+
+def spelling(word: str, vectors: KeyedVectors) -> str:
+    """Return a word as the vectors spell it, by which neighbours leave it out."""
+    row = vectors.key_to_index.get(word)
+    return word if row is None else vectors.index_to_key[row]
+
+
+def describe_shortage(
+    wordset: WordSet, resolved: ResolvedWords, min_found: float, fewest: int = 1
+) -> str:
+    """Describe a shortage of items; empty if there are enough.
+
+    Enough: at least the share ``min_found`` of the different items, and at least ``fewest``.
+    """
+    total = len(resolved.words) + len(resolved.lost)
+    needed = max(fewest, math.ceil(min_found * total - 1e-9))  # 0.55 * 100 is 55.00000000000001
+    if len(resolved.words) >= needed:
+        return ""
+    n_listed = _MAX_LISTED if wordset.width == 1 else 2
+    dots = ", ..." * (len(resolved.lost) > n_listed)
+    missing = ", ".join(resolved.lost[:n_listed]) + dots
+    unit = {1: "words", 2: "pairs"}.get(wordset.width, "rows")
+    count = f"word set {wordset.name!r} has {len(resolved.words)} of {total} {unit}"
+    return f"{count} (needs at least {needed})" + (f": missing {missing}" if missing else "")
+
+
+def frequent_words(
+    vectors: KeyedVectors, size: int, left_out: frozenset[str] = frozenset()
+) -> FrequentWords:
+    """Return the neutral words among the ``size`` most frequent ones.
+
+    Neutral: lower-case letters, under 20 characters, not in ``left_out``, vector not zero. Vectors
+    are ordered by frequency, as word2vec, fastText and GloVe write them.
+    """
+    cached = _cache.setdefault(vectors, {})
+    if (size, left_out) not in cached:
+        cached[size, left_out] = _gather(vectors, size, left_out)
+    return cached[size, left_out]
+
+
+def clear_frequent_words(vectors: KeyedVectors) -> None:
+    """Clear the cache of vectors that may have changed since; call it before scoring them."""
+    _cache.pop(vectors, None)
+
+
+def most_frequent(vectors: KeyedVectors, size: int) -> list[str]:
+    """Return the words of letters, under 20 characters, among the ``size`` most frequent ones.
+
+    In any case, letters may be joined by underscores; words with a zero vector are left out.
+    """
+    words = [
+        word
+        for word in vectors.index_to_key[:size]
+        if len(word) < _MAX_LENGTH and _WORD_LETTERS.fullmatch(word)
+    ]
+    rows = vectors.vectors[[vectors.key_to_index[word] for word in words]]
+    return [words[i] for i in np.flatnonzero(np.any(rows != 0, axis=1)).tolist()]
+
+
+def is_by_frequency(vectors: KeyedVectors) -> bool:
+    """Test whether the order of rows can be that of frequency: it is neither alphabetical nor
+    against the words' counts.
+    """
+    words = [word.casefold() for word in vectors.index_to_key[:_ORDERED]]
+    counts = vectors.expandos.get("count", ())[:_ORDERED]
+    n_pairs = max(1, len(words) - 1)
+    risen, fallen = (
+        sum(map(compare, words, words[1:])) / n_pairs for compare in (operator.lt, operator.gt)
+    )
+    against = sum(map(operator.lt, counts, counts[1:])) / n_pairs
+    return len(words) < _FEWEST or (max(risen, fallen) < _SORTED and against <= 1 - _SORTED)
+
+
+def unit_rows(rows: ArrayLike, names: tuple[str, ...] = ()) -> Floats:
+    """Scale the rows of a matrix (n, dim) to unit length, in float64.
+
+    Raises ``InputError`` for a row that is zero or not finite, with its name or else its number.
+    """
+    matrix = np.asarray(rows, dtype=np.float64)
+    if matrix.ndim != 2:
+        raise InputError(f"expected a matrix with a vector per row, not shape {matrix.shape}")
+    norms: Floats = np.sqrt(np.einsum("ij,ij->i", matrix, matrix))
+    if not (norms.min(initial=1) > 0 and norms.max(initial=1) < math.inf):  # NaN fails both
+        bad = int(np.flatnonzero(~((norms > 0) & np.isfinite(norms)))[0])
+        problem = "zero" if norms[bad] == 0 else "not finite"
+        name = repr(names[bad]) if names else f"row {bad}"
+        raise InputError(
+            f"the vector of {name} is {problem} and has no direction; remove the word, or repair it"
+        )
+    return np.asarray(matrix / norms[:, None])
+
+
+def means(sets: Iterable[ArrayLike]) -> Floats:
+    """Compute the mean vector of each set: n of (words, dim) -> (n, dim)."""
+    return np.array([np.asarray(rows, dtype=np.float64).mean(axis=0) for rows in sets])
+
+
+def unit_means(sets: Iterable[ArrayLike]) -> Floats:
+    """Compute the mean of each set's unit vectors: n of (words, dim) -> (n, dim)."""
+    return means(map(unit_rows, sets))
+
+
+def pair_differences(pairs: ArrayLike) -> tuple[Floats, Floats]:
+    """Return the vector from the second to the first word of every pair, and its length.
+
+    Shapes: pairs (n, 2, dim) -> (n, dim), (n,). Raises ``InputError`` for words with one vector.
+    """
+    rows = _pairs(pairs)
+    differences = rows[:, 0] - rows[:, 1]
+    lengths: Floats = np.sqrt(np.einsum("ij,ij->i", differences, differences))
+    if not lengths.min() > NO_LENGTH:
+        raise InputError(_SPANS_NOTHING)
+    return differences, lengths
+
+
+def direction(pairs: ArrayLike, kind: str = "pca", *, unit: bool = True) -> Floats:
+    r"""Compute the direction of base pairs, from the second words to the first.
+
+    * ``pca``: the first principal component of the pair-centred vectors (Bolukbasi et al., 2016),
+      the rows a - m and b - m of every pair, m = (a + b) / 2; the first words lie on its positive
+      side on average.
+    * ``mean``: unit(mean over pairs of a - b).
+    * ``first``: unit(a - b) of the first pair.
+
+    Parameters
+    ----------
+    pairs : array of shape (n, 2, dim)
+        Vectors of the base pairs.
+    kind : {"pca", "mean", "first"}, default="pca"
+    unit : bool, default=True
+        Scale a and b to unit length first.
+
+    Returns
+    -------
+    array of shape (dim,)
+        A unit vector.
+
+    Raises
+    ------
+    InputError
+        A zero row, or pairs whose differences are zero or cancel.
+
+    Examples
+    --------
+    >>> direction([[[0, 2], [3, 0]]], "first").round(3).tolist()
+    [-0.707, 0.707]
+    """
+    if kind not in _DIRECTION_METHODS:
+        raise InputError(f"unknown direction {kind!r}; choose from {', '.join(_DIRECTION_METHODS)}")
+    rows = _pairs(pairs)
+    if unit:
+        rows = unit_rows(rows.reshape(-1, rows.shape[-1])).reshape(rows.shape)
+    differences = rows[:, 0] - rows[:, 1]
+    if kind == "first":
+        return _unit(differences[0])
+    mean: Floats = differences.mean(axis=0)
+    if kind == "mean":
+        return _unit(mean)
+    # The centred rows are (a - b) / 2 and (b - a) / 2: their first component is that of a - b
+    first: Floats = np.linalg.svd(differences, full_matrices=False)[2][0]
+    if not np.abs(differences).max() > NO_LENGTH:
+        raise InputError(_SPANS_NOTHING)
+    return first if first @ mean >= 0 else -first
+
+
+def _pairs(pairs: ArrayLike) -> Floats:
+    rows = np.asarray(pairs, dtype=np.float64)
+    if rows.ndim != 3 or rows.shape[1] != 2 or not len(rows):
+        raise InputError(f"expected base pairs of shape (n, 2, dim), not {rows.shape}")
+    return rows
+
+
+def _unit(row: Floats) -> Floats:
+    length = float(np.linalg.norm(row))
+    if not length > NO_LENGTH:
+        raise InputError(_SPANS_NOTHING)
+    return row / length
+
+
+def _gather(vectors: KeyedVectors, size: int, left_out: Collection[str]) -> FrequentWords:
+    indices = [
+        i
+        for i, word in enumerate(vectors.index_to_key[:size])
+        if word == word.lower()
+        and len(word) < _MAX_LENGTH
+        and word not in left_out
+        and _WORD_LETTERS.fullmatch(word)
+    ]
+    rows = np.asarray(vectors.vectors[indices], dtype=np.float32)
+    norms: Floats32 = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+    is_valid = (norms > 0) & np.isfinite(norms)
+    if is_valid.sum() < 2:
+        searched = f"the {min(size, len(vectors))} most frequent words"
+        raise InputError(f"fewer than two of {searched} are neutral lower-case words")
+    names = [vectors.index_to_key[indices[i]] for i in np.flatnonzero(is_valid).tolist()]
+    return FrequentWords(names, rows[is_valid] / norms[is_valid, None])

@@ -51,9 +51,9 @@ if TYPE_CHECKING:
     from biasbridge.stats.arrays import Floats
 
 
-MAX_RESAMPLES = 1_000_000
-RUN_PREFIX = "from_"  # of the names of queries whose words a run draws
-MIN_BASE_PAIRS = 2
+_MAX_RESAMPLES = 1_000_000
+_RUN_PREFIX = "from_"  # of the names of queries whose words a run draws
+_MIN_BASE_PAIRS = 2
 
 WordItem = tuple[str, ...]
 
@@ -107,7 +107,7 @@ class Metric(ByConvention):
     ] = None
     resamples: Annotated[
         Whole,
-        Le(MAX_RESAMPLES),
+        Le(_MAX_RESAMPLES),
         doc("number of resamples of the words for the 95% interval; 0: none"),
     ] = 0
 
@@ -145,7 +145,7 @@ class Metric(ByConvention):
     @cached_property
     def open_queries(self) -> tuple[str, ...]:
         """Names of the queries whose words a run draws (``from_...``), see ``with_queries``."""
-        return tuple(name for name in self.queries if name.startswith(RUN_PREFIX))
+        return tuple(name for name in self.queries if name.startswith(_RUN_PREFIX))
 
     def with_queries(self, words: Mapping[str, Query]) -> Self:
         """Return the metric with the words of its open queries; ``InputError`` if one has none."""
@@ -360,7 +360,7 @@ class PairScores:
                 " pair_bias, ripa, nbm, direct_bias or unrelated_analogies"
             )
         resolved = resolve_query(vectors, query, metric.about.takes, case=metric.case)
-        needed = {**metric.about.fewest, "pairs": MIN_BASE_PAIRS}
+        needed = {**metric.about.fewest, "pairs": _MIN_BASE_PAIRS}
         if shortages := resolved.shortages(metric.min_found, needed):
             raise InputError("; ".join(shortages))
         pairs = resolved["pairs"]

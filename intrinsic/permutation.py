@@ -20,13 +20,13 @@ TAILS = get_args(Tail)
 # 50 values need two tables of 2**25 sums: about a gigabyte and ten seconds. Two more values double
 # both.
 MAX_EXACT = 50
-MAX_BOUNDED = 120
+_MAX_BOUNDED = 120
 # Table cells for the bounds, over all steps: a quarter of a second at most
-MAX_TABLE_CELLS = 1_000_000_000
+_MAX_TABLE_CELLS = 1_000_000_000
 MAX_LEVELS = 100_000
-P_CONFIDENCE = 0.99
-FLOAT_ERROR = 1e-11  # a few hundred sums and products of positive shares
-SAMPLE_CHUNK = 10_000
+_P_CONFIDENCE = 0.99
+_FLOAT_ERROR = 1e-11  # a few hundred sums and products of positive shares
+_SAMPLE_CHUNK = 10_000
 # Share of the values' total magnitude within which sums are ties: rounding separates them by less,
 # data by more.
 TIE = 1e-12
@@ -147,8 +147,8 @@ def sampled_p(
     size = np.size(x)
     rng = np.random.default_rng(seed)
     count = 0
-    for start in range(0, samples, SAMPLE_CHUNK):
-        rows = np.tile(centred, (min(SAMPLE_CHUNK, samples - start), 1))
+    for start in range(0, samples, _SAMPLE_CHUNK):
+        rows = np.tile(centred, (min(_SAMPLE_CHUNK, samples - start), 1))
         sums: Floats = rng.permuted(rows, axis=1, out=rows)[:, :size].sum(axis=1)
         beyond = np.abs(sums) - abs(observed) if tail == "two-sided" else sums - observed
         count += int(np.count_nonzero((-beyond if tail == "less" else beyond) >= slack))
@@ -159,9 +159,9 @@ def estimated_p(count: int, samples: int, *, tail: str, strict: bool) -> PValue:
     """Create the p-value if ``count`` of the random samples were as extreme as the observed one."""
     from scipy.stats import beta  # slow to import, and most p-values are exact
 
-    low = float(beta.ppf((1 - P_CONFIDENCE) / 2, count, samples - count + 1)) if count else 0.0
+    low = float(beta.ppf((1 - _P_CONFIDENCE) / 2, count, samples - count + 1)) if count else 0.0
     high = (
-        float(beta.ppf((1 + P_CONFIDENCE) / 2, count + 1, samples - count))
+        float(beta.ppf((1 + _P_CONFIDENCE) / 2, count + 1, samples - count))
         if count < samples
         else 1.0
     )
@@ -188,8 +188,8 @@ def bounded_p(x: ArrayLike, y: ArrayLike, *, tail: str = "greater", strict: bool
         p is the upper bound.
     """
     centred, observed, slack = _centre(x, y, tail, strict)
-    if centred.size > MAX_BOUNDED:
-        limit = f"(at most {MAX_BOUNDED}); use sampled_p"
+    if centred.size > _MAX_BOUNDED:
+        limit = f"(at most {_MAX_BOUNDED}); use sampled_p"
         raise InputError(f"{centred.size} values are too many for bounds {limit}")
     size = np.size(x)
     total = math.comb(centred.size, size)
@@ -228,7 +228,7 @@ def permutation_p(
     n = np.size(x) + np.size(y)
     if n <= exact_limit:
         return exact_p(x, y, tail=tail, strict=strict)
-    if n <= MAX_BOUNDED and not samples:
+    if n <= _MAX_BOUNDED and not samples:
         return bounded_p(x, y, tail=tail, strict=strict)
     return sampled_p(x, y, tail=tail, strict=strict, samples=samples or 100_000, seed=seed)
 
@@ -293,7 +293,7 @@ def _share_of_sums(values: Floats, threshold: float, size: int) -> tuple[float, 
     spread = float(values.max()) - minimum
     if spread <= 0 or math.isinf(threshold):
         return (1.0, 1.0) if size * minimum >= threshold else (0.0, 0.0)
-    n_levels = min(MAX_LEVELS, max(16, MAX_TABLE_CELLS // (values.size * size * size)))
+    n_levels = min(MAX_LEVELS, max(16, _MAX_TABLE_CELLS // (values.size * size * size)))
     step = spread / n_levels
     # Sums of k shifted values differ from those of k values by k * minimum, for all subsets
     levels = np.floor((values - minimum) / step).astype(np.int64)
@@ -303,7 +303,7 @@ def _share_of_sums(values: Floats, threshold: float, size: int) -> tuple[float, 
     rounding = 1e-12 * (1 + values.size) + 1e-9
     low = float(above[min(max(math.ceil(needed + rounding), 0), shares.size)])
     high = float(above[min(max(math.floor(needed - size - rounding) + 1, 0), shares.size)])
-    return max(0.0, low * (1 - FLOAT_ERROR)), min(1.0, high * (1 + FLOAT_ERROR))
+    return max(0.0, low * (1 - _FLOAT_ERROR)), min(1.0, high * (1 + _FLOAT_ERROR))
 
 
 def _sum_distribution(levels: NDArray[np.int64], size: int) -> Floats:

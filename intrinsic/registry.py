@@ -1,12 +1,12 @@
-"""Metrics by family and name, for audits and the documentation.
+"""Metrics on word vectors and on language models by family and name, for audits and documentation.
 
-Families order the documentation. A metric in this package that none of them lists is one of its
+Families order the documentation. A metric of the packages that none of them lists is one of its
 own, a further metric.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from biasbridge.files.choice import present_classes
 from biasbridge.intrinsic.metrics import (
@@ -18,32 +18,22 @@ from biasbridge.intrinsic.metrics import (
     utility,
     weat,
 )
-from biasbridge.intrinsic.metrics import utility as unrelated
-from biasbridge.intrinsic.metrics import weat as association
-from biasbridge.intrinsic.models import pairs as aul
-from biasbridge.intrinsic.models import pairs as crows_pairs
-from biasbridge.intrinsic.models import pairs as pll
-from biasbridge.intrinsic.models import probe, stereoset
-from biasbridge.intrinsic.models import sentences as ceat
-from biasbridge.intrinsic.models import sentences as seat
-from biasbridge.intrinsic.models import slot_metrics as disco
-from biasbridge.intrinsic.models import slot_metrics as lpbs
-from biasbridge.intrinsic.models import slot_metrics as next_word
-from biasbridge.intrinsic.models import slot_metrics as planted
-from biasbridge.intrinsic.models import utility as neutral_loss
-from biasbridge.intrinsic.models import utility as sts
+from biasbridge.intrinsic.models import pairs, probe, sentences, slot_metrics, stereoset
+from biasbridge.intrinsic.models import utility as model_utility
 
 if TYPE_CHECKING:
     from biasbridge.intrinsic.metric import Metric
     from biasbridge.intrinsic.models.item_metric import ItemMetric
+    from biasbridge.intrinsic.score import ByConvention
 
+_M = TypeVar("_M", bound="ByConvention")
 
 FAMILIES: dict[str, tuple[type[Metric], ...]] = {
     "Associations": (
         weat.Weat,
-        association.Association,
-        association.FactualAssociation,
-        association.GeneralisedWeat,
+        weat.Association,
+        weat.FactualAssociation,
+        weat.GeneralisedWeat,
     ),
     "Two groups compared by attributes": (
         set_distances.RelativeNormDistance,
@@ -76,46 +66,42 @@ FAMILIES: dict[str, tuple[type[Metric], ...]] = {
     "Utility and analogies": (
         utility.SemanticQuality,
         utility.Analogies,
-        unrelated.UnrelatedAnalogies,
+        utility.UnrelatedAnalogies,
         utility.GeneratedAnalogies,
     ),
 }
-METRICS: dict[str, type[Metric]] = {
-    metric.about.name: metric for family in FAMILIES.values() for metric in family
-}
-if (
-    further := present_classes("intrinsic", "biasbridge.intrinsic.metrics.").items()
-    - METRICS.items()
-):
-    METRICS |= dict(sorted(further))
-    FAMILIES["Further metrics"] = tuple(METRICS[name] for name, _ in sorted(further))
-
-
-# Metrics on language models by family and name; those not listed are further metrics.
-
 MODEL_FAMILIES: dict[str, tuple[type[ItemMetric], ...]] = {
     "Pairs of sentences": (
-        crows_pairs.CrowsPairs,
-        pll.PseudoLogLikelihood,
-        aul.Aul,
-        aul.Aula,
+        pairs.CrowsPairs,
+        pairs.PseudoLogLikelihood,
+        pairs.Aul,
+        pairs.Aula,
         stereoset.StereoSet,
     ),
-    "Sentences as vectors": (seat.Seat, ceat.Ceat, probe.LinearProbe, sts.StsB),
-    "Words in a slot": (
-        lpbs.LogProbabilityBias,
-        next_word.NextWord,
-        disco.DisCo,
-        planted.PlantedBias,
+    "Sentences as vectors": (
+        sentences.Seat,
+        sentences.Ceat,
+        probe.LinearProbe,
+        model_utility.StsB,
     ),
-    "Plain lines": (neutral_loss.NeutralLoss,),
+    "Words in a slot": (
+        slot_metrics.LogProbabilityBias,
+        slot_metrics.NextWord,
+        slot_metrics.DisCo,
+        slot_metrics.PlantedBias,
+    ),
+    "Plain lines": (model_utility.NeutralLoss,),
 }
-MODEL_METRICS: dict[str, type[ItemMetric]] = {
-    metric.about.name: metric for family in MODEL_FAMILIES.values() for metric in family
-}
-PACKAGES = ("biasbridge.intrinsic.models.",)
-if further_model_metrics := present_classes("intrinsic", *PACKAGES).items() - MODEL_METRICS.items():
-    MODEL_METRICS |= dict(sorted(further_model_metrics))
-    MODEL_FAMILIES["Further metrics"] = tuple(
-        MODEL_METRICS[name] for name, _ in sorted(further_model_metrics)
-    )
+
+
+def _by_name(families: dict[str, tuple[type[_M], ...]], package: str) -> dict[str, type[_M]]:
+    """Return the metrics by name, after adding the family of further ones of the package."""
+    metrics = {metric.about.name: metric for family in families.values() for metric in family}
+    present = sorted(present_classes("intrinsic", package).items())
+    if further := {name: metric for name, metric in present if name not in metrics}:
+        families["Further metrics"] = tuple(further.values())
+    return metrics | further
+
+
+METRICS = _by_name(FAMILIES, "biasbridge.intrinsic.metrics.")
+MODEL_METRICS = _by_name(MODEL_FAMILIES, "biasbridge.intrinsic.models.")

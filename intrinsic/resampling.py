@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 Counts = NDArray[np.int64]
 
 RESAMPLES = 200
-ID_BLOCK = 8192
+_ID_BLOCK = 8192
 # Poisson(1) quantiles of 2^16 equally likely numbers
 _POISSON: NDArray[np.intp] = np.searchsorted(
     np.cumsum([exp(-1) / factorial(k) for k in range(9)]), (np.arange(2**16) + 0.5) / 2**16
@@ -48,8 +48,8 @@ def resample_counts(ids: Sequence[str], kinds: Counts, n_kinds: int) -> Counts:
     them. Kinds are resampled independently; items of one id go together.
     """
     counts = np.zeros((RESAMPLES, n_kinds), dtype=np.int64)
-    for start in range(0, len(ids), ID_BLOCK):
-        block = slice(start, start + ID_BLOCK)
+    for start in range(0, len(ids), _ID_BLOCK):
+        block = slice(start, start + _ID_BLOCK)
         for resample, weights in zip(counts, times_drawn(ids[block]).T, strict=True):
             # Exact: whole numbers far below 2^53
             resample += np.bincount(kinds[block], weights, n_kinds).astype(np.int64)

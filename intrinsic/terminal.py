@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from biasbridge.intrinsic.audit import AuditedScore
     from biasbridge.intrinsic.score import Score
 
-MIN_FILES = 3  # for a rank correlation
+_MIN_FILES = 3  # for a rank correlation
 # Flowers and insects, instruments and weapons: what everybody prefers, no bias against people
-HARMLESS = ("weat1", "weat2", "seat1", "seat2")
-NUMBER_COLUMNS = ("value", "95% interval", "no bias", "p", "n_found", "n_oov")
-NAME_COLUMNS = ("metric", "query", "vectors", "convention")
-SUMMARY_COLUMNS = (*NAME_COLUMNS, *NUMBER_COLUMNS, "certificate")
+_HARMLESS = ("weat1", "weat2", "seat1", "seat2")
+_NUMBER_COLUMNS = ("value", "95% interval", "no bias", "p", "n_found", "n_oov")
+_NAME_COLUMNS = ("metric", "query", "vectors", "convention")
+_SUMMARY_COLUMNS = (*_NAME_COLUMNS, *_NUMBER_COLUMNS, "certificate")
 
 
 def print_summary(audited: Sequence[AuditedScore], console: Console) -> None:
@@ -45,84 +45,10 @@ def print_summary(audited: Sequence[AuditedScore], console: Console) -> None:
             print_line(console, f"  {metric}: {reason}", "italic")
 
 
-def _print_summary_table(
-    scored: Sequence[AuditedScore], console: Console, *, has_files: bool
-) -> None:
-    """Print a row per score, without the columns that say nothing."""
-    rows = [_summary_cells(row) for row in scored]
-    is_shown = {
-        "vectors": has_files,
-        "95% interval": any(cells["95% interval"] for cells in rows),
-        "convention": any(cells["convention"] != "default" for cells in rows),
-        "certificate": any(cells["certificate"] for cells in rows),
-    }
-    names = [name for name in SUMMARY_COLUMNS if is_shown.get(name, True)]
-    metrics = ["", *(cells["metric"] for cells in rows)]
-    for cells, previous in zip(rows, metrics, strict=False):
-        cells["metric"] = cells["metric"] if cells["metric"] != previous else ""
-    _print_cells(names, rows, console)
-
-
-def _print_cells(names: Sequence[str], rows: Iterable[Mapping[str, str]], console: Console) -> None:
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    for name in names:
-        justify: JustifyMethod = "right" if name in NUMBER_COLUMNS else "left"
-        table.add_column(name, justify=justify)
-    for cells in rows:
-        table.add_row(*(Text(cells[name]) for name in names))
-    print_columns(table, console, names=sum(name in NAME_COLUMNS for name in names))
-
-
-def _summary_cells(audited: AuditedScore) -> dict[str, str]:
-    unbiased = audited.score.unbiased
-    return _cells(audited, digits=3) | {
-        "metric": audited.score.metric,
-        "no bias": "" if unbiased is None or math.isnan(unbiased) else f"{unbiased:g}",
-        "certificate": audited.certificate.partition(":")[0],
-    }
-
-
-def _cells(audited: AuditedScore, *, digits: int) -> dict[str, str]:
-    score = audited.score
-    low, high = f"{score.low:.{digits}f}", f"{score.high:.{digits}f}"
-    return {
-        "query": f"{score.query} {score.part}".rstrip(),
-        "vectors": audited.vectors,
-        "convention": score.convention,
-        "value": f"{score.value:.{digits}f}".replace("nan", "NaN"),
-        "95% interval": f"{low}, {high}" if math.isfinite(score.low) else "",
-        "p": format_p(score),
-        "n_found": str(score.n_found),
-        "n_oov": str(score.n_oov),
-        "certificate": audited.certificate,
-    }
-
-
 def print_headlines(audited: Sequence[AuditedScore], console: Console) -> None:
     """Print the result of WEAT, or of SEAT on a language model, for each file."""
     for name in dict.fromkeys(row.vectors for row in audited):
         print_line(console, _headline(name, [row for row in audited if row.vectors == name]))
-
-
-def _headline(name: str, audited: Sequence[AuditedScore]) -> str:
-    """``x.vec: WEAT finds an association (p < .05) in 2 of 3 tests: weat7 1.86, weat6b 1.70``."""
-    metric = "seat" if any(row.score.metric == "seat" for row in audited) else "weat"
-    tests = [row.score for row in audited if row.score.metric == metric and not row.score.part]
-    tests = [score for score in tests if score.convention == tests[0].convention]
-    social = [score for score in tests if score.query.partition("_")[0] not in HARMLESS]
-    scored = [score for score in social if not math.isnan(score.value)]
-    if not scored:
-        return f"{name}: {len(audited)} scores"
-    significant = [score for score in scored if score.p_value < ALPHA]
-    significant.sort(key=lambda score: -score.value)
-    count = f"{len(scored)} test{'s' * (len(scored) > 1)} of social bias"
-    values = ", ".join(f"{score.query} {score.value:.2f}" for score in significant)
-    n_without = len(social) - len(scored)
-    without = f"; {n_without} more lack words" if n_without else ""
-    result = f"{metric.upper()} finds an association (p < .05) in {len(significant)} of {count}"
-    is_doubtful = any(row.score.metric == metric and not row.called_bias for row in audited)
-    doubt = f"; not called bias: {metric.upper()} does not detect a planted bias" * is_doubtful
-    return f"{name}: {result}{f': {values}' * bool(values)}{without}{doubt}"
 
 
 def print_scores(audited: Sequence[AuditedScore], console: Console, *, singles: bool) -> None:
@@ -143,6 +69,124 @@ def print_scores(audited: Sequence[AuditedScore], console: Console, *, singles: 
     if missing:
         count = f"{len(missing)} different words, pairs or rows"
         print_line(console, f"{count} are out of vocabulary; --json and --csv name them")
+
+
+def print_ranks(table: pd.DataFrame, console: Console) -> None:
+    """Print the ranks of files by metric and query, and correlations between metrics."""
+    ranked = rank_files(table)
+    if ranked.empty:
+        console.print("files not ranked: no metric has a value for every file")
+        return
+    mean = ranked.mean().rename(("mean", f"{len(ranked)} rows", "")).to_frame().T
+    print_line(console, "Rank of the files, 1: nearest to unbiased", "bold")
+    _print_numbers(pd.concat([ranked, mean]), console, "{:.3g}")
+    if ranked.shape[1] < _MIN_FILES:
+        console.print(f"(rank correlations between metrics need {_MIN_FILES} files)")
+        return
+    files = f"{ranked.shape[1]} files"
+    print_line(console, f"Spearman's correlation between metrics over {files}", "bold")
+    _print_numbers(rank_correlations(ranked), console, "{:.2f}")
+
+
+def print_line(console: Console, line: str, style: str = "") -> None:
+    """Print a line without wrapping or markup."""
+    console.print(Text(line, style=style), soft_wrap=True)
+
+
+def scores_json(audited: Sequence[AuditedScore]) -> str:
+    """Return the rows as JSON, single scores under ``single_scores``; NaN and infinity are null."""
+    rows = [{**score_row(row), "single_scores": dict(row.single_scores)} for row in audited]
+    finite_rows = [
+        {
+            name: None if isinstance(value, float) and not math.isfinite(value) else value
+            for name, value in row.items()
+            if name != "resampled"
+        }
+        for row in rows
+    ]
+    return json.dumps(finite_rows, indent=1, ensure_ascii=False) + "\n"
+
+
+def _format_p(score: Score) -> str:
+    """Return the p-value with two digits; its bounds if these differ in the digits shown."""
+    if math.isnan(score.p_value):
+        return ""
+    low, high = f"{score.p_low:.2g}", f"{score.p_high:.2g}"
+    return f"{score.p_value:.2g}" if low == high else f"{low}..{high}"
+
+
+def _print_summary_table(
+    scored: Sequence[AuditedScore], console: Console, *, has_files: bool
+) -> None:
+    """Print a row per score, without the columns that say nothing."""
+    rows = [_summary_cells(row) for row in scored]
+    is_shown = {
+        "vectors": has_files,
+        "95% interval": any(cells["95% interval"] for cells in rows),
+        "convention": any(cells["convention"] != "default" for cells in rows),
+        "certificate": any(cells["certificate"] for cells in rows),
+    }
+    names = [name for name in _SUMMARY_COLUMNS if is_shown.get(name, True)]
+    metrics = ["", *(cells["metric"] for cells in rows)]
+    for cells, previous in zip(rows, metrics, strict=False):
+        cells["metric"] = cells["metric"] if cells["metric"] != previous else ""
+    _print_cells(names, rows, console)
+
+
+def _print_cells(names: Sequence[str], rows: Iterable[Mapping[str, str]], console: Console) -> None:
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    for name in names:
+        justify: JustifyMethod = "right" if name in _NUMBER_COLUMNS else "left"
+        table.add_column(name, justify=justify)
+    for cells in rows:
+        table.add_row(*(Text(cells[name]) for name in names))
+    print_columns(table, console, names=sum(name in _NAME_COLUMNS for name in names))
+
+
+def _summary_cells(audited: AuditedScore) -> dict[str, str]:
+    unbiased = audited.score.unbiased
+    return _cells(audited, digits=3) | {
+        "metric": audited.score.metric,
+        "no bias": "" if unbiased is None or math.isnan(unbiased) else f"{unbiased:g}",
+        "certificate": audited.certificate.partition(":")[0],
+    }
+
+
+def _cells(audited: AuditedScore, *, digits: int) -> dict[str, str]:
+    score = audited.score
+    low, high = f"{score.low:.{digits}f}", f"{score.high:.{digits}f}"
+    return {
+        "query": f"{score.query} {score.part}".rstrip(),
+        "vectors": audited.vectors,
+        "convention": score.convention,
+        "value": f"{score.value:.{digits}f}".replace("nan", "NaN"),
+        "95% interval": f"{low}, {high}" if math.isfinite(score.low) else "",
+        "p": _format_p(score),
+        "n_found": str(score.n_found),
+        "n_oov": str(score.n_oov),
+        "certificate": audited.certificate,
+    }
+
+
+def _headline(name: str, audited: Sequence[AuditedScore]) -> str:
+    """``x.vec: WEAT finds an association (p < .05) in 2 of 3 tests: weat7 1.86, weat6b 1.70``."""
+    metric = "seat" if any(row.score.metric == "seat" for row in audited) else "weat"
+    tests = [row.score for row in audited if row.score.metric == metric and not row.score.part]
+    tests = [score for score in tests if score.convention == tests[0].convention]
+    social = [score for score in tests if score.query.partition("_")[0] not in _HARMLESS]
+    scored = [score for score in social if not math.isnan(score.value)]
+    if not scored:
+        return f"{name}: {len(audited)} scores"
+    significant = [score for score in scored if score.p_value < ALPHA]
+    significant.sort(key=lambda score: -score.value)
+    count = f"{len(scored)} test{'s' * (len(scored) > 1)} of social bias"
+    values = ", ".join(f"{score.query} {score.value:.2f}" for score in significant)
+    n_without = len(social) - len(scored)
+    without = f"; {n_without} more lack words" if n_without else ""
+    result = f"{metric.upper()} finds an association (p < .05) in {len(significant)} of {count}"
+    is_doubtful = any(row.score.metric == metric and not row.called_bias for row in audited)
+    doubt = f"; not called bias: {metric.upper()} does not detect a planted bias" * is_doubtful
+    return f"{name}: {result}{f': {values}' * bool(values)}{without}{doubt}"
 
 
 def _print_rows(
@@ -170,28 +214,6 @@ def _table_rows(audited: AuditedScore, *, singles: bool) -> Iterator[dict[str, s
         yield {**dict.fromkeys(summary, ""), **single}
 
 
-def print_line(console: Console, line: str, style: str = "") -> None:
-    """Print a line without wrapping or markup."""
-    console.print(Text(line, style=style), soft_wrap=True)
-
-
-def print_ranks(table: pd.DataFrame, console: Console) -> None:
-    """Print the ranks of files by metric and query, and correlations between metrics."""
-    ranked = rank_files(table)
-    if ranked.empty:
-        console.print("files not ranked: no metric has a value for every file")
-        return
-    mean = ranked.mean().rename(("mean", f"{len(ranked)} rows", "")).to_frame().T
-    print_line(console, "Rank of the files, 1: nearest to unbiased", "bold")
-    _print_numbers(pd.concat([ranked, mean]), console, "{:.3g}")
-    if ranked.shape[1] < MIN_FILES:
-        console.print(f"(rank correlations between metrics need {MIN_FILES} files)")
-        return
-    files = f"{ranked.shape[1]} files"
-    print_line(console, f"Spearman's correlation between metrics over {files}", "bold")
-    _print_numbers(rank_correlations(ranked), console, "{:.2f}")
-
-
 def _print_numbers(table: pd.DataFrame, console: Console, number_format: str) -> None:
     lines = Table("", box=box.SIMPLE, show_edge=False)
     for name in table.columns:
@@ -201,25 +223,3 @@ def _print_numbers(table: pd.DataFrame, console: Console, number_format: str) ->
         cells = ("" if math.isnan(value) else number_format.format(value) for value in row)
         lines.add_row(label, *cells)
     print_columns(lines, console)
-
-
-def scores_json(audited: Sequence[AuditedScore]) -> str:
-    """Return the rows as JSON, single scores under ``single_scores``; NaN and infinity are null."""
-    rows = [{**score_row(row), "single_scores": dict(row.single_scores)} for row in audited]
-    finite_rows = [
-        {
-            name: None if isinstance(value, float) and not math.isfinite(value) else value
-            for name, value in row.items()
-            if name != "resampled"
-        }
-        for row in rows
-    ]
-    return json.dumps(finite_rows, indent=1, ensure_ascii=False) + "\n"
-
-
-def format_p(score: Score) -> str:
-    """Return the p-value with two digits; its bounds if these differ in the digits shown."""
-    if math.isnan(score.p_value):
-        return ""
-    low, high = f"{score.p_low:.2g}", f"{score.p_high:.2g}"
-    return f"{score.p_value:.2g}" if low == high else f"{low}..{high}"

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from biasbridge.intrinsic.lookup import Case, Floats32
     from biasbridge.intrinsic.words import Query
 
-PLOTTED_ROLES = ("X", "Y", "A", "B")
-GROUP_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
-DEFAULT_PERPLEXITY = 40.0
-MARGIN = 45  # pixels around the words, so that labels fit
+_PLOTTED_ROLES = ("X", "Y", "A", "B")
+_GROUP_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
+_DEFAULT_PERPLEXITY = 40.0
+_MARGIN = 45  # pixels around the words, so that labels fit
 
 
 def project_to_plane(
@@ -36,11 +36,11 @@ def project_to_plane(
     starts from principal components. ``perplexity`` defaults to 40, or a third of up to 40 words.
     Raises ``InputError`` if it is not below the number of words, and for collinear vectors.
     """
-    rows = np.concatenate([words[role].matrix for role in PLOTTED_ROLES])
+    rows = np.concatenate([words[role].matrix for role in _PLOTTED_ROLES])
     if np.linalg.matrix_rank(rows - rows.mean(axis=0)) < 2:  # sklearn aborts on a single point
         raise InputError("the vectors of these words lie on one line; give other words")
     if perplexity is None:
-        perplexity = DEFAULT_PERPLEXITY if len(rows) > DEFAULT_PERPLEXITY else len(rows) / 3
+        perplexity = _DEFAULT_PERPLEXITY if len(rows) > _DEFAULT_PERPLEXITY else len(rows) / 3
     if not 0 < perplexity < len(rows):
         raise InputError(
             f"perplexity={perplexity:g} must lie above 0 and below the number of words found,"
@@ -50,9 +50,10 @@ def project_to_plane(
 
     tsne = TSNE(perplexity=perplexity, max_iter=iterations, init="pca", random_state=seed)
     try:
-        return tsne.fit_transform(rows)
+        points: Floats32 = tsne.fit_transform(rows)
     except ValueError as error:
         raise InputError(f"t-SNE cannot be drawn: {error}") from error
+    return points
 
 
 def tsne_chart(
@@ -68,7 +69,7 @@ def tsne_chart(
 
     Raises ``InputError`` for a query without X, Y, A and B, and for words out of vocabulary.
     """
-    if missing := [role for role in PLOTTED_ROLES if role not in query.sets]:
+    if missing := [role for role in _PLOTTED_ROLES if role not in query.sets]:
         raise InputError(
             f"query {query.name!r} has no {', '.join(missing)}; use a query with X, Y, A and B"
         )
@@ -76,7 +77,7 @@ def tsne_chart(
 
     panels = []
     for name, vectors in embeddings.items():
-        words = resolve_query(vectors, query, PLOTTED_ROLES.__contains__, case=case)
+        words = resolve_query(vectors, query, _PLOTTED_ROLES.__contains__, case=case)
         if shortages := words.shortages(0, {}):
             raise InputError(f"{name}: {'; '.join(shortages)}")
         points = project_to_plane(words, perplexity=perplexity, iterations=iterations, seed=seed)
@@ -89,11 +90,11 @@ def _panel(query: Query, words: ResolvedQuery, points: Floats32, title: str) -> 
     import altair as alt
     import pandas as pd
 
-    names = {role: f"{role}: {query[role].name}" for role in PLOTTED_ROLES}
-    rows = [(word, names[role]) for role in PLOTTED_ROLES for word in words[role].words]
+    names = {role: f"{role}: {query[role].name}" for role in _PLOTTED_ROLES}
+    rows = [(word, names[role]) for role in _PLOTTED_ROLES for word in words[role].words]
     table = pd.DataFrame(rows, columns=["word", "set"]).assign(x=points[:, 0], y=points[:, 1])
-    scale = alt.Scale(domain=[*names.values()], range=list(GROUP_COLOURS))
-    axis_scale = alt.Scale(zero=False, nice=False, padding=MARGIN)
+    scale = alt.Scale(domain=[*names.values()], range=list(_GROUP_COLOURS))
+    axis_scale = alt.Scale(zero=False, nice=False, padding=_MARGIN)
     base = alt.Chart(table, title=title, width=520, height=420).encode(
         alt.X("x:Q", axis=None, scale=axis_scale),
         alt.Y("y:Q", axis=None, scale=axis_scale),

@@ -1,4 +1,4 @@
-"""Forms of a word: plural, capitalised, upper case."""
+"""Forms of words: plurals and capitals, inflection in templates, and counterparts in text."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 Form = Literal["base", "plural", "capital", "upper"]
 
 # Nouns that follow no rule below and are no ending of other nouns
-IRREGULAR = {
+_IRREGULAR = {
     "calf": "calves",
     "foot": "feet",
     "goose": "geese",
@@ -33,8 +33,8 @@ IRREGULAR = {
     **{noun: f"{noun}s" for noun in ("caiman", "german", "human", "roman", "shaman", "talisman")},
 }
 # Compounds whose head comes first
-HEAD_FIRST = re.compile(r"^([^\W_]+)_(emeritus|general|(?:at|in|of|to)_.+)$")
-PLURAL_RULES = (
+_HEAD_FIRST = re.compile(r"^([^\W_]+)_(emeritus|general|(?:at|in|of|to)_.+)$")
+_PLURAL_RULES = (
     (re.compile(r"man$"), "men"),
     (re.compile(r"child$"), "children"),
     (re.compile(r"person$"), "people"),
@@ -42,6 +42,34 @@ PLURAL_RULES = (
     (re.compile(r"(s|x|z|ch|sh)$"), r"\1es"),
     (re.compile(r"(?<=[^aeiou])y$"), "ies"),
 )
+_ARTICLE, _PLURAL, _CAPITAL = "{a}", "{s}", "{C}"
+# Words spelt with a vowel and pronounced with a consonant, and the reverse
+_AS_CONSONANT, _AS_VOWEL = ("eu", "uk", "uni", "use"), ("hono", "hour", "heir")
+_ENDINGS = ("", *(f"{mark}{end}" for mark in "'’" for end in ("s", "ll", "d")))
+_LETTER_CASES = (str, str.lower, str.capitalize, str.upper)
+# Partner of a word that has two: before a noun, and otherwise
+_BEFORE_A_NOUN = {"her": "his", "his": "her"}
+_STANDING_ALONE = {"her": "him", "his": "hers"}
+_OPENING = frozenset(('"', "``", "`", "“", "‘"))
+# Determiners, pronouns, prepositions, conjunctions, adverbs, auxiliaries and verbs
+_NO_NOUNS = """
+a an the this that these those some any no every each another all both my your our its their
+i you he she it we they me him her us them his hers mine yours ours theirs who whom whose what
+which myself yourself himself herself itself ourselves yourselves themselves something anything
+nothing everything someone anyone everyone somebody anybody nobody everybody
+about above across after against along among around as at before behind below beneath beside
+between beyond by despite down during except for from in into like near of off on onto out over
+since than through throughout till to toward towards under until up upon via with within without
+and or but nor yet so if because although though unless while whereas whether when whenever
+where wherever why how
+again ago ahead almost alone already also always anymore anyway anywhere apart aside away either
+else enough even ever everywhere forever here indeed instead just maybe more much never not now
+often once perhaps please quite rather really somewhere soon sometimes still such then there thus
+today together tomorrow tonight too twice well yesterday
+am is are was were be been has have had do does did would could should
+come feel get give go know say see speak take tell think understand
+"""
+_NO_NOUN = frozenset(_NO_NOUNS.split())
 
 
 def english_plural(noun: str) -> str:
@@ -50,12 +78,12 @@ def english_plural(noun: str) -> str:
     ``professor_emeritus`` gives ``professors_emeritus``, ``fireman`` ``firemen``. Ending -f and -o
     take -s with few exceptions.
     """
-    if head_first := HEAD_FIRST.fullmatch(noun):
+    if head_first := _HEAD_FIRST.fullmatch(noun):
         return f"{english_plural(head_first[1])}_{head_first[2]}"
     modifiers, underscore, head = noun.rpartition("_")
-    if head in IRREGULAR:
-        return f"{modifiers}{underscore}{IRREGULAR[head]}"
-    for ending, plural in PLURAL_RULES:
+    if head in _IRREGULAR:
+        return f"{modifiers}{underscore}{_IRREGULAR[head]}"
+    for ending, plural in _PLURAL_RULES:
         if ending.search(head):
             return f"{modifiers}{underscore}{ending.sub(plural, head)}"
     return f"{noun}s"
@@ -77,24 +105,17 @@ def word_form(word: str, form: Form, language: str = "en") -> str | None:
     return forms[form] if form == "base" or forms[form] != word else None
 
 
-# Inflection of English words in templates: article, plural and capital.
-
-ARTICLE, PLURAL, CAPITAL = "{a}", "{s}", "{C}"
-# Words spelt with a vowel and pronounced with a consonant, and the reverse
-AS_CONSONANT, AS_VOWEL = ("eu", "uk", "uni", "use"), ("hono", "hour", "heir")
-
-
 def inflect(template: str, word: str, plural: str = "") -> tuple[str, str]:
     """Fill the inflected forms of a word into a template; return the text and the form used.
 
     ``{a}`` is its article, ``{s}`` its plural, ``{C}`` the word with a capital; the text then
     begins with a capital. ``{}``, the word itself, is not replaced.
     """
-    forms = {PLURAL: plural or plural_of(word), CAPITAL: word[0].upper() + word[1:]}
+    forms = {_PLURAL: plural or plural_of(word), _CAPITAL: word[0].upper() + word[1:]}
     used = next((form for name, form in forms.items() if name in template), word)
-    if used == word and ARTICLE not in template:
+    if used == word and _ARTICLE not in template:
         return template, word
-    text = template.replace(ARTICLE, article(word))
+    text = template.replace(_ARTICLE, article(word))
     for name, form in forms.items():
         text = text.replace(name, form)
     capital = text[0].upper() + text[1:]
@@ -104,9 +125,9 @@ def inflect(template: str, word: str, plural: str = "") -> tuple[str, str]:
 def article(word: str) -> str:
     """Return ``a`` or ``an``, by the first letters of the word."""
     start = word.lower()
-    if start.startswith(AS_CONSONANT):
+    if start.startswith(_AS_CONSONANT):
         return "a"
-    return "an" if start[0] in "aeiou" or start.startswith(AS_VOWEL) else "a"
+    return "an" if start[0] in "aeiou" or start.startswith(_AS_VOWEL) else "a"
 
 
 def plural_of(word: str) -> str:
@@ -114,35 +135,6 @@ def plural_of(word: str) -> str:
     if re.search("[^aeiou]y$", word):
         return f"{word[:-1]}ies"
     return f"{word}es" if re.search("(s|x|ch|sh)$", word) else f"{word}s"
-
-
-# Words and their counterparts in text: he and she, young and old.
-
-ENDINGS = ("", *(f"{mark}{end}" for mark in "'’" for end in ("s", "ll", "d")))
-LETTER_CASES = (str, str.lower, str.capitalize, str.upper)
-# Partner of a word that has two: before a noun, and otherwise
-BEFORE_A_NOUN = {"her": "his", "his": "her"}
-STANDING_ALONE = {"her": "him", "his": "hers"}
-OPENING = frozenset(('"', "``", "`", "“", "‘"))
-# Determiners, pronouns, prepositions, conjunctions, adverbs, auxiliaries and verbs
-NO_NOUNS = """
-a an the this that these those some any no every each another all both my your our its their
-i you he she it we they me him her us them his hers mine yours ours theirs who whom whose what
-which myself yourself himself herself itself ourselves yourselves themselves something anything
-nothing everything someone anyone everyone somebody anybody nobody everybody
-about above across after against along among around as at before behind below beneath beside
-between beyond by despite down during except for from in into like near of off on onto out over
-since than through throughout till to toward towards under until up upon via with within without
-and or but nor yet so if because although though unless while whereas whether when whenever
-where wherever why how
-again ago ahead almost alone already also always anymore anyway anywhere apart aside away either
-else enough even ever everywhere forever here indeed instead just maybe more much never not now
-often once perhaps please quite rather really somewhere soon sometimes still such then there thus
-today together tomorrow tonight too twice well yesterday
-am is are was were be been has have had do does did would could should
-come feel get give go know say see speak take tell think understand
-"""
-NO_NOUN = frozenset(NO_NOUNS.split())
 
 
 class Counterparts:
@@ -156,7 +148,7 @@ class Counterparts:
 
     def __init__(self, query: Query) -> None:
         self.before_noun, self.alone = (
-            _partners(query, kind) for kind in (BEFORE_A_NOUN, STANDING_ALONE)
+            _partners(query, kind) for kind in (_BEFORE_A_NOUN, _STANDING_ALONE)
         )
         self.first = frozenset(_variants(query["counterparts"].words[::2]))
 
@@ -177,14 +169,14 @@ def stands_alone(next_token: bytes) -> bool:
     """Test whether "her" or "his" before this token (empty: end of line) precedes no noun."""
     word = next_token.decode(errors="replace").lower().replace("’", "'")
     if not any(map(str.isalnum, word)):
-        return word not in OPENING
-    return word.partition("'")[0] in NO_NOUN
+        return word not in _OPENING
+    return word.partition("'")[0] in _NO_NOUN
 
 
 def _variants(words: Iterable[str]) -> Iterator[bytes]:
     for word in words:
-        for ending in ENDINGS:
-            for case in LETTER_CASES:
+        for ending in _ENDINGS:
+            for case in _LETTER_CASES:
                 yield case(word + ending).encode()
 
 

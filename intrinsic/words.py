@@ -1,4 +1,7 @@
-"""Word sets and queries, with language and source, as data. Needs neither numpy nor gensim."""
+"""Word sets, and queries: word sets in the roles of a metric; the built-in ones and those of files.
+
+Needs neither numpy nor gensim.
+"""
 
 from __future__ import annotations
 
@@ -15,26 +18,8 @@ import yaml
 
 from biasbridge.files import InputError, atomic_path, nearest, read_lines
 from biasbridge.files.errors import CONTROL
-from biasbridge.files.language import lower_forms, normalise_text
+from biasbridge.files.language import UNDETERMINED, lower_forms, normalise_text
 from biasbridge.files.text import read_nested
-
-__all__ = [
-    "Query",
-    "WordFile",
-    "WordSet",
-    "find_queries",
-    "load_queries",
-    "load_query",
-    "load_wordset",
-    "query_names",
-    "read_query",
-    "read_wordsets",
-    "require_queries",
-    "write_query",
-]
-
-
-# Word sets, and queries: word sets in the roles of a metric.
 
 # Roles of a query, with the number of words in an item of its word set.
 ROLES = {
@@ -52,7 +37,20 @@ ROLES = {
     "excluded": 1,  # words excluded from the searched vocabulary
 }
 MORE_GROUPS = re.compile(r"[XA](?:[3-9]|[1-9]\d+)")
-EXCHANGED = str.maketrans("XYAB", "ABXY")
+_EXCHANGED = str.maketrans("XYAB", "ABXY")
+_FILE_KEYS = ("version", "language", "source", "licence", "sets", "queries")
+_SET_KEYS = ("words", "values", "file", "union", "deleted", "language", "source")
+_QUERY_METADATA = ("title", "language", "source")
+_MOST_WORDS = 500_000
+MORE = "(and X3, A3, ... for more groups)"
+_ROLE_KEYS = f"a query takes {', '.join(ROLES)} {MORE}, and {', '.join(_QUERY_METADATA)}"
+EXAMPLE = '{"mine": {"X": [...], "Y": [...], "A": [...], "B": [...]}}'
+TABLES = (".csv", ".tsv")
+COMMENT = re.compile(r"[#;]+(?:\s|$)")
+Defaults = Mapping[str, str]  # default language and source of entries
+_FORM = f'the short form is {EXAMPLE}, the full form has "sets" and "queries"'
+_T = TypeVar("_T")
+_WORDSETS = Path(__file__).parent / "wordsets"
 
 
 def width_of(role: str) -> int | None:
@@ -139,23 +137,8 @@ class Query:
 
     def swapped(self) -> Query:
         """Return the query with targets and attributes swapped: X and A, Y and B, X3 and A3, ..."""
-        sets = {role.translate(EXCHANGED): wordset for role, wordset in self.sets.items()}
+        sets = {role.translate(_EXCHANGED): wordset for role, wordset in self.sets.items()}
         return replace(self, name=f"{self.name}_swapped", sets=sets)
-
-
-# Parser of word files (YAML, JSON, CSV) into word sets and queries, with error messages.
-
-FILE_KEYS = ("version", "language", "source", "licence", "sets", "queries")
-SET_KEYS = ("words", "values", "file", "union", "deleted", "language", "source")
-QUERY_METADATA = ("title", "language", "source")
-MOST_WORDS = 500_000
-MORE = "(and X3, A3, ... for more groups)"
-ROLE_KEYS = f"a query takes {', '.join(ROLES)} {MORE}, and {', '.join(QUERY_METADATA)}"
-EXAMPLE = '{"mine": {"X": [...], "Y": [...], "A": [...], "B": [...]}}'
-TABLES = (".csv", ".tsv")
-COMMENT = re.compile(r"[#;]+(?:\s|$)")
-Defaults = Mapping[str, str]  # default language and source of entries
-FORM = f'the short form is {EXAMPLE}, the full form has "sets" and "queries"'
 
 
 @dataclass(frozen=True)
@@ -167,7 +150,162 @@ class WordFile:
     files: tuple[Path, ...] = ()  # word lists it refers to
 
 
-def parse_file(path: str | Path, wordsets: Mapping[str, WordSet]) -> WordFile:
+def query_names() -> list[str]:
+    """Return the names of the built-in queries."""
+    return list(_library().queries)
+
+
+def find_queries(names: Sequence[str], language: str) -> list[str]:
+    """Return the names, or names with ``_{language}``, of built-in queries in a language."""
+    queries = _library().queries
+    candidates = [candidate for name in names for candidate in (name, f"{name}_{language}")]
+    return [name for name in candidates if name in queries and queries[name].language == language]
+
+
+def require_queries(names: Sequence[str], language: str) -> list[str]:
+    """Return ``find_queries``; raise ``InputError`` if there are none."""
+    if matching := find_queries(names, language):
+        return matching
+    queries = _library().queries
+    available = [name for name, query in queries.items() if query.language == language]
+    if not available:
+        languages = sorted({query.language for query in queries.values()} - {UNDETERMINED})
+        problem = f"there is no built-in query in {language!r}, but in {', '.join(languages)}"
+        raise InputError(f"{problem}; give your own words")
+    problem = f"{', '.join(names)}: not in {language!r}, which has {', '.join(available)}"
+    raise InputError(f"{problem}; name one of these, or give your own words")
+
+
+def load_wordset(name: str) -> WordSet:
+    """Return a built-in word set; raise ``InputError`` for an unknown name."""
+    sets = _library().sets
+    return _look_up("word set", name, sets, f"choose from {', '.join(sets)}")
+
+
+def load_query(name: str) -> Query:
+    """Return a built-in query (``weat6b``); raise ``InputError`` for an unknown name."""
+    return load_queries([name])[0]
+
+
+def load_queries(names: Sequence[str], path: str | Path | None = None) -> list[Query]:
+    """Return queries by name, built-in or from the user's file at ``path``, in the order given.
+
+    Raises ``InputError`` for an unknown name, and as ``read_wordsets`` does.
+    """
+    user_queries = read_wordsets(path).queries if path else {}
+    queries = {**_library().queries, **user_queries}
+    remedy = f"{path} has {', '.join(user_queries)}; " if user_queries else ""
+    remedy += "biasbridge audit --list shows the built-in ones"
+    return [_look_up("query", name, queries, remedy) for name in names]
+
+
+def read_query(path: str | Path, name: str | None = None) -> Query:
+    """Read the query of that name from a user's file, by default the only one in it.
+
+    Raises ``InputError`` for an unknown name, for several queries without a name, and as
+    ``read_wordsets`` does.
+    """
+    queries = read_wordsets(path).queries
+    if not queries:
+        raise InputError(f"{path} has word sets but no query; add one, such as {EXAMPLE}")
+    if name is None:
+        if len(queries) > 1:
+            raise InputError(f"{path} has the queries {', '.join(queries)}; name one")
+        [name] = queries
+    if name not in queries:
+        remedy = f"name one of {', '.join(queries)}"
+        raise InputError(f"{path} has no query {name!r}{nearest(name, queries)}; {remedy}")
+    return queries[name]
+
+
+def read_wordsets(path: str | Path) -> WordFile:
+    """Read the word sets and queries of a user's YAML, JSON, CSV or TSV file.
+
+    The full form is that of the built-in files. The short form has queries only: ``{"mine": {"X":
+    [...], "Y": [...], "A": [...], "B": [...]}}``. A role is a list of words, the name of a word set
+    (of the file or built-in), or a union, ``{"union": ["career", "math"]}``.
+
+    Raises ``InputError`` for a missing or malformed file, and for a query with the name of another,
+    built-in query.
+    """
+    library = _library()
+    file = _parse_file(path, library.sets)
+    built_in = library.queries
+    conflicts = [name for name, query in file.queries.items() if built_in.get(name, query) != query]
+    if conflicts:
+        problem = f"the query name {', '.join(sorted(conflicts))} is taken by a built-in query"
+        raise InputError(f"{path}: {problem}; choose another")
+    return file
+
+
+def write_query(query: Query, path: str | Path) -> None:
+    """Write ``query`` as YAML, or JSON (``.json``); ``read_query`` reads it back unchanged.
+
+    Raises ``InputError`` for two word sets with one name, and for a folder that is not writable.
+    """
+    sets = {wordset.name: wordset for wordset in query.sets.values()}
+    if any(sets[wordset.name] != wordset for wordset in query.sets.values()):
+        raise InputError(f"two word sets of {query.name!r} have the same name; give each its own")
+    defaults = {"language": query.language, "source": next(iter(sets.values())).source}
+    entry = {"title": query.title} if query.title else {}
+    entry |= {role: wordset.name for role, wordset in query.sets.items()}
+    content: dict[str, object] = {
+        **defaults,
+        "queries": {query.name: entry},
+        "sets": {name: _entry(wordset, defaults) for name, wordset in sets.items()},
+    }
+    if Path(path).suffix == ".json":
+        text = json.dumps(content, indent=1, ensure_ascii=False)
+    else:
+        text = yaml.safe_dump(
+            content, allow_unicode=True, sort_keys=False, default_flow_style=None, width=120
+        )
+    with atomic_path(path) as work:
+        work.write_text(text, encoding="utf-8")
+
+
+@cache
+def _library() -> WordFile:
+    """Read all YAML files of ``intrinsic/wordsets`` as one; names are unique."""
+    sets: dict[str, WordSet] = {}
+    queries: dict[str, Query] = {}
+    first = [
+        _WORDSETS / "bolukbasi.yaml",
+        _WORDSETS / "weat.yaml",
+    ]  # the others refer to their sets
+    for path in dict.fromkeys([*first, *sorted(_WORDSETS.glob("*.yaml"))]):
+        file = _parse_file(path, sets)
+        duplicates = (sets.keys() & file.sets.keys()) | (queries.keys() & file.queries.keys())
+        if duplicates:
+            problem = f"{path} repeats {', '.join(sorted(duplicates))}"
+            raise InputError(f"{problem}; every word set and query needs a unique name")
+        sets.update(file.sets)
+        queries.update(file.queries)
+    return WordFile(sets, queries)
+
+
+def _look_up(kind: str, name: str, entries: Mapping[str, _T], remedy: str) -> _T:
+    name = normalise_text(name)
+    if name not in entries:
+        raise InputError(f"unknown {kind} {name!r}{nearest(name, entries)}; {remedy}")
+    return entries[name]
+
+
+def _entry(wordset: WordSet, defaults: dict[str, str]) -> dict[str, object]:
+    """Return a word set as a file entry, without the fields that equal the file's ``defaults``."""
+    metadata = {"language": wordset.language, "source": wordset.source}
+    entry: dict[str, object] = {
+        key: value for key, value in metadata.items() if value != defaults[key]
+    }
+    if wordset.values:
+        entry["values"] = dict(zip(wordset.words, wordset.values, strict=True))
+    else:
+        items = [list(item) for item in wordset.items]
+        entry["words"] = items if wordset.width > 1 else list(wordset.words)
+    return entry | ({"deleted": list(wordset.deleted)} if wordset.deleted else {})
+
+
+def _parse_file(path: str | Path, wordsets: Mapping[str, WordSet]) -> WordFile:
     """Parse a word file; its queries may refer to its own sets and to those of ``wordsets``.
 
     Raises ``InputError`` with file and entry for anything that is not a word set or query.
@@ -179,18 +317,20 @@ def parse_file(path: str | Path, wordsets: Mapping[str, WordSet]) -> WordFile:
         content = {"queries": {Path(path).stem: content}}
     if not content.keys() & {"sets", "queries"}:
         content = {"queries": content}
-    _check_keys(content, FILE_KEYS, str(path))
+    _check_keys(content, _FILE_KEYS, str(path))
     defaults = {
-        "language": _one_line(content.get("language", "und"), str(path)),
+        "language": _one_line(content.get("language", UNDETERMINED), str(path)),
         "source": _one_line(content.get("source", Path(path).name), str(path)),
     }
     parser = _Parser(Path(path), wordsets)
-    sets = {
-        name: parser.add_set(name, entry, defaults)
-        for name, entry in _entries(content, "sets", path)
+    sets = {}
+    for name, entry in _entries(content, "sets", path):
+        wordset = parser.parse_set(name, entry, defaults, f"set {name!r} in {path}")
+        sets[name] = parser.wordsets[name] = wordset
+    queries = {
+        name: parser.parse_query(name, entry, defaults)
+        for name, entry in _entries(content, "queries", path)
     }
-    entries = _entries(content, "queries", path)
-    queries = {name: parser.parse_query(name, entry, defaults) for name, entry in entries}
     return WordFile(sets, queries, tuple(parser.lists))
 
 
@@ -229,11 +369,6 @@ class _Parser:
         self.lists: dict[Path, list[str]] = {}
         self.count = 0
 
-    def add_set(self, name: str, entry: object, defaults: Defaults) -> WordSet:
-        """Parse a set; later sets and queries may refer to it."""
-        self.wordsets[name] = self._parse_set(name, entry, defaults, f"set {name!r} in {self.path}")
-        return self.wordsets[name]
-
     def parse_query(self, name: str, entry: object, defaults: Defaults) -> Query:
         """Parse a query, whose roles are names of word sets or lists of words."""
         where = f"query {name!r} in {self.path}"
@@ -241,36 +376,32 @@ class _Parser:
         defaults = {
             key: _one_line(fields.get(key, default), where) for key, default in defaults.items()
         }
-        roles = {role: value for role, value in fields.items() if role not in QUERY_METADATA}
+        roles = {role: value for role, value in fields.items() if role not in _QUERY_METADATA}
         for role in roles:
             if not isinstance(role, str) or width_of(role) is None:
                 unknown = f"unknown key {role!r}{nearest(role, ROLES)}"
-                raise InputError(f"{where}: {unknown}; {ROLE_KEYS}")
+                raise InputError(f"{where}: {unknown}; {_ROLE_KEYS}")
         if not roles:
-            raise InputError(f"{where} has no words; {ROLE_KEYS}")
-        sets = {
-            str(role): self._parse_role(name, str(role), roles[role], defaults) for role in roles
-        }
-        return Query(
-            name, sets, defaults["language"], title=_one_line(fields.get("title", ""), where)
-        )
+            raise InputError(f"{where} has no words; {_ROLE_KEYS}")
+        sets = {}
+        for role, value in roles.items():
+            where_role = f"{role} of {where}"
+            if isinstance(value, str):
+                wordset = self._look_up(value, where_role)
+            else:
+                wordset = self.parse_set(f"{name}.{role}", value, defaults, where_role)
+            if wordset.width != width_of(str(role)):
+                expected = f"{role} takes items of {width_of(str(role))} words"
+                actual = f"{wordset.name!r} has items of {wordset.width}"
+                raise InputError(f"{where_role}: {expected}, and {actual}")
+            sets[str(role)] = wordset
+        title = _one_line(fields.get("title", ""), where)
+        return Query(name, sets, defaults["language"], title=title)
 
-    def _parse_role(self, query: str, role: str, entry: object, defaults: Defaults) -> WordSet:
-        where = f"{role} of query {query!r} in {self.path}"
-        if isinstance(entry, str):
-            wordset = self._look_up(entry, where)
-        else:
-            wordset = self._parse_set(f"{query}.{role}", entry, defaults, where)
-        if wordset.width != width_of(role):
-            expected = f"{role} takes items of {width_of(role)} words"
-            actual = f"{wordset.name!r} has items of {wordset.width}"
-            raise InputError(f"{where}: {expected}, and {actual}")
-        return wordset
-
-    def _parse_set(self, name: str, entry: object, defaults: Defaults, where: str) -> WordSet:
+    def parse_set(self, name: str, entry: object, defaults: Defaults, where: str) -> WordSet:
         """Parse a list of words, pairs or rows, or a mapping with ``SET_KEYS``."""
         fields = _mapping({"words": entry} if isinstance(entry, list) else entry, where)
-        _check_keys(fields, SET_KEYS, where)
+        _check_keys(fields, _SET_KEYS, where)
         if isinstance(fields.get("file"), str) and "words" not in fields:
             fields = {**fields, "words": self._read_list(str(fields["file"]))}
         if len(fields.keys() & {"words", "values", "union"}) != 1:
@@ -286,8 +417,8 @@ class _Parser:
         if not items:
             raise InputError(f"{where} has no words; list at least one")
         self.count += len(items) * len(items[0])  # unions and lists multiply words
-        if self.count > MOST_WORDS:
-            problem = f"its word sets and queries have more than {MOST_WORDS:,} words in all"
+        if self.count > _MOST_WORDS:
+            problem = f"its word sets and queries have more than {_MOST_WORDS:,} words in all"
             raise InputError(f"{self.path}: {problem}; split the file, or use fewer unions")
         return WordSet(
             name=name,
@@ -383,7 +514,7 @@ def _printable(text: str, where: str) -> str:
 def _mapping(entry: object, where: str) -> Mapping[object, object]:
     if not isinstance(entry, dict):
         kind = type(entry).__name__
-        raise InputError(f"{where}: expected names with their content, not {kind}; {FORM}")
+        raise InputError(f"{where}: expected names with their content, not {kind}; {_FORM}")
     return entry
 
 
@@ -392,162 +523,3 @@ def _check_keys(fields: Iterable[object], allowed: tuple[str, ...], where: str) 
         if key not in allowed:
             unknown = f"unknown key {key!r}{nearest(key, allowed)}"
             raise InputError(f"{where}: {unknown}; allowed are {', '.join(allowed)}")
-
-
-# Built-in word sets and queries by name; reading and writing of user files.
-
-T = TypeVar("T")
-
-WORDSETS = Path(__file__).parent / "wordsets"
-
-
-@cache
-def _library() -> WordFile:
-    """Read all YAML files of ``intrinsic/wordsets`` as one; names are unique."""
-    sets: dict[str, WordSet] = {}
-    queries: dict[str, Query] = {}
-    first = [WORDSETS / "bolukbasi.yaml", WORDSETS / "weat.yaml"]  # the others refer to their sets
-    for path in dict.fromkeys([*first, *sorted(WORDSETS.glob("*.yaml"))]):
-        file = parse_file(path, sets)
-        duplicates = (sets.keys() & file.sets.keys()) | (queries.keys() & file.queries.keys())
-        if duplicates:
-            problem = f"{path} repeats {', '.join(sorted(duplicates))}"
-            raise InputError(f"{problem}; every word set and query needs a unique name")
-        sets.update(file.sets)
-        queries.update(file.queries)
-    return WordFile(sets, queries)
-
-
-def query_names() -> list[str]:
-    """Return the names of the built-in queries."""
-    return list(_library().queries)
-
-
-def find_queries(names: Sequence[str], language: str) -> list[str]:
-    """Return the names, or names with ``_{language}``, of built-in queries in a language."""
-    queries = _library().queries
-    candidates = [candidate for name in names for candidate in (name, f"{name}_{language}")]
-    return [name for name in candidates if name in queries and queries[name].language == language]
-
-
-def require_queries(names: Sequence[str], language: str) -> list[str]:
-    """Return ``find_queries``; raise ``InputError`` if there are none."""
-    if matching := find_queries(names, language):
-        return matching
-    queries = _library().queries
-    available = [name for name, query in queries.items() if query.language == language]
-    if not available:
-        languages = sorted({query.language for query in queries.values()} - {"und"})
-        problem = f"there is no built-in query in {language!r}, but in {', '.join(languages)}"
-        raise InputError(f"{problem}; give your own words")
-    problem = f"{', '.join(names)}: not in {language!r}, which has {', '.join(available)}"
-    raise InputError(f"{problem}; name one of these, or give your own words")
-
-
-def load_wordset(name: str) -> WordSet:
-    """Return a built-in word set; raise ``InputError`` for an unknown name."""
-    sets = _library().sets
-    return _look_up("word set", name, sets, f"choose from {', '.join(sets)}")
-
-
-def load_query(name: str) -> Query:
-    """Return a built-in query (``weat6b``); raise ``InputError`` for an unknown name."""
-    return load_queries([name])[0]
-
-
-def load_queries(names: Sequence[str], path: str | Path | None = None) -> list[Query]:
-    """Return queries by name, built-in or from the user's file at ``path``, in the order given.
-
-    Raises ``InputError`` for an unknown name, and as ``read_wordsets`` does.
-    """
-    user_queries = read_wordsets(path).queries if path else {}
-    queries = {**_library().queries, **user_queries}
-    remedy = f"{path} has {', '.join(user_queries)}; " if user_queries else ""
-    remedy += "biasbridge audit --list shows the built-in ones"
-    return [_look_up("query", name, queries, remedy) for name in names]
-
-
-def _look_up(kind: str, name: str, entries: Mapping[str, T], remedy: str) -> T:
-    name = normalise_text(name)
-    if name not in entries:
-        raise InputError(f"unknown {kind} {name!r}{nearest(name, entries)}; {remedy}")
-    return entries[name]
-
-
-def read_query(path: str | Path, name: str | None = None) -> Query:
-    """Read the query of that name from a user's file, by default the only one in it.
-
-    Raises ``InputError`` for an unknown name, for several queries without a name, and as
-    ``read_wordsets`` does.
-    """
-    queries = read_wordsets(path).queries
-    if not queries:
-        raise InputError(f"{path} has word sets but no query; add one, such as {EXAMPLE}")
-    if name is None:
-        if len(queries) > 1:
-            raise InputError(f"{path} has the queries {', '.join(queries)}; name one")
-        [name] = queries
-    if name not in queries:
-        remedy = f"name one of {', '.join(queries)}"
-        raise InputError(f"{path} has no query {name!r}{nearest(name, queries)}; {remedy}")
-    return queries[name]
-
-
-def read_wordsets(path: str | Path) -> WordFile:
-    """Read the word sets and queries of a user's YAML, JSON, CSV or TSV file.
-
-    The full form is that of the built-in files. The short form has queries only: ``{"mine": {"X":
-    [...], "Y": [...], "A": [...], "B": [...]}}``. A role is a list of words, the name of a word set
-    (of the file or built-in), or a union, ``{"union": ["career", "math"]}``.
-
-    Raises ``InputError`` for a missing or malformed file, and for a query with the name of another,
-    built-in query.
-    """
-    library = _library()
-    file = parse_file(path, library.sets)
-    built_in = library.queries
-    conflicts = [name for name, query in file.queries.items() if built_in.get(name, query) != query]
-    if conflicts:
-        problem = f"the query name {', '.join(sorted(conflicts))} is taken by a built-in query"
-        raise InputError(f"{path}: {problem}; choose another")
-    return file
-
-
-def write_query(query: Query, path: str | Path) -> None:
-    """Write ``query`` as YAML, or JSON (``.json``); ``read_query`` reads it back unchanged.
-
-    Raises ``InputError`` for two word sets with one name, and for a folder that is not writable.
-    """
-    sets = {wordset.name: wordset for wordset in query.sets.values()}
-    if any(sets[wordset.name] != wordset for wordset in query.sets.values()):
-        raise InputError(f"two word sets of {query.name!r} have the same name; give each its own")
-    defaults = {"language": query.language, "source": next(iter(sets.values())).source}
-    entry = {"title": query.title} if query.title else {}
-    entry |= {role: wordset.name for role, wordset in query.sets.items()}
-    content: dict[str, object] = {
-        **defaults,
-        "queries": {query.name: entry},
-        "sets": {name: _entry(wordset, defaults) for name, wordset in sets.items()},
-    }
-    if Path(path).suffix == ".json":
-        text = json.dumps(content, indent=1, ensure_ascii=False)
-    else:
-        text = yaml.safe_dump(
-            content, allow_unicode=True, sort_keys=False, default_flow_style=None, width=120
-        )
-    with atomic_path(path) as work:
-        work.write_text(text, encoding="utf-8")
-
-
-def _entry(wordset: WordSet, defaults: dict[str, str]) -> dict[str, object]:
-    """Return a word set as a file entry, without the fields that equal the file's ``defaults``."""
-    metadata = {"language": wordset.language, "source": wordset.source}
-    entry: dict[str, object] = {
-        key: value for key, value in metadata.items() if value != defaults[key]
-    }
-    if wordset.values:
-        entry["values"] = dict(zip(wordset.words, wordset.values, strict=True))
-    else:
-        items = [list(item) for item in wordset.items]
-        entry["words"] = items if wordset.width > 1 else list(wordset.words)
-    return entry | ({"deleted": list(wordset.deleted)} if wordset.deleted else {})

@@ -376,11 +376,11 @@ def with_word_interval(row: PairEstimate, values: Floats, bootstrap: Bootstrap) 
     if row.words < bootstrap.min_words:
         reason = f"{row.words} words, fewer than {bootstrap.min_words}"
         return row._replace(reason=reason)
-    value, drawn = float(values[0]), values[1:]
+    value, resampled = float(values[0]), values[1:]
     if not isfinite(value):
         return row._replace(reason=_ONE_DIRECTION)
-    finite = drawn[np.isfinite(drawn)]
-    if len(finite) < _FEWEST_DEFINED * len(drawn) or not len(drawn):
+    finite = resampled[np.isfinite(resampled)]
+    if len(finite) < _FEWEST_DEFINED * len(resampled) or not len(resampled):
         return row._replace(value=value)
     low, high = np.quantile(finite, _TAILS).tolist()
     return row._replace(value=value, low=low, high=high)

@@ -146,8 +146,8 @@ def _share_undecided(scores: StrengthScores, all_scores: Sequence[StrengthScores
     rng = np.random.default_rng(0)
     reasons: Counter[str] = Counter()
     for _ in range(_FORECAST_STUDIES):
-        drawn = _draw_scores(scores, rng), random and _draw_scores(random, rng)
-        verdict, figure = judge_score(measure_properties(*drawn, _FORECAST_STUDIES))
+        studies = _draw_scores(scores, rng), random and _draw_scores(random, rng)
+        verdict, figure = judge_score(measure_properties(*studies, _FORECAST_STUDIES))
         if verdict == CANNOT_TELL:
             fault, is_fault, _ = figure.partition(_NOT_EXCLUDED)
             reasons[fault + is_fault if is_fault else "slope not sure"] += 1

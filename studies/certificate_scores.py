@@ -261,12 +261,12 @@ def false_alarms(p: Floats, excludes_unbiased: Floats) -> FalseAlarms:
     """Count the models of which a bias is claimed, by p if there is one, else by
     ``excludes_unbiased``: 1 or 0, NaN without an interval. Both have the same shape.
     """
-    for claims, known in (
+    for claims, is_finite in (
         (p < ALPHA, np.isfinite(p)),
         (excludes_unbiased == 1, np.isfinite(excludes_unbiased)),
     ):
-        if known.any():
-            return FalseAlarms(int((claims & known).sum()), int(known.sum()))
+        if is_finite.any():
+            return FalseAlarms(int((claims & is_finite).sum()), int(is_finite.sum()))
     return FalseAlarms()
 
 
@@ -429,13 +429,13 @@ def jackknife(
     Estimate
         NaN for fewer than three seeds, or where a value is NaN.
     """
-    known = values[np.isfinite(values).any(axis=1)]
-    n = len(known)
+    by_seed = values[np.isfinite(values).any(axis=1)]
+    n = len(by_seed)
     if n < FEWEST_SEEDS:
         return Estimate()
-    without = statistic(np.stack([np.delete(known, i, axis=0) for i in range(n)]))
+    without = statistic(np.stack([np.delete(by_seed, i, axis=0) for i in range(n)]))
     error = sqrt((n - 1) / n * float(((without - without.mean()) ** 2).sum()))
-    value = float(statistic(known))
+    value = float(statistic(by_seed))
     return _t_interval(value, error, n, level) if isfinite(error) else Estimate()
 
 
@@ -491,7 +491,7 @@ def smallest_strength(values: Floats, strengths: Floats) -> Floats:
     score that is linear in the strength). Infinity where none has the power, NaN for fewer than
     three scores at 0.
     """
-    known = np.isfinite(values)
+    has_score = np.isfinite(values)
     zero = values[..., strengths == 0][..., 0]
     n = np.isfinite(zero).sum(axis=-1)
     mean = nan_mean(zero, axis=-1)[..., None]
@@ -499,12 +499,12 @@ def smallest_strength(values: Floats, strengths: Floats) -> Floats:
         spread = np.sqrt(np.nansum((zero - mean) ** 2, axis=-1) / (n - 1))
         half_width = stdtrit(n - 1.0, 1 - ALPHA / 2) * np.sqrt(1 + 1 / n) * spread
         signed = np.sign(strengths) * (values - mean[..., None])
-        is_detected = known & (signed > half_width[..., None, None])
+        is_detected = has_score & (signed > half_width[..., None, None])
     sizes = np.unique(np.abs(strengths))
     sides = [np.abs(strengths) == size for size in sizes]
     n_detected, n_scores = (
         np.stack([which[..., side].sum(axis=(-2, -1)) for side in sides], axis=-1)
-        for which in (is_detected, known)
+        for which in (is_detected, has_score)
     )
     power = n_detected / np.maximum(1, n_scores)
     power[..., 0] = ALPHA / 2

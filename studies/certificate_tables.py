@@ -248,8 +248,8 @@ def with_material(table: pd.DataFrame) -> pd.DataFrame:
         return table
     names = zip(table["subject"], table["material"], strict=True)
     subjects = [
-        name if made == SYNTHETIC or name.startswith(made) else f"{name}, {made}"
-        for name, made in names
+        name if material == SYNTHETIC or name.startswith(material) else f"{name}, {material}"
+        for name, material in names
     ]
     return table.assign(subject=subjects)
 

@@ -1,4 +1,5 @@
 """Coreference resolution on frozen vectors: clusters of mentions of the same entity.
 
-``scorer`` compares any predicted clusters with the true ones.
+``resolver`` predicts clusters, ``scorer`` compares any with the true ones, and ``challenge``
+computes gaps on challenge sets.
 """

@@ -276,19 +276,10 @@ def held_out_rows(
     recall = float(_CANDIDATE_MEASURES["mention_recall"].values(units.total)[0])
     rows = []
     for name, measure in _HELD_OUT_MEASURES.items():
-        estimate = units.estimate(measure.first, level)
-        rows.append(
-            ChallengeRow(
-                kind="value",
-                measure=name,
-                subset=HELD_OUT,
-                group=_ALL_DOCUMENTS,
-                **estimate._asdict(),
-                support=int(measure.count(units.total)[0]),
-                mention_recall=recall,
-                reason="" if estimate.value == estimate.value else f"no {measure.items}",
-            )
-        )
+        estimate, support = units.estimate(measure.first, level), int(measure.count(units.total)[0])
+        row = ChallengeRow("value", name, HELD_OUT, _ALL_DOCUMENTS, "", "", *estimate, support)
+        reason = f"no {measure.items}" if np.isnan(estimate.value) else ""
+        rows.append(row._replace(mention_recall=recall, reason=reason))
     return rows
 
 
@@ -459,16 +450,9 @@ def _value(subset: str, group: str, units: Units, name: str, gaps: ChallengeGaps
     support = int(measure.count(units.total)[0])
     reason = _low_support_reason(measure.items, group, support, gaps.min_support)
     estimate = UNDEFINED if reason else units.estimate(measure.first, gaps.level)
-    return ChallengeRow(
-        kind="value",
-        measure=name,
-        subset=subset,
-        group=group,
-        **estimate._asdict(),
-        support=support,
-        mention_recall=float(_CANDIDATE_MEASURES["mention_recall"].values(units.total)[0]),
-        reason=reason,
-    )
+    recall = float(_CANDIDATE_MEASURES["mention_recall"].values(units.total)[0])
+    row = ChallengeRow("value", name, subset, group, "", "", *estimate, support, reason=reason)
+    return row._replace(mention_recall=recall)
 
 
 def _low_support_reason(items: str, group: str, support: int, min_support: int) -> str:
@@ -485,16 +469,11 @@ def _gap_row(
     reason = "; ".join(filter(None, (first.reason, second.reason)))
     statistic = gaps.measures[first.measure].difference
     estimate = UNDEFINED if reason else units.estimate(statistic, gaps.level)
-    return ChallengeRow(
-        kind="gap",
-        measure=first.measure,
-        subset=first.subset,
-        privileged=first.group,
-        unprivileged=second.group,
-        **estimate._asdict(),
-        support=min(first.support, second.support),
-        support_privileged=first.support,
-        support_unprivileged=second.support,
+    pair, supports = (first.group, second.group), (first.support, second.support)
+    row = ChallengeRow(
+        "gap", first.measure, first.subset, "", *pair, *estimate, min(supports), *supports
+    )
+    return row._replace(
         mention_recall=min(first.mention_recall, second.mention_recall),
         reason=reason,
         resampled=[] if reason else units.resampled(statistic),
@@ -503,44 +482,28 @@ def _gap_row(
 
 def _ratio_row(tallies: _GroupTallies, pair: tuple[str, str], gaps: ChallengeGaps) -> ChallengeRow:
     """Compute F1 of the unprivileged over the privileged gender; 1: equal."""
-    f1 = gaps.measures["f1"]
-    units = tallies.select(*pair)
-    supports = [int(support) for support in f1.count(units.total)]
+    f1, units = gaps.measures["f1"], tallies.select(*pair)
+    first, second = (int(support) for support in f1.count(units.total))
     reasons = (
         _low_support_reason(f1.items, group, support, gaps.min_support)
-        for group, support in zip(pair, supports, strict=True)
+        for group, support in zip(pair, (first, second), strict=True)
     )
     reason = "; ".join(filter(None, reasons))
     if not reason and not f1.values(units.total)[0]:
         reason = f"F1 of group {pair[0]} is 0"
     estimate = UNDEFINED if reason else units.estimate(f1.quotient, gaps.level)
-    return ChallengeRow(
-        kind="ratio",
-        measure="f1",
-        subset=tallies.subset,
-        privileged=pair[0],
-        unprivileged=pair[1],
-        **estimate._asdict(),
-        support=min(supports),
-        support_privileged=supports[0],
-        support_unprivileged=supports[1],
-        reason=reason,
+    row = ChallengeRow(
+        "ratio", "f1", tallies.subset, "", *pair, *estimate, min(first, second), first, second
     )
+    return row._replace(reason=reason)
 
 
 def _correlation_row(subset: str, occupations: Floats, gaps: ChallengeGaps) -> ChallengeRow:
-    estimate = percentage_correlation(occupations, gaps.level)
-    undefined = np.isnan(estimate.value)
-    return ChallengeRow(
-        kind="correlation",
-        measure="percentage",
-        subset=subset,
-        privileged=gaps.privileged,
-        unprivileged=gaps.unprivileged,
-        **estimate._asdict(),
-        support=len(occupations),
-        reason=f"{len(occupations)} occupations, or no difference among them" if undefined else "",
-    )
+    estimate, n = percentage_correlation(occupations, gaps.level), len(occupations)
+    reason = f"{n} occupations, or no difference among them" if np.isnan(estimate.value) else ""
+    genders = gaps.privileged, gaps.unprivileged
+    row = ChallengeRow("correlation", "percentage", subset, "", *genders, *estimate, n)
+    return row._replace(reason=reason)
 
 
 def _percentages_and_leanings(

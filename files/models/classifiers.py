@@ -30,7 +30,7 @@ _SUFFIX = "ForSequenceClassification"
 _LONGEST = 512  # tokens, where neither model nor tokenizer has a limit
 _BATCH = 32  # texts
 _ONNX_LABELS = ("classlabels_strings", "classlabels_int64s", "classlabels_ints")
-_ONNX_BATCH = 256  # texts: the counts of words are dense inside a model
+TEXTS_AT_ONCE = 256  # texts: the counts of words are dense inside a model
 
 
 @dataclass(frozen=True)
@@ -117,8 +117,8 @@ class OnnxClassifier:
             session = _open_session(self.path.read_bytes())
             [entry] = session.get_inputs()
             shape = (-1, 1) if len(entry.shape) == 2 else (-1,)
-            for i in range(0, len(texts), _ONNX_BATCH):
-                batch = np.array(texts[i : i + _ONNX_BATCH], dtype=object)
+            for i in range(0, len(texts), TEXTS_AT_ONCE):
+                batch = np.array(texts[i : i + TEXTS_AT_ONCE], dtype=object)
                 values = session.run(None, {entry.name: batch.reshape(shape)})[-1]
                 rows.append(self._read(values, len(batch)))
         except InputError:
@@ -129,13 +129,16 @@ class OnnxClassifier:
             raise InputError(f"{self.path} {problem}; give another classifier") from error
         return np.concatenate(rows)
 
+    def _in_order(self, row: Any) -> Any:
+        if not isinstance(row, dict):
+            return row
+        by_name = {str(name): value for name, value in row.items()}  # names may be numbers
+        return [by_name[name] for name in self.classes]
+
     def _read(self, output: Any, n_texts: int) -> Floats:
         """Return the probabilities of an output: a row, or a mapping, for each text."""
         try:
-            rows = [
-                [row[k] for k in self.classes] if isinstance(row, dict) else row for row in output
-            ]
-            values = np.array(rows, dtype=float)
+            values = np.array([self._in_order(row) for row in output], dtype=float)
         except (TypeError, ValueError, LookupError):
             values = np.empty(())
         if values.shape != (n_texts, len(self.classes)):

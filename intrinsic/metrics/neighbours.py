@@ -26,7 +26,7 @@ from biasbridge.intrinsic.score import MetricResult, by_name, mean_score
 if TYPE_CHECKING:
     from biasbridge.stats.arrays import Floats
 
-NEIGHBOUR_ROLES = {"words": "words", "pairs": "pairs", "excluded?": "excluded"}
+_NEIGHBOUR_ROLES = {"words": "words", "pairs": "pairs", "excluded?": "excluded"}
 
 
 def neighbourhood_bias(signs: ArrayLike, neighbours: ArrayLike) -> Floats:
@@ -168,7 +168,7 @@ class NeighbourhoodBias(_Neighbours):
         sign="> 0: more neighbours lie nearer the first words of the pairs",
         range=(-1, 1),
         source="Wang et al. (2020); Zhang et al. (2020)",
-        roles=NEIGHBOUR_ROLES,
+        roles=_NEIGHBOUR_ROLES,
         asks=("base_pairs",),
         default="100 neighbours among the neutral words of the 50,000 most frequent ones.",
     )
@@ -199,7 +199,7 @@ class MaleNeighbours(_AlongDirection):
         range=(0, 1),
         unbiased=0.5,
         source="Gonen & Goldberg (2019)",
-        roles=NEIGHBOUR_ROLES,
+        roles=_NEIGHBOUR_ROLES,
         asks=("professions_she_he",),
         falls=True,
     )
@@ -220,7 +220,7 @@ class ProfessionCorrelation(_AlongDirection):
         sign="> 0: words towards the second words of the pairs have more male neighbours",
         range=(-1, 1),
         source="Gonen & Goldberg (2019)",
-        roles=NEIGHBOUR_ROLES,
+        roles=_NEIGHBOUR_ROLES,
         fewest={"words": 3},
         asks=("professions_she_he",),
     )
@@ -246,7 +246,7 @@ class ProximityBias(_AlongDirection):
         sign="larger: more neighbours are near because of the direction; no sign",
         range=(0, 1),
         source="Kumar et al. (2020)",
-        roles=NEIGHBOUR_ROLES,
+        roles=_NEIGHBOUR_ROLES,
         asks=("professions_she_he",),
     )
 
@@ -283,7 +283,7 @@ class IllicitProximity(ProximityBias):
         sign="larger: more neighbours are near because of the direction; no sign",
         range=(0, 1),
         source="Kumar et al. (2020)",
-        roles=NEIGHBOUR_ROLES,
+        roles=_NEIGHBOUR_ROLES,
         fewest={"words": 2},
         asks=("professions_she_he",),
     )

@@ -18,9 +18,9 @@ from biasbridge.intrinsic.score import MetricResult, by_name
 if TYPE_CHECKING:
     from biasbridge.stats.arrays import Floats
 
-MAX_STEPS = 100  # of Newton's method
-MIN_SHRINK = 1e-9  # of a step
-CONVERGED = 1e-9  # decrement of the loss
+_MAX_STEPS = 100  # of Newton's method
+_MIN_SHRINK = 1e-9  # of a step
+_CONVERGED = 1e-9  # decrement of the loss
 
 
 def negative_sentiment(
@@ -93,14 +93,14 @@ def logistic_regression(
     penalty[-1] = float(penalise_intercept)
     coefficients, margin = np.zeros_like(penalty), np.zeros(n)
     loss = n * math.log(2)
-    for _ in range(MAX_STEPS):
+    for _ in range(_MAX_STEPS):
         probabilities = scipy.special.expit(margin)
         gradient = design.T @ (probabilities - labels) + penalty * coefficients
         hessian = (design.T * (probabilities * (1 - probabilities))) @ design
         hessian.flat[:: len(penalty) + 1] += penalty
         step: Floats = np.linalg.solve(hessian, gradient)
         # Newton's steps square the error: after this one it is below machine precision
-        is_last = float(gradient @ step) < CONVERGED
+        is_last = float(gradient @ step) < _CONVERGED
         shrink, margin_step, previous_loss = 1.0, design @ step, loss
         while True:
             new_coefficients = coefficients - shrink * step
@@ -108,7 +108,7 @@ def logistic_regression(
             likelihood = np.logaddexp(0, new_margin).sum() - labels @ new_margin
             square: Floats = new_coefficients * new_coefficients
             loss = float(penalty @ square) / 2 + float(likelihood)
-            if is_last or loss <= previous_loss or shrink < MIN_SHRINK:
+            if is_last or loss <= previous_loss or shrink < _MIN_SHRINK:
                 break
             shrink /= 2
         coefficients, margin = new_coefficients, new_margin

@@ -23,7 +23,7 @@ from biasbridge.intrinsic.score import MetricResult
 
 Most = Annotated[Count, doc("number of most biased words of each side")]
 
-SEPARABILITY_ROLES = {"pairs": "pairs", "excluded?": "excluded"}
+_SEPARABILITY_ROLES = {"pairs": "pairs", "excluded?": "excluded"}
 
 
 def score_clusters(
@@ -147,7 +147,7 @@ class Clustering(_MostBiased):
         range=(0, 1),
         unbiased=0.5,
         source="Gonen & Goldberg (2019)",
-        roles=SEPARABILITY_ROLES,
+        roles=_SEPARABILITY_ROLES,
         asks=("professions_she_he",),
     )
 
@@ -176,7 +176,7 @@ class Classification(_MostBiased):
         range=(0, 1),
         unbiased=0.5,
         source="Gonen & Goldberg (2019)",
-        roles=SEPARABILITY_ROLES,
+        roles=_SEPARABILITY_ROLES,
         asks=("professions_she_he",),
     )
     most: Most = 2_500

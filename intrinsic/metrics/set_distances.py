@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from biasbridge.stats.arrays import Floats
 
 GENDER_TESTS = ("weat6b", "weat7", "weat8")
-COMPARISONS = 4_000_000  # comparisons in memory at a time
-EXACT_RANKS = 8  # 40,320 orders
+_COMPARISONS = 4_000_000  # comparisons in memory at a time
+_EXACT_RANKS = 8  # 40,320 orders
 
 
 def relative_norm_distances(
@@ -104,7 +104,7 @@ def coherence(
     a: ArrayLike,
     *,
     p_value: bool = True,
-    exact_limit: int = EXACT_RANKS,
+    exact_limit: int = _EXACT_RANKS,
 ) -> tuple[float, float]:
     r"""Compute the Embedding Coherence Test (Dev & Phillips, 2019).
 
@@ -141,7 +141,7 @@ def coherence(
     if len(attributes) < 2:
         raise InputError("a ranking needs at least two attribute words")
     cosines: Floats = unit_rows(means((x, y))) @ attributes.T
-    first, second = (mean_ranks(cosines[group]) - (len(attributes) + 1) / 2 for group in (0, 1))
+    first, second = (_mean_ranks(cosines[group]) - (len(attributes) + 1) / 2 for group in (0, 1))
     spread = math.sqrt((first @ first) * (second @ second))
     if not spread:
         raise InputError(
@@ -171,16 +171,11 @@ def _orders(n: int) -> NDArray[np.intp]:
     return np.array(list(permutations(range(n))), dtype=np.intp)
 
 
-def mean_ranks(values: Floats) -> Floats:
+def _mean_ranks(values: Floats) -> Floats:
     """Rank values from 1; equal values share their mean rank."""
-    order = values.argsort()
-    if (np.diff(values[order]) == 0).any():
-        from scipy.stats import rankdata  # slow to import, and ties are rare
-
-        return np.asarray(rankdata(values))
-    mean_ranks = np.empty(len(values))
-    mean_ranks[order] = np.arange(1.0, len(values) + 1)
-    return mean_ranks
+    _, index, counts = np.unique(values, return_inverse=True, return_counts=True)
+    last: Floats = np.cumsum(counts)
+    return np.asarray((last - (counts - 1) / 2)[index])
 
 
 def biased_analogies(x: ArrayLike, y: ArrayLike, a: ArrayLike, b: ArrayLike) -> float:
@@ -223,7 +218,7 @@ def _stereotypical(offsets: Floats, expected: Floats, origins: Floats) -> int:
     expected_squares: Floats = (expected**2).sum(axis=1)
     origin_squares: Floats = (origins**2).sum(axis=1)
     expected_products, origin_products = offsets @ expected.T, offsets @ origins.T
-    step = max(1, COMPARISONS // (len(expected) * max(1, len(origins) - 1)))
+    step = max(1, _COMPARISONS // (len(expected) * max(1, len(origins) - 1)))
     count = 0
     for j, origin in enumerate([*origins]):
         # Squared distances from origin + offset, up to a term that all words share
@@ -350,13 +345,13 @@ class EmbeddingCoherence(Metric):
     normalize: UnitLength = False
     p: Annotated[
         Literal["exact", "t"],
-        doc(f"over all orders of up to {EXACT_RANKS} attributes; or by Student's t"),
+        doc(f"over all orders of up to {_EXACT_RANKS} attributes; or by Student's t"),
     ] = "exact"
 
     def measure(self, words: ResolvedQuery, seed: int) -> MetricResult:
         """Compute Spearman's rho; p tests rho = 0, which is not the unbiased value."""
         x, y = (words[role].rows(self.normalize) for role in "XY")
-        limit = EXACT_RANKS if self.p == "exact" else 0
+        limit = _EXACT_RANKS if self.p == "exact" else 0
         attributes = words["A"]
         rho, p = coherence(
             x, y, attributes.matrix, p_value=not words.is_resample, exact_limit=limit

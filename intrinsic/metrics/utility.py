@@ -1,4 +1,4 @@
-"""Word similarity and analogies: the utility that debiasing should preserve."""
+"""Word similarity and analogies: the utility that debiasing should preserve, and a control."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from biasbridge.stats.arrays import Floats
 
 
-MEAN_COLUMN = re.compile("simlex999|mean|average|avg|score|rating|similarity", re.IGNORECASE)
-WORD_COLUMN = re.compile("word.?1", re.IGNORECASE)
-MEAN_ROUNDING = 0.051  # of a mean with one decimal
+_MEAN_COLUMN = re.compile("simlex999|mean|average|avg|score|rating|similarity", re.IGNORECASE)
+_WORD_COLUMN = re.compile("word.?1", re.IGNORECASE)
+_MEAN_ROUNDING = 0.051  # of a mean with one decimal
 
 
 def word_similarity(w: ArrayLike, v: ArrayLike, judged: ArrayLike) -> tuple[float, float]:
@@ -102,42 +102,6 @@ def read_similarities(path: str | Path) -> Query:
     values = tuple(sum(numbers) / len(numbers) for numbers in judged.values())
     pairs = WordSet(name, words, "und", Path(path).name, width=2, values=values)
     return Query(name, {"partners": pairs}, "und", f"Word similarity, {Path(path).name}")
-
-
-def _cells(line: str, mark: str) -> list[str]:
-    cells = line.split(mark) if mark else filter(None, re.split("[\t,; ]", line))
-    cells = [normalise_text(cell).strip('"') for cell in cells]
-    return [cell.replace(",", ".") if _number(cell.replace(",", ".")) else cell for cell in cells]
-
-
-def _number(cell: str) -> float | None:
-    try:
-        return value if math.isfinite(value := float(cell)) else None
-    except ValueError:
-        return None
-
-
-def _is_header(cells: Sequence[str]) -> bool:
-    """Test whether the first line names columns: its last cell, or its first two, say so."""
-    return all(_number(cell) is None for cell in cells[2:]) or bool(WORD_COLUMN.match(cells[0]))
-
-
-def _judgements(header: Sequence[str], rows: Sequence[Sequence[str]], path: str | Path) -> int:
-    """Return the column of the judgements, that of the mean where there are several numbers."""
-    columns = [k for k, cell in enumerate(rows[0]) if k > 1 and _number(cell) is not None]
-    if len(columns) < 2:
-        return columns[0] if columns else 2
-    if named := [k for k in columns if k < len(header) and MEAN_COLUMN.search(header[k])]:
-        return named[0]
-    table = np.array(
-        [[_number(cell) or 0.0 for cell in row] for row in rows if len(row) > columns[-1]]
-    )
-    for k in (columns[0], columns[-1]):
-        others = table[:, [column for column in columns if column != k]].mean(axis=1)
-        if np.allclose(table[:, k], others, rtol=0, atol=MEAN_ROUNDING):
-            return k
-    problem = f"{path} has {len(columns)} columns of numbers, none of them named mean or score"
-    raise InputError(f"{problem}; keep that of the judgements, or name it in a header")
 
 
 @choice
@@ -239,67 +203,6 @@ class Analogies(Metric):
 
 
 @choice
-class GeneratedAnalogies(Metric):
-    """Bolukbasi's generator: pairs of frequent words that differ as the first pair."""
-
-    about: ClassVar[MetricInfo] = MetricInfo(
-        name="generated_analogies",
-        title="Analogies generated for the first base pair (a, b), mean score",
-        formula=(
-            "mean of the 100 largest cos(unit(a) - unit(b), x - y), |x - y| <= 1, over pairs (x, y)"
-            " of frequent words, each x once"
-        ),
-        sign="no sign: people judge which pairs (single scores) are definitions or stereotypes",
-        range=(-1, 1),
-        unbiased=None,
-        source="Bolukbasi et al. (2016)",
-        roles={"pairs": "pairs", "excluded?": "excluded"},
-        asks=("professions_she_he",),
-    )
-    version: ClassVar[int] = 5
-
-    vocabulary: VocabularySize = 5_000
-    most: Annotated[Count, doc("number of pairs with the largest scores")] = 100
-    farthest: Annotated[Positive, doc("largest distance of the words of a pair")] = 1.0
-
-    def select_words(self, words: ResolvedQuery) -> ResolvedQuery:
-        """Return the words with the first pair alone."""
-        return words.truncated({"pairs": 1})
-
-    def measure(self, words: ResolvedQuery, seed: int) -> MetricResult:
-        """Compute the mean score; over fewer pairs than ``most`` if fewer lie near enough."""
-        frequent = frequent_words(words.vectors, self.vocabulary, words.excluded_words)
-        first = words["pairs"].matrix[0]
-        axis: Floats32 = np.asarray(first[0] - first[1], dtype=np.float32)
-        axis /= float(np.linalg.norm(axis))
-        components: Floats32 = frequent.matrix @ axis
-        n = len(components)
-        best = np.zeros(n, dtype=np.intp)
-        score = np.full(n, -np.inf, dtype=np.float32)
-        for start in range(0, n, 1_000):
-            rows = slice(start, start + 1_000)
-            squares: Floats32 = 2 - 2 * (frequent.matrix[rows] @ frequent.matrix.T)
-            is_near = (squares <= self.farthest**2) & (squares > 1e-6)
-            differences = components[rows, None] - components
-            cosines = differences / np.sqrt(np.maximum(squares, 1e-6))
-            cosines[~is_near] = -np.inf
-            best[rows], score[rows] = cosines.argmax(axis=1), cosines.max(axis=1)
-        order = np.argsort(-score, kind="stable")[: self.most]
-        order = order[np.isfinite(score[order])]
-        if not order.size:
-            raise InputError(
-                f"no two of {n} words lie within {self.farthest} of one another; allow more with"
-                " farthest"
-            )
-        pairs = zip(order.tolist(), best[order].tolist(), strict=True)
-        names = [f"{frequent.words[x]}:{frequent.words[y]}" for x, y in pairs]
-        return mean_score(names, score[order].astype(np.float64))
-
-
-# Analogies of base pairs with unrelated words: a control for similarity without a relation.
-
-
-@choice
 class UnrelatedAnalogies(Metric):
     """3CosAdd with base pairs on pairs of words unrelated to them.
 
@@ -358,6 +261,100 @@ class UnrelatedAnalogies(Metric):
         norms: Floats32 = np.sqrt(np.einsum("ij,ij->i", rows, rows))
         rows /= np.where(norms > 0, norms, 1)[:, None]
         return rows, {name: i for i, name in enumerate(names)}
+
+
+@choice
+class GeneratedAnalogies(Metric):
+    """Bolukbasi's generator: pairs of frequent words that differ as the first pair."""
+
+    about: ClassVar[MetricInfo] = MetricInfo(
+        name="generated_analogies",
+        title="Analogies generated for the first base pair (a, b), mean score",
+        formula=(
+            "mean of the 100 largest cos(unit(a) - unit(b), x - y), |x - y| <= 1, over pairs (x, y)"
+            " of frequent words, each x once"
+        ),
+        sign="no sign: people judge which pairs (single scores) are definitions or stereotypes",
+        range=(-1, 1),
+        unbiased=None,
+        source="Bolukbasi et al. (2016)",
+        roles={"pairs": "pairs", "excluded?": "excluded"},
+        asks=("professions_she_he",),
+    )
+    version: ClassVar[int] = 5
+
+    vocabulary: VocabularySize = 5_000
+    most: Annotated[Count, doc("number of pairs with the largest scores")] = 100
+    farthest: Annotated[Positive, doc("largest distance of the words of a pair")] = 1.0
+
+    def select_words(self, words: ResolvedQuery) -> ResolvedQuery:
+        """Return the words with the first pair alone."""
+        return words.truncated({"pairs": 1})
+
+    def measure(self, words: ResolvedQuery, seed: int) -> MetricResult:
+        """Compute the mean score; over fewer pairs than ``most`` if fewer lie near enough."""
+        frequent = frequent_words(words.vectors, self.vocabulary, words.excluded_words)
+        first = words["pairs"].matrix[0]
+        axis: Floats32 = np.asarray(first[0] - first[1], dtype=np.float32)
+        axis /= float(np.linalg.norm(axis))
+        components: Floats32 = frequent.matrix @ axis
+        n = len(components)
+        best = np.zeros(n, dtype=np.intp)
+        score = np.full(n, -np.inf, dtype=np.float32)
+        for start in range(0, n, 1_000):
+            rows = slice(start, start + 1_000)
+            squares: Floats32 = 2 - 2 * (frequent.matrix[rows] @ frequent.matrix.T)
+            is_near = (squares <= self.farthest**2) & (squares > 1e-6)
+            differences = components[rows, None] - components
+            cosines = differences / np.sqrt(np.maximum(squares, 1e-6))
+            cosines[~is_near] = -np.inf
+            best[rows], score[rows] = cosines.argmax(axis=1), cosines.max(axis=1)
+        order = np.argsort(-score, kind="stable")[: self.most]
+        order = order[np.isfinite(score[order])]
+        if not order.size:
+            raise InputError(
+                f"no two of {n} words lie within {self.farthest} of one another; allow more with"
+                " farthest"
+            )
+        pairs = zip(order.tolist(), best[order].tolist(), strict=True)
+        names = [f"{frequent.words[x]}:{frequent.words[y]}" for x, y in pairs]
+        return mean_score(names, score[order].astype(np.float64))
+
+
+def _cells(line: str, mark: str) -> list[str]:
+    cells = line.split(mark) if mark else filter(None, re.split("[\t,; ]", line))
+    cells = [normalise_text(cell).strip('"') for cell in cells]
+    return [cell.replace(",", ".") if _number(cell.replace(",", ".")) else cell for cell in cells]
+
+
+def _number(cell: str) -> float | None:
+    try:
+        return value if math.isfinite(value := float(cell)) else None
+    except ValueError:
+        return None
+
+
+def _is_header(cells: Sequence[str]) -> bool:
+    """Test whether the first line names columns: its last cell, or its first two, say so."""
+    return all(_number(cell) is None for cell in cells[2:]) or bool(_WORD_COLUMN.match(cells[0]))
+
+
+def _judgements(header: Sequence[str], rows: Sequence[Sequence[str]], path: str | Path) -> int:
+    """Return the column of the judgements, that of the mean where there are several numbers."""
+    columns = [k for k, cell in enumerate(rows[0]) if k > 1 and _number(cell) is not None]
+    if len(columns) < 2:
+        return columns[0] if columns else 2
+    if named := [k for k in columns if k < len(header) and _MEAN_COLUMN.search(header[k])]:
+        return named[0]
+    table = np.array(
+        [[_number(cell) or 0.0 for cell in row] for row in rows if len(row) > columns[-1]]
+    )
+    for k in (columns[0], columns[-1]):
+        others = table[:, [column for column in columns if column != k]].mean(axis=1)
+        if np.allclose(table[:, k], others, rtol=0, atol=_MEAN_ROUNDING):
+            return k
+    problem = f"{path} has {len(columns)} columns of numbers, none of them named mean or score"
+    raise InputError(f"{problem}; keep that of the judgements, or name it in a header")
 
 
 def _solved(

@@ -1,4 +1,4 @@
-"""Word Embedding Association Test (Caliskan et al., 2017): equations and metric."""
+"""Word Embedding Association Test (Caliskan et al., 2017) and its variants: equations, metrics."""
 
 from __future__ import annotations
 
@@ -113,6 +113,79 @@ def statistic(x: ArrayLike, y: ArrayLike, a: ArrayLike, b: ArrayLike) -> float:
         with unequal sets S mixes the difference with the sizes.
     """
     return float(associations(x, a, b).sum() - associations(y, a, b).sum())
+
+
+def standardised_associations(w: ArrayLike, a: ArrayLike, b: ArrayLike) -> Floats:
+    r"""Compute the standardised association of every word (WEFAT; Caliskan et al., 2017).
+
+    s(w) = (mean_{a in A} cos(w, a) - mean_{b in B} cos(w, b)) / sd_{c in A u B} cos(w, c)
+
+    Parameters
+    ----------
+    w : array of shape (n_w, dim)
+        Vectors of the words. Rows need not have unit length.
+    a, b : array of shape (n_a, dim), (n_b, dim)
+        Vectors of the attribute words.
+
+    Returns
+    -------
+    array of shape (n_w,)
+        s in [-2, 2] for n_a = n_b. Above 0: w lies nearer A; 0: equally near both.
+
+    Raises
+    ------
+    InputError
+        A zero row, or a word equally near every attribute.
+
+    Examples
+    --------
+    >>> standardised_associations([[1, 0]], [[1, 0]], [[0, 1]]).tolist()
+    [2.0]
+    """
+    words, first, second = unit_rows(w), unit_rows(a), unit_rows(b)
+    cosines: Floats = words @ np.concatenate([first, second]).T
+    spread: Floats = cosines.std(axis=1)
+    if (spread < NO_SPREAD).any():
+        raise InputError(
+            "a word has the same cosine with every attribute, so its association is 0 / 0; use"
+            " other words"
+        )
+    to_first, to_second = cosines[:, : len(first)], cosines[:, len(first) :]
+    return np.asarray((to_first.mean(axis=1) - to_second.mean(axis=1)) / spread)
+
+
+def generalised_weat(targets: Sequence[ArrayLike], attributes: Sequence[ArrayLike]) -> float:
+    r"""Compute WEAT for n groups (Swinger et al., 2019).
+
+    g = sum_i (mean(X_i) - mu) . mean(A_i),   mu = (1/n) sum_i mean(X_i),   all vectors at unit
+    length
+
+    Parameters
+    ----------
+    targets, attributes : sequence of n arrays of shape (words, dim)
+        Vectors of the groups, and of the attributes of each group, in the same order.
+
+    Returns
+    -------
+    float
+        g in [-n, n]. Above 0: groups lie nearer their own attributes than the groups do on average;
+        0: unbiased. For two groups of equal size, the WEAT statistic divided by 2 |X|.
+
+    Raises
+    ------
+    InputError
+        Fewer than two groups, other numbers of target and attribute sets, or a zero row.
+
+    Examples
+    --------
+    >>> generalised_weat([[[1, 0]], [[0, 1]]], [[[1, 0]], [[0, 1]]])
+    1.0
+    """
+    if len(targets) != len(attributes) or len(targets) < 2:
+        sets = f"{len(targets)} target and {len(attributes)} attribute sets"
+        raise InputError(f"{sets}; give equally many, at least two")
+    group_means, attribute_means = unit_means(targets), unit_means(attributes)
+    return float(((group_means - group_means.mean(axis=0)) * attribute_means).sum())
 
 
 def standardised_difference(x: ArrayLike, y: ArrayLike, *, ddof: int = 0) -> float:
@@ -299,82 +372,6 @@ class Weat(Metric):
         return {"": resampled_effect_sizes(words, draws, ddof=self.ddof).tolist()}
 
 
-# Associations of words with two attribute sets, factual associations, and WEAT for n groups.
-
-
-def standardised_associations(w: ArrayLike, a: ArrayLike, b: ArrayLike) -> Floats:
-    r"""Compute the standardised association of every word (WEFAT; Caliskan et al., 2017).
-
-    s(w) = (mean_{a in A} cos(w, a) - mean_{b in B} cos(w, b)) / sd_{c in A u B} cos(w, c)
-
-    Parameters
-    ----------
-    w : array of shape (n_w, dim)
-        Vectors of the words. Rows need not have unit length.
-    a, b : array of shape (n_a, dim), (n_b, dim)
-        Vectors of the attribute words.
-
-    Returns
-    -------
-    array of shape (n_w,)
-        s in [-2, 2] for n_a = n_b. Above 0: w lies nearer A; 0: equally near both.
-
-    Raises
-    ------
-    InputError
-        A zero row, or a word equally near every attribute.
-
-    Examples
-    --------
-    >>> standardised_associations([[1, 0]], [[1, 0]], [[0, 1]]).tolist()
-    [2.0]
-    """
-    words, first, second = unit_rows(w), unit_rows(a), unit_rows(b)
-    cosines: Floats = words @ np.concatenate([first, second]).T
-    spread: Floats = cosines.std(axis=1)
-    if (spread < NO_SPREAD).any():
-        raise InputError(
-            "a word has the same cosine with every attribute, so its association is 0 / 0; use"
-            " other words"
-        )
-    to_first, to_second = cosines[:, : len(first)], cosines[:, len(first) :]
-    return np.asarray((to_first.mean(axis=1) - to_second.mean(axis=1)) / spread)
-
-
-def generalised_weat(targets: Sequence[ArrayLike], attributes: Sequence[ArrayLike]) -> float:
-    r"""Compute WEAT for n groups (Swinger et al., 2019).
-
-    g = sum_i (mean(X_i) - mu) . mean(A_i),   mu = (1/n) sum_i mean(X_i),   all vectors at unit
-    length
-
-    Parameters
-    ----------
-    targets, attributes : sequence of n arrays of shape (words, dim)
-        Vectors of the groups, and of the attributes of each group, in the same order.
-
-    Returns
-    -------
-    float
-        g in [-n, n]. Above 0: groups lie nearer their own attributes than the groups do on average;
-        0: unbiased. For two groups of equal size, the WEAT statistic divided by 2 |X|.
-
-    Raises
-    ------
-    InputError
-        Fewer than two groups, other numbers of target and attribute sets, or a zero row.
-
-    Examples
-    --------
-    >>> generalised_weat([[[1, 0]], [[0, 1]]], [[[1, 0]], [[0, 1]]])
-    1.0
-    """
-    if len(targets) != len(attributes) or len(targets) < 2:
-        sets = f"{len(targets)} target and {len(attributes)} attribute sets"
-        raise InputError(f"{sets}; give equally many, at least two")
-    group_means, attribute_means = unit_means(targets), unit_means(attributes)
-    return float(((group_means - group_means.mean(axis=0)) * attribute_means).sum())
-
-
 @choice
 class Association(Metric):
     """Mean association of single words with A against B; single scores by word."""
@@ -438,37 +435,6 @@ class FactualAssociation(Metric):
         return pearson_correlation(measured.values, scores, measured.words)
 
 
-def pearson_correlation(x: ArrayLike, y: ArrayLike, names: Sequence[str]) -> MetricResult:
-    """Compute Pearson's r of x and y, with its two-sided p under normality.
-
-    Parameters
-    ----------
-    x, y : array of shape (n,)
-        Values and scores of the words.
-    names : sequence of str
-        Words, for the single scores.
-
-    Returns
-    -------
-    MetricResult
-        r in [-1, 1] with its p; single scores: y by name.
-
-    Raises
-    ------
-    InputError
-        A constant column.
-    """
-    first, second = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
-    for column, name in ((first, "values"), (second, "scores")):
-        if float(column.std()) < NO_SPREAD * max(1.0, float(np.abs(column).max())):
-            raise InputError(f"the {name} are all the same, so their correlation is 0 / 0")
-    from scipy.stats import pearsonr  # slow to import
-
-    r = pearsonr(first, second)
-    test = PValue.of_t(float(r.pvalue), first.size)
-    return MetricResult(float(r.statistic), test=test, single_scores=by_name(names, second))
-
-
 @choice
 class GeneralisedWeat(Metric):
     """WEAT for any number of groups with attributes of their own: X and A, Y and B, X3 and A3."""
@@ -504,6 +470,37 @@ class GeneralisedWeat(Metric):
             return MetricResult(value)
         test = _permutation_test(targets, means(attributes), self.samples, seed)
         return MetricResult(value, test=test)
+
+
+def pearson_correlation(x: ArrayLike, y: ArrayLike, names: Sequence[str]) -> MetricResult:
+    """Compute Pearson's r of x and y, with its two-sided p under normality.
+
+    Parameters
+    ----------
+    x, y : array of shape (n,)
+        Values and scores of the words.
+    names : sequence of str
+        Words, for the single scores.
+
+    Returns
+    -------
+    MetricResult
+        r in [-1, 1] with its p; single scores: y by name.
+
+    Raises
+    ------
+    InputError
+        A constant column.
+    """
+    first, second = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    for column, name in ((first, "values"), (second, "scores")):
+        if float(column.std()) < NO_SPREAD * max(1.0, float(np.abs(column).max())):
+            raise InputError(f"the {name} are all the same, so their correlation is 0 / 0")
+    from scipy.stats import pearsonr  # slow to import
+
+    r = pearsonr(first, second)
+    test = PValue.of_t(float(r.pvalue), first.size)
+    return MetricResult(float(r.statistic), test=test, single_scores=by_name(names, second))
 
 
 def _permutation_test(

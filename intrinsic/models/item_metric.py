@@ -222,12 +222,17 @@ class ItemMetric(ByConvention):
             n_found=observed.count(part) if observed else 0,
             n_oov=len(lost),
             oov=dict.fromkeys(lost),
-            settings=format_settings(observed.settings) if observed else "",
+            settings=_format_settings(observed.settings) if observed else "",
             measured="this model",
         )
 
 
-def format_settings(settings: ScoreSettings) -> str:
+def items_from(source: str, **options: object) -> Mapping[str, object]:
+    """Return the configuration of a metric on the items of a class of ``corpora/items.py``."""
+    return {"items": {"_target_": f"biasbridge.corpora.items.{source}", **options}}
+
+
+def _format_settings(settings: ScoreSettings) -> str:
     """Format settings as ``dtype=float32; first token=none; tokens=512``."""
     return "; ".join(
         f"{name}={value:.3g}" if isinstance(value, float) else f"{name}={value}"

@@ -1,4 +1,4 @@
-"""Texts with a slot, plain lines, pairs of sentences, and sets of them."""
+"""Sets of items: texts with a slot, plain lines, pairs of sentences; built-in ones and files."""
 
 from __future__ import annotations
 
@@ -19,8 +19,20 @@ from biasbridge.intrinsic.word_forms import inflect
 SLOT = "[MASK]"  # in a text: the word to predict
 TERM = "{}"  # in a template: the term
 # What precedes the first word of a sentence: nothing or the end of another one, and opening marks
-BEFORE_SENTENCE = re.compile(r"(^|[^.][.!?]['\"’”»)\]]*\s+)[\s¿¡'\"‘“„«(\[]*$")
+_BEFORE_SENTENCE = re.compile(r"(^|[^.][.!?]['\"’”»)\]]*\s+)[\s¿¡'\"‘“„«(\[]*$")
 Fillers = tuple[tuple[str, ...], ...]  # words for the first group, the second, and further ones
+_ITEMSETS = Path(__file__).parent.parent / "itemsets"
+_SLOT_COLUMNS = ("text", "group", "term", "template")
+_PAIR_COLUMNS = ("stereo", "anti")
+# Languages without gendered pronouns, such as Turkish, have none
+_PRONOUN_PAIRS = {
+    "de": (("er", "sie"),),
+    "en": (("he", "she"),),
+    "es": (("él", "ella"),),
+    "hr": (("on", "ona"),),
+    "it": (("lui", "lei"),),
+    "ru": (("он", "она"),),
+}
 
 
 class Item(NamedTuple):
@@ -161,49 +173,11 @@ class ItemSource(Choice, Protocol):
         """
 
 
-def fill_template(template: str, term: str, group: str, name: str) -> Item:
-    """Fill a term into the ``{}`` of a template; without ``[MASK]``, ``{}`` becomes the slot."""
-    if SLOT in template:
-        return Item(template.replace(TERM, term), group, term, name, fills=False)
-    return Item(template.replace(TERM, SLOT), group, term, name, fills=True)
-
-
-def with_capital(item: Item, fillers: Fillers) -> Item:
-    """Return the item with a capital on fillers that begin a sentence; a term is spelt as given."""
-    before, slot, _ = item.text.partition(SLOT)
-    if item.fills or not slot or not BEFORE_SENTENCE.search(before):
-        return item
-    pairs = tuple(tuple(word[:1].upper() + word[1:] for word in words) for words in fillers)
-    return item._replace(fillers=pairs)
-
-
-def plain_line(text: str) -> Item:
-    """Return an item with neither slot nor term, for metrics on whole texts."""
-    return Item(text, "lines", "", "", fills=False)
-
-
-def fill_templates(
-    groups: Mapping[str, tuple[str, ...]], templates: Mapping[str, str]
-) -> tuple[Item, ...]:
-    """Return an item for every term of every group in every template."""
-    return tuple(
-        fill_template(template, term, group, name)
-        for group, terms in groups.items()
-        for term in terms
-        for name, template in templates.items()
-    )
-
-
-# Built-in sets of items, by name.
-
-ITEMSETS = Path(__file__).parent.parent / "itemsets"
-
-
 @cache
 def library() -> dict[str, ItemSet]:
     """Read the sets of all YAML files in ``intrinsic/itemsets``; names are unique."""
     sets: dict[str, ItemSet] = {}
-    for path in sorted(ITEMSETS.glob("*.yaml")):
+    for path in sorted(_ITEMSETS.glob("*.yaml")):
         for items in _sets(yaml.safe_load(path.read_text(encoding="utf-8"))):
             assert items.name not in sets, f"{path} repeats {items.name}"
             sets[items.name] = items
@@ -218,82 +192,6 @@ def load_items(names: Sequence[str]) -> list[ItemSet]:
             remedy = f"choose from {', '.join(sets)}"
             raise InputError(f"unknown set of items {name!r}{nearest(name, sets)}; {remedy}")
     return [sets[name] for name in names]
-
-
-def _sets(content: dict[str, Any]) -> Iterator[ItemSet]:
-    """Yield the sets of a file.
-
-    A set has ``groups`` of terms and ``templates``, or templates for each kind of word: ``groups:
-    {X: {KIND: [words]}}`` with ``templates: {KIND: {name: text}}``. Then templates may contain
-    inflected forms (``biasbridge.intrinsic.word_forms``), ``{child: children}`` gives an
-    irregular plural, and ``without: {X: [sentences]}`` or ``only`` selects sentences. Or it has
-    plain ``lines``.
-    """
-    for name, entry in content.items():
-        if name.startswith("_"):  # YAML anchors shared by entries
-            continue
-        groups, templates = entry.get("groups", {}), entry.get("templates", {})
-        if "lines" in entry:
-            items = tuple(map(plain_line, entry["lines"]))
-        elif all(isinstance(template, str) for template in templates.values()):
-            items = fill_templates(
-                {group: tuple(words) for group, words in groups.items()}, templates
-            )
-        else:
-            items = tuple(_select(_by_kind(groups, templates), entry))
-        fillers = tuple((first, second) for first, second in entry.get("fillers", ()))
-        items = tuple(with_capital(item, fillers) for item in items) if fillers else items
-        metadata = {key: entry.get(key, "") for key in ("title", "source")}
-        yield ItemSet(name, entry["language"], **metadata, items=items, fillers=fillers)
-
-
-def _by_kind(
-    groups: Mapping[str, Mapping[str, Sequence[Any]]], templates: Mapping[str, Mapping[str, str]]
-) -> Iterator[Item]:
-    for group, kinds in groups.items():
-        for kind, words in kinds.items():
-            for entry in words:
-                [(word, plural)] = entry.items() if isinstance(entry, dict) else [(entry, "")]
-                for name, template in templates[kind].items():
-                    yield _inflected_item(template, word, plural, group, name)
-
-
-def _inflected_item(template: str, word: str, plural: str, group: str, name: str) -> Item:
-    text, form = inflect(template, word, plural)
-    if text == template:
-        return fill_template(template, word, group, name)
-    spelling = form if form != word else ""
-    return Item(text.replace(TERM, word), group, word, name, fills=False, form=spelling)
-
-
-def _select(items: Iterator[Item], entry: Mapping[str, Any]) -> Iterator[Item]:
-    """Yield the items that ``without`` and ``only`` keep; their sentences must exist."""
-    without, only = (
-        {(group, text) for group, texts in entry.get(key, {}).items() for text in texts}
-        for key in ("without", "only")
-    )
-    groups, unmatched = entry.get("only", {}), without | only
-    for item in items:
-        sentence = (item.group, item.sentence)
-        unmatched.discard(sentence)
-        if sentence not in without and (item.group not in groups or sentence in only):
-            yield item
-    assert not unmatched, f"no such sentences: {unmatched}"
-
-
-# User-supplied items: a CSV of texts with a slot, or of pairs of sentences.
-
-SLOT_COLUMNS = ("text", "group", "term", "template")
-PAIR_COLUMNS = ("stereo", "anti")
-# Languages without gendered pronouns, such as Turkish, have none
-PRONOUN_PAIRS = {
-    "de": (("er", "sie"),),
-    "en": (("he", "she"),),
-    "es": (("él", "ella"),),
-    "hr": (("on", "ona"),),
-    "it": (("lui", "lei"),),
-    "ru": (("он", "она"),),
-}
 
 
 def read_items(
@@ -319,39 +217,25 @@ def read_items(
     rows = [{str(key): str(cell) for key, cell in row.items()} for row in table.to_dict("records")]
     if not rows:
         raise InputError(f"{path} has no rows")
-    if {*SLOT_COLUMNS} <= {*table.columns}:
+    if {*_SLOT_COLUMNS} <= {*table.columns}:
         items = tuple(_read_item(row, f"row {n} of {path}") for n, row in enumerate(rows, 1))
         text_language = language_of_texts((row["text"] for row in rows), path, language)
         _check_fillers(path, items, fillers)
         default = parse_fillers(fillers) or next(
             (item.fillers for item in items if item.fillers), ()
         )
-        default = default or PRONOUN_PAIRS.get(text_language, ())
-        items = tuple(with_capital(item, item.fillers or default) for item in items)
+        default = default or _PRONOUN_PAIRS.get(text_language, ())
+        items = tuple(_with_capital(item, item.fillers or default) for item in items)
         return ItemSet(name, text_language, items=items, fillers=default)
-    if {*PAIR_COLUMNS} <= {*table.columns}:
+    if {*_PAIR_COLUMNS} <= {*table.columns}:
         pairs = tuple(_read_pair(row, f"row {n} of {path}") for n, row in enumerate(rows, 1))
         _check_fillers(path, (), fillers)
         text_language = language_of_texts((pair.stereo for pair in pairs), path, language)
         return ItemSet(name, text_language, pairs=pairs)
     raise InputError(
-        f"{path} has the columns {', '.join(table.columns)}; give {', '.join(SLOT_COLUMNS)} for"
-        f" texts with a slot, or {', '.join(PAIR_COLUMNS)} (and cluster, group) for pairs"
+        f"{path} has the columns {', '.join(table.columns)}; give {', '.join(_SLOT_COLUMNS)} for"
+        f" texts with a slot, or {', '.join(_PAIR_COLUMNS)} (and cluster, group) for pairs"
     )
-
-
-def no_fillers(items: ItemSet) -> str:
-    """Return why the slots of a set cannot be filled; empty if they can, or there are none."""
-    open_slots = [item for item in items.items if SLOT in item.text and not item.fills]
-    if all(map(items.fillers_of, open_slots)):
-        return ""
-    problem = f"{items.name} has no fillers for its slots"
-    remedy = "--fillers A/B or a column fillers"
-    if items.language == UNDETERMINED:
-        return f"{problem}, and its language is unknown: give --language, {remedy}"
-    if items.language in PRONOUN_PAIRS:
-        return problem
-    return f"{problem}, and {items.language!r} has no default ones: give {remedy}"
 
 
 def parse_fillers(pairs: Sequence[str]) -> Fillers:
@@ -367,6 +251,114 @@ def parse_fillers(pairs: Sequence[str]) -> Fillers:
     if len({*map(len, fillers)}) > 1:
         raise InputError(f"fillers {', '.join(pairs)}: give a word for every group in each")
     return tuple(fillers)
+
+
+def no_fillers(items: ItemSet) -> str:
+    """Return why the slots of a set cannot be filled; empty if they can, or there are none."""
+    open_slots = [item for item in items.items if SLOT in item.text and not item.fills]
+    if all(map(items.fillers_of, open_slots)):
+        return ""
+    problem = f"{items.name} has no fillers for its slots"
+    remedy = "--fillers A/B or a column fillers"
+    if items.language == UNDETERMINED:
+        return f"{problem}, and its language is unknown: give --language, {remedy}"
+    if items.language in _PRONOUN_PAIRS:
+        return problem
+    return f"{problem}, and {items.language!r} has no default ones: give {remedy}"
+
+
+def _fill_template(template: str, term: str, group: str, name: str) -> Item:
+    """Fill a term into the ``{}`` of a template; without ``[MASK]``, ``{}`` becomes the slot."""
+    if SLOT in template:
+        return Item(template.replace(TERM, term), group, term, name, fills=False)
+    return Item(template.replace(TERM, SLOT), group, term, name, fills=True)
+
+
+def fill_templates(
+    groups: Mapping[str, tuple[str, ...]], templates: Mapping[str, str]
+) -> tuple[Item, ...]:
+    """Return an item for every term of every group in every template."""
+    return tuple(
+        _fill_template(template, term, group, name)
+        for group, terms in groups.items()
+        for term in terms
+        for name, template in templates.items()
+    )
+
+
+def _with_capital(item: Item, fillers: Fillers) -> Item:
+    """Return the item with a capital on fillers that begin a sentence; a term is spelt as given."""
+    before, slot, _ = item.text.partition(SLOT)
+    if item.fills or not slot or not _BEFORE_SENTENCE.search(before):
+        return item
+    pairs = tuple(tuple(word[:1].upper() + word[1:] for word in words) for words in fillers)
+    return item._replace(fillers=pairs)
+
+
+def plain_line(text: str) -> Item:
+    """Return an item with neither slot nor term, for metrics on whole texts."""
+    return Item(text, "lines", "", "", fills=False)
+
+
+def _sets(content: dict[str, Any]) -> Iterator[ItemSet]:
+    """Yield the sets of a file.
+
+    A set has ``groups`` of terms and ``templates``, or templates for each kind of word: ``groups:
+    {X: {KIND: [words]}}`` with ``templates: {KIND: {name: text}}``. Then templates may contain
+    inflected forms (``biasbridge.intrinsic.word_forms``), ``{child: children}`` gives an
+    irregular plural, and ``without: {X: [sentences]}`` or ``only`` selects sentences. Or it has
+    plain ``lines``.
+    """
+    for name, entry in content.items():
+        if name.startswith("_"):  # YAML anchors shared by entries
+            continue
+        groups, templates = entry.get("groups", {}), entry.get("templates", {})
+        if "lines" in entry:
+            items = tuple(map(plain_line, entry["lines"]))
+        elif all(isinstance(template, str) for template in templates.values()):
+            items = fill_templates(
+                {group: tuple(words) for group, words in groups.items()}, templates
+            )
+        else:
+            items = tuple(_select(_by_kind(groups, templates), entry))
+        fillers = tuple((first, second) for first, second in entry.get("fillers", ()))
+        items = tuple(_with_capital(item, fillers) for item in items) if fillers else items
+        metadata = {key: entry.get(key, "") for key in ("title", "source")}
+        yield ItemSet(name, entry["language"], **metadata, items=items, fillers=fillers)
+
+
+def _by_kind(
+    groups: Mapping[str, Mapping[str, Sequence[Any]]], templates: Mapping[str, Mapping[str, str]]
+) -> Iterator[Item]:
+    for group, kinds in groups.items():
+        for kind, words in kinds.items():
+            for entry in words:
+                [(word, plural)] = entry.items() if isinstance(entry, dict) else [(entry, "")]
+                for name, template in templates[kind].items():
+                    yield _inflected_item(template, word, plural, group, name)
+
+
+def _inflected_item(template: str, word: str, plural: str, group: str, name: str) -> Item:
+    text, form = inflect(template, word, plural)
+    if text == template:
+        return _fill_template(template, word, group, name)
+    spelling = form if form != word else ""
+    return Item(text.replace(TERM, word), group, word, name, fills=False, form=spelling)
+
+
+def _select(items: Iterator[Item], entry: Mapping[str, Any]) -> Iterator[Item]:
+    """Yield the items that ``without`` and ``only`` keep; their sentences must exist."""
+    without, only = (
+        {(group, text) for group, texts in entry.get(key, {}).items() for text in texts}
+        for key in ("without", "only")
+    )
+    groups, unmatched = entry.get("only", {}), without | only
+    for item in items:
+        sentence = (item.group, item.sentence)
+        unmatched.discard(sentence)
+        if sentence not in without and (item.group not in groups or sentence in only):
+            yield item
+    assert not unmatched, f"no such sentences: {unmatched}"
 
 
 def _check_fillers(path: str | Path, items: Sequence[Item], fillers: Sequence[str]) -> None:
@@ -405,8 +397,8 @@ def _read_item(row: Mapping[str, str], where: str) -> Item:
 
 
 def _read_pair(row: Mapping[str, str], where: str) -> Pair:
-    cells = {name: row.get(name, "").strip() for name in (*PAIR_COLUMNS, "group", "cluster")}
-    for name in PAIR_COLUMNS:
+    cells = {name: row.get(name, "").strip() for name in (*_PAIR_COLUMNS, "group", "cluster")}
+    for name in _PAIR_COLUMNS:
         if not cells[name]:
             raise InputError(f"{where} has no {name}")
     if cells["stereo"] == cells["anti"]:

@@ -1,4 +1,8 @@
-"""Tokenised texts of a language model: tokens, and the characters and word of each."""
+"""Tokenised texts, and log-likelihoods of their tokens under a language model.
+
+Each distinct context is computed once. Batches have similar lengths and limited size, so memory
+does not grow with the number of texts; the head sees only the states of the queried positions.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +25,15 @@ if TYPE_CHECKING:
 
 
 BOS_OR_EOS = "bos_or_eos"  # a first token, as of lm-evaluation-harness
+Ids = tuple[int, ...]
+_TokenContext = tuple[Ids, int]  # a text and the position to predict from
+BATCH_TOKENS = 2048  # in a batch, padding included
+_BATCH_LOGITS = 1 << 24  # in a batch: queried positions x vocabulary, 64 MiB
+TREE_NODES = 160  # in a tree of texts with a common prefix
+# Architectures that take a 4D attention mask and explicit position ids
+SHOWN_BY_MASK = ("gpt2", "llama", "mistral", "qwen2", "qwen3", "gpt_neox", "phi")
+# Architectures in which token states do not mix after the last attention
+_LIKE_BERT = ("bert", "roberta", "electra", "xlm-roberta", "camembert")
 
 
 class TokenisedText(NamedTuple):
@@ -50,6 +63,13 @@ class TokenisedText(NamedTuple):
         """Count the tokens at these positions by word."""
         words = [self.words[position] for position in positions]
         return [words.count(word) for word in dict.fromkeys(words)]
+
+
+class TokenQuery(NamedTuple):
+    """A text, masks included, and the (position, token id) pairs to compute log p of."""
+
+    ids: Ids
+    targets: tuple[tuple[int, int], ...]
 
 
 def tokenise_texts(
@@ -101,15 +121,6 @@ def tokenise_texts(
     return tokenised
 
 
-def _words(word_ids: Sequence[int | None], positions: Sequence[int], shift: int) -> list[int]:
-    """Return the word of each token; a token outside any word counts as a word."""
-    text_positions = {position - shift for position in positions}
-    return [
-        -1 if k not in text_positions else word if word is not None else len(word_ids) + k
-        for k, word in enumerate(word_ids)
-    ]
-
-
 def find_words(text: str, word: str) -> list[tuple[int, int]]:
     """Return the character spans of a whole word or phrase in a text, ignoring case."""
     return [match.span() for match in whole_word(word).finditer(text)]
@@ -142,26 +153,6 @@ def describe_reading(
     return settings
 
 
-def _first_token(model: LanguageModel, texts: Sequence[TokenisedText]) -> str:
-    for text in texts[:1]:
-        if text.positions[0]:
-            return model.tokenizer.convert_ids_to_tokens([text.ids[0]])[0]
-    return "none"
-
-
-def _token_id(model: LanguageModel, name: str) -> int:
-    tokenizer: Any = model.tokenizer
-    own = {"bos": tokenizer.bos_token, "eos": tokenizer.eos_token}
-    own[BOS_OR_EOS] = own["bos"] or own["eos"]
-    token_id = tokenizer.get_vocab().get(own.get(name, name))
-    if token_id is None:
-        raise InputError(
-            f"first_token={name!r}: the tokenizer of {model.name} has no such token; choose own,"
-            " none, bos, eos or a token of its vocabulary"
-        )
-    return int(token_id)
-
-
 def require_model_kind(model: LanguageModel, kind: str, instead: str = "") -> None:
     """Raise ``InputError`` unless the model is of this kind."""
     if model.kind != kind:
@@ -175,36 +166,84 @@ def mask_id(model: LanguageModel) -> int:
     return int(tokenizer.convert_tokens_to_ids(model.mask))
 
 
-# Log-likelihoods of tokens under a language model.
-#
-# Each distinct context is computed once. Batches have similar lengths and limited size, so memory
-# does not grow with the number of texts; the head sees only the states of the queried positions.
+def sentence_log_likelihoods(
+    model: LanguageModel, texts: Sequence[TokenisedText], *, within_word_l2r: bool = False
+) -> list[list[float]]:
+    """Compute log p (nats) of the tokens of each sentence.
 
-Ids = tuple[int, ...]
-TokenContext = tuple[Ids, int]  # a text and the position to predict from
-
-BATCH_TOKENS = 2048  # in a batch, padding included
-BATCH_LOGITS = 1 << 24  # in a batch: queried positions x vocabulary, 64 MiB
-TREE_NODES = 160  # in a tree of texts with a common prefix
-# Architectures that take a 4D attention mask and explicit position ids
-SHOWN_BY_MASK = ("gpt2", "llama", "mistral", "qwen2", "qwen3", "gpt_neox", "phi")
-# Architectures in which token states do not mix after the last attention
-LIKE_BERT = ("bert", "roberta", "electra", "xlm-roberta", "camembert")
-
-
-class TokenQuery(NamedTuple):
-    """A text, masks included, and the (position, token id) pairs to compute log p of."""
-
-    ids: Ids
-    targets: tuple[tuple[int, int], ...]
+    Masked models: log p(x_t | x without t). Causal models: log p(x_t | x before t). The sum is the
+    (pseudo-)log-likelihood.
+    """
+    if model.kind == "causal":
+        return log_likelihoods(model, [preceded_tokens(text) for text in texts])
+    mask = mask_id(model)
+    return log_likelihoods(
+        model,
+        [
+            masked_one_by_one(text, text.positions, mask, within_word_l2r=within_word_l2r)
+            for text in texts
+        ],
+    )
 
 
-class _Row(NamedTuple):
-    """A row of a batch: tokens and, if these form a tree, the parent of each."""
+def unmasked_log_likelihoods(
+    model: LanguageModel, texts: Sequence[TokenisedText], *, attention: bool
+) -> list[Floats]:
+    """Compute log p of the tokens of each sentence, nothing masked (AUL).
 
-    ids: Sequence[int]
-    positions: Sequence[int]  # whose states are needed
-    parents: Sequence[int] | None = None
+    ``attention`` multiplies each by the attention that the token receives (AULA).
+    """
+    import numpy as np
+
+    token_logs = log_likelihoods(model, [_all_tokens(text) for text in texts])
+    scores = [np.array(logs) for logs in token_logs]
+    if attention:
+        weights = attention_received(model, [text.ids for text in texts])
+        for score, text_weights, text in zip(scores, weights, texts, strict=True):
+            score *= text_weights[list(text.positions)]
+    return scores
+
+
+def log_likelihoods(
+    model: LanguageModel, queries: Sequence[Sequence[TokenQuery]]
+) -> list[list[float]]:
+    """Compute log p of all targets of each sentence's queries, all sentences in one run."""
+    arrays = iter(log_p(model, [query for group in queries for query in group]))
+    return [[value for _ in group for value in next(arrays).tolist()] for group in queries]
+
+
+def masked_one_by_one(
+    text: TokenisedText, positions: Iterable[int], mask: int, *, within_word_l2r: bool = False
+) -> list[TokenQuery]:
+    """Query each token, masked, given all others.
+
+    ``within_word_l2r`` also masks the later tokens of its word (Kauf & Ivanova, 2023).
+    """
+    queries = []
+    for position in positions:
+        hidden = [position]
+        if within_word_l2r:
+            word = text.words[position]
+            hidden = [n for n in text.positions if n >= position and text.words[n] == word]
+        target = (position, text.ids[position])
+        queries.append(TokenQuery(_masked(text, hidden, mask), (target,)))
+    return queries
+
+
+def masked_together(text: TokenisedText, positions: Sequence[int], mask: int) -> list[TokenQuery]:
+    """Query the tokens at these positions, all masked at once."""
+    targets = tuple((position, text.ids[position]) for position in positions)
+    return [TokenQuery(_masked(text, positions, mask), targets)]
+
+
+def _all_tokens(text: TokenisedText) -> list[TokenQuery]:
+    """Query every token of the text, nothing masked."""
+    return [TokenQuery(text.ids, tuple((n, text.ids[n]) for n in text.positions))]
+
+
+def preceded_tokens(text: TokenisedText) -> list[TokenQuery]:
+    """Query every token of the text that has a token before it."""
+    return [TokenQuery(text.ids, tuple((n, text.ids[n]) for n in text.positions if n))]
 
 
 def log_p(model: LanguageModel, queries: Sequence[TokenQuery]) -> list[Floats]:
@@ -214,7 +253,7 @@ def log_p(model: LanguageModel, queries: Sequence[TokenQuery]) -> list[Floats]:
     ``InputError`` for position 0 of a causal model and for a model without a head.
     """
     causal = _require_head(model)
-    targets_of: dict[TokenContext, list[tuple[int, int, int]]] = {}
+    targets_of: dict[_TokenContext, list[tuple[int, int, int]]] = {}
     log_likelihoods: list[Floats] = [np.full(len(query.targets), np.nan) for query in queries]
     for n, query in enumerate(queries):
         for k, (position, token) in enumerate(query.targets):
@@ -245,7 +284,7 @@ def top_tokens(
     _require_head(model)
     tokenizer: Any = model.tokenizer
     special = list(tokenizer.all_special_ids)
-    tokens_of: dict[TokenContext, list[int]] = {}
+    tokens_of: dict[_TokenContext, list[int]] = {}
     for batch, logs in _distributions(model, list(dict.fromkeys(contexts))):
         excluded = torch.tensor([n for n in special if n < logs.shape[1]], device=logs.device)
         best = logs.index_fill(1, excluded, -torch.inf).topk(k).indices
@@ -275,6 +314,43 @@ def attention_received(model: LanguageModel, texts: Sequence[Ids]) -> list[Float
     return [attention_of[n] for n in range(len(texts))]
 
 
+class _Row(NamedTuple):
+    """A row of a batch: tokens and, if these form a tree, the parent of each."""
+
+    ids: Sequence[int]
+    positions: Sequence[int]  # whose states are needed
+    parents: Sequence[int] | None = None
+
+
+def _words(word_ids: Sequence[int | None], positions: Sequence[int], shift: int) -> list[int]:
+    """Return the word of each token; a token outside any word counts as a word."""
+    text_positions = {position - shift for position in positions}
+    return [
+        -1 if k not in text_positions else word if word is not None else len(word_ids) + k
+        for k, word in enumerate(word_ids)
+    ]
+
+
+def _first_token(model: LanguageModel, texts: Sequence[TokenisedText]) -> str:
+    for text in texts[:1]:
+        if text.positions[0]:
+            return model.tokenizer.convert_ids_to_tokens([text.ids[0]])[0]
+    return "none"
+
+
+def _token_id(model: LanguageModel, name: str) -> int:
+    tokenizer: Any = model.tokenizer
+    own = {"bos": tokenizer.bos_token, "eos": tokenizer.eos_token}
+    own[BOS_OR_EOS] = own["bos"] or own["eos"]
+    token_id = tokenizer.get_vocab().get(own.get(name, name))
+    if token_id is None:
+        raise InputError(
+            f"first_token={name!r}: the tokenizer of {model.name} has no such token; choose own,"
+            " none, bos, eos or a token of its vocabulary"
+        )
+    return int(token_id)
+
+
 def _require_head(model: LanguageModel) -> bool:
     """Return whether the model is causal; raise ``InputError`` if it predicts no tokens."""
     if model.kind == "encoder":
@@ -285,8 +361,8 @@ def _require_head(model: LanguageModel) -> bool:
 
 
 def _distributions(
-    model: LanguageModel, contexts: Sequence[TokenContext]
-) -> Iterator[tuple[list[TokenContext], torch.Tensor]]:
+    model: LanguageModel, contexts: Sequence[_TokenContext]
+) -> Iterator[tuple[list[_TokenContext], torch.Tensor]]:
     """Yield batches of contexts with log p over the vocabulary, (contexts, vocabulary)."""
     import torch
 
@@ -297,7 +373,7 @@ def _distributions(
     config: Any = model.model.config
     size = config.vocab_size
     queried_share = max(len(row.positions) / len(row.ids) for row in rows) if rows else 1
-    max_tokens = max(1, min(BATCH_TOKENS, int(BATCH_LOGITS / size / queried_share)))
+    max_tokens = max(1, min(BATCH_TOKENS, int(_BATCH_LOGITS / size / queried_share)))
     lengths = [len(row.ids) for row in rows]
     for indices in batches_by_length(lengths, max_tokens, model.batch_size):
         batch = [rows[n] for n in indices]
@@ -307,10 +383,10 @@ def _distributions(
 
 
 def _plain_rows(
-    contexts: Sequence[TokenContext], *, causal: bool
-) -> tuple[list[_Row], list[list[TokenContext]]]:
+    contexts: Sequence[_TokenContext], *, causal: bool
+) -> tuple[list[_Row], list[list[_TokenContext]]]:
     """Return one row per text, and its contexts; prefixes share the row of a causal model."""
-    contexts_of: list[list[TokenContext]] = []
+    contexts_of: list[list[_TokenContext]] = []
     for ids, position in sorted(contexts, reverse=True):
         last: Ids = contexts_of[-1][0][0] if contexts_of else ()
         if contexts_of and (last[: len(ids)] == ids if causal else last == ids):
@@ -332,7 +408,7 @@ def _takes_trees(model: LanguageModel, longest: int) -> bool:
     return eager and is_shown and longest <= window
 
 
-def _trees(contexts: Sequence[TokenContext]) -> tuple[list[_Row], list[list[TokenContext]]]:
+def _trees(contexts: Sequence[_TokenContext]) -> tuple[list[_Row], list[list[_TokenContext]]]:
     """Return prefixes of texts as tree rows, in which each token sees its ancestors only.
 
     Every context queries the end of its text. Sorted, prefixes of one text are adjacent; a row ends
@@ -340,7 +416,7 @@ def _trees(contexts: Sequence[TokenContext]) -> tuple[list[_Row], list[list[Toke
     """
     last: Ids = ()
     rows: list[_Row] = []
-    contexts_of: list[list[TokenContext]] = []
+    contexts_of: list[list[_TokenContext]] = []
     nodes: dict[Ids, int] = {}
     tokens: list[int] = []
     positions: list[int] = []
@@ -428,7 +504,7 @@ def _head_restricted_to(
     def select_inputs(module: object, inputs: tuple[torch.Tensor, ...]) -> Any:
         return tuple(states[index][None] for states in inputs)
 
-    if config.model_type in LIKE_BERT:
+    if config.model_type in _LIKE_BERT:
         hook = base.encoder.layer[-1].attention.output.register_forward_pre_hook(select_inputs)
     else:
         hook = base.register_forward_hook(select_states)
@@ -438,91 +514,8 @@ def _head_restricted_to(
         hook.remove()
 
 
-# (Pseudo-)log-likelihood and unmasked likelihood of sentences.
-
-
-def masked_one_by_one(
-    text: TokenisedText, positions: Iterable[int], mask: int, *, within_word_l2r: bool = False
-) -> list[TokenQuery]:
-    """Query each token, masked, given all others.
-
-    ``within_word_l2r`` also masks the later tokens of its word (Kauf & Ivanova, 2023).
-    """
-    queries = []
-    for position in positions:
-        hidden = [position]
-        if within_word_l2r:
-            word = text.words[position]
-            hidden = [n for n in text.positions if n >= position and text.words[n] == word]
-        target = (position, text.ids[position])
-        queries.append(TokenQuery(_masked(text, hidden, mask), (target,)))
-    return queries
-
-
-def masked_together(text: TokenisedText, positions: Sequence[int], mask: int) -> list[TokenQuery]:
-    """Query the tokens at these positions, all masked at once."""
-    targets = tuple((position, text.ids[position]) for position in positions)
-    return [TokenQuery(_masked(text, positions, mask), targets)]
-
-
-def all_tokens(text: TokenisedText) -> list[TokenQuery]:
-    """Query every token of the text, nothing masked."""
-    return [TokenQuery(text.ids, tuple((n, text.ids[n]) for n in text.positions))]
-
-
-def preceded_tokens(text: TokenisedText) -> list[TokenQuery]:
-    """Query every token of the text that has a token before it."""
-    return [TokenQuery(text.ids, tuple((n, text.ids[n]) for n in text.positions if n))]
-
-
 def _masked(text: TokenisedText, positions: Iterable[int], mask: int) -> tuple[int, ...]:
     ids = list(text.ids)
     for position in positions:
         ids[position] = mask
     return tuple(ids)
-
-
-def log_likelihoods(
-    model: LanguageModel, queries: Sequence[Sequence[TokenQuery]]
-) -> list[list[float]]:
-    """Compute log p of all targets of each sentence's queries, all sentences in one run."""
-    arrays = iter(log_p(model, [query for group in queries for query in group]))
-    return [[value for _ in group for value in next(arrays).tolist()] for group in queries]
-
-
-def sentence_log_likelihoods(
-    model: LanguageModel, texts: Sequence[TokenisedText], *, within_word_l2r: bool = False
-) -> list[list[float]]:
-    """Compute log p (nats) of the tokens of each sentence.
-
-    Masked models: log p(x_t | x without t). Causal models: log p(x_t | x before t). The sum is the
-    (pseudo-)log-likelihood.
-    """
-    if model.kind == "causal":
-        return log_likelihoods(model, [preceded_tokens(text) for text in texts])
-    mask = mask_id(model)
-    return log_likelihoods(
-        model,
-        [
-            masked_one_by_one(text, text.positions, mask, within_word_l2r=within_word_l2r)
-            for text in texts
-        ],
-    )
-
-
-def unmasked_log_likelihoods(
-    model: LanguageModel, texts: Sequence[TokenisedText], *, attention: bool
-) -> list[Floats]:
-    """Compute log p of the tokens of each sentence, nothing masked (AUL).
-
-    ``attention`` multiplies each by the attention that the token receives (AULA).
-    """
-    import numpy as np
-
-    token_logs = log_likelihoods(model, [all_tokens(text) for text in texts])
-    scores = [np.array(logs) for logs in token_logs]
-    if attention:
-        weights = attention_received(model, [text.ids for text in texts])
-        for score, text_weights, text in zip(scores, weights, texts, strict=True):
-            score *= text_weights[list(text.positions)]
-    return scores

@@ -1,4 +1,4 @@
-"""Tokenised pairs of sentences, shares of preferred sentences, and p-values over clusters."""
+"""Metrics on pairs of sentences: CrowS-Pairs, (pseudo-)log-likelihood, all unmasked likelihood."""
 
 from __future__ import annotations
 
@@ -12,7 +12,12 @@ import numpy as np
 from annotated_types import doc
 
 from biasbridge.files import InputError, choice
-from biasbridge.intrinsic.models.item_metric import ItemMetric, Observations, ScoreSettings
+from biasbridge.intrinsic.models.item_metric import (
+    ItemMetric,
+    Observations,
+    ScoreSettings,
+    items_from,
+)
 from biasbridge.intrinsic.models.likelihood import (
     BOS_OR_EOS,
     TokenisedText,
@@ -39,9 +44,15 @@ if TYPE_CHECKING:
 
 Ties = Literal["half", "anti"]
 SAME = 1e-6  # smaller differences of log-likelihoods are rounding errors
+Scored = Literal["auto", "shared", "changed", "all", "likelihood"]
+PairPositions = tuple[Sequence[int], Sequence[int]]  # of tokens in stereo and anti sentence
+Combined = Literal["sum", "mean", "probability"]
+KANEKO = Convention(
+    "kaneko", "Kaneko & Bollegala (2022) by their code: a tie counts as anti.", {"ties": "anti"}
+)
 
 
-class TokenisedPair(NamedTuple):
+class _TokenisedPair(NamedTuple):
     """A tokenised pair and its row name."""
 
     name: str
@@ -72,9 +83,9 @@ class PairMetric(ItemMetric):
             }
 
 
-def tokenise_pairs(
+def _tokenise_pairs(
     model: LanguageModel, items: ItemSet, *, lower: bool = False, first_token: str = "own"
-) -> tuple[list[TokenisedPair], list[str], ScoreSettings]:
+) -> tuple[list[_TokenisedPair], list[str], ScoreSettings]:
     """Tokenise pairs; return them, the names of pairs that cannot be scored, and the settings.
 
     Not scored are pairs with a sentence too long for the model, or too short for a causal model to
@@ -89,7 +100,7 @@ def tokenise_pairs(
         if stereo is None or anti is None or _is_indistinct(model, stereo, anti):
             lost.append(f"pair {n + 1}")
         else:
-            pairs.append(TokenisedPair(f"pair {n + 1}", pair, stereo, anti))
+            pairs.append(_TokenisedPair(f"pair {n + 1}", pair, stereo, anti))
     if not pairs:
         reason = f"the words in which they differ are unknown to {model.name}, or too many"
         raise InputError(f"no pair of {items.name} can be scored: {reason}")
@@ -111,8 +122,8 @@ def _is_indistinct(model: LanguageModel, stereo: TokenisedText, anti: TokenisedT
     return not changed or model.tokenizer.unk_token_id in changed
 
 
-def pair_observations(
-    pairs: Sequence[TokenisedPair], values: Floats, settings: ScoreSettings, lost: Sequence[str]
+def _pair_observations(
+    pairs: Sequence[_TokenisedPair], values: Floats, settings: ScoreSettings, lost: Sequence[str]
 ) -> Observations:
     """Return one observation per pair; a pair without a cluster forms its own."""
     clusters = [read_pair.pair.cluster or read_pair.pair.stereo for read_pair in pairs]
@@ -177,13 +188,6 @@ def t_test(observed: Observations) -> Mapping[str, PValue]:
     error = math.sqrt(n_clusters / (n_clusters - 1) * float(sums @ sums)) / len(observed.values)
     p = float(2 * t.sf(abs(mean) / error, n_clusters - 1))
     return {"": PValue.of_t(p, n_clusters)}
-
-
-# CrowS-Pairs (Nangia et al., 2020) and its published variants: the metric ``crows_pairs``.
-
-Scored = Literal["auto", "shared", "changed", "all", "likelihood"]
-PairPositions = tuple[Sequence[int], Sequence[int]]  # of tokens in stereo and anti sentence
-Combined = Literal["sum", "mean", "probability"]
 
 
 @choice
@@ -262,12 +266,9 @@ class CrowsPairs(PairMetric):
             {"scored": "likelihood", "first_token": "bos"},
         ),
     )
-    configuration: ClassVar[Mapping[str, object]] = {
-        "items": {
-            "_target_": "biasbridge.corpora.items.CrowsPairs",
-            "path": "${data:contextual/crows_pairs_anonymized.csv}",
-        }
-    }
+    configuration: ClassVar[Mapping[str, object]] = items_from(
+        "CrowsPairs", path="${data:contextual/crows_pairs_anonymized.csv}"
+    )
 
     scored: Annotated[
         Scored,
@@ -288,7 +289,7 @@ class CrowsPairs(PairMetric):
     def observe(self, model: Any, items: ItemSet) -> Observations:
         """Return 1 for each pair whose stereotype is likelier, else 0."""
         scored = self._scored(model)
-        pairs, lost, settings = tokenise_pairs(
+        pairs, lost, settings = _tokenise_pairs(
             model, items, lower=self.lower, first_token=self.first_token
         )
         candidates = [(pair, self._positions(pair, scored)) for pair in pairs]
@@ -315,7 +316,7 @@ class CrowsPairs(PairMetric):
         if scored == "likelihood":
             del details["masked at a time"]
         values = preferences(scores[::2], scores[1::2], self.ties)
-        return pair_observations(
+        return _pair_observations(
             [pair for pair, _ in scored_pairs], values, {**settings, **details}, lost
         )
 
@@ -330,10 +331,10 @@ class CrowsPairs(PairMetric):
         return self.scored
 
     @staticmethod
-    def _positions(pair: TokenisedPair, scored: Scored) -> PairPositions:
+    def _positions(pair: _TokenisedPair, scored: Scored) -> PairPositions:
         if scored in ("all", "likelihood"):
             return pair.stereo.positions, pair.anti.positions
-        shared, changed = shared_and_changed_positions(pair.stereo, pair.anti)
+        shared, changed = _shared_and_changed_positions(pair.stereo, pair.anti)
         return shared if scored == "shared" else changed
 
     def _queries(
@@ -353,7 +354,7 @@ class CrowsPairs(PairMetric):
         return float(score if self.digits < 0 else round(float(score), self.digits))
 
 
-def shared_and_changed_positions(
+def _shared_and_changed_positions(
     first: TokenisedText, second: TokenisedText
 ) -> tuple[PairPositions, PairPositions]:
     """Return the positions, in each text, of the tokens that two texts share and do not share.
@@ -374,13 +375,6 @@ def shared_and_changed_positions(
     return shared, changed
 
 
-# All unmasked likelihood (Kaneko & Bollegala, 2022): the metrics ``aul`` and ``aula``.
-
-KANEKO = Convention(
-    "kaneko", "Kaneko & Bollegala (2022) by their code: a tie counts as anti.", {"ties": "anti"}
-)
-
-
 @choice
 class Aul(PairMetric):
     """The share of pairs whose stereotype has the higher mean log-likelihood, nothing masked."""
@@ -399,19 +393,16 @@ class Aul(PairMetric):
     )
     further_conventions: ClassVar[tuple[Convention, ...]] = (KANEKO,)
     attention: ClassVar[bool] = False
-    configuration: ClassVar[Mapping[str, object]] = {
-        "items": {
-            "_target_": "biasbridge.corpora.items.CrowsPairs",
-            "path": "${data:contextual/crows_pairs_anonymized.csv}",
-        }
-    }
+    configuration: ClassVar[Mapping[str, object]] = items_from(
+        "CrowsPairs", path="${data:contextual/crows_pairs_anonymized.csv}"
+    )
 
     ties: Annotated[Ties, doc("value of a tie: 1/2, or 0 as for anti")] = "half"
 
     def observe(self, model: Any, items: ItemSet) -> Observations:
         """Return 1 for each pair whose stereotype is likelier, else 0."""
         require_model_kind(model, "masked", "use crows_pairs or pll for causal models")
-        pairs, lost, settings = tokenise_pairs(model, items)
+        pairs, lost, settings = _tokenise_pairs(model, items)
         texts = [text for pair in pairs for text in (pair.stereo, pair.anti)]
         logs = unmasked_log_likelihoods(model, texts, attention=self.attention)
         means = np.array([token_logs.mean() for token_logs in logs])
@@ -421,7 +412,7 @@ class Aul(PairMetric):
             "ties": self.ties,
             "tokens scored": sum(map(len, logs)),
         }
-        return pair_observations(pairs, values, {**settings, **details}, lost)
+        return _pair_observations(pairs, values, {**settings, **details}, lost)
 
     def test(self, observed: Observations) -> Mapping[str, PValue]:
         """Return the exact sign test over clusters; nothing if ties count as anti."""
@@ -446,15 +437,6 @@ class Aula(Aul):
         ),
     )
     attention: ClassVar[bool] = True
-    configuration: ClassVar[Mapping[str, object]] = {
-        "items": {
-            "_target_": "biasbridge.corpora.items.CrowsPairs",
-            "path": "${data:contextual/crows_pairs_anonymized.csv}",
-        }
-    }
-
-
-# The difference of the (pseudo-)log-likelihoods of paired sentences: the metric ``pll``.
 
 
 @choice
@@ -490,9 +472,7 @@ class PseudoLogLikelihood(PairMetric):
             {"first_token": "bos"},
         ),
     )
-    configuration: ClassVar[Mapping[str, object]] = {
-        "items": {"_target_": "biasbridge.corpora.items.BuiltInItems", "sets": ["occupations"]}
-    }
+    configuration: ClassVar[Mapping[str, object]] = items_from("BuiltInItems", sets=["occupations"])
 
     within_word_l2r: Annotated[
         bool, doc("also mask the later tokens of the word of each token")
@@ -503,7 +483,7 @@ class PseudoLogLikelihood(PairMetric):
         """Return PLL(stereo) - PLL(anti) of each pair."""
         if self.within_word_l2r:
             require_model_kind(model, "masked", "a causal model has no masks")
-        pairs, lost, settings = tokenise_pairs(model, items, first_token=self.first_token)
+        pairs, lost, settings = _tokenise_pairs(model, items, first_token=self.first_token)
         texts = [text for pair in pairs for text in (pair.stereo, pair.anti)]
         logs = sentence_log_likelihoods(model, texts, within_word_l2r=self.within_word_l2r)
         sums = np.array([sum(token_logs) for token_logs in logs])
@@ -511,7 +491,7 @@ class PseudoLogLikelihood(PairMetric):
         if model.kind == "masked":
             masks = "the token and the rest of its word" if self.within_word_l2r else "one token"
             details = {"masked at a time": masks, **details}
-        return pair_observations(pairs, sums[::2] - sums[1::2], {**settings, **details}, lost)
+        return _pair_observations(pairs, sums[::2] - sums[1::2], {**settings, **details}, lost)
 
     def test(self, observed: Observations) -> Mapping[str, PValue]:
         """Return Student's p with cluster-robust errors."""

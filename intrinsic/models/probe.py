@@ -12,7 +12,7 @@ from annotated_types import doc
 from numpy.typing import NDArray
 
 from biasbridge.files import InputError, choice
-from biasbridge.intrinsic.models.item_metric import ItemMetric, Observations, sizes
+from biasbridge.intrinsic.models.item_metric import ItemMetric, Observations, items_from, sizes
 from biasbridge.intrinsic.models.items import SLOT, ItemSet
 from biasbridge.intrinsic.score import Convention, MetricInfo
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from biasbridge.stats.arrays import Floats
 
 
-FOLDS = 5
-NO_VARIANCE = 1e-12  # x mean square; a smaller variance is rounding error
+_FOLDS = 5
+_NO_VARIANCE = 1e-12  # x mean square; a smaller variance is rounding error
 
 
 class ProbeSentence(NamedTuple):
@@ -72,9 +72,9 @@ class LinearProbe(ItemMetric):
     )
     needs: ClassVar[str] = "encoder"
     version: ClassVar[int] = 2
-    configuration: ClassVar[Mapping[str, object]] = {
-        "items": {"_target_": "biasbridge.corpora.items.BuiltInItems", "sets": ["lpbs_professions"]}
-    }
+    configuration: ClassVar[Mapping[str, object]] = items_from(
+        "BuiltInItems", sets=["lpbs_professions"]
+    )
 
     folds: Annotated[
         Literal["shared", "random"],
@@ -195,7 +195,7 @@ def assign_folds(groups: Sequence[str], labels: Sequence[str]) -> dict[str, int]
     There are five folds, or as many as the smaller group has labels.
     """
     labels_of = [list(dict.fromkeys(group)) for group in _by_group(groups, labels).values()]
-    n_folds = min(FOLDS, *map(len, labels_of))
+    n_folds = min(_FOLDS, *map(len, labels_of))
     fold_of: dict[str, int] = {}
     for group_labels in labels_of:
         for n, label in enumerate(group_labels):
@@ -238,7 +238,7 @@ def is_correct(vectors: Floats, groups: Sequence[str], folds: Sequence[int]) -> 
                 "one fold holds all sentences of a group; give both the same templates"
             )
         centre, variance = training.mean(axis=0), training.var(axis=0).mean()
-        if variance <= NO_VARIANCE * (training**2).mean():
+        if variance <= _NO_VARIANCE * (training**2).mean():
             raise InputError("all sentences have the same vector, so there is nothing to learn")
         classifier = LogisticRegression(solver="liblinear", max_iter=1000)  # the fastest
         classifier.fit((training - centre) / np.sqrt(variance), classes[~is_test])

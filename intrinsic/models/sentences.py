@@ -22,7 +22,7 @@ from biasbridge.intrinsic.metrics.weat import (
     weighted_differences,
     weighted_effect_sizes,
 )
-from biasbridge.intrinsic.models.item_metric import ItemMetric, Observations, sizes
+from biasbridge.intrinsic.models.item_metric import ItemMetric, Observations, items_from, sizes
 from biasbridge.intrinsic.models.likelihood import find_words
 from biasbridge.intrinsic.permutation import PValue, Tail, permutation_p
 from biasbridge.intrinsic.score import Convention, MetricInfo
@@ -34,10 +34,10 @@ if TYPE_CHECKING:
     from biasbridge.stats.arrays import Floats
 
 
-GROUP_ROLES = "XYAB"
+_GROUP_ROLES = "XYAB"
 TARGETS, ATTRIBUTES = "XY", "AB"
-SENTENCE_SHUFFLES = 99_999
-MOST_DRAWS = 100_000
+_SENTENCE_SHUFFLES = 99_999
+_MOST_DRAWS = 100_000
 ASSOCIATION_CELLS = 4_000_000  # in an array of associations: 32 megabytes
 
 
@@ -83,7 +83,7 @@ class EncodedItems(ItemMetric):
     @classmethod
     def reason_against(cls, items: ItemSet) -> str:
         """Return which group the items lack; empty if none."""
-        missing = [role for role in GROUP_ROLES if role not in items.groups]
+        missing = [role for role in _GROUP_ROLES if role not in items.groups]
         if not missing:
             return ""
         has = f"it has {', '.join(items.groups)}" if items.items else "it has pairs of sentences"
@@ -99,7 +99,7 @@ class EncodedItems(ItemMetric):
 
     def observe(self, encoder: Encoder, items: ItemSet) -> Observations:
         """Return the vectors of the items of X, Y, A and B without unknown tokens, (n, dim)."""
-        candidates = [item for item in items.items if item.group in GROUP_ROLES]
+        candidates = [item for item in items.items if item.group in _GROUP_ROLES]
         readable = [item for item in candidates if encoder.knows(item.sentence)]
         _require_groups(readable, items)
         vectors = self.encode(encoder, readable)
@@ -128,13 +128,13 @@ class EncodedItems(ItemMetric):
 
 
 def _require_groups(scored: Sequence[Item], items: ItemSet) -> None:
-    for role in GROUP_ROLES:
+    for role in _GROUP_ROLES:
         if all(item.group != role for item in scored):
             raise InputError(f"the model knows no sentence of group {role} of {items.name}")
 
 
 def groups_of(
-    observed: Observations, weights: Floats | None = None, order: str = GROUP_ROLES
+    observed: Observations, weights: Floats | None = None, order: str = _GROUP_ROLES
 ) -> dict[str, Group]:
     """Return the groups by role, by default with each sentence once; ``order`` names the groups
     that act as X, Y, A and B.
@@ -143,7 +143,7 @@ def groups_of(
     rows = unit_rows(observed.values, tuple(observed.names))
     terms, labels = np.asarray(observed.factors["term"]), np.asarray(observed.groups)
     groups = {}
-    for role, group in zip(GROUP_ROLES, order, strict=True):
+    for role, group in zip(_GROUP_ROLES, order, strict=True):
         indices = np.flatnonzero(labels == group)
         words = list(dict.fromkeys(terms[indices].tolist()))
         member = (terms[indices] == np.asarray(words)[:, None]).astype(np.float64)
@@ -213,12 +213,9 @@ class Seat(EncodedItems):
     )
 
     version: ClassVar[int] = 2
-    configuration: ClassVar[Mapping[str, object]] = {
-        "items": {
-            "_target_": "biasbridge.corpora.items.BuiltInItems",
-            "sets": ["seat6", "seat6b", "seat7", "seat7b", "seat8", "seat8b"],
-        }
-    }
+    configuration: ClassVar[Mapping[str, object]] = items_from(
+        "BuiltInItems", sets=["seat6", "seat6b", "seat7", "seat7b", "seat8", "seat8b"]
+    )
 
     pooling: Annotated[
         Pooling | None, doc("pooling of tokens into a vector; null: the encoder's")
@@ -258,7 +255,7 @@ class Seat(EncodedItems):
             return {}
         by_sentence = self.permuted == "sentences"
         s, size = self._unweighted(observed, "sentence" if by_sentence else "word")
-        of_x, of_y, samples = s[:size], s[size:], SENTENCE_SHUFFLES if by_sentence else 0
+        of_x, of_y, samples = s[:size], s[size:], _SENTENCE_SHUFFLES if by_sentence else 0
         p = permutation_p(of_x, of_y, tail=self.tail, samples=samples, seed=observed.seed)
         return {"": p}
 
@@ -267,7 +264,7 @@ class Seat(EncodedItems):
         return _by_target(self._groups(observed), self._unweighted(observed, "word")[0])
 
     def _groups(self, observed: Observations, weights: Floats | None = None) -> dict[str, Group]:
-        return groups_of(observed, weights, "ABXY" if self.swapped else GROUP_ROLES)
+        return groups_of(observed, weights, "ABXY" if self.swapped else _GROUP_ROLES)
 
     def _unweighted(self, observed: Observations, over: str) -> tuple[Floats, int]:
         """Return s of each target and the number of targets in X."""
@@ -296,7 +293,7 @@ def associations_of(groups: Mapping[str, Group], unit: str) -> tuple[Floats, Flo
     x_weights, y_weights : arrays of shape (targets, R)
         Number of times each target counts in X and in Y.
     """
-    x, y, a, b = (groups[role] for role in GROUP_ROLES)
+    x, y, a, b = (groups[role] for role in _GROUP_ROLES)
     if unit == "vector":
         axis = _mean_direction(a) - _mean_direction(b)
         vectors = [*_directions(x), *_directions(y)]
@@ -334,7 +331,7 @@ def _mean_direction(group: Group) -> Floats:
     return np.asarray(total / w.sum(axis=0)[:, None])
 
 
-class DrawnAssociations(NamedTuple):
+class _DrawnAssociations(NamedTuple):
     """Associations of target words in draws of contexts: s (draws, R, words), differences of means
     and spreads (draws, R).
     """
@@ -383,17 +380,14 @@ class Ceat(EncodedItems):
     )
     shared: ClassVar[tuple[str, ...]] = ("term",)
     version: ClassVar[int] = 2
-    configuration: ClassVar[Mapping[str, object]] = {
-        "items": {
-            "_target_": "biasbridge.corpora.items.BuiltInItems",
-            "sets": ["seat6", "seat6b", "seat7", "seat7b", "seat8", "seat8b"],
-        }
-    }
+    configuration: ClassVar[Mapping[str, object]] = items_from(
+        "BuiltInItems", sets=["seat6", "seat6b", "seat7", "seat7b", "seat8", "seat8b"]
+    )
 
     pooling: Annotated[
         WordPooling, doc("tokens averaged into the vector of the word in its context")
     ] = "mean"
-    draws: Annotated[Count, Le(MOST_DRAWS), doc("number of draws of a context of every word")] = (
+    draws: Annotated[Count, Le(_MOST_DRAWS), doc("number of draws of a context of every word")] = (
         1000
     )
     variance: Annotated[
@@ -466,13 +460,13 @@ class Ceat(EncodedItems):
                 return effects, spread**2
             return effects, (nx + ny) / (nx * ny) + effects**2 / (2 * (nx + ny))
 
-    def _draw(self, groups: Mapping[str, Group], seed: int) -> Iterator[DrawnAssociations]:
+    def _draw(self, groups: Mapping[str, Group], seed: int) -> Iterator[_DrawnAssociations]:
         """Yield batches of draws of one context per word, the same for all weights."""
         rng = np.random.default_rng(seed)
         contexts = {role: draw_contexts(group, self.draws, rng) for role, group in groups.items()}
         of_x, of_y = (groups[role].word_weights for role in TARGETS)
-        for s in associations_in(groups, contexts):
-            yield DrawnAssociations(s, *weighted_differences(s, of_x, of_y, ddof=self.ddof))
+        for s in _associations_in(groups, contexts):
+            yield _DrawnAssociations(s, *weighted_differences(s, of_x, of_y, ddof=self.ddof))
 
 
 class CombinedEffect(NamedTuple):
@@ -521,7 +515,7 @@ def draw_contexts(group: Group, draws: int, rng: np.random.Generator) -> NDArray
     return np.stack([rng.choice(sentences, draws) for sentences in sentences_of], axis=1)
 
 
-def associations_in(
+def _associations_in(
     groups: Mapping[str, Group], contexts: Mapping[str, NDArray[np.intp]]
 ) -> Iterator[Floats]:
     """Yield s of the target words in [-2, 2], (batch of draws, R, words); above 0: nearer A."""

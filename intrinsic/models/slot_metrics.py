@@ -1,4 +1,4 @@
-"""The log probability bias score (Kurita et al., 2019): the metric ``lpbs``."""
+"""Metrics on words in a slot: ``lpbs``, ``next_word``, ``disco`` and ``planted_bias``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from annotated_types import Gt, Lt, doc
 
 from biasbridge.files import InputError, choice
 from biasbridge.files.choice import Count
-from biasbridge.intrinsic.models.item_metric import ItemMetric, Observations
+from biasbridge.intrinsic.models.item_metric import ItemMetric, Observations, items_from
 from biasbridge.intrinsic.models.items import SLOT, Item, ItemSet
 from biasbridge.intrinsic.models.likelihood import (
     TokenisedText,
@@ -44,6 +44,8 @@ from biasbridge.intrinsic.score import Convention, MetricInfo
 
 if TYPE_CHECKING:
     from biasbridge.stats.arrays import Floats
+_TERM_SHUFFLES = 9999
+_HELD_OUT = "held_out"
 
 
 @choice
@@ -80,12 +82,9 @@ class LogProbabilityBias(TermMetric):
             {"prior": False},
         ),
     )
-    configuration: ClassVar[Mapping[str, object]] = {
-        "items": {
-            "_target_": "biasbridge.corpora.items.BuiltInItems",
-            "sets": ["lpbs_professions", "lpbs_career", "lpbs_math", "lpbs_science"],
-        }
-    }
+    configuration: ClassVar[Mapping[str, object]] = items_from(
+        "BuiltInItems", sets=["lpbs_professions", "lpbs_career", "lpbs_math", "lpbs_science"]
+    )
 
     prior: Annotated[bool, doc("subtract the log odds with the term masked too")] = True
     standardised: Annotated[
@@ -104,9 +103,6 @@ class LogProbabilityBias(TermMetric):
             part: group_difference(contrast, weights, standardised=self.standardised)
             for part, contrast in group_contrasts(observed).items()
         }
-
-
-# Log odds of the next word of causal models: the metric ``next_word``.
 
 
 @choice
@@ -138,12 +134,9 @@ class NextWord(TermMetric):
         ),
         Convention("bos", "The tokenizer's bos precedes the text.", {"first_token": "bos"}),
     )
-    configuration: ClassVar[Mapping[str, object]] = {
-        "items": {
-            "_target_": "biasbridge.corpora.items.BuiltInItems",
-            "sets": ["next_word_professions"],
-        }
-    }
+    configuration: ClassVar[Mapping[str, object]] = items_from(
+        "BuiltInItems", sets=["next_word_professions"]
+    )
 
     sentence: Annotated[bool, doc("score the whole sentence")] = False
     first_token: Annotated[str, doc("token before the text")] = "own"
@@ -155,9 +148,6 @@ class NextWord(TermMetric):
             model, items, sentence=self.sentence, first_token=self.first_token
         )
         return item_observations(scored_items, values, settings, lost)
-
-
-# Discovery of correlations (Webster et al., 2020): the metric ``disco``.
 
 
 @choice
@@ -187,9 +177,7 @@ class DisCo(ItemMetric):
             {"counted": "overlap"},
         ),
     )
-    configuration: ClassVar[Mapping[str, object]] = {
-        "items": {"_target_": "biasbridge.corpora.items.BuiltInItems", "sets": ["disco_names"]}
-    }
+    configuration: ClassVar[Mapping[str, object]] = items_from("BuiltInItems", sets=["disco_names"])
 
     top: Annotated[Count, doc("number of likeliest words that count")] = 3
     level: Annotated[
@@ -328,12 +316,6 @@ def _is_unknown(text: TokenisedText, term: str, unknown: int | None) -> bool:
     return not positions or any(text.ids[position] == unknown for position in positions)
 
 
-# Recovery of the log odds planted in a model: the metric ``planted_bias``.
-
-TERM_SHUFFLES = 9999
-HELD_OUT_HALF = "held_out"
-
-
 @choice
 class PlantedBias(ItemMetric):
     """Slope and correlation of a model's log odds after each term on the planted log odds."""
@@ -354,12 +336,9 @@ class PlantedBias(ItemMetric):
         default="Only for models with planted.json.",
     )
     version: ClassVar[int] = 2
-    configuration: ClassVar[Mapping[str, object]] = {
-        "items": {
-            "_target_": "biasbridge.corpora.items.BuiltInItems",
-            "sets": ["occupations", "occupations_unseen"],
-        }
-    }
+    configuration: ClassVar[Mapping[str, object]] = items_from(
+        "BuiltInItems", sets=["occupations", "occupations_unseen"]
+    )
 
     @classmethod
     def reason_against(cls, items: ItemSet) -> str:
@@ -377,7 +356,7 @@ class PlantedBias(ItemMetric):
         truth = {
             term: float(entry["log_odds"] if entry.get("original") is None else entry["original"])
             for term, entry in model.planted["terms"].items()
-            if entry["half"] == HELD_OUT_HALF
+            if entry["half"] == _HELD_OUT
         }
         scored_items, values, lost, settings = filler_log_odds(model, items)
         held_out = [n for n, item in enumerate(scored_items) if item.term in truth]
@@ -385,11 +364,11 @@ class PlantedBias(ItemMetric):
             raise InputError(f"{items.name} has fewer than three terms held out in {model.name}")
         held_out_items = [scored_items[n] for n in held_out]
         log_odds_pairs = np.array([[values[n], truth[scored_items[n].term]] for n in held_out])
-        return item_observations(held_out_items, log_odds_pairs, settings, lost, half=HELD_OUT_HALF)
+        return item_observations(held_out_items, log_odds_pairs, settings, lost, half=_HELD_OUT)
 
     def summarise(self, observed: Observations, weights: Floats) -> Mapping[str, Floats]:
         """Return slope and correlation."""
-        measured, true = _term_means(observed, weights)
+        measured, true = (by_term(observed, weights, column) for column in observed.values.T)
         x, y = _centred(true), _centred(measured)
         w = measured.weights
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -399,18 +378,14 @@ class PlantedBias(ItemMetric):
     def test(self, observed: Observations) -> Mapping[str, PValue]:
         """Return the two-sided p of slope and r from random permutations of the terms."""
         unweighted = np.ones((len(observed.names), 1))
-        measured, true = (_centred(terms)[:, 0] for terms in _term_means(observed, unweighted))
+        measured, true = (
+            _centred(by_term(observed, unweighted, column))[:, 0] for column in observed.values.T
+        )
         rng = np.random.default_rng(observed.seed)
-        shuffled = rng.permuted(np.tile(measured, (TERM_SHUFFLES, 1)), axis=1)
+        shuffled = rng.permuted(np.tile(measured, (_TERM_SHUFFLES, 1)), axis=1)
         is_extreme = np.abs(shuffled @ true) >= abs(measured @ true) * (1 - 1e-12)
-        p = estimated_p(int(is_extreme.sum()), TERM_SHUFFLES, tail="two-sided", strict=False)
+        p = estimated_p(int(is_extreme.sum()), _TERM_SHUFFLES, tail="two-sided", strict=False)
         return {"slope": p, "r": p}
-
-
-def _term_means(observed: Observations, weights: Floats) -> tuple[TermMeans, TermMeans]:
-    return by_term(observed, weights, observed.values[:, 0]), by_term(
-        observed, weights, observed.values[:, 1]
-    )
 
 
 def _centred(terms: TermMeans) -> Floats:

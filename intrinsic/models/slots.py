@@ -1,4 +1,4 @@
-"""Log odds of the words that fill a slot."""
+"""Log odds of the words that fill a slot, and the differences between groups of terms in them."""
 
 from __future__ import annotations
 
@@ -32,14 +32,15 @@ if TYPE_CHECKING:
 
 
 # Terms are compared within texts if more than this share of items is in texts of both groups
-SHARED_TEXTS = 0.5
-FILLERS_SETTING = "fillers"  # setting: more than two words for the slot, between slashes
+_SHARED_TEXTS = 0.5
+_FILLERS_SETTING = "fillers"  # setting: more than two words for the slot, between slashes
 COMPARED, WITHIN, BETWEEN = "compared", "within texts", "between texts"
 # Settings that count items out of use begin with LOST
 LOST_PREFIX, UNKNOWN = "lost, ", "unknown to the model or too long"
+_OTHER_GROUPS = "\0others"  # label of the terms of all groups but one
 
 
-class FilledText(NamedTuple):
+class _FilledText(NamedTuple):
     """A text with a filler in its slot, and the positions of the filler's and the term's tokens.
 
     The term is the attribute of an item whose term fills the slot.
@@ -51,7 +52,7 @@ class FilledText(NamedTuple):
 
 
 # Items with a list for each pair of fillers, or for the term that fills the slot
-FilledItems = list[tuple[Item, list[list[FilledText]]]]
+_FilledItems = list[tuple[Item, list[list[_FilledText]]]]
 
 
 def no_slots(items: ItemSet) -> str:
@@ -63,22 +64,28 @@ def no_slots(items: ItemSet) -> str:
     return no_fillers(items)
 
 
-def fill_slots(
+def _fill_slots(
     model: LanguageModel,
     items: ItemSet,
     *,
     prefix: bool = False,
     first_token: str = "own",
-) -> tuple[FilledItems, list[str], ScoreSettings]:
+) -> tuple[_FilledItems, list[str], ScoreSettings]:
     """Fill the slots of all items; return filled items, terms of lost items, and settings.
 
     prefix: the text ends with the filler. An item is lost if its text is too long, its filler or
     term has no token or an unknown one, or its term is not in the text.
     """
-    filled_items: FilledItems = []
+    filled_items: _FilledItems = []
     lost, n_dropped = [], 0
-    pairs_of = [(item, _fillers(item, items)) for item in items.items]
-    texts = [_fill(item, filler, prefix) for item, pairs in pairs_of for p in pairs for filler in p]
+    pairs_of = [
+        (item, [(item.word,)] if item.fills else items.fillers_of(item)) for item in items.items
+    ]
+    texts = []
+    for item, pairs in pairs_of:
+        before, after = item.text.split(SLOT, 1)
+        after = "" if prefix else after
+        texts += [f"{before}{filler}{after}" for pair in pairs for filler in pair]
     tokenised = iter(tokenise_texts(model, texts, first_token=first_token))
     for item, pairs in pairs_of:
         candidates = [
@@ -113,22 +120,13 @@ def require_groups(scored: Sequence[Item], items: ItemSet, model: LanguageModel)
         raise InputError(f"{model.name} can score no text of group {missing[0]} of {items.name}")
 
 
-def _flatten(filled_items: FilledItems) -> list[FilledText]:
+def _flatten(filled_items: _FilledItems) -> list[_FilledText]:
     return [filled for _, pairs in filled_items for pair in pairs for filled in pair]
-
-
-def _fillers(item: Item, items: ItemSet) -> Sequence[tuple[str, ...]]:
-    return [(item.word,)] if item.fills else items.fillers_of(item)
-
-
-def _fill(item: Item, filler: str, prefix: bool) -> str:
-    before, after = item.text.split(SLOT, 1)
-    return before + filler + ("" if prefix else after)
 
 
 def _locate(
     model: LanguageModel, item: Item, filler: str, text: TokenisedText | None, prefix: bool
-) -> FilledText | None:
+) -> _FilledText | None:
     """Locate filler and term in a text; None if the item is lost."""
     start = item.text.index(SLOT)
     if text is None:
@@ -147,17 +145,17 @@ def _locate(
         return None
     if not positions or any(text.ids[position] == unknown for position in (*positions, *term)):
         return None
-    return FilledText(text, positions, term)
+    return _FilledText(text, positions, term)
 
 
-def masked_filler(filled: FilledText, mask: int, *, prior: bool) -> TokenQuery:
+def _masked_filler(filled: _FilledText, mask: int, *, prior: bool) -> TokenQuery:
     """Query the filler's tokens, all masked; ``prior`` masks the term's tokens too."""
     hidden = {*filled.filler, *(filled.term if prior else ())}
     ids = tuple(mask if n in hidden else token for n, token in enumerate(filled.text.ids))
     return TokenQuery(ids, tuple((n, filled.text.ids[n]) for n in filled.filler))
 
 
-def filler_after(filled: FilledText) -> TokenQuery:
+def _filler_after(filled: _FilledText) -> TokenQuery:
     """Query the filler's tokens given the preceding tokens."""
     ids = filled.text.ids
     return TokenQuery(ids, tuple((n, ids[n]) for n in filled.filler if n))
@@ -182,7 +180,7 @@ def filler_log_odds(
     Returns the scored items, values (n_items,) in nats, the terms of lost items, and settings.
     """
     causal = model.kind == "causal"
-    filled, lost, settings = fill_slots(
+    filled, lost, settings = _fill_slots(
         model, items, prefix=causal and not sentence, first_token=first_token
     )
     require_groups([item for item, _ in filled], items, model)
@@ -196,7 +194,7 @@ def filler_log_odds(
         scores.append(np.mean(np.stack(list(map(_contrast_fillers, pair_logs))), axis=0))
     scored_items, values = [item for item, _ in filled], np.array(scores)
     if values.ndim > 1:
-        settings = {**settings, FILLERS_SETTING: "/".join(items.fillers[0])}
+        settings = {**settings, _FILLERS_SETTING: "/".join(items.fillers[0])}
     if comparison.get(COMPARED) == WITHIN:
         values = _within_texts(scored_items, values)
     return scored_items, values, lost, {**settings, **scoring, **comparison}
@@ -211,27 +209,27 @@ def _contrast_fillers(logs: Sequence[float]) -> Floats:
 
 
 def _filler_logs(
-    model: LanguageModel, flat: Sequence[FilledText], *, prior: bool, sentence: bool
+    model: LanguageModel, flat: Sequence[_FilledText], *, prior: bool, sentence: bool
 ) -> tuple[Floats, ScoreSettings]:
     """Return log p of each filler, less its prior, and how it was scored."""
     if model.kind == "causal":
-        queries = [preceded_tokens(x.text) if sentence else [filler_after(x)] for x in flat]
+        queries = [preceded_tokens(x.text) if sentence else [_filler_after(x)] for x in flat]
         scored_part = "whole sentence" if sentence else "text before the slot"
         return _sums(model, queries), {"scored": scored_part}
     mask = mask_id(model)
     masked = {"masked at a time": "as many as the filler has tokens"}
-    logs = _sums(model, [[masked_filler(x, mask, prior=False)] for x in flat])
+    logs = _sums(model, [[_masked_filler(x, mask, prior=False)] for x in flat])
     if not prior:
         return logs, masked
     if not any(x.term for x in flat):
         return logs, {**masked, "prior": "none, for the terms fill the slot"}
-    prior_logs = _sums(model, [[masked_filler(x, mask, prior=True)] for x in flat])
+    prior_logs = _sums(model, [[_masked_filler(x, mask, prior=True)] for x in flat])
     return logs - prior_logs, {**masked, "prior": "term or attribute masked too, a mask a token"}
 
 
 def _comparable(
-    filled: FilledItems, lost: list[str], items: ItemSet, model: str, *, prior: bool
-) -> tuple[FilledItems, list[str], ScoreSettings]:
+    filled: _FilledItems, lost: list[str], items: ItemSet, model: str, *, prior: bool
+) -> tuple[_FilledItems, list[str], ScoreSettings]:
     """Return the items that can be compared, the terms of those lost, and how they are compared.
 
     If terms fill the slot and most texts are of both groups, terms are compared within texts. Texts
@@ -241,7 +239,7 @@ def _comparable(
     if not items.items[0].fills:
         return filled, lost, {}
     shared = of_both_groups(items.items, "text")
-    if sum(item.text in shared for item in items.items) > SHARED_TEXTS * len(items.items):
+    if sum(item.text in shared for item in items.items) > _SHARED_TEXTS * len(items.items):
         shared = of_both_groups([item for item, _ in filled], "text")
         unpaired = [item.term for item, _ in filled if item.text not in shared]
         filled = [(item, pairs) for item, pairs in filled if item.text in shared]
@@ -301,11 +299,6 @@ def item_observations(
     return Observations(values, names, factors, groups, {**settings, **counts, **extra}, lost)
 
 
-# Differences between groups of terms: the base of metrics, their parts and their p.
-
-OTHER_GROUPS = "\0others"  # label of the terms of all groups but one
-
-
 @choice
 class TermMetric(ItemMetric):
     """Base of metrics that compare two groups of terms, or of several each with the others."""
@@ -330,7 +323,7 @@ class TermMetric(ItemMetric):
         tests = {}
         for part, contrast in group_contrasts(observed).items():
             terms = by_term(contrast, np.ones((len(observed.names), 1)))
-            groups = compared_groups(terms.groups)
+            groups = _compared_groups(terms.groups)
             if len(groups) < 2:
                 return {}
             x, y = (terms.means[np.array(terms.groups) == name, 0] for name in groups)
@@ -345,19 +338,19 @@ def group_contrasts(observed: Observations) -> dict[str, Observations]:
     groups = list(dict.fromkeys(observed.groups))
     values = {"": observed.values}
     if observed.values.ndim > 1:
-        fillers = str(observed.settings[FILLERS_SETTING]).split("/")
+        fillers = str(observed.settings[_FILLERS_SETTING]).split("/")
         values = dict(zip(fillers, observed.values.T, strict=True))
     parts = {}
     for filler, group in product(values, groups if len(groups) > 2 else [""]):
-        labels = [label if group in ("", label) else OTHER_GROUPS for label in observed.groups]
+        labels = [label if group in ("", label) else _OTHER_GROUPS for label in observed.groups]
         names = [f"{name} against the others" for name in (filler, group) if name]
         parts["; ".join(names)] = replace(observed, values=values[filler], groups=labels)
     return parts
 
 
-def compared_groups(labels: Sequence[str]) -> list[str]:
+def _compared_groups(labels: Sequence[str]) -> list[str]:
     """Return the two groups that are compared, the others last."""
-    return sorted(dict.fromkeys(labels), key=OTHER_GROUPS.__eq__)[:2]
+    return sorted(dict.fromkeys(labels), key=_OTHER_GROUPS.__eq__)[:2]
 
 
 class TermMeans(NamedTuple):
@@ -394,7 +387,7 @@ def group_difference(
     ``standardised`` divides by the standard deviation of all terms.
     """
     terms = by_term(observed, weights)
-    groups = compared_groups(terms.groups)
+    groups = _compared_groups(terms.groups)
     labels = np.array(terms.groups)
     with np.errstate(invalid="ignore", divide="ignore"):
         means = [_weighted_mean(terms, labels == name) for name in groups]

@@ -9,7 +9,7 @@ import numpy as np
 from annotated_types import doc
 
 from biasbridge.files import InputError, choice
-from biasbridge.intrinsic.models.item_metric import ItemMetric, Observations
+from biasbridge.intrinsic.models.item_metric import ItemMetric, Observations, items_from
 from biasbridge.intrinsic.models.items import SLOT, ItemSet, Pair
 from biasbridge.intrinsic.models.likelihood import (
     TokenisedText,
@@ -79,12 +79,9 @@ class StereoSet(ItemMetric):
             {"scored": "sentence", "lms": "best", "over": "items"},
         ),
     )
-    configuration: ClassVar[Mapping[str, object]] = {
-        "items": {
-            "_target_": "biasbridge.corpora.items.StereoSet",
-            "path": "${data:contextual/stereoset/dev.json}",
-        }
-    }
+    configuration: ClassVar[Mapping[str, object]] = items_from(
+        "StereoSet", path="${data:contextual/stereoset/dev.json}"
+    )
 
     scored: Annotated[
         Literal["word", "sentence"], doc("tokens scored by a masked model: the word or all")

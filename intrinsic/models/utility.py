@@ -1,4 +1,4 @@
-"""Rated pairs of sentences, and their cosines under an encoder."""
+"""Utility that debiasing should preserve: agreement with rated similarity, loss on plain lines."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from biasbridge.files import InputError, choice
 from biasbridge.files.text import read_lines
-from biasbridge.intrinsic.models.item_metric import ItemMetric, Observations
+from biasbridge.intrinsic.models.item_metric import ItemMetric, Observations, items_from
 from biasbridge.intrinsic.models.likelihood import (
     describe_reading,
     sentence_log_likelihoods,
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from biasbridge.stats.arrays import Floats
 
 
-RATING, FIRST, SECOND = 4, 5, 6  # columns of sts-*.csv, counted from 0
+_RATING, _FIRST, _SECOND = 4, 5, 6  # columns of sts-*.csv, counted from 0
+_EQUAL_RANKS = 1e-9  # of ranks; below it all are equal but for rounding
 
 
 class RatedPair(NamedTuple):
@@ -49,7 +50,7 @@ def read_sts(path: str | Path) -> list[RatedPair]:
     for number, line in enumerate(read_lines(path), 1):
         row = line.split("\t")
         try:
-            pairs.append(RatedPair(row[FIRST].strip(), row[SECOND].strip(), float(row[RATING])))
+            pairs.append(RatedPair(row[_FIRST].strip(), row[_SECOND].strip(), float(row[_RATING])))
         except (IndexError, ValueError):
             expected = "a number in column 5 and sentences in columns 6 and 7, separated by tabs"
             raise InputError(f"{path}: line {number} needs {expected}") from None
@@ -72,11 +73,6 @@ def cosines(encoder: Encodes, pairs: Sequence[tuple[str, str]]) -> NDArray[np.fl
     return similarities
 
 
-# Agreement of an encoder with rated similarity, a measure of utility: the metric ``sts_b``.
-
-EQUAL_RANKS = 1e-9  # of ranks; below it all are equal but for rounding
-
-
 @choice
 class StsB(ItemMetric):
     """Spearman's rho of cosines and ratings over pairs of sentences; ties get mean ranks."""
@@ -94,12 +90,9 @@ class StsB(ItemMetric):
         default="Resamples of the pairs keep the ranks among all.",
     )
     needs: ClassVar[str] = "encoder"
-    configuration: ClassVar[Mapping[str, object]] = {
-        "items": {
-            "_target_": "biasbridge.corpora.items.StsBenchmark",
-            "path": "${data:models/sts_b/sts-test.csv}",
-        }
-    }
+    configuration: ClassVar[Mapping[str, object]] = items_from(
+        "StsBenchmark", path="${data:models/sts_b/sts-test.csv}"
+    )
 
     @classmethod
     def reason_against(cls, items: ItemSet) -> str:
@@ -131,10 +124,7 @@ class StsB(ItemMetric):
             var_x, var_y = ((w * d**2).sum(axis=0) for d in (dx, dy))
             spread = np.sqrt(var_x * var_y)
             rho = (w * dx * dy).sum(axis=0) / spread
-        return {"": np.where(spread > EQUAL_RANKS, rho, np.nan)}
-
-
-# Loss of a language model on plain lines, a measure of utility: the metric ``neutral_loss``.
+        return {"": np.where(spread > _EQUAL_RANKS, rho, np.nan)}
 
 
 @choice
@@ -160,12 +150,9 @@ class NeutralLoss(ItemMetric):
             " not scored."
         ),
     )
-    configuration: ClassVar[Mapping[str, object]] = {
-        "items": {
-            "_target_": "biasbridge.corpora.items.BuiltInItems",
-            "sets": ["neutral_sentences"],
-        }
-    }
+    configuration: ClassVar[Mapping[str, object]] = items_from(
+        "BuiltInItems", sets=["neutral_sentences"]
+    )
 
     @classmethod
     def reason_against(cls, items: ItemSet) -> str:

@@ -217,7 +217,7 @@ def test_bad_arguments_are_refused_and_nothing_is_written(
 
 # ``biasbridge debias MODEL OUT``, and the same in Python.
 
-UNION_MODELS_FRONT = load_query("gender_union")
+CASED_UNION = load_query("gender_union")
 LEACE = ("--method", "leace")
 SHORT = ("--option", "templates=['this is {}']")
 
@@ -325,7 +325,7 @@ def test_until_a_score_of_the_folder_is_the_value(
 def test_steering_shifts_every_text_alike(causal: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     assert main([str(causal), str(out), "--method", "steering", *SHORT, "--layer", "2"]) == 0
-    texts = {role: [f"this is {word}" for word in UNION_MODELS_FRONT[role].words] for role in "XY"}
+    texts = {role: [f"this is {word}" for word in CASED_UNION[role].words] for role in "XY"}
     plain, pushed = (Encoder(item, layer=2) for item in (causal, out))
     shift = plain.encode(texts["X"]).mean(axis=0) - plain.encode(texts["Y"]).mean(axis=0)
     assert np.abs(shift).max() > 1e-3
@@ -429,7 +429,7 @@ def test_a_model_with_an_eraser_is_refused_and_a_damaged_one(masked: Path, tmp_p
         (["--method", "sent_debias", "--query", "weat7"], "'weat7' has no pairs"),
     ],
 )
-def test_bad_arguments_are_refused_and_nothing_is_written_models_front(
+def test_bad_arguments_are_refused_and_nothing_is_written_for_a_model(
     masked: Path, tmp_path: Path, arguments: list[str], message: str
 ) -> None:
     with pytest.raises(InputError, match=message):
@@ -523,7 +523,7 @@ def test_trusted_holds_for_the_vectors_that_neighbours_are_sought_in(
         (["--direction", "debias", "--expand", "-1"], "expand=-1: give a whole number"),
     ],
 )
-def test_bad_arguments_are_refused_and_nothing_is_written_debias_cli(
+def test_bad_arguments_are_refused_and_nothing_is_written_for_vectors(
     words: KeyedVectors, tmp_path: Path, arguments: list[str], message: str
 ) -> None:
     save_vectors(words, tmp_path / "given.vec")

@@ -148,7 +148,8 @@ def test_nothing_is_left_for_a_linear_classifier() -> None:
         eraser = Inlp(rounds=rounds).fit(result, seed=0)
         assert eraser.rank == rounds
         assert eraser.norm == pytest.approx(1)
-        return SVC(kernel="linear").fit(eraser.apply(rows), side).score(eraser.apply(fresh), side)
+        classifier = SVC(kernel="linear").fit(eraser.apply(rows), side)
+        return float(classifier.score(eraser.apply(fresh), side))
 
     assert accuracy(1) > 0.75
     assert accuracy(8) < 0.65

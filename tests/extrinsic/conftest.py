@@ -17,9 +17,9 @@ def vectors() -> KeyedVectors:
     rng = np.random.default_rng(1)
     matrix = rng.normal(size=(65, 20)).astype(np.float32)
     matrix[60:, :5] += 5
-    made = KeyedVectors(20)
-    made.add_vectors(NEUTRAL + INSULTS, matrix)
-    return made
+    keyed = KeyedVectors(20)
+    keyed.add_vectors(NEUTRAL + INSULTS, matrix)
+    return keyed
 
 
 @pytest.fixture(scope="session")

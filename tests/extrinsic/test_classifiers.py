@@ -231,11 +231,11 @@ WORDS = ["a", "b", "c", "d"]
 
 
 def keyed(words: list[str], dim: int = 3) -> KeyedVectors:
-    made = KeyedVectors(dim)
-    made.add_vectors(
+    vectors = KeyedVectors(dim)
+    vectors.add_vectors(
         words, np.random.default_rng(0).normal(size=(len(words), dim)).astype(np.float32)
     )
-    return made
+    return vectors
 
 
 def literal(text: str, vectors: KeyedVectors) -> np.ndarray:
@@ -411,7 +411,7 @@ def test_a_finetuned_model_beats_a_constant_and_a_seed_repeats_it(
         assert torch.equal(value, before[name]), "the model that is given stays as it is"
 
 
-def made(short_posts: pd.DataFrame, folder: Path) -> FinetunedNetwork:
+def untrained_network(short_posts: pd.DataFrame, folder: Path) -> FinetunedNetwork:
     opened = open_model(folder)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
@@ -419,7 +419,7 @@ def made(short_posts: pd.DataFrame, folder: Path) -> FinetunedNetwork:
 
 
 def test_the_epoch_of_the_lowest_dev_loss_is_kept(short_posts: pd.DataFrame, folder: Path) -> None:
-    network, labels = made(short_posts, folder), np.array(short_posts["label"])
+    network, labels = untrained_network(short_posts, folder), np.array(short_posts["label"])
     train, dev = (np.flatnonzero(short_posts["split"] == name) for name in ("train", "dev"))
     losses = [-score.negative_loss for score in fit_finetuned(network, labels, train, dev)]
     assert len(losses) <= TINY.epochs
@@ -429,7 +429,7 @@ def test_the_epoch_of_the_lowest_dev_loss_is_kept(short_posts: pd.DataFrame, fol
 
 
 def test_neighbours_in_a_batch_change_nothing(short_posts: pd.DataFrame, folder: Path) -> None:
-    network = made(short_posts, folder)
+    network = untrained_network(short_posts, folder)
     rows = np.arange(30)
     alone = torch.cat([network.logits(rows[[row]]) for row in rows])
     torch.testing.assert_close(network.logits(rows), alone, atol=1e-5, rtol=1e-4)

@@ -16,7 +16,7 @@ from statsmodels.stats.proportion import proportion_confint
 from torch import nn
 
 from biasbridge.extrinsic.coreference.challenge import Units, percentage_correlation
-from biasbridge.extrinsic.coreference.model import distance_buckets, letter_codes
+from biasbridge.extrinsic.coreference.model import letter_codes
 from biasbridge.extrinsic.crossval import split_posts
 from biasbridge.extrinsic.gap_printing import print_gap_tables
 from biasbridge.extrinsic.gap_table import measure_gaps
@@ -48,14 +48,6 @@ def test_units_are_resampled_2000_times() -> None:
 def test_a_correlation_takes_four_occupations(n: int, has_interval: bool) -> None:
     rows = np.array([[1.0, 1], [2, 3], [3, 2], [4, 5]])[:n]
     assert math.isfinite(percentage_correlation(rows, 0.95).value) == has_interval
-
-
-def test_distances_fall_into_ten_buckets() -> None:
-    """As the docstring lists them, from 1 to 70."""
-    ends = {1: 1, 2: 2, 3: 3, 4: 4, 5: 5, 7: 5, 8: 6, 15: 6, 16: 7, 31: 7, 32: 8, 63: 8, 64: 9}
-    ends |= {128: 9}
-    result = distance_buckets(128, torch.device("cpu")).tolist()[::-1]
-    assert {distance: result[distance - 1] for distance in ends} == ends
 
 
 @pytest.mark.parametrize(("size", "spelled"), [(49, 49), (50, 50), (51, 50)])

@@ -49,10 +49,10 @@ LENGTHS = [6, 1, 9, 3, 12]
 
 @pytest.fixture(scope="module")
 def vectors() -> KeyedVectors:
-    made = KeyedVectors(5)
+    keyed = KeyedVectors(5)
     matrix = np.random.default_rng(0).normal(size=(len(WORDS) - 2, 5)).astype(np.float32)
-    made.add_vectors(WORDS[:-2], matrix)
-    return made
+    keyed.add_vectors(WORDS[:-2], matrix)
+    return keyed
 
 
 def document(lengths: list[int], seed: int = 0) -> Document:
@@ -63,7 +63,7 @@ def document(lengths: list[int], seed: int = 0) -> Document:
     return Document("d", drawn, clusters)
 
 
-def made(
+def build_resolver(
     choice: EndToEnd, vectors: KeyedVectors, *documents: Document
 ) -> tuple[ResolverNetwork, list[EncodedDocument]]:
     """In double precision, so that a difference would be no rounding, and without dropout."""
@@ -75,7 +75,7 @@ def made(
 @torch.no_grad()
 def test_scores_are_those_of_single_spans_and_pairs(vectors: KeyedVectors) -> None:
     source = document(LENGTHS)
-    network, (text,) = made(SMALL, vectors, source)
+    network, (text,) = build_resolver(SMALL, vectors, source)
     scores = network(text)
     lexicon = read_lexicon([source], vectors)
     rows = {word: int(lexicon.rows[number]) for word, number in lexicon.index.items()}
@@ -176,7 +176,7 @@ def test_unknown_words_share_a_vector_and_case_is_kept(vectors: KeyedVectors) ->
 )
 def test_how_many_spans_are_kept(tokens: int, least: int, kept: int, vectors: KeyedVectors) -> None:
     choice, source = replace(SMALL, least_spans=least), document([tokens])
-    network, (text, _) = made(choice, vectors, source, document(LENGTHS))
+    network, (text, _) = build_resolver(choice, vectors, source, document(LENGTHS))
     scores = network(text)
     assert len(scores.spans) == kept
     decode(source, scores, 4)
@@ -185,7 +185,7 @@ def test_how_many_spans_are_kept(tokens: int, least: int, kept: int, vectors: Ke
 @torch.no_grad()
 def test_true_mentions_in_place_of_pruning(vectors: KeyedVectors) -> None:
     source = replace(document(LENGTHS), clusters=(((0, 1), (2, 6)), ((1, 2), (7, 12))))
-    network, (text,) = made(replace(SMALL, mentions="gold"), vectors, source)
+    network, (text,) = build_resolver(replace(SMALL, mentions="gold"), vectors, source)
     assert network(text).spans.tolist() == [0, 4, 2 * 4 + 3]  # (7, 12) is wider than 4
     assert clusters_on_grid(text, 4)[[0, 1, 2], [0, 0, 3]].tolist() == [0, 1, 0]
 
@@ -243,9 +243,9 @@ def story_vectors() -> KeyedVectors:
     words = [*NAMES, "she", "he", *OTHERS]
     matrix = np.random.default_rng(0).normal(size=(len(words), 12)).astype(np.float32)
     matrix[[0, 1, 4], :3] += 2
-    made = KeyedVectors(12)
-    made.add_vectors(words, matrix)
-    return made
+    keyed = KeyedVectors(12)
+    keyed.add_vectors(words, matrix)
+    return keyed
 
 
 def story(number: int) -> Document:

@@ -236,12 +236,12 @@ def test_the_page_is_what_the_code_says() -> None:
 @pytest.mark.parametrize("name", METRICS)
 def test_every_metric_has_a_configuration_that_names_its_options(name: str) -> None:
     shared = yaml.safe_load((ROOT / "conf" / "metric.yaml").read_text(encoding="utf-8"))
-    found = find_choice([PROJECT], "intrinsic", name)
-    assert found
-    values: dict[str, Any] = shared | class_configuration(found)[name]
+    result = find_choice([PROJECT], "intrinsic", name)
+    assert result
+    values: dict[str, Any] = shared | class_configuration(result)[name]
     kind = METRICS[name]
     assert values.pop("_target_") == f"{kind.__module__}.{kind.__qualname__}"
-    assert values.keys() - {"usual"} == {each.name for each in dataclasses.fields(kind)}
+    assert values.keys() - {"usual"} == {field.name for field in dataclasses.fields(kind)}
     assert values["language"] == "${language}"
     if name == "sq":
         values["file"] = str(ROOT / "tests" / "similar.tsv")

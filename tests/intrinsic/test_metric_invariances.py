@@ -1,4 +1,4 @@
-"""What must hold of each metric on any vectors: rotation, scaling, and the exchange of roles."""
+"""What must hold of each metric on any vectors: rotation, scaling, exchange of roles, bad input."""
 
 from __future__ import annotations
 

@@ -52,13 +52,13 @@ def unit(u: Vector) -> Vector:
 
 
 def mean(values: Iterable[float]) -> float:
-    found = list(values)
-    return sum(found) / len(found)
+    result = list(values)
+    return sum(result) / len(result)
 
 
 def sd(values: Iterable[float]) -> float:
-    found = list(values)
-    return math.sqrt(mean((value - mean(found)) ** 2 for value in found))
+    result = list(values)
+    return math.sqrt(mean((value - mean(result)) ** 2 for value in result))
 
 
 def middle(rows: Sequence[Vector]) -> Vector:

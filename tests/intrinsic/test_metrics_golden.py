@@ -417,7 +417,7 @@ def test_sesari_2022_table_4_google_news_300_ect_lacks_its_names(
 
 # Peer libraries as oracles: WEFE 1.0.1 on random queries over real vectors, scikit-learn.
 
-QUERIES_PEERS = 50
+N_RANDOM_QUERIES = 50
 SOLVERS: tuple[Literal["lbfgs", "liblinear"], ...] = ("lbfgs", "liblinear")
 # WEFE leaves liblinear's tolerance at 1e-4, which moves RNSB by up to 1e-3; made to go on, it comes
 # to our value.
@@ -425,21 +425,21 @@ EXACT = {"solver": "liblinear", "max_iter": 100_000, "tol": 1e-10}
 
 
 @pytest.fixture(scope="module")
-def vectors_peers(realdata: Path) -> KeyedVectors:
+def peer_vectors(realdata: Path) -> KeyedVectors:
     return KeyedVectors.load_word2vec_format(
         str(realdata / "vectors" / "googlenews_13k.bin"), binary=True
     )
 
 
 @pytest.fixture(scope="module")
-def queries(vectors_peers: KeyedVectors) -> dict[str, dict[str, list[str]]]:
+def queries(peer_vectors: KeyedVectors) -> dict[str, dict[str, list[str]]]:
     """Random words in random numbers; targets X and Y of the same number, for WEFE's RIPA pairs
     them off.
     """
     rng = np.random.default_rng(0)
-    words = [word for word in vectors_peers.index_to_key if ":" not in word]
+    words = [word for word in peer_vectors.index_to_key if ":" not in word]
     made = {}
-    for number in range(QUERIES_PEERS):
+    for number in range(N_RANDOM_QUERIES):
         size = int(rng.integers(4, 12))
         picked = [words[i] for i in rng.choice(len(words), size=2 * size + 20, replace=False).flat]
         made[f"q{number}"] = {
@@ -480,7 +480,7 @@ def test_wefe(
     ours: str,
     own_settings: dict[str, Any],
     attributes: int,
-    vectors_peers: KeyedVectors,
+    peer_vectors: KeyedVectors,
     queries: dict[str, dict[str, list[str]]],
     tmp_path: Path,
 ) -> None:
@@ -489,7 +489,7 @@ def test_wefe(
     from wefe.query import Query
     from wefe.word_embedding_model import WordEmbeddingModel
 
-    model = WordEmbeddingModel(vectors_peers, "googlenews")
+    model = WordEmbeddingModel(peer_vectors, "googlenews")
     asked: dict[str, Any] = dict(queries)
     if ours == "ripa":
         asked = {
@@ -501,16 +501,16 @@ def test_wefe(
     rows = (
         METRICS[ours]
         .by_convention(queries=tuple(asked), words=str(path), **own_settings)
-        .score(vectors_peers, seed=0)
+        .score(peer_vectors, seed=0)
     )
     for row, sets in zip(rows, queries.values(), strict=True):
         query = Query([sets["X"], sets["Y"]], [sets["A"], sets["B"]][:attributes])
-        found = getattr(metrics, peer)().run_query(query, model, **settings)[key]
+        result = getattr(metrics, peer)().run_query(query, model, **settings)[key]
         value = row.value
         if key == "weat":
             # WEFE's statistic is a sum over each target set; with sets of one size it is ours.
             value = row.statistic
-        assert value == pytest.approx(found, abs=1e-5), (row.query, found)
+        assert value == pytest.approx(result, abs=1e-5), (row.query, result)
 
 
 @pytest.mark.parametrize("dim", [5, 40])

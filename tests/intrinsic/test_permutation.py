@@ -1,4 +1,4 @@
-"""The permutation p-value against literal enumeration, SciPy, and itself."""
+"""The permutation p-value against enumeration and SciPy, and resamples that embeddings share."""
 
 from __future__ import annotations
 
@@ -126,9 +126,9 @@ def test_bounds_of_many_words_lie_close_and_agree_with_samples() -> None:
 
 def test_the_interval_of_a_sampled_p_is_that_of_clopper_and_pearson() -> None:
     # 0 of 100: high = 1 - (0.005)^(1/100).
-    found = sampled_p(np.arange(100, 130), np.arange(30), samples=100, seed=0)
-    assert (found.count, found.low) == (0, 0)
-    assert found.high == pytest.approx(1 - 0.005 ** (1 / 100))
+    result = sampled_p(np.arange(100, 130), np.arange(30), samples=100, seed=0)
+    assert (result.count, result.low) == (0, 0)
+    assert result.high == pytest.approx(1 - 0.005 ** (1 / 100))
 
 
 def test_a_limit_and_samples_decide_the_method() -> None:
@@ -160,15 +160,15 @@ def weat(tmp_path: Path) -> Weat:
 
 
 def test_words_are_drawn_as_often_as_poisson_says_each_for_itself() -> None:
-    drawn = times_drawn([f"X w{i}" for i in range(500)])
-    assert drawn.shape == (500, RESAMPLES)
+    draws = times_drawn([f"X w{i}" for i in range(500)])
+    assert draws.shape == (500, RESAMPLES)
     for times in range(4):
         share = math.exp(-1) / math.factorial(times)
-        assert (drawn == times).mean() == pytest.approx(share, abs=0.006)
-    correlations = np.asarray(np.corrcoef(drawn))[np.triu_indices(500, 1)]
+        assert (draws == times).mean() == pytest.approx(share, abs=0.006)
+    correlations = np.asarray(np.corrcoef(draws))[np.triu_indices(500, 1)]
     assert correlations.mean() == pytest.approx(0, abs=0.001)
-    assert (drawn[[7]] == times_drawn(["X w7"])).all()
-    assert (drawn[7] != times_drawn(["Y w7"])[0]).any()
+    assert (draws[[7]] == times_drawn(["X w7"])).all()
+    assert (draws[7] != times_drawn(["Y w7"])[0]).any()
 
 
 def test_a_lost_word_shifts_no_other_and_no_seed_matters(weat: Weat) -> None:

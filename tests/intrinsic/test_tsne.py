@@ -34,9 +34,9 @@ def folder(tmp_path: Path) -> Path:
 
 def test_words_in_company_lie_together(folder: Path) -> None:
     vectors = KeyedVectors.load_word2vec_format(str(folder / "near.vec"))
-    found = resolve_query(vectors, read_query(folder / "mine.json"), lambda _: True, case="exact")
+    result = resolve_query(vectors, read_query(folder / "mine.json"), lambda _: True, case="exact")
     places, again = (
-        project_to_plane(found, perplexity=5, iterations=500, seed=23) for _ in range(2)
+        project_to_plane(result, perplexity=5, iterations=500, seed=23) for _ in range(2)
     )
     assert (places == again).all()
     side = np.repeat([0, 1, 0, 1], 6)  # X, Y, A, B

@@ -1,4 +1,4 @@
-"""The equations of WEAT against a literal loop, and what must hold on any vectors."""
+"""WEAT: literal loops, published numbers on real vectors, conventions, and rows without score."""
 
 from __future__ import annotations
 
@@ -168,12 +168,12 @@ def score(vectors: KeyedVectors) -> Scores:
 @pytest.mark.parametrize("query", TABLE)
 def test_the_ten_tests(score: Scores, query: str) -> None:
     digits, *expected = TABLE[query]
-    found = (
+    result = (
         score(query, "default").statistic,
         score(query, "caliskan").value,
         score(query, "default").value,
     )
-    assert [round(number, digits) for number in found] == expected
+    assert [round(number, digits) for number in result] == expected
 
 
 @pytest.mark.parametrize("query", PUBLISHED)

@@ -1,4 +1,4 @@
-"""The built-in word sets against their sources, and the reader of a user's own file."""
+"""Word sets against their sources, word files of users and strangers, forms of words, look-up."""
 
 from __future__ import annotations
 
@@ -72,12 +72,12 @@ SIZES = {
 
 @pytest.mark.parametrize("name", SIZES)
 def test_sizes(name: str) -> None:
-    found = load_wordset(name)
-    assert (len(found.words), len(found.deleted)) == SIZES[name]
-    assert len(set(found.words + found.deleted)) == sum(SIZES[name]), "a word occurs twice"
-    assert found.language == "en"
-    assert "Caliskan" in found.source
-    assert all(word == word.strip() for word in found.words + found.deleted)
+    result = load_wordset(name)
+    assert (len(result.words), len(result.deleted)) == SIZES[name]
+    assert len(set(result.words + result.deleted)) == sum(SIZES[name]), "a word occurs twice"
+    assert result.language == "en"
+    assert "Caliskan" in result.source
+    assert all(word == word.strip() for word in result.words + result.deleted)
 
 
 @pytest.mark.realdata
@@ -348,10 +348,10 @@ RELEASED = {
 
 @pytest.mark.parametrize("name", SETS)
 def test_the_sets_are_those_of_the_paper_each_word_once(name: str) -> None:
-    found = load_wordset(name)
-    assert len(found.words) == len(SETS[name])
-    assert {word.lower() for word in found.words} == SETS[name]
-    assert found.language == "es"
+    result = load_wordset(name)
+    assert len(result.words) == len(SETS[name])
+    assert {word.lower() for word in result.words} == SETS[name]
+    assert result.language == "es"
 
 
 def test_words_of_ones_own_are_composed_too(tmp_path: Path) -> None:
@@ -507,17 +507,17 @@ ROWS = [[3, 4], [0, 2], [1, 0], [0, -5], [1, 1], [0, 0], [np.nan, 1], [np.inf, 1
 
 @pytest.fixture
 def vectors() -> KeyedVectors:
-    found = KeyedVectors(vector_size=2)
-    found.add_vectors(WORDS, np.array(ROWS, dtype=np.float32))
-    return found
+    result = KeyedVectors(vector_size=2)
+    result.add_vectors(WORDS, np.array(ROWS, dtype=np.float32))
+    return result
 
 
 def test_found_words_keep_their_order_and_have_unit_length(vectors: KeyedVectors) -> None:
-    found = find(vectors, ["she", "nobody", "Bill", "nothing"])
-    assert found.words == ("she", "Bill")
-    assert found.lost == ("nobody", "nothing")
-    assert found.matrix.dtype == np.float64
-    np.testing.assert_allclose(found.matrix, [[0.0, -1.0], [0.6, 0.8]])
+    result = find(vectors, ["she", "nobody", "Bill", "nothing"])
+    assert result.words == ("she", "Bill")
+    assert result.lost == ("nobody", "nothing")
+    assert result.matrix.dtype == np.float64
+    np.testing.assert_allclose(result.matrix, [[0.0, -1.0], [0.6, 0.8]])
 
 
 def account(found: ResolvedWords) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -525,9 +525,9 @@ def account(found: ResolvedWords) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def test_lower_case_tries_the_exact_form_first(vectors: KeyedVectors) -> None:
-    found = find(vectors, ["NASA", "Bill", "HE", "Nasa"], case="lower")
-    assert found.words == ("NASA", "Bill", "he")
-    assert found.lost == ("Nasa",)
+    result = find(vectors, ["NASA", "Bill", "HE", "Nasa"], case="lower")
+    assert result.words == ("NASA", "Bill", "he")
+    assert result.lost == ("Nasa",)
 
 
 def test_duplicates_count_once(vectors: KeyedVectors) -> None:

@@ -362,29 +362,29 @@ def test_the_published_table_is_whole() -> None:
 
 # Scores under single base pairs, and the probe that keeps them.
 
-WORDS_BASE_PAIRS_PROBE = ["baker", "judge", "nurse", "cook"]
+JOBS = ["baker", "judge", "nurse", "cook"]
 FORMS = ["bakers", "Baker", "JUDGE", "nurses", "Nurse", "NURSE"]
-PAIRS_BASE_PAIRS_PROBE = [["she", "he"], ["woman", "man"], ["girl", "boy"]]
-KNOWN_BASE_PAIRS_PROBE = ["kind", "warm", "bold", "loud"]
+WORD_PAIRS = [["she", "he"], ["woman", "man"], ["girl", "boy"]]
+TRAITS = ["kind", "warm", "bold", "loud"]
 EVERY = [
-    *WORDS_BASE_PAIRS_PROBE,
+    *JOBS,
     *FORMS,
-    *(w for pair in PAIRS_BASE_PAIRS_PROBE for w in pair),
+    *(w for pair in WORD_PAIRS for w in pair),
     "She",
     "He",
     "Woman",
-    *KNOWN_BASE_PAIRS_PROBE,
+    *TRAITS,
 ]
 ASKED: dict[str, object] = {
-    "words": [*WORDS_BASE_PAIRS_PROBE, "unheard"],
-    "pairs": [*PAIRS_BASE_PAIRS_PROBE, ["mary", "john"]],
+    "words": [*JOBS, "unheard"],
+    "pairs": [*WORD_PAIRS, ["mary", "john"]],
     "language": "en",
 }
 QUERIES: dict[str, object] = {
     "mine": ASKED,
     "known": {"X": ["kind", "warm", "gone"], "Y": ["bold", "loud"]},
     "half": {"X": ["kind"]},
-    "alike": {"partners": [["kind", "warm"], ["bold", "loud"]], "pairs": PAIRS_BASE_PAIRS_PROBE},
+    "alike": {"partners": [["kind", "warm"], ["bold", "loud"]], "pairs": WORD_PAIRS},
 }
 SCORED = ["pair_bias", "ripa", "nbm", "direct_bias"]
 
@@ -426,7 +426,7 @@ def test_every_score_is_that_of_the_metric_with_one_word_and_one_pair(
         names = {"base": word, "plural": f"{word}s", "capital": word.title(), "upper": word.upper()}
         requested = [item.title() if pair_form == "capital" else item for item in pair.split(":")]
         # The words left out of neighbours are those of the query's own pairs
-        left = [item for two in (*PAIRS_BASE_PAIRS_PROBE, ["mary", "john"]) for item in two]
+        left = [item for two in (*WORD_PAIRS, ["mary", "john"]) for item in two]
         alone = {"words": [names[form]], "pairs": [requested], "excluded": left}
         value = metric(tmp_path, name, "alone", alone=alone).score(vectors(), seed=0)[0].value
         expected = abs(score) if name == "direct_bias" else score
@@ -438,12 +438,12 @@ def test_pairs_and_words_in_all_forms_that_the_vocabulary_has(tmp_path: Path) ->
     scores = rows[rows["kind"].eq("score")]
     forms = scores.groupby(["set", "form", "pair_form"])["word"].unique().map(sorted).to_dict()
     assert forms == {
-        ("words", "base", "base"): sorted(WORDS_BASE_PAIRS_PROBE),
-        ("words", "base", "capital"): sorted(WORDS_BASE_PAIRS_PROBE),
+        ("words", "base", "base"): sorted(JOBS),
+        ("words", "base", "capital"): sorted(JOBS),
         ("words", "plural", "base"): ["baker", "nurse"],
         ("words", "capital", "base"): ["baker", "nurse"],
         ("words", "upper", "base"): ["judge", "nurse"],
-        ("known", "base", "base"): sorted(KNOWN_BASE_PAIRS_PROBE),
+        ("known", "base", "base"): sorted(TRAITS),
     }
     assert set(scores[scores["pair_form"].eq("capital")]["pair"]) == {"she:he"}, "no Man, no Girl"
     truths = scores[scores["set"].eq("known")].groupby("word")["truth"].first().to_dict()
@@ -468,14 +468,14 @@ def test_the_vocabulary_and_the_cosines_by_literal_loops(tmp_path: Path) -> None
         assert (mean, sd) == pytest.approx((np.mean(scores), np.std(scores)), abs=1e-6)
     found = rows[rows["kind"].eq("difference")]
     expected = []
-    for first, second in combinations(PAIRS_BASE_PAIRS_PROBE, 2):
+    for first, second in combinations(WORD_PAIRS, 2):
         one, other = v[first[0]] - v[first[1]], v[second[0]] - v[second[1]]
         expected.append(one @ other / np.linalg.norm(one) / np.linalg.norm(other))
     assert found["score"].tolist() == pytest.approx(expected, abs=1e-6)
     likeness = rows[rows["kind"].eq("likeness")]
-    assert likeness["word"].tolist() == [":".join(pair) for pair in PAIRS_BASE_PAIRS_PROBE]
+    assert likeness["word"].tolist() == [":".join(pair) for pair in WORD_PAIRS]
     assert likeness["score"].tolist() == pytest.approx(
-        [v.similarity(*p) for p in PAIRS_BASE_PAIRS_PROBE], abs=1e-6
+        [v.similarity(*p) for p in WORD_PAIRS], abs=1e-6
     )
     random = rows[rows["kind"].eq("random")]
     assert as_text(random, "set") == ["differences", "words"]
@@ -487,8 +487,8 @@ def test_direct_bias_is_word_association_with_one_pair(tmp_path: Path) -> None:
     """Zhang et al. (2020), section 2: DB without rescaling and WA are the same number."""
     found = metric(tmp_path, "pair_bias")
     scores = PairScores.resolve(found, vectors(), found.loaded_queries[0])
-    values = scores([(word,) for word in WORDS_BASE_PAIRS_PROBE], scores.pairs)
-    w = find(vectors(), WORDS_BASE_PAIRS_PROBE).matrix
+    values = scores([(word,) for word in JOBS], scores.pairs)
+    w = find(vectors(), JOBS).matrix
     for column, (a, b) in zip(values.T, scores.pairs, strict=True):
         first, second = find(vectors(), [a]).matrix, find(vectors(), [b]).matrix
         assert column == pytest.approx(associations(w, first, second), abs=1e-12)
@@ -497,7 +497,7 @@ def test_direct_bias_is_word_association_with_one_pair(tmp_path: Path) -> None:
 def test_analogies_are_scored_by_pair_too(tmp_path: Path) -> None:
     rows = probed(tmp_path, "unrelated_analogies", "alike")
     scores = rows[rows["kind"].eq("score") & rows["pair_form"].eq("base")]
-    assert len(scores) == 2 * len(PAIRS_BASE_PAIRS_PROBE)
+    assert len(scores) == 2 * len(WORD_PAIRS)
     assert set(scores["score"]) <= {0.0, 1.0}
     found = metric(tmp_path, "unrelated_analogies", "alike").score(vectors(), seed=0)[0]
     assert scores["score"].mean() == pytest.approx(found.value)
@@ -517,11 +517,11 @@ def test_too_few_pairs_and_a_pair_of_one_word_are_refused(
 ) -> None:
     for name in SCORED:
         with pytest.raises(InputError, match=match):
-            probed(tmp_path, name, "few", few={"words": WORDS_BASE_PAIRS_PROBE, "pairs": pairs})
+            probed(tmp_path, name, "few", few={"words": JOBS, "pairs": pairs})
 
 
 def test_words_outside_the_vocabulary_are_refused_where_none_is_left(tmp_path: Path) -> None:
-    query = {"words": ["unheard", "unseen"], "pairs": PAIRS_BASE_PAIRS_PROBE}
+    query = {"words": ["unheard", "unseen"], "pairs": WORD_PAIRS}
     with pytest.raises(InputError, match=r"has 0 of 2 words .*missing unheard, unseen"):
         probed(tmp_path, "ripa", "gone", gone=query)
 

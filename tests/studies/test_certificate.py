@@ -18,7 +18,6 @@ import pytest
 import scipy
 from rich.console import Console
 
-from biasbridge.analysis.study import ForecastsVerdicts
 from biasbridge.analysis.tables import Tables
 from biasbridge.files.vectors import keyed
 from biasbridge.studies.certificate import Certificate, Placebo
@@ -194,7 +193,6 @@ def test_a_plan_says_what_its_seeds_cannot_decide(seeds: int, share: tuple[float
 
 def test_a_plan_without_other_words_decides_nothing() -> None:
     planned = [{"stereotype": s, "seed": i} for s in (-0.8, 0.0, 0.8) for i in range(8)]
-    assert isinstance(Certificate(), ForecastsVerdicts)
     [line] = Certificate().forecast(planned)
     assert re.search(r"'cannot tell' in (\.99|1\.00) of studies with 8 seeds of models", line), line
     assert Certificate().forecast(planned[:8]) == []  # of one strength

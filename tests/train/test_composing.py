@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -57,7 +58,13 @@ def test_cells_are_composed_as_hydra_does(arguments: list[str]) -> None:
     found = build_cells(sweeper["params"], sweeper["grids"], arguments)
     composer = Composer([])
     for cell in (found[0], found[-1]):
-        assert composer(cell) == compose("config", overrides=cell)
+        try:
+            expected = read_point(compose("config", overrides=cell))
+        except (InputError, OmegaConfBaseException) as error:  # data that are not here
+            with pytest.raises(type(error), match=re.escape(str(error).partition("\n")[0])):
+                composer.read(cell)
+        else:
+            assert composer.read(cell).point == expected
 
 
 SEEDS = ["seed=3", "corpus.stereotype=0.1", "classifier=linear"]

@@ -37,7 +37,6 @@ from biasbridge.files.models.encoder import Context, Encoder, WordPooling
 from biasbridge.intrinsic import find
 from biasbridge.intrinsic.models.items import Item, ItemSet
 from biasbridge.intrinsic.models.sentences import Seat
-from biasbridge.train.engine import scores
 from biasbridge.train.engine.point import Point, plan_point
 from biasbridge.train.engine.scores import build_score, open_needed
 from biasbridge.train.engine.steps import StepBuilder, Task
@@ -165,7 +164,9 @@ def open_bag(folder: Path) -> Bag:
 
 @pytest.fixture
 def opened(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scores, "OPENERS", {"encoder": open_bag})
+    monkeypatch.setattr(
+        "biasbridge.files.models.encoder.open_encoder", lambda folder, device: open_bag(folder)
+    )
 
 
 def point(task: Task) -> Point:

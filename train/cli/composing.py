@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import dataclasses
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -271,13 +270,17 @@ class Selection:
         return needed
 
     def can_change(self, change: Override) -> bool:
-        """Test whether a change of an existing value can be undone."""
+        """Test whether an override changes an existing value, which needs no composition by Hydra,
+        and is no reference to others.
+        """
         *parents, name = change.key_or_group.split(".")
         node: Any = self._written
         for parent in parents:
             node = node.get(parent) if isinstance(node, Mapping) else None
-        is_plain = "${" not in line_of(change) and _changes_existing(change, self.config)
-        return is_plain and isinstance(node, Mapping) and name in node
+        is_change = change.type == OverrideType.CHANGE and change.package is None
+        return (
+            is_change and "${" not in line_of(change) and isinstance(node, Mapping) and name in node
+        )
 
     def read(self, changes: Sequence[Override], built: dict[str, Choice]) -> Cell:
         """Return the cell of a selection with changed values; ``built``: choices to share."""
@@ -367,25 +370,16 @@ class Composer:
         overrides = [self._parse(line) for line in cell]
         files = tuple(line_of(override) for override in overrides if self._selects_a_file(override))
         if files not in self._selected:
-            self._selected[files] = Selection(self._compose(files))
+            self._selected[files] = Selection(self(files))
         return self._selected[files], [o for o in overrides if line_of(o) not in files]
-
-    def __call__(self, cell: Sequence[str]) -> DictConfig:
-        """Return the configuration of a cell, without Hydra's own node."""
-        selection, changes = self._select(cell)
-        if not all(_changes_existing(change, selection.config) for change in changes):
-            return self._compose(cell)
-        config = copy.deepcopy(selection.config)
-        for change in changes:
-            OmegaConf.update(config, change.key_or_group, change.value(), merge=True)
-        return config
 
     def _parse(self, line: str) -> Override:
         if line not in self._parsed:
             [self._parsed[line]] = parse_overrides([line])
         return self._parsed[line]
 
-    def _compose(self, overrides: Sequence[str]) -> DictConfig:
+    def __call__(self, overrides: Sequence[str]) -> DictConfig:
+        """Return the configuration of overrides, without Hydra's own node."""
         lines = [*self._hydra, *overrides]
         whole = compose("config", overrides=lines, return_hydra_config=True)
         check_keys(whole, whole.hydra)
@@ -407,14 +401,6 @@ def _is_seed(override: Override) -> bool:
     """Test whether an override sets the seed to a whole number."""
     is_change = override.type == OverrideType.CHANGE and override.package is None
     return is_change and override.key_or_group == "seed" and type(override.value()) is int
-
-
-def _changes_existing(override: Override, config: DictConfig) -> bool:
-    """Test whether an override changes an existing key, which needs no composition by Hydra."""
-    parent, _, name = override.key_or_group.rpartition(".")
-    node = OmegaConf.select(config, parent) if parent else config
-    exists = isinstance(node, DictConfig) and name in map(str, node)
-    return exists and override.type == OverrideType.CHANGE and override.package is None
 
 
 def drop_options_of_other_choices(config: DictConfig, hydra: DictConfig) -> None:

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from hydra.errors import HydraException
 
-from biasbridge.analysis.study import ForecastsVerdicts
 from biasbridge.files import InputError
 from biasbridge.files.data.registry import collected_requests
 from biasbridge.files.paths import IMPORTED_FROM
@@ -261,9 +260,8 @@ def _run(command: Command, console: Console) -> Finished:
     n_workers = count_workers(config.hydra, len(plans))
     to_rebuild = plan_rebuilds(jobs, store, settings, console, n_workers=n_workers)
     study = read_study(config)
-    if isinstance(study, ForecastsVerdicts):
-        facts = [{**plan.point.facts(), **plan.options()} for plan in plans]
-        for line in study.forecast(facts):
+    if forecast := getattr(study, "forecast", None):
+        for line in forecast([{**plan.point.facts(), **plan.options()} for plan in plans]):
             console.print(line, soft_wrap=True)
     if settings.power:
         from biasbridge.train.engine.power import print_power

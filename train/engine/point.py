@@ -15,7 +15,7 @@ from copy import copy
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from biasbridge.extrinsic.task_words import FROM_TASK
 from biasbridge.files import InputError, atomic_path, choice, nearest
@@ -332,27 +332,21 @@ def run_point(plan: Plan, store: Store, results: Path) -> Outcome:
     Errors of steps, ``SystemExit`` included, are written with their traceback and not raised.
     """
     start = time.perf_counter()
-    failure: BaseException | None = None
+    failure: dict[str, Any] = {}
     try:
         for step in plan.ends:
             store.make(step)
     except (Exception, SystemExit) as error:
-        failure = error
-    outcome = Outcome(
-        plan.key, seconds=round(time.perf_counter() - start, 3), built=tuple(store.built)
-    )
-    return write_outcome(outcome if failure is None else _failed_outcome(outcome, failure), results)
-
-
-def _failed_outcome(outcome: Outcome, error: BaseException) -> Outcome:
-    is_expected = isinstance(error, InputError | StoreError)
-    return replace(
-        outcome,
-        status="failed",
-        error=str(error) if is_expected else f"{type(error).__name__}: {error}",
-        traceback="".join(traceback.format_exception(error)),
-        refused=isinstance(error, InputError),
-    )
+        is_expected = isinstance(error, InputError | StoreError)
+        failure = {
+            "status": "failed",
+            "error": str(error) if is_expected else f"{type(error).__name__}: {error}",
+            "traceback": "".join(traceback.format_exception(error)),
+            "refused": isinstance(error, InputError),
+        }
+    seconds = round(time.perf_counter() - start, 3)
+    outcome = Outcome(plan.key, seconds=seconds, built=tuple(store.built), **failure)
+    return write_outcome(outcome, results)
 
 
 def write_outcome(outcome: Outcome, results: Path) -> Outcome:

@@ -119,7 +119,9 @@ def planned_design(
     """
     models, parents, clusters = _count_levels(plans)
     shape = clusters if 1 < clusters < parents else parents, round(models / parents)
-    tests = planner.tests or pilot.tests or _planned_slices(study, plans)
+    tasks = {plan.point.task.name for plan in plans if plan.point.task is not None}
+    slices = max(1, len(tasks)) * confirmatory_slices(study, plans[0].point.metrics)
+    tests = planner.tests or pilot.tests or slices
     reliabilities = []
     for name, stated, estimated in (
         ("reliability_x", planner.reliability_x, pilot.reliability_x),
@@ -143,12 +145,6 @@ def _count_levels(plans: Sequence[Plan]) -> list[int]:
 
     points = [{**plan.point.facts(), **plan.keys(), "point": plan.key} for plan in plans]
     return [len({*names}) for names in levels(pd.DataFrame(points)).values()]
-
-
-def _planned_slices(study: Correlation, plans: Sequence[Plan]) -> int:
-    """Return the number of confirmatory slices of a plan: those of each of its tasks."""
-    tasks = {plan.point.task.name for plan in plans if plan.point.task is not None}
-    return max(1, len(tasks)) * confirmatory_slices(study, plans[0].point.metrics)
 
 
 def confirmatory_slices(study: Correlation, metrics: Sequence[AnyMetric]) -> int:

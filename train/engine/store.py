@@ -633,7 +633,10 @@ class Store:
                     leftovers.append(path)
                     if remove:
                         with writing(self.root):
-                            _erase(path)
+                            if path.is_dir() and not path.is_symlink():
+                                shutil.rmtree(path, ignore_errors=True)
+                            else:
+                                path.unlink(missing_ok=True)
         return leftovers
 
     def _passes(self, entry: Path) -> bool:
@@ -660,10 +663,3 @@ class Store:
                 locks.mkdir(parents=True, exist_ok=True)
                 stack.enter_context(locked(locks / f"{key}.lock", f"{what} {key}", wait=wait))
             yield
-
-
-def _erase(path: Path) -> None:
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path, ignore_errors=True)
-    else:
-        path.unlink(missing_ok=True)

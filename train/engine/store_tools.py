@@ -297,16 +297,19 @@ def _garbage(
 ) -> Iterator[tuple[str, list[Path]]]:
     yield "orphaned work", store.orphans(remove=False)
     if oldest is not None:
-        unneeded = [path for path in store.listed("unfinished") if path.name not in needed]
-        yield "unfinished trainings", [path for path in unneeded if _last_written(path) < oldest]
+        yield (
+            "unfinished trainings",
+            [
+                path
+                for path in store.listed("unfinished")
+                if path.name not in needed
+                and max(file.stat().st_mtime for file in (path, *path.rglob("*"))) < oldest
+            ],
+        )
         inside = [entry for entry in list_entries(store) if not entry.parent.is_symlink()]
         old = [entry for entry in inside if last_used(entry) < oldest]
         yield "unused results", [entry for entry in old if key_of(entry) not in needed]
     yield "locks", store.listed("locks", "*.lock")
-
-
-def _last_written(folder: Path) -> float:
-    return max(path.stat().st_mtime for path in (folder, *folder.rglob("*")))
 
 
 def _remove(store: Store, path: Path) -> bool:

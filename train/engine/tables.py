@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -73,12 +72,14 @@ def finish(
         messages.append(f"results of different code versions: {mixed_versions}; {remedy}")
     if processor := describe_processor(records):
         messages.append(processor)
-    messages += [*_task_warnings(plans, store), *_describe_coverage(tables)]
-    messages += [
-        *_citations(plans),
-        *_output_lines(written, results),
-        *_next_command(tables.points),
-    ]
+    messages += _task_warnings(plans, store) + _describe_coverage(tables) + _citations(plans)
+    messages += [f"report  {_near(path)}" for path in written if path.suffix == ".html"]
+    names = [path.name for path in written if path.parent == results and path.suffix != ".html"]
+    names.sort(key=lambda name: name.endswith(".parquet") or name == PROVENANCE_CSV)
+    more = f" and {len(names) - N_TABLES_NAMED} more" if len(names) > N_TABLES_NAMED else ""
+    messages.append(f"tables  {_near(results)}/: {', '.join(names[:N_TABLES_NAMED])}{more}")
+    if as_text(tables.points, "generated").count("True") == len(tables.points):
+        messages.append("next    your own data: biasbridge check posts.csv vectors.vec")
     _print([*messages, *unchanged_models], console)
     return _report_failures(tables.points, console) or int(bool(unchanged_models))
 
@@ -139,35 +140,21 @@ def _earlier_folders(results: Path) -> set[Path]:
     return set((results / "earlier").glob("[!.]*"))
 
 
-def _output_lines(written: Sequence[Path], results: Path) -> list[str]:
-    """Return the page to open, and the folder of the tables."""
-    pages = [f"report  {_near(path)}" for path in written if path.suffix == ".html"]
-    names = [path.name for path in written if path.parent == results and path.suffix != ".html"]
-    names.sort(
-        key=lambda name: name.endswith(".parquet") or name == PROVENANCE_CSV
-    )  # conclusions first
-    more = f" and {len(names) - N_TABLES_NAMED} more" if len(names) > N_TABLES_NAMED else ""
-    return [*pages, f"tables  {_near(results)}/: {', '.join(names[:N_TABLES_NAMED])}{more}"]
-
-
-def _next_command(points: pd.DataFrame) -> list[str]:
-    """Return the next command to try if all data were synthetic."""
-    if as_text(points, "generated").count("True") != len(points):
-        return []
-    return ["next    your own data: biasbridge check posts.csv vectors.vec"]
-
-
 def _task_warnings(plans: Sequence[Plan], store: Store) -> list[str]:
     """Return the warnings of tasks about their results, once per task."""
     tasks: dict[str, tuple[HasWarnings, list[Plan]]] = {}
     for plan in plans:
         if isinstance(task := plan.point.task, HasWarnings):
             tasks.setdefault(repr(task), (task, []))[1].append(plan)
-    lines = [
-        line
-        for task, task_plans in tasks.values()
-        for line in task.warnings(partial(_find_folder, task_plans, store))
-    ]
+    lines: list[str] = []
+    for task, task_plans in tasks.values():
+        folders = {
+            step.name: store.path(step)
+            for plan in reversed(task_plans)
+            for step in plan.steps().values()
+            if store.has(step)
+        }
+        lines += task.warnings(folders.get)
     return list(dict.fromkeys(lines))
 
 
@@ -181,14 +168,6 @@ def _citations(plans: Sequence[Plan]) -> list[str]:
     }
     cited = dict.fromkeys(each.citation for each in sets_of_content(digests))
     return [f"data    {'; '.join(cited)}"] if cited else []
-
-
-def _find_folder(plans: Sequence[Plan], store: Store, name: str) -> Path | None:
-    """Return the folder of a step by its name; None if it is no longer stored."""
-    folders = (
-        store.path(step) for plan in plans for step in plan.steps().values() if step.name == name
-    )
-    return next((folder for folder in folders if folder.exists()), None)
 
 
 def _describe_coverage(tables: Tables) -> list[str]:
@@ -285,4 +264,5 @@ def _stack(tables: Iterable[pa.Table], columns: list[str]) -> pd.DataFrame:
     stacked = list(tables)
     if not stacked:
         return pd.DataFrame(columns=columns)
-    return pa.concat_tables(stacked, promote_options="permissive").to_pandas()
+    frame: pd.DataFrame = pa.concat_tables(stacked, promote_options="permissive").to_pandas()
+    return frame

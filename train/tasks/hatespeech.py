@@ -13,7 +13,7 @@ from biasbridge.corpora.protocols import PostChallenge, Source
 from biasbridge.debias.base import Method, Unmodified, method_label
 from biasbridge.extrinsic.crossval import read_posts, split_posts
 from biasbridge.extrinsic.gaps import Gaps
-from biasbridge.extrinsic.protocols import Classifier, CrossValidated, Tagger, required_input
+from biasbridge.extrinsic.protocols import Classifier, Tagger, required_input
 from biasbridge.files import InputError, choice
 from biasbridge.files.choice import Fileless, Whole
 from biasbridge.files.language import language_of
@@ -172,8 +172,8 @@ class HateSpeech(Fileless):
         """
         posts = self.source.load(seed=0)
         report.lines += [describe_label(self.source.positive_class), *describe_text_problems(posts)]
-        if isinstance(self.classifier, CrossValidated):
-            next(split_posts(read_posts(posts), folds=self.classifier.folds, seed=0))
+        if folds := getattr(self.classifier, "folds", None):
+            next(split_posts(read_posts(posts), folds=folds, seed=0))
         if self.source.grouped:
             group_source = repr(getattr(self.source, "group", self.source.name))
             if "pair" not in self.gaps.compare:

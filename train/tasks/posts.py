@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from biasbridge.corpora.protocols import CheckedSource
-from biasbridge.extrinsic.protocols import LanguageTagger, required_input
+from biasbridge.extrinsic.protocols import required_input, tagger_in_language
 from biasbridge.files import InputError, nearest
 from biasbridge.files.language import (
     UNDETERMINED,
@@ -94,9 +94,7 @@ def groups_in_language(groups: Tagger, source: Source) -> Tagger:
 
     Raises ``InputError`` for words of another language.
     """
-    tagger = groups
-    if isinstance(groups, LanguageTagger):
-        tagger = groups.in_language(language_of(source))
+    tagger = tagger_in_language(groups, language_of(source))
     languages = {f"source={source.name}": source, f"groups={tagger.name}": tagger}
     require_one_language(
         languages, "choose groups in the language of the posts, such as groups=gender_es"

@@ -1,4 +1,4 @@
-"""A model whose logits are a table, so that every likelihood is known by hand."""
+"""Models whose logits, and encoders whose vectors, are tables: their scores are known by hand."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ class EncoderTable:
         return np.stack([self.of[text] for text in texts])
 
     def vectors(self, contexts: Sequence[Context], **_: object) -> Floats:
-        return np.stack([self.of[each.text] for each in contexts])
+        return np.stack([self.of[context.text] for context in contexts])
 
 
 @choice
@@ -156,7 +156,7 @@ class GivenVectors(Fileless):
         return [*self.sets]
 
 
-def given_tables(rows: Sequence[tuple[str, str, str, str]]) -> GivenVectors:
+def given_vectors(rows: Sequence[tuple[str, str, str, str]]) -> GivenVectors:
     """A set of sentences: (text, group, term, template)."""
     return GivenVectors(
         (ItemSet("own", "en", items=tuple(Item(*row, fills=False) for row in rows)),)
@@ -175,4 +175,4 @@ def random_set(
                 text = f"{group}{word} {context}"
                 rows.append((text, group, f"{group}{word}", str(context)))
                 vectors[text] = own + rng.normal(size=dim)
-    return given_tables(rows), EncoderTable(vectors)
+    return given_vectors(rows), EncoderTable(vectors)

@@ -1,4 +1,4 @@
-"""Every metric on likelihoods equals its value by hand on a table of probabilities."""
+"""Metrics on likelihoods: values by hand on a table of probabilities, and what holds of each."""
 
 from __future__ import annotations
 
@@ -293,9 +293,9 @@ def test_stereoset_averages_over_terms() -> None:
     )
     model, items = table_model(KNOWN, table), ItemSet("three", "en", pairs=pairs)
     rows = asked(model, "stereoset", items, "default")
-    found = {row.part: row.value for row in rows}
+    result = {row.part: row.value for row in rows}
     lms, ss = (75 + 0) / 2, (50 + 0) / 2
-    assert found == pytest.approx({"lms": lms, "ss": ss, "icat": lms * ss / 50})
+    assert result == pytest.approx({"lms": lms, "ss": ss, "icat": lms * ss / 50})
     assert rows[0].unbiased == 50
     # Whole sentences: the other words are equally likely; the likelier related word wins two of 3
     rows = asked(model, "stereoset", items, "fairllms")
@@ -305,7 +305,7 @@ def test_stereoset_averages_over_terms() -> None:
 # What holds of every metric on likelihoods: its built-in items, conventions, signs, resamples.
 
 ON_LIKELIHOODS = [name for name, kind in MODEL_METRICS.items() if kind.needs == "model"]
-PAIRS_EVERY_METRIC = ItemSet(
+FOUR_PAIRS = ItemSet(
     "pairs",
     "en",
     pairs=(
@@ -348,7 +348,7 @@ def swapped(items: ItemSet) -> ItemSet:
 def test_scores_turn_with_the_items(models: dict[str, LanguageModel], name: str) -> None:
     """A random model has no ties, so that shares become 1 - share and differences change sign."""
     kind = MODEL_METRICS[name]
-    items = SLOTS if kind.reason_against(PAIRS_EVERY_METRIC) else PAIRS_EVERY_METRIC
+    items = SLOTS if kind.reason_against(FOUR_PAIRS) else FOUR_PAIRS
     model = models["causal" if name == "next_word" else "masked"]
     [one] = kind.by_convention(items=given(items)).score(model, seed=0)
     [other] = kind.by_convention(items=given(swapped(items))).score(model, seed=0)
@@ -365,7 +365,7 @@ def test_every_convention_gives_a_score_or_a_reason(
     kind = MODEL_METRICS[name]
     for convention in kind.conventions():
         for model in models.values():
-            for items in (PAIRS_EVERY_METRIC, SLOTS):
+            for items in (FOUR_PAIRS, SLOTS):
                 for row in kind.by_convention(convention, items=given(items)).score(model, seed=0):
                     assert bool(row.reason) is math.isnan(row.value)
                     assert row.reason or "dtype=float32" in row.settings

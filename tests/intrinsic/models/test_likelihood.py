@@ -1,4 +1,4 @@
-"""Likelihoods equal a loop over one text and one mask at a time with transformers alone."""
+"""Likelihoods equal a loop over one text and one mask at a time; published scores and data."""
 
 from __future__ import annotations
 
@@ -51,15 +51,15 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> dict[str, LanguageModel]
     """A tiny random model of each architecture with its head, in larger numbers than usual, so that
     likelihoods differ.
     """
-    found = {}
+    result = {}
     for name in (*MASKED, *CAUSAL):
         head = "masked" if name in MASKED else "causal"
-        found[name] = open_model(save_model(tmp_path_factory.mktemp(name), name, head=head))
+        result[name] = open_model(save_model(tmp_path_factory.mktemp(name), name, head=head))
         with torch.no_grad():
-            for parameter in found[name].model.parameters():
+            for parameter in result[name].model.parameters():
                 if parameter.ndim > 1:
                     parameter.mul_(8)
-    return found
+    return result
 
 
 def read(model: LanguageModel, **options: Any) -> list[TokenisedText]:
@@ -93,8 +93,8 @@ def test_pll(opened: dict[str, LanguageModel], name: str, within_word: bool) -> 
                     hidden[later] = tokenizer.mask_token_id
             logs.append(log_p(model, hidden, place)[ids[place]].item())
         expected.append(sum(logs))
-    found = sentence_log_likelihoods(model, read(model), within_word_l2r=within_word)
-    assert [sum(each) for each in found] == pytest.approx(expected, abs=1e-4, rel=1e-5)
+    result = sentence_log_likelihoods(model, read(model), within_word_l2r=within_word)
+    assert [sum(each) for each in result] == pytest.approx(expected, abs=1e-4, rel=1e-5)
 
 
 @pytest.mark.parametrize("name", CAUSAL)
@@ -108,8 +108,8 @@ def test_log_likelihood(opened: dict[str, LanguageModel], name: str, first: str)
         ids = [tokenizer.eos_token_id, *ids] if first == "eos" else ids
         logs = [log_p(model, ids[:n], -1)[ids[n]].item() for n in range(1, len(ids))]
         expected.append(sum(logs))
-    found = sentence_log_likelihoods(model, read(model, first_token=first))
-    assert [sum(each) for each in found] == pytest.approx(expected, abs=1e-4, rel=1e-5)
+    result = sentence_log_likelihoods(model, read(model, first_token=first))
+    assert [sum(each) for each in result] == pytest.approx(expected, abs=1e-4, rel=1e-5)
 
 
 @pytest.mark.parametrize("name", ["bert", "roberta", "distilbert"])
@@ -127,8 +127,8 @@ def test_aul_and_aula(opened: dict[str, LanguageModel], name: str) -> None:
                 every = torch.cat(given.attentions).flatten(0, 1)  # (layers x heads, from, to)
                 logs = logs * every.mean(dim=(0, 1))[1:-1]
             expected.append(logs.mean().item())
-        found = unmasked_log_likelihoods(model, read(model), attention=attention)
-        assert [each.mean() for each in found] == pytest.approx(expected, abs=1e-5, rel=1e-5)
+        result = unmasked_log_likelihoods(model, read(model), attention=attention)
+        assert [each.mean() for each in result] == pytest.approx(expected, abs=1e-5, rel=1e-5)
 
 
 def test_masked_together_and_pieces_in_turn(opened: dict[str, LanguageModel]) -> None:
@@ -148,9 +148,9 @@ def test_masked_together_and_pieces_in_turn(opened: dict[str, LanguageModel]) ->
     in_turn = [log_p(model, [*ids[:n], mask, *after], n)[ids[n]].item() for n in places]
     asks = [masked_together(text, places, mask), pieces_in_turn(text, places, mask)]
     assert mask_id(model) == mask
-    found = log_likelihoods(model, asks)
-    assert found[0] == pytest.approx(together, abs=1e-4)
-    assert found[1] == pytest.approx(in_turn, abs=1e-4)
+    result = log_likelihoods(model, asks)
+    assert result[0] == pytest.approx(together, abs=1e-4)
+    assert result[1] == pytest.approx(in_turn, abs=1e-4)
 
 
 @pytest.mark.parametrize("name", ["bert", "gpt2", "llama"])
@@ -193,8 +193,8 @@ def test_windows_of_attention_hide_what_precedes_them(name: str, tmp_path: Path)
     for text in TEXTS:
         ids = tokenizer(text)["input_ids"]
         expected.append(sum(log_p(model, ids[:n], -1)[ids[n]].item() for n in range(1, len(ids))))
-    found = [sum(logs) for logs in sentence_log_likelihoods(model, read(model))]
-    assert found == pytest.approx(expected, abs=1e-3, rel=1e-5)
+    result = [sum(logs) for logs in sentence_log_likelihoods(model, read(model))]
+    assert result == pytest.approx(expected, abs=1e-3, rel=1e-5)
 
 
 def test_a_window_of_five_tokens_by_the_table_of_cases() -> None:
@@ -320,10 +320,10 @@ def sizes(sets: list[ItemSet]) -> dict[str, int]:
 @pytest.mark.realdata
 def test_sources_have_as_many_items_as_published(realdata: Path) -> None:
     crows = CrowsPairs(str(realdata / "contextual" / "crows_pairs_anonymized.csv")).load()
-    found = sizes(crows)
-    assert found["crows_pairs"] == 1508
-    assert found["crows_pairs_gender"] == 262
-    assert len(found) == 1 + 9
+    result = sizes(crows)
+    assert result["crows_pairs"] == 1508
+    assert result["crows_pairs_gender"] == 262
+    assert len(result) == 1 + 9
     assert sum(pair.group == "antistereo" for pair in crows[0].pairs) == 218
     bec_pro = BecPro(str(realdata / "models" / "bec_pro" / "BEC-Pro_EN.tsv")).load()
     assert sizes(bec_pro) == {f"bec_pro_{each}": 1800 for each in ("male", "female", "balanced")}

@@ -1,4 +1,4 @@
-"""Nats a token on plain lines: by hand, and what the built-in lines are."""
+"""Nats a token on plain lines, and cosines of sentences against what people say."""
 
 from __future__ import annotations
 
@@ -159,10 +159,10 @@ def write(path: Path, scores: Sequence[float]) -> Path:
 def test_rho_by_hand(tmp_path: Path) -> None:
     """Ranks of cosines fall with the angle: 6 5 4 3 2 1; ties of the scores get mean ranks."""
     scores = [4, 5, 3, 2, 1, 1]
-    found = score(write(tmp_path / "sts-dev.csv", scores), Angles())
+    result = score(write(tmp_path / "sts-dev.csv", scores), Angles())
     expected = np.corrcoef([6, 5, 4, 3, 2, 1], rankdata(scores))[0, 1]
-    assert found.value == pytest.approx(expected)
-    assert (found.query, found.n_found) == ("sts_b_dev", 6)
+    assert result.value == pytest.approx(expected)
+    assert (result.query, result.n_found) == ("sts_b_dev", 6)
     assert score(write(tmp_path / "sts-dev.csv", [1, 2, 3, 4, 5, 6]), Angles()).value == -1
     assert "0 / 0" in score(write(tmp_path / "sts-dev.csv", [3] * 6), Angles()).reason
 
@@ -178,8 +178,8 @@ def test_the_interval_covers(tmp_path: Path) -> None:
         names = [f"{number} {each}" for each in range(n)]
         ranks = np.stack([rankdata(x), rankdata(y)], axis=1)
         seen = Observations(ranks, names, {"cluster": names})
-        drawn = metric.summarise(seen, seen.resample_weights())[""]
-        low, high = percentiles(drawn.tolist(), len(drawn))
+        draws = metric.summarise(seen, seen.resample_weights())[""]
+        low, high = percentiles(draws.tolist(), len(draws))
         held += low <= truth <= high
     assert held / 400 >= 0.925
 
@@ -207,7 +207,7 @@ def test_quotation_marks_are_text(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_minilm_on_the_test_split(realdata: Path) -> None:
     """.8203, as its authors publish it (82.03)."""
-    found = score(realdata / "models" / "sts_b" / "sts-test.csv", minilm())
-    assert found.n_found == 1379
-    assert found.value == pytest.approx(0.8203, abs=5e-5)
-    assert found.low < 0.8203 < found.high
+    result = score(realdata / "models" / "sts_b" / "sts-test.csv", minilm())
+    assert result.n_found == 1379
+    assert result.value == pytest.approx(0.8203, abs=5e-5)
+    assert result.low < 0.8203 < result.high

@@ -133,7 +133,7 @@ def test_what_is_held_out() -> None:
         (ItemSet("more", "en", items=PRONOUNS.items, fillers=(("he", "she"), ("x", "y"))), "term"),
     ):
         fillers = [each for pair in items.fillers for each in pair]
-        texts = [i.text.replace("[MASK]", each) for i in items.items for each in fillers]
+        texts = [i.text.replace("[MASK]", filler) for i in items.items for filler in fillers]
         row = scored(bag_of_words(texts), items)
         assert f"held out={held_out};" in row.settings
         assert row.n_found == len(texts)
@@ -183,8 +183,8 @@ def test_minilm_tells_men_from_women(realdata: Path, monkeypatch: pytest.MonkeyP
     rows = encoder.encode([item.sentence for item in items.items])
     male = np.array([item.group == "male" for item in items.items])
     terms = {
-        group: list(dict.fromkeys(item.term for item in found))
-        for group, found in items.by_group().items()
+        group: list(dict.fromkeys(item.term for item in result))
+        for group, result in items.by_group().items()
     }
     folds = np.array([terms[item.group].index(item.term) % 5 for item in items.items])
     right = 0

@@ -1,4 +1,4 @@
-"""SEAT: by hand, against literal loops, and on real encodings."""
+"""SEAT and CEAT: by hand, against literal loops, on real encodings; the built-in sets."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from biasbridge.intrinsic.models.sentences import (
 )
 from biasbridge.intrinsic.permutation import exact_p
 from biasbridge.intrinsic.word_forms import article, inflect, plural_of
-from tests.intrinsic.models.tables import EncoderTable, GivenVectors, given_tables, random_set
+from tests.intrinsic.models.tables import EncoderTable, GivenVectors, given_vectors, random_set
 from tests.minilm import minilm
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ MINILM = {
 
 
 def bag() -> GivenVectors:
-    return given_tables([(t, r, t.split()[0] + r, "") for t, r in zip(BAG, ROLES, strict=True)])
+    return given_vectors([(t, r, t.split()[0] + r, "") for t, r in zip(BAG, ROLES, strict=True)])
 
 
 def only(rows: list[Score]) -> Score:
@@ -138,7 +138,7 @@ def test_resamples_are_sentences_repeated() -> None:
     metric = Seat.by_convention("default", items=items)
     seen = metric.observe(table, items.sets[0])  # type: ignore[arg-type]
     weights = seen.resample_weights()
-    found = metric.summarise(seen, weights)[""]
+    result = metric.summarise(seen, weights)[""]
     groups = np.asarray(seen.groups)
     for number in range(0, 200, 20):
         times = weights[:, number].astype(int)
@@ -147,7 +147,7 @@ def test_resamples_are_sentences_repeated() -> None:
             by_hand = effect_size(*rows, ddof=1)
         except InputError:
             by_hand = math.nan
-        assert found[number] == pytest.approx(by_hand, nan_ok=True)
+        assert result[number] == pytest.approx(by_hand, nan_ok=True)
 
 
 @pytest.mark.parametrize("unit", ["word", "vector"])
@@ -157,9 +157,9 @@ def test_resamples_over_words_by_a_literal_loop(unit: str) -> None:
     metric = Seat.by_convention("default", items=items, unit=unit)
     seen = metric.observe(table, items.sets[0])  # type: ignore[arg-type]
     weights = seen.resample_weights()
-    found = metric.summarise(seen, weights)[""]
-    for number in np.flatnonzero(np.isfinite(found))[:5].tolist():
-        assert found[number] == pytest.approx(by_hand(seen, weights[:, number], unit))
+    result = metric.summarise(seen, weights)[""]
+    for number in np.flatnonzero(np.isfinite(result))[:5].tolist():
+        assert result[number] == pytest.approx(by_hand(seen, weights[:, number], unit))
 
 
 def by_hand(seen: Observations, times: Floats, unit: str) -> float:
@@ -225,8 +225,8 @@ def test_effect_sizes_over_words_by_a_literal_loop(unit: str) -> None:
     items, table = uneven()
     row = only(Seat.by_convention("default", items=items, unit=unit).score(table, seed=0))
     of: dict[str, dict[str, list[Floats]]] = {role: {} for role in "XYAB"}
-    for each in items.sets[0].items:
-        of[each.group].setdefault(each.term, []).append(table.of[each.sentence])
+    for item in items.sets[0].items:
+        of[item.group].setdefault(item.term, []).append(table.of[item.sentence])
     if unit == "vector":
         mean = {role: [np.mean(rows, axis=0) for rows in of[role].values()] for role in "XYAB"}
         assert row.value == pytest.approx(effect_size(*mean.values(), ddof=1))
@@ -250,7 +250,7 @@ def cos(v: Floats, w: Floats) -> float:
 def test_swapping_targets_changes_the_sign_and_every_tail() -> None:
     items, table = uneven()
     swap = {"X": "Y", "Y": "X", "A": "A", "B": "B"}
-    turned = tuple(each._replace(group=swap[each.group]) for each in items.sets[0].items)
+    turned = tuple(item._replace(group=swap[item.group]) for item in items.sets[0].items)
     other = GivenVectors((ItemSet("own", "en", items=turned),))
     for convention in Seat.conventions():
         one, two = (
@@ -284,9 +284,9 @@ def test_known_effect_sizes_on_minilm() -> None:
     encoder = minilm()
     for place, convention in enumerate(("default", "sent_debias")):
         metric = Seat.by_convention(convention, items=items, intervals=False, permuted="nothing")
-        found = {row.query: row.value for row in metric.score(encoder, seed=0)}
+        result = {row.query: row.value for row in metric.score(encoder, seed=0)}
         expected = {name: values[place] for name, values in MINILM.items()}
-        assert found == pytest.approx(expected, abs=1e-4)
+        assert result == pytest.approx(expected, abs=1e-4)
     [row] = Ceat.by_convention("default", items=BuiltInItems(sets=("seat6",)), draws=100).score(
         encoder, seed=0
     )
@@ -326,14 +326,14 @@ def test_articles_and_plurals() -> None:
 
 def test_a_word_is_one_term_in_all_its_sentences() -> None:
     [seat] = load_items(["seat6"])
-    family = [each for each in seat.items if each.group == "B"]
+    family = [item for item in seat.items if item.group == "B"]
     assert {each.term for each in family} == {
         *("home", "parent", "child", "family", "cousin", "marriage", "wedding", "relative")
     }
     assert {each.word for each in family if each.term == "child"} == {
         *("child", "children", "Children")
     }
-    assert all(each.word in each.sentence for each in seat.items)
+    assert all(item.word in item.sentence for item in seat.items)
 
 
 @pytest.mark.realdata
@@ -343,7 +343,7 @@ def test_sentences_are_those_of_the_published_lists(realdata: Path, name: str) -
     file = items.source.split(", ")[1]
     lists = json.loads((realdata / "words" / "seat" / file).read_text(encoding="utf-8"))
     for group, key in zip("XYAB", ("targ1", "targ2", "attr1", "attr2"), strict=True):
-        ours = [each.sentence for each in items.items if each.group == group]
+        ours = [item.sentence for item in items.items if item.group == group]
         assert sorted(ours) == sorted(lists[key]["examples"])
 
 
@@ -353,17 +353,17 @@ def test_sentences_are_those_of_the_published_lists(realdata: Path, name: str) -
 def test_effects_combine_as_in_statsmodels() -> None:
     """statsmodels 0.14, combine_effects(method_re="dl")."""
     e, v = np.array([0.2, 0.5, 0.8, 1.1]), np.array([0.04, 0.02, 0.05, 0.03])
-    found = combine_effects(e, v)
-    assert found.q == pytest.approx(13.383116883)
-    assert found.between == pytest.approx(0.112605634)
-    assert found.value == pytest.approx(0.649929632)
-    assert found.error == pytest.approx(0.191543504)
+    result = combine_effects(e, v)
+    assert result.q == pytest.approx(13.383116883)
+    assert result.between == pytest.approx(0.112605634)
+    assert result.value == pytest.approx(0.649929632)
+    assert result.error == pytest.approx(0.191543504)
 
 
 def test_equal_effects_have_no_variance_between_them() -> None:
-    found = combine_effects(np.array([[1.0], [1.0]]), np.array([[1.0], [3.0]]))
-    assert found.between == pytest.approx(0)
-    assert found.error == pytest.approx(math.sqrt(3 / 4))
+    result = combine_effects(np.array([[1.0], [1.0]]), np.array([[1.0], [3.0]]))
+    assert result.between == pytest.approx(0)
+    assert result.error == pytest.approx(math.sqrt(3 / 4))
 
 
 @pytest.mark.parametrize("variance", ["effect", "associations"])
@@ -372,10 +372,10 @@ def test_a_literal_loop_over_draws(variance: str) -> None:
     metric = Ceat.by_convention("default", items=items, draws=50, variance=variance)
     seen = metric.observe(table, items.sets[0])  # type: ignore[arg-type]
     groups, rng = groups_of(seen), np.random.default_rng(0)
-    drawn = {role: draw_contexts(group, 50, rng) for role, group in groups.items()}
+    draws = {role: draw_contexts(group, 50, rng) for role, group in groups.items()}
     effects, variances = [], []
     for number in range(50):
-        x, y, a, b = (groups[role].vectors[drawn[role][number]] for role in "XYAB")
+        x, y, a, b = (groups[role].vectors[draws[role][number]] for role in "XYAB")
         d = effect_size(x, y, a, b, ddof=1)
         s = np.concatenate([associations(x, a, b), associations(y, a, b)])
         effects.append(d)
@@ -392,8 +392,8 @@ def test_each_word_is_drawn_in_its_own_contexts() -> None:
     items, table = random_set(np.random.default_rng(2))
     seen = Ceat.by_convention("default", items=items).observe(table, items.sets[0])  # type: ignore[arg-type]
     group = groups_of(seen)["A"]
-    drawn = draw_contexts(group, 100, np.random.default_rng(0))
-    for word, places in enumerate(drawn.T):
+    draws = draw_contexts(group, 100, np.random.default_rng(0))
+    for word, places in enumerate(draws.T):
         assert {*places.tolist()} == {*np.flatnonzero(group.member[word]).tolist()}
 
 
@@ -403,12 +403,12 @@ def test_resamples_repeat_words() -> None:
     metric = Ceat.by_convention("default", items=items, draws=5)
     seen = metric.observe(table, items.sets[0])  # type: ignore[arg-type]
     weights = seen.resample_weights()
-    found = metric.summarise(seen, weights)[""]
+    result = metric.summarise(seen, weights)[""]
     groups = np.asarray(seen.groups)
     for number in range(3):
         times = weights[:, number].astype(int)
         rows = [np.repeat(seen.values, times * (groups == role), axis=0) for role in "XYAB"]
-        assert found[number] == pytest.approx(effect_size(*rows, ddof=1))
+        assert result[number] == pytest.approx(effect_size(*rows, ddof=1))
 
 
 def test_draws_in_many_parts_are_those_in_one(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""How terms that fill a slot are compared: within texts of both groups, or between texts."""
+"""How terms that fill a slot are compared: within or between texts, two groups or more."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def literal_score(model: LanguageModel, rows: Iterable[Mapping[str, str]]) -> fl
     a mask at a time; texts with a token that the model does not know, and long ones, left out.
     """
     tokenizer: Any = model.tokenizer
-    found: dict[str, dict[str, list[float]]] = {
+    result: dict[str, dict[str, list[float]]] = {
         "male": defaultdict(list),
         "female": defaultdict(list),
     }
@@ -98,9 +98,10 @@ def literal_score(model: LanguageModel, rows: Iterable[Mapping[str, str]]) -> fl
             log_p(model, ids, of_person, hidden)
             for hidden in (of_person, [*of_person, *of_profession])
         )
-        found[row["Gender"]][person].append(one - both)
+        result[row["Gender"]][person].append(one - both)
     men, women = (
-        np.mean([np.mean(each) for each in found[gender].values()]) for gender in ("male", "female")
+        np.mean([np.mean(each) for each in result[gender].values()])
+        for gender in ("male", "female")
     )
     return float(men - women)
 
@@ -347,13 +348,13 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "b": ("doctor", "engineer", "mason", "waiter", "tailor"),
     "c": ("market", "office", "hospital", "family", "home"),
 }
-TEMPLATES_SEVERAL_GROUPS = {
+PHRASES = {
     "that": "the {} said that [MASK]",
     "and": "a {} and [MASK]",
     "as": "a {} as [MASK]",
 }
-TEMPLATES_SEVERAL_GROUPS |= {"the": "by the {} with [MASK]", "or": "{} or [MASK]"}
-WORDS_SEVERAL_GROUPS = ("he", "she", "woman")
+PHRASES |= {"the": "by the {} with [MASK]", "or": "{} or [MASK]"}
+THREE_FILLERS = ("he", "she", "woman")
 
 
 @pytest.fixture(scope="module")
@@ -372,9 +373,7 @@ def two_group_score(
     fillers: tuple[str, str],
 ) -> tuple[float, float]:
     """The score and p of two groups and two fillers."""
-    items = ItemSet(
-        "two", "en", items=fill_templates(groups, TEMPLATES_SEVERAL_GROUPS), fillers=(fillers,)
-    )
+    items = ItemSet("two", "en", items=fill_templates(groups, PHRASES), fillers=(fillers,))
     [row] = metric(items=given(items)).score(model, seed=0)
     assert not row.part
     return row.value, row.p_value
@@ -387,7 +386,7 @@ def test_each_group_of_terms_is_held_against_all_others(
     items = ItemSet(
         "three",
         "en",
-        items=fill_templates(GROUPS, TEMPLATES_SEVERAL_GROUPS),
+        items=fill_templates(GROUPS, PHRASES),
         fillers=(("he", "she"),),
     )
     rows = metric(items=given(items)).score(models[head], seed=0)
@@ -410,20 +409,18 @@ def test_each_filler_is_held_against_the_mean_of_the_others(
     items = ItemSet(
         "fillers",
         "en",
-        items=fill_templates(two, TEMPLATES_SEVERAL_GROUPS),
-        fillers=(WORDS_SEVERAL_GROUPS,),
+        items=fill_templates(two, PHRASES),
+        fillers=(THREE_FILLERS,),
     )
     rows = metric(items=given(items)).score(models[head], seed=0)
-    assert [row.part for row in rows] == [
-        f"{word} against the others" for word in WORDS_SEVERAL_GROUPS
-    ]
+    assert [row.part for row in rows] == [f"{word} against the others" for word in THREE_FILLERS]
     score = {
         pair: two_group_score(metric, models[head], two, pair)[0]
-        for pair in combinations(WORDS_SEVERAL_GROUPS, 2)
+        for pair in combinations(THREE_FILLERS, 2)
     }
     score |= {(second, first): -value for (first, second), value in score.items()}
-    for row, word in zip(rows, WORDS_SEVERAL_GROUPS, strict=True):
-        others = [score[word, other] for other in WORDS_SEVERAL_GROUPS if other != word]
+    for row, word in zip(rows, THREE_FILLERS, strict=True):
+        others = [score[word, other] for other in THREE_FILLERS if other != word]
         assert row.value == pytest.approx(np.mean(others), abs=1e-5)
         assert 0 <= row.p_value <= 1
         assert "fillers=he/she/woman" in row.settings
@@ -434,8 +431,8 @@ def test_several_groups_and_fillers_are_crossed(models: dict[str, LanguageModel]
     items = ItemSet(
         "both",
         "en",
-        items=fill_templates(GROUPS, TEMPLATES_SEVERAL_GROUPS),
-        fillers=(WORDS_SEVERAL_GROUPS,),
+        items=fill_templates(GROUPS, PHRASES),
+        fillers=(THREE_FILLERS,),
     )
     rows = LogProbabilityBias(items=given(items)).score(models["masked"], seed=0)
     assert len({row.part for row in rows}) == 9
