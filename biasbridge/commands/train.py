@@ -90,14 +90,12 @@ def study(*overrides: str, config_dir: str | PathLike[str] | None = None) -> Stu
 
 def _results_folder(arguments: Sequence[str]) -> tuple[Path, bool]:
     """Return the folder of results that a command names, and whether it is a sweep."""
-    from hydra import initialize_config_dir
-
-    from biasbridge.train.cli import CONF
-    from biasbridge.train.cli.command import read_command, read_options
+    from biasbridge.train.cli.command import hydra_started, read_command, read_options
     from biasbridge.train.cli.composing import read_settings
 
-    with initialize_config_dir(str(CONF), job_name="train", version_base="1.3"):
-        command = read_command(read_options(arguments))
+    options = read_options(arguments)
+    with hydra_started(options.config_dir):
+        command = read_command(options)
         return Path(read_settings(command.config).results), command.is_sweep
 
 
