@@ -77,7 +77,7 @@ def study(*overrides: str, config_dir: str | PathLike[str] | None = None) -> Stu
     """
     options = ["--config-dir", str(config_dir)] if config_dir else []
     arguments = [*options, *overrides]
-    done = run_train(arguments, subprocess.PIPE, errors=subprocess.PIPE)
+    done = run_train([*arguments, "--quiet"], subprocess.PIPE, errors=subprocess.PIPE)
     if done.returncode:
         lines = [line for line in done.stderr.splitlines() if line.strip()]
         raise InputError(lines[-1].removeprefix("error: ") if lines else "the run did not finish")
