@@ -23,13 +23,13 @@ MAX_EXACT = 50
 _MAX_BOUNDED = 120
 # Table cells for the bounds, over all steps: a quarter of a second at most
 _MAX_TABLE_CELLS = 1_000_000_000
-MAX_LEVELS = 100_000
+_MAX_SUM_LEVELS = 100_000
 _P_CONFIDENCE = 0.99
 _FLOAT_ERROR = 1e-11  # a few hundred sums and products of positive shares
 _SAMPLE_CHUNK = 10_000
 # Share of the values' total magnitude within which sums are ties: rounding separates them by less,
 # data by more.
-TIE = 1e-12
+_SUM_TIE = 1e-12
 
 
 @dataclass(frozen=True)
@@ -250,7 +250,7 @@ def _centre(x: ArrayLike, y: ArrayLike, tail: str, strict: bool) -> tuple[Floats
         raise InputError("the values hold NaN or infinity; a permutation test needs finite ones")
     centred: Floats = pooled - pooled.mean()
     # Above 0, or zeros would not tie
-    slack = max(TIE * float(np.abs(pooled).sum()), sys.float_info.min)
+    slack = max(_SUM_TIE * float(np.abs(pooled).sum()), sys.float_info.min)
     return centred, float(centred[: first.size].sum()), slack if strict else -slack
 
 
@@ -293,7 +293,7 @@ def _share_of_sums(values: Floats, threshold: float, size: int) -> tuple[float, 
     spread = float(values.max()) - minimum
     if spread <= 0 or math.isinf(threshold):
         return (1.0, 1.0) if size * minimum >= threshold else (0.0, 0.0)
-    n_levels = min(MAX_LEVELS, max(16, _MAX_TABLE_CELLS // (values.size * size * size)))
+    n_levels = min(_MAX_SUM_LEVELS, max(16, _MAX_TABLE_CELLS // (values.size * size * size)))
     step = spread / n_levels
     # Sums of k shifted values differ from those of k values by k * minimum, for all subsets
     levels = np.floor((values - minimum) / step).astype(np.int64)

@@ -42,7 +42,7 @@ ASSOCIATION_CELLS = 4_000_000  # in an array of associations: 32 megabytes
 
 
 @dataclass(frozen=True)
-class Group:
+class EncodedGroup:
     """The encoded items of a group.
 
     vectors, rows: the encodings, raw and of unit length, (n, dim). words: the different words.
@@ -135,7 +135,7 @@ def _require_groups(scored: Sequence[Item], items: ItemSet) -> None:
 
 def groups_of(
     observed: Observations, weights: Floats | None = None, order: str = _GROUP_ROLES
-) -> dict[str, Group]:
+) -> dict[str, EncodedGroup]:
     """Return the groups by role, by default with each sentence once; ``order`` names the groups
     that act as X, Y, A and B.
     """
@@ -148,11 +148,11 @@ def groups_of(
         words = list(dict.fromkeys(terms[indices].tolist()))
         member = (terms[indices] == np.asarray(words)[:, None]).astype(np.float64)
         vectors = observed.values[indices]
-        groups[role] = Group(vectors, rows[indices], words, member, weights[indices])
+        groups[role] = EncodedGroup(vectors, rows[indices], words, member, weights[indices])
     return groups
 
 
-def _by_target(groups: Mapping[str, Group], s: Floats) -> dict[str, float]:
+def _by_target(groups: Mapping[str, EncodedGroup], s: Floats) -> dict[str, float]:
     words = [word for role in TARGETS for word in groups[role].words]
     return dict(zip(words, s.tolist(), strict=True))
 
@@ -263,7 +263,9 @@ class Seat(EncodedItems):
         """Return s of each target word."""
         return _by_target(self._groups(observed), self._unweighted(observed, "word")[0])
 
-    def _groups(self, observed: Observations, weights: Floats | None = None) -> dict[str, Group]:
+    def _groups(
+        self, observed: Observations, weights: Floats | None = None
+    ) -> dict[str, EncodedGroup]:
         return groups_of(observed, weights, "ABXY" if self.swapped else _GROUP_ROLES)
 
     def _unweighted(self, observed: Observations, over: str) -> tuple[Floats, int]:
@@ -273,14 +275,14 @@ class Seat(EncodedItems):
         return s[0], len(x_weights)
 
 
-def associations_of(groups: Mapping[str, Group], unit: str) -> tuple[Floats, Floats, Floats]:
+def associations_of(groups: Mapping[str, EncodedGroup], unit: str) -> tuple[Floats, Floats, Floats]:
     """Compute the association s of every target with A rather than B (May et al., 2019).
 
     s(w) = mean_{a in A} cos(w, a) - mean_{b in B} cos(w, b)
 
     Parameters
     ----------
-    groups : mapping of str to Group
+    groups : mapping of str to EncodedGroup
         The groups X, Y, A and B.
     unit : {"sentence", "word", "vector"}
         Targets are sentences; words, with the mean of s over their sentences; or words, with the
@@ -307,14 +309,14 @@ def associations_of(groups: Mapping[str, Group], unit: str) -> tuple[Floats, Flo
     return np.concatenate(by_word, axis=1), x.word_weights, y.word_weights
 
 
-def _word_means(group: Group, s: Floats) -> Floats:
+def _word_means(group: EncodedGroup, s: Floats) -> Floats:
     """Average s (R, n) over the sentences of each word, (R, words); 0 for a word not drawn."""
     weights = group.weights.T
     total = weights @ group.member.T
     return np.where(total > 0, (s * weights) @ group.member.T / total, 0.0)
 
 
-def _directions(group: Group) -> list[Floats]:
+def _directions(group: EncodedGroup) -> list[Floats]:
     """Return the direction of each word's mean vector, (R, dim); 0 for a word not drawn."""
     directions = []
     for member in group.member.astype(bool):
@@ -324,7 +326,7 @@ def _directions(group: Group) -> list[Floats]:
     return directions
 
 
-def _mean_direction(group: Group) -> Floats:
+def _mean_direction(group: EncodedGroup) -> Floats:
     """Average the words' directions with the words' weights, (R, dim)."""
     w = group.word_weights
     total = sum(w_i[:, None] * v_i for w_i, v_i in zip(w, _directions(group), strict=True))
@@ -460,7 +462,7 @@ class Ceat(EncodedItems):
                 return effects, spread**2
             return effects, (nx + ny) / (nx * ny) + effects**2 / (2 * (nx + ny))
 
-    def _draw(self, groups: Mapping[str, Group], seed: int) -> Iterator[_DrawnAssociations]:
+    def _draw(self, groups: Mapping[str, EncodedGroup], seed: int) -> Iterator[_DrawnAssociations]:
         """Yield batches of draws of one context per word, the same for all weights."""
         rng = np.random.default_rng(seed)
         contexts = {role: draw_contexts(group, self.draws, rng) for role, group in groups.items()}
@@ -509,14 +511,14 @@ def combine_effects(effects: Floats, variances: Floats) -> CombinedEffect:
     return CombinedEffect((w * effects).sum(axis=0) / total, total**-0.5, between, q, w)
 
 
-def draw_contexts(group: Group, draws: int, rng: np.random.Generator) -> NDArray[np.intp]:
+def draw_contexts(group: EncodedGroup, draws: int, rng: np.random.Generator) -> NDArray[np.intp]:
     """Draw one sentence of each word, as indices in the group, (draws, words)."""
     sentences_of = [np.flatnonzero(member) for member in group.member]
     return np.stack([rng.choice(sentences, draws) for sentences in sentences_of], axis=1)
 
 
 def _associations_in(
-    groups: Mapping[str, Group], contexts: Mapping[str, NDArray[np.intp]]
+    groups: Mapping[str, EncodedGroup], contexts: Mapping[str, NDArray[np.intp]]
 ) -> Iterator[Floats]:
     """Yield s of the target words in [-2, 2], (batch of draws, R, words); above 0: nearer A."""
     targets = np.concatenate([groups[role].rows for role in TARGETS])

@@ -27,7 +27,7 @@ from biasbridge.intrinsic.models.likelihood import (
 )
 from biasbridge.intrinsic.models.slots import (
     LOST_PREFIX,
-    UNKNOWN,
+    UNKNOWN_WORDS,
     TermMeans,
     TermMetric,
     by_term,
@@ -209,7 +209,7 @@ class DisCo(ItemMetric):
                 lost.append(item.term)
             else:
                 readable.append((item, text))
-        details: dict[str, str | int] = {f"{LOST_PREFIX}{UNKNOWN}": len(lost)} if lost else {}
+        details: dict[str, str | int] = {f"{LOST_PREFIX}{UNKNOWN_WORDS}": len(lost)} if lost else {}
         readable_items = [item for item, _ in readable]
         require_groups(readable_items, items, model)
         shared = of_both_groups(readable_items, "template")

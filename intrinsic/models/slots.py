@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 # Terms are compared within texts if more than this share of items is in texts of both groups
 _SHARED_TEXTS = 0.5
 _FILLERS_SETTING = "fillers"  # setting: more than two words for the slot, between slashes
-COMPARED, WITHIN, BETWEEN = "compared", "within texts", "between texts"
+COMPARED, _WITHIN_TEXTS, BETWEEN = "compared", "within texts", "between texts"
 # Settings that count items out of use begin with LOST
-LOST_PREFIX, UNKNOWN = "lost, ", "unknown to the model or too long"
+LOST_PREFIX, UNKNOWN_WORDS = "lost, ", "unknown to the model or too long"
 _OTHER_GROUPS = "\0others"  # label of the terms of all groups but one
 
 
@@ -109,7 +109,7 @@ def _fill_slots(
     settings = dict(describe_reading(model, read, first_token=first_token))
     settings["fillers of several tokens"] = sum(sum(n) > 1 for n in counts) / len(counts)
     settings |= {"pairs of fillers unknown to the model": n_dropped} if n_dropped else {}
-    settings |= {f"{LOST_PREFIX}{UNKNOWN}": len(lost)} if lost else {}
+    settings |= {f"{LOST_PREFIX}{UNKNOWN_WORDS}": len(lost)} if lost else {}
     return filled_items, lost, settings
 
 
@@ -195,7 +195,7 @@ def filler_log_odds(
     scored_items, values = [item for item, _ in filled], np.array(scores)
     if values.ndim > 1:
         settings = {**settings, _FILLERS_SETTING: "/".join(items.fillers[0])}
-    if comparison.get(COMPARED) == WITHIN:
+    if comparison.get(COMPARED) == _WITHIN_TEXTS:
         values = _within_texts(scored_items, values)
     return scored_items, values, lost, {**settings, **scoring, **comparison}
 
@@ -246,7 +246,7 @@ def _comparable(
         if not filled:
             raise InputError(f"{model} knows terms of both groups in no text of {items.name}")
         reason = {f"{LOST_PREFIX}alone in their text": len(unpaired)} if unpaired else {}
-        return filled, [*lost, *unpaired], {COMPARED: WITHIN, **reason}
+        return filled, [*lost, *unpaired], {COMPARED: _WITHIN_TEXTS, **reason}
     if not prior or any(not item.attribute for item, _ in filled):
         raise InputError(
             f"nothing of {items.name} can be compared: its texts have terms of one group each; give"
