@@ -37,6 +37,7 @@ from biasbridge.files.models.encoder import Context, Encoder, WordPooling
 from biasbridge.intrinsic import find
 from biasbridge.intrinsic.models.items import Item, ItemSet
 from biasbridge.intrinsic.models.sentences import Seat
+from biasbridge.train.engine import scores
 from biasbridge.train.engine.point import Point, plan_point
 from biasbridge.train.engine.scores import build_score, open_needed
 from biasbridge.train.engine.steps import StepBuilder, Task
@@ -164,9 +165,7 @@ def open_bag(folder: Path) -> Bag:
 
 @pytest.fixture
 def opened(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        "biasbridge.files.models.encoder.open_encoder", lambda folder, device: open_bag(folder)
-    )
+    monkeypatch.setattr(scores, "OPENERS", {"encoder": open_bag})
 
 
 def point(task: Task) -> Point:

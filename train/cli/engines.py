@@ -267,13 +267,15 @@ def plan_rounds(jobs: Sequence[Job], store: Store) -> list[list[Job]]:
     which may lack a corpus or posts in common. Within a round embeddings take turns. All that is
     left after ``MAX_ROUNDS`` is one more round.
     """
+    steps = {key: step for job in jobs for key, step in job.plan.steps().items()}
+    unbuilt = {key for key, step in steps.items() if not store.has(step)}
     turns: Counter[str] = Counter()
     order: dict[str, int] = {}
     missing: dict[str, set[str]] = {}
     for job in jobs:
-        origin, key = job.plan.origin.key, job.plan.key
-        order[key] = turns[origin] = turns[origin] + 1
-        missing[key] = {step.key for step in job.plan.steps().values() if not store.has(step)}
+        turns[job.plan.origin.key] += 1
+        order[job.plan.key] = turns[job.plan.origin.key]
+        missing[job.plan.key] = job.plan.steps().keys() & unbuilt
     left = sorted(jobs, key=lambda job: order[job.plan.key])
     rounds: list[list[Job]] = []
     while left and len(rounds) < MAX_ROUNDS:

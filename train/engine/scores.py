@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
 import numpy as np
 
@@ -15,7 +15,10 @@ from biasbridge.intrinsic.words import read_query
 from biasbridge.train.engine.device import step_device
 
 if TYPE_CHECKING:
-    from biasbridge.files.models.encoder import Encodings
+    from gensim.models import KeyedVectors
+
+    from biasbridge.files.models.encoder import Encoder, Encodings
+    from biasbridge.files.models.language_model import LanguageModel
     from biasbridge.train.engine.steps import Inputs, StepBuilder
     from biasbridge.train.engine.store import Step
 
@@ -77,25 +80,42 @@ def read_encodings(folder: Path) -> Encodings:
     return encodings
 
 
+def open_vectors(folder: Path) -> KeyedVectors:
+    """Return the vectors of a step, mapped into memory."""
+    from biasbridge.files.vectors import open_mapped
+
+    return open_mapped(folder / "vectors")
+
+
+def open_language_model(folder: Path) -> LanguageModel:
+    """Return the language model of a step."""
+    from biasbridge.files.models.encoder import MODEL
+    from biasbridge.files.models.language_model import open_model
+
+    return open_model(folder / MODEL, device=step_device())
+
+
+def open_texts_encoder(folder: Path) -> Encoder:
+    """Return the encoder of a step."""
+    from biasbridge.files.models.encoder import open_encoder
+
+    return open_encoder(folder, step_device())
+
+
+# Functions that open a step's result by the name of the step
+OPENERS: Mapping[str, Callable[[Path], object]] = {
+    "vectors": open_vectors,
+    "model": open_language_model,
+    "encoder": open_texts_encoder,
+}
+
+
 def open_needed(needs: str, inputs: Inputs) -> Any:
-    """Return what a metric, probe or task needs: vectors, a language model or an encoder of texts,
-    opened from the folder of the step.
-    """
-    folder = inputs[needs]
-    if needs == "vectors":
-        from biasbridge.files.vectors import open_mapped
-
-        return open_mapped(folder / "vectors")
-    from biasbridge.files.models.encoder import MODEL, open_encoder
-
-    if needs == "model":
-        from biasbridge.files.models.language_model import open_model
-
-        return open_model(folder / MODEL, device=step_device())
-    encoder = open_encoder(folder, step_device())
+    """Return what a metric, probe or task needs, from its input folders."""
+    opened = OPENERS[needs](inputs[needs])
     if "encodings" in inputs and (encodings := read_encodings(inputs["encodings"])):
-        encoder.recall(encodings)
-    return encoder
+        cast("Encoder", opened).recall(encodings)
+    return opened
 
 
 def build_score(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -146,16 +147,18 @@ def _task_warnings(plans: Sequence[Plan], store: Store) -> list[str]:
     for plan in plans:
         if isinstance(task := plan.point.task, HasWarnings):
             tasks.setdefault(repr(task), (task, []))[1].append(plan)
-    lines: list[str] = []
-    for task, task_plans in tasks.values():
-        folders = {
-            step.name: store.path(step)
-            for plan in reversed(task_plans)
-            for step in plan.steps().values()
-            if store.has(step)
-        }
-        lines += task.warnings(folders.get)
+    lines = [
+        line
+        for task_with_warnings, task_plans in tasks.values()
+        for line in task_with_warnings.warnings(partial(_find_folder, task_plans, store))
+    ]
     return list(dict.fromkeys(lines))
+
+
+def _find_folder(plans: Sequence[Plan], store: Store, name: str) -> Path | None:
+    """Return the folder of a step by its name; None if it is no longer stored."""
+    steps = (step for plan in plans for step in plan.steps().values() if step.name == name)
+    return next((store.path(step) for step in steps if store.has(step)), None)
 
 
 def _citations(plans: Sequence[Plan]) -> list[str]:
