@@ -90,7 +90,7 @@ class ModelAudit:
             cached = "; the hub did not answer, its copy in the cache was measured"
             notes.append(f"{hub.name}: commit {hub.commit}{cached if hub.snapshot else ''}")
         notes += _item_notes(scores, self.items if not self.language else None)
-        return scores, [*notes, *adjusted_notes(scores)]
+        return scores, [*notes, *_adjusted_notes(scores)]
 
     def _measure_model(
         self, model: AnyModel, name: str | None, commit: str = ""
@@ -253,7 +253,7 @@ def _item_notes(audited: Sequence[AuditedScore], items: str | None) -> list[str]
     return list(dict.fromkeys(notes))
 
 
-def adjusted_notes(audited: Sequence[AuditedScore]) -> list[str]:
+def _adjusted_notes(audited: Sequence[AuditedScore]) -> list[str]:
     """Return a sentence for each metric with many tests: how many remain after Holm's adjustment,
     and which score is furthest from the unbiased value.
 
