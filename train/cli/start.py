@@ -44,7 +44,6 @@ def help_text(arguments: Sequence[str]) -> str:
     from biasbridge.files.choice import find_choice
     from biasbridge.files.paths import HOME
     from biasbridge.train.cli.choices import choice_groups, choices, search_modules
-    from biasbridge.train.cli.class_configs import describe_class
 
     pairs = pairwise(arguments)
     folders = [value for name, value in pairs if name in CONFIG_DIR]
@@ -61,5 +60,7 @@ def help_text(arguments: Sequence[str]) -> str:
         if option and path.is_file():
             parts += [f"conf/{group_name}/{option}.yaml:", "", path.read_text(encoding="utf-8")]
         elif option and (found := find_choice([HOME, *folders], group_name, option)):
+            from biasbridge.train.cli.class_configs import describe_class  # loads Hydra
+
             parts += [f"{found.target}:", "", describe_class(found)]
     return "\n".join(parts).replace("python train.py", TRAIN)
