@@ -12,7 +12,7 @@ import pytest
 
 from biasbridge.__main__ import main as biasbridge
 from biasbridge.files import InputError
-from biasbridge.published_collections import COLLECTIONS, Collection
+from biasbridge.user_data import COLLECTIONS, PublishedCollection
 from tests.tiny_models import save_model
 
 PEOPLE = (("male", "he"), ("female", "she"))
@@ -94,7 +94,7 @@ def test_every_collection_has_a_file_here() -> None:
 
 @pytest.mark.parametrize("collection", COLLECTIONS, ids=[*FILES])
 def test_a_collection_is_named_with_a_command_that_runs_or_with_why_there_is_none(
-    collection: Collection, folder: Path, capsys: pytest.CaptureFixture[str]
+    collection: PublishedCollection, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file, content = FILES[collection.name.partition(" (")[0]]
     Path(file).write_text(content, encoding="utf-8")

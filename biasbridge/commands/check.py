@@ -12,7 +12,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from biasbridge.analysis.tables import as_text
 from biasbridge.command_line import Command, command_text, say
 from biasbridge.files import InputError
-from biasbridge.published_collections import (
+from biasbridge.user_data import (
+    LOOKED_AT,
+    Data,
+    DataOptions,
     are_documents,
     audit_command,
     describe_answers,
@@ -20,9 +23,9 @@ from biasbridge.published_collections import (
     describe_documents,
     describe_predictions,
     is_result_file,
+    read_data,
     recognise,
 )
-from biasbridge.user_data import LOOKED_AT, Data, DataOptions, read_data
 
 if TYPE_CHECKING:
     from rich.console import Console
