@@ -226,7 +226,7 @@ def group_indices(keys: Iterable[Key]) -> dict[Key, NDArray[np.intp]]:
 
 def _is_blank(value: object) -> bool:
     """Test whether a cell is empty: None, NaN, NA or empty text."""
-    return bool(is_scalar(value) and (pd.isna(value) or value == ""))
+    return is_scalar(value) and (bool(pd.isna(value)) or value == "")
 
 
 def _label(value: object, column: str, empty: str) -> str:

@@ -178,7 +178,7 @@ def describe_answers(path: Path) -> list[str]:
     if {"question_polarity", "context_condition"} <= {*items} or "bbq" in facts["task"].lower():
         lines.append(f"to score the answers to BBQ: {command_text('bbq', path)}")
     options: dict[str, Any] = {}
-    has_classes = "label" in items and items["label"].nunique() > 1
+    has_classes = "label" in items and len({*items["label"]}) > 1
     if not has_classes:
         options = {"gold": "expected", "pred": "correct", "measures": "accuracy"}
     elif not {*items["label"].dropna()} <= {0, 1}:

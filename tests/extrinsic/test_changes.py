@@ -51,7 +51,7 @@ def items(counts: dict[tuple[str, int, int, int], int]) -> pd.DataFrame:
 
 
 def rows_of(table: pd.DataFrame, **options: object) -> list[GapRow]:
-    request = GapRequest("label", ["v1", "v2"], "group", **options)  # type: ignore[arg-type]
+    request = GapRequest("label", ["v1", "v2"], "group", **options)
     return measure_gaps(request, table)[0]
 
 

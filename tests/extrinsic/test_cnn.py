@@ -92,6 +92,7 @@ def test_dropout_and_norm_are_kims(encoded: Encoded) -> None:
     features = capture_features(net, rows)
     torch.testing.assert_close(net.logits(rows), features @ (p * kims).T)
     net.train()
+    assert net.generator is not None
     net.generator.manual_seed(5)
     masked = features * (torch.rand(features.shape, generator=net.generator) >= 0.75)
     net.generator.manual_seed(5)
