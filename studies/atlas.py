@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from biasbridge.analysis.slices import SliceResult
     from biasbridge.stats.arrays import Truths
 
-_Declared = TypeVar("Declared", bound="PointSet | Correction")
+_Declared = TypeVar("_Declared", bound="PointSet | Correction")
 _HEAD = """\
 # Atlas of published point sets
 
