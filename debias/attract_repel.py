@@ -76,6 +76,7 @@ class AttractRepel(OnVectors, Fileless):
 
     version: ClassVar[int] = 2
     name: ClassVar[str] = "attract_repel"
+    moves_pairs: ClassVar[bool] = True
     roles: ClassVar[tuple[str, ...]] = TARGETS_AND_ATTRIBUTES
     configuration: ClassVar[Mapping[str, object]] = {"direction": "debias"}
 

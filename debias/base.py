@@ -149,7 +149,13 @@ class DoseAxis(NamedTuple):
 
 
 class VectorsMethod(Method, Protocol):
-    """A method that modifies word vectors; ``OnVectors`` has all but ``modify``."""
+    """A method that modifies word vectors; ``OnVectors`` has all but ``modify``.
+
+    ``moves_pairs``: whether it moves pairs of words, taken from a query or given by the user, as
+    ``AttractRepel`` does.
+    """
+
+    moves_pairs: ClassVar[bool]
 
     @property
     def dose(self) -> float:
@@ -179,6 +185,7 @@ class OnVectors:
     """Base of methods on word vectors; a subclass provides ``modify``."""
 
     acts_on: ClassVar[str] = "vectors"
+    moves_pairs: ClassVar[bool] = False  # has ``constraints`` and ``pairs_dose_axis``
 
     def with_dose(self, dose: float) -> Self:
         """Return the method at a dose in [-1, 1] (-1: overbias, 1: debias). Raises ``InputError``

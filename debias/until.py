@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
-from biasbridge.debias.attract_repel import AttractRepel
 from biasbridge.debias.base import Direction, DoseAxis, VectorsMethod
 from biasbridge.files import InputError, nearest
 
@@ -177,7 +176,7 @@ def find_method(
     ``InputError`` as ``dose_for_goal`` does.
     """
     axis = method.dose_axis(vectors, query, seed=seed)
-    ways = goal.ways(goal.score(vectors), directed=isinstance(method, AttractRepel))
+    ways = goal.ways(goal.score(vectors), directed=method.moves_pairs)
     if direction is not None:
         ways = (-1,) if direction == "overbias" else (1,)
     return method.with_dose(find_dose(axis, vectors, goal, ways)), axis

@@ -311,7 +311,7 @@ def debias(
 def _check_pairs(method: object, *, has_others: bool) -> None:
     """Raise ``InputError`` for a method without pairs, and for other options beside pairs."""
     pairs = "--attract and --repel"
-    if not isinstance(method, AttractRepel):
+    if not getattr(method, "moves_pairs", False):
         name = getattr(method, "name", "this method")
         raise InputError(f"{pairs} belong to attract_repel; {name} takes a query")
     if has_others:
@@ -464,12 +464,13 @@ def _show(
         say(console, "from biasbridge.files.models.language_model import open_model")
         say(console, f"model = open_model({str(out)!r})")
         return
-    query, is_of_pairs = modified.query, isinstance(method, AttractRepel)
+    query, is_of_pairs = modified.query, method.moves_pairs
     if reached:
         found = is_of_pairs and not (modified.pairs or direction)
         say(console, f"direction {method.direction}, {reached}" if found else reached)
-    if isinstance(method, AttractRepel):
-        pairs = modified.pairs or method.constraints(cast("Query", query))
+    if is_of_pairs:
+        own = cast("AttractRepel", method)
+        pairs = modified.pairs or own.constraints(cast("Query", query))
         _print_pairs(*pairs, modified.before, modified.vectors, console)
     elif modified.eraser:
         _print_fit(modified.eraser, console)
