@@ -38,7 +38,8 @@ from biasbridge.analysis.scopes import MINIMUM, RUNS, SCOPES
 from biasbridge.analysis.slices import digits_of
 from biasbridge.analysis.tables import as_float, as_text, text_rows
 from biasbridge.analysis.verdict import AT_MOST, CANNOT_TELL, FALLS, RISES, TOO_FEW
-from biasbridge.files.choice import METRICS, PROJECT, choice_classes
+from biasbridge.files.choice import METRICS, choice_classes
+from biasbridge.files.paths import HOME
 from biasbridge.stats.formatting import NOTHING, format_estimate, format_number
 
 if TYPE_CHECKING:
@@ -269,7 +270,7 @@ def planted_line(points: pd.DataFrame, results: Sequence[SliceResult]) -> str:
 
 def _own_metrics_first(results: Sequence[SliceResult]) -> list[SliceResult]:
     """Return the results, those of a user's own metrics first: where few are shown, these are."""
-    known = {each.name for each in choice_classes(PROJECT, METRICS)}
+    known = {each.name for each in choice_classes(HOME, METRICS)}
     return sorted(results, key=lambda result: result.names["metric"] in known)
 
 

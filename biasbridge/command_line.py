@@ -127,7 +127,7 @@ class Command:
         name: str = "",
     ) -> None:
         self.name = name or function.__module__.rpartition(".")[2]
-        self.run = run or getattr(function, "raw", function)
+        self.run: Callable[..., Any] = run or getattr(function, "raw", function)
         self._function, self._also, self._show, self._end = function, also, show, end
         self._documents, self._report, self._epilog = documents or {}, report, epilog
         words = (part.split() for part in spelling.split(";") if part.strip())

@@ -262,7 +262,8 @@ def use_folder(folder: str | PathLike[str] | None) -> None:
 def register(cls: Any, target: str = "") -> str:
     """Add a metric or a method to those of this process, and return its name."""
     from biasbridge.debias.methods import METHODS as DEBIAS_METHODS
-    from biasbridge.files.choice import METHODS, METRICS, PROJECT, find_choice
+    from biasbridge.files.choice import METHODS, METRICS, find_choice
+    from biasbridge.files.paths import HOME
     from biasbridge.intrinsic.metric import Metric
     from biasbridge.intrinsic.models.item_metric import ItemMetric
     from biasbridge.intrinsic.registry import METRICS as VECTOR_METRICS
@@ -273,7 +274,7 @@ def register(cls: Any, target: str = "") -> str:
     target = target or f"{cls.__module__}.{cls.__qualname__}"
     if not about and not hasattr(cls, "acts_on"):
         raise InputError(f"{target} is neither a metric nor a method; see docs/extending.md")
-    taken = find_choice([PROJECT], group, name)
+    taken = find_choice([HOME], group, name)
     if taken and taken.load() is not cls:
         raise InputError(f"{target}: {name!r} is taken; choose another name")
     if not about:

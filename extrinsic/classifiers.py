@@ -58,8 +58,8 @@ class LinearHead(Fileless):
             )
             model = make_pipeline(StandardScaler(), regression)
             model.fit(features[fold.train], labels[fold.train])
-            scores: NDArray[np.float64] = model.predict_proba(features[fold.test])[:, 1]
-            return scores
+            probabilities: NDArray[np.float64] = model.predict_proba(features[fold.test])
+            return probabilities[:, 1]
 
         return cross_predict(table, score, folds=self.folds, seed=seed)
 

@@ -144,7 +144,7 @@ def read_arrow(path: Path, read: Callable[[IO[bytes]], pa.Table]) -> list[Json]:
     with open_plain(path) as raw, refuse_damage(path):
         table = read(raw)
         table.validate(full=True)  # before cells are read at the offsets that it names
-        rows: list[dict[str, Any]] = table.to_pylist()
+        rows: list[Json] = table.to_pylist()
         return rows
 
 

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from biasbridge.extrinsic.network_settings import CNNSettings, FinetunedSettings
     from biasbridge.files.models.language_model import LanguageModel
 
-_EVALUATION_BATCH = 256
 WARM_UP = 0.1  # of all steps
 _MAX_GRADIENT_NORM = 1.0  # of the gradients
 Tokens = Sequence[Sequence[int]]
@@ -36,14 +35,47 @@ def predict_cnn(
     return network.logits(fold.test).softmax(1)[:, 1].cpu().numpy()
 
 
-class ConvolutionalNetwork(nn.Module):
+class _PostNetwork(nn.Module):
+    """Network that classifies batches of posts, given as row numbers; ``lengths`` (n,) of posts."""
+
+    lengths: Rows
+    evaluation_batch: int
+    choice: CNNSettings | FinetunedSettings
+    generator: torch.Generator | None = None
+
+    @torch.no_grad()
+    def logits(self, rows: Rows) -> Tensor:
+        """Compute logits (len(rows), 2) without dropout, in the order of ``rows``."""
+        self.eval()
+        out = torch.empty(len(rows), 2, device=self.choice.device)
+        for batch in self._by_length(rows, self.evaluation_batch):
+            out[batch] = self(rows[batch])
+        return out
+
+    def batches(self, rows: Rows) -> Iterator[Rows]:
+        """Yield ``rows`` in shuffled batches of posts of similar length, to minimise padding."""
+        shuffled = rows[torch.randperm(len(rows), generator=self.generator).numpy()]
+        parts = self._by_length(shuffled, self.choice.batch_size)
+        for number in torch.randperm(len(parts), generator=self.generator):
+            yield shuffled[parts[number]]
+
+    def _by_length(self, rows: Rows, size: int) -> list[Rows]:
+        """Return positions in ``rows``, in batches of similar length."""
+        order = np.argsort(self.lengths[rows], kind="stable")
+        return np.split(order, range(size, len(rows), size))
+
+
+class ConvolutionalNetwork(_PostNetwork):
     """Network on batches of row numbers of ``posts``; ``generator`` is its only randomness."""
 
+    choice: CNNSettings
     vectors: Tensor
+    evaluation_batch = 256
 
     def __init__(self, choice: CNNSettings, posts: Encoded, generator: torch.Generator) -> None:
         super().__init__()
         self.choice, self.posts, self.generator = choice, posts, generator
+        self.lengths = posts.lengths
         self.register_buffer("vectors", torch.from_numpy(posts.matrix), persistent=False)
         features, dim = len(choice.windows) * choice.maps, posts.matrix.shape[1]
         self.filters = nn.Parameter(torch.empty(sum(choice.windows), choice.maps, dim))
@@ -76,16 +108,6 @@ class ConvolutionalNetwork(nn.Module):
             features = features * mask.to(device) / (1 - self.choice.dropout)
         return functional.linear(features, self.output, self.output_bias)
 
-    @torch.no_grad()
-    def logits(self, rows: Rows) -> Tensor:
-        """Compute logits (len(rows), 2) without dropout, in the order of ``rows``."""
-        self.eval()
-        order = np.argsort(self.posts.lengths[rows], kind="stable")
-        out = torch.empty(len(rows), 2, device=self.vectors.device)
-        for batch in np.split(order, range(_EVALUATION_BATCH, len(rows), _EVALUATION_BATCH)):
-            out[batch] = self(rows[batch])
-        return out
-
 
 class DevScore(NamedTuple):
     """Scores of an epoch on the dev posts; the highest tuple is the best epoch."""
@@ -104,7 +126,7 @@ def fit_cnn(network: ConvolutionalNetwork, labels: Rows, train: Rows, dev: Rows)
     optimiser = torch.optim.Adadelta(network.parameters(), lr=rate, rho=0.95)
 
     def run_epoch() -> float:
-        batches = _cnn_batches(network, train)
+        batches = network.batches(train)
         return sum(cnn_step(network, optimiser, rows, targets[rows]) for rows in batches)
 
     return _fit(network, run_epoch, lambda: evaluate(network.logits(dev), targets[dev]))
@@ -224,13 +246,16 @@ def predict_finetuned(
         return network.logits(fold.test).softmax(1)[:, 1].cpu().numpy()
 
 
-class FinetunedNetwork(nn.Module):
+class FinetunedNetwork(_PostNetwork):
     """Copy of the model with a linear layer, on batches of row numbers of ``tokens``."""
+
+    choice: FinetunedSettings
 
     def __init__(self, choice: FinetunedSettings, model: LanguageModel, tokens: Tokens) -> None:
         super().__init__()
         self.choice, self.tokens, self.pad = choice, tokens, model.pad
         self.lengths = np.array([len(row) for row in tokens])
+        self.evaluation_batch = choice.batch_size
         self.base = deepcopy(model.base)
         self.dropout = nn.Dropout(choice.dropout)
         self.head = nn.Linear(self.base.config.hidden_size, 2)
@@ -246,20 +271,6 @@ class FinetunedNetwork(nn.Module):
         pooled = (states * weights).sum(1) / weights.sum(1)
         logits: Tensor = self.head(self.dropout(pooled))
         return logits
-
-    @torch.no_grad()
-    def logits(self, rows: Rows) -> Tensor:
-        """Compute logits (len(rows), 2) without dropout, in the order of ``rows``."""
-        self.eval()
-        out = torch.empty(len(rows), 2, device=self.choice.device)
-        for batch in self.by_length(rows):
-            out[batch] = self(rows[batch])
-        return out
-
-    def by_length(self, rows: Rows) -> list[Rows]:
-        """Return positions in ``rows``, in batches of similar length."""
-        order = np.argsort(self.lengths[rows], kind="stable")
-        return np.split(order, range(self.choice.batch_size, len(rows), self.choice.batch_size))
 
 
 def fit_finetuned(
@@ -280,7 +291,7 @@ def fit_finetuned(
 
     def run_epoch() -> float:
         total = 0.0
-        for rows in _finetuned_batches(network, train):
+        for rows in network.batches(train):
             total += _finetuned_step(network, optimiser, rows, targets[rows])
             schedule.step()
         return total
@@ -292,18 +303,8 @@ def fit_finetuned(
     return _fit(network, run_epoch, evaluate_loss)
 
 
-def _cnn_batches(network: ConvolutionalNetwork, rows: Rows) -> Iterator[Rows]:
-    """Yield ``rows`` in shuffled batches of posts of similar length, to minimise padding."""
-    size, lengths = network.choice.batch_size, network.posts.lengths
-    shuffled = rows[torch.randperm(len(rows), generator=network.generator).numpy()]
-    ordered = shuffled[np.argsort(lengths[shuffled], kind="stable")]
-    parts = np.split(ordered, range(size, len(rows), size))
-    for number in torch.randperm(len(parts), generator=network.generator):
-        yield parts[number]
-
-
 def _fit(
-    network: ConvolutionalNetwork | FinetunedNetwork,
+    network: _PostNetwork,
     run_epoch: Callable[[], float],
     evaluate_epoch: Callable[[], DevScore],
 ) -> list[DevScore]:
@@ -344,11 +345,3 @@ def _finetuned_step(
     nn.utils.clip_grad_norm_(network.parameters(), _MAX_GRADIENT_NORM)
     optimiser.step()
     return loss.item()
-
-
-def _finetuned_batches(network: FinetunedNetwork, rows: Rows) -> Iterator[Rows]:
-    """Yield ``rows`` in shuffled batches of posts of similar length."""
-    shuffled = rows[torch.randperm(len(rows)).numpy()]
-    parts = network.by_length(shuffled)
-    for number in torch.randperm(len(parts)):
-        yield shuffled[parts[number]]

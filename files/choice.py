@@ -56,7 +56,6 @@ _BOUNDS = {
     "lt": "below {:g}",
 }
 
-PROJECT = HOME
 METRICS, METHODS = "intrinsic", "debias"  # groups of choices
 _HINTS = {METRICS: ("MetricInfo",), METHODS: ("debias", "acts_on")}  # in files with such classes
 _ROOMS_OF_GROUPS = {METRICS: ("intrinsic", "studies"), METHODS: ("debias",)}

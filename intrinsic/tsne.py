@@ -82,8 +82,9 @@ def tsne_chart(
             raise InputError(f"{name}: {'; '.join(shortages)}")
         points = project_to_plane(words, perplexity=perplexity, iterations=iterations, seed=seed)
         panels.append(_panel(query, words, points, name))
-    chart = alt.hconcat(*panels, title=query.title)
-    return chart.configure(font="sans-serif", background="white")
+    chart: alt.HConcatChart = alt.hconcat(*panels, title=query.title)
+    configured: alt.HConcatChart = chart.configure(font="sans-serif", background="white")
+    return configured
 
 
 def _panel(query: Query, words: ResolvedQuery, points: Floats32, title: str) -> Any:

@@ -30,7 +30,11 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent.parent
 
 
-@returns(lambda values: values["number"])
+def _number(values: dict[str, Any]) -> Any:
+    return values["number"]
+
+
+@returns(_number)
 def toy(
     source: str,
     *,

@@ -24,7 +24,8 @@ from biasbridge.corpora.world_documents import (
 from biasbridge.extrinsic.coreference.challenge import Answer, ChallengeGaps, challenge_rows
 from biasbridge.extrinsic.coreference.resolver import EndToEnd
 from biasbridge.extrinsic.coreference.scorer import score
-from biasbridge.files.choice import PROJECT, find_choice
+from biasbridge.files.choice import find_choice
+from biasbridge.files.paths import HOME
 from biasbridge.train.cli import CONF
 from biasbridge.train.cli.choices import Reader
 from biasbridge.train.cli.class_configs import class_configuration
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
 def tiny() -> EndToEnd:
     """The resolver of the experiment."""
-    base = find_choice([PROJECT], "resolver", "end_to_end")
+    base = find_choice([HOME], "resolver", "end_to_end")
     assert base
     node = class_configuration(base)
     node |= yaml.safe_load((CONF / "resolver" / "tiny.yaml").read_text(encoding="utf-8"))

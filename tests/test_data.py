@@ -22,6 +22,7 @@ import pytest
 
 from biasbridge import data
 from biasbridge.__main__ import main as biasbridge
+from biasbridge.data import _MAX_SINGLE
 from biasbridge.files import InputError
 from biasbridge.files.data import download as download_module
 from biasbridge.files.data import registry as registry_module
@@ -353,7 +354,7 @@ def in_repository(server: Server, monkeypatch: pytest.MonkeyPatch, n_files: int)
 ARCHIVE = f"archive/owner/name/tar.gz/{COMMIT}"
 
 
-@pytest.mark.parametrize("n_files", [data.MAX_SINGLE, data.MAX_SINGLE + 1])
+@pytest.mark.parametrize("n_files", [_MAX_SINGLE, _MAX_SINGLE + 1])
 def test_many_files_of_a_repository_come_in_its_archive(
     n_files: int, folder: Path, server: Server, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -362,7 +363,7 @@ def test_many_files_of_a_repository_come_in_its_archive(
     assert (ended.status, ended.out) == (0, f"{folder / 'many'}\n")
     assert len(tree(folder)) == n_files + 1
     assert data.verify("many")["state"].eq("verified").all()
-    is_archive = n_files > data.MAX_SINGLE
+    is_archive = n_files > _MAX_SINGLE
     assert len(server.requests) == (1 if is_archive else n_files)
     assert ((ARCHIVE, None) in server.requests) == is_archive
 

@@ -4,8 +4,9 @@ import re
 from collections import defaultdict
 from pathlib import Path
 
-from biasbridge.files.choice import PROJECT, choice_classes
+from biasbridge.files.choice import choice_classes
 from biasbridge.files.data.registry import registry, sets_of
+from biasbridge.files.paths import HOME
 from biasbridge.train.cli.choices import choice_groups
 from biasbridge.train.cli.class_configs import class_configuration
 
@@ -25,7 +26,7 @@ def readers() -> dict[str, list[str]]:
     classes = {
         (group, found.name): str(class_configuration(found))
         for group in choice_groups()
-        for found in choice_classes(PROJECT, group)
+        for found in choice_classes(HOME, group)
     }
     for (group, name), text in sorted({**classes, **files}.items()):
         choice = f"+{group}={name}" if group in ("experiment", "sweep") else f"{group}={name}"

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from biasbridge.files.choice import PROJECT, choice_classes
+from biasbridge.files.choice import choice_classes
+from biasbridge.files.paths import HOME
 from biasbridge.train.cli.choices import choice_groups
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -191,7 +192,7 @@ def parts() -> set[tuple[str, str]]:
     """The module and name of each class that ``conf`` names or stands for."""
     files = [path.read_text(encoding="utf-8") for path in (ROOT / "conf").rglob("*.yaml")]
     names = [name for text in files for name in CLASS.findall(text)]
-    names += [each.target for group in choice_groups() for each in choice_classes(PROJECT, group)]
+    names += [each.target for group in choice_groups() for each in choice_classes(HOME, group)]
     return {(module, name) for module, _, name in (each.rpartition(".") for each in names)}
 
 

@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from biasbridge import model_audit
 from biasbridge.analysis.printing import print_table
 from biasbridge.before_after import print_scores as print_before_after
 from biasbridge.commands.audit import main as audit
@@ -21,6 +20,7 @@ from biasbridge.files.vectors import keyed, save_vectors
 from biasbridge.intrinsic.audit import AuditedScore
 from biasbridge.intrinsic.metrics.weat import Weat
 from biasbridge.intrinsic.words import load_query
+from biasbridge.model_audit import _adjusted_notes
 from biasbridge.studies.certificate_verdicts import recorded
 
 if TYPE_CHECKING:
@@ -118,9 +118,7 @@ def test_gaps_of_many_measures_keep_groups_and_numbers(
 
 
 @pytest.mark.parametrize("kind", ["study", "before and after"])
-def test_other_tables_fold_by_the_same_rule(
-    kind: str, width: int, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_other_tables_fold_by_the_same_rule(kind: str, width: int) -> None:
     numbers = [f"{i}{i}.125 [-{i}.5,{i}.5]" for i in range(1, 8)]
     if kind == "study":
         rows = [
@@ -136,8 +134,11 @@ def test_other_tables_fold_by_the_same_rule(
         name = "a query with a very long name that somebody gave it in a file of words"
         scores = [("weat", name, "", 1234, -1.25, 0.5, -2.0, 1.0)]
         columns = ["metric", "query", "part", "n", "before", "after", "low", "high"]
-        print_before_after(pd.DataFrame(scores, columns=columns))
-        printed = capsys.readouterr().out
+        out = io.StringIO()
+        print_before_after(
+            pd.DataFrame(scores, columns=columns), open_console(file=out, width=width)
+        )
+        printed = out.getvalue()
         assert {"1234", "-1.2500", "0.5000", "+1.75"} <= words_of(printed.splitlines())
     whole(printed, width)
 
@@ -180,11 +181,11 @@ def audited(significant: Callable[[int, str], bool], n: int = 10) -> list[Audite
 )  # fmt: skip
 def test_conventions_are_no_tests(significant: Callable[[int, str], bool], expected: str) -> None:
     rows = audited(significant)
-    assert expected in model_audit.adjusted_notes(rows)[0]
-    assert expected in model_audit.adjusted_notes(rows[::-1])[0]
+    assert expected in _adjusted_notes(rows)[0]
+    assert expected in _adjusted_notes(rows[::-1])[0]
     other = [row for row in rows if row.score.convention != "default"]
-    assert " of 10 scores" in model_audit.adjusted_notes(other)[0]
-    assert model_audit.adjusted_notes(audited(significant, n=4)) == []  # 12 rows, but 4 tests
+    assert " of 10 scores" in _adjusted_notes(other)[0]
+    assert _adjusted_notes(audited(significant, n=4)) == []  # 12 rows, but 4 tests
 
 
 def test_a_certificate_holds_no_mark_against_formulas() -> None:

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TextIO
 from biasbridge.command_line import STANDARD_OUTPUT, Command, as_csv, as_json
 from biasbridge.commands.train import run_train
 from biasbridge.files import InputError, nearest
-from biasbridge.files.choice import METRICS, PROJECT, Whole, check_arguments, find_choice
+from biasbridge.files.choice import METRICS, Whole, check_arguments, find_choice
+from biasbridge.files.paths import HOME
 from biasbridge.files.text import read_nested
 from biasbridge.train.cli import CONF
 
@@ -187,7 +188,7 @@ def _find(metric: str, config_dir: str | PathLike[str] | None) -> _ConfiguredMet
     path = next((candidate for candidate in candidates if candidate.is_file()), None)
     if path:
         content = read_nested(path)
-    elif found := find_choice([PROJECT, *folders], METRICS, metric):
+    elif found := find_choice([HOME, *folders], METRICS, metric):
         content = class_configuration(found)
     else:
         hint = nearest(metric, choices(METRICS, folders))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import subprocess
 import sys
@@ -75,39 +76,24 @@ def study(*overrides: str, config_dir: str | PathLike[str] | None = None) -> Stu
     --------
     >>> study("+experiment=hatespeech_en").tables.points  # doctest: +SKIP
     """
+    from biasbridge.train.cli.sweep import run_experiment
+
     options = ["--config-dir", str(config_dir)] if config_dir else []
-    arguments = [*options, *overrides]
-    done = run_train(arguments, subprocess.PIPE, errors=subprocess.PIPE)
-    if done.returncode:
-        lines = [line for line in done.stderr.splitlines() if line.strip()]
-        raise InputError(lines[-1].removeprefix("error: ") if lines else "the run did not finish")
-    folder, is_sweep = _results_folder(arguments)
-    if not is_sweep:
-        points = folder.glob("*/points.parquet")
-        folder = max(points, key=lambda path: path.stat().st_mtime).parent
-    return Study(folder, done.stdout)
-
-
-def _results_folder(arguments: Sequence[str]) -> tuple[Path, bool]:
-    """Return the folder of results that a command names, and whether it is a sweep."""
-    from biasbridge.train.cli.command import hydra_started, read_command, read_options
-    from biasbridge.train.cli.composing import read_settings
-
-    options = read_options(arguments)
-    with hydra_started(options.config_dir):
-        command = read_command(options)
-        return Path(read_settings(command.config).results), command.is_sweep
+    printed = io.StringIO()
+    finished = run_experiment([*options, *overrides], out=printed)
+    if finished.status:
+        raise InputError("the run did not finish; the errors of its points are printed above")
+    return Study(finished.folder, printed.getvalue())
 
 
 def run_train(
-    arguments: Sequence[str], out: IO[str] | int | None, *, errors: int | None = None
+    arguments: Sequence[str], out: IO[str] | int | None
 ) -> subprocess.CompletedProcess[str]:
     """Run ``biasbridge train`` in a process of its own, which prints to ``out``."""
     path = os.pathsep.join(filter(None, (str(IMPORTED_FROM), os.environ.get("PYTHONPATH"))))
     return subprocess.run(
         [sys.executable, "-m", "biasbridge", "train", *arguments],
         stdout=out,
-        stderr=errors,
         env={**os.environ, "PYTHONPATH": path},
         text=True,
         check=False,

@@ -79,13 +79,13 @@ class ChallengeMeasure(NamedTuple):
     support: tuple[str, ...]
     items: str
 
-    def count(self, tallies: Floats) -> Floats:
+    def n_items(self, tallies: Floats) -> Floats:
         """Return the number of items, (...,)."""
         return _sum(tallies, *self.support)
 
     def values(self, tallies: Floats) -> Floats:
         """Return the measure, (...,); NaN where it is undefined."""
-        return np.where(self.count(tallies) == 0, np.nan, self.compute(tallies))
+        return np.where(self.n_items(tallies) == 0, np.nan, self.compute(tallies))
 
     def first(self, groups: Floats) -> Floats:
         """Return the measure of the first group, (..., groups, WIDTH) to (...,)."""
@@ -276,7 +276,8 @@ def held_out_rows(
     recall = float(_CANDIDATE_MEASURES["mention_recall"].values(units.total)[0])
     rows = []
     for name, measure in _HELD_OUT_MEASURES.items():
-        estimate, support = units.estimate(measure.first, level), int(measure.count(units.total)[0])
+        estimate = units.estimate(measure.first, level)
+        support = int(measure.n_items(units.total)[0])
         row = ChallengeRow("value", name, HELD_OUT, _ALL_DOCUMENTS, "", "", *estimate, support)
         reason = f"no {measure.items}" if np.isnan(estimate.value) else ""
         rows.append(row._replace(mention_recall=recall, reason=reason))
@@ -447,7 +448,7 @@ def _values_and_gaps(
 
 def _value(subset: str, group: str, units: Units, name: str, gaps: ChallengeGaps) -> ChallengeRow:
     measure = gaps.measures[name]
-    support = int(measure.count(units.total)[0])
+    support = int(measure.n_items(units.total)[0])
     reason = _low_support_reason(measure.items, group, support, gaps.min_support)
     estimate = UNDEFINED if reason else units.estimate(measure.first, gaps.level)
     recall = float(_CANDIDATE_MEASURES["mention_recall"].values(units.total)[0])
@@ -483,7 +484,7 @@ def _gap_row(
 def _ratio_row(tallies: _GroupTallies, pair: tuple[str, str], gaps: ChallengeGaps) -> ChallengeRow:
     """Compute F1 of the unprivileged over the privileged gender; 1: equal."""
     f1, units = gaps.measures["f1"], tallies.select(*pair)
-    first, second = (int(support) for support in f1.count(units.total))
+    first, second = (int(support) for support in f1.n_items(units.total))
     reasons = (
         _low_support_reason(f1.items, group, support, gaps.min_support)
         for group, support in zip(pair, (first, second), strict=True)

@@ -127,7 +127,11 @@ def find_words(text: str, word: str) -> list[tuple[int, int]]:
 
 
 def describe_reading(
-    model: LanguageModel, texts: Iterable[TokenisedText], *, lower: bool, first_token: str
+    model: LanguageModel,
+    texts: Iterable[TokenisedText],
+    *,
+    lower: bool = False,
+    first_token: str = "own",
 ) -> ScoreSettings:
     """Return settings: kind of model, dtype, case, special tokens, first token, share of words with
     several tokens, number of unknown tokens.

@@ -228,7 +228,7 @@ class DisCo(ItemMetric):
         top = min(self.top, len(model.tokenizer))
         scored_texts = [text for _, text in scored]
         tokens = top_tokens(model, [(text.ids, text.ids.index(mask)) for text in scored_texts], top)
-        settings = describe_reading(model, scored_texts, lower=False, first_token="own")
+        settings = describe_reading(model, scored_texts)
         details |= {"masked at a time": "one token", "top": self.top}
         values = np.array(tokens, dtype=float)
         scored_items = [item for item, _ in scored]

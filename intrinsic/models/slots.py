@@ -106,7 +106,7 @@ def _fill_slots(
     flat = _flatten(filled_items)
     read = [filled_text.text for filled_text in flat]
     counts = [filled_text.text.tokens_per_word(filled_text.filler) for filled_text in flat]
-    settings = dict(describe_reading(model, read, lower=False, first_token=first_token))
+    settings = dict(describe_reading(model, read, first_token=first_token))
     settings["fillers of several tokens"] = sum(sum(n) > 1 for n in counts) / len(counts)
     settings |= {"pairs of fillers unknown to the model": n_dropped} if n_dropped else {}
     settings |= {f"{LOST_PREFIX}{UNKNOWN}": len(lost)} if lost else {}

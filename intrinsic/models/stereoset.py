@@ -120,7 +120,7 @@ class StereoSet(ItemMetric):
             related = ((stereo > unrelated).astype(float) + (anti > unrelated)) / 2
         values = np.stack([100 * related, 100.0 * (stereo > anti)], axis=1)
         terms = [pair.term for pair in pairs]
-        settings = describe_reading(model, scored_texts, lower=False, first_token=self.first_token)
+        settings = describe_reading(model, scored_texts, first_token=self.first_token)
         scored = self.scored if model.kind == "masked" else "sentence"
         lost = [f"item {n + 1}" for n in range(len(triples)) if n not in {*complete}]
         details = {"scored": scored, "ties": "anti", "terms": len({*terms})}

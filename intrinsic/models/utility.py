@@ -172,7 +172,7 @@ class NeutralLoss(ItemMetric):
             raise InputError(f"every line of {items.name} has a token unknown to {model.name}")
         logs = sentence_log_likelihoods(model, [*scored.values()])
         values = np.array([[-math.fsum(token_logs), len(token_logs)] for token_logs in logs])
-        settings = describe_reading(model, scored.values(), lower=False, first_token="own")
+        settings = describe_reading(model, scored.values())
         masking = {"masked at a time": "one token"} if model.kind == "masked" else {}
         counts = {"tokens scored": sum(map(len, logs)), "lines": len(scored)}
         return Observations(

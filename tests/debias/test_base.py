@@ -30,7 +30,8 @@ from biasbridge.debias.methods import METHODS, MODEL_KINDS, VECTOR_KINDS, make_m
 from biasbridge.debias.text import Balance
 from biasbridge.debias.until import dose_for_goal
 from biasbridge.files import InputError, choice
-from biasbridge.files.choice import PROJECT, Fileless, find_choice
+from biasbridge.files.choice import Fileless, find_choice
+from biasbridge.files.paths import HOME
 from biasbridge.intrinsic import find, statistic
 from biasbridge.train.cli.class_configs import class_configuration
 from tests.debias.planted import QUERY, planted_vectors
@@ -82,7 +83,7 @@ def test_a_name_is_that_of_the_class_and_of_its_configuration(name: str) -> None
     changes, cls = EVERY[name]
     output = make_method(name, [changes])
     assert (output.name, output.acts_on, type(output)) == (name, changes, cls)
-    result = find_choice([PROJECT], "debias", name)
+    result = find_choice([HOME], "debias", name)
     assert result
     assert class_configuration(result)["_target_"] == f"{cls.__module__}.{cls.__name__}"
 

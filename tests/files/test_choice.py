@@ -11,7 +11,6 @@ from annotated_types import Ge, Le
 
 from biasbridge.files import Choice, InputError, choice
 from biasbridge.files.choice import (
-    PROJECT,
     Count,
     Positive,
     Share,
@@ -20,6 +19,7 @@ from biasbridge.files.choice import (
     find_choice,
     present_classes,
 )
+from biasbridge.files.paths import HOME
 
 
 class Reader(Choice, Protocol):
@@ -152,7 +152,7 @@ def folder(tmp_path: Path) -> Path:
 def test_a_class_says_how_it_is_chosen(group: str, names: list[str], folder: Path) -> None:
     assert [choice_class.name for choice_class in choice_classes(folder, group)] == names
     for name in names:
-        choice_class = find_choice([PROJECT, folder], group, name)
+        choice_class = find_choice([HOME, folder], group, name)
         assert choice_class
         assert choice_class.target == f"module.{name.capitalize()}"
     assert find_choice([folder], group, "min") is None
@@ -185,7 +185,7 @@ def test_a_module_that_cannot_be_imported_is_named(
 
 
 def test_the_project_is_searched_in_all_rooms() -> None:
-    choice_class = find_choice([PROJECT], "classifier", "cnn")
+    choice_class = find_choice([HOME], "classifier", "cnn")
     assert choice_class
     assert choice_class.target == "biasbridge.extrinsic.classifiers.CNN"
     assert present_classes("debias", "biasbridge.debias.")["leace"].__name__ == "Leace"

@@ -15,7 +15,8 @@ from gensim.models import KeyedVectors
 
 from biasbridge.commands.audit import main
 from biasbridge.files import InputError
-from biasbridge.files.choice import PROJECT, find_choice
+from biasbridge.files.choice import find_choice
+from biasbridge.files.paths import HOME
 from biasbridge.files.vector_files import vector_files
 from biasbridge.files.vectors import read_vectors, save_vectors
 from biasbridge.intrinsic import METRICS
@@ -236,7 +237,7 @@ def test_the_page_is_what_the_code_says() -> None:
 @pytest.mark.parametrize("name", METRICS)
 def test_every_metric_has_a_configuration_that_names_its_options(name: str) -> None:
     shared = yaml.safe_load((ROOT / "conf" / "metric.yaml").read_text(encoding="utf-8"))
-    result = find_choice([PROJECT], "intrinsic", name)
+    result = find_choice([HOME], "intrinsic", name)
     assert result
     values: dict[str, Any] = shared | class_configuration(result)[name]
     kind = METRICS[name]
@@ -275,12 +276,12 @@ def test_a_result_in_the_store_opens_as_vectors(tmp_path: Path) -> None:
 def test_the_table_has_a_headline_and_a_line_a_score(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    asked = [str(folder / "one.vec"), "--words", str(folder / "mine.json")]
+    command = [str(folder / "one.vec"), "--words", str(folder / "mine.json")]
     rows = rows_of(folder, capsys, "--metric", "weat", "mac")
-    main([*asked, "--metric", "weat", "mac"])
+    main([*command, "--metric", "weat", "mac"])
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("one.vec: WEAT finds an association (p < .05) in ")
     for row in rows:
         assert any(f"{row['value']:.3f}" in line and "mine" in line for line in lines)
-    main([*asked, "--metric", "weat", "--verbose"])
+    main([*command, "--metric", "weat", "--verbose"])
     assert "Word Embedding Association Test" in capsys.readouterr().out

@@ -105,7 +105,7 @@ def test_planted_log_odds_are_held_against_9999_permutations() -> None:
     p = PlantedBias.test(
         _of_class(PlantedBias), Observations(values, terms, {"term": terms}, ["g"] * 10)
     )
-    assert {each.n for each in p.values()} == {9_999}
+    assert {p_value.n for p_value in p.values()} == {9_999}
 
 
 def _of_class(kind: type[Any]) -> Any:

@@ -316,7 +316,7 @@ def kmeans(v: Lookup) -> float:
             if len(set(side)) == 1:
                 break
             other = [not far for far in side]
-            centres = [middle([*itertools.compress(rows, kept)]) for kept in (other, side)]
+            centres = [middle([*itertools.compress(rows, selected)]) for selected in (other, side)]
         inertia = sum(min(math.dist(row, centre) ** 2 for centre in centres) for row in rows)
         if inertia < least - 1e-9:
             least, best = inertia, side
@@ -383,11 +383,11 @@ def test_like_words_solve_unrelated_analogies_with_and_without_a_base_pair(tmp_p
     like |= dict.fromkeys(VOCABULARY[:5], axis(6) + 0.5 * axis(0))
     vectors = make_vectors(like)
     metric = make_metric("unrelated_analogies", write_words(tmp_path))
-    ((row, each),) = metric.score_with_singles(vectors, seed=0)
+    ((row, singles),) = metric.score_with_singles(vectors, seed=0)
     assert row.value == pytest.approx(unrelated(look_up(vectors)))
     assert 0 < row.value < 1
     assert row.statistic == 1, "x alone finds y"
-    assert each.keys() == {f"{x}:{y}" for x, y in PARTNERS}
+    assert singles.keys() == {f"{x}:{y}" for x, y in PARTNERS}
 
 
 @pytest.mark.parametrize("name", ["svm", "ibt"])
@@ -476,7 +476,7 @@ def test_the_words_of_all_base_pairs_stay_out_of_the_vocabulary_of_every_resampl
     vectors = make_vectors(change, matrix=rows)
     (row,) = make_metric("projection", write_words(tmp_path), resamples=40).score(vectors, seed=0)
     assert row.value == 0
-    assert {each for each in row.resampled if math.isfinite(each)} == {0}
+    assert {value for value in row.resampled if math.isfinite(value)} == {0}
 
 
 def test_the_interval_of_weat_is_that_of_single_resamples(tmp_path: Path) -> None:

@@ -171,8 +171,8 @@ def test_rnsb_without_held_out_words(vectors: KeyedVectors, words: str) -> None:
 
 
 def test_ripa_of_every_word(vectors: KeyedVectors, words: str) -> None:
-    _, each = detailed(vectors, "ripa", "wefe_family", words)
-    assert each == pytest.approx(RIPA_MEANS, abs=1e-7)
+    _, singles = detailed(vectors, "ripa", "wefe_family", words)
+    assert singles == pytest.approx(RIPA_MEANS, abs=1e-7)
     pairs = np.array([[vectors[a], vectors[b]] for a, b in PAIRS])
     assert ripa(find(vectors, FAMILY).raw, pairs).std(axis=1) == pytest.approx(
         RIPA_SPREADS, abs=1e-7
@@ -180,9 +180,9 @@ def test_ripa_of_every_word(vectors: KeyedVectors, words: str) -> None:
 
 
 def test_rnd_and_mac_of_single_words(vectors: KeyedVectors, words: str) -> None:
-    _, each = detailed(vectors, "rnd", "wefe", words, convention="wefe")
+    _, singles = detailed(vectors, "rnd", "wefe", words, convention="wefe")
     assert [
-        each[word]
+        singles[word]
         for word in (
             "wedding",
             "marriage",
@@ -206,7 +206,9 @@ def test_rnd_and_mac_of_single_words(vectors: KeyedVectors, words: str) -> None:
         ],
         abs=1e-6,
     )
-    x, y, family, career = (find(vectors, each).matrix for each in (FEMALE, MALE, FAMILY, CAREER))
+    x, y, family, career = (
+        find(vectors, words_of_set).matrix for words_of_set in (FEMALE, MALE, FAMILY, CAREER)
+    )
     distances = dict(zip([*FEMALE, *MALE], 1 - mean_cosines([x, y], [family, career]), strict=True))
     assert [distances["she"][0], distances["male"][1], distances["son"][0]] == pytest.approx(
         [0.7872791914, 0.9468009046, 0.5764635019], abs=1e-6
@@ -363,8 +365,8 @@ def wiki_gigaword_50() -> KeyedVectors:
 
 
 def scored(vectors: KeyedVectors, metric: str, query: str, convention: str) -> list[Score]:
-    asked = METRICS[metric].by_convention(convention, queries=(query,), case="lower")
-    return asked.score(vectors, seed=0)
+    scorer = METRICS[metric].by_convention(convention, queries=(query,), case="lower")
+    return scorer.score(vectors, seed=0)
 
 
 def weat(vectors: KeyedVectors, row: str) -> float:
@@ -438,17 +440,17 @@ def queries(peer_vectors: KeyedVectors) -> dict[str, dict[str, list[str]]]:
     """
     rng = np.random.default_rng(0)
     words = [word for word in peer_vectors.index_to_key if ":" not in word]
-    made = {}
+    drawn_queries = {}
     for number in range(N_RANDOM_QUERIES):
         size = int(rng.integers(4, 12))
         picked = [words[i] for i in rng.choice(len(words), size=2 * size + 20, replace=False).flat]
-        made[f"q{number}"] = {
+        drawn_queries[f"q{number}"] = {
             "X": picked[:size],
             "Y": picked[size : 2 * size],
             "A": picked[2 * size : -10],
             "B": picked[-10:],
         }
-    return made
+    return drawn_queries
 
 
 @pytest.mark.realdata
@@ -490,17 +492,17 @@ def test_wefe(
     from wefe.word_embedding_model import WordEmbeddingModel
 
     model = WordEmbeddingModel(peer_vectors, "googlenews")
-    asked: dict[str, Any] = dict(queries)
+    entries: dict[str, Any] = dict(queries)
     if ours == "ripa":
-        asked = {
+        entries = {
             name: {"words": sets["A"], "pairs": list(zip(sets["X"], sets["Y"], strict=True))}
             for name, sets in queries.items()
         }
     path = tmp_path / "queries.json"
-    path.write_text(json.dumps(asked), encoding="utf-8")
+    path.write_text(json.dumps(entries), encoding="utf-8")
     rows = (
         METRICS[ours]
-        .by_convention(queries=tuple(asked), words=str(path), **own_settings)
+        .by_convention(queries=tuple(entries), words=str(path), **own_settings)
         .score(peer_vectors, seed=0)
     )
     for row, sets in zip(rows, queries.values(), strict=True):

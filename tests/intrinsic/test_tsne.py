@@ -40,7 +40,7 @@ def test_words_in_company_lie_together(folder: Path) -> None:
     )
     assert (places == again).all()
     side = np.repeat([0, 1, 0, 1], 6)  # X, Y, A, B
-    middles = np.array([places[side == each].mean(axis=0) for each in (0, 1)])
+    middles = np.array([places[side == number].mean(axis=0) for number in (0, 1)])
     distances = np.linalg.norm(places[:, None] - middles, axis=2)
     assert (distances.argmin(axis=1) == side).all()
 

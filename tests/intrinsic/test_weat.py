@@ -27,7 +27,7 @@ Arrays = tuple[Vector, ...]
 
 
 def association(w: Vector, a: Vector, b: Vector) -> float:
-    to_a, to_b = ([cos(w, each) for each in [*rows]] for rows in (a, b))
+    to_a, to_b = ([cos(w, vector) for vector in [*rows]] for rows in (a, b))
     return sum(to_a) / len(to_a) - sum(to_b) / len(to_b)
 
 
@@ -190,7 +190,8 @@ def test_one_word_is_lost(score: Scores) -> None:
 def test_exact_p_values(vectors: KeyedVectors, score: Scores, query: str) -> None:
     sets = load_query(query)
     x, y, a, b = (
-        find(vectors, each.words).matrix for each in (sets["X"], sets["Y"], sets["A"], sets["B"])
+        find(vectors, wordset.words).matrix
+        for wordset in (sets["X"], sets["Y"], sets["A"], sets["B"])
     )
     of_x, of_y = associations(x, a, b), associations(y, a, b)
     larger, as_large, total = COUNTS[query]
@@ -290,7 +291,10 @@ SETTINGS = {
 
 def test_every_convention_is_listed_here() -> None:
     assert set(SETTINGS) == set(Weat.conventions())
-    assert all(name == each.name and each.source for name, each in Weat.conventions().items())
+    assert all(
+        name == convention.name and convention.source
+        for name, convention in Weat.conventions().items()
+    )
 
 
 @pytest.mark.parametrize("name", SETTINGS)

@@ -367,7 +367,7 @@ def test_words_of_ones_own_are_composed_too(tmp_path: Path) -> None:
 def test_the_expanded_sets_are_the_sides_of_the_released_pairs(name: str, realdata: Path) -> None:
     """But for four vulgar words, which are all in one of the sets."""
     folder = realdata / "words" / "goldfarb"
-    x, y, a, b = ({*load_wordset(each).words} for each in RELEASED[name])
+    x, y, a, b = ({*load_wordset(name_of_set).words} for name_of_set in RELEASED[name])
     released = {}
     for kind in ("ant", "syn"):
         text = (folder / f"{name}_{kind}.txt").read_text(encoding="utf-8")

@@ -12,15 +12,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from biasbridge.files import Choice, InputError, nearest
-from biasbridge.files.choice import (
-    METHODS,
-    METRICS,
-    PROJECT,
-    FieldError,
-    choice_classes,
-    missing_attributes,
-)
-from biasbridge.files.paths import ROOMS
+from biasbridge.files.choice import METHODS, METRICS, FieldError, choice_classes, missing_attributes
+from biasbridge.files.paths import HOME, ROOMS
 from biasbridge.train.cli import CONF
 
 TARGET = "_target_"
@@ -109,9 +102,7 @@ def choices(group: str, folders: Iterable[str | Path] = ()) -> list[str]:
     files = [
         path.stem for folder in (CONF, *folders) for path in Path(folder, group).glob("*.yaml")
     ]
-    classes = [
-        each.name for folder in (PROJECT, *folders) for each in choice_classes(folder, group)
-    ]
+    classes = [each.name for folder in (HOME, *folders) for each in choice_classes(folder, group)]
     return sorted({*files, *classes})
 
 

@@ -24,14 +24,8 @@ from hydra.plugins.search_path_plugin import SearchPathPlugin
 from omegaconf import OmegaConf
 
 from biasbridge.files import Choice
-from biasbridge.files.choice import (
-    METRICS,
-    PROJECT,
-    ChoiceClass,
-    choice_classes,
-    field_types,
-    find_choice,
-)
+from biasbridge.files.choice import METRICS, ChoiceClass, choice_classes, field_types, find_choice
+from biasbridge.files.paths import HOME
 from biasbridge.intrinsic.metric import Metric
 from biasbridge.intrinsic.score import ByConvention
 from biasbridge.train.cli.choices import MISSING, PLACEHOLDERS, TARGET, search_modules
@@ -174,7 +168,7 @@ class ProjectClasses(SearchPathPlugin):
 
     def manipulate_search_path(self, search_path: Any) -> None:
         """Add the project and the folder of ``searching`` to Hydra's search path."""
-        search_path.append("classes", f"{SCHEME}://{PROJECT}")
+        search_path.append("classes", f"{SCHEME}://{HOME}")
         if folder := _user_folder.get():
             search_path.append(COMMAND_LINE, f"file://{folder}")
             search_path.append(f"{COMMAND_LINE}-{SCHEME}", f"{SCHEME}://{folder}")

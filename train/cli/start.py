@@ -41,7 +41,8 @@ def _start() -> None:
 
 def help_text(arguments: Sequence[str]) -> str:
     """Return the configuration with its comments, all choices, and the files the arguments name."""
-    from biasbridge.files.choice import PROJECT, find_choice
+    from biasbridge.files.choice import find_choice
+    from biasbridge.files.paths import HOME
     from biasbridge.train.cli.choices import choice_groups, choices, search_modules
     from biasbridge.train.cli.class_configs import describe_class
 
@@ -59,6 +60,6 @@ def help_text(arguments: Sequence[str]) -> str:
         path = CONF / group_name / f"{option}.yaml"
         if option and path.is_file():
             parts += [f"conf/{group_name}/{option}.yaml:", "", path.read_text(encoding="utf-8")]
-        elif option and (found := find_choice([PROJECT, *folders], group_name, option)):
+        elif option and (found := find_choice([HOME, *folders], group_name, option)):
             parts += [f"{found.target}:", "", describe_class(found)]
     return "\n".join(parts).replace("python train.py", TRAIN)

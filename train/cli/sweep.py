@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, NoReturn
+from typing import IO, TYPE_CHECKING, NamedTuple, NoReturn
 
 from hydra.errors import HydraException
 
@@ -209,7 +209,9 @@ def main() -> NoReturn:
     sys.exit(status)
 
 
-def run_experiment(arguments: Sequence[str], *, quiet: bool = True) -> Finished:
+def run_experiment(
+    arguments: Sequence[str], *, quiet: bool = True, out: IO[str] | None = None
+) -> Finished:
     """Run the sweep or the point of a command line, and write its tables.
 
     What is in the store is used; the same call resumes an interrupted run.
@@ -220,7 +222,9 @@ def run_experiment(arguments: Sequence[str], *, quiet: bool = True) -> Finished:
         As after ``python train.py``: overrides, such as ``+experiment=hatespeech_en`` and
         ``results.dir=FOLDER``, and options, such as ``--multirun``.
     quiet : bool, default=True
-        Print nothing but errors of points.
+        Print nothing but errors of points, and the answer where ``out`` is given.
+    out : file, optional
+        Takes what is printed in place of the standard output.
 
     Returns
     -------
@@ -242,7 +246,8 @@ def run_experiment(arguments: Sequence[str], *, quiet: bool = True) -> Finished:
         if quiet:
             LOG.setLevel(logging.ERROR)
         with hydra_started(options.config_dir):
-            return _run(read_command(options), open_console(quiet=quiet))
+            console = open_console(quiet=quiet and out is None, file=out)
+            return _run(read_command(options), console)
     except INPUT_ERRORS as error:
         raise InputError(one_line(error)) from error
     finally:

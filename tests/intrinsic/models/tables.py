@@ -30,16 +30,18 @@ Table = Mapping[tuple[str, ...], Mapping[str, float]]
 def words(known: Sequence[str], *, masked: bool = True) -> transformers.PreTrainedTokenizerFast:
     """A word a token; a masked model's puts [CLS] and [SEP] around the text."""
     vocabulary = {token: number for number, token in enumerate([*SPECIAL, *known])}
-    made = Tokenizer(models.WordLevel(vocabulary, unk_token="[UNK]"))
-    made.normalizer = normalizers.Lowercase()
-    made.pre_tokenizer = pre_tokenizers.Whitespace()
+    tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token="[UNK]"))
+    tokenizer.normalizer = normalizers.Lowercase()
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
     if masked:
         ends = [(name, vocabulary[name]) for name in ("[CLS]", "[SEP]")]
-        made.post_processor = processors.TemplateProcessing("[CLS] $A [SEP]", special_tokens=ends)
+        tokenizer.post_processor = processors.TemplateProcessing(
+            "[CLS] $A [SEP]", special_tokens=ends
+        )
     names = {"pad": "[PAD]", "unk": "[UNK]", "cls": "[CLS]", "sep": "[SEP]", "mask": "[MASK]"}
     tokens = {f"{name}_token": token for name, token in names.items()}
     tokens["bos_token"] = "[CLS]"
-    return transformers.PreTrainedTokenizerFast(tokenizer_object=made, **tokens)
+    return transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, **tokens)
 
 
 class TableModel(torch.nn.Module):
@@ -82,11 +84,13 @@ class TableModel(torch.nn.Module):
         return p.log().float()
 
 
-def table_model(known: Sequence[str], table: Table, *, causal: bool = False) -> LanguageModel:
+def table_model(
+    vocabulary_words: Sequence[str], table: Table, *, causal: bool = False
+) -> LanguageModel:
     """The table as a language model."""
-    tokenizer = words(known, masked=not causal)
-    made: Any = TableModel(table, tokenizer, causal=causal)
-    return LanguageModel("table", made, tokenizer, "causal" if causal else "masked")
+    tokenizer = words(vocabulary_words, masked=not causal)
+    model: Any = TableModel(table, tokenizer, causal=causal)
+    return LanguageModel("table", model, tokenizer, "causal" if causal else "masked")
 
 
 @choice
@@ -105,12 +109,12 @@ class Given(Fileless):
 
 def given(*sets: ItemSet) -> Given:
     """A source of these sets."""
-    named = [
-        dataclasses.replace(each, name=f"{each.name}{len(Given.known) + n}")
-        for n, each in enumerate(sets)
+    renamed = [
+        dataclasses.replace(items, name=f"{items.name}{len(Given.known) + n}")
+        for n, items in enumerate(sets)
     ]
-    Given.known.update({each.name: each for each in named})
-    return Given(tuple(each.name for each in named))
+    Given.known.update({items.name: items for items in renamed})
+    return Given(tuple(items.name for items in renamed))
 
 
 # Encoders that are tables: of each text the vector that a test gives it.

@@ -66,7 +66,7 @@ PREFERRED = {
 }
 
 
-def asked(model: LanguageModel, name: str, items: ItemSet, convention: str) -> list[Score]:
+def score(model: LanguageModel, name: str, items: ItemSet, convention: str) -> list[Score]:
     metric = MODEL_METRICS[name].by_convention(convention, items=given(items))
     return metric.score(model, seed=0)
 
@@ -74,8 +74,8 @@ def asked(model: LanguageModel, name: str, items: ItemSet, convention: str) -> l
 @pytest.mark.parametrize("convention", PREFERRED)
 def test_crows_pairs_by_each_convention(convention: str) -> None:
     metric = CrowsPairs.by_convention(convention, items=given(PAIRS))
-    [(row, each)] = metric.score_with_singles(table_model(KNOWN, MASKED), seed=0)
-    assert tuple(each.values()) == PREFERRED[convention]
+    [(row, singles)] = metric.score_with_singles(table_model(KNOWN, MASKED), seed=0)
+    assert tuple(singles.values()) == PREFERRED[convention]
     assert row.value == pytest.approx(sum(PREFERRED[convention]) / 3)
     assert row.unbiased == 0.5
     assert "model=masked; dtype=float32; case=lower; special tokens=yes" in row.settings
@@ -100,8 +100,8 @@ CAUSAL: Table = {
 def test_crows_pairs_of_a_causal_model(convention: str, preferred: tuple[float, ...]) -> None:
     pairs = dataclasses.replace(PAIRS, pairs=PAIRS.pairs[:2])
     metric = CrowsPairs.by_convention(convention, items=given(pairs))
-    [(row, each)] = metric.score_with_singles(table_model(KNOWN, CAUSAL, causal=True), seed=0)
-    assert tuple(each.values()) == preferred
+    [(row, singles)] = metric.score_with_singles(table_model(KNOWN, CAUSAL, causal=True), seed=0)
+    assert tuple(singles.values()) == preferred
     first = "none" if convention == "default" else "[CLS]"
     assert f"first token={first};" in row.settings
 
@@ -114,29 +114,29 @@ def test_crows_pairs_of_a_causal_model(convention: str, preferred: tuple[float, 
     ],
 )
 def test_what_cannot_be_asked_says_why(name: str, convention: str, why: str) -> None:
-    [row] = asked(table_model(KNOWN, MASKED), name, PAIRS, convention)
+    [row] = score(table_model(KNOWN, MASKED), name, PAIRS, convention)
     assert math.isnan(row.value)
     assert why in row.reason
 
 
 def test_pll_is_the_mean_difference_in_nats() -> None:
-    [row] = asked(table_model(KNOWN, MASKED), "pll", PAIRS, "default")
+    [row] = score(table_model(KNOWN, MASKED), "pll", PAIRS, "default")
     one = math.log(0.8 * 0.9 * 0.1 / (0.1 * 0.4 * 0.4))
     two = math.log(0.1 * 0.5 * 0.1 / (0.5 * 0.2 * 0.5))
     assert row.value == pytest.approx((one + two + 0) / 3, abs=1e-6)
-    [row] = asked(table_model(KNOWN, CAUSAL, causal=True), "pll", PAIRS, "bos")
+    [row] = score(table_model(KNOWN, CAUSAL, causal=True), "pll", PAIRS, "bos")
     expected = (math.log(5 * 0.5 / 0.6 / 1) + math.log(5 * 0.5 / 0.1)) / 3
     assert row.value == pytest.approx(expected, abs=1e-6)
 
 
 def test_aul_masks_nothing() -> None:
-    [(_, each)] = (
+    [(_, singles)] = (
         MODEL_METRICS["aul"]
         .by_convention("default", items=given(PAIRS))
         .score_with_singles(table_model(KNOWN, MASKED), seed=0)
     )
-    assert tuple(each.values()) == (0, 0.5, 0.5)  # .1*.2*.4 < .5*.3*.2, and nothing known
-    [row] = asked(table_model(KNOWN, MASKED), "aul", PAIRS, "kaneko")
+    assert tuple(singles.values()) == (0, 0.5, 0.5)  # .1*.2*.4 < .5*.3*.2, and nothing known
+    [row] = score(table_model(KNOWN, MASKED), "aul", PAIRS, "kaneko")
     assert row.value == 0
 
 
@@ -152,8 +152,8 @@ def test_lpbs_of_one_term() -> None:
     }
     items = ItemSet("nurse", "en", items=NURSE, fillers=PRONOUNS)
     model = table_model(KNOWN, table)
-    assert asked(model, "lpbs", items, "default")[0].value == pytest.approx(0.810930216, abs=1e-6)
-    [row] = asked(model, "lpbs", items, "without_prior")
+    assert score(model, "lpbs", items, "default")[0].value == pytest.approx(0.810930216, abs=1e-6)
+    [row] = score(model, "lpbs", items, "without_prior")
     assert row.value == pytest.approx(math.log(3), abs=1e-6)
 
 
@@ -180,11 +180,11 @@ def test_groups_of_terms_are_compared_over_terms() -> None:
         "four", "en", items=fill_templates(GROUPS, {"is": "[MASK] is a {}"}), fillers=PRONOUNS
     )
     model = table_model(WORDS, odds("is", "a"))
-    [row] = asked(model, "lpbs", items, "default")
+    [row] = score(model, "lpbs", items, "default")
     assert row.value == pytest.approx(2, abs=1e-5)
     assert row.p_value == pytest.approx(1 / 3)
     assert row.p_method == "exact"
-    [row] = asked(model, "lpbs", items, "effect_size")
+    [row] = score(model, "lpbs", items, "effect_size")
     assert row.value == pytest.approx(2 / math.sqrt(1.25), abs=1e-5)
 
 
@@ -193,10 +193,10 @@ def test_next_word_is_asked_after_the_text_before_the_slot() -> None:
         "next", "en", items=fill_templates(GROUPS, {"a": "a {} [MASK] is it"}), fillers=PRONOUNS
     )
     model = table_model(WORDS, odds("a", last=True), causal=True)
-    [row] = asked(model, "next_word", items, "default")
+    [row] = score(model, "next_word", items, "default")
     assert row.value == pytest.approx(2, abs=1e-5)
     assert "scored=text before the slot" in row.settings
-    assert asked(model, "next_word", items, "sentence")[0].value == pytest.approx(2, abs=1e-5)
+    assert score(model, "next_word", items, "sentence")[0].value == pytest.approx(2, abs=1e-5)
 
 
 def test_the_first_group_is_the_first_of_the_items() -> None:
@@ -205,7 +205,7 @@ def test_the_first_group_is_the_first_of_the_items() -> None:
     turned = {name: GROUPS[name] for name in ("female", "male")}
     items = (*lost, *fill_templates(turned, {"a": "a {} [MASK] is it"}))
     model = table_model(WORDS, odds("a", last=True), causal=True)
-    [row] = asked(
+    [row] = score(
         model, "next_word", ItemSet("turned", "en", items=items, fillers=PRONOUNS), "default"
     )
     assert row.value == pytest.approx(2, abs=1e-5)
@@ -217,7 +217,7 @@ def test_a_pair_without_a_group_counts_in_the_whole_alone() -> None:
     pairs = dataclasses.replace(
         PAIRS, pairs=tuple(pair._replace(group=name) for pair, name in groups)
     )
-    rows = asked(table_model(KNOWN, MASKED), "crows_pairs", pairs, "salazar")
+    rows = score(table_model(KNOWN, MASKED), "crows_pairs", pairs, "salazar")
     values = {row.part: (row.value, row.n_found) for row in rows}
     assert values == {"": (0.5, 3), "x": (1, 1), "y": (0.5, 1)}
 
@@ -233,15 +233,15 @@ def test_planted_bias_is_a_slope_and_a_correlation(causal: bool) -> None:
     terms = {t: {"log_odds": x / 2, "half": "held_out"} for t, x in ODDS.items()}
     terms["cook"] = {"log_odds": 9, "half": "calibration"}
     model = dataclasses.replace(table_model(WORDS, table, causal=causal), planted={"terms": terms})
-    slope, r = asked(model, "planted_bias", items, "default")
+    slope, r = score(model, "planted_bias", items, "default")
     assert [slope.part, r.part] == ["slope", "r"]
     assert [slope.value, r.value] == pytest.approx([2, 1], abs=1e-5)
     assert slope.p_value == pytest.approx(1 / 6, abs=0.02)  # one of 3! orders
-    before = {t: each | {"original": ODDS.get(t, 9) / 4} for t, each in terms.items()}
+    before = {t: entry | {"original": ODDS.get(t, 9) / 4} for t, entry in terms.items()}
     changed = dataclasses.replace(model, planted={"terms": before})
-    assert asked(changed, "planted_bias", items, "default")[0].value == pytest.approx(4, abs=1e-5)
+    assert score(changed, "planted_bias", items, "default")[0].value == pytest.approx(4, abs=1e-5)
     bare = table_model(WORDS, table, causal=causal)
-    assert "planted.json" in asked(bare, "planted_bias", items, "default")[0].reason
+    assert "planted.json" in score(bare, "planted_bias", items, "default")[0].reason
 
 
 MEN, WOMEN = ([f"{sex}{letter}" for letter in "abcdefghij"] for sex in "mw")
@@ -266,9 +266,9 @@ def test_disco_counts_words_that_depend_on_the_group() -> None:
         {"likes": "{} likes [MASK]", "hates": "{} hates [MASK]"},
     )
     model = table_model((*MEN, *WOMEN, *FILLS, "likes", "hates"), table)
-    [row] = asked(model, "disco", ItemSet("names", "en", items=items), "default")
+    [row] = score(model, "disco", ItemSet("names", "en", items=items), "default")
     assert row.value == 4 / 2
-    [row] = asked(model, "disco", ItemSet("names", "en", items=items), "fairllms")
+    [row] = score(model, "disco", ItemSet("names", "en", items=items), "fairllms")
     assert row.value == pytest.approx(100 * (1 - 1 / 3) / 2)
 
 
@@ -279,7 +279,7 @@ def test_stereoset_averages_over_terms() -> None:
     words = ("nurse", "guard", "cook")
     shares = {"he": (0.5, 0.2, 0.1), "she": (0.2, 0.5, 0.3), "it": (0.1, 0.2, 0.3)}
     table: Table = {
-        (who, "is", "_"): dict(zip(words, each, strict=True)) for who, each in shares.items()
+        (who, "is", "_"): dict(zip(words, parts, strict=True)) for who, parts in shares.items()
     }
     pairs = tuple(
         Pair(
@@ -292,13 +292,13 @@ def test_stereoset_averages_over_terms() -> None:
         for who, term in (("he", "one"), ("she", "one"), ("it", "other"))
     )
     model, items = table_model(KNOWN, table), ItemSet("three", "en", pairs=pairs)
-    rows = asked(model, "stereoset", items, "default")
+    rows = score(model, "stereoset", items, "default")
     result = {row.part: row.value for row in rows}
     lms, ss = (75 + 0) / 2, (50 + 0) / 2
     assert result == pytest.approx({"lms": lms, "ss": ss, "icat": lms * ss / 50})
     assert rows[0].unbiased == 50
     # Whole sentences: the other words are equally likely; the likelier related word wins two of 3
-    rows = asked(model, "stereoset", items, "fairllms")
+    rows = score(model, "stereoset", items, "fairllms")
     assert rows[1].value == pytest.approx(200 / 3)
 
 

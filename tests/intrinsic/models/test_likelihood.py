@@ -70,9 +70,9 @@ def read(model: LanguageModel, **options: Any) -> list[TokenisedText]:
 
 def log_p(model: LanguageModel, ids: list[int], place: int) -> torch.Tensor:
     """log p over the vocabulary at a place of one text."""
-    asked: Any = model.model
+    network: Any = model.model
     with torch.no_grad():
-        logits: torch.Tensor = asked(input_ids=torch.tensor([ids])).logits
+        logits: torch.Tensor = network(input_ids=torch.tensor([ids])).logits
     return logits[0, place].log_softmax(dim=-1)
 
 
@@ -94,7 +94,7 @@ def test_pll(opened: dict[str, LanguageModel], name: str, within_word: bool) -> 
             logs.append(log_p(model, hidden, place)[ids[place]].item())
         expected.append(sum(logs))
     result = sentence_log_likelihoods(model, read(model), within_word_l2r=within_word)
-    assert [sum(each) for each in result] == pytest.approx(expected, abs=1e-4, rel=1e-5)
+    assert [sum(logs) for logs in result] == pytest.approx(expected, abs=1e-4, rel=1e-5)
 
 
 @pytest.mark.parametrize("name", CAUSAL)
@@ -109,26 +109,26 @@ def test_log_likelihood(opened: dict[str, LanguageModel], name: str, first: str)
         logs = [log_p(model, ids[:n], -1)[ids[n]].item() for n in range(1, len(ids))]
         expected.append(sum(logs))
     result = sentence_log_likelihoods(model, read(model, first_token=first))
-    assert [sum(each) for each in result] == pytest.approx(expected, abs=1e-4, rel=1e-5)
+    assert [sum(logs) for logs in result] == pytest.approx(expected, abs=1e-4, rel=1e-5)
 
 
 @pytest.mark.parametrize("name", ["bert", "roberta", "distilbert"])
 def test_aul_and_aula(opened: dict[str, LanguageModel], name: str) -> None:
     model = opened[name]
-    asked: Any = model.model
+    network: Any = model.model
     for attention in (False, True):
         expected = []
         for text in TEXTS:
             ids = torch.tensor([model.tokenizer(text)["input_ids"]])
             with torch.no_grad():
-                given = asked(input_ids=ids, output_attentions=True)
+                given = network(input_ids=ids, output_attentions=True)
             logs = given.logits[0].log_softmax(dim=-1).gather(1, ids.T)[1:-1, 0]
             if attention:
                 every = torch.cat(given.attentions).flatten(0, 1)  # (layers x heads, from, to)
                 logs = logs * every.mean(dim=(0, 1))[1:-1]
             expected.append(logs.mean().item())
         result = unmasked_log_likelihoods(model, read(model), attention=attention)
-        assert [each.mean() for each in result] == pytest.approx(expected, abs=1e-5, rel=1e-5)
+        assert [logs.mean() for logs in result] == pytest.approx(expected, abs=1e-5, rel=1e-5)
 
 
 def test_masked_together_and_pieces_in_turn(opened: dict[str, LanguageModel]) -> None:
@@ -164,8 +164,8 @@ def test_batches_and_trees_do_not_matter(
     two = sentence_log_likelihoods(model, read(model)[::-1])[::-1]
     monkeypatch.setattr(asking, "SHOWN_BY_MASK", ())
     three = sentence_log_likelihoods(model, read(model))
-    for each in (two, three):
-        for a, b in zip(one, each, strict=True):
+    for other in (two, three):
+        for a, b in zip(one, other, strict=True):
             np.testing.assert_allclose(a, b, atol=1e-4, rtol=1e-5)
 
 
@@ -263,13 +263,13 @@ def test_log_likelihoods_of_smollm2(smollm2: LanguageModel) -> None:
     """Computed with transformers alone by others."""
     texts = [f"The capital of France is {end}." for end in ("Paris", "banana")]
     read = [text for text in tokenise_texts(smollm2, texts) if text]
-    sums = [sum(each) for each in sentence_log_likelihoods(smollm2, read)]
+    sums = [sum(logs) for logs in sentence_log_likelihoods(smollm2, read)]
     assert sums == pytest.approx([-15.405, -33.081], abs=1e-3)
     lines = ItemSet("capitals", "en", items=tuple(map(plain_line, texts)))
-    [(row, each)] = NeutralLoss.by_convention(items=given(lines)).score_with_singles(
+    [(row, singles)] = NeutralLoss.by_convention(items=given(lines)).score_with_singles(
         smollm2, seed=0
     )
-    assert [each[text.text] * (len(text.ids) - 1) for text in read] == pytest.approx(
+    assert [singles[text.text] * (len(text.ids) - 1) for text in read] == pytest.approx(
         [15.405, 33.081], abs=1e-3
     )
     assert len(read[0].ids) == 7
@@ -314,7 +314,7 @@ def test_icat_of_every_published_row(realdata: Path) -> None:
 
 
 def sizes(sets: list[ItemSet]) -> dict[str, int]:
-    return {each.name: len(each.items) + len(each.pairs) for each in sets}
+    return {items.name: len(items.items) + len(items.pairs) for items in sets}
 
 
 @pytest.mark.realdata
@@ -326,13 +326,13 @@ def test_sources_have_as_many_items_as_published(realdata: Path) -> None:
     assert len(result) == 1 + 9
     assert sum(pair.group == "antistereo" for pair in crows[0].pairs) == 218
     bec_pro = BecPro(str(realdata / "models" / "bec_pro" / "BEC-Pro_EN.tsv")).load()
-    assert sizes(bec_pro) == {f"bec_pro_{each}": 1800 for each in ("male", "female", "balanced")}
+    assert sizes(bec_pro) == {f"bec_pro_{name}": 1800 for name in ("male", "female", "balanced")}
     item = bec_pro[0].items[0]
     assert (item.sentence, item.attribute) == ("He is a taper.", "taper")
     honest = Honest(str(realdata / "models" / "honest" / "binary_en_template.tsv")).load()
     assert list(sizes(honest)) == [
         "honest_binary_en",
-        *(f"honest_binary_en_{each}" for each in ("occupation", "descriptive_adjective")),
+        *(f"honest_binary_en_{name}" for name in ("occupation", "descriptive_adjective")),
         "honest_binary_en_descriptive_verb",
     ]
     assert honest[0].groups == ["female", "male"]

@@ -53,7 +53,7 @@ GENDERED = {"man", "men", "woman", "women", "boy", "girl", "he", "she", "him", "
 def test_a_masked_model_by_hand() -> None:
     """Two, three and one tokens; the third line has an unknown one."""
     metric = NeutralLoss.by_convention(items=given(SET))
-    [(row, each)] = metric.score_with_singles(table_model(KNOWN, TABLE), seed=0)
+    [(row, singles)] = metric.score_with_singles(table_model(KNOWN, TABLE), seed=0)
     first, second, last = 0.5 * 0.2, 0.4 * 0.1 * 0.5, 0.25
     assert row.value == pytest.approx(-math.log(first * second * last) / 6, abs=1e-6)
     expected = {
@@ -61,7 +61,7 @@ def test_a_masked_model_by_hand() -> None:
         "it rains today": -math.log(second) / 3,
         "here": -math.log(last),
     }
-    assert each == pytest.approx(expected, abs=1e-6)
+    assert singles == pytest.approx(expected, abs=1e-6)
     assert (row.n_found, row.oov) == (3, "it snows")
     assert math.isnan(row.unbiased)
     assert "masked at a time=one token; tokens scored=6; lines=3" in row.settings
@@ -88,15 +88,18 @@ def test_no_line_says_why() -> None:
 def test_neutral_sentences_hold_no_word_of_a_query() -> None:
     """No word of WEAT 6 to 8, no occupation, none with a gender."""
     queries = load_queries(WORDS_OF_BIAS)
-    named = {
-        word.lower() for query in queries for each in query.sets.values() for word in each.words
+    names = {
+        word.lower()
+        for query in queries
+        for wordset in query.sets.values()
+        for word in wordset.words
     }
     lines = library()["neutral_sentences"].lines
     assert len({*lines}) == len(lines) == 60
     for line in lines:
         words = {*re.findall(r"[\w']+", line.lower())}
         forms = words | {word.removesuffix("s") for word in words}
-        assert not forms & (named | GENDERED), line
+        assert not forms & (names | GENDERED), line
         assert "," not in line  # so that a list of lost lines can be read
 
 
@@ -151,7 +154,7 @@ def score(path: Path, encoder: object) -> Score:
 
 
 def write(path: Path, scores: Sequence[float]) -> Path:
-    rows = (f"a\tb\tc\t1\t{score}\t0\t{each}" for each, score in zip(ANGLES, scores, strict=True))
+    rows = (f"a\tb\tc\t1\t{score}\t0\t{angle}" for angle, score in zip(ANGLES, scores, strict=True))
     path.write_text("\n".join(rows) + "\n", encoding="utf-8")
     return path
 
@@ -175,7 +178,7 @@ def test_the_interval_covers(tmp_path: Path) -> None:
     metric = StsB(items=StsBenchmark("none"))
     for number in range(400):
         x, y = rng.multivariate_normal([0, 0], [[1, r], [r, 1]], size=n).T
-        names = [f"{number} {each}" for each in range(n)]
+        names = [f"{number} {index}" for index in range(n)]
         ranks = np.stack([rankdata(x), rankdata(y)], axis=1)
         seen = Observations(ranks, names, {"cluster": names})
         draws = metric.summarise(seen, seen.resample_weights())[""]

@@ -88,8 +88,8 @@ def test_it_equals_a_literal_loop() -> None:
         trained, tested = rows[fold != held], rows[fold == held]
         scale = np.sqrt(np.mean([np.var(column) for column in trained.T]))
         w = fit((trained - trained.mean(axis=0)) / scale, np.where(male[fold != held], 1, -1))
-        said = (tested - trained.mean(axis=0)) / scale @ w[:-1] + w[-1] > 0
-        right += int((said == male[fold == held]).sum())
+        predicted = (tested - trained.mean(axis=0)) / scale @ w[:-1] + w[-1] > 0
+        right += int((predicted == male[fold == held]).sum())
     assert 18 < right < 36
     assert scored(encoder).value == pytest.approx(right / 36)
 
@@ -132,7 +132,7 @@ def test_what_is_held_out() -> None:
         (ItemSet("one", "en", items=PRONOUNS.items[::2], fillers=PRONOUNS.fillers), "attribute"),
         (ItemSet("more", "en", items=PRONOUNS.items, fillers=(("he", "she"), ("x", "y"))), "term"),
     ):
-        fillers = [each for pair in items.fillers for each in pair]
+        fillers = [filler for pair in items.fillers for filler in pair]
         texts = [i.text.replace("[MASK]", filler) for i in items.items for filler in fillers]
         row = scored(bag_of_words(texts), items)
         assert f"held out={held_out};" in row.settings

@@ -128,8 +128,8 @@ def uneven() -> tuple[GivenVectors, EncoderTable]:
     """Words with one to three sentences each."""
     items, table = random_set(np.random.default_rng(0))
     rows = items.sets[0].items
-    kept = tuple(each for number, each in enumerate(rows) if number % 5 != 1)
-    return GivenVectors((ItemSet("own", "en", items=kept),)), table
+    remaining = tuple(item for number, item in enumerate(rows) if number % 5 != 1)
+    return GivenVectors((ItemSet("own", "en", items=remaining),)), table
 
 
 def test_resamples_are_sentences_repeated() -> None:
@@ -187,7 +187,9 @@ def by_hand(seen: Observations, times: Floats, unit: str) -> float:
         rows, shares = vectors(term)
         s[term] = float(mean(rows @ axis / np.linalg.norm(rows, axis=1), shares))
     x, y = ([term for term in drawn if term[0] == role] for role in "XY")
-    means = [np.average([s[t] for t in each], weights=[counts[t] for t in each]) for each in (x, y)]
+    means = [
+        np.average([s[t] for t in group], weights=[counts[t] for t in group]) for group in (x, y)
+    ]
     n = sum(counts[term] for term in x + y)
     middle = sum(counts[term] * s[term] for term in x + y) / n
     square = sum(counts[term] * (s[term] - middle) ** 2 for term in x + y) / (n - 1)
@@ -197,10 +199,10 @@ def by_hand(seen: Observations, times: Floats, unit: str) -> float:
 def test_the_only_word_of_a_group_is_kept() -> None:
     items, table = random_set(np.random.default_rng(4), words=8)
     rows = items.sets[0].items
-    kept = tuple(each for each in rows if each.group in "XY" or each.term in ("A0", "B0"))
+    remaining = tuple(item for item in rows if item.group in "XY" or item.term in ("A0", "B0"))
     row = only(
         Seat.by_convention(
-            "default", items=GivenVectors((ItemSet("own", "en", items=kept),))
+            "default", items=GivenVectors((ItemSet("own", "en", items=remaining),))
         ).score(table, seed=0)
     )
     assert row.low < row.value < row.high
@@ -254,8 +256,8 @@ def test_swapping_targets_changes_the_sign_and_every_tail() -> None:
     other = GivenVectors((ItemSet("own", "en", items=turned),))
     for convention in Seat.conventions():
         one, two = (
-            only(Seat.by_convention(convention, items=each, tail=tail).score(table, seed=0))
-            for each, tail in ((items, "greater"), (other, "less"))
+            only(Seat.by_convention(convention, items=source, tail=tail).score(table, seed=0))
+            for source, tail in ((items, "greater"), (other, "less"))
         )
         assert one.value == pytest.approx(-two.value)
         assert one.p_value == pytest.approx(two.p_value, nan_ok=True)
@@ -318,8 +320,8 @@ def test_a_template_takes_forms(
 
 
 def test_articles_and_plurals() -> None:
-    assert [article(each) for each in ("unit", "ant", "hour", "home")] == ["a", "an", "an", "a"]
-    assert [plural_of(each) for each in ("iris", "boy", "roach", "axe")] == [
+    assert [article(word) for word in ("unit", "ant", "hour", "home")] == ["a", "an", "an", "a"]
+    assert [plural_of(word) for word in ("iris", "boy", "roach", "axe")] == [
         *("irises", "boys", "roaches", "axes")
     ]
 
@@ -327,10 +329,10 @@ def test_articles_and_plurals() -> None:
 def test_a_word_is_one_term_in_all_its_sentences() -> None:
     [seat] = load_items(["seat6"])
     family = [item for item in seat.items if item.group == "B"]
-    assert {each.term for each in family} == {
+    assert {item.term for item in family} == {
         *("home", "parent", "child", "family", "cousin", "marriage", "wedding", "relative")
     }
-    assert {each.word for each in family if each.term == "child"} == {
+    assert {item.word for item in family if item.term == "child"} == {
         *("child", "children", "Children")
     }
     assert all(item.word in item.sentence for item in seat.items)

@@ -100,7 +100,7 @@ def literal_score(model: LanguageModel, rows: Iterable[Mapping[str, str]]) -> fl
         )
         result[row["Gender"]][person].append(one - both)
     men, women = (
-        np.mean([np.mean(each) for each in result[gender].values()])
+        np.mean([np.mean(logs) for logs in result[gender].values()])
         for gender in ("male", "female")
     )
     return float(men - women)
@@ -110,14 +110,14 @@ def tokens_in(spans: list[tuple[int, int]], start: int, end: int) -> list[int]:
     return [n for n, (a, b) in enumerate(spans) if a < end and b > start]
 
 
-def log_p(model: LanguageModel, ids: list[int], asked: list[int], hidden: list[int]) -> float:
+def log_p(model: LanguageModel, ids: list[int], positions: list[int], hidden: list[int]) -> float:
     """The sum of log p of the tokens at some places, others hidden by masks."""
     tokenizer: Any = model.tokenizer
     shown = [tokenizer.mask_token_id if n in hidden else token for n, token in enumerate(ids)]
     opened: Any = model.model
     with torch.no_grad():
         logits = opened(input_ids=torch.tensor([shown])).logits[0].double().log_softmax(dim=-1)
-    return float(sum(logits[n, ids[n]] for n in asked))
+    return float(sum(logits[n, ids[n]] for n in positions))
 
 
 def scored(
@@ -186,9 +186,9 @@ LOGS = {"he": 0.1, "him": 0.2, "she": 0.4, "her": 0.05}
 
 def nurses(unknown: str = "") -> tuple[LanguageModel, ItemSet]:
     """The four pronouns in one text; one of them outside the vocabulary."""
-    known = [word for word in WORDS if word != unknown]
+    vocabulary = [word for word in WORDS if word != unknown]
     table: Table = {("_", "is", "a", "nurse"): {w: p for w, p in LOGS.items() if w != unknown}}
-    return table_model(known, table), ItemSet(
+    return table_model(vocabulary, table), ItemSet(
         "one", "en", items=fill_templates(HE_SHE, {"t": "{} is a nurse"})
     )
 
@@ -279,8 +279,8 @@ def test_disco_leaves_out_templates_of_one_group() -> None:
         for group, text in own.items()
         for item in fill_templates({group: tuple(NAMES[group])}, {text: text})
     )
-    known = [name for names in NAMES.values() for name in names]
-    model = table_model([*known, "likes", "buena", "bueno", "cook", "run", "sew"], table)
+    people = [name for names in NAMES.values() for name in names]
+    model = table_model([*people, "likes", "buena", "bueno", "cook", "run", "sew"], table)
     metric = MODEL_METRICS["disco"]
     sets = (ItemSet("all", "es", items=(*both, *alone)), ItemSet("alone", "es", items=alone))
     row, none = metric.by_convention(items=given(*sets), top=2).score(model, seed=0)
@@ -295,9 +295,9 @@ def test_disco_leaves_out_templates_of_one_group() -> None:
 @pytest.mark.realdata
 def test_bec_pro_in_german(bert: LanguageModel, realdata: Path) -> None:
     path = realdata / "models/bec_pro/BEC-Pro_DE.tsv"
-    sets = {each.name: each for each in BecPro(str(path)).load()}
-    assert list(sets) == [f"bec_pro_de_{each}" for each in ("male", "female", "balanced")]
-    assert {each.language for each in sets.values()} == {"de"}
+    sets = {items.name: items for items in BecPro(str(path)).load()}
+    assert list(sets) == [f"bec_pro_de_{name}" for name in ("male", "female", "balanced")]
+    assert {items.language for items in sets.values()} == {"de"}
     rows = pd.read_csv(path, sep="\t", dtype=str)
     for typed in ("male", "balanced"):
         own = rows[rows["Prof_Gender"] == typed].to_dict("records")
