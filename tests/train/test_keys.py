@@ -44,7 +44,13 @@ from biasbridge.train.engine.scores import measure_metric
 from biasbridge.train.engine.steps import Inputs, StepBuilder, decide, keyed_params
 from biasbridge.train.engine.store import Step, Store, read_recipe
 from biasbridge.train.engine.store_tools import outdated
-from biasbridge.train.subjects.static import FastText, Pretrained, load_embedding, write_corpus
+from biasbridge.train.subjects.static import (
+    FastText,
+    Pretrained,
+    load_embedding,
+    train_embedding,
+    write_corpus,
+)
 from biasbridge.train.tasks.posts import load_posts
 from tests.fresh_code import forget_code
 from tests.points import SUBJECT, TASK, WEAT, plan
@@ -78,9 +84,9 @@ def test_titles_name_the_settings_that_are_not_the_default(tmp_path: Path) -> No
     steps = StepBuilder(5, Store(tmp_path / "store"))
     corpus = steps("corpus", GeneratedCorpus(sentences=2000), write_corpus)
     assert corpus.title == "generated_en_gender,sentences=2000,seed=5"
-    vectors = steps("vectors", FastText(dim=50, learning_rate=0.05), load_embedding)
+    vectors = steps("vectors", FastText(dim=50, learning_rate=0.05), train_embedding)
     assert vectors.title == "fasttext,dim=50,learning_rate=0.05,seed=5"
-    assert steps("vectors", FastText(), load_embedding).title == "fasttext,seed=5"
+    assert steps("vectors", FastText(), train_embedding).title == "fasttext,seed=5"
     path = tmp_path / "x.txt"
     path.write_text("a 1 0\n", encoding="utf-8")
     assert steps("base", Pretrained(str(path)), load_embedding).title == "x.txt"
