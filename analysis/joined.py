@@ -268,7 +268,7 @@ def _resampled(joined: pd.DataFrame, name: str, size: str, keys: Sequence[str]) 
     if name not in joined:
         return Resampled.of(np.zeros((len(joined), 0)))
     keys = [key for key in ("point", *keys) if key in joined]
-    place = joined.groupby(keys, sort=False, dropna=False).ngroup().to_numpy()
+    place = joined.groupby(keys, sort=False, dropna=False).ngroup().to_numpy(dtype=np.intp)
     distinct_rows = joined.iloc[np.unique(place, return_index=True)[1]]
     sizes = as_float(distinct_rows, size)
     values = as_arrays(distinct_rows, name)

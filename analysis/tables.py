@@ -226,7 +226,9 @@ def group_indices(keys: Iterable[Key]) -> dict[Key, NDArray[np.intp]]:
 
 def _is_blank(value: object) -> bool:
     """Test whether a cell is empty: None, NaN, NA or empty text."""
-    return is_scalar(value) and (bool(pd.isna(value)) or value == "")
+    if not is_scalar(value):
+        return False
+    return value is None or value is pd.NA or value is pd.NaT or value != value or value == ""
 
 
 def _label(value: object, column: str, empty: str) -> str:
