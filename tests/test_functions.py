@@ -285,7 +285,7 @@ def test_a_study_returns_its_tables_and_prints_nothing(
     small = ["corpus=generated", "corpus.sentences=1000", "size.dim=8", "size.epochs=1"]
     done = biasbridge.study(*small, "source=none", "seed=0,1", "-m")
     assert (done.folder, len(done.tables.points)) == (tmp_path / "results" / "point", 2)
-    assert "2 of 2 points done" in done.answer
+    assert done.answer.startswith("2 points, synthetic data\n")
     one = biasbridge.study(*small, "source=none", "seed=1")
     assert one.tables.points["point"].item() in {*done.tables.points["point"]}
     with pytest.raises(InputError, match="unknown config key 'sed'; did you mean 'seed'"):
