@@ -69,6 +69,7 @@ class ConvolutionalNetwork(_PostNetwork):
     """Network on batches of row numbers of ``posts``; ``generator`` is its only randomness."""
 
     choice: CNNSettings
+    generator: torch.Generator
     vectors: Tensor
     evaluation_batch = 256
 

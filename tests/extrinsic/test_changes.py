@@ -146,7 +146,7 @@ def test_where_nothing_is_sure_it_says_what_could_be_missed() -> None:
 def test_changes_of_a_single_group_and_its_rest() -> None:
     table = items(dict.fromkeys(product("ab", (0, 1), (0, 1), (0, 1)), 20))
     table = table.assign(women=(table["group"] == "a").astype(int), v2=table["label"])
-    request = GapRequest("label", ["v1", "v2"], "women", measures=["recall"])  # type: ignore[arg-type]
+    request = GapRequest("label", ["v1", "v2"], "women", measures=["recall"])
     rows = [row for row in measure_gaps(request, table)[0] if row.earlier and row.kind == "value"]
     assert [row.group for row in rows] == ["women", "rest", "all"]
     assert all(row.value == pytest.approx(0.5) and row.p_holm < 0.001 for row in rows)
