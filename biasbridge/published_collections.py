@@ -16,8 +16,17 @@ from biasbridge.files.language import UNDETERMINED, find_joined, guess_language,
 from biasbridge.files.tables import JSON_LINES, SEP_LINE, read_table, table_suffix
 from biasbridge.files.text import open_binary
 from biasbridge.inputs import as_dataframe
-from biasbridge.user_data import GROUP_NAMES, LABEL_NAMES, TEXT_NAMES
 
+# Columns of posts by their usual names
+TEXT_NAMES = ("text", "texto", "tweet", "post", "comment", "comment_text", "sentence")
+LABEL_NAMES = (
+    *("label", "class", "hateful", "hate", "odio", "hs", "toxic", "etiqueta", "hd"),
+    *("label_gold", "gold_label", "gold", "y_true", "target"),
+)
+GROUP_NAMES = (
+    *("group", "grupo", "gender", "identity", "target_group", "group_gold", "gold_group"),
+    "target",
+)
 _HEAD = 1 << 16  # bytes of a file searched for field names
 # Columns of predictions; the first is that of biasbridge gaps, and of what biasbridge predict adds
 _PREDICTIONS = ("prediction", "predicted", "pred", "y_pred", "yhat", "predicted_label")

@@ -24,6 +24,12 @@ from biasbridge.files.tables import (
 from biasbridge.files.text import open_plain
 from biasbridge.files.vector_files import find_registered
 from biasbridge.intrinsic.words import Query, read_wordsets
+from biasbridge.published_collections import (
+    GROUP_NAMES,
+    LABEL_NAMES,
+    TEXT_NAMES,
+    recognise,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,15 +37,6 @@ if TYPE_CHECKING:
 
 Settings = dict[str, str | float | list[str]]
 LOOKED_AT = 20_000  # lines of a corpus, words of vectors
-TEXT_NAMES = ("text", "texto", "tweet", "post", "comment", "comment_text", "sentence")
-LABEL_NAMES = (
-    *("label", "class", "hateful", "hate", "odio", "hs", "toxic", "etiqueta", "hd"),
-    *("label_gold", "gold_label", "gold", "y_true", "target"),
-)
-GROUP_NAMES = (
-    *("group", "grupo", "gender", "identity", "target_group", "group_gold", "gold_group"),
-    "target",
-)
 _AMBIGUOUS = "target"  # the label if it holds 0 and 1, else the group
 BINARY = {"0", "1", "0.0", "1.0", "True", "False"}
 # The first is privileged: the gap is positive where the second fares worse
@@ -193,8 +190,6 @@ def kind_of(path: Path) -> str:
     if path.is_dir() or find_registered(path):
         return "vectors"
     open_plain(path).close()
-    from biasbridge.published_collections import recognise
-
     if collection := recognise(path):
         if collection.kind != "posts":
             raise InputError(f"{path} is {collection.name}, {collection.use}; leave it out")
