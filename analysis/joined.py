@@ -272,7 +272,7 @@ def _resampled(joined: pd.DataFrame, name: str, size: str, keys: Sequence[str]) 
     distinct_rows = joined.iloc[np.unique(place, return_index=True)[1]]
     sizes = as_float(distinct_rows, size)
     values = as_arrays(distinct_rows, name)
-    return Resampled(values, place, np.where(sizes > 0, sizes, np.inf))
+    return Resampled(values, place.astype(np.intp), np.where(sizes > 0, sizes, np.inf))
 
 
 def has_gaps(tables: Tables) -> bool:

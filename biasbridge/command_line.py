@@ -128,7 +128,9 @@ class Command:
     ) -> None:
         self.name = name or function.__module__.rpartition(".")[2]
         self.run: Callable[..., Any] = run or getattr(function, "raw", function)
-        self._function, self._also, self._show, self._end = function, also, show, end
+        self._function, self._also = function, also
+        self._show: Callable[..., int | None] | None = show
+        self._end: Callable[..., int | None] | None = end
         self._documents, self._report, self._epilog = documents or {}, report, epilog
         words = (part.split() for part in spelling.split(";") if part.strip())
         self._spelling = {name: spelled for name, *spelled in words}

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -178,7 +178,7 @@ def as_metrics(metrics: OwnMetric | Sequence[OwnMetric]) -> tuple[list[str], lis
     is_one = isinstance(metrics, str | type) or hasattr(metrics, "about")
     names: list[str] = []
     objects: list[Any] = []
-    for metric in [metrics] if is_one else as_names(metrics):
+    for metric in cast("list[OwnMetric]", [metrics] if is_one else as_names(cast("Any", metrics))):
         if isinstance(metric, str):
             names.append(metric)
         elif isinstance(metric, type):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 from math import isnan
-from os import PathLike
+from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -171,7 +171,7 @@ def audit(
     is_run_otherwise = (dtype, device) != ("float32", "cpu")
     is_of_model = items or fillers or limit or batch_size or apply_chat_template or is_run_otherwise
     if is_of_model or any(map(is_model, vectors if isinstance(vectors, list) else [vectors])):
-        of_vectors = {"words": words, "similarity": similarity, "case": case}
+        of_vectors: dict[str, object] = {"words": words, "similarity": similarity, "case": case}
         of_vectors |= {"min-found": min_found, "trusted": trusted}
         refuse_options(of_vectors, "word vectors; for a language model give --items, --query")
         from biasbridge.model_audit import ModelAudit
@@ -238,7 +238,7 @@ def embeddings_by_name(
         from gensim.models import KeyedVectors
         from pandas import DataFrame
 
-        kinds = KeyedVectors | DataFrame | Mapping | str | PathLike
+        kinds = (KeyedVectors, DataFrame, Mapping, str, PathLike)
         embeddings = list(vectors.values())
         if embeddings and all(isinstance(embedding, kinds) for embedding in embeddings):
             return {str(name): cast("Vectors", value) for name, value in vectors.items()}
@@ -310,7 +310,7 @@ def _audit_vectors(
     of_queries = query_language(queries, words)
     for embedding in embeddings.values():  # fails early, before a file is read
         if isinstance(embedding, str | PathLike):
-            if not (file := locate_vectors(embedding)).exists():
+            if not (file := locate_vectors(fspath(embedding))).exists():
                 open_plain(file)
             choose(language or ("en" if of_queries == UNDETERMINED else of_queries))
     own_queries = list(read_wordsets(words).queries.values()) if words else []

@@ -131,7 +131,7 @@ def _describe_collections(
     for path, collection in collections.items():
         lines.append(f"{path} is {collection.name}: {collection.use}")
         if collection.kind == "items":
-            command = audit_command(*models[:1] or ["MODEL"], path, language=given.language)
+            command = audit_command(models[0] if models else "MODEL", path, language=given.language)
             lines.append(f"to use it: {command}")
         elif collection.kind == "answers":
             lines.append(describe_bbq(path))

@@ -162,8 +162,9 @@ def correlate(
     rows = open_table(str(table), study.utility) if is_folder else as_dataframe(table)
     if smallest_change is not None:
         study = replace(study, smallest_change=smallest_change)
-    names = [as_names(columns) for columns in (observation, parent, condition, cluster)]
-    levels = Levels(*names, utility, classifier)
+    observations, parents = as_names(observation), as_names(parent)
+    conditions, clusters = as_names(condition), as_names(cluster)
+    levels = Levels(observations, parents, conditions, clusters, utility, classifier)
     has_options = x or y or by or confirmatory or levels.named or levels.utility
     without = lacks_resamples(rows)
     if is_joined(rows) and not has_options:

@@ -227,19 +227,24 @@ def debias(
         raise InputError("--until finds the dose; leave out --dose")
     are_models = is_model(vectors)
     if are_models:
-        of_vectors = {"direction": direction, "case": case != "exact", "attract": attract}
+        of_vectors: dict[str, object] = {
+            "direction": direction,
+            "case": case != "exact",
+            "attract": attract,
+        }
         of_vectors |= {"repel": repel, "norms": norms, "expand": expand}
         of_vectors |= {"write-words": write_words, "trusted": trusted}
         refuse_options(of_vectors, "word vectors; leave it out")
     else:
         name = vectors if isinstance(vectors, str) else "this one"
-        of_models = {"items": items, "layer": layer + 1, "pooling": pooling != "mean"}
+        of_models: dict[str, object] = {"items": items, "layer": layer + 1}
+        of_models |= {"pooling": pooling != "mean"}
         refuse_options(of_models, f"language models, unlike {name}; leave it out")
     if built_in(words):
         query, words = query or str(words), None
     out, fields = Path(out) if out else None, {"dose": dose, **options}
     with word_file(words) as file:
-        choose_words = {
+        choose_words: dict[str, Any] = {
             "query": query or (None if file else _DEFAULT_QUERY),
             "file": file,
             "swap": swap,
@@ -270,7 +275,8 @@ def debias(
             read += vector_files(vectors if isinstance(vectors, str) else Path(vectors))
         if out:
             require_written_archive(out)
-        for path in filter(None, (out, write_words)):
+        outputs = [fspath(path) for path in (out, write_words) if path]
+        for path in outputs:
             require_new(path, inputs=read, force=force)
         has_pairs = bool(attract or repel)
         if has_pairs:
@@ -337,7 +343,7 @@ def _output_format(vectors: object, opened: KeyedVectors, out: Path | None) -> A
 
     if out is None:
         return None
-    form = detect_format(vectors) if isinstance(vectors, str | PathLike) else None
+    form = detect_format(fspath(vectors)) if isinstance(vectors, str | PathLike) else None
     return require_writable(opened.index_to_key, out, form if form in WRITABLE else None)
 
 
@@ -477,7 +483,7 @@ def _show(
     else:
         _print_words(cast("Query", query), method.roles, modified.before, console)
     language = query.language if query and query.language != UNDETERMINED else "en"
-    metrics = [goal.metric] if goal else []
+    metrics: list[Any] = [goal.metric] if goal else []
     metrics += [replace(metric, resamples=RESAMPLES) for metric in modified.weat]
     metrics += usual_metrics(language, similarity, "lower" if lowercase else case)
     print_scores(compare_vectors(metrics, modified.before, modified.vectors), console)

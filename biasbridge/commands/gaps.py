@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentTypeError
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from math import isfinite
 from pathlib import Path
@@ -478,7 +478,7 @@ def _read_bounds(text: str) -> dict[str, float]:
     return bounds
 
 
-_measure = gaps.raw  # type: ignore[attr-defined]
+_measure: Callable[..., _MeasuredGaps] = gaps.raw  # type: ignore[attr-defined]
 main = Command(
     gaps,
     _show,

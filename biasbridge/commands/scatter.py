@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from os import PathLike
+from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -79,7 +79,7 @@ def scatter(
         )
     if out:
         require_output(out, FORMATS)
-    rows = open_table(table)
+    rows = open_table(fspath(table))
     if is_folder:
         columns |= {"x": x or "x", "y": y or "y"}
     if not (columns["x"] and columns["y"] and out):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from os import PathLike
+from collections.abc import Mapping, Sequence
+from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -21,7 +21,7 @@ _DEFAULT_QUERY = "gender_authors"
 
 
 def tsne(
-    vectors: Vectors | Sequence[Vectors],
+    vectors: Vectors | Mapping[str, Vectors] | Sequence[Vectors],
     words: Words | None = None,
     *,
     out: str | PathLike[str] | None = None,
@@ -36,7 +36,7 @@ def tsne(
 
     Parameters
     ----------
-    vectors : vectors, or several
+    vectors : vectors, a list or a mapping of them
         Files of vectors, for example before and after. See :func:`audit`.
     words : path or mapping, optional
         Your own queries, JSON or YAML with X, Y, A and B.
@@ -82,7 +82,7 @@ def tsne(
     options: dict[str, Any] = {"perplexity": perplexity, "iterations": iterations, "seed": seed}
     chart = tsne_chart(chosen, embeddings, case=case, **options)
     if out is not None:
-        save_chart(chart, out)
+        save_chart(chart, fspath(out))
     return chart
 
 

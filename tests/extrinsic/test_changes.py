@@ -5,6 +5,7 @@ from __future__ import annotations
 from io import StringIO
 from itertools import combinations, product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -50,7 +51,7 @@ def items(counts: dict[tuple[str, int, int, int], int]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["group", "label", "v1", "v2"])
 
 
-def rows_of(table: pd.DataFrame, **options: object) -> list[GapRow]:
+def rows_of(table: pd.DataFrame, **options: Any) -> list[GapRow]:
     request = GapRequest("label", ["v1", "v2"], "group", **options)
     return measure_gaps(request, table)[0]
 

@@ -109,7 +109,6 @@ def test_every_public_name_is_there() -> None:
 # Published and independently computed numbers on real vectors.
 
 Scores = Callable[[str, str], Score]
-pytestmark = pytest.mark.realdata
 
 # GoogleNews word2vec, 300 dimensions. Digits known; statistic, d with ddof=1, d with ddof=0,
 # computed from the definitions outside this project.
@@ -165,6 +164,7 @@ def score(vectors: KeyedVectors) -> Scores:
     return row
 
 
+@pytest.mark.realdata
 @pytest.mark.parametrize("query", TABLE)
 def test_the_ten_tests(score: Scores, query: str) -> None:
     digits, *expected = TABLE[query]
@@ -176,16 +176,19 @@ def test_the_ten_tests(score: Scores, query: str) -> None:
     assert [round(number, digits) for number in result] == expected
 
 
+@pytest.mark.realdata
 @pytest.mark.parametrize("query", PUBLISHED)
 def test_published_effect_sizes(score: Scores, query: str) -> None:
     assert round(score(query, "caliskan").value, 2) == PUBLISHED[query]
 
 
+@pytest.mark.realdata
 def test_one_word_is_lost(score: Scores) -> None:
     assert [score(query, "default").oov for query in TABLE] == ["", "axe", *[""] * 8]
     assert score("weat2", "goldfarb_tarrant").truncated == "violin"
 
 
+@pytest.mark.realdata
 @pytest.mark.parametrize("query", COUNTS)
 def test_exact_p_values(vectors: KeyedVectors, score: Scores, query: str) -> None:
     sets = load_query(query)
