@@ -127,7 +127,7 @@ class Command:
         name: str = "",
     ) -> None:
         self.name = name or function.__module__.rpartition(".")[2]
-        self.run: Callable[..., Any] = run or getattr(function, "raw", function)
+        self.run: Callable[..., Any] = getattr(function, "raw", function) if run is None else run
         self._function, self._also = function, also
         self._show: Callable[..., int | None] | None = show
         self._end: Callable[..., int | None] | None = end

@@ -184,7 +184,7 @@ def test_a_module_is_light(modules: tuple[str, ...], libraries: set[str]) -> Non
 
 def test_no_module_opens_a_pickle() -> None:
     for path in MODULES:
-        engine = {"joblib"} if path == ROOT / "train" / "cli" / "local_engine.py" else set()
+        engine = {"joblib"} if path == ROOT / "train" / "cli" / "engines.py" else set()
         assert not imported(path) & {"pickle", "dill", "joblib", "cloudpickle"} - engine, path
 
 
