@@ -43,7 +43,7 @@ from biasbridge.files.tables import read_table
 from biasbridge.stats.formatting import format_number
 
 if TYPE_CHECKING:
-    from biasbridge.stats.arrays import Floats, Labels
+    from biasbridge.stats.arrays import Floats, Ints, Labels
 
 
 # The classifier and its training data; TRAINING_DRAWS: the random draws of its training
@@ -268,7 +268,8 @@ def _resampled(joined: pd.DataFrame, name: str, size: str, keys: Sequence[str]) 
     if name not in joined:
         return Resampled.of(np.zeros((len(joined), 0)))
     keys = [key for key in ("point", *keys) if key in joined]
-    place = joined.groupby(keys, sort=False, dropna=False).ngroup().to_numpy(dtype=np.intp)
+    group = joined.groupby(keys, sort=False, dropna=False).ngroup()
+    place: Ints = np.asarray(group, dtype=np.intp)
     distinct_rows = joined.iloc[np.unique(place, return_index=True)[1]]
     sizes = as_float(distinct_rows, size)
     values = as_arrays(distinct_rows, name)
