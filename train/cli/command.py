@@ -13,6 +13,7 @@ import sys
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import deepcopy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, get_args
 
@@ -285,7 +286,7 @@ def show_config(options: Namespace) -> None:
     """Print the configuration that ``--cfg`` requests, after Hydra was started."""
     lines = [*options.hydra, *options.overrides]
     config = compose("config", overrides=lines, return_hydra_config=True)
-    HydraConfig.instance().set_config(config)  # which ${hydra:...} refers to
+    HydraConfig.instance().set_config(deepcopy(config))  # which ${hydra:...} refers to
     if options.cfg == "job":
         config = OmegaConf.masked_copy(config, [str(key) for key in config if key != "hydra"])
     elif options.cfg == "hydra":

@@ -458,7 +458,7 @@ class Store:
         """Return the results of a step by key; the folder is read again when it has changed."""
         try:
             changed = folder.stat().st_mtime_ns
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return {}
         if self._listed.get(folder, (0, {}))[0] != changed:
             self._listed[folder] = (
