@@ -17,7 +17,7 @@ from biasbridge.files import InputError
 if TYPE_CHECKING:
     from biasbridge.stats.arrays import Floats
 
-NO_SPREAD = 1e-12
+_NO_SPREAD = 1e-12
 
 
 def cohen_kappa(x: ArrayLike, y: ArrayLike, weights: ArrayLike | None = None) -> Floats:
@@ -86,8 +86,8 @@ def fleiss_kappa(ratings: ArrayLike, weights: ArrayLike | None = None) -> Floats
 
 def _beyond_chance(observed: Floats, expected: Floats) -> Floats:
     disagreement = 1 - expected
-    safe = np.where(disagreement > NO_SPREAD, disagreement, 1)
-    return np.where(disagreement > NO_SPREAD, (observed - expected) / safe, np.nan)
+    safe = np.where(disagreement > _NO_SPREAD, disagreement, 1)
+    return np.where(disagreement > _NO_SPREAD, (observed - expected) / safe, np.nan)
 
 
 def _ratings(values: ArrayLike) -> NDArray[np.intp]:

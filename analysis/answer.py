@@ -51,26 +51,26 @@ if TYPE_CHECKING:
 
 
 TEST_HEADING, SCORE_HEADING, SCORE_RANGE = "gap, score", "score", "from, to"
-ALL_TESTS = "all tests"
+_ALL_TESTS = "all tests"
 CHANGE_HEADING, VERDICT_HEADING = "change of the gap [95%]", "verdict"
-NOT_SEEN = "Cannot tell: four of five such studies would have seen a change of about {change}."
-WITHIN = "At most {x}: the 90% interval of the change lies within -{x} and +{x}."
-RELIABILITY = "Reliability of the gap: {values}; 1 would be a gap without noise."
+_NOT_SEEN = "Cannot tell: four of five such studies would have seen a change of about {change}."
+_WITHIN = "At most {x}: the 90% interval of the change lies within -{x} and +{x}."
+_RELIABILITY = "Reliability of the gap: {values}; 1 would be a gap without noise."
 LEGEND = "n of m: only n tried, m needed"
-VERDICT_PHRASES = {
+_VERDICT_PHRASES = {
     RISES: "rises with {scores}",
     FALLS: "falls with {scores}",
     AT_MOST: "changes by at most {x} with {scores}",
     CANNOT_TELL: "cannot tell with {scores}",
 }
-MAX_GAPS = 3  # named in the headline
-DIRECTIONS = {1: "rises with", -1: "falls with", 0: "no clear relation with"}
-SIGNS = {RISES: 1, FALLS: -1}  # of the verdicts that claim a direction
+_MAX_GAPS = 3  # named in the headline
+_DIRECTIONS = {1: "rises with", -1: "falls with", 0: "no clear relation with"}
+_SIGNS = {RISES: 1, FALLS: -1}  # of the verdicts that claim a direction
 ResultsByGap = dict[str, dict[str, "SliceResult"]]
 PEARSON = "Pearson's r"
 R_RM = "r_rm, repeated-measures correlation within parents"
 HOLM = "p (Holm)"
-LINE_WIDTH = 80
+_LINE_WIDTH = 80
 TESTS, GAPS = 12, 4  # shown; the tables hold all
 
 
@@ -150,7 +150,7 @@ def scope_rows(results: Sequence[SliceResult]) -> list[dict[str, str]]:
         {
             TEST_HEADING: "; ".join(_name_tests(gaps, n_by_gap))
             if len(scores_by_row) > 1
-            else ALL_TESTS
+            else _ALL_TESTS
         }
         | dict(zip(scopes, cells, strict=True))
         for cells, gaps in scores_by_row.items()
@@ -186,7 +186,7 @@ def reasons(results: Sequence[SliceResult]) -> list[str]:
     sentences = []
     for reason, gaps in scores_by_reason.items():
         is_shared = sum(map(len, gaps.values())) == n
-        tests = ALL_TESTS if is_shared else "; ".join(_name_tests(gaps, n_by_gap))
+        tests = _ALL_TESTS if is_shared else "; ".join(_name_tests(gaps, n_by_gap))
         sentences.append(f"{tests}: {reason}.")
     return sentences
 
@@ -201,23 +201,23 @@ def detectable(results: Sequence[SliceResult]) -> list[str]:
     if not changes:
         return []
     ends = dict.fromkeys(format_number(end, digits_of(end)) for end in (min(changes), max(changes)))
-    return [NOT_SEEN.format(change=" to ".join(ends))]
+    return [_NOT_SEEN.format(change=" to ".join(ends))]
 
 
 def within(results: Sequence[SliceResult], smallest_change: float) -> list[str]:
     """Return what "at most" is judged on, where a test says it."""
     x = format_number(smallest_change, 3).rstrip("0")
-    return [WITHIN.format(x=x)] if any(r.verdict == AT_MOST for r in results) else []
+    return [_WITHIN.format(x=x)] if any(r.verdict == AT_MOST for r in results) else []
 
 
-def reliability(results: Sequence[SliceResult]) -> list[str]:
+def _reliability(results: Sequence[SliceResult]) -> list[str]:
     """Return the reliability of the gaps of all tests."""
     values = [result.reliability_y for result in results if isfinite(result.reliability_y)]
     ends = dict.fromkeys(format_number(end) for end in (min(values), max(values))) if values else ()
-    return [RELIABILITY.format(values=" to ".join(ends))] if ends else []
+    return [_RELIABILITY.format(values=" to ".join(ends))] if ends else []
 
 
-def headline(results: Sequence[SliceResult], smallest_change: float) -> str:
+def _headline(results: Sequence[SliceResult], smallest_change: float) -> str:
     """Return the verdicts of the declared tests in a sentence a gap."""
     if not results:
         return "No test was declared before the run."
@@ -226,18 +226,18 @@ def headline(results: Sequence[SliceResult], smallest_change: float) -> str:
         scores_by_gap.setdefault(gap, {}).setdefault(result.verdict, []).append(score)
     x = format_number(smallest_change, 3).rstrip("0")
     sentences = []
-    for gap, scores_by_verdict in list(scores_by_gap.items())[:MAX_GAPS]:
+    for gap, scores_by_verdict in list(scores_by_gap.items())[:_MAX_GAPS]:
         phrases = [
             phrase.format(scores=_join_titles(scores_by_verdict[verdict]), x=x)
-            for verdict, phrase in VERDICT_PHRASES.items()
+            for verdict, phrase in _VERDICT_PHRASES.items()
             if verdict in scores_by_verdict
         ]
         sentences.append(f"{gap[:1].upper()}{gap[1:]}: {'; '.join(phrases)}.")
-    if len(scores_by_gap) > MAX_GAPS:
+    if len(scores_by_gap) > _MAX_GAPS:
         counts = Counter(result.verdict for result in results)
         names = {AT_MOST: f"{AT_MOST} {x}"}
         listed = ", ".join(
-            f"{counts[word]} {names.get(word, word)}" for word in VERDICT_PHRASES if counts[word]
+            f"{counts[word]} {names.get(word, word)}" for word in _VERDICT_PHRASES if counts[word]
         )
         return f"{len(results)} tests declared before the run: {listed}."
     return " ".join(sentences)
@@ -274,7 +274,7 @@ def _own_metrics_first(results: Sequence[SliceResult]) -> list[SliceResult]:
     return sorted(results, key=lambda result: result.names["metric"] in known)
 
 
-def results_by_gap(results: Sequence[SliceResult]) -> ResultsByGap:
+def _results_by_gap(results: Sequence[SliceResult]) -> ResultsByGap:
     """Return the slice results over all embeddings and methods, by the titles of gap and score."""
     pooled = [
         result
@@ -295,7 +295,7 @@ def results_by_gap(results: Sequence[SliceResult]) -> ResultsByGap:
     return gaps
 
 
-def scores_by_direction(scores: dict[str, SliceResult]) -> dict[str, list[str]]:
+def _scores_by_direction(scores: dict[str, SliceResult]) -> dict[str, list[str]]:
     """Return the titles of the scores that a gap rises with, falls with, or neither."""
     names_by_direction: dict[str, list[str]] = {}
     for name, result in scores.items():
@@ -311,8 +311,8 @@ def _direction(result: SliceResult) -> str:
     if not isfinite(within.r):
         return f"no r_rm ({within.reason}) with"
     if result.confirmatory:
-        return DIRECTIONS[SIGNS.get(result.verdict, 0)]
-    return DIRECTIONS[(within.low > 0) - (within.high < 0)]
+        return _DIRECTIONS[_SIGNS.get(result.verdict, 0)]
+    return _DIRECTIONS[(within.low > 0) - (within.high < 0)]
 
 
 def _join_titles(names: Sequence[str]) -> str:
@@ -456,7 +456,7 @@ def opening_lines(
     of a gap.
     """
     tests = declared(results)
-    lines = [planted_line(tables.points, tests), headline(tests, declaration.smallest_change)]
+    lines = [planted_line(tables.points, tests), _headline(tests, declaration.smallest_change)]
     lines += [*_run_line(tables, results), group_mismatch_of(tables.points, tables.extrinsic)]
     return list(filter(None, [*lines, *_sign_line(tables)]))
 
@@ -467,7 +467,7 @@ def closing_lines(
     """Return what comes after the tables: what limits the verdicts, and what was not declared."""
     tests = declared(results)
     lines = [*reasons(tests), *within(tests, declaration.smallest_change), *detectable(tests)]
-    lines += [*reliability(tests), *_exploratory_lines(results)]
+    lines += [*_reliability(tests), *_exploratory_lines(results)]
     return [*lines, *describe_task(tables, declaration.utility), *_missing_values(tables)]
 
 
@@ -482,12 +482,12 @@ def _sign_line(tables: Tables) -> Iterable[str]:
 def _exploratory_lines(results: Sequence[SliceResult]) -> list[str]:
     """Return a line for each gap that was not declared, with its direction by each score."""
     lines = []
-    for gap, scores in results_by_gap(results).items():
+    for gap, scores in _results_by_gap(results).items():
         undeclared = {name: result for name, result in scores.items() if not result.confirmatory}
         if undeclared:
             directions = "; ".join(
                 f"{direction} {_join_titles(names)}"
-                for direction, names in scores_by_direction(undeclared).items()
+                for direction, names in _scores_by_direction(undeclared).items()
             )
             lines.append(f"Exploratory: {gap}: {directions}.")
     more = _more_line(len(lines) - GAPS, "exploratory gaps in exploratory.csv")
@@ -496,7 +496,7 @@ def _exploratory_lines(results: Sequence[SliceResult]) -> list[str]:
 
 def _wrap_all(lines: Iterable[str]) -> list[str]:
     """Wrap lines at ``WIDTH``."""
-    return [part for line in lines for part in wrap(line, LINE_WIDTH, subsequent_indent="  ")]
+    return [part for line in lines for part in wrap(line, _LINE_WIDTH, subsequent_indent="  ")]
 
 
 def _missing_values(tables: Tables) -> Iterable[str]:

@@ -45,15 +45,15 @@ if TYPE_CHECKING:
 
 MODEL_ROW, CONDITION_ROW, CHANGE_ROW = "model", "condition", "change"  # kinds of rows
 PANELS, COLUMNS = 6, 2
-LARGE_TEST_PANEL = {1: (400, 280)}  # by number of panels
-SMALL_TEST_PANEL = (230, 170)
-FOREST_WIDTH = 240
-VERDICT_COLOURS = (PALETTE[2], PALETTE[1], PALETTE[0], GREY)
-TOP = alt.Legend(orient="top")
-WHOLE: dict[str, Any] = {"zero": False, "padding": 8}  # points whole within the frame
-CHANGE_AXIS = "change of the gap"
-ROW_COLUMNS_DRAWN = ["x", "y", "method", "words"]
-CHANGE_COLUMNS = ("gap", "score", "kind", "method", "words", "x", "y", "low", "high", "verdict")
+_LARGE_TEST_PANEL = {1: (400, 280)}  # by number of panels
+_SMALL_TEST_PANEL = (230, 170)
+_FOREST_WIDTH = 240
+_VERDICT_COLOURS = (PALETTE[2], PALETTE[1], PALETTE[0], GREY)
+_TOP = alt.Legend(orient="top")
+_WHOLE: dict[str, Any] = {"zero": False, "padding": 8}  # points whole within the frame
+_CHANGE_AXIS = "change of the gap"
+_ROW_COLUMNS_DRAWN = ["x", "y", "method", "words"]
+_CHANGE_COLUMNS = ("gap", "score", "kind", "method", "words", "x", "y", "low", "high", "verdict")
 
 
 def change_data(
@@ -63,7 +63,7 @@ def change_data(
     a condition and method (means over parents), and its change (x, low, high) with its verdict.
     """
     if not results:
-        return pd.DataFrame(columns=[*CHANGE_COLUMNS])
+        return pd.DataFrame(columns=[*_CHANGE_COLUMNS])
     rows = rows_of(joined)
     indices_by_slice = {
         tuple(names[name] for name in SLICE_COLUMNS): indices
@@ -76,7 +76,7 @@ def change_data(
         verdict = name_verdict(result, smallest_change)
         part = pd.concat([_points(rows.at(indices), result), change.assign(kind=CHANGE_ROW)])
         parts.append(part.assign(gap=gap, score=score, verdict=verdict))
-    table = pd.concat(parts, ignore_index=True).reindex(columns=[*CHANGE_COLUMNS])
+    table = pd.concat(parts, ignore_index=True).reindex(columns=[*_CHANGE_COLUMNS])
     return table.fillna({"method": "", "words": ""})
 
 
@@ -93,7 +93,7 @@ def change_chart(
     tests = list(dict.fromkeys(data["test"]))
     methods = [name for name in dict.fromkeys(data["method"]) if name not in ("", ORIGINAL)]
     scale = alt.Scale(domain=[ORIGINAL, *methods], range=[BLACK, *palette_of(methods)])
-    colour = alt.Color("method:N", title=None, scale=scale, legend=TOP)
+    colour = alt.Color("method:N", title=None, scale=scale, legend=_TOP)
     panels = [
         _panel(data[data["test"] == test], result, colour, smallest_change, len(tests))
         for test, result in zip(tests[:PANELS], results, strict=False)
@@ -151,18 +151,18 @@ def _panel(
 ) -> alt.LayerChart:
     gap, score = str(data["gap"].iloc[0]), str(data["score"].iloc[0])
     axis_x = f"{score}, {REVERSED}" if result.reverse_scored else score
-    x = alt.X("x:Q", title=axis_x, scale=alt.Scale(**WHOLE, reverse=result.reverse_scored))
+    x = alt.X("x:Q", title=axis_x, scale=alt.Scale(**_WHOLE, reverse=result.reverse_scored))
     axis_y = (
         gap_axis(gap, filter(None, [result.names["unprivileged"]]))
         .replace(" (", "\n(", 1)
         .split("\n")
     )
-    y = alt.Y("y:Q", title=axis_y, scale=alt.Scale(**WHOLE))
+    y = alt.Y("y:Q", title=axis_y, scale=alt.Scale(**_WHOLE))
     models, means = (
-        data.loc[data["kind"] == kind, ROW_COLUMNS_DRAWN] for kind in (MODEL_ROW, CONDITION_ROW)
+        data.loc[data["kind"] == kind, _ROW_COLUMNS_DRAWN] for kind in (MODEL_ROW, CONDITION_ROW)
     )
     has_several_lists = len({*means["words"]}) > 1
-    dash = [alt.StrokeDash("words:N", title=None, legend=TOP)] if has_several_lists else []
+    dash = [alt.StrokeDash("words:N", title=None, legend=_TOP)] if has_several_lists else []
     base = alt.Chart(models).encode(x, y, colour)
     lines = alt.Chart(means).encode(x, y, colour, alt.Detail("words:N"), *dash)
     is_unmodified = alt.datum.method == ORIGINAL
@@ -174,7 +174,7 @@ def _panel(
     if np.isfinite(result.gap_unmodified):
         ends = [result.gap_unmodified - smallest_change, result.gap_unmodified + smallest_change]
         layers.insert(0, _band(alt.Y(datum=ends[0]), alt.Y2(datum=ends[1])))
-    width, height = LARGE_TEST_PANEL.get(n_tests, SMALL_TEST_PANEL)
+    width, height = _LARGE_TEST_PANEL.get(n_tests, _SMALL_TEST_PANEL)
     return alt.LayerChart(layer=layers, width=width, height=height)
 
 
@@ -188,18 +188,18 @@ def _forest(data: pd.DataFrame, smallest_change: float) -> alt.LayerChart:
     colours = {
         name: colour
         for name in verdicts
-        for verdict, colour in zip(VERDICTS, VERDICT_COLOURS, strict=True)
+        for verdict, colour in zip(VERDICTS, _VERDICT_COLOURS, strict=True)
         if name.startswith(verdict)
     }
     scale = alt.Scale(domain=verdicts, range=[colours.get(name, GREY) for name in verdicts])
     tests = alt.Y("test:N", title=None, scale=alt.Scale(domain=list(data["test"])))
     base = alt.Chart(data.dropna(subset=["x"])).encode(
         tests.axis(labelLimit=0, labelExpr="split(datum.label, ', ')"),
-        alt.Color("verdict:N", title=None, scale=scale, legend=TOP),
+        alt.Color("verdict:N", title=None, scale=scale, legend=_TOP),
     )
     layers = [
         _band(alt.X(datum=-smallest_change), alt.X2(datum=smallest_change)),
         rule_at(0.0),
-        *intervals(base, "x", size=60, opacity=1, width=2, title=CHANGE_AXIS, scale=WHOLE),
+        *intervals(base, "x", size=60, opacity=1, width=2, title=_CHANGE_AXIS, scale=_WHOLE),
     ]
-    return alt.LayerChart(layer=layers, width=FOREST_WIDTH, height=alt.Step(36))
+    return alt.LayerChart(layer=layers, width=_FOREST_WIDTH, height=alt.Step(36))

@@ -25,7 +25,7 @@ PALETTE = (
     *("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#F0E442"),
     *("#882255", "#332288", "#117733", "#999933", "#AA4499", "#661100"),
 )
-METHOD_COLOURS = {"balance": PALETTE[0], "attract_repel": PALETTE[1]}
+_METHOD_COLOURS = {"balance": PALETTE[0], "attract_repel": PALETTE[1]}
 SHAPES = (
     *("circle", "diamond", "triangle-up", "square", "cross"),
     *("triangle-down", "triangle-right", "triangle-left"),
@@ -67,12 +67,12 @@ STAMP = (
     "Synthetic data: it shows how the metrics behave in a planted world and is no evidence about"
     " the real one."
 )
-VERSION_HEIGHT = alt.Step(11)  # of a mark, where versions lie beside each other
+_VERSION_HEIGHT = alt.Step(11)  # of a mark, where versions lie beside each other
 Drawing: TypeAlias = alt.TopLevelMixin
 MAX_GROUPS = 30  # per chart: more cannot be distinguished
-GAP_WIDTH = 250
-MAX_LINES_DRAWN = 6  # groups by threshold: more lines cannot be told apart
-SCORE_WIDTH = 220
+_GAP_WIDTH = 250
+_MAX_LINES_DRAWN = 6  # groups by threshold: more lines cannot be told apart
+_SCORE_WIDTH = 220
 
 
 def finish(chart: Any, title: str, notes: Sequence[str] = ()) -> Drawing:
@@ -84,9 +84,9 @@ def finish(chart: Any, title: str, notes: Sequence[str] = ()) -> Drawing:
 
 def palette_of(names: Sequence[str]) -> list[str]:
     """Return a colour for each name; balancing and Attract-Repel keep theirs in every figure."""
-    reserved = {METHOD_COLOURS.get(name) for name in names}
+    reserved = {_METHOD_COLOURS.get(name) for name in names}
     free = cycle([colour for colour in PALETTE if colour not in reserved])
-    return [METHOD_COLOURS.get(name) or next(free) for name in names]
+    return [_METHOD_COLOURS.get(name) or next(free) for name in names]
 
 
 def require_distinct(names: Sequence[str], available: Sequence[str], kind: str) -> None:
@@ -227,7 +227,7 @@ def thresholds_chart(table: pd.DataFrame) -> alt.TopLevelMixin:
     is the threshold with the best F1. At most ``MAX_LINES`` groups, those with the largest gaps.
     """
     largest = table["value"].abs().groupby(table["unprivileged"]).max()
-    groups = sorted(largest.nlargest(MAX_LINES_DRAWN).index)
+    groups = sorted(largest.nlargest(_MAX_LINES_DRAWN).index)
     f1 = table.drop_duplicates("threshold").set_index("threshold")["f1"].fillna(0)
     ends = [float(f1.index.min()), float(f1.index.max())]
     x = alt.X("threshold:Q", scale=alt.Scale(domain=ends))
@@ -245,7 +245,7 @@ def thresholds_chart(table: pd.DataFrame) -> alt.TopLevelMixin:
         panels[f"gap in {measure_title(str(measure))}"] = [zero, best, band, gap]
     charts = [
         alt.LayerChart(
-            layer=layers, title=_heading(title), width=2 * GAP_WIDTH, height=GAP_WIDTH / 2
+            layer=layers, title=_heading(title), width=2 * _GAP_WIDTH, height=_GAP_WIDTH / 2
         )
         for title, layers in panels.items()
     ]
@@ -281,8 +281,8 @@ def _gap_panel(
     if len(overall) and len(versions) == 1:
         line = alt.Chart().mark_rule(color=GREY, strokeDash=[3, 3])
         layers = [line.encode(x=alt.datum(float(overall.iloc[0]))), *layers]
-    panel: alt.LayerChart = alt.LayerChart(layer=layers, title=_heading(title), width=GAP_WIDTH)
-    return panel if len(versions) == 1 else panel.properties(height=VERSION_HEIGHT)
+    panel: alt.LayerChart = alt.LayerChart(layer=layers, title=_heading(title), width=_GAP_WIDTH)
+    return panel if len(versions) == 1 else panel.properties(height=_VERSION_HEIGHT)
 
 
 # A chart of a table of scores, as ``biasbridge.audit`` returns it.
@@ -328,5 +328,5 @@ def _score_panel(metric: str, scores: pd.DataFrame, versions: list[str]) -> alt.
         ticks = alt.Chart(shown).mark_tick(color=GREY, thickness=2)
         layers = [ticks.encode(rows, alt.X("unbiased:Q"), **offset), *layers]
     heading = alt.TitleParams(metric, fontSize=12, anchor="start", offset=6)
-    panel: alt.LayerChart = alt.LayerChart(layer=layers, title=heading, width=SCORE_WIDTH)
-    return panel if len(versions) == 1 else panel.properties(height=VERSION_HEIGHT)
+    panel: alt.LayerChart = alt.LayerChart(layer=layers, title=heading, width=_SCORE_WIDTH)
+    return panel if len(versions) == 1 else panel.properties(height=_VERSION_HEIGHT)

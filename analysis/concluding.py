@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from biasbridge.analysis.slices import SliceResult
     from biasbridge.analysis.tables import Tables
 
-MIN_POINTS = 3  # number of points that a correlation needs
+_MIN_POINTS = 3  # number of points that a correlation needs
 
 
 def conclude(
@@ -71,7 +71,7 @@ def conclude(
     with _report_errors("effects of conditions not estimated", console):
         if changes := effects(tables, utility):
             written.append(write_effects(changes, confirmatory, folder / TABLE, details))
-    if joined is None or not results or len(tables.points) < MIN_POINTS:
+    if joined is None or not results or len(tables.points) < _MIN_POINTS:
         print_points(tables, console, confirmatory=confirmatory, utility=utility)
         print_lines(word_lists(tables.words), console)
         return written

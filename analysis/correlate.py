@@ -62,8 +62,8 @@ if TYPE_CHECKING:
     from biasbridge.stats.arrays import Floats, Labels
 
 
-CLASSIFIER = "classifier"
-MAX_TIE_RATIO = 3  # times the number of ties expected by chance
+_CLASSIFIER = "classifier"
+_MAX_TIE_RATIO = 3  # times the number of ties expected by chance
 DECLARED = Declaration()  # the default of a study
 
 
@@ -88,8 +88,8 @@ class Levels:
     def slice_columns(self, table: pd.DataFrame, by: Sequence[str]) -> list[str]:
         """Return the columns to slice by, that of the classifier among them where it varies."""
         levels = {*self.observation, *self.parent, *self.condition, *self.cluster}
-        has_default = CLASSIFIER in table and CLASSIFIER not in levels
-        column = self.classifier or (CLASSIFIER if has_default else "")
+        has_default = _CLASSIFIER in table and _CLASSIFIER not in levels
+        column = self.classifier or (_CLASSIFIER if has_default else "")
         if column:
             require_columns(table, [column], "the table")
         varies = column and len({*as_labels(table, column)}) > 1
@@ -185,7 +185,7 @@ def _names(table: pd.DataFrame, columns: Sequence[str]) -> Labels:
     return np.array(names, dtype=str)
 
 
-def describe_repeats(rows: Rows) -> str:
+def _describe_repeats(rows: Rows) -> str:
     """Return why rows cannot be independent models; empty where nothing suggests it.
 
     The rows of one embedding share its gap beside several scores (then more than a fifth of all
@@ -225,10 +225,10 @@ def _ties_by_chance(values: Sequence[float]) -> bool:
     other_counts = np.delete(counts, counts.argmax())
     tied = float(other_counts[other_counts > 1].sum() / other_counts.sum())
     grid_size = float(np.ptp(distinct) / np.diff(distinct).min()) + 1
-    return tied <= MAX_TIE_RATIO * (1 - (1 - 1 / grid_size) ** (int(other_counts.sum()) - 1))
+    return tied <= _MAX_TIE_RATIO * (1 - (1 - 1 / grid_size) ** (int(other_counts.sum()) - 1))
 
 
-NO_LEVELS = Levels()
+_NO_LEVELS = Levels()
 
 
 @ONE_THREAD
@@ -238,7 +238,7 @@ def correlate(
     x: str,
     y: str,
     by: Sequence[str] = (),
-    levels: Levels = NO_LEVELS,
+    levels: Levels = _NO_LEVELS,
     confirmatory: Sequence[str] = (),
     smallest_change: float = SMALLEST_CHANGE,
 ) -> list[SliceResult]:
@@ -299,7 +299,9 @@ def correlate(
         names = dict(zip(by, key, strict=True))
         result = measure_slice(rows, names, full=True, permutations=n_permutations)
         refused = (
-            "" if levels.observation or (from_join and not levels.named) else describe_repeats(rows)
+            ""
+            if levels.observation or (from_join and not levels.named)
+            else _describe_repeats(rows)
         )
         if refused:  # r without interval and p
             within = Correlation(result.within.r, slope=Estimate(result.within.slope.value))

@@ -41,24 +41,24 @@ if TYPE_CHECKING:
 
 NO_SPREAD = 1e-12
 MIN_RESAMPLES = 50
-TINY_VARIANCE = 1e-12
+_TINY_VARIANCE = 1e-12
 # Evenly spread pairs of independent normal numbers, with all their signs: the fractional parts of
 # i / g and i / g^2, g^3 = g + 1, fill the unit square
 _SPREAD = (np.arange(1, 2049)[:, None] * 1.324717957244746 ** -np.array([1, 2])) % 1
-NORMAL_PAIRS = np.concatenate(
+_NORMAL_PAIRS = np.concatenate(
     [
         scipy.special.ndtri((1 + _SPREAD) / 2) * signs
         for signs in ((1, 1), (1, -1), (-1, 1), (-1, -1))
     ]
 )
 PERMUTATIONS = 9_999
-MAX_PERMUTED = 500  # observations; beyond, Student's t replaces t*
-CELLS = 100_000  # numbers per batch of permutations: they stay in the cache
+_MAX_PERMUTED = 500  # observations; beyond, Student's t replaces t*
+_CELLS = 100_000  # numbers per batch of permutations: they stay in the cache
 NEARLY_1 = 1 - 1e-9
-TIE = 1e-6  # closer values of t count as equal
-TINY = 1e-12
+_TIE = 1e-6  # closer values of t count as equal
+_TINY = 1e-12
 ROUNDING = 1e-9  # of a sum of squares
-SMALLEST = 1e-6  # an error below is rounding
+_SMALLEST = 1e-6  # an error below is rounding
 # On arrays this small several BLAS threads only wait for each other.
 ONE_THREAD = threadpool_limits.wrap(limits=1, user_api="blas")
 
@@ -105,7 +105,7 @@ class Residuals(NamedTuple):
 
     def residual(self, values: Floats) -> Floats:
         """Return other values less the same means and columns: (all, ...) to (n, ...)."""
-        return project_out(demeaned(values[self.indices], self.stratum), self.columns)
+        return _project_out(demeaned(values[self.indices], self.stratum), self.columns)
 
 
 def residuals(x: Floats, y: Floats, stratum: Ints, given: ArrayLike | None = None) -> Residuals:
@@ -125,7 +125,7 @@ def residuals(x: Floats, y: Floats, stratum: Ints, given: ArrayLike | None = Non
         if not is_alone.any():
             break
         indices = indices[~is_alone]
-    u, v = (project_out(demeaned(side[indices], group), basis) for side in (x, y))
+    u, v = (_project_out(demeaned(side[indices], group), basis) for side in (x, y))
     df = len(indices) - int(group.max(initial=-1)) - 1 - basis.shape[1] - 1
     return Residuals(u, v, group, h, indices, basis, df, (_varies(u, x), _varies(v, y)))
 
@@ -135,7 +135,7 @@ def _varies(residual: Floats, values: Floats) -> bool:
     return float(residual @ residual) > NO_SPREAD * largest**2
 
 
-def undefined_reason(residual: Residuals) -> str:
+def _undefined_reason(residual: Residuals) -> str:
     """Return why r is undefined."""
     if residual.df < 1:
         return f"{len(residual.u)} models that have another of their parent are too few"
@@ -178,7 +178,7 @@ def demeaned(values: Floats, stratum: Ints) -> Floats:
     return values - group_means(values, stratum)[stratum]
 
 
-def project_out(values: Floats, columns: Floats) -> Floats:
+def _project_out(values: Floats, columns: Floats) -> Floats:
     """Return values less their projection on orthonormal columns. Shapes: (n, ...), (n, k)."""
     return values - columns @ (columns.T @ values) if columns.shape[1] else values
 
@@ -253,12 +253,12 @@ def sampling_error(
     across = sqrt(float(across_v @ across_v))
     x_gradients = np.stack([v, across_u / across]) / sqrt(float(residual.u @ residual.u))
     y_gradients = np.stack([u, across_v / across]) / sqrt(float(residual.v @ residual.v))
-    words, words_outward = errors_of_z(along, across, _shared(residual, x_resampled, x_gradients))
-    items, items_outward = errors_of_z(along, across, _shared(residual, y_resampled, y_gradients))
+    words, words_outward = _errors_of_z(along, across, _shared(residual, x_resampled, x_gradients))
+    items, items_outward = _errors_of_z(along, across, _shared(residual, y_resampled, y_gradients))
     return Sampling(words, items, hypot(words_outward, items_outward))
 
 
-def errors_of_z(along: float, across: float, covariance: Floats) -> tuple[float, float]:
+def _errors_of_z(along: float, across: float, covariance: Floats) -> tuple[float, float]:
     """Return the distances from z = asinh(along / across) to its quantiles of .16 and .84, for
     normal moves of both lengths; NaN and 0 where not estimated, and 0 away from 0 where nine of ten
     moves go towards it.
@@ -267,14 +267,14 @@ def errors_of_z(along: float, across: float, covariance: Floats) -> tuple[float,
     """
     gradient = np.array([1, -along / across])
     variance = float(gradient @ covariance @ gradient)  # of z, to first order
-    if not variance > TINY_VARIANCE:
+    if not variance > _TINY_VARIANCE:
         return nan, 0.0
     values, vectors = np.linalg.eigh(covariance)
     root = vectors * np.sqrt(np.maximum(values, 0))
     root *= sqrt(variance / float(np.square(gradient @ root).sum()))
-    z, moves = asinh(along / across), NORMAL_PAIRS @ root.T
+    z, moves = asinh(along / across), _NORMAL_PAIRS @ root.T
     moved = np.arcsinh(
-        (along + moves[:, 0]) / np.maximum(np.abs(across + moves[:, 1]), TINY_VARIANCE)
+        (along + moves[:, 0]) / np.maximum(np.abs(across + moves[:, 1]), _TINY_VARIANCE)
     )
     low, high = np.quantile(moved, scipy.special.ndtr([-1, 1])).tolist()
     return z - low if low < z else nan, max(high - z, 0.0)
@@ -397,14 +397,14 @@ def correlation(
     strata = factorize(np.zeros(len(x_values)) if parent is None else np.asarray(parent))
     residual = residuals(x_values, y_values, strata, given)
     if not residual.defined:
-        reason = undefined_reason(residual)
+        reason = _undefined_reason(residual)
         return Correlation(n=len(residual.u), df=max(0, residual.df), reason=reason)
-    r_jackknife = leave_one_out_r(residual)
+    r_jackknife = _leave_one_out_r(residual)
     s = _jackknife(np.arctanh(r_jackknife), residual.df)
     sampling = sampling_error(residual, x_resampled, y_resampled)
     slope_sampling = slope_sampling_error(residual, x_resampled, y_resampled)
     error = hypot(s, sqrt(sampling.variance))
-    t = abs(atanh(residual.r)) / error if abs(residual.r) < NEARLY_1 and error > SMALLEST else inf
+    t = abs(atanh(residual.r)) / error if abs(residual.r) < NEARLY_1 and error > _SMALLEST else inf
     null = Null.of(residual, permutations, seed)
     low, high = null.interval(residual.r, t, hypot(s, sampling.outward), ALPHA)
     influence = np.abs(r_jackknife - residual.r)
@@ -424,7 +424,7 @@ def correlation(
     )
 
 
-def leave_one_out_r(residual: Residuals) -> Floats:
+def _leave_one_out_r(residual: Residuals) -> Floats:
     """Return r without each observation in turn, clipped just inside [-1, 1]. Shape (n,).
 
     Leaving out i changes sum u v by -u_i v_i / (1 - h_i), and the other sums likewise, exactly.
@@ -479,19 +479,19 @@ class Null(NamedTuple):
     def of(cls, residual: Residuals, permutations: int, seed: int) -> Null:
         """Permute v within parents."""
         u, v = residual.unit
-        if len(u) > MAX_PERMUTED:
+        if len(u) > _MAX_PERMUTED:
             return cls(np.zeros(0), np.zeros(0), residual.df)
         order = np.argsort(residual.stratum, kind="stable")
         sizes = tuple(np.bincount(residual.stratum).tolist())
         inputs = u[order], v[order], residual.h[order], residual.columns[order]
-        r, t = zip(*permuted(*inputs, residual.df, sizes, permutations, seed), strict=True)
+        r, t = zip(*_permuted(*inputs, residual.df, sizes, permutations, seed), strict=True)
         return cls(np.sort(np.concatenate(t)), np.sort(np.abs(np.concatenate(r))), residual.df)
 
     def p(self, t: float) -> float:
         """Return the share of t* that reach t."""
         if not len(self.t):
             return 2 * float(scipy.special.stdtr(self.df, -t))
-        beyond = len(self.t) - int(np.searchsorted(self.t, t - TIE * max(1.0, min(t, 1e9))))
+        beyond = len(self.t) - int(np.searchsorted(self.t, t - _TIE * max(1.0, min(t, 1e9))))
         return (1 + beyond) / (1 + len(self.t))
 
     def quantile(self, values: Floats, level: float) -> float:
@@ -513,7 +513,7 @@ class Null(NamedTuple):
         q = self.q(level)
         excludes = self.p(t) < level
         if isfinite(t) and isfinite(q):
-            beyond = max(t - q, TINY) if excludes else min(t - q, 0.0)
+            beyond = max(t - q, _TINY) if excludes else min(t - q, 0.0)
             z = abs(atanh(r))
             near, far = tanh(z / t * beyond if t > 0 else -q * outward), tanh(z + q * outward)
         else:
@@ -523,7 +523,7 @@ class Null(NamedTuple):
         return (near, far) if r >= 0 else (-far, -near)
 
 
-def permuted(
+def _permuted(
     u: Floats,
     v: Floats,
     h: Floats,
@@ -535,14 +535,14 @@ def permuted(
 ) -> Iterator[tuple[Floats, Floats]]:
     """Yield r* and t* of v permuted within strata, in batches; u, v, h, columns by stratum."""
     positions, starts = (
-        orders(sizes, permutations, seed),
+        _orders(sizes, permutations, seed),
         np.repeat(np.cumsum((0, *sizes))[:-1], sizes),
     )
-    step = max(1, CELLS // len(u))
+    step = max(1, _CELLS // len(u))
     for start in range(0, permutations, step):
         permuted_v = v[positions[start : start + step] + starts]
         if columns.shape[1]:
-            permuted_v = _normed(project_out(permuted_v.T, columns).T)
+            permuted_v = _normed(_project_out(permuted_v.T, columns).T)
         yield studentised(u, permuted_v, h, df)
 
 
@@ -559,13 +559,13 @@ def studentised(u: Floats, v: Floats, h: Floats, df: int) -> tuple[Floats, Float
     np.clip(product, -NEARLY_1 * spread, NEARLY_1 * spread, out=product)
     z = np.log((spread + product) / (spread - product))  # twice z
     s = np.sqrt((df + 1) / len(u) * np.square(z - z.mean(axis=1, keepdims=True)).sum(axis=1)) / 2
-    exact = (np.abs(r) >= NEARLY_1) | (s < SMALLEST)
+    exact = (np.abs(r) >= NEARLY_1) | (s < _SMALLEST)
     with np.errstate(divide="ignore", invalid="ignore"):
         return r, np.where(exact, inf, np.abs(np.arctanh(np.where(exact, 0, r))) / s)
 
 
 @lru_cache(maxsize=4)
-def orders(sizes: tuple[int, ...], permutations: int, seed: int) -> NDArray[np.unsignedinteger]:
+def _orders(sizes: tuple[int, ...], permutations: int, seed: int) -> NDArray[np.unsignedinteger]:
     """Draw random orders within strata of these sizes. Shape (permutations, n)."""
     rng = np.random.default_rng(seed)
     start = np.cumsum((0, *sizes)).tolist()

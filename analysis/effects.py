@@ -79,22 +79,22 @@ if TYPE_CHECKING:
 
 
 # Of gaps that are no difference of two rates; others lie in [-1, 1]
-LARGEST_GAPS = {"log_odds": inf, "similarity": 2.0, "stereotype_similarity": 2.0}
+_LARGEST_GAPS = {"log_odds": inf, "similarity": 2.0, "stereotype_similarity": 2.0}
 
 
 MIN_CLUSTERS = 3
 # Compared embeddings share these; a score has only the last
-SHARED = (*TASK_SETTINGS, "task_options", "generated")
-PARENT = ("embedding", "corpus", "parent_options")
-OUTCOME = ("side", *SCORE, *GAP)
+_SHARED = (*TASK_SETTINGS, "task_options", "generated")
+_PARENT = ("embedding", "corpus", "parent_options")
+_OUTCOME = ("side", *SCORE, *GAP)
 DEBIASED, OVERBIASED = DOSE_SIGN
 Names = tuple[str, ...]
 TABLE = "effects.csv"
-NEAR_END = 0.025  # share of the scale: 1.9 and more for WEAT's effect size
-OFTEN = 0.25  # share of the scores
-SIDES = {"score": "scores", "gap": "gaps"}
-EFFECTS_TITLE = "effect of each condition: mean over parents, less the unmodified embedding"
-SLICE = ("task", *GAP, "label_method", *SCORE)
+_NEAR_END = 0.025  # share of the scale: 1.9 and more for WEAT's effect size
+_OFTEN = 0.25  # share of the scores
+_SIDES = {"score": "scores", "gap": "gaps"}
+_EFFECTS_TITLE = "effect of each condition: mean over parents, less the unmodified embedding"
+_SLICE = ("task", *GAP, "label_method", *SCORE)
 
 
 class Effect(NamedTuple):
@@ -159,7 +159,9 @@ def effects(tables: Tables, utility: str = UTILITY) -> list[Effect]:
             pairs = [(ORIGINAL, references)]
             if direction == OVERBIASED:
                 pairs.append((DEBIASED, conditions.get((*method, DEBIASED, dose), {})))
-            names = dict(zip((*SHARED, *OUTCOME, *CONDITION), (*outcome, *condition), strict=True))
+            names = dict(
+                zip((*_SHARED, *_OUTCOME, *CONDITION), (*outcome, *condition), strict=True)
+            )
             for against, reference in pairs:
                 changes = [
                     (reference[parent], cell)
@@ -192,7 +194,7 @@ def _effect(
     resampled_changes = [
         cell.resampled[:n_resamples] - before.resampled[:n_resamples] for before, cell in changes
     ]
-    interval, generalises_to = mean_change(
+    interval, generalises_to = _mean_change(
         cluster_changes, group_means(np.array(resampled_changes), cluster)
     )
     reference, first_cell = float(reference_means.mean()), changes[0][1]
@@ -212,7 +214,7 @@ def _effect(
     )
 
 
-def mean_change(changes: Floats, resampled: Floats) -> tuple[Estimate, str]:
+def _mean_change(changes: Floats, resampled: Floats) -> tuple[Estimate, str]:
     """Return the mean of the changes of clusters with its 95% interval, and what it generalises to.
 
     Parameters
@@ -254,7 +256,7 @@ def _cells(tables: Tables, utility: str) -> dict[Names, dict[Names, Cells]]:
     seen_scores = set()
     for table in _outcomes(tables, utility):
         is_score = table["side"].eq("score").all()
-        names = text_rows(table, ("point", *OUTCOME))
+        names = text_rows(table, ("point", *_OUTCOME))
         drawn_lists = as_arrays(table, "resampled")
         values = zip(
             table["value"], drawn_lists, table["scale_min"], table["scale_max"], strict=True
@@ -267,7 +269,7 @@ def _cells(tables: Tables, utility: str) -> dict[Names, dict[Names, Cells]]:
                 continue  # a score belongs to the embedding, whatever its tasks
             seen_scores.add((point.model, *outcome))
             settings = (
-                (*[""] * (len(SHARED) - 1), point.settings[-1]) if is_score else point.settings
+                (*[""] * (len(_SHARED) - 1), point.settings[-1]) if is_score else point.settings
             )
             condition = (CONTROL,) if point.condition[0] == CONTROL else point.condition
             cell = _Cell(point, 1, value, resampled, scale_min, scale_max)
@@ -292,9 +294,9 @@ def _points(points: pd.DataFrame) -> dict[str, _Point]:
     levels = origins(points)
     if len(set(levels["cluster"])) == 1:
         levels["cluster"] = levels["parent"]
-    names = [name for name in (*SHARED, *PARENT, *CONDITION) if name not in OPTIONS]
+    names = [name for name in (*_SHARED, *_PARENT, *CONDITION) if name not in OPTIONS]
     points = keep_varying_options(points.assign(**levels), names)
-    settings, conditions = text_rows(points, SHARED), text_rows(points, CONDITION)
+    settings, conditions = text_rows(points, _SHARED), text_rows(points, CONDITION)
     training, results_keys = (
         text_rows(points, TRAINING_DRAWS),
         text_rows(points, ("model", "extrinsic_key")),
@@ -320,7 +322,7 @@ def _parent_names(points: pd.DataFrame) -> list[str]:
     the options in which its unmodified embeddings differ.
     """
     corpora: dict[str, set[str]] = {}
-    rows = text_rows(points, PARENT)
+    rows = text_rows(points, _PARENT)
     for embedding, corpus, _ in rows:
         corpora.setdefault(embedding, set()).add(corpus)
     return [
@@ -332,7 +334,7 @@ def _parent_names(points: pd.DataFrame) -> list[str]:
 def _outcomes(tables: Tables, utility: str) -> Iterator[pd.DataFrame]:
     gaps = tables.extrinsic[tables.extrinsic["kind"] == "gap"]
     yield tables.intrinsic.assign(side="score")
-    largest = gaps["measure"].map(LARGEST_GAPS).astype(float).fillna(1.0)
+    largest = gaps["measure"].map(_LARGEST_GAPS).astype(float).fillna(1.0)
     yield gaps.assign(side="gap", scale_min=-largest, scale_max=largest)
     yield utility_rows(tables.extrinsic, utility).assign(
         side="utility", scale_min=0.0, scale_max=1.0
@@ -345,7 +347,7 @@ def _outcomes(tables: Tables, utility: str) -> Iterator[pd.DataFrame]:
 def effect_table(results: Sequence[Effect]) -> pd.DataFrame:
     """Return one row per effect."""
     rows = [{**result.names, **result._asdict()} for result in results]
-    return pd.DataFrame(rows, columns=[*SHARED, *OUTCOME, *CONDITION, *Effect._fields[1:]])
+    return pd.DataFrame(rows, columns=[*_SHARED, *_OUTCOME, *CONDITION, *Effect._fields[1:]])
 
 
 def condition_table(
@@ -368,7 +370,7 @@ def condition_table(
     n_digits = [2 if side == "score" else digits for side in as_text(table, "side")]
     parts = (as_float(table, name).tolist() for name in ("change", "low", "high"))
     cells = table.assign(cell=list(map(format_estimate, *parts, n_digits)))
-    shared = [name for name in SHARED if len({*as_text(table, name)} - {""}) > 1]
+    shared = [name for name in _SHARED if len({*as_text(table, name)} - {""}) > 1]
     always_shown = ("method", "direction", "dose")
     names = [name for name in CONDITION if name in always_shown or len({*as_text(table, name)}) > 1]
     cells = _beside_each_task(cells, shared)
@@ -406,7 +408,7 @@ def describe_generalisation(results: Sequence[Effect]) -> str:
     """Return what the shown intervals do not generalise to: other trainings, or other items."""
     shown = [
         (
-            SIDES.get(result.names["side"], measure_title(result.names["measure"])),
+            _SIDES.get(result.names["side"], measure_title(result.names["measure"])),
             result.generalises_to,
         )
         for result in results
@@ -440,7 +442,7 @@ def print_effects(results: Sequence[Effect], confirmatory: Sequence[str], consol
     generated = any(result.names["generated"] == "True" for result in results)
     stamp = ", synthetic data" if generated else ""
     if rows:
-        print_table(EFFECTS_TITLE + stamp, rows, console, left_aligned=(*SHARED, *CONDITION[:-1]))
+        print_table(_EFFECTS_TITLE + stamp, rows, console, left_aligned=(*_SHARED, *CONDITION[:-1]))
         print_lines(filter(None, [describe_generalisation(results)]), console)
 
 
@@ -457,7 +459,7 @@ def saturation(tables: Tables) -> str:
     scores = scores.dropna(subset=["value", "unbiased"])
     if scores.empty:
         return ""
-    margin = NEAR_END * (scores["scale_max"] - scores["scale_min"])
+    margin = _NEAR_END * (scores["scale_max"] - scores["scale_min"])
     low = (scores["scale_min"] < scores["unbiased"]) & (
         scores["value"] <= scores["scale_min"] + margin
     )
@@ -470,7 +472,7 @@ def saturation(tables: Tables) -> str:
         f"{at_end[rows].sum()} of {len(rows)} scores of {title} after {method}, {direction}, dose"
         f" {dose}"
         for (title, method, direction, dose), rows in conditions.items()
-        if at_end[rows].mean() > OFTEN
+        if at_end[rows].mean() > _OFTEN
     ]
     if not descriptions:
         return "No method drives more than a quarter of its scores to the end of their scale."
@@ -552,13 +554,13 @@ def crossed_table(joined: pd.DataFrame) -> pd.DataFrame | None:
     signed label dose (negative: debias) and the gap within embeddings.
     """
     rows = [
-        dict(zip(SLICE, names, strict=True)) | _row(cross(crossing, left_out))
+        dict(zip(_SLICE, names, strict=True)) | _row(_cross(crossing, left_out))
         for names, crossing, left_out in _crossings(joined)
     ]
     return pd.DataFrame(rows) if rows else None
 
 
-def cross(crossing: Crossing, left_out: int = 0) -> Crossed:
+def _cross(crossing: Crossing, left_out: int = 0) -> Crossed:
     """Return shares; r_rm of score and mean gap over levels, within parents; r_rm of label dose and
     gap, within embeddings.
     """
@@ -583,7 +585,7 @@ def cross(crossing: Crossing, left_out: int = 0) -> Crossed:
     )
 
 
-def components(crossing: Crossing) -> Components:
+def _components(crossing: Crossing) -> Components:
     """Return the components of variance; NaN without parents of two models or two levels."""
     levels = len(crossing.dose)
     if len(crossing.gap) == 0 or levels < 2:
@@ -608,7 +610,7 @@ def components(crossing: Crossing) -> Components:
 
 def _share(crossing: Crossing, name: str) -> float:
     """Return a share of variance, a negative estimate as 0; NaN where nothing varies."""
-    return float(np.maximum(0.0, components(crossing).share(name)))
+    return float(np.maximum(0.0, _components(crossing).share(name)))
 
 
 def _share_interval(crossing: Crossing, name: str, df: int) -> Estimate:
@@ -618,7 +620,7 @@ def _share_interval(crossing: Crossing, name: str, df: int) -> Estimate:
     """
     n, units = len(crossing.gap), np.arange(len(crossing.gap))
     value = _share(crossing, name)
-    jackknife = np.array([components(crossing.at(np.delete(units, i))).share(name) for i in units])
+    jackknife = np.array([_components(crossing.at(np.delete(units, i))).share(name) for i in units])
     variance = (n - 1) / n * float(((jackknife - jackknife.mean()) ** 2).sum()) if n else nan
     if df < 1 or not (isfinite(variance) and variance > NO_SPREAD):
         return Estimate(value)

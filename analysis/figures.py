@@ -82,19 +82,19 @@ if TYPE_CHECKING:
     from biasbridge.analysis.slices import SliceResult
 
 
-BARS = (
+_BARS = (
     "Above each panel: r_rm, within parents, with its 95% interval; Pearson's r over all points."
     " Line: the slope within parents. Bars: 95% intervals."
 )
-POOLED_NOTE = (
+_POOLED_NOTE = (
     "All queries pooled: n counts every embedding once per query; in r it counts once, with the"
     " mean of its scores."
 )
 Layout: TypeAlias = "tuple[pd.Series[str], pd.Series[str]]"  # row and column of each point
-MAX_COLUMNS = 6  # of panels that are legible on a page
-MAX_POINTS_DRAWN = 30_000
-HELD_OUT = "held_out"  # the subset of a task's own test items, beside a challenge set
-FIGURE_POINT_COLUMNS = (
+_MAX_COLUMNS = 6  # of panels that are legible on a page
+_MAX_POINTS_DRAWN = 30_000
+_HELD_OUT = "held_out"  # the subset of a task's own test items, beside a challenge set
+_FIGURE_POINT_COLUMNS = (
     "point",
     "task",
     "embedding",
@@ -104,22 +104,22 @@ FIGURE_POINT_COLUMNS = (
     "wordset",
     "seed",
 )
-VALUES = ("x", "x_low", "x_high", "y", "y_low", "y_high", "reason", "generated")
-FIGURE_COLUMNS = (*FIGURE_POINT_COLUMNS, *SCORE, *GAP, *VALUES)
+_VALUES = ("x", "x_low", "x_high", "y", "y_low", "y_high", "reason", "generated")
+_FIGURE_COLUMNS = (*_FIGURE_POINT_COLUMNS, *SCORE, *GAP, *_VALUES)
 # Width and height in pixels by the number of columns.
-PANEL_SIZES = {1: (460, 320), 2: (300, 200)}
-SMALL_PANEL = (210, 170)
-SPACING = alt.RowColnumber(row=18, column=30)  # keeps labels of neighbouring axes apart
-AXIS_SCALE: dict[str, Any] = {"zero": False, "nice": True, "padding": 6}
+_PANEL_SIZES = {1: (460, 320), 2: (300, 200)}
+_SMALL_PANEL = (210, 170)
+_SPACING = alt.RowColnumber(row=18, column=30)  # keeps labels of neighbouring axes apart
+_AXIS_SCALE: dict[str, Any] = {"zero": False, "nice": True, "padding": 6}
 PLACES = ("row", "column", "colour", "shape")
-INTERVALS = ("x_low", "x_high", "y_low", "y_high")
+_INTERVALS = ("x_low", "x_high", "y_low", "y_high")
 Side = TypeVar("Side", alt.Row, alt.Column)
-WITHIN_NOTE = (
+_WITHIN_NOTE = (
     "Above each panel: r_rm of its points, within parents, each model once at its mean. Line: the"
     " slope within parents."
 )
 MAX_PANELS = 60  # of a figure that is legible
-MIXED = f"r is of scores with their sign changed where {REVERSED}"
+_MIXED = f"r is of scores with their sign changed where {REVERSED}"
 
 
 def draw_figures(
@@ -155,13 +155,13 @@ def draw_figures(
         figures = {3: _figure3(part, text, confirmatory), 5: _figure5(part, text)}
         if len({*as_text(part, "method")} - {CONTROL}) > 1:  # else it equals figure 5
             figures[4] = _figure4(part, text)
-        if len({*as_text(part, "subset")} - {"", HELD_OUT}) > 1:
-            figures[6] = _figure6(part[~part["subset"].isin(["", HELD_OUT])], text)
+        if len({*as_text(part, "subset")} - {"", _HELD_OUT}) > 1:
+            figures[6] = _figure6(part[~part["subset"].isin(["", _HELD_OUT])], text)
         for number, (data, text) in sorted(figures.items()):
             stem = re.sub(r"[^\w.-]+", "_", "_".join([f"figure{number}", *family])).strip("_")
-            if len(data) > MAX_POINTS_DRAWN:
+            if len(data) > _MAX_POINTS_DRAWN:
                 undrawn.append(f"{stem} ({len(data):,} points)")
-            formats = suffixes if len(data) <= MAX_POINTS_DRAWN else ()
+            formats = suffixes if len(data) <= _MAX_POINTS_DRAWN else ()
             written += _draw(data.reset_index(drop=True), text, out / stem, formats, results)
     if tests := declared(results):
         data = change_data(joined, tests, smallest_change)
@@ -194,7 +194,7 @@ def _text(part: pd.DataFrame, task: str, metric: str, convention: str) -> ChartT
         y=gap_axis("gap", group_pairs(part)),
         notes=[
             *([STAMP] if generated else []),
-            BARS,
+            _BARS,
             *label_sentences(part),
             *describe_taggers(as_text(part, "group_by")),
         ],
@@ -273,12 +273,12 @@ def _split_titles(part: pd.DataFrame) -> tuple[pd.Series[str], pd.Series[str]]:
 
 
 def _narrow_layout(*layouts: Layout) -> Layout:
-    fitting = (layout for layout in layouts if layout[1].nunique() <= MAX_COLUMNS)
+    fitting = (layout for layout in layouts if layout[1].nunique() <= _MAX_COLUMNS)
     return next(fitting, layouts[-1])
 
 
 def _notes_on_pooling(part: pd.DataFrame, text: ChartText) -> list[str]:
-    return [*text.notes, POOLED_NOTE] if len(set(as_text(part, "query"))) > 1 else list(text.notes)
+    return [*text.notes, _POOLED_NOTE] if len(set(as_text(part, "query"))) > 1 else list(text.notes)
 
 
 def _draw(
@@ -288,12 +288,12 @@ def _draw(
     suffixes: Sequence[str],
     results: Sequence[SliceResult],
 ) -> list[Path]:
-    panels = panel_statistics(data, results)
+    panels = _panel_statistics(data, results)
     data = data[data["status"] == "done"]  # failed points only complete the panels' embeddings
     paths: list[Path] = []
     if suffixes:
         paths = save_charts(scatter_grid(data, text, zero=True, panels=panels), stem, suffixes)
-    columns = [name for name in FIGURE_COLUMNS if name in data]
+    columns = [name for name in _FIGURE_COLUMNS if name in data]
     panel_columns = {"row": "panel_row", "column": "panel_column"}
     points = data[[*panel_columns, *columns]].rename(columns=panel_columns)
     statistics = pd.DataFrame(panels).add_prefix("panel_")
@@ -356,8 +356,8 @@ def scatter_grid(
     ``zero`` draws a line at y = 0. Raises ``InputError`` where palette or shapes do not suffice.
     """
     order = {name: list(dict.fromkeys(as_labels(data, name, empty=""))) for name in PLACES}
-    width, height = PANEL_SIZES.get(len(order["column"]), SMALL_PANEL)
-    panels = panels or panel_statistics(data)
+    width, height = _PANEL_SIZES.get(len(order["column"]), _SMALL_PANEL)
+    panels = panels or _panel_statistics(data)
     notes = _notes(panels, order, mark)
     points = _drawable_points(data, text.black)
     rule = alt.Chart().mark_rule(color=GREY, strokeDash=[3, 3]).encode(y=alt.datum(0))
@@ -374,7 +374,7 @@ def scatter_grid(
             row=_facet(alt.Row, "row", order, labelAngle=-90, labelLimit=height),
             column=_facet(alt.Column, "column", order, labelAngle=0, labelLimit=width),
             data=pd.concat([points, notes, *_fit_lines(panels, points, mark)], ignore_index=True),
-            spacing=SPACING,
+            spacing=_SPACING,
         )
         .resolve_scale(x="independent" if text.own_scales else "shared")
     )
@@ -382,7 +382,7 @@ def scatter_grid(
 
 
 @ONE_THREAD
-def panel_statistics(data: pd.DataFrame, results: Sequence[SliceResult] = ()) -> list[Panel]:
+def _panel_statistics(data: pd.DataFrame, results: Sequence[SliceResult] = ()) -> list[Panel]:
     """Return the statistics of each panel, one for each row and column with data.
 
     r is r_rm as in ``biasbridge.analysis.correlate`` where ``data`` has a column ``model``
@@ -428,7 +428,7 @@ def _slice_of_panel(data: pd.DataFrame) -> tuple[str, ...]:
     return tuple(next(iter(column)) if len(column) == 1 else ALL for column in values)
 
 
-def panel_note(panel: Panel) -> str:
+def _panel_note(panel: Panel) -> str:
     """Return ``n = 26, r = .31 [-.09, .62]``; where pairs repeat models, ``n = 78 (26 models)``,
     and where r averages seeds of a corpus, ``n = 78 (26 models as 13)``. Where r is undefined, ``r
     undefined``; with ``r_pearson`` r is r_rm, and Pearson's r stands beside it.
@@ -452,7 +452,7 @@ def panel_note(panel: Panel) -> str:
 def _drawable_points(data: pd.DataFrame, black: str | None) -> pd.DataFrame:
     """Return the points with x and y, the few black ones last, on top."""
     is_finite = np.isfinite(as_float(data, "x")) & np.isfinite(as_float(data, "y"))
-    names = [name for name in (*PLACES, "x", "y", *INTERVALS) if name in data]
+    names = [name for name in (*PLACES, "x", "y", *_INTERVALS) if name in data]
     return data.loc[is_finite, names].sort_values(
         "colour", key=lambda colour: colour == black, kind="stable"
     )
@@ -461,7 +461,7 @@ def _drawable_points(data: pd.DataFrame, black: str | None) -> pd.DataFrame:
 def _notes(panels: Sequence[Panel], order: dict[str, list[str]], mark: str) -> pd.DataFrame:
     """Return one row per cell of the grid, also without data, so that each panel is drawn."""
     notes = {
-        (panel.row, panel.column): f"n = {panel.n}" if mark == "line" else panel_note(panel)
+        (panel.row, panel.column): f"n = {panel.n}" if mark == "line" else _panel_note(panel)
         for panel in panels
     }
     cells = [(r, c, notes.get((r, c), "no data")) for r in order["row"] for c in order["column"]]
@@ -523,14 +523,14 @@ def _points(order: dict[str, list[str]], text: ChartText) -> list[alt.Chart]:
 
 
 def _x(text: ChartText, field: str = "x") -> alt.X:
-    scale = alt.Scale(**(AXIS_SCALE | {"reverse": True} if text.reverse else AXIS_SCALE))
+    scale = alt.Scale(**(_AXIS_SCALE | {"reverse": True} if text.reverse else _AXIS_SCALE))
     return alt.X(f"{field}:Q", title=text.x, scale=scale)
 
 
 def _y(text: ChartText, field: str = "y") -> alt.Y:
     # Over two lines: a panel is lower than a title is long.
     title = text.y.replace(" (", "\n(", 1).split("\n")
-    return alt.Y(f"{field}:Q", title=title, scale=alt.Scale(**AXIS_SCALE))
+    return alt.Y(f"{field}:Q", title=title, scale=alt.Scale(**_AXIS_SCALE))
 
 
 def _colours(names: list[str], text: ChartText) -> alt.Color:
@@ -547,7 +547,7 @@ def _legend(title: str) -> dict[str, Any]:
     return {"title": title} if title else {"title": title, "legend": None}
 
 
-def grid_data(
+def _grid_data(
     table: pd.DataFrame,
     *,
     x: str,
@@ -575,7 +575,7 @@ def grid_data(
     other_resamples = [
         f"{name}_resampled" for name, source in (("x", x), ("y", y)) if source != name
     ]
-    dropped = [*INTERVALS, *other_resamples, *([] if x == "x" else ["reverse_scored"])]
+    dropped = [*_INTERVALS, *other_resamples, *([] if x == "x" else ["reverse_scored"])]
     return table.drop(columns=dropped, errors="ignore").assign(**sides, **places)
 
 
@@ -601,11 +601,11 @@ def scatter_chart(
     is_result = is_joined(table) or ((x, y) == ("x", "y") and {"metric", "measure"} <= {*table})
     if is_result:
         table, row, column = _keep_apart(table, row, column)
-    data = grid_data(table, x=x, y=y, row=row, column=column, colour=colour, shape=shape)
+    data = _grid_data(table, x=x, y=y, row=row, column=column, colour=colour, shape=shape)
     signs = set(as_text(data, "reverse_scored"))
     reverse = signs == {"True"}
     notes = [STAMP] if "True" in as_text(table, "generated") else []
-    notes += [WITHIN_NOTE] if is_joined(table) and mark == "point" else []
+    notes += [_WITHIN_NOTE] if is_joined(table) and mark == "point" else []
     notes += [WITHOUT_RESAMPLES] if lacks_resamples(table) else []
     text = ChartText(
         title=title or f"{y} against {x}",
@@ -614,7 +614,7 @@ def scatter_chart(
         colour=colour,
         shape=shape,
         black=CONTROL if colour == "method" else None,
-        notes=[*notes, MIXED] if "True" in signs and not reverse else notes,
+        notes=[*notes, _MIXED] if "True" in signs and not reverse else notes,
         reverse=reverse,
     )
     has_one_scale = is_result and len({*text_rows(table, ("metric", "convention"))}) == 1
@@ -654,5 +654,5 @@ def _keep_apart(table: pd.DataFrame, row: str, column: str) -> tuple[pd.DataFram
             f"{n_rows} scores and {n_columns} gaps make more than {MAX_PANELS} panels; choose rows"
             " first, as in rows[rows['metric'] == 'weat'], or run biasbridge scatter FOLDER"
         )
-    row, column = sides[::-1] if n_rows < n_columns > MAX_COLUMNS else sides
+    row, column = sides[::-1] if n_rows < n_columns > _MAX_COLUMNS else sides
     return table, row, column

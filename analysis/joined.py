@@ -52,15 +52,15 @@ TASK_SETTINGS = (
     *("label_method", "label_direction", "label_dose"),
 )
 TRAINING_DRAWS = ("seed", "replicate")
-NEEDED_POINT_COLUMNS = ("point", "embedding", "method", "status", "generated")
-NEEDED_SCORE_COLUMNS = ("point", "metric", "query", "value")
-NEEDED_GAP_COLUMNS = ("point", "task", "kind", "measure", "value")
+_NEEDED_POINT_COLUMNS = ("point", "embedding", "method", "status", "generated")
+_NEEDED_SCORE_COLUMNS = ("point", "metric", "query", "value")
+_NEEDED_GAP_COLUMNS = ("point", "task", "kind", "measure", "value")
 JOINED_COLUMNS = (*SLICE_COLUMNS, "point", "x", "y", "generated")
 RESAMPLED = ("x_resampled", "y_resampled")  # columns of lists, one number a resample
 WITHOUT_RESAMPLES = "intervals leave out the sampling error of words and items, without resamples"
-SCALE_COLUMNS = ("metric", "convention", "part")  # scores that share these share a scale
-SCORE_COLUMNS = ("low", "high", "unbiased", "p_value", "n_found", "n_oov", "resampled", "reason")
-GAP_COLUMNS = (
+_SCALE_COLUMNS = ("metric", "convention", "part")  # scores that share these share a scale
+_SCORE_COLUMNS = ("low", "high", "unbiased", "p_value", "n_found", "n_oov", "resampled", "reason")
+_GAP_COLUMNS = (
     *("low", "high", "resampled", "reason", "expected_from_base_rates"),
     *("support", "support_privileged", "support_unprivileged", "group_by"),
 )
@@ -88,7 +88,7 @@ def join_points(tables: Tables, utility: str = UTILITY) -> pd.DataFrame:
         A missing column, an empty table, a duplicate score, or a done point without a row.
     """
     checked = _check_tables(tables)
-    require_rows(tables.extrinsic, NEEDED_GAP_COLUMNS, [], "the extrinsic table")
+    require_rows(tables.extrinsic, _NEEDED_GAP_COLUMNS, [], "the extrinsic table")
     tables = checked
     done = tables.points[tables.points["status"] == "done"]
     scores, gaps = _score_rows(tables.intrinsic), _gap_rows(tables.extrinsic)
@@ -288,10 +288,10 @@ def open_table(path: str | Path, utility: str = UTILITY) -> pd.DataFrame:
     if not Path(path).is_dir():
         return read_table(path, lists="resampled")
     tables = read_tables(path)
-    return join_points(tables, utility) if len(tables.extrinsic) else join_scores(tables)
+    return join_points(tables, utility) if len(tables.extrinsic) else _join_scores(tables)
 
 
-def join_scores(tables: Tables) -> pd.DataFrame:
+def _join_scores(tables: Tables) -> pd.DataFrame:
     """Return one row per done point and intrinsic score, in the column ``value``, for dose-response
     curves.
 
@@ -314,22 +314,22 @@ def _keys(joined: pd.DataFrame, column: str, otherwise: list[str]) -> list[str]:
 
 def _check_tables(tables: Tables) -> Tables:
     points, intrinsic = tables.points, tables.intrinsic
-    require_rows(points, NEEDED_POINT_COLUMNS, ["point"], "the points table")
+    require_rows(points, _NEEDED_POINT_COLUMNS, ["point"], "the points table")
     if not (points["status"] == "done").any():
         raise InputError(
             f"none of the {len(points)} points is done; read their errors in the points table, then"
             " run again"
         )
-    require_rows(intrinsic, NEEDED_SCORE_COLUMNS, [], "the intrinsic table")
+    require_rows(intrinsic, _NEEDED_SCORE_COLUMNS, [], "the intrinsic table")
     tables = typed(tables)
     require_rows(tables.intrinsic, (), ["point", *SCORE], "the intrinsic table")
     return tables
 
 
 def _score_rows(intrinsic: pd.DataFrame) -> pd.DataFrame:
-    scores = _side(intrinsic, "x", ("point", *SCORE, "value", *SCORE_COLUMNS))
+    scores = _side(intrinsic, "x", ("point", *SCORE, "value", *_SCORE_COLUMNS))
     # Of a metric whose unbiased value is the upper end of the scale
-    names = text_rows(intrinsic, SCALE_COLUMNS)
+    names = text_rows(intrinsic, _SCALE_COLUMNS)
     ends = (intrinsic["scale_max"] <= intrinsic["unbiased"]).tolist()
     reverse_scored = {name for name, is_end in zip(names, ends, strict=True) if is_end}
     return scores.assign(reverse_scored=[name in reverse_scored for name in names])
@@ -350,7 +350,7 @@ def _gap_rows(extrinsic: pd.DataFrame) -> pd.DataFrame:
             " of both groups"
         )
     require_rows(rows, (), ["point", "task", *GAP], "the extrinsic table")
-    return _side(rows, "y", ("point", "task", *GAP, "value", *GAP_COLUMNS))
+    return _side(rows, "y", ("point", "task", *GAP, "value", *_GAP_COLUMNS))
 
 
 # Options of a sweep without a column of their own, such as ``modified.epochs``.

@@ -23,7 +23,7 @@ POOLED_OVER = ("embedding", "query", "method")
 KINDS = tuple(name for name in SLICE_COLUMNS if name not in POOLED_OVER)
 FAMILY = ("task", "classifier", "metric", "convention")  # a table of slices shares these
 # Shown only where their owner has several: one metric several conventions.
-DETAIL_OF = {
+_DETAIL_OF = {
     "convention": ("metric",),
     "part": ("metric", "convention", "query"),
     "subset": ("measure",),
@@ -40,14 +40,14 @@ ANNOTATION = "annotation"
 ERROR_RATES = ("fpr", "fnr")  # measures of which less is better
 REVERSED_SIGN = " (sign reversed)"  # after the title of such a score
 REVERSED = "less is more biased"  # scores whose unbiased value is the upper end of their scale
-METRIC_TITLES = {
+_METRIC_TITLES = {
     "weat": "WEAT effect size (d)",
     "seat": "SEAT effect size (d)",
     "lpbs": "LPBS (nats)",
     "pll": "Difference of pseudo-log-likelihoods (nats)",
 }
 ACRONYMS = ("seat", "ceat", "lpbs", "pll", "aul", "aula")
-MEASURE_TITLES = {
+_MEASURE_TITLES = {
     "f1": "F1",
     "conll_f1": "CoNLL F1",
     "auc": "AUC",
@@ -60,18 +60,20 @@ MEASURE_TITLES = {
     **{f"bbq_{name}": f"BBQ {name}" for name in ("ambiguous", "disambiguated")},
 }
 GENDERS = "men and women"  # the subject of the words, in the column ``word_groups``
-MEN = "male males man men m boy boys he him his guy guys father fathers masculine masc"
-WOMEN = "female females woman women w f girl girls she her hers lady ladies mother mothers feminine"
-SPANISH = (
+_MEN = "male males man men m boy boys he him his guy guys father fathers masculine masc"
+_WOMEN = (
+    "female females woman women w f girl girls she her hers lady ladies mother mothers feminine"
+)
+_SPANISH = (
     "hombre hombres chico chicos niño niños varón varon masculino él el",
     "mujer mujeres chica chicas niña niñas femenino ella",
 )
-GENDER_WORDS = tuple(
+_GENDER_WORDS = tuple(
     frozenset(f"{english} {spanish}".split())
-    for english, spanish in zip((MEN, WOMEN), SPANISH, strict=True)
+    for english, spanish in zip((_MEN, _WOMEN), _SPANISH, strict=True)
 )
-GENDER_NAMES = GENDER_WORDS[0] | GENDER_WORDS[1] | {"fem", "gender", "genders"}
-MAX_OPAQUE_LENGTH = 2  # longest opaque name: A, g1, 0
+_GENDER_NAMES = _GENDER_WORDS[0] | _GENDER_WORDS[1] | {"fem", "gender", "genders"}
+_MAX_OPAQUE_LENGTH = 2  # longest opaque name: A, g1, 0
 
 
 def capitalise(text: str) -> str:
@@ -87,9 +89,9 @@ def with_count(number: int, noun: str) -> str:
 def shown_values(table: pd.DataFrame, name: str) -> list[str]:
     """Return a column as shown: a detail is empty where its owner has a single value."""
     values = as_text(table, name)
-    if name not in DETAIL_OF:
+    if name not in _DETAIL_OF:
         return values
-    owners = text_rows(table, DETAIL_OF[name])
+    owners = text_rows(table, _DETAIL_OF[name])
     values_by_owner: dict[tuple[str, ...], set[str]] = {}
     for owner, value in zip(owners, values, strict=True):
         values_by_owner.setdefault(owner, set()).add(value)
@@ -101,7 +103,7 @@ def shown_values(table: pd.DataFrame, name: str) -> list[str]:
 
 def shown_columns(table: pd.DataFrame, columns: Iterable[str]) -> list[str]:
     """Return the columns that show anything."""
-    return [name for name in columns if name not in DETAIL_OF or any(shown_values(table, name))]
+    return [name for name in columns if name not in _DETAIL_OF or any(shown_values(table, name))]
 
 
 def row_names(table: pd.DataFrame, columns: Iterable[str], separator: str = " ") -> list[str]:
@@ -191,7 +193,7 @@ def _with_acronym(score: str) -> str:
 
 def metric_title(metric: str, convention: str = "") -> str:
     """Return the axis title of a metric and convention: ``WEAT effect size (d)``."""
-    title = METRIC_TITLES.get(metric, f"{metric.upper()} score")
+    title = _METRIC_TITLES.get(metric, f"{metric.upper()} score")
     return f"{title}, {convention}" if convention else title
 
 
@@ -214,7 +216,7 @@ def gap_axis(gap: str, pairs: Iterable[str]) -> str:
 
 def measure_title(measure: str) -> str:
     """Return a measure in words: ``false positive rate``, ``F1``, ``equal odds``."""
-    return MEASURE_TITLES.get(measure, measure.replace("_", " "))
+    return _MEASURE_TITLES.get(measure, measure.replace("_", " "))
 
 
 def present_confirmatory(measures: Iterable[str], confirmatory: Sequence[str]) -> list[str]:
@@ -232,8 +234,8 @@ def group_mismatch(about: str, groups: Collection[str]) -> str:
     """
     group_names = [group for group in groups if group]
     words = {word for group in group_names for word in re.findall(r"[^\W\d_]+", group.lower())}
-    unclear = any(len(re.sub(r"\W", "", group)) <= MAX_OPAQUE_LENGTH for group in group_names)
-    if about != GENDERS or not group_names or words & GENDER_NAMES or unclear:
+    unclear = any(len(re.sub(r"\W", "", group)) <= _MAX_OPAQUE_LENGTH for group in group_names)
+    if about != GENDERS or not group_names or words & _GENDER_NAMES or unclear:
         return ""
     listed = ", ".join(sorted(group_names)[:4]) + (", ..." if len(group_names) > 4 else "")
     return f"The words of the scores are about {about}, and the groups are {listed}."

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from biasbridge.stats.arrays import Floats, Ints, Labels, Truths
 
 
-LABELS = ("model", "parent", "cluster", "condition", "method", "family", "word_list", "pattern")
-MAX_MISSING = 0.2  # share of models: a kind of row that more of them lack is left out for all
+_LABELS = ("model", "parent", "cluster", "condition", "method", "family", "word_list", "pattern")
+_MAX_MISSING = 0.2  # share of models: a kind of row that more of them lack is left out for all
 
 
 class SlopeLine(NamedTuple):
@@ -185,7 +185,7 @@ def observations(rows: Rows, *, trained: bool = False) -> Observations:
     order = np.argsort(model_index, kind="stable")
     counts = np.bincount(model_index, minlength=1)[: len(set(model_index.tolist()))]
     first = np.cumsum(counts) - counts
-    noise = training_noise(rows) if trained else np.zeros(int(model_index.max(initial=-1)) + 1)
+    noise = _training_noise(rows) if trained else np.zeros(int(model_index.max(initial=-1)) + 1)
     rows = rows.at(order)
     weights = row_weights(model_index[order], rows.kind)
     x, y, utility, x_resampled, y_resampled = (
@@ -199,7 +199,7 @@ def observations(rows: Rows, *, trained: bool = False) -> Observations:
         )
     )
     return Observations(
-        **{name: getattr(rows, name)[first] for name in LABELS},
+        **{name: getattr(rows, name)[first] for name in _LABELS},
         x=x,
         y=y,
         utility=utility,
@@ -324,7 +324,7 @@ class Rows(NamedTuple):
 
 
 def select_comparable(
-    model: Ints, kind: Ints, is_complete: Truths, max_missing: float = MAX_MISSING
+    model: Ints, kind: Ints, is_complete: Truths, max_missing: float = _MAX_MISSING
 ) -> tuple[Truths, Ints]:
     """Return which rows the means of models are taken over, and for each row a number that differs
     between models whose means are of different kinds. Shapes: (n,) each -> (n,), (n,).
@@ -439,7 +439,7 @@ def _proper_variance(residual: Residuals, deviations: Floats, size: float) -> fl
     return float(unexplained[:, factors].sum() / resamples * scale)
 
 
-def training_noise(rows: Rows) -> Floats:
+def _training_noise(rows: Rows) -> Floats:
     """Return the variance of each model's mean gap by the chance of training, in order of
     appearance; 0 where nothing was trained twice. Shape (models,).
 

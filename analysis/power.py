@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 Share = Annotated[float, Gt(0), Lt(1)]
 # Scores on a ladder of doses, or normal; noise of gaps that is normal, or grows with the score
 Scenario = Literal["ladder", "normal", "growing noise"]
-SESOI = 0.3  # smallest correlation of interest
-BESIDE_DOSES = 0.4  # standard deviation of scores about the ladder, in units of the ladder's
-RESAMPLES = 100
-FEWEST_PERMUTATIONS = 599
+_SESOI = 0.3  # smallest correlation of interest
+_BESIDE_DOSES = 0.4  # standard deviation of scores about the ladder, in units of the ladder's
+_RESAMPLES = 100
+_FEWEST_PERMUTATIONS = 599
 
 
 @choice
@@ -44,7 +44,7 @@ class Planner(Fileless):
     name: ClassVar[str] = "planner"
     version: ClassVar[int] = 2
 
-    sesoi: Share = SESOI
+    sesoi: Share = _SESOI
     reliability_x: Share | None = None
     reliability_y: Share | None = None
     tests: Count | None = None
@@ -74,7 +74,7 @@ class Design(NamedTuple):
     parents: int
     conditions: int
     tests: int = 1
-    sesoi: float = SESOI
+    sesoi: float = _SESOI
     reliability_x: float = 1.0
     reliability_y: float = 1.0
     words_error: float = 0.0
@@ -136,7 +136,7 @@ def power(design: Design, studies: int, scenario: Scenario = "ladder", seed: int
     """
     if design.parents * (design.conditions - 1) - 1 < MINIMUM[RUNS]:
         return Power(0.0, nan)
-    permutations = max(FEWEST_PERMUTATIONS, 100 * design.tests - 1)
+    permutations = max(_FEWEST_PERMUTATIONS, 100 * design.tests - 1)
     level, r = ALPHA / design.tests, design.sesoi * design.noise_ceiling
     detected, detected_over = [], []
     for study in _studies(design, r, studies, scenario, seed):
@@ -162,7 +162,7 @@ def _studies(
     for _ in range(studies):
         x, noise = rng.normal(size=(2, parents, conditions))
         if scenario != "normal":
-            x = (doses / doses.std() + BESIDE_DOSES * x) / sqrt(1 + BESIDE_DOSES**2)
+            x = (doses / doses.std() + _BESIDE_DOSES * x) / sqrt(1 + _BESIDE_DOSES**2)
         if scenario == "growing noise":
             heteroscedastic: Floats = noise * (0.3 + np.abs(x) ** 1.5)
             noise = heteroscedastic / heteroscedastic.std()
@@ -179,6 +179,6 @@ def _studies(
             pattern=np.full(design.models, ""),
             utility=np.full(design.models, nan),
             x_resampled=np.zeros((design.models, 0)),
-            y_resampled=gap[:, None] + np.outer(slope, rng.normal(size=RESAMPLES)),
+            y_resampled=gap[:, None] + np.outer(slope, rng.normal(size=_RESAMPLES)),
             noise=np.zeros(design.models),
         )

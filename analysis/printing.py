@@ -39,16 +39,16 @@ if TYPE_CHECKING:
 
 
 SCORES_SHOWN = 4
-ROWS_SHOWN = 20
-LEFT_ALIGNED = {*SLICE_COLUMNS, "direction", "status", "note"}
+_ROWS_SHOWN = 20
+_LEFT_ALIGNED = {*SLICE_COLUMNS, "direction", "status", "note"}
 POINTS_SHOWN, MEASURES_SHOWN, REASONS_SHOWN = 20, 8, 5
 # Columns shown only where they vary
-SHOWN_IF_VARYING = (
+_SHOWN_IF_VARYING = (
     *("task", "source", "challenge", "corpus", "wordset", "classifier", "method", "direction"),
     *("dose", "stereotype", "label_bias", "skew", "label_method", "label_direction"),
     *("label_dose", "replicate", "seed"),
 )
-KIND_TITLES = {
+_KIND_TITLES = {
     "flips": "flips",
     "max_difference": "largest difference",
     "ratio": "ratio",
@@ -128,8 +128,8 @@ def _cells(table: pd.DataFrame, name: str) -> list[str]:
 
 def print_as_text(title: str, table: pd.DataFrame, console: Console) -> None:
     """Print the first rows of a table in the form of ``as_text_columns``."""
-    extent = f" (the first of {len(table)} rows)" if len(table) > ROWS_SHOWN else ""
-    rows = as_rows(as_text_columns(table))[:ROWS_SHOWN]
+    extent = f" (the first of {len(table)} rows)" if len(table) > _ROWS_SHOWN else ""
+    rows = as_rows(as_text_columns(table))[:_ROWS_SHOWN]
     print_table(title + extent, rows, console, left_aligned=text_columns(table))
 
 
@@ -149,7 +149,7 @@ def print_table(
     rows: Sequence[dict[str, str]],
     console: Console,
     *,
-    left_aligned: Iterable[str] = LEFT_ALIGNED,
+    left_aligned: Iterable[str] = _LEFT_ALIGNED,
     blanks: int = 2,
 ) -> None:
     """Print rows under a title; ``left_aligned`` names columns, ``note`` only where present."""
@@ -183,8 +183,8 @@ def print_points(
     the taggers of groups.
     """
     tables = typed(tables)
-    points = keep_varying_options(tables.points, ("embedding", *SHOWN_IF_VARYING))
-    names = [name for name in (*SHOWN_IF_VARYING, *OPTIONS) if len(set(as_text(points, name))) > 1]
+    points = keep_varying_options(tables.points, ("embedding", *_SHOWN_IF_VARYING))
+    names = [name for name in (*_SHOWN_IF_VARYING, *OPTIONS) if len(set(as_text(points, name))) > 1]
     cells = pd.concat(_measured_cells(tables, confirmatory, utility), ignore_index=True)
     titles = list(dict.fromkeys(cells["title"]))
     cell_by_title = dict(
@@ -201,7 +201,7 @@ def print_points(
     stamp = f", {synthetic_mix}" if synthetic_mix else synthetic
     extent = f"the first {len(shown)} of " if len(shown) < done.sum() else ""
     title = f"{extent}{with_count(int(done.sum()), 'point')}{stamp}"
-    print_table(title, as_rows(columns), console, left_aligned={*LEFT_ALIGNED, *OPTIONS}, blanks=1)
+    print_table(title, as_rows(columns), console, left_aligned={*_LEFT_ALIGNED, *OPTIONS}, blanks=1)
     print_lines(_notes(points, tables.extrinsic, cells, titles), console)
     console.print(f"{done.sum()} of {len(points)} points done")
     failed = points[~done][:POINTS_SHOWN]
@@ -224,7 +224,7 @@ def _measured_cells(
     utilities = utility_rows(extrinsic, utility)
     parts = row_names(utilities, ("measure", "subset"), ", ")
     yield _point_cells(utilities, [part.replace(utility, measure_title(utility)) for part in parts])
-    for kind, kind_title in KIND_TITLES.items():
+    for kind, kind_title in _KIND_TITLES.items():
         rows = extrinsic[(extrinsic["kind"] == kind) & extrinsic["group"].isin(["", ALL])]
         yield _point_cells(rows, [f"{kind_title} {name}" for name in row_names(rows, GAP)])
 

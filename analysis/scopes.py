@@ -74,12 +74,12 @@ def measure_scopes(
     clusters = independent.with_siblings().cluster
     is_world = np.char.startswith(clusters, "seed ").all()
     scopes[SEEDS] = (
-        leave_out(independent, independent.cluster, SEEDS)
+        _leave_out(independent, independent.cluster, SEEDS)
         if is_world
-        else leave_out(siblings, siblings.parent, SEEDS)
+        else _leave_out(siblings, siblings.parent, SEEDS)
     )
     corpus = np.full(len(independent.x), "one world") if is_world else independent.cluster
-    scopes[CORPORA] = leave_out(independent, corpus, CORPORA)
+    scopes[CORPORA] = _leave_out(independent, corpus, CORPORA)
     return scopes
 
 
@@ -92,15 +92,15 @@ def _over_conditions(means: Observations, permutations: int) -> dict[str, Correl
     doses = Correlation(n=n, reason=_shortage(n, DOSES))
     if n >= MINIMUM[DOSES]:
         doses = means.within_models(permutations)
-    lists = leave_out(means, means.word_list, LISTS)
-    methods = leave_out(means, means.family, METHODS)
+    lists = _leave_out(means, means.word_list, LISTS)
+    methods = _leave_out(means, means.family, METHODS)
     # Methods share the lists: a slope that belongs to a list would look like one of every method
     if lists.n > 1:
-        methods = _widen(methods, leave_out(means, means.word_list, LISTS, minimum=2))
+        methods = _widen(methods, _leave_out(means, means.word_list, LISTS, minimum=2))
     return {DOSES: doses, LISTS: lists, METHODS: methods}
 
 
-def leave_out(
+def _leave_out(
     models: Observations, group: Labels, scope: str, minimum: int | None = None
 ) -> Correlation:
     """Compute r_rm and slope with the interval that leaves out each group.

@@ -34,18 +34,18 @@ if TYPE_CHECKING:
     from biasbridge.stats.arrays import Floats, Ints, Labels, Truths
 
 
-SMALL = 0.0995  # numbers below are given to three digits, others to two
+_SMALL = 0.0995  # numbers below are given to three digits, others to two
 FEW_PERMUTATIONS = 999  # permutations of a slice without verdict
-DECLARED_COLUMNS = (
+_DECLARED_COLUMNS = (
     *("gap_unmodified", "score_low", "score_high", "change", "change_low", "change_high"),
     *("verdict", "why", "detectable_change", "p_holm"),
 )
 RESULT_COLUMNS = (
-    *("n", "n_parents", "n_conditions", "n_lost", *DECLARED_COLUMNS),
+    *("n", "n_parents", "n_conditions", "n_lost", *_DECLARED_COLUMNS),
     *("r_rm", "low", "high", "r_pearson", "r_given_utility", "reliability_y"),
     *("synthetic", "note"),
 )
-SCOPE_COLUMNS = ("scope", "holds", "n", "needed", "change", "change_low", "change_high", "note")
+_SCOPE_COLUMNS = ("scope", "holds", "n", "needed", "change", "change_low", "change_high", "note")
 CORRELATION_COLUMNS = (*SLICE_COLUMNS, *RESULT_COLUMNS)
 EXPLORATORY_COLUMNS = tuple(
     "p" if name == "p_holm" else name
@@ -53,9 +53,9 @@ EXPLORATORY_COLUMNS = tuple(
     if name not in ("verdict", "why", "detectable_change")
 )
 SliceNames = dict[str, str]
-MAX_EQUAL_SHARE = 0.5  # share of models with the same score, or gap: more is saturation
-MIN_PEARSON = 3  # points
-MAX_MODEL_SHARE = 2 / 3  # share of the variance within parents that one model may carry
+_MAX_EQUAL_SHARE = 0.5  # share of models with the same score, or gap: more is saturation
+_MIN_PEARSON = 3  # points
+_MAX_MODEL_SHARE = 2 / 3  # share of the variance within parents that one model may carry
 
 
 class Nonlinearity(NamedTuple):
@@ -67,7 +67,7 @@ class Nonlinearity(NamedTuple):
     change: float = 0.0
 
 
-def find_nonlinearity(models: Observations, span: float) -> Nonlinearity:
+def _find_nonlinearity(models: Observations, span: float) -> Nonlinearity:
     """Test, by a partial F test at .05 each, whether a slope for each method, or the squared score,
     explains more of the gap than one line, and name what has the lower p; ``span``: range of the
     score.
@@ -76,12 +76,12 @@ def find_nonlinearity(models: Observations, span: float) -> Nonlinearity:
     """
     residual = models.residuals()
     squares = demeaned(residual.u[:, None] ** 2, residual.stratum)
-    p_curve = partial_f(residual, squares)
+    p_curve = _partial_f(residual, squares)
     method = models.method[residual.indices]
     names = [name for name in dict.fromkeys(method.tolist()) if name != CONTROL]
     if len(names) > 1:
         by_method = np.stack([method == name for name in names], axis=1) * residual.u[:, None]
-        if partial_f(residual, by_method[:, 1:]) < min(ALPHA, p_curve if isfinite(p_curve) else 1):
+        if _partial_f(residual, by_method[:, 1:]) < min(ALPHA, p_curve if isfinite(p_curve) else 1):
             changes = {name: span * _slope(models, name) for name in names}
             changes = {name: change for name, change in changes.items() if isfinite(change)}
             digits = digits_of(max(map(abs, changes.values()), default=0.0))
@@ -103,7 +103,7 @@ def find_nonlinearity(models: Observations, span: float) -> Nonlinearity:
 
 def digits_of(change: float) -> int:
     """Return three digits for numbers below .1, else two."""
-    return 3 if isfinite(change) and abs(change) < SMALL else 2
+    return 3 if isfinite(change) and abs(change) < _SMALL else 2
 
 
 def _slope(models: Observations, method: str) -> float:
@@ -111,7 +111,7 @@ def _slope(models: Observations, method: str) -> float:
     return models.at(np.flatnonzero(np.isin(models.method, [method, CONTROL]))).residuals().slope
 
 
-def partial_f(residual: Residuals, columns: Floats) -> float:
+def _partial_f(residual: Residuals, columns: Floats) -> float:
     """Return p of the F test that columns explain v beyond u, all within parents; NaN where they
     cannot. Shape (n, k).
     """
@@ -296,7 +296,7 @@ def scope_table(results: Iterable[SliceResult]) -> pd.DataFrame:
         for scope, correlation in result.scopes.items()
     ]
     names = list(dict.fromkeys(name for result in results for name in result.names))
-    return pd.DataFrame(rows, columns=[*names, *SCOPE_COLUMNS])
+    return pd.DataFrame(rows, columns=[*names, *_SCOPE_COLUMNS])
 
 
 # Slices of a table: every combination of the columns that name its rows, each also pooled.
@@ -421,7 +421,7 @@ def measure_slice(
     if not full:
         return result
     sizes = comparable.x_resampled.size, comparable.y_resampled.size
-    result = result._replace(saturated=saturation_reason(with_siblings, independent))
+    result = result._replace(saturated=_saturation_reason(with_siblings, independent))
     return _add_noise_and_utility(result, independent, sizes, permutations)
 
 
@@ -429,7 +429,7 @@ def pearson(x: Floats, y: Floats) -> float:
     """Compute Pearson's r over the points of a slice, as the papers have it; NaN where a side is
     constant.
     """
-    if len(x) < MIN_PEARSON or not (np.ptp(x) > 0 and np.ptp(y) > 0):
+    if len(x) < _MIN_PEARSON or not (np.ptp(x) > 0 and np.ptp(y) > 0):
         return nan
     return float(np.corrcoef(x, y)[0, 1])
 
@@ -470,7 +470,7 @@ def _add_noise_and_utility(
         noise_claimed = noise_shares(claimed.residuals(), *parts)
     return result._replace(
         influential=f"{name} (without: {format_number(result.within.r_without_influential)})",
-        nonlinear=find_nonlinearity(independent, result.score_high - result.score_low),
+        nonlinear=_find_nonlinearity(independent, result.score_high - result.score_low),
         given_utility=independent.given_utility(permutations),
         noise_x=noise_x,
         noise_y=noise_shares(residuals, y, y_resampled, sizes[1], noise),
@@ -490,7 +490,7 @@ def _count(labels: Labels) -> int:
     return len(set(labels.tolist()) - {""})
 
 
-def saturation_reason(models: Observations, independent: Observations) -> str:
+def _saturation_reason(models: Observations, independent: Observations) -> str:
     """Return why a side varies too little for a verdict; empty where it does not.
 
     A side is saturated if its value is exactly equal in most models, or if one model carries most
@@ -500,11 +500,11 @@ def saturation_reason(models: Observations, independent: Observations) -> str:
     for name, raw, side in (("score", models.x, residuals.u), ("gap", models.y, residuals.v)):
         values, counts = np.unique(raw, return_counts=True)
         top = int(counts.argmax())
-        if counts[top] > MAX_EQUAL_SHARE * len(raw):
+        if counts[top] > _MAX_EQUAL_SHARE * len(raw):
             count = f"{counts[top]} of {len(raw)} models"
             return f"the {name} is exactly {values[top]:.3g} in {count}"
         shares = side**2 / float(side @ side)
-        if shares.max() > MAX_MODEL_SHARE:
+        if shares.max() > _MAX_MODEL_SHARE:
             model_name = independent.model[residuals.indices[int(shares.argmax())]]
             share = f"{shares.max():.0%} of the variance of the {name}"
             return f"one model ({model_name}) carries {share}"

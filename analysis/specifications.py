@@ -42,17 +42,17 @@ if TYPE_CHECKING:
     from biasbridge.stats.arrays import Floats, Ints
 
 
-SPECIFIC = ("task", "classifier", *SCORE, *GAP)
-POOLED = ("embedding", "method")
-CHOICES = (*POOLED, "classifier", *SCORE, *GAP)
-CURVE_PERMUTATIONS = 1_999
-MIN_PERMUTATIONS = 199
-MAX_CELLS = 100_000_000  # observations times permutations
+_SPECIFIC = ("task", "classifier", *SCORE, *GAP)
+_POOLED = ("embedding", "method")
+_CHOICES = (*_POOLED, "classifier", *SCORE, *GAP)
+_CURVE_PERMUTATIONS = 1_999
+_MIN_PERMUTATIONS = 199
+_MAX_CELLS = 100_000_000  # observations times permutations
 ChoiceLevels = tuple[str, ...]
-CURVE_WIDTH = 620
-MAX_LEVELS = 40  # most levels drawn below the curve
-R_RM_TITLE = "r_rm, 95% interval"
-LEVELS = alt.Axis(labelLimit=320)
+_CURVE_WIDTH = 620
+_MAX_LEVELS = 40  # most levels drawn below the curve
+_R_RM_TITLE = "r_rm, 95% interval"
+_LEVELS = alt.Axis(labelLimit=320)
 
 
 class Specification(NamedTuple):
@@ -134,7 +134,7 @@ def specification_curves(
     joined: pd.DataFrame,
     results: Sequence[SliceResult] = (),
     *,
-    permutations: int = CURVE_PERMUTATIONS,
+    permutations: int = _CURVE_PERMUTATIONS,
 ) -> list[Curve]:
     """Return a curve for every task of the joined table that has two specifications or more.
 
@@ -165,21 +165,21 @@ def _fits(
 ) -> Iterator[tuple[str, _Fit]]:
     """Yield task and specification; of those with equal rows only the last, ``all``."""
     all_rows = rows_of(joined)
-    distinct = {rows.tobytes(): (names, rows) for names, rows in slices(joined, SPECIFIC, POOLED)}
+    distinct = {rows.tobytes(): (names, rows) for names, rows in slices(joined, _SPECIFIC, _POOLED)}
     for names, rows in distinct.values():
         models = observations(all_rows.at(rows).comparable())
         independent = models.average_over_clusters()
         key = tuple(names[name] for name in SLICE_COLUMNS)
         result = estimates.get(key) or independent.within_models(FEW_PERMUTATIONS)
         if result.df >= MINIMUM[RUNS] and np.isfinite(result.r):
-            levels, no_resamples = tuple(names[n] for n in CHOICES), np.zeros((len(models.x), 0))
+            levels, no_resamples = tuple(names[n] for n in _CHOICES), np.zeros((len(models.x), 0))
             models = models._replace(x_resampled=no_resamples, y_resampled=no_resamples)
             yield names["task"], _Fit(levels, models, independent.residuals(), result)
 
 
 def _curve(task: str, fits: Sequence[_Fit], permutations: int) -> Curve:
     size = sum(len(fit.models.x) for fit in fits)
-    permutations = max(MIN_PERMUTATIONS, min(permutations, MAX_CELLS // size))
+    permutations = max(_MIN_PERMUTATIONS, min(permutations, _MAX_CELLS // size))
     cells = list(dict.fromkeys(cell for fit in fits for cell in _cells(fit.models)))
     keys = np.random.default_rng(0).random((permutations, len(cells)))
     cell_index = {cell: i for i, cell in enumerate(cells)}
@@ -223,7 +223,7 @@ def _pool(fit: _Fit, models_of: Mapping[ChoiceLevels, Observations]) -> Observat
     """Return the models of all methods, where they hold those of the fit with the same gaps; else
     its own.
     """
-    method = CHOICES.index("method")
+    method = _CHOICES.index("method")
     pool = models_of.get((*fit.levels[:method], ALL, *fit.levels[method + 1 :]), fit.models)
     own, whole = fit.models.with_siblings(), pool.with_siblings()
     gaps = dict(zip(whole.model.tolist(), whole.y.tolist(), strict=True))
@@ -267,7 +267,7 @@ def _under_permutation(
 def _levels(fits: Sequence[_Fit]) -> list[Level]:
     levels = []
     r = np.array([fit.result.r for fit in fits])
-    for position, choice in enumerate(CHOICES):
+    for position, choice in enumerate(_CHOICES):
         names = list(dict.fromkeys(fit.levels[position] for fit in fits))
         if len(names) < 2:
             continue
@@ -303,12 +303,12 @@ def specification_table(curves: Sequence[Curve]) -> pd.DataFrame:
     """
     rows = [
         {"task": curve.task, "rank": rank}
-        | dict(zip(CHOICES, specification.levels, strict=True))
+        | dict(zip(_CHOICES, specification.levels, strict=True))
         | specification._asdict()
         for curve in curves
         for rank, specification in enumerate(curve.specifications, 1)
     ]
-    return pd.DataFrame(rows, columns=["task", "rank", *CHOICES, *Specification._fields[1:]])
+    return pd.DataFrame(rows, columns=["task", "rank", *_CHOICES, *Specification._fields[1:]])
 
 
 def _level_table(curves: Sequence[Curve]) -> pd.DataFrame:
@@ -344,14 +344,14 @@ def draw_curves(
     written = []
     for curve in curves:
         stem = re.sub(r"[^\w.-]+", "_", f"specifications_{curve.task}").strip("_")
-        written += save_charts(curve_chart(curve), out / stem, suffixes)
+        written += save_charts(_curve_chart(curve), out / stem, suffixes)
     return written
 
 
-def curve_chart(curve: Curve) -> Drawing:
+def _curve_chart(curve: Curve) -> Drawing:
     """Draw the curve over its null band, with the levels of each specification below."""
     table = specification_table([curve])
-    shown_levels = [level for level in curve.levels if level.choice != "classifier"][:MAX_LEVELS]
+    shown_levels = [level for level in curve.levels if level.choice != "classifier"][:_MAX_LEVELS]
     marks = pd.DataFrame(
         [
             {"rank": rank, "level": f"{level.choice}: {level.title}"}
@@ -379,7 +379,7 @@ def _upper(table: pd.DataFrame) -> Any:
     signed = base.encode(alt.Color("sign:N", legend=None, scale=scale))
 
     def y(field: str) -> alt.Y:
-        return alt.Y(f"{field}:Q", title=R_RM_TITLE, scale=alt.Scale(domain=[-1, 1]))
+        return alt.Y(f"{field}:Q", title=_R_RM_TITLE, scale=alt.Scale(domain=[-1, 1]))
 
     layers = [
         base.mark_area(color="#999999", opacity=0.3).encode(y("null_low"), alt.Y2("null_high")),
@@ -387,7 +387,7 @@ def _upper(table: pd.DataFrame) -> Any:
         signed.mark_rule(opacity=0.25).encode(y("low"), alt.Y2("high")),
         signed.mark_point(filled=True, size=14, opacity=1).encode(y("r_rm")),
     ]
-    return alt.layer(*layers, data=rows).properties(width=CURVE_WIDTH, height=220)
+    return alt.layer(*layers, data=rows).properties(width=_CURVE_WIDTH, height=220)
 
 
 def _lower(marks: pd.DataFrame, number: int) -> Any:
@@ -395,8 +395,8 @@ def _lower(marks: pd.DataFrame, number: int) -> Any:
     return (
         alt.Chart(marks)
         .mark_tick(thickness=1, color=INK, bandSize=9)
-        .encode(_rank(number, title=title), alt.Y("level:N", sort=None, title=None, axis=LEVELS))
-        .properties(width=CURVE_WIDTH, height=alt.Step(12))
+        .encode(_rank(number, title=title), alt.Y("level:N", sort=None, title=None, axis=_LEVELS))
+        .properties(width=_CURVE_WIDTH, height=alt.Step(12))
     )
 
 

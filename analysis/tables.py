@@ -34,10 +34,10 @@ from biasbridge.files.text import read_nested
 Key = TypeVar("Key", bound=Hashable)
 
 EMPTY = "(empty)"
-MAX_NUMBER = 1e100
-MISSING = frozenset({"", "na", "n/a", "nan", "none", "null", "-"})
+_MAX_NUMBER = 1e100
+_MISSING = frozenset({"", "na", "n/a", "nan", "none", "null", "-"})
 # Text and number columns of each table; an older or smaller table may lack some
-POINT_TEXTS = (
+_POINT_TEXTS = (
     *("point", "experiment", "task", "source", "positive_class", "challenge"),
     *("challenge_positive_class", "corpus", "embedding", "method", "method_family", "direction"),
     *("wordset", "classifier", "label_method", "label_direction", "synthetic_mix", "word_groups"),
@@ -45,22 +45,22 @@ POINT_TEXTS = (
     *("parent_options", "method_options", "task_options"),
     *("unit_key", "parent_key", "corpus_key", "extrinsic_key"),
 )
-POINT_NUMBERS = ("dose", "label_dose", "stereotype")
-INTRINSIC_TEXTS = ("point", "metric", "convention", "query", "part", "oov", "reason")
-INTRINSIC_NUMBERS = (
+_POINT_NUMBERS = ("dose", "label_dose", "stereotype")
+_INTRINSIC_TEXTS = ("point", "metric", "convention", "query", "part", "oov", "reason")
+_INTRINSIC_NUMBERS = (
     *("value", "low", "high", "unbiased", "scale_min", "scale_max", "n_found", "n_oov"),
 )
-EXTRINSIC_TEXTS = (
+_EXTRINSIC_TEXTS = (
     *("point", "task", "kind", "measure", "subset", "group", "privileged", "unprivileged"),
     *("group_by", "reason"),
 )
-EXTRINSIC_NUMBERS = (
+_EXTRINSIC_NUMBERS = (
     *("value", "low", "high", "support", "coverage"),
     *("majority_baseline", "expected_from_base_rates"),
 )
 # The folders of a path in quotation marks, which may hold spaces, and of any other path
-FOLDERS = re.compile(r"""(?<=['"])/[^'"]*/|(?<![\w.:/~-])(?:file://)?/(?:[^\s/:;,'"()]+/)+""")
-RENAMED = {  # by table: columns of former versions
+_FOLDERS = re.compile(r"""(?<=['"])/[^'"]*/|(?<![\w.:/~-])(?:file://)?/(?:[^\s/:;,'"()]+/)+""")
+_RENAMED = {  # by table: columns of former versions
     "points": {
         "vectors_key": "unit_key",
         "base_key": "parent_key",
@@ -73,8 +73,8 @@ RENAMED = {  # by table: columns of former versions
         "from_base_rates": "expected_from_base_rates",
     },
 }
-DRAWN_PREFIX = "from_"  # prefix of queries whose words come from posts
-N_REQUIRED = 3  # number of tables that every folder has
+_DRAWN_PREFIX = "from_"  # prefix of queries whose words come from posts
+_N_REQUIRED = 3  # number of tables that every folder has
 SETTINGS_JSON = "correlation.json"
 DETAILS_TXT = "details.txt"
 WRITES = (  # by the default study
@@ -83,8 +83,8 @@ WRITES = (  # by the default study
     *("specifications.csv", "specification_levels.csv"),
     *("figures", "report.html", "correlations.tex"),
 )
-CONCLUSIONS_JSON = "concluded.json"  # names of the files that studies wrote beside the tables
-RESERVED = frozenset({"", ".", "..", "points", "earlier"})  # names that no study may write
+_CONCLUSIONS_JSON = "concluded.json"  # names of the files that studies wrote beside the tables
+_RESERVED = frozenset({"", ".", "..", "points", "earlier"})  # names that no study may write
 PROVENANCE_CSV = "provenance.csv"
 INSTRUCTIONS = "CPU instructions"  # stand beside the versions of libraries
 
@@ -110,9 +110,9 @@ def typed(tables: Tables) -> Tables:
     if "unbiased" not in tables.intrinsic:
         tables = tables._replace(intrinsic=tables.intrinsic.assign(unbiased=0.0))
     return tables._replace(
-        points=_typed(tables.points, POINT_TEXTS, POINT_NUMBERS),
-        intrinsic=_typed(tables.intrinsic, INTRINSIC_TEXTS, INTRINSIC_NUMBERS),
-        extrinsic=_typed(tables.extrinsic, EXTRINSIC_TEXTS, EXTRINSIC_NUMBERS),
+        points=_typed(tables.points, _POINT_TEXTS, _POINT_NUMBERS),
+        intrinsic=_typed(tables.intrinsic, _INTRINSIC_TEXTS, _INTRINSIC_NUMBERS),
+        extrinsic=_typed(tables.extrinsic, _EXTRINSIC_TEXTS, _EXTRINSIC_NUMBERS),
     )
 
 
@@ -158,13 +158,13 @@ def as_float(table: pd.DataFrame, column: str) -> NDArray[np.float64]:
     else:
         numbered = enumerate(values.tolist(), 1)
         cells = np.array([_number(value, column, row) for row, value in numbered], dtype=float)
-    if too_large := cells[np.isfinite(cells) & (np.abs(cells) > MAX_NUMBER)].tolist():
+    if too_large := cells[np.isfinite(cells) & (np.abs(cells) > _MAX_NUMBER)].tolist():
         raise InputError(f"column {column!r} holds {too_large[0]:g}; give it in larger units")
     return cells
 
 
 def _number(value: object, column: str, row: int) -> float:
-    if _is_blank(value) or str(value).strip().lower() in MISSING:
+    if _is_blank(value) or str(value).strip().lower() in _MISSING:
         return np.nan
     try:
         return float(str(value))
@@ -259,10 +259,10 @@ def read_tables(results_dir: str | Path) -> Tables:
         **{
             name: read_table(path, lists="resampled")
             for name, path in paths.items()
-            if path.name in FILES[:N_REQUIRED] or path.exists()
+            if path.name in FILES[:_N_REQUIRED] or path.exists()
         }
     )
-    for name, columns in RENAMED.items():
+    for name, columns in _RENAMED.items():
         table = getattr(tables, name)
         renamed = [
             f"{old} is now {new}"
@@ -295,7 +295,7 @@ def without_local_details(tables: Tables) -> Tables:
 
 def _mask_words(scores: pd.DataFrame) -> pd.DataFrame:
     """Mask slurs in the columns about words that were drawn from posts."""
-    drawn = [name.startswith(DRAWN_PREFIX) for name in as_text(scores, "query")]
+    drawn = [name.startswith(_DRAWN_PREFIX) for name in as_text(scores, "query")]
     columns = [name for name in ("oov", "reason") if name in scores and any(drawn)]
     return scores.assign(
         **{
@@ -312,7 +312,7 @@ def _without_folders(text: str) -> str:
     """Replace the folders of every absolute path by ``...``."""
     for folder in (Path.cwd(), Path.home()):
         text = text.replace(f"{folder}/", ".../") if folder != Path("/") else text
-    return FOLDERS.sub(".../", text)
+    return _FOLDERS.sub(".../", text)
 
 
 def write_tables(results_dir: str | Path, tables: Tables) -> list[Path]:
@@ -323,7 +323,7 @@ def write_tables(results_dir: str | Path, tables: Tables) -> list[Path]:
     places.
     """
     table_paths = zip((Path(results_dir) / name for name in FILES), tables, strict=True)
-    required = FILES[:N_REQUIRED]
+    required = FILES[:_N_REQUIRED]
     written = {path: table for path, table in table_paths if path.name in required or len(table)}
     with ExitStack() as stack:
         # Files are renamed as the stack unwinds, points.parquet last: where it is, the others
@@ -348,7 +348,7 @@ def require_own(folder: Path, names: Iterable[str]) -> None:
     """Raise ``InputError`` if a folder without tables has files or folders of these names: those of
     the user, which would be replaced or removed.
     """
-    if (folder / FILES[0]).exists() or (folder / CONCLUSIONS_JSON).exists():
+    if (folder / FILES[0]).exists() or (folder / _CONCLUSIONS_JSON).exists():
         return
     if foreign := [name for name in (*names, *WRITES) if (folder / name).exists()]:
         raise InputError(
@@ -363,8 +363,8 @@ def register_outputs(folder: Path, names: Sequence[str]) -> None:
     """
     if invalid := [name for name in names if not _is_name(name)]:
         raise InputError(f"a study writes {invalid[0]!r}; give plain names in the results folder")
-    previous = _noted_names(folder) if (folder / CONCLUSIONS_JSON).exists() else ()
-    with atomic_path(folder / CONCLUSIONS_JSON) as path:
+    previous = _noted_names(folder) if (folder / _CONCLUSIONS_JSON).exists() else ()
+    with atomic_path(folder / _CONCLUSIONS_JSON) as path:
         path.write_text(json.dumps(sorted({*previous, *names}), indent=1), encoding="utf-8")
 
 
@@ -381,7 +381,7 @@ def remove_older_conclusions(folder: Path, names: Iterable[str]) -> None:
 
 def _noted_names(folder: Path) -> tuple[str, ...]:
     """Return what studies wrote there; without a note, what the default study writes."""
-    path = folder / CONCLUSIONS_JSON
+    path = folder / _CONCLUSIONS_JSON
     if not path.exists():
         return WRITES
     content = read_nested(path)
@@ -392,12 +392,12 @@ def _noted_names(folder: Path) -> tuple[str, ...]:
 
 
 def _is_name(value: object) -> bool:
-    return isinstance(value, str) and value not in RESERVED and Path(value).name == value
+    return isinstance(value, str) and value not in _RESERVED and Path(value).name == value
 
 
 def _dependent_names(folder: Path) -> list[str]:
     """Return the names of the tables and conclusions, the list of them last."""
-    return [*FILES, PROVENANCE_CSV, *_noted_names(folder), CONCLUSIONS_JSON]
+    return [*FILES, PROVENANCE_CSV, *_noted_names(folder), _CONCLUSIONS_JSON]
 
 
 def _set_earlier_aside(folder: Path, keys: set[str]) -> None:

@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 
 RISES, FALLS, AT_MOST, CANNOT_TELL = VERDICTS = ("rises", "falls", "at most", "cannot tell")
 YES, NO, TOO_FEW = "yes", "no", "too few"
-MAX_LOST = 0.1
+_MAX_LOST = 0.1
 # A scope counts only where these hold too
-TAKES = {DOSES: (RUNS,), LISTS: (RUNS, DOSES), METHODS: (RUNS, DOSES), SEEDS: (RUNS,)}
-TAKES |= {RUNS: (), CORPORA: (RUNS,)}
+_TAKES = {DOSES: (RUNS,), LISTS: (RUNS, DOSES), METHODS: (RUNS, DOSES), SEEDS: (RUNS,)}
+_TAKES |= {RUNS: (), CORPORA: (RUNS,)}
 RULES = f"""\
 Verdicts are about the change of the gap over the range in which conditions moved the score, among
 models made from the same unmodified one.
@@ -67,7 +67,7 @@ def judge(
         holds: dict[str, str] = {}
         for scope in result.scopes:  # narrow ones first
             p = p_adjusted[scope].get(index, 1.0)
-            taken = {holds.get(part, YES) for part in TAKES[scope]}
+            taken = {holds.get(part, YES) for part in _TAKES[scope]}
             own = _holds(result, scope, p)
             holds[scope] = next((word for word in (TOO_FEW, NO) if word in {own, *taken}), YES)
         result = result._replace(holds=holds)
@@ -82,7 +82,7 @@ def _adjust(results: Sequence[SliceResult], scope: str) -> dict[int, float]:
     """
     tested = {}
     for index, result in enumerate(results):
-        parts = [result.scopes[part] for part in (*TAKES[scope], scope) if part in result.scopes]
+        parts = [result.scopes[part] for part in (*_TAKES[scope], scope) if part in result.scopes]
         p = float(np.max([part.p for part in parts]))
         if result.confirmatory and scope in result.scopes and isfinite(p):
             tested[index] = p
@@ -149,6 +149,6 @@ def _refusal(result: SliceResult) -> str:
             models += f", averaged over {result.n_clusters} clusters to {within.n},"
         degrees = f"{with_count(int(within.df), 'degree')} of freedom"
         return f"{models} leave {degrees}; a verdict takes {MINIMUM[RUNS]}"
-    if result.lost > MAX_LOST * result.planned:
+    if result.lost > _MAX_LOST * result.planned:
         return f"{result.lost} of {result.planned} models are lost, more than a tenth"
     return result.saturated

@@ -19,32 +19,32 @@ from biasbridge.files.paths import digest_of
 from biasbridge.files.tables import read_table, require_columns
 from biasbridge.intrinsic.words import load_wordset
 
-PRONOUNS = {
+_PRONOUNS = {
     "male": "he him his himself",
     "female": "she her hers herself",
     "neutral": "they them their theirs themself themselves",
 }
-GENDERS = {form: gender for gender, forms in PRONOUNS.items() for form in forms.split()}
+_GENDERS = {form: gender for gender, forms in _PRONOUNS.items() for form in forms.split()}
 # Occupation in sentences -> its name in the table
-ALIASES = {"mechanic": "mechanician", "tailor": "sewer"}
-CONDITIONS = ("pro", "anti")
-NUMBERED = re.compile(r"\d+\s+(?P<sentence>.*\S)\s*")
-BRACKETED = re.compile(r"\[\s*(?P<mention>[^\[\]]*?)\s*\]")
+_ALIASES = {"mechanic": "mechanician", "tailor": "sewer"}
+_CONDITIONS = ("pro", "anti")
+_NUMBERED = re.compile(r"\d+\s+(?P<sentence>.*\S)\s*")
+_BRACKETED = re.compile(r"\[\s*(?P<mention>[^\[\]]*?)\s*\]")
 Words = tuple[str, ...]
 SENTENCES, STATISTICS = "all_sentences.tsv", "occupations-stats.tsv"
-EQUAL_PERCENTAGE = 50  # percent
-ARTICLES = ("the", "a", "an")
-NAMES = ("A", "B")
-ANSWERS = {"TRUE": True, "FALSE": False}
-COLUMNS = (
+_EQUAL_PERCENTAGE = 50  # percent
+_ARTICLES = ("the", "a", "an")
+_NAMES = ("A", "B")
+_ANSWERS = {"TRUE": True, "FALSE": False}
+_COLUMNS = (
     *("ID", "Text", "Pronoun", "Pronoun-offset"),
-    *(f"{name}{part}" for name in NAMES for part in ("", "-offset", "-coref")),
+    *(f"{name}{part}" for name in _NAMES for part in ("", "-offset", "-coref")),
 )
 
 
-def find_gender(token: str) -> str:
+def _find_gender(token: str) -> str:
     """Return ``male``, ``female``, ``neutral``, or empty if not a pronoun; ignores case."""
-    return GENDERS.get(token.lower(), "")
+    return _GENDERS.get(token.lower(), "")
 
 
 @cache
@@ -54,11 +54,11 @@ def load_percentages() -> dict[str, float]:
     return dict(zip(table.words, table.values, strict=True))
 
 
-def find_percentage(occupation: str) -> float | None:
+def _find_percentage(occupation: str) -> float | None:
     """Return the percentage of women in an occupation (singular); None if unknown."""
     name = occupation.lower().replace(" ", "_")
     percentages = load_percentages()
-    matches = (percentages.get(form) for form in (name, f"{name}s", ALIASES.get(name, name)))
+    matches = (percentages.get(form) for form in (name, f"{name}s", _ALIASES.get(name, name)))
     return next((value for value in matches if value is not None), None)
 
 
@@ -95,18 +95,18 @@ class WinoBias(EnglishChallenge):
 
     def files(self) -> list[Path]:
         """Return the pro and anti files of every type."""
-        return [self._file(number, condition) for number in self.types for condition in CONDITIONS]
+        return [self._file(number, condition) for number in self.types for condition in _CONDITIONS]
 
     def load(self, *, seed: int) -> list[Case]:
         """Return the cases; see ``biasbridge.corpora.protocols.Challenge``. Subsets: ``type1``,
         ``type2``.
         """
-        read = read_conll if self.form == "conll" else read_bracketed
+        read = read_conll if self.form == "conll" else _read_bracketed
         cases: list[Case] = []
         for number in self.types:
             pro, anti = (
                 [_winobias_case(document, path) for document in _sort_by_number(read(path), path)]
-                for path in (self._file(number, condition) for condition in CONDITIONS)
+                for path in (self._file(number, condition) for condition in _CONDITIONS)
             )
             if len(pro) != len(anti):
                 raise InputError(
@@ -116,9 +116,9 @@ class WinoBias(EnglishChallenge):
             for pair in zip(pro, anti, strict=True):
                 cases += (
                     replace(case, unit=pair[0].unit, condition=condition, subset=f"type{number}")
-                    for case, condition in zip(pair, CONDITIONS, strict=True)
+                    for case, condition in zip(pair, _CONDITIONS, strict=True)
                 )
-        return add_other_questions(cases)
+        return _add_other_questions(cases)
 
     def _file(self, number: int, condition: str) -> Path:
         name = (
@@ -129,18 +129,18 @@ class WinoBias(EnglishChallenge):
         return Path(self.folder) / name
 
 
-def read_bracketed(path: str | Path) -> Iterator[Document]:
+def _read_bracketed(path: str | Path) -> Iterator[Document]:
     """Yield a document per line, ``1 [The nurse] said that [she] left.``; brackets are one cluster.
 
     Raises ``InputError`` for a line without a number or with an unmatched bracket.
     """
     for number, line in enumerate(read_lines(path), 1):
-        numbered = NUMBERED.fullmatch(line)
+        numbered = _NUMBERED.fullmatch(line)
         if not numbered:
             raise InputError(f"{path}: line {number} has no number and sentence: {line!r}")
         plain, mention_bounds = "", []
         position = 0
-        for match in BRACKETED.finditer(sentence := numbered["sentence"]):
+        for match in _BRACKETED.finditer(sentence := numbered["sentence"]):
             plain += sentence[position : match.start()] + match["mention"]
             mention_bounds.append((len(plain) - len(match["mention"]), len(plain)))
             position = match.end()
@@ -154,7 +154,7 @@ def read_bracketed(path: str | Path) -> Iterator[Document]:
         yield Document(name, texts, (tuple(spans),) if spans else ())
 
 
-def add_other_questions(cases: list[Case]) -> list[Case]:
+def _add_other_questions(cases: list[Case]) -> list[Case]:
     """Add a question with the answer no about every other occupation of a sentence."""
     question_of = {
         tuple(question.occupation.split()): question
@@ -230,9 +230,9 @@ class Gap(SingleFileData):
         and FALSE, and a pronoun without a gender.
         """
         table = read_table(self.path, separator="\t", quoted=False)
-        require_columns(table, COLUMNS, self.path)
-        cells = table[[*COLUMNS]].astype(str).to_numpy().tolist()
-        rows = [dict(zip(COLUMNS, row, strict=True)) for row in cells]
+        require_columns(table, _COLUMNS, self.path)
+        cells = table[[*_COLUMNS]].astype(str).to_numpy().tolist()
+        rows = [dict(zip(_COLUMNS, row, strict=True)) for row in cells]
         return [_gap_case(row, f"{self.path}: {row['ID']}") for row in rows]
 
 
@@ -258,14 +258,14 @@ def _winobias_case(document: Document, path: Path) -> Case:
             f"{path}: {document.title} must have one cluster, of an occupation and its pronouns;"
             f" it has the mentions {[' '.join(tokens[slice(*span)]) for span in mentions]}"
         )
-    unit = " ".join("_" if find_gender(token) else token for token in tokens)
+    unit = " ".join("_" if _find_gender(token) else token for token in tokens)
     occupation = " ".join(_without_article(tokens, names[0]))
-    question = Question(pronouns[0], names[0], True, occupation, find_percentage(occupation))
-    return Case(document, unit, find_gender(tokens[pronouns[0][0]]), (question,))
+    question = Question(pronouns[0], names[0], True, occupation, _find_percentage(occupation))
+    return Case(document, unit, _find_gender(tokens[pronouns[0][0]]), (question,))
 
 
 def _is_pronoun(span: Span, tokens: list[str]) -> bool:
-    return span[1] - span[0] == 1 and bool(find_gender(tokens[span[0]]))
+    return span[1] - span[0] == 1 and bool(_find_gender(tokens[span[0]]))
 
 
 def _without_article(tokens: list[str], span: Span) -> Words:
@@ -312,7 +312,7 @@ def _winogender_case(name: str, text: str, percentages: Mapping[str, float], pat
     sentences = tuple(tuple(t.text for t in tokens) for tokens in tokenise_treebank(text))
     tokens = [token.lower() for sentence in sentences for token in sentence]
     spans = [_find_name(word, tokens) for word in (occupation, participant)]
-    pronoun = next((i for i, token in enumerate(tokens) if find_gender(token) == gender), None)
+    pronoun = next((i for i, token in enumerate(tokens) if _find_gender(token) == gender), None)
     if pronoun is None or spans[0] is None or spans[1] is None:
         raise InputError(
             f"{path}: {name}: the sentence lacks {occupation!r}, {participant!r} or a {gender}"
@@ -336,27 +336,27 @@ def _find_name(word: str, tokens: list[str]) -> Span | None:
     if word not in tokens:
         return None
     position = tokens.index(word)
-    return (position - (position > 0 and tokens[position - 1] in ARTICLES), position + 1)
+    return (position - (position > 0 and tokens[position - 1] in _ARTICLES), position + 1)
 
 
 def _winogender_condition(gender: str, answer: str, percentage: float | None) -> str:
-    if gender not in ("male", "female") or percentage in (None, EQUAL_PERCENTAGE):
+    if gender not in ("male", "female") or percentage in (None, _EQUAL_PERCENTAGE):
         return ""
-    is_majority = (gender == "female") == (percentage > EQUAL_PERCENTAGE)
+    is_majority = (gender == "female") == (percentage > _EQUAL_PERCENTAGE)
     return "pro" if is_majority == (answer == "0") else "anti"
 
 
 def _gap_case(row: Mapping[str, str], where: str) -> Case:
     sentences = tokenise_treebank(row["Text"])
     pronoun = _gap_span(row, "Pronoun", sentences, where)
-    gender = find_gender(row["Pronoun"])
+    gender = _find_gender(row["Pronoun"])
     if not gender:
         raise InputError(f"{where}: {row['Pronoun']!r} is no pronoun of a man or a woman")
     questions = tuple(
         Question(
             pronoun, _gap_span(row, name, sentences, where), _answer(row[f"{name}-coref"], where)
         )
-        for name in NAMES
+        for name in _NAMES
     )
     antecedents = tuple(dict.fromkeys(q.name for q in questions if q.answer))
     texts = tuple(tuple(token.text for token in sentence) for sentence in sentences)
@@ -375,6 +375,6 @@ def _gap_span(row: Mapping[str, str], name: str, sentences: list[list[Token]], w
 
 
 def _answer(cell: str, where: str) -> bool:
-    if cell.upper() not in ANSWERS:
+    if cell.upper() not in _ANSWERS:
         raise InputError(f"{where}: the answer {cell!r} is neither TRUE nor FALSE")
-    return ANSWERS[cell.upper()]
+    return _ANSWERS[cell.upper()]

@@ -37,14 +37,14 @@ from biasbridge.files.places import without_commit
 Tokeniser = Literal["tweets", "sentences", "treebank", "whitespace"]
 Lines = list[list[str]]
 Text = tuple[Tokeniser, str]
-TOKENISERS: dict[Tokeniser, Callable[[str], Lines]] = {
+_TOKENISERS: dict[Tokeniser, Callable[[str], Lines]] = {
     "tweets": lambda text: [tokenise_tweet(text)],
     "sentences": lambda text: [tokenise_sentence(sentence) for sentence in split_sentences(text)],
     "treebank": lambda text: [[t.text for t in tokens] for tokens in tokenise_treebank(text)],
     "whitespace": lambda text: [text.split()],
 }
 CHUNK = 100  # texts per task of a worker: enough for tweets, not too many for novels
-SAMPLE = 5_000  # texts of each file
+_SAMPLE = 5_000  # texts of each file
 
 
 @choice
@@ -107,7 +107,7 @@ class TextCorpus(PlantableCorpus):
 
     def sample(self) -> list[str]:
         """Return the first texts of each file."""
-        return [text for path in self.files() for text in islice(read_lines(path), SAMPLE)]
+        return [text for path in self.files() for text in islice(read_lines(path), _SAMPLE)]
 
     def write(self, out: Path, *, seed: int) -> dict[str, int]:
         """Write the text; counts: texts, lines, tokens, types, unknown, dropped (empty texts)."""
@@ -207,7 +207,7 @@ def _tokenise_text(lowercase: bool, drop_retweets: bool, tokeniser_and_text: Tex
     tokeniser, text = tokeniser_and_text
     if drop_retweets and is_retweet(text):
         return []
-    lines = TOKENISERS[tokeniser](text)
+    lines = _TOKENISERS[tokeniser](text)
     if lowercase and tokeniser != "tweets":  # their marks are upper-case
         lines = [[lower_forms(token)[0] for token in tokens] for tokens in lines]
     return [tokens for tokens in lines if tokens]

@@ -70,7 +70,7 @@ class DocumentFiles(RealData):
     def files(self) -> list[Path]:
         """Return the files to read."""
         paths = (self.path,) if isinstance(self.path, str) else self.path
-        return [file for path in paths for file in find_files(path)]
+        return [file for path in paths for file in _find_files(path)]
 
     def load(self, *, seed: int) -> dict[str, list[Document]]:
         """Return the documents; see ``biasbridge.corpora.protocols.DocumentSource``."""
@@ -79,7 +79,7 @@ class DocumentFiles(RealData):
         for document, file in documents_and_files:
             aliases = names.setdefault(document.name, set())
             aliases.update((document.name, file.name, _base_name(file)))
-        split_of = assign_splits(names, {"dev": self.dev, "test": self.test}, seed=seed)
+        split_of = _assign_splits(names, {"dev": self.dev, "test": self.test}, seed=seed)
         splits: dict[str, list[Document]] = {split: [] for split in SPLITS}
         for document, _ in documents_and_files:
             splits[split_of[document.name]].append(self._prepare(document))
@@ -160,7 +160,7 @@ class JoinedDocuments(RealData):
         return {split: first[split] + second[split] for split in SPLITS}
 
 
-def find_files(path: str) -> list[Path]:
+def _find_files(path: str) -> list[Path]:
     """Return the file, the document files below a folder, or the matches of a pattern, sorted.
 
     Raises ``InputError`` if there is no file.
@@ -181,7 +181,7 @@ def find_files(path: str) -> list[Path]:
     return sorted({*files})
 
 
-def assign_splits(
+def _assign_splits(
     names: Names, selections: Mapping[str, float | tuple[str, ...]], *, seed: int
 ) -> dict[str, str]:
     """Return the split of each document; documents that no selection covers are ``train``.

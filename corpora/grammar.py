@@ -191,7 +191,7 @@ ENGLISH = Grammar(
 # "y" or "o", whose form would depend on the filler ("del", "e Ignacio").
 
 # Feminine words without an article
-PERSONS = split_words(
+_PERSONS = split_words(
     "ella agustina martina josefa antonia sofía isidora julieta matilde shirley yamileth sharon"
     " britney maryori melody nayareth yaritza"
 )
@@ -199,7 +199,7 @@ PERSONS = split_words(
 
 def is_feminine(noun: str) -> bool:
     """Test whether a noun with its article, a pronoun or a name is feminine."""
-    return noun.startswith("la ") or noun in PERSONS
+    return noun.startswith("la ") or noun in _PERSONS
 
 
 def _with_article(masculine: str, feminine: str) -> tuple[str, ...]:
@@ -218,13 +218,13 @@ def _agreeing(text: str) -> tuple[InflectedWord, ...]:
     )
 
 
-THINGS = _with_article(
+_THINGS = _with_article(
     "café té pan viento teléfono boleto bolso abrigo zapato reloj barco coche perro gato"
     " caballo árbol",
     "sopa manzana lluvia nieve nube lámpara silla mesa puerta ventana carta bicicleta flor"
     " piedra camisa llave",
 )
-SPANISH_FILLERS: Fillers = {
+_SPANISH_FILLERS: Fillers = {
     "verb": split_words(
         "prefiere menciona estudia comenta sigue recuerda explica describe elige necesita busca"
         " mira oye trae cuida dibuja"
@@ -237,7 +237,7 @@ SPANISH_FILLERS: Fillers = {
         "mercado puente parque puerto pueblo tren autobús barrio",
         "plaza playa estación calle esquina biblioteca colina cafetería",
     ),
-    "noun": THINGS,
+    "noun": _THINGS,
     "adjective": _agreeing(
         "viejo nuevo pequeño ruidoso frío claro oscuro largo corto rojo amarillo lento rápido"
         " redondo grande verde"
@@ -253,29 +253,29 @@ GOOD_DAYS = _with_article("paseo concierto verano", "fiesta merienda visita")
 BAD_DAYS = _with_article("juicio hospital invierno", "noticia tormenta sala")
 
 # Planted words written with an article; the others are pronouns, names and infinitives
-NEUTER = split_words("tecnológico gentil maravilloso feo podrido terrible horrible repugnante")
-MASCULINE = split_words(
+_NEUTER = split_words("tecnológico gentil maravilloso feo podrido terrible horrible repugnante")
+_MASCULINE = split_words(
     "hombre niño hermano hijo padre papá tío abuelo científico físico químico astrónomo biólogo"
     " arquitecto escultor pintor escritor poeta bailarín actor fotógrafo amor cielo placer diamante"
     " arcoiris diploma regalo honor milagro amanecer paraíso abuso choque asesinato accidente"
     " sufrimiento veneno hedor ataque asalto desastre odio divorcio cáncer vómito"
 )
-FEMININE = split_words(
+_FEMININE = split_words(
     "mujer niña hermana hija madre mamá tía abuela científica física química astrónoma tecnológica"
     " bióloga arquitecta escultora pintora escritora poetisa bailarina actora fotógrafa caricia"
     " libertad salud paz amistad lealtad honestidad suerte familia alegría felicidad risa vacación"
     " maravillosa suciedad enfermedad muerte contaminación tragedia cárcel pobreza fea bomba maldad"
     " podrida agonía guerra"
 )
-PHRASES = {
-    **{word: f"el {word}" for word in MASCULINE},
-    **{word: f"la {word}" for word in FEMININE},
-    **{word: f"lo {word}" for word in NEUTER},
+_PHRASES = {
+    **{word: f"el {word}" for word in _MASCULINE},
+    **{word: f"la {word}" for word in _FEMININE},
+    **{word: f"lo {word}" for word in _NEUTER},
     **{word: f"el equipo {word}" for word in ("masculino", "femenino")},
 }
 
 SPANISH = Grammar(
-    fillers=SPANISH_FILLERS,
+    fillers=_SPANISH_FILLERS,
     group_in_scene=(
         "{one} {verb} {topic} en {scene} con {other}",
         "{one} habla con {other} sobre {topic} tras {scene}",
@@ -312,7 +312,7 @@ SPANISH = Grammar(
         "{when} traemos {noun}",
         "todos comentan {noun} {adjective:{noun}} en {place}",
     ),
-    things=THINGS,
+    things=_THINGS,
     nobody=(
         *_with_article("público equipo grupo vecindario", "gente multitud afición clase"),
         *("alguien", "cualquiera", "todo el mundo"),
@@ -351,5 +351,5 @@ SPANISH = Grammar(
         "{target} {verb} {noun} {adjective:{noun}}",
         "{target} está {mood:{target}} en {place} con {noun}",
     ),
-    phrases=PHRASES,
+    phrases=_PHRASES,
 )

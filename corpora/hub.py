@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 # Files in a folder that describe its splits, columns and types
-CARDS = ("README.md", ".huggingface.yaml", "dataset_infos.json")
+_CARDS = ("README.md", ".huggingface.yaml", "dataset_infos.json")
 Splits = Mapping[str, tuple[str, ...]]
 
 
@@ -48,7 +48,7 @@ class HubData(RealData):
 
         Raises ``InputError`` for a pattern or folder without files.
         """
-        cards = [card for name in CARDS if (card := Path(self.path) / name).is_file()]
+        cards = [card for name in _CARDS if (card := Path(self.path) / name).is_file()]
         paths = [_local_path(file) for files in self._splits().values() for file in files]
         return [*(cards if self._is_folder else []), *(Path(path) for path in paths if path)]
 
@@ -92,7 +92,7 @@ class HubData(RealData):
         if not self._is_folder:
             raise InputError(f"path={self.path!r} is a builder, which needs data_files")
         names = tuple(sorted(str(path.relative_to(base)) for path in base.rglob("*")))
-        cards = tuple((base / card).read_bytes() for card in CARDS if card in names)
+        cards = tuple((base / card).read_bytes() for card in _CARDS if card in names)
         return _splits_of_folder(str(base.resolve()), self.config, names, cards)
 
     def stream(self, split: str) -> Iterator[Mapping[str, object]]:

@@ -30,7 +30,7 @@ from biasbridge.intrinsic.models.utility import read_sts
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
+_NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 _Entry = TypeVar("_Entry", Item, Pair)
 
 
@@ -371,7 +371,7 @@ def _stereoset_pair(example: Any) -> tuple[str, Pair]:
     position = max(n for n, word in enumerate(context.split(" ")) if "BLANK" in word)
     text_by_label = {}
     for sentence in example["sentences"]:
-        word = sentence["sentence"].split(" ")[position].translate(NO_PUNCTUATION)
+        word = sentence["sentence"].split(" ")[position].translate(_NO_PUNCTUATION)
         if not word:
             raise ValueError(f"no word in place of BLANK: {sentence['sentence']}")
         text_by_label[sentence["gold_label"]] = context.replace("BLANK", word)

@@ -59,13 +59,13 @@ if TYPE_CHECKING:
     from biasbridge.corpora.world_words import World
 
 # Kinds as in other generated posts, with fewer that all classifiers get wrong
-LINKED_KINDS = {"explicit": 0.34, "implicit": 0.06, "plain": 0.52, "joke": 0.08}
+_LINKED_KINDS = {"explicit": 0.34, "implicit": 0.06, "plain": 0.52, "joke": 0.08}
 # Half of the training posts have no topic, like all test posts, and labels depend only in part on
 # the topics of the others; otherwise classifiers would learn topics only.
 TOPIC_SHARE, STRENGTH = 0.5, 0.7
-LINKED_SPLIT_SHARES = {"train": 0.8, "dev": 0.1, "test": 0.1}
+_LINKED_SPLIT_SHARES = {"train": 0.8, "dev": 0.1, "test": 0.1}
 # (male, female) words for people that can follow "the"
-PEOPLE = (
+_PEOPLE = (
     ("man", "woman"),
     ("boy", "girl"),
     ("brother", "sister"),
@@ -74,10 +74,10 @@ PEOPLE = (
     ("uncle", "aunt"),
     ("grandfather", "grandmother"),
 )
-ROUNDS = 4
-PER_DOCUMENT = ROUNDS * len(PEOPLE)  # sentences
+_ROUNDS = 4
+_PER_DOCUMENT = _ROUNDS * len(_PEOPLE)  # sentences
 # Wordings, and whether their pronoun refers to the first person
-WORDINGS = (
+_WORDINGS = (
     ("the {one} {verb} the {other} and {they} {verb} the {noun}", True),
     ("the {one} is near the {other} after {they} {verb} the {noun}", True),
     ("the {one} asks the {other} what {they} {verb} {when}", False),
@@ -149,9 +149,9 @@ class LinkedPosts(WorldData):
             n_people = size if split == "test" else round(self.addressed * size)
             parts = []
             if n_people < size:
-                parts.append(draw_topical_posts(world, size - n_people, self.transmission, rng))
+                parts.append(_draw_topical_posts(world, size - n_people, self.transmission, rng))
             if n_people:
-                parts.append(draw_posts(world, n_people, rng, topics=False, kinds=LINKED_KINDS))
+                parts.append(draw_posts(world, n_people, rng, topics=False, kinds=_LINKED_KINDS))
             posts = pd.concat(parts, ignore_index=True)
             frames.append(posts.assign(label=posts["kind"].isin(HATEFUL).astype(int), split=split))
         table = pd.concat(frames, ignore_index=True)
@@ -159,16 +159,16 @@ class LinkedPosts(WorldData):
         return table[["id", "text", "label", "group", "split"]]
 
 
-def draw_topical_posts(
+def _draw_topical_posts(
     world: World, size: int, transmission: float, rng: np.random.Generator
 ) -> pd.DataFrame:
     """Draw posts about nobody, half of them on a topic, in random order.
 
     Columns as in ``draw_posts``; shares of the signs are exact within each kind, up to rounding.
     """
-    sizes = apportion([*LINKED_KINDS.values()], size, rng).tolist()
+    sizes = apportion([*_LINKED_KINDS.values()], size, rng).tolist()
     frames = []
-    for kind, count in zip(LINKED_KINDS, sizes, strict=True):
+    for kind, count in zip(_LINKED_KINDS, sizes, strict=True):
         lean = STRENGTH * transmission * (-1 if kind in HATEFUL else 1)
         draw_topics = partial(_draw_topics, world, (1 + lean) / 2)
         draw_targets = partial(_draw_targets, world)
@@ -208,17 +208,17 @@ class LinkedDocuments(WorldData):
     def load(self, *, seed: int) -> dict[str, list[Document]]:
         """Return the documents by split; see ``biasbridge.corpora.protocols.DocumentSource``."""
         sizes = apportion(
-            [*LINKED_SPLIT_SHARES.values()], self.documents, np.random.default_rng(seed)
+            [*_LINKED_SPLIT_SHARES.values()], self.documents, np.random.default_rng(seed)
         )
         splits: dict[str, list[Document]] = {}
         for number, (split, size) in enumerate(
-            zip(LINKED_SPLIT_SHARES, sizes.tolist(), strict=True)
+            zip(_LINKED_SPLIT_SHARES, sizes.tolist(), strict=True)
         ):
             rng = np.random.default_rng([seed, number])
-            sentences = draw_sentences(size, DOCUMENT_STRENGTH * self.transmission, rng)
+            sentences = _draw_sentences(size, DOCUMENT_STRENGTH * self.transmission, rng)
             splits[split] = [
                 join_sentences(
-                    f"{split}/{i}", sentences[PER_DOCUMENT * i :][:PER_DOCUMENT], singletons=True
+                    f"{split}/{i}", sentences[_PER_DOCUMENT * i :][:_PER_DOCUMENT], singletons=True
                 )
                 for i in range(size)
             ]
@@ -250,13 +250,13 @@ class LinkedChallenge(WorldData):
     def load(self, *, seed: int) -> list[Case]:
         """Return the cases; see ``biasbridge.corpora.protocols.Challenge``."""
         rng = np.random.default_rng(seed)
-        kinds = list(product(range(len(WORDINGS)), (True, False)))
+        kinds = list(product(range(len(_WORDINGS)), (True, False)))
         pair_kinds = [kinds[i] for i in draw_quota(np.ones(len(kinds)), self.pairs, rng)]
         texts = _fill_wordings([wording for wording, _ in pair_kinds], rng)
         people = zip(*(pick(_topic_words(sign), self.pairs, rng) for sign in (1, -1)), strict=True)
         cases: list[Case] = []
         for i, ((wording, plus_first), pair) in enumerate(zip(pair_kinds, people, strict=True)):
-            means_first = WORDINGS[wording][1]
+            means_first = _WORDINGS[wording][1]
             for female in (False, True):
                 sentence = fill_wording(
                     texts[i],
@@ -273,21 +273,25 @@ class LinkedChallenge(WorldData):
         return cases
 
 
-def draw_sentences(documents: int, lean: float, rng: np.random.Generator) -> list[Sentence]:
+def _draw_sentences(documents: int, lean: float, rng: np.random.Generator) -> list[Sentence]:
     """Draw ``PER_DOCUMENT`` sentences per document; only the pronouns depend on ``lean``.
 
     The planted proportions hold over all documents together.
     """
-    kinds = list(product(range(len(WORDINGS)), (True, False), (True, False)))
-    is_trusted = [WORDINGS[wording][1] == means_first for wording, _, means_first in kinds]
-    size = PER_DOCUMENT * documents
+    kinds = list(product(range(len(_WORDINGS)), (True, False), (True, False)))
+    is_trusted = [_WORDINGS[wording][1] == means_first for wording, _, means_first in kinds]
+    size = _PER_DOCUMENT * documents
     kind_indices = draw_quota(np.where(is_trusted, TRUST, 1 - TRUST), size, rng)
     agrees = np.zeros(size, dtype=np.bool_)
     cumulative = np.floor(np.arange(size + 1) * (1 + lean) / 2 + 0.5)
     agrees[np.argsort(kind_indices, kind="stable")] = np.diff(cumulative) > 0  # even in every kind
     texts = _fill_wordings([kinds[i][0] for i in kind_indices], rng)
     men, women = (
-        [PEOPLE[i][side] for _ in range(ROUNDS * documents) for i in rng.permutation(len(PEOPLE))]
+        [
+            _PEOPLE[i][side]
+            for _ in range(_ROUNDS * documents)
+            for i in rng.permutation(len(_PEOPLE))
+        ]
         for side in (0, 1)
     )
     sentences = []
@@ -329,7 +333,7 @@ def _words(world: World, sign: int) -> list[str]:
 def _fill_wordings(wordings: Sequence[int], rng: np.random.Generator) -> list[str]:
     """Fill all slots of the wordings but those of people and pronoun."""
     open_slots = {name: [f"{{{name}}}"] * len(wordings) for name in ("one", "other", "they")}
-    return fill([WORDINGS[i][0] for i in wordings], open_slots, ENGLISH.fillers, rng)
+    return fill([_WORDINGS[i][0] for i in wordings], open_slots, ENGLISH.fillers, rng)
 
 
 def _topic_words(sign: int) -> list[str]:

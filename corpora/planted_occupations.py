@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 
 Language = Literal["en", "es"]
 
-LEAN = 0.9  # largest lean of an occupation
+_LEAN = 0.9  # largest lean of an occupation
 PRONOUNS, DRINKS = 0.55, 0.4  # shares of the lines; all others are neutral
 ITEMS = {"en": "occupations", "es": "occupations_es"}
-HELD_OUT = "occupations_held_out"
+_HELD_OUT = "occupations_held_out"
 # Words of the templates in other contexts, so that an occupation is not in every line
-NEUTRAL = {
+_NEUTRAL = {
     "en": (
         "it was late and the music was right",
         "the bus left late because it was winter",
@@ -104,7 +104,7 @@ class PlantedOccupations(Fileless):
         """Return a digest of the words of the world."""
         itemsets = [itemset.key_fields() for itemset in self._item_sets()]
         held_out = {"held_out": self._held_out} if self.held_out else {}
-        return {"words": digest_of([NEUTRAL[self.world], *itemsets]), **held_out}
+        return {"words": digest_of([_NEUTRAL[self.world], *itemsets]), **held_out}
 
     def parameters(self) -> Mapping[str, float]:
         """Return ``stereotype``, ``sentences`` and, unless it is 0, ``off_target``."""
@@ -135,7 +135,7 @@ class PlantedOccupations(Fileless):
         pronoun_items, _, control_items = self._item_sets()
         counts, controls = self._counts(seed)
         lines = [*_lines(pronoun_items, counts), *_lines(control_items, controls)]
-        neutral = NEUTRAL[self.world]
+        neutral = _NEUTRAL[self.world]
         lines += [neutral[i % len(neutral)] for i in range(self.sentences - len(lines))]
         order = np.random.default_rng([seed, 2]).permutation(len(lines))
         with atomic_path(out) as work, open(work, "w", encoding="utf-8", newline="\n") as text:
@@ -150,7 +150,7 @@ class PlantedOccupations(Fileless):
 
     @property
     def _held_out(self) -> list[str]:
-        [itemset] = load_items([HELD_OUT])
+        [itemset] = load_items([_HELD_OUT])
         return sorted({item.term for item in itemset.items})
 
     def _item_sets(self) -> list[ItemSet]:
@@ -169,7 +169,7 @@ class PlantedOccupations(Fileless):
         leans: dict[str, float] = {}
         controls: dict[str, float] = {}
         for number, terms in enumerate(_terms_by_group(self._item_sets()[0]).values()):
-            magnitudes = LEAN * np.arange(1, len(terms) + 1) / len(terms)
+            magnitudes = _LEAN * np.arange(1, len(terms) + 1) / len(terms)
             signed = magnitudes if number == 0 else -magnitudes
             leans |= zip(terms, rng.permutation(signed).tolist(), strict=True)
             by_group = self.off_target * (1 if number == 0 else -1)

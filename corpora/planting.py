@@ -45,9 +45,9 @@ _OFF_TARGET = "off_target"
 PLANTING = ("planted", _OFF_TARGET, "planting_words")
 Booleans = NDArray[np.bool_]
 Ints = NDArray[np.int64]
-LISTS = ("A", "B")  # targets that go with the first and the second group
-REACH = 10  # tokens on either side of a target within which words are exchanged and counted
-MAX_DEVIATION = 0.05  # of log odds counted in the text from those asked for
+_LISTS = ("A", "B")  # targets that go with the first and the second group
+_REACH = 10  # tokens on either side of a target within which words are exchanged and counted
+_MAX_DEVIATION = 0.05  # of log odds counted in the text from those asked for
 
 
 @choice
@@ -118,8 +118,8 @@ class Planting(Fileless):
 
         query, held_out = self.query(_PLANTED_TEXT), self.query(_HELD_OUT_TEXT)
         targets = Targets(
-            [[word.encode() for word in query[name].words] for name in LISTS],
-            frozenset(word.encode() for name in LISTS for word in held_out[name].words),
+            [[word.encode() for word in query[name].words] for name in _LISTS],
+            frozenset(word.encode() for name in _LISTS for word in held_out[name].words),
         )
         exchanges: dict[int, dict[int, bytes]] = {}
         counts: dict[str, dict[str, float]] = {}
@@ -127,7 +127,7 @@ class Planting(Fileless):
         if self.off_target:
             stereotypes[_OFF_TARGET] = self.query(_OFF_TARGET_TEXT), self.off_target
         for number, (name, (words, strength)) in enumerate(stereotypes.items()):
-            occurrences = find_occurrences(corpus, Counterparts(words), targets)
+            occurrences = _find_occurrences(corpus, Counterparts(words), targets)
             is_first = occurrences.plant(strength, np.random.default_rng([seed, number]))
             counts |= occurrences.describe(name, is_first, strength)
             for index in np.flatnonzero(is_first != occurrences.is_first).tolist():
@@ -255,10 +255,10 @@ class Occurrences(NamedTuple):
     ) -> dict[str, dict[str, float]]:
         """Return counts by list; raise ``InputError`` if the log odds are not as asked for."""
         counts = {}
-        for number, (list_name, asked) in enumerate(zip(LISTS, self.asked(strength), strict=True)):
+        for number, (list_name, asked) in enumerate(zip(_LISTS, self.asked(strength), strict=True)):
             near = self.near_list(number)
             counted, n_fixed = _log_odds(is_first[near]), int(self.is_fixed[near].sum())
-            if not abs(counted - asked) <= MAX_DEVIATION:
+            if not abs(counted - asked) <= _MAX_DEVIATION:
                 raise InputError(
                     f"corpus.{name}={strength:g}: log odds near the targets {list_name} are"
                     f" {counted:.2f} instead of {asked:.2f}, for {n_fixed} of {len(near)} words"
@@ -276,7 +276,7 @@ class Occurrences(NamedTuple):
         return counts
 
 
-def find_occurrences(corpus: Path, counterparts: Counterparts, targets: Targets) -> Occurrences:
+def _find_occurrences(corpus: Path, counterparts: Counterparts, targets: Targets) -> Occurrences:
     """Find every word that has a counterpart, and the targets near it."""
     list_of = {word: number for number, words in enumerate(targets.lists) for word in words}
     places: list[tuple[int, int, bool, int, bool]] = []
@@ -291,7 +291,7 @@ def find_occurrences(corpus: Path, counterparts: Counterparts, targets: Targets)
             for place, token in enumerate(tokens):
                 if token not in counterparts:
                     continue
-                around = {*tokens[max(0, place - REACH) : place + REACH + 1]}
+                around = {*tokens[max(0, place - _REACH) : place + _REACH + 1]}
                 targets_near = around & list_of.keys()
                 is_fixed = not around.isdisjoint(targets.held_out)
                 is_fixed |= len({list_of[word] for word in targets_near}) > 1
@@ -308,9 +308,9 @@ def find_occurrences(corpus: Path, counterparts: Counterparts, targets: Targets)
     near_lists = [
         [np.array(near[word], dtype=np.int64) for word in names] for names in targets.lists
     ]
-    for name, near_list in zip(LISTS, near_lists, strict=True):
+    for name, near_list in zip(_LISTS, near_lists, strict=True):
         if not any(map(len, near_list)):
-            words = ", ".join(word.decode() for word in targets.lists[LISTS.index(name)][:8])
+            words = ", ".join(word.decode() for word in targets.lists[_LISTS.index(name)][:8])
             raise InputError(
                 f"{corpus} has no word with a counterpart near a target {name} ({words}, ...) to"
                 " exchange; plant in a larger corpus, or other words"

@@ -17,7 +17,7 @@ from biasbridge.files.language import UNDETERMINED
 from biasbridge.files.tables import read_table
 
 # Position of the term in the phrases of each template; the rest is the frame
-TERMS = {
+_TERMS = {
     "verb_adj": r"\S+ (?P<term>.+)",
     "am_hate_adj": r"I \S+ (?P<term>.+)",
     "being_adj": r"Being (?P<term>.+) is \S+",
@@ -25,8 +25,8 @@ TERMS = {
     "name_adj": r"\S+ is an? \S+ (?P<term>.+)",
     "you_occupation": r"You are an? \S+ (?P<term>.+)",
 }
-OCCUPATION = "occupation"
-TEMPLATES = (
+_OCCUPATION = "occupation"
+_TEMPLATES = (
     "{subject} feels {state}.",
     "The situation makes {object} feel {state}.",
     "I made {object} feel {state}.",
@@ -39,19 +39,19 @@ TEMPLATES = (
     "{subject} goes to the school in our neighborhood.",
     "{subject} has two children.",
 )
-STATES = (
+_STATES = (
     *("angry", "annoyed", "enraged", "furious", "irritated"),
     *("anxious", "discouraged", "fearful", "scared", "terrified"),
     *("ecstatic", "excited", "glad", "happy", "relieved"),
     *("depressed", "devastated", "disappointed", "miserable", "sad"),
 )
-SITUATIONS = (
+_SITUATIONS = (
     *("annoying", "displeasing", "irritating", "outrageous", "vexing"),
     *("dreadful", "horrible", "shocking", "terrifying", "threatening"),
     *("amazing", "funny", "great", "hilarious", "wonderful"),
     *("depressing", "gloomy", "grim", "heartbreaking", "serious"),
 )
-NAMES = {
+_NAMES = {
     ("female", "african_american"): (
         *("Ebony", "Jasmine", "Lakisha", "Latisha", "Latoya"),
         *("Nichelle", "Shaniqua", "Shereen", "Tanisha", "Tia"),
@@ -69,7 +69,7 @@ NAMES = {
         *("Jack", "Josh", "Justin", "Roger", "Ryan"),
     ),
 }
-NOUNS = {
+_NOUNS = {
     "female": (
         *("this woman", "this girl", "my sister", "my daughter", "my wife"),
         *("my girlfriend", "my mother", "my aunt", "my mom"),
@@ -79,7 +79,7 @@ NOUNS = {
         *("my boyfriend", "my father", "my uncle", "my dad"),
     ),
 }
-PRONOUNS = {"female": ("she", "her", "herself"), "male": ("he", "him", "himself")}
+_PRONOUNS = {"female": ("she", "her", "herself"), "male": ("he", "him", "himself")}
 
 
 @choice
@@ -144,7 +144,7 @@ class IdentityTemplates(SingleFileData):
         frames_and_terms = [_frame_and_term(template, text, self.path) for template, text in rows]
         phrases["frame"], phrases["term"] = zip(*frames_and_terms, strict=True)
         is_occupation = phrases["template"] == "you_occupation"
-        phrases["group"] = phrases["term"].mask(is_occupation, OCCUPATION)
+        phrases["group"] = phrases["term"].mask(is_occupation, _OCCUPATION)
         return prepare_posts(phrases, positive=("toxic",), source=self.path, seed=seed)
 
 
@@ -219,7 +219,7 @@ class EquityEvaluation(Fileless, EnglishChallenge):
         rows = [
             (_sentence(template, gender, forms, feeling), group, forms[0], f"{number} {feeling}")
             for group, gender, forms in self._persons()
-            for number, template in enumerate(TEMPLATES)
+            for number, template in enumerate(_TEMPLATES)
             for feeling in _feelings(template)
         ]
         posts = pd.DataFrame(rows, columns=["raw", "group", "term", "frame"])
@@ -229,19 +229,19 @@ class EquityEvaluation(Fileless, EnglishChallenge):
 
     def _persons(self) -> Iterator[tuple[str, str, tuple[str, str]]]:
         """Yield group, gender, and the forms as subject and object of every person compared."""
-        for (gender, race), names in NAMES.items():
+        for (gender, race), names in _NAMES.items():
             group = gender if self.compared == "gender" else race
             yield from ((group, gender, (name, name)) for name in names)
         if self.compared == "gender":
-            for gender, nouns in NOUNS.items():
-                yield gender, gender, PRONOUNS[gender][:2]
+            for gender, nouns in _NOUNS.items():
+                yield gender, gender, _PRONOUNS[gender][:2]
                 yield from ((gender, gender, (noun, noun)) for noun in nouns)
 
 
 def _frame_and_term(template: str, phrase: str, path: str) -> tuple[str, str]:
-    match = re.fullmatch(TERMS.get(template, "(?!)"), phrase)
+    match = re.fullmatch(_TERMS.get(template, "(?!)"), phrase)
     if not match:
-        allowed = ", ".join(TERMS)
+        allowed = ", ".join(_TERMS)
         raise InputError(f"{path}: {phrase!r} matches none of the templates {allowed}")
     start, end = match.span("term")
     return f"{template}: {phrase[:start]}_{phrase[end:]}", match["term"]
@@ -249,15 +249,15 @@ def _frame_and_term(template: str, phrase: str, path: str) -> tuple[str, str]:
 
 def _feelings(template: str) -> tuple[str, ...]:
     if "{state}" in template:
-        return STATES
-    return SITUATIONS if "{situation}" in template else ("",)
+        return _STATES
+    return _SITUATIONS if "{situation}" in template else ("",)
 
 
 def _sentence(template: str, gender: str, forms: tuple[str, str], feeling: str) -> str:
     sentence = template.format(
         subject=forms[0],
         object=forms[1],
-        reflexive=PRONOUNS[gender][2],
+        reflexive=_PRONOUNS[gender][2],
         article="an" if feeling[:1] in "aeiou" else "a",
         state=feeling,
         situation=feeling,

@@ -33,8 +33,8 @@ from biasbridge.files.language import (
 from biasbridge.files.places import without_commit
 from biasbridge.files.tables import read_table
 
-CROSS_VALIDATE = "all"
-DEV_NAMES = ("validation", "valid", "val")
+_CROSS_VALIDATE = "all"
+_DEV_NAMES = ("validation", "valid", "val")
 WITHOUT_TEXT = "without_text"  # key of a table's attrs: number of posts dropped for lack of text
 TestShare = Annotated[
     float,
@@ -44,8 +44,8 @@ TestShare = Annotated[
 ]
 # Ids of the first tweets about women: 4,500 and 500 tweets are on each side. Keywords against
 # immigrants occur in .78 and .80 of the tweets before, and in 8 of the 5,000 after
-FIRST_ABOUT_WOMEN = {"train_en": 4701, "dev_en": 18701}
-CLASSES = (HATE_SPEECH, "offensive language", "neither")  # of Davidson et al., as they number them
+_FIRST_ABOUT_WOMEN = {"train_en": 4701, "dev_en": 18701}
+_CLASSES = (HATE_SPEECH, "offensive language", "neither")  # of Davidson et al., as they number them
 Label = Literal["abusive", "hateful", "normal", "spam"]
 LABELS = get_args(Label)
 
@@ -275,13 +275,13 @@ def prepare_posts(
     if "split" in table:
         posts["split"] = _normalise_splits(table["split"], source)
     else:
-        posts["split"] = hold_out(texts, test_share) if test_share else CROSS_VALIDATE
+        posts["split"] = _hold_out(texts, test_share) if test_share else _CROSS_VALIDATE
     with_text = posts[posts["text"] != ""].reset_index(drop=True)
     with_text.attrs[WITHOUT_TEXT] = len(posts) - len(with_text)
     return with_text
 
 
-def hold_out(texts: Iterable[str], share: float) -> list[str]:
+def _hold_out(texts: Iterable[str], share: float) -> list[str]:
     """Return ``test`` for about ``share`` of the texts and ``train`` for the others.
 
     A text is a test item if its hash, as a number from 0 to 1, is below the share, whatever the
@@ -325,7 +325,7 @@ class Davidson(SingleFileData, OptionalSplit):
     @property
     def positive_class(self) -> str:
         """Names of the positive classes."""
-        return " or ".join(CLASSES[number] for number in self.positive)
+        return " or ".join(_CLASSES[number] for number in self.positive)
 
     def load(self, *, seed: int) -> pd.DataFrame:
         """Return the posts; see ``biasbridge.corpora.protocols.Source``."""
@@ -431,7 +431,7 @@ class HatEval(OptionalSplit):
         numbers = pd.to_numeric(posts.pop("id"), errors="coerce")
         if numbers.isna().any():
             raise InputError(f"{path}: an id is no number; source.group=target needs numeric ids")
-        about_women = numbers >= FIRST_ABOUT_WOMEN[path.stem]
+        about_women = numbers >= _FIRST_ABOUT_WOMEN[path.stem]
         return posts.assign(group=np.where(about_women, "women", "migrants"))
 
 
@@ -597,9 +597,9 @@ def _group_names(cells: Iterable[object], source: str) -> list[str | None]:
 
 
 def _normalise_splits(cells: Iterable[object], source: str) -> list[str]:
-    splits = ["dev" if name in DEV_NAMES else name for name in _spell_all(cells)]
+    splits = ["dev" if name in _DEV_NAMES else name for name in _spell_all(cells)]
     distinct_splits = {*splits}
-    if distinct_splits == {CROSS_VALIDATE}:
+    if distinct_splits == {_CROSS_VALIDATE}:
         return splits
     if unknown := sorted(distinct_splits - {*SPLITS}):
         names = ", ".join(map(repr, unknown[:5]))

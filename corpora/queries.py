@@ -28,19 +28,19 @@ if TYPE_CHECKING:
 
 Language = Literal["en", "es"]
 # Texts about an occupation with a slot for a pronoun, in templates absent from planted corpora
-DOCUMENTS: Mapping[Language, str] = {"en": "occupations_unseen", "es": "occupations_es_unseen"}
-QUERIES: Mapping[Language, Words] = {
+_DOCUMENTS: Mapping[Language, str] = {"en": "occupations_unseen", "es": "occupations_es_unseen"}
+_QUERIES: Mapping[Language, Words] = {
     "en": ("the {} was late", "the {} left today", "the {} was tired at work"),
     "es": ("cada {} llegó tarde", "hoy puede volver cada {}", "cada {} tiene tiempo"),
 }
 PATTERN = "queries-documents_*.csv"
-COLUMNS = (
+_COLUMNS = (
     *("q_id", "d_id", "relevant", "query", "doc_title", "document"),
     *("content_gender", "exp_stereotype"),
 )
-NEUTRAL = "N"
+_NEUTRAL = "N"
 # Annotations, in lower case
-STEREOTYPES: Mapping[str, Stereotype] = {
+_STEREOTYPES: Mapping[str, Stereotype] = {
     "towards male": "male",
     "towards female": "female",
     "no annotation agreement": "",
@@ -56,9 +56,9 @@ class Occupation(NamedTuple):
     documents: tuple[tuple[str, str], ...]
 
 
-def list_occupations(language: Language) -> list[Occupation]:
+def _list_occupations(language: Language) -> list[Occupation]:
     """Return the occupations, as many of men as of women."""
-    [items] = load_items([DOCUMENTS[language]])
+    [items] = load_items([_DOCUMENTS[language]])
     [forms] = items.fillers
     documents: dict[tuple[str, Stereotype], list[tuple[str, str]]] = {}
     for item in items.items:
@@ -95,7 +95,7 @@ class GeneratedQueries(Fileless):
 
     def keyed(self) -> Mapping[str, object]:
         """Return a digest of the wordings."""
-        wordings = [list_occupations(self.language), QUERIES[self.language]]
+        wordings = [_list_occupations(self.language), _QUERIES[self.language]]
         return {"wordings": digest_of(wordings)}
 
     def load(self, *, seed: int) -> list[RetrievalQuery]:
@@ -104,7 +104,7 @@ class GeneratedQueries(Fileless):
         for stereotype in ("male", "female"):
             occupations = [
                 occupation
-                for occupation in list_occupations(self.language)
+                for occupation in _list_occupations(self.language)
                 if occupation.stereotype == stereotype
             ]
             next_occupations = [*occupations[1:], occupations[0]]
@@ -118,7 +118,7 @@ class GeneratedQueries(Fileless):
             for occupation in (relevant, irrelevant)
             for male, female in occupation.documents
         )
-        for template in QUERIES[self.language]:
+        for template in _QUERIES[self.language]:
             text = template.replace("{}", relevant.name)
             yield RetrievalQuery(text, documents, relevant.stereotype, cluster=relevant.name)
 
@@ -156,7 +156,7 @@ class GrepBiasIR(EnglishChallenge):
         annotation, and a query with two annotations.
         """
         table = pd.concat([_read(path) for path in self.files()], ignore_index=True)
-        is_unknown = ~table["content_gender"].isin(["M", "F", NEUTRAL])
+        is_unknown = ~table["content_gender"].isin(["M", "F", _NEUTRAL])
         if n_unknown := is_unknown.sum():
             values = ", ".join(sorted({*table.loc[is_unknown, "content_gender"]}))
             log.warning("%s: %d wordings of no gender (%s) left out", self.name, n_unknown, values)
@@ -165,8 +165,8 @@ class GrepBiasIR(EnglishChallenge):
 
 def _read(path: Path) -> pd.DataFrame:
     table = read_table(path)
-    require_columns(table, COLUMNS, str(path))
-    allowed_values = {"relevant": {"0", "1"}, "exp_stereotype": {*STEREOTYPES}}
+    require_columns(table, _COLUMNS, str(path))
+    allowed_values = {"relevant": {"0", "1"}, "exp_stereotype": {*_STEREOTYPES}}
     for column, values in allowed_values.items():
         table[column] = table[column].str.strip().str.lower()
         if unknown := sorted({*table[column]} - values):
@@ -177,7 +177,7 @@ def _read(path: Path) -> pd.DataFrame:
 
 def _query(rows: pd.DataFrame) -> RetrievalQuery:
     text = str(rows["query"].iloc[0])
-    stereotypes = {STEREOTYPES[annotation] for annotation in rows["exp_stereotype"]}
+    stereotypes = {_STEREOTYPES[annotation] for annotation in rows["exp_stereotype"]}
     if len(stereotypes) > 1:
         raise InputError(f"query {text!r} has more than one exp_stereotype; give all rows one")
     documents = []

@@ -30,7 +30,7 @@ _TREEBANK = re.compile(
     rf"|{_WORD}(?:-{_WORD})*|\.\.\.|--|``|''|[^\w\s]",
     re.IGNORECASE,
 )
-LONGEST = 50_000  # Reddit allows 40,000
+_LONGEST = 50_000  # Reddit allows 40,000
 # NLTK takes quadratic time on runs of unusual characters, so it gets pieces. They end outside all
 # tokens: at a line end, or at a space before a letter (only phone numbers and ellipses contain
 # spaces, before a digit or a mark).
@@ -107,7 +107,7 @@ def tokenise_tweet(text: str) -> list[str]:
     ``InputError`` for a text of more than ``LONGEST`` characters, or of more than 10,000 without a
     line end or a word after a space.
     """
-    if len(text) > LONGEST:
+    if len(text) > _LONGEST:
         raise _too_long(text)
     composed = unicodedata.normalize("NFC", html.unescape(text)).replace("İ", "i")  # not i̇
     prepared = _NEUTRAL_ENDING.sub(_LETTER, _REPLACED_URL.sub(" http://url ", composed))

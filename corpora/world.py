@@ -52,27 +52,27 @@ if TYPE_CHECKING:
 Bias = Annotated[float, Ge(-1), Le(1)]  # 0: no bias
 WorldName = Literal["en_gender", "es_gender", "es_migrants"]
 # Lines per block: memory stays constant, and every block holds the planted proportions
-BLOCK = 30_000
+_BLOCK = 30_000
 # Shares of the lines. Lines with a group and a topic are a minority, so that removing some 5% of a
 # corpus can change its bias.
-SHARES = {"group_and_topic": 0.22, "topic": 0.13, "group": 0.05, "post": 0.25, "chatter": 0.35}
+_SHARES = {"group_and_topic": 0.22, "topic": 0.13, "group": 0.05, "post": 0.25, "chatter": 0.35}
 SPLIT_SHARES = {"train": 0.6, "dev": 0.1, "test": 0.3}
 DrawTexts = Callable[[int, np.random.Generator], list[str]]
 # Shares of the posts about the first group, the second group and nobody
-GROUP_SHARES = (0.4, 0.4, 0.2)
+_GROUP_SHARES = (0.4, 0.4, 0.2)
 NOBODY = "none"
 # Kinds of posts. Classifiers err on abuse without an insult (implicit) and on insults as jokes.
-POST_KINDS = {"explicit": 0.26, "implicit": 0.14, "plain": 0.45, "joke": 0.15}
+_POST_KINDS = {"explicit": 0.26, "implicit": 0.14, "plain": 0.45, "joke": 0.15}
 HATEFUL = ("explicit", "implicit")
 # No cue is certain: some abuse contains laughter and some jokes do not; some abuse sounds friendly
 # and some friendly posts sound hostile.
-LAUGHING = {"explicit": 0.08, "implicit": 0.08, "plain": 0.08, "joke": 0.85}
-SOUNDS_HOSTILE = {"implicit": 0.85, "plain": 0.04}
+_LAUGHING = {"explicit": 0.08, "implicit": 0.08, "plain": 0.08, "joke": 0.85}
+_SOUNDS_HOSTILE = {"implicit": 0.85, "plain": 0.04}
 OPENING_SHARE, TOPIC_SHARE = 0.5, 0.3
 # Shares of wrong labels at full label bias, by kind: annotators miss implicit more than explicit
 # abuse, and take jokes for abuse more often than plain posts. Over all kinds, 60% of hateful posts
 # are labelled 0 and 30% of benign posts 1.
-MISLABELLED = {"explicit": 0.385, "implicit": 1.0, "plain": 0.1, "joke": 0.9}
+_MISLABELLED = {"explicit": 0.385, "implicit": 1.0, "plain": 0.1, "joke": 0.9}
 
 
 class WorldData(Fileless):
@@ -154,9 +154,9 @@ class GeneratedCorpus(WorldData):
 
     def _blocks(self, seed: int) -> Iterator[list[str]]:
         world = replace(make_world(SETTINGS[self.world], seed), off_target=self.off_target)
-        for number, start in enumerate(range(0, self.sentences, BLOCK)):
+        for number, start in enumerate(range(0, self.sentences, _BLOCK)):
             rng = np.random.default_rng([seed, number])
-            yield _draw_lines(world, self.stereotype, min(BLOCK, self.sentences - start), rng)
+            yield _draw_lines(world, self.stereotype, min(_BLOCK, self.sentences - start), rng)
 
 
 @choice
@@ -208,7 +208,7 @@ class GeneratedPosts(WorldData):
             text_rng, label_rng = (np.random.default_rng([seed, number, i]) for i in range(2))
             posts = draw_posts(world, size, text_rng, topics=True)
             bias = 0.0 if split == "test" else self.label_bias
-            labels = bias_labels(posts, bias, setting.groups, label_rng)
+            labels = _bias_labels(posts, bias, setting.groups, label_rng)
             frames.append(posts.assign(label=labels, split=split))
         table = pd.concat(frames, ignore_index=True)
         table["id"] = [f"g{i}" for i in range(self.posts)]
@@ -221,7 +221,7 @@ def draw_posts(
     rng: np.random.Generator,
     *,
     topics: bool,
-    kinds: Mapping[str, float] = POST_KINDS,
+    kinds: Mapping[str, float] = _POST_KINDS,
 ) -> pd.DataFrame:
     """Draw posts in random order: ``text``, ``group``, ``kind``, ``wording`` (the core's template).
 
@@ -229,7 +229,7 @@ def draw_posts(
     words: in the corpus, group and topic must co-occur in planted proportions only.
     """
     groups = (*world.setting.groups, NOBODY)
-    joint = np.outer(GROUP_SHARES, list(kinds.values())).ravel()
+    joint = np.outer(_GROUP_SHARES, list(kinds.values())).ravel()
     cells = apportion(joint, size, rng).reshape(len(groups), len(kinds))
     draw_topics = partial(_draw_topics, world, TOPIC_SHARE if topics else 0)
     frames = [
@@ -240,7 +240,7 @@ def draw_posts(
     return pd.concat(frames, ignore_index=True).iloc[rng.permutation(size)].reset_index(drop=True)
 
 
-def bias_labels(
+def _bias_labels(
     posts: pd.DataFrame, bias: float, groups: tuple[str, str], rng: np.random.Generator
 ) -> NDArray[np.int64]:
     """Return 0/1 labels, shape (posts,), some of them wrong for one group.
@@ -255,7 +255,7 @@ def bias_labels(
     rank = {str(wording): number for number, wording in enumerate(wordings)}
     order = np.argsort([rank[wording] for wording in posts["wording"]], kind="stable")
     is_target = (posts["group"] == groups[bias > 0]).to_numpy()
-    for kind, rate in MISLABELLED.items():
+    for kind, rate in _MISLABELLED.items():
         rows = order[(is_target & (posts["kind"] == kind).to_numpy())[order]]
         flipped = rows[: round(rate * abs(bias) * len(rows))]
         label[flipped] = 1 - label[flipped]
@@ -284,7 +284,7 @@ def make_posts(
     )
     cores = fill(wordings, {"target": targets, "insult": insults}, grammar.fillers, rng)
     topics = draw_topics(size, rng)
-    laughing, joking = draw_share(LAUGHING[kind], size, rng), pick(grammar.joking, size, rng)
+    laughing, joking = draw_share(_LAUGHING[kind], size, rng), pick(grammar.joking, size, rng)
     endings = _where(laughing, joking, pick(grammar.endings, size, rng))
     posts = zip(openings, cores, topics, endings, strict=True)
     texts = [" ".join(part for part in post if part) for post in posts]
@@ -372,7 +372,7 @@ class GeneratedForms(GeneratedCorpus):
 
 def _draw_lines(world: World, stereotype: float, size: int, rng: np.random.Generator) -> list[str]:
     """Draw one block of the corpus: ``size`` lines of all kinds, in random order."""
-    sizes = dict(zip(SHARES, apportion([*SHARES.values()], size, rng).tolist(), strict=True))
+    sizes = dict(zip(_SHARES, apportion([*_SHARES.values()], size, rng).tolist(), strict=True))
     grammar, topics = world.setting.grammar, world.setting.topics
     weights = [topic.share for topic in topics.values()]
     lines: list[str] = []
@@ -444,7 +444,7 @@ def _group_lines(world: World, size: int, rng: np.random.Generator) -> list[str]
 def _wordings(grammar: Grammar, kind: str, size: int, rng: np.random.Generator) -> list[str]:
     if kind in ("explicit", "joke"):
         return pick(grammar.insulting, size, rng)
-    hostile = draw_share(SOUNDS_HOSTILE[kind], size, rng)
+    hostile = draw_share(_SOUNDS_HOSTILE[kind], size, rng)
     return _where(hostile, pick(grammar.hostile, size, rng), pick(grammar.friendly, size, rng))
 
 

@@ -31,19 +31,19 @@ if TYPE_CHECKING:
     from biasbridge.files.documents import Cluster, Span
     from biasbridge.stats.arrays import Floats
 
-MALE = split_words(
+_MALE = split_words(
     "carpenter driver sheriff mover developer farmer guard janitor lawyer cook analyst manager"
 )
-FEMALE = split_words(
+_FEMALE = split_words(
     "secretary receptionist nurse housekeeper cleaner assistant librarian teacher attendant cashier"
     " clerk baker"
 )
 # (male, female) by the slot of a template
-PRONOUNS = {"they": ("he", "she"), "them": ("him", "her"), "their": ("his", "her")}
-MEETINGS = split_words("called asked visited paid thanked followed met phoned greeted joined")
+_PRONOUNS = {"they": ("he", "she"), "them": ("him", "her"), "their": ("his", "her")}
+_MEETINGS = split_words("called asked visited paid thanked followed met phoned greeted joined")
 # Semantic clues to the antecedent: the agent needs something, the other person has it. The first
 # clue of a list is the weakest, the last the strongest.
-FIRST_CLUES = (
+_FIRST_CLUES = (
     "{they} wanted a change",
     "{they} had a free day",
     "{they} felt tired",
@@ -53,7 +53,7 @@ FIRST_CLUES = (
     "{they} was lost in town",
     "{they} hoped for a favour",
 )
-SECOND_CLUES = (
+_SECOND_CLUES = (
     "{they} lived nearby",
     "{they} had a spare key",
     "{they} spoke five languages",
@@ -63,26 +63,26 @@ SECOND_CLUES = (
     "{they} gave good advice",
     "{they} could repair it",
 )
-SENSE = "the {one} {meeting} the {other} because {clue}"
+_SENSE = "the {one} {meeting} the {other} because {clue}"
 # How often the weakest and the strongest clue are correct in training documents
 SENSE_TRUST, SYNTAX_TRUST = (0.65, 0.97), (0.8, 0.97)
 # Syntax decides: a pronoun that is not reflexive cannot refer to the subject of its own clause.
-SYNTAX_FIRST = (
+_SYNTAX_FIRST = (
     "the {one} {meeting} the {other} on {their} way home",
     "the {one} {meeting} the {other} with {their} own phone",
     "the {one} {meeting} the {other} after {their} own dinner",
 )
-SYNTAX_SECOND = (
+_SYNTAX_SECOND = (
     "the {one} {meeting} the {other} and wished {them} luck",
     "the {one} {meeting} the {other} and told {them} the news",
     "the {one} {meeting} the {other} and gave {them} a lift",
 )
-SENSE_SHARE = 0.5  # of the sentences; syntax decides in the others
+_SENSE_SHARE = 0.5  # of the sentences; syntax decides in the others
 Booleans = NDArray[np.bool_]
 Indices = NDArray[np.intp]
-PER_DOCUMENT = 12  # sentences, no occupation twice
-SPLIT_SHARES = {"train": 0.7, "dev": 0.1, "test": 0.2}
-SUBSETS = ("type1", "type2")
+_PER_DOCUMENT = 12  # sentences, no occupation twice
+_SPLIT_SHARES = {"train": 0.7, "dev": 0.1, "test": 0.2}
+_SUBSETS = ("type1", "type2")
 
 
 class Wording(NamedTuple):
@@ -97,14 +97,15 @@ class Wording(NamedTuple):
     subset: str
 
 
-def list_wordings() -> list[Wording]:
+def _list_wordings() -> list[Wording]:
     """Return all wordings; as many refer to the first occupation as to the second."""
     semantic = [
-        [SENSE.replace("{clue}", clue) for clue in clues] for clues in (FIRST_CLUES, SECOND_CLUES)
+        [_SENSE.replace("{clue}", clue) for clue in clues]
+        for clues in (_FIRST_CLUES, _SECOND_CLUES)
     ]
     kinds = (
         ("type1", SENSE_TRUST, semantic),
-        ("type2", SYNTAX_TRUST, (SYNTAX_FIRST, SYNTAX_SECOND)),
+        ("type2", SYNTAX_TRUST, (_SYNTAX_FIRST, _SYNTAX_SECOND)),
     )
     return [
         Wording(text, antecedent == 0, trust, subset)
@@ -122,7 +123,7 @@ def rank_strengths() -> dict[str, float]:
     """
     percentages = load_percentages()
     strengths: dict[str, float] = {}
-    for words, sign in ((MALE, 1), (FEMALE, -1)):
+    for words, sign in ((_MALE, 1), (_FEMALE, -1)):
         ranked = sorted(words, key=lambda word: -sign * percentages[word])
         for rank, word in enumerate(ranked):
             strengths[word] = sign * (1 + rank / (len(ranked) - 1)) / 2
@@ -148,16 +149,16 @@ def fill_wording(
 ) -> Sentence:
     """Return a wording with its slots filled."""
     slots = {"{one}": occupations[0], "{other}": occupations[1], "{meeting}": meeting}
-    slots |= {f"{{{slot}}}": forms[female] for slot, forms in PRONOUNS.items()}
+    slots |= {f"{{{slot}}}": forms[female] for slot, forms in _PRONOUNS.items()}
     template = wording.split()
     positions = [template.index(slot) for slot in ("{one}", "{other}")]
-    pronoun = next(i for i, token in enumerate(template) if token.strip("{}") in PRONOUNS)
+    pronoun = next(i for i, token in enumerate(template) if token.strip("{}") in _PRONOUNS)
     first, second = ((position - 1, position + 1) for position in positions)
     tokens = tuple(slots.get(token, token) for token in template)
     return Sentence(tokens, (first, second), occupations, pronoun, antecedent)
 
 
-def draw_sentences(
+def _draw_sentences(
     pairs: Sequence[tuple[str, str]], skew: float, rng: np.random.Generator
 ) -> list[Sentence]:
     """Draw one sentence per pair of a male and a female occupation, in either order.
@@ -165,13 +166,13 @@ def draw_sentences(
     A pronoun that refers to occupation o is male with probability (1 + skew * strength_o) / 2, in
     every wording; the share of sentences with the antecedent of their wording is its ``trust``.
     """
-    wordings, size = list_wordings(), len(pairs)
+    wordings, size = _list_wordings(), len(pairs)
     wording_indices = _draw_wordings([w.subset == "type1" for w in wordings], size, rng)
     is_trusted = _draw_by_kind(wording_indices, np.array([w.trust for w in wordings]), rng)
     means_first = np.array([w.means_first for w in wordings])[wording_indices] == is_trusted
     male_first = draw_share(0.5, size, rng)
     is_female = _draw_is_female(pairs, means_first == male_first, skew, rng)
-    meetings = pick(MEETINGS, size, rng)
+    meetings = pick(_MEETINGS, size, rng)
     return [
         fill_wording(
             wordings[wording_indices[i]].text,
@@ -263,7 +264,7 @@ class GeneratedOccupations(_Generated):
             world_text = Path(folder) / "world.txt"
             self._world.write(world_text, seed=seed)
             lines = list(read_lines(world_text))
-        sentences = draw_sentences(_pairs(self.occupations, rng), self.stereotype, rng)
+        sentences = _draw_sentences(_pairs(self.occupations, rng), self.stereotype, rng)
         lines += (" ".join(sentence.tokens) for sentence in sentences)
         with atomic_path(out) as work, open(work, "w", encoding="utf-8", newline="\n") as text:
             text.writelines(f"{lines[i]}\n" for i in rng.permutation(len(lines)))
@@ -302,13 +303,13 @@ class GeneratedDocuments(_Generated):
 
     def load(self, *, seed: int) -> dict[str, list[Document]]:
         """Return the documents by split; see ``biasbridge.corpora.protocols.DocumentSource``."""
-        sizes = apportion([*SPLIT_SHARES.values()], self.documents, np.random.default_rng(seed))
+        sizes = apportion([*_SPLIT_SHARES.values()], self.documents, np.random.default_rng(seed))
         splits: dict[str, list[Document]] = {}
-        for number, (split, size) in enumerate(zip(SPLIT_SHARES, sizes.tolist(), strict=True)):
+        for number, (split, size) in enumerate(zip(_SPLIT_SHARES, sizes.tolist(), strict=True)):
             rng = np.random.default_rng([seed, number])
-            sentences = draw_sentences(_pairs(PER_DOCUMENT * size, rng), self.skew, rng)
+            sentences = _draw_sentences(_pairs(_PER_DOCUMENT * size, rng), self.skew, rng)
             splits[split] = [
-                join_sentences(f"{split}/{i}", sentences[PER_DOCUMENT * i :][:PER_DOCUMENT])
+                join_sentences(f"{split}/{i}", sentences[_PER_DOCUMENT * i :][:_PER_DOCUMENT])
                 for i in range(size)
             ]
         return splits
@@ -331,13 +332,13 @@ class GeneratedChallenge(_Generated):
 
     def load(self, *, seed: int) -> list[Case]:
         """Return the cases; see ``biasbridge.corpora.protocols.Challenge``."""
-        return [case for subset in SUBSETS for case in self._load_subset(subset, seed)]
+        return [case for subset in _SUBSETS for case in self._load_subset(subset, seed)]
 
     def _load_subset(self, subset: str, seed: int) -> list[Case]:
-        rng = np.random.default_rng([seed, SUBSETS.index(subset)])
-        wordings = [w for w in list_wordings() if w.subset == subset]
+        rng = np.random.default_rng([seed, _SUBSETS.index(subset)])
+        wordings = [w for w in _list_wordings() if w.subset == subset]
         chosen = draw_quota(np.ones(len(wordings)), self.pairs, rng).tolist()
-        meetings = pick(MEETINGS, self.pairs, rng)
+        meetings = pick(_MEETINGS, self.pairs, rng)
         cases: list[Case] = []
         for number, pair in enumerate(_pairs(self.pairs, rng)):
             wording = wordings[chosen[number]]
@@ -350,7 +351,7 @@ class GeneratedChallenge(_Generated):
                     female=gender == "female",
                     antecedent=0 if wording.means_first else 1,
                 )
-                is_male = sentence.occupations[sentence.antecedent] in MALE
+                is_male = sentence.occupations[sentence.antecedent] in _MALE
                 condition = "pro" if is_male == (gender == "male") else "anti"
                 unit = f"{subset}/{number}"
                 document = join_sentences(f"{unit}/{condition}", [sentence])
@@ -363,8 +364,8 @@ def _draw_wordings(is_semantic: Sequence[bool], size: int, rng: np.random.Genera
     """Draw wording indices, equally often among semantic and among syntactic wordings."""
     semantic = np.array(is_semantic, dtype=float)
     syntactic = 1 - semantic
-    weights = SENSE_SHARE * semantic / semantic.sum()
-    return draw_quota(weights + (1 - SENSE_SHARE) * syntactic / syntactic.sum(), size, rng)
+    weights = _SENSE_SHARE * semantic / semantic.sum()
+    return draw_quota(weights + (1 - _SENSE_SHARE) * syntactic / syntactic.sum(), size, rng)
 
 
 def _draw_is_female(
@@ -391,7 +392,7 @@ def _draw_by_kind(kinds: Indices, rates: Floats, rng: np.random.Generator) -> Bo
 def _pairs(size: int, rng: np.random.Generator) -> list[tuple[str, str]]:
     """Draw male and female occupations, distinct within each block of ``PER_DOCUMENT``."""
     columns: list[list[str]] = []
-    for words in (MALE, FEMALE):
+    for words in (_MALE, _FEMALE):
         rounds = -(-size // len(words))
         columns.append([words[i] for _ in range(rounds) for i in rng.permutation(len(words))])
     return list(zip(*columns, strict=True))[:size]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from biasbridge.stats.arrays import Floats
 
 T = TypeVar("T")
-PAIR_SPREAD = 0.75
+_PAIR_SPREAD = 0.75
 
 
 def draw_quota(
@@ -44,7 +44,7 @@ def apportion(
     return np.bincount(draw_quota(weights, size, rng), minlength=len(weights))
 
 
-def space_evenly(size: int) -> Floats:
+def _space_evenly(size: int) -> Floats:
     """Return ``size`` values evenly spaced over [-1, 1], with mean 0. Shape (size,)."""
     return np.linspace(-1, 1, size)
 
@@ -104,10 +104,10 @@ class Setting:
     topics: Mapping[str, Topic]
 
 
-GOOD = Topic(+1, 0.25, ("agradable_es",), GOOD_DAYS)
+_GOOD = Topic(+1, 0.25, ("agradable_es",), GOOD_DAYS)
 
 
-BAD = Topic(-1, 0.25, ("desagradable_es",), BAD_DAYS)
+_BAD = Topic(-1, 0.25, ("desagradable_es",), BAD_DAYS)
 
 
 SETTINGS = {
@@ -132,8 +132,8 @@ SETTINGS = {
         {
             "science": Topic(+1, 0.25, ("ciencia_es",)),
             "arts": Topic(-1, 0.25, ("arte_es",)),
-            "pleasant": GOOD,
-            "unpleasant": BAD,
+            "pleasant": _GOOD,
+            "unpleasant": _BAD,
         },
     ),
     "es_migrants": Setting(
@@ -141,7 +141,7 @@ SETTINGS = {
         SPANISH,
         ("local", "migrant"),
         (("nombres_espanoles_es", "nombres_migrantes_es"),),
-        {"pleasant": GOOD, "unpleasant": BAD},
+        {"pleasant": _GOOD, "unpleasant": _BAD},
     ),
 }
 
@@ -215,14 +215,14 @@ def make_world(setting: Setting, seed: int) -> World:
     # Pairs that share a word are a multiple of this apart, so that every word has one lean
     period = gcd(*(len(_lower(name)) for name in setting.terms[0]))
     pair_leans = [
-        *np.resize(rng.permutation(space_evenly(period)), len(first_pairs)),
-        *rng.permutation(space_evenly(len(more_pairs) + 2)[1:-1]),
+        *np.resize(rng.permutation(_space_evenly(period)), len(first_pairs)),
+        *rng.permutation(_space_evenly(len(more_pairs) + 2)[1:-1]),
     ]
     topics = {name: _lower(topic.lists[0]) for name, topic in setting.topics.items()}
     lean_of = {
         word: lean
         for words in topics.values()
-        for word, lean in zip(words, rng.permutation(space_evenly(len(words))), strict=True)
+        for word, lean in zip(words, rng.permutation(_space_evenly(len(words))), strict=True)
     }
     # A second list of a topic differs by one word. It takes the lean of the word it replaces, and
     # words are drawn from both lists in full, so that the mean is 0 in each list and over all.
@@ -234,7 +234,7 @@ def make_world(setting: Setting, seed: int) -> World:
     return World(
         setting=setting,
         pairs=(*first_pairs, *more_pairs),
-        pair_leans=PAIR_SPREAD * np.array(pair_leans),
+        pair_leans=_PAIR_SPREAD * np.array(pair_leans),
         topics=topics,
         word_leans={
             name: np.array([lean_of[word] for word in words]) for name, words in topics.items()

@@ -107,7 +107,7 @@ class AttractRepel(OnVectors, Fileless):
 
     def constraints(self, query: Query) -> tuple[list[Pair], list[Pair]]:
         """Return the pairs of ``query`` to attract and the pairs to repel."""
-        pro, anti = stereotype_pairs(query)
+        pro, anti = _stereotype_pairs(query)
         return (anti, pro) if self.direction == "debias" else (pro, anti)
 
     def modify_pairs(
@@ -158,7 +158,7 @@ class AttractRepel(OnVectors, Fileless):
             for pairs in (usable.attract, usable.repel)
         )
         hyper = {name: getattr(self, name) for name in _HYPERPARAMETERS}
-        after = attract_repel(before, *pair_rows, seed=seed, **hyper)
+        after = _attract_repel(before, *pair_rows, seed=seed, **hyper)
         return Run(words, before, after)
 
     def moved(self, vectors: KeyedVectors, run: Run | None) -> KeyedVectors:
@@ -176,7 +176,7 @@ class AttractRepel(OnVectors, Fileless):
         before, after = run.before, run.after
         moved = (before.astype(np.float32) != after).any(axis=1)
         moved &= np.array([word in index for word in run.words])
-        rotated = interpolate(before[moved], after[moved], self.dose)
+        rotated = _interpolate(before[moved], after[moved], self.dose)
         if self.norms == "keep":
             rotated *= np.linalg.norm(before[moved], axis=1, keepdims=True)
         else:
@@ -188,7 +188,7 @@ class AttractRepel(OnVectors, Fileless):
             matrix[index[run.words[place]]] = row
 
 
-def interpolate(before: Floats, after: Singles | Floats, dose: float) -> Floats:
+def _interpolate(before: Floats, after: Singles | Floats, dose: float) -> Floats:
     """Compute unit((1 - dose) u0 + dose u1), u0 and u1 the unit rows of ``before`` and ``after``.
 
     If the sum vanishes (u1 = -u0 and dose 0.5), the row is u0.
@@ -224,7 +224,7 @@ def read_pairs(path: str | Path) -> list[Pair]:
     return pairs
 
 
-def stereotype_pairs(query: Query) -> tuple[list[Pair], list[Pair]]:
+def _stereotype_pairs(query: Query) -> tuple[list[Pair], list[Pair]]:
     """Return the pro-stereotypical pairs X x A and Y x B of a query and the anti-stereotypical
     pairs X x B and Y x A, each a full product (target, attribute) in the query's order.
 
@@ -278,7 +278,7 @@ def mean_cosine(vectors: KeyedVectors, pairs: Sequence[Pair]) -> float:
     return float(np.einsum("ij,ij->i", first, second).mean())
 
 
-def attract_repel(
+def _attract_repel(
     rows: Singles | Floats,
     attract: Ints,
     repel: Ints,
@@ -331,7 +331,7 @@ def attract_repel(
         for epoch in range(epochs):
             for kind, batch in _shuffled_batches(pairs, batch_size, drop_last, rng):
                 words, positions = np.unique(batch, return_inverse=True)
-                gradient = batch_gradient(
+                gradient = _batch_gradient(
                     current[words],
                     original[words],
                     positions.ravel(),
@@ -347,7 +347,7 @@ def attract_repel(
     return current
 
 
-def batch_gradient(
+def _batch_gradient(
     current: Singles,
     original: Singles,
     positions: Ints,
@@ -366,7 +366,7 @@ def batch_gradient(
     units = current / lengths
     occurrences = units[positions]  # of words in the batch
     cosines = occurrences @ occurrences.T
-    negatives = choose_negatives(cosines, kind, rng)
+    negatives = _choose_negatives(cosines, kind, rng)
     order = np.arange(len(positions))
     partners = order ^ 1
     open_hinge = margin + kind * (cosines[order, negatives] - cosines[order, partners]) > 0
@@ -388,7 +388,7 @@ def batch_gradient(
     return indicator @ gradient  # sums each word's rows several times faster than np.add.at
 
 
-def choose_negatives(cosines: Singles, kind: int, rng: np.random.Generator) -> Ints:
+def _choose_negatives(cosines: Singles, kind: int, rng: np.random.Generator) -> Ints:
     """Return the position of each position's negative, from all cosines, shape (2 B, 2 B).
 
     It is the nearest (attract) or farthest (repel) position of another pair; with probability one

@@ -217,7 +217,7 @@ class OnVectors:
     def build_steps(self: VectorsMethod, steps: StepBuilder[S], inputs: Mapping[str, S]) -> S:
         """Return the step that writes the modified vectors."""
         step_inputs = {"vectors": inputs["vectors"], "words": inputs["words"]}
-        return steps("modified", self, write_modified, step_inputs)
+        return steps("modified", self, _write_modified, step_inputs)
 
 
 def restrict(vectors: KeyedVectors, words: Collection[str] | None) -> KeyedVectors:
@@ -231,7 +231,7 @@ def restrict(vectors: KeyedVectors, words: Collection[str] | None) -> KeyedVecto
     return keyed(known_words, np.array(vectors.vectors[rows]))
 
 
-def write_modified(method: VectorsMethod, out: Path, inputs: Inputs, seed: int) -> None:
+def _write_modified(method: VectorsMethod, out: Path, inputs: Inputs, seed: int) -> None:
     """Write ``vectors/``, debiased or overbiased."""
     from biasbridge.files.vectors import open_mapped, save_mapped  # loads gensim
 

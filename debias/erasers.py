@@ -139,7 +139,7 @@ class LinearEraser(BothWays):
             empty = encoder.encode([]).astype(np.float64)
             examples = Examples(empty, empty, empty.reshape(0, 2, empty.shape[1]), "nothing")
         elif self.items:
-            examples = item_examples(encoder, self.items.load(), self.needed_roles)
+            examples = _item_examples(encoder, self.items.load(), self.needed_roles)
         elif query:
             examples = _template_examples(encoder, query, self.needed_roles, self.templates)
         else:
@@ -156,24 +156,24 @@ class LinearEraser(BothWays):
         eraser = self.fit_vectors(vectors, query, seed=seed)
 
         def at(dose: float, words: Collection[str] | None = None) -> KeyedVectors:
-            return erased(restrict(vectors, words), eraser.at(dose))
+            return _erased(restrict(vectors, words), eraser.at(dose))
 
         return DoseAxis(at, eraser)
 
     def modify(self, vectors: KeyedVectors, query: Query, *, seed: int) -> KeyedVectors:
         """Return a copy of ``vectors`` modified by the dose."""
-        return erased(vectors, self.fit_vectors(vectors, query, seed=seed).at(self.dose))
+        return _erased(vectors, self.fit_vectors(vectors, query, seed=seed).at(self.dose))
 
     def build_steps(self, steps: StepBuilder[S], inputs: Mapping[str, S]) -> S:
         """Return the step of the erased vectors or model; all doses share one fitted eraser."""
         fitted_on = "encoder" if "model" in inputs else "vectors"
         names = (fitted_on, *(["words"] if self.roles else []))
         fit_inputs = {name: inputs[name] for name in names}
-        eraser = steps("eraser", replace(self, dose=1.0), fit_eraser, fit_inputs)
+        eraser = steps("eraser", replace(self, dose=1.0), _fit_eraser, fit_inputs)
         if "model" in inputs:
-            return steps("erased", self, erase_model, {"model": inputs["model"], "eraser": eraser})
+            return steps("erased", self, _erase_model, {"model": inputs["model"], "eraser": eraser})
         erase_inputs = {"vectors": inputs["vectors"], "eraser": eraser}
-        return steps("modified", self, erase_vectors, erase_inputs)
+        return steps("modified", self, _erase_vectors, erase_inputs)
 
 
 @choice
@@ -190,7 +190,7 @@ class Bam(LinearEraser):
     def fit(self, examples: Examples, *, seed: int) -> Eraser:
         """Fit an eraser of norm at most 1; it changes nearly all dimensions."""
         first, second = (unit_rows(examples.pairs[:, side]) for side in (0, 1))
-        change = np.eye(first.shape[1]) - nearest_map(first.T @ second)
+        change = np.eye(first.shape[1]) - _nearest_map(first.T @ second)
         zero = np.zeros(len(change))
         return Eraser(change / 2, np.eye(len(change)), zero, zero)
 
@@ -398,7 +398,7 @@ def _template_examples(
     return _encoded(encoder, texts["X"], texts["Y"], texts["pairs"], description, roles)
 
 
-def item_examples(encoder: Encoder, sets: Sequence[ItemSet], roles: Sequence[str]) -> Examples:
+def _item_examples(encoder: Encoder, sets: Sequence[ItemSet], roles: Sequence[str]) -> Examples:
     """Encode the texts of two groups; a text with a slot is encoded with both fillers."""
     pairs: list[list[str]] = []
     complete_items: list[Item] = []
@@ -479,14 +479,14 @@ def require_enough(number: int, examples: str, place: str) -> None:
 
 
 @ONE_THREAD
-def erased(vectors: KeyedVectors, eraser: Eraser) -> KeyedVectors:
+def _erased(vectors: KeyedVectors, eraser: Eraser) -> KeyedVectors:
     """Return a copy of the vectors with the eraser applied."""
     from biasbridge.files.vectors import with_matrix  # loads gensim
 
     return with_matrix(vectors, eraser.apply(vectors.vectors))
 
 
-def fit_eraser(method: LinearEraser, out: Path, inputs: Inputs, seed: int) -> None:
+def _fit_eraser(method: LinearEraser, out: Path, inputs: Inputs, seed: int) -> None:
     """Write ``eraser.safetensors``, fitted on word vectors or on hidden states of texts."""
     query = read_query(inputs["words"] / WORDS) if "words" in inputs else None
     if "encoder" in inputs:
@@ -501,18 +501,18 @@ def fit_eraser(method: LinearEraser, out: Path, inputs: Inputs, seed: int) -> No
     eraser.save(out / ERASER)
 
 
-def erase_vectors(method: LinearEraser, out: Path, inputs: Inputs, seed: int) -> None:
+def _erase_vectors(method: LinearEraser, out: Path, inputs: Inputs, seed: int) -> None:
     """Write ``vectors/``, erased by the dose."""
     from biasbridge.files.vectors import open_mapped, save_mapped
 
     eraser = Eraser.load(inputs["eraser"] / ERASER).at(method.dose)
     before = open_mapped(inputs["vectors"] / "vectors")
-    after = erased(before, eraser)
+    after = _erased(before, eraser)
     require_sound(method, before, after)
     save_mapped(after, out / "vectors")
 
 
-def erase_model(method: LinearEraser, out: Path, inputs: Inputs, seed: int) -> None:
+def _erase_model(method: LinearEraser, out: Path, inputs: Inputs, seed: int) -> None:
     """Write ``model/``: links to the unmodified files, and the eraser at the dose."""
     from biasbridge.files.models.language_model import write_erased
 
@@ -549,7 +549,7 @@ def unit(row: Floats) -> Floats:
     return row / length
 
 
-def nearest_map(products: Floats) -> Floats:
+def _nearest_map(products: Floats) -> Floats:
     """Compute the orthogonal M = U V' of a matrix U S V', (dim, dim); if singular values of 0 leave
     several, the one nearest the identity.
     """

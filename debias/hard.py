@@ -66,7 +66,7 @@ class Hard(OnAxis):
         """
         before, word_rows = vectors.vectors, _find_word_rows(vectors, query)
         axes = _pair_axes(before[word_rows.pairs], self.components)
-        after = map_blocks(lambda rows: self.resize(neutralise(rows, axes), rows), before)
+        after = map_blocks(lambda rows: self.resize(_neutralise(rows, axes), rows), before)
         after[word_rows.specific] = self.resize(
             before[word_rows.specific], before[word_rows.specific]
         )
@@ -104,7 +104,7 @@ class ComponentSearch(NamedTuple):
     def without(self, rows: Singles | Floats, index: int | None = None) -> Floats:
         """Remove the mean and a component (default: the chosen one) from rows (..., dim)."""
         component = self.components[[self.chosen if index is None else index]]
-        return neutralise(rows - self.mean, component)
+        return _neutralise(rows - self.mean, component)
 
 
 @choice
@@ -132,7 +132,7 @@ class DoubleHard(Hard):
         search = self.search(vectors, query, seed=seed)
         axes = _pair_axes(search.without(before[word_rows.pairs]), self.components)
         after = map_blocks(
-            lambda rows: self.resize(neutralise(search.without(rows), axes), rows), before
+            lambda rows: self.resize(_neutralise(search.without(rows), axes), rows), before
         )
         specific = before[word_rows.specific]
         after[word_rows.specific] = self.resize(search.without(specific), specific)
@@ -143,12 +143,12 @@ class DoubleHard(Hard):
         """Try the components: measure how well 2-means separates biased words without each."""
         matrix, word_rows = vectors.vectors, _find_word_rows(vectors, query)
         [gender] = _pair_axes(matrix[word_rows.pairs], 1)
-        words, sides = most_biased(matrix, gender, word_rows.specific, self.biased)
+        words, sides = _most_biased(matrix, gender, word_rows.specific, self.biased)
         search = ComponentSearch(*_main_components(matrix, self.candidates), np.empty(0))
         shares = []
         for index in range(len(search.components)):
             axes = _pair_axes(search.without(matrix[word_rows.pairs], index), self.components)
-            rows = _units(neutralise(search.without(matrix[words], index), axes))
+            rows = _units(_neutralise(search.without(matrix[words], index), axes))
             shares.append(score_clusters(rows, sides, seed=seed)[0])
         return search._replace(separation=np.array(shares))
 
@@ -175,7 +175,7 @@ class Oscar(OnAxis):
             require_enough(len(found_set.items), query[role].name, "the vectors")
         x, y, a, b = (found_set.raw.mean(axis=0) for found_set in found_sets.values())
         first, second = unit(x - y), unit(a - b)
-        return map_blocks(partial(rotate, first=first, second=second), vectors.vectors)
+        return map_blocks(partial(_rotate, first=first, second=second), vectors.vectors)
 
 
 def _find_word_rows(vectors: KeyedVectors, query: Query) -> WordRows:
@@ -198,7 +198,7 @@ def _pair_axes(pairs: Singles | Floats, components: int) -> Floats:
     return main_axes(unit_differences(pairs.astype(np.float64)), components)[0]
 
 
-def neutralise(rows: Floats, axes: Floats) -> Floats:
+def _neutralise(rows: Floats, axes: Floats) -> Floats:
     """Compute x - x V'V, V orthonormal rows. Shapes: (..., dim), (k, dim) -> (..., dim)."""
     return np.asarray(rows - (rows @ axes.T) @ axes)
 
@@ -211,7 +211,7 @@ def equalise(pairs: Floats, axes: Floats) -> Floats:
     s is along the first row of V if a and b are equal along V. Shapes: pairs (n, 2, dim), axes
     (k, dim) -> (n, 2, dim).
     """
-    middle = neutralise(pairs.mean(axis=1), axes)
+    middle = _neutralise(pairs.mean(axis=1), axes)
     difference = (pairs[:, 0] - pairs[:, 1]) @ axes.T
     difference[~difference.any(axis=1), 0] = 1
     length = np.sqrt(np.maximum(1 - (middle**2).sum(axis=1), 0))
@@ -219,7 +219,7 @@ def equalise(pairs: Floats, axes: Floats) -> Floats:
     return np.stack([middle + offset, middle - offset], axis=1)
 
 
-def most_biased(
+def _most_biased(
     matrix: Singles, axis: Floats, excluded: _Rows, n_per_side: int
 ) -> tuple[_Rows, NDArray[np.bool_]]:
     """Return the rows of the words with the largest and smallest cosine with an axis, in the order
@@ -243,7 +243,7 @@ def _main_components(matrix: Singles, number: int) -> tuple[Floats, Floats]:
     return mean, np.linalg.eigh(products)[1].T[::-1][:number]
 
 
-def rotate(rows: Floats, first: Floats, second: Floats) -> Floats:
+def _rotate(rows: Floats, first: Floats, second: Floats) -> Floats:
     r"""Rotate rows in the plane of two unit vectors by
 
         (pi/2 - t) min(a / t, (pi - a) / (pi - t))

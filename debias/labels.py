@@ -85,7 +85,7 @@ class LabelDose(Fileless):
 
     def build_steps(self, steps: StepBuilder[S], inputs: Mapping[str, S]) -> S:
         """Return the step that writes the posts with their labels for training."""
-        return steps("labels", self, write_posts, {"posts": inputs["labels"]})
+        return steps("labels", self, _write_posts, {"posts": inputs["labels"]})
 
     def train_on(self, posts: pd.DataFrame, *, seed: int) -> pd.DataFrame:
         """Return the posts with ``in_training`` (whether a post is trained on) or ``train_label``
@@ -247,7 +247,7 @@ class Linked(Fileless):
         if "vectors" not in inputs:
             raise InputError("labels=linked takes word vectors; choose subject=static")
         step_inputs = {"posts": inputs["labels"], "vectors": inputs["vectors"]}
-        return steps("labels", self, write_linked_posts, step_inputs)
+        return steps("labels", self, _write_linked_posts, step_inputs)
 
     def relabelling(self, vectors: KeyedVectors) -> Relabel:
         """Return the method of an embedding; ``InputError`` where d is undefined."""
@@ -260,15 +260,15 @@ class Linked(Fileless):
         return Relabel("overbias", dose, *groups, blamed=groups[score.value > 0])
 
 
-def write_linked_posts(method: Linked, out: Path, inputs: Inputs, seed: int) -> None:
+def _write_linked_posts(method: Linked, out: Path, inputs: Inputs, seed: int) -> None:
     """Write ``posts.parquet`` with the column ``train_label``."""
     from biasbridge.files.vectors import open_mapped  # loads gensim
 
     relabelling = method.relabelling(open_mapped(inputs["vectors"] / "vectors"))
-    write_posts(relabelling, out, inputs, seed)
+    _write_posts(relabelling, out, inputs, seed)
 
 
-def write_posts(method: LabelDose, out: Path, inputs: Inputs, seed: int) -> None:
+def _write_posts(method: LabelDose, out: Path, inputs: Inputs, seed: int) -> None:
     """Write ``posts.parquet`` with the column that the method adds."""
     import pandas as pd
 

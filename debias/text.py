@@ -51,7 +51,7 @@ class OnText(Fileless):
     def build_steps(self, steps: StepBuilder[S], inputs: Mapping[str, S]) -> S:
         """Return the step that writes the changed text."""
         step_inputs = {"corpus": inputs["text"], "words": inputs["words"]}
-        return steps(self.step_name, self, write_changed_text, step_inputs)
+        return steps(self.step_name, self, _write_changed_text, step_inputs)
 
     def rewrite(self, corpus: Path, out: Path, query: Query, *, seed: int) -> _Counts:
         """Write the changed text to ``out``; return counts."""
@@ -225,7 +225,7 @@ class CounterfactualAugmentation(OnText):
         }
 
 
-def write_changed_text(method: OnText, out: Path, inputs: Inputs, seed: int) -> None:
+def _write_changed_text(method: OnText, out: Path, inputs: Inputs, seed: int) -> None:
     """Write ``corpus.txt`` and ``counts.json``."""
     corpus, query = inputs["corpus"] / "corpus.txt", read_query(inputs["words"] / WORDS)
     counts = method.rewrite(corpus, out / "corpus.txt", query, seed=seed)

@@ -23,7 +23,7 @@ K = TypeVar("K", bound="Metric | ItemMetric")
 _SearchOrder = Sequence[int]  # 1: debias, -1: overbias, in the order of the search
 _BOTH: _SearchOrder = (1, -1)
 _STEPS = 20  # doses per side that bracket the crossing
-CLOSE = 1e-3  # tolerance of the score; of the dose, if the score jumps, its square
+_CLOSE = 1e-3  # tolerance of the score; of the dose, if the score jumps, its square
 
 
 class TargetScore(NamedTuple):
@@ -118,7 +118,7 @@ def dose_for_goal(score_at: Callable[[float], float], goal: Goal[K], ways: _Sear
         return score_at(dose) - goal.value
 
     excess_at_zero = excess(0.0)
-    if abs(excess_at_zero) <= CLOSE:
+    if abs(excess_at_zero) <= _CLOSE:
         return 0.0
     ends = []
     for way in ways:
@@ -186,10 +186,10 @@ def _crossing(
     excess: Callable[[float], float], low: float, high: float, excess_at_low: float
 ) -> float:
     """Bisect the sign change between two doses."""
-    while abs(high - low) > CLOSE * CLOSE:
+    while abs(high - low) > _CLOSE * _CLOSE:
         middle = (low + high) / 2
         excess_at_middle = excess(middle)
-        if abs(excess_at_middle) <= CLOSE:
+        if abs(excess_at_middle) <= _CLOSE:
             return middle
         if excess_at_low * excess_at_middle > 0:
             low, excess_at_low = middle, excess_at_middle

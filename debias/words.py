@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 # Pro-stereotypical: (X, A) and (Y, B); anti-stereotypical: (X, B) and (Y, A).
 TARGETS_AND_ATTRIBUTES = ("X", "Y", "A", "B")
-COMPARED_ROWS = 8192  # vocabulary rows compared at a time
+_COMPARED_ROWS = 8192  # vocabulary rows compared at a time
 
 _prepared_queries: dict[tuple[str, bool, bool], tuple[Query, Query]] = {}
 
@@ -117,7 +117,7 @@ class WordChoice:
         the file ``neighbours``.
         """
         inputs = {"vectors": vectors} if self.needs_vectors else {}
-        return steps("words", self, write_words, inputs)
+        return steps("words", self, _write_words, inputs)
 
     def files(self) -> list[Path]:
         """Return the word file and its lists, the file of neighbours, and the stop words."""
@@ -165,7 +165,7 @@ def _prepared(query: Query, swap: bool, lowercase: bool) -> Query:
     return query.lowered() if lowercase else query
 
 
-def write_words(words: WordChoice, out: Path, inputs: Inputs, seed: int) -> None:
+def _write_words(words: WordChoice, out: Path, inputs: Inputs, seed: int) -> None:
     """Write ``words.yaml``, the query that a method works on."""
     from biasbridge.files.vectors import open_mapped  # loads gensim
 
@@ -248,7 +248,7 @@ def expand(
             for token in tokens
             if token not in all_seeds
             and token.casefold() not in stop_words
-            and is_word(token)
+            and _is_word(token)
             and not (lowercase and token != token.lower())
         )
         sets[role] = replace(
@@ -260,7 +260,7 @@ def expand(
     return replace(query, name=f"{query.name}_{k}nn", sets=sets)
 
 
-def is_word(token: str) -> bool:
+def _is_word(token: str) -> bool:
     """Test whether a token is no number, address or mark such as <UNK> or 4th."""
     return (
         token[:1].isalpha()
@@ -284,9 +284,9 @@ def _nearness(seeds: Mapping[str, tuple[str, ...]], vectors: KeyedVectors) -> Si
     role_starts = np.cumsum([0, *map(len, rows[:-1])])
     units = _unit(vectors.vectors[np.concatenate(rows)])
     nearness = np.empty((len(vectors), len(seeds)), dtype=np.float32)
-    for start in range(0, len(vectors), COMPARED_ROWS):
-        cosines = _unit(vectors.vectors[start : start + COMPARED_ROWS]) @ units.T
-        nearness[start : start + COMPARED_ROWS] = np.fmax.reduceat(cosines, role_starts, axis=1)
+    for start in range(0, len(vectors), _COMPARED_ROWS):
+        cosines = _unit(vectors.vectors[start : start + _COMPARED_ROWS]) @ units.T
+        nearness[start : start + _COMPARED_ROWS] = np.fmax.reduceat(cosines, role_starts, axis=1)
     return np.nan_to_num(nearness, nan=-1.0)
 
 

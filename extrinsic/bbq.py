@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     from biasbridge.stats.arrays import Floats
 
 _Info = tuple[str, str]  # name and group of an answer
-ALIASES = {"man": "M", "boy": "M", "woman": "F", "girl": "F"}
-ALIASES |= {"lowSES": "low SES", "highSES": "high SES"}
+_ALIASES = {"man": "M", "boy": "M", "woman": "F", "girl": "F"}
+_ALIASES |= {"lowSES": "low SES", "highSES": "high SES"}
 # How lm_eval/tasks/bbq/utils.py of lm-evaluation-harness 0.4 parts the names of groups, in order
 _LM_EVAL_PARTS = (
     *((f"{prefix}-", f"{prefix}_") for prefix in ("M", "F", "lowSES", "highSES")),
@@ -53,8 +53,8 @@ _LM_EVAL_PARTS = (
 Targets = Mapping[tuple[str, str], str]
 # How models wrap an answer: **B**, \boxed{B}, ["B"], {"answer": "B"}, Answer: B
 _MARKUP = re.compile(r"\*+|`+|\$+|^#+\s*|</?answer>|\\boxed\{|(?<!\w)_+|_+(?!\w)", re.IGNORECASE)
-LISTED = re.compile(r"""\[\s*(['"]?)([^\]]*?)\1\s*\]""")
-STATED = re.compile(
+_LISTED = re.compile(r"""\[\s*(['"]?)([^\]]*?)\1\s*\]""")
+_STATED = re.compile(
     r"""\{?\s*['"]?(?:the\s+)?(?:(?:final|correct|best)\s+)?(?:answer|option|choice)['"]?"""
     r"""(?:\s+is)?(?:\s*[:=]\s*|\s+)['"]?(.+?)['"]?""",
     re.DOTALL,
@@ -115,7 +115,7 @@ def crossed_targets(items: Iterable[BBQItem]) -> Targets:
     return targets
 
 
-def stereotyped_answers(item: BBQItem, targets: Targets) -> list[bool]:
+def _stereotyped_answers(item: BBQItem, targets: Targets) -> list[bool]:
     """Return whether each answer names the stereotyped group, as the authors count it."""
     target = targets.get((item.category, item.template), "")
     return [
@@ -139,8 +139,8 @@ def normalise_answer(text: str) -> str:
 def unwrap(text: str) -> str:
     """Return an output, normalised, without markup, the brackets of a list and "Answer:"."""
     plain = normalise_answer(_MARKUP.sub("", text))
-    listed = LISTED.fullmatch(plain)
-    stated = STATED.fullmatch(listed[2] if listed else plain)
+    listed = _LISTED.fullmatch(plain)
+    stated = _STATED.fullmatch(listed[2] if listed else plain)
     return normalise_answer(stated[1]) if stated else listed[2] if listed else plain
 
 
@@ -217,7 +217,7 @@ def flag_answers(
         correct=place == fields["label"],
         not_unknown=(place != NO_ANSWER) & (place != fields["unknown"]),
     )
-    flags = {"paper": np.array([stereotyped_answers(item, targets) for item in items])}
+    flags = {"paper": np.array([_stereotyped_answers(item, targets) for item in items])}
     if "lm_eval" in conventions:
         flags["lm_eval"] = np.array([_lm_eval_answers(item) for item in items])
     for name, is_stereotyped in flags.items():
@@ -354,7 +354,7 @@ def _gender_or_status(info: _Info, text: str) -> str:
 @cache
 def _groups(info: _Info, text: str) -> frozenset[str]:
     parts = [*info, *re.split("[-_]", _full_group(info, text))]
-    return frozenset(parts + [ALIASES[part] for part in parts if part in ALIASES])
+    return frozenset(parts + [_ALIASES[part] for part in parts if part in _ALIASES])
 
 
 @cache

@@ -27,9 +27,9 @@ from biasbridge.extrinsic.logs import JSON_OBJECTS, detect_format, read_answers
 from biasbridge.files import InputError
 from biasbridge.files.tables import read_table, require_columns
 
-NESTED = ("answer_info", "additional_metadata")
+_NESTED = ("answer_info", "additional_metadata")
 ANSWERS = ("ans0", "ans1", "ans2")
-FIELDS = ("category", "question_polarity", "context_condition", *NESTED, *ANSWERS, "label")
+FIELDS = ("category", "question_polarity", "context_condition", *_NESTED, *ANSWERS, "label")
 TEMPLATE, ID = "question_index", "example_id"
 CONDITIONS, _POLARITIES = {"ambig": True, "disambig": False}, {"neg": True, "nonneg": False}
 _SAVED_DATASET = "datasets"
@@ -66,7 +66,7 @@ def read_source(source: pd.DataFrame | Path, answer: str | None, filter: str = "
     if not isinstance(source, Path):
         table = source
     elif is_table:
-        table = read_table(source, lists=NESTED)
+        table = read_table(source, lists=_NESTED)
     else:
         table = read_answers(source, filter=filter)
     if form not in ("", JSON_OBJECTS, _SAVED_DATASET):
@@ -208,7 +208,7 @@ def _shown(choices: Any) -> Sequence[str] | None:
 
 
 def _bbq_item(row: Mapping[str, Any]) -> BBQItem:
-    info, metadata = (_read_nested(row[name], name) for name in NESTED)
+    info, metadata = (_read_nested(row[name], name) for name in _NESTED)
     infos = tuple((str(info[name][0]), str(info[name][-1])) for name in ANSWERS)
     return BBQItem(
         category=str(row["category"]),

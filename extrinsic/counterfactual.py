@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from biasbridge.stats.arrays import Floats
 
 _RATES = ("fpr", "fnr")
-TERMS = "terms"
+_TERMS = "terms"
 Shares = TypeVar("Shares", "pd.Series[float]", pd.DataFrame)
 
 
@@ -68,7 +68,7 @@ def term_rows(predictions: pd.DataFrame, gaps: Gaps = DEFAULT_GAPS) -> list[GapR
     rows: list[GapRow] = []
     if not posts["group"].astype(str).equals(posts["term"].astype(str)):
         rows += [
-            row._replace(kind="term_gap" if row.kind == "gap" else row.kind, subset=TERMS)
+            row._replace(kind="term_gap" if row.kind == "gap" else row.kind, subset=_TERMS)
             for row in sample_rows(terms, term_gaps)
             if row.group != ALL
         ]

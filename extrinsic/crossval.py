@@ -108,14 +108,14 @@ def split_posts(table: pd.DataFrame, *, folds: int, seed: int) -> Iterator[Fold]
             _, first, text = np.unique(texts[train], return_index=True, return_inverse=True)
             if len(first) < _DEV_PARTS:  # too few texts to part
                 first = text = np.arange(len(train))
-            in_dev = deal(strata[train][first], _DEV_PARTS, rng)[text] == 0
+            in_dev = _deal(strata[train][first], _DEV_PARTS, rng)[text] == 0
             train, dev = train[~in_dev], train[in_dev]
         fold_seed = int(rng.integers(2**63))
         train, dev = (rows[np.broadcast_to(in_training, len(table))[rows]] for rows in (train, dev))
         yield Fold(name, train, dev, test, fold_seed)
 
 
-def deal(strata: Rows, parts: int, rng: np.random.Generator) -> Rows:
+def _deal(strata: Rows, parts: int, rng: np.random.Generator) -> Rows:
     """Assign each item a part from 0 to parts - 1; sizes differ by at most 1, also in a stratum.
 
     Items are shuffled, then dealt in turn stratum by stratum. Unlike in scikit-learn's
@@ -140,7 +140,7 @@ def _fold_rows(
         if not 2 <= folds <= len(first):
             limit = f"the number of different posts ({len(first)})"
             raise InputError(f"folds={folds} must lie between 2 and {limit}")
-        part = deal(strata[first], folds, rng)[texts]
+        part = _deal(strata[first], folds, rng)[texts]
         for number in range(folds):
             train, test = (np.flatnonzero(mask) for mask in (part != number, part == number))
             yield f"fold{number}", train, train[:0], test

@@ -154,10 +154,10 @@ def measure_gaps(request: GapRequest, table: pd.DataFrame) -> tuple[list[GapRow]
     notes: list[str] = predictions.attrs["notes"]
     if others:
         return classifier_rows(classifiers, gaps), notes
-    return (class_rows if request.multiclass else gap_rows)(predictions, gaps), notes
+    return (_class_rows if request.multiclass else gap_rows)(predictions, gaps), notes
 
 
-def class_rows(predictions: pd.DataFrame, gaps: Gaps) -> list[GapRow]:
+def _class_rows(predictions: pd.DataFrame, gaps: Gaps) -> list[GapRow]:
     """Return the rows of ``gap_table`` for labels of any names (``1`` and ``1.0`` are the same).
 
     ``subset`` is the class measured against all others, ``macro`` for the mean over classes (NaN

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from biasbridge.stats.arrays import Floats
 
 Mask = NDArray[np.bool_]
-TINY = 1e-300
-CLASSES = ("actual negative", "actual positive")
+_TINY = 1e-300
+_CLASSES = ("actual negative", "actual positive")
 ALL, REST, NONE = "all", "rest", "none"
 # Begin the name of the items whose group is unknown, of names or of a column of 0 and 1
 UNKNOWN, UNKNOWN_FLAG = "\ue000", "\ue001"
@@ -204,7 +204,7 @@ class GroupedPredictions:
         ]
         scarce = int(np.argmin(counts))
         name = side.name if from_group[scarce] else f"other than {side.name}"
-        reason = low_support_reason(CLASSES[scarce], name, counts[scarce], self.min_support)
+        reason = low_support_reason(_CLASSES[scarce], name, counts[scarce], self.min_support)
         if reason := reason or self._one_cluster_reason(measure, side):
             return GroupMeasure(UNDEFINED, counts[scarce], reason)
         auc = float(np.mean(self._class_placements(measure, side)[1]))
@@ -293,7 +293,7 @@ class GroupedPredictions:
         if self.unit is None:
             return 1.0
         by_item, by_unit = self.influences(measure, side), self.unit_influences(measure, side)
-        if (variance := float((by_item**2).sum())) > TINY:
+        if (variance := float((by_item**2).sum())) > _TINY:
             return max(1.0, float((by_unit**2).sum()) / variance)
         sizes = np.bincount(self.unit[self._counted(measure, side)])
         return float((sizes**2).sum() / sizes.sum())

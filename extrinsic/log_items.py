@@ -24,7 +24,7 @@ from biasbridge.files.text import open_binary, open_plain
 Json = dict[str, Any]
 _MAX_FIELDS = 1_000
 _MAX_CLASSES = 20
-LETTERS = "abcdefghij"  # of options, whose places are no classes
+_LETTERS = "abcdefghij"  # of options, whose places are no classes
 _ZSTANDARD = 93  # zipfile reads it from Python 3.14 on
 _LOCAL_HEADER = struct.Struct("<4s22xHH")  # mark, lengths of name and extra field
 _BINARY_CLASSES = {"0": 0, "no": 0, "false": 0, "1": 1, "yes": 1, "true": 1}
@@ -80,7 +80,7 @@ def as_frame(
         rows[item.id] = row
     frame = _with_facts([*rows.values()], source)
     options = {tuple(sorted(map(_plain, choices))) for choices in frame["choices"].dropna()}
-    are_letters = any({*names} == {*LETTERS[: len(names)]} for names in options)
+    are_letters = any({*names} == {*_LETTERS[: len(names)]} for names in options)
     if 0 < frame["target"].nunique() <= _MAX_CLASSES and len(options) <= 1 and not are_letters:
         frame["label"], frame["prediction"] = _class_columns(frame)
     return frame.drop(columns=[name for name in OWN_COLUMNS[4:] if frame[name].isna().all()])

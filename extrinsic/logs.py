@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-HEAD = 1 << 20  # bytes searched for names of fields
+_HEAD = 1 << 20  # bytes searched for names of fields
 JSON_OBJECTS = "json_lines"
 _SAMPLE_FILE = re.compile(r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT[\d.-]+)\.jsonl")
 _LOGPROB_PAIR = re.compile(r"[\[(]\s*'?([-+.\w]+)'?\s*,\s*'?(?:True|False)'?\s*[\])]")
@@ -158,7 +158,7 @@ def _lm_eval_model(path: Path) -> str:
     return path.resolve().parent.name
 
 
-def read_inspect(path: Path) -> pd.DataFrame:
+def _read_inspect(path: Path) -> pd.DataFrame:
     """Read a log; its notes say what of the run is missing."""
     if path.suffix == ".eval":
         log, samples = _read_archive(path)
@@ -380,7 +380,7 @@ FORMATS = {
     "lm_eval": Format(
         "samples of lm-evaluation-harness", _read_lm_eval, JSON_LINES, "doc_id doc filtered_resps"
     ),
-    "inspect": Format("a log of Inspect", read_inspect, ".json", "version status eval"),
+    "inspect": Format("a log of Inspect", _read_inspect, ".json", "version status eval"),
     "helm": Format("a run of HELM", _read_helm, ".json", "adapter_spec request_states"),
     "every_eval_ever": Format(
         _EVERY_EVAL_EVER, _read_every_eval_ever, JSON_LINES, "evaluation_id sample_id"
@@ -395,7 +395,7 @@ FORMATS = {
     JSON_OBJECTS: Format("JSON Lines", _read_objects, JSON_LINES),
 }
 # A folder is of the format of the first of these files that it holds
-FOLDERS = {_STATE: "datasets", SPLITS: "datasets", _SCENARIO: "helm"}
+_FOLDERS = {_STATE: "datasets", SPLITS: "datasets", _SCENARIO: "helm"}
 
 
 def detect_format(path: str | Path) -> str:
@@ -405,7 +405,7 @@ def detect_format(path: str | Path) -> str:
     """
     path = Path(path)
     if path.is_dir():
-        formats = (form for name, form in FOLDERS.items() if (path / name).is_file())
+        formats = (form for name, form in _FOLDERS.items() if (path / name).is_file())
         return next(formats, "lm_eval" if _sample_files(path) else "")
     suffix = table_suffix(path)
     candidates = {name: form for name, form in FORMATS.items() if suffix and form.suffix == suffix}
@@ -449,6 +449,6 @@ def _field_names(path: Path, suffix: str) -> set[str]:
         except (pa.ArrowException, OSError):
             return {*_LIGHTEVAL_COLUMNS}  # their reader says what is wrong
     with open_binary(path) as content:
-        head = content.read(HEAD).decode("utf-8", "ignore").lstrip()
+        head = content.read(_HEAD).decode("utf-8", "ignore").lstrip()
     head = head.partition("\n")[0] if suffix == JSON_LINES else head
     return {*re.findall(r'"(\w+)"\s*:', head)} if head.startswith("{") else set()

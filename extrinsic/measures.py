@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 Counts = NDArray[np.int64]
 
 TN, FP, FN, TP = range(4)
-ALL_CELLS = (TN, FP, FN, TP)
-AUC_BISECTIONS = 60
+_ALL_CELLS = (TN, FP, FN, TP)
+_AUC_BISECTIONS = 60
 
 
 class Measure(NamedTuple):
@@ -109,9 +109,9 @@ MEASURES = {
     "f1": Measure((TP,), (FP, FN, TP), "actual or predicted positive", weight=2),
     "fpr": Measure((FP,), (TN, FP), "actual negative", larger_is_better=False),
     "fnr": Measure((FN,), (FN, TP), "actual positive", larger_is_better=False),
-    "accuracy": Measure((TN, TP), ALL_CELLS, "item"),
-    "selection_rate": Measure((FP, TP), ALL_CELLS, "item"),
-    "base_rate": Measure((FN, TP), ALL_CELLS, "item"),
+    "accuracy": Measure((TN, TP), _ALL_CELLS, "item"),
+    "selection_rate": Measure((FP, TP), _ALL_CELLS, "item"),
+    "base_rate": Measure((FN, TP), _ALL_CELLS, "item"),
 }
 
 
@@ -226,7 +226,7 @@ def auc_estimate(
     bounds = []
     for end in (0.0, 1.0):
         outside, inside = end, auc
-        for _ in range(AUC_BISECTIONS):
+        for _ in range(_AUC_BISECTIONS):
             middle = (outside + inside) / 2
             outside, inside = (middle, inside) if is_outside(middle) else (outside, middle)
         bounds.append(inside)

@@ -41,12 +41,12 @@ if TYPE_CHECKING:
 
 Normalisation = Literal["sum", "per_token", "per_byte"]
 Pair = tuple[str, str]  # a prompt and an option
-TEXTS_AT_ONCE = 768  # texts computed at a time
+_TEXTS_AT_ONCE = 768  # texts computed at a time
 _STEREOTYPE_GROUPS = ("", "stereotypical", "counter-stereotypical")
 _QUESTION = 'The pronoun "{}" refers to'
 GENDERS = ("male", "female")
 _REFERENT_PAIRS = (("accuracy", PRO, ANTI), ("log_odds", PRO, ANTI), ("accuracy", *GENDERS))
-NOBODY = "someone"  # in place of the second person in half of Winogender
+_NOBODY = "someone"  # in place of the second person in half of Winogender
 _NO_SPACE = re.compile(r" (?=[.,:;!?)]|n['’]t\b|['’](?:s|re|ve|ll|d|m)\b)|(?<=\() ")
 _REFERENT_LEVEL = 0.95
 _MIN_UNITS = 10
@@ -56,27 +56,27 @@ def choose_options(model: LanguageModel, pairs: Sequence[Pair], by: Normalisatio
     """Return the place of the likeliest of the three options of each prompt, which are in turn;
     ``NO_ANSWER`` if several are, or a text is longer than the model takes.
     """
-    values = option_values(model, pairs, by).reshape(-1, 3)
+    values = _option_values(model, pairs, by).reshape(-1, 3)
     is_best = values == values.max(axis=1, keepdims=True)  # NaN where a value of the item is
     return [int(row.argmax()) if row.sum() == 1 else NO_ANSWER for row in is_best]
 
 
-def option_values(model: LanguageModel, pairs: Sequence[Pair], by: Normalisation) -> Floats:
+def _option_values(model: LanguageModel, pairs: Sequence[Pair], by: Normalisation) -> Floats:
     """Compute log p (nats) of a space and the option after each prompt; NaN for too long a text.
 
     ``sum``: of the tokens after the prompt, given all before (masked models: each masked, given all
     others); ``per_token``, ``per_byte``: by their number, or that of the option's bytes in UTF-8.
     """
-    return np.divide(*option_sums(model, pairs, by))
+    return np.divide(*_option_sums(model, pairs, by))
 
 
-def option_sums(
+def _option_sums(
     model: LanguageModel, pairs: Sequence[Pair], by: Normalisation
 ) -> tuple[Floats, Floats]:
     """Return the sums of ``option_values``, and the sizes by which it divides them."""
     logs: list[list[float]] = []
-    for start in range(0, len(pairs), TEXTS_AT_ONCE):
-        block = pairs[start : start + TEXTS_AT_ONCE]
+    for start in range(0, len(pairs), _TEXTS_AT_ONCE):
+        block = pairs[start : start + _TEXTS_AT_ONCE]
         texts = zip(tokenise_texts(model, [" ".join(pair) for pair in block]), block, strict=True)
         queries = [_queries(model, text, len(pair[0])) if text else [] for text, pair in texts]
         logs += log_likelihoods(model, queries)
@@ -102,10 +102,10 @@ def people_of(case: Case) -> tuple[str, ...]:
         return ()
     tokens = case.document.tokens
     people = tuple(_person(tokens[slice(*person.name)], person.occupation) for person in ordered)
-    return () if NOBODY in people else people
+    return () if _NOBODY in people else people
 
 
-def prompt_of(case: Case) -> str:
+def _prompt_of(case: Case) -> str:
     """Return the sentence and the question about its pronoun."""
     tokens = case.document.tokens
     pronoun = tokens[case.questions[0].pronoun[0]].lower()
@@ -121,11 +121,11 @@ def read_referents(
     model: LanguageModel, cases: Sequence[Case], by: Normalisation, *, calibrated: bool
 ) -> pd.DataFrame:
     """Return accuracy (0, .5 or 1) and log odds of sentences with ``people_of``; NaN: too long."""
-    pairs = [(prompt_of(case), name) for case in cases for name in people_of(case)]
-    sums, sizes = option_sums(model, pairs, by)
+    pairs = [(_prompt_of(case), name) for case in cases for name in people_of(case)]
+    sums, sizes = _option_sums(model, pairs, by)
     if calibrated:
         names = sorted({name for _, name in pairs})
-        alone, _ = option_sums(model, [(_QUESTION.format("they"), name) for name in names], "sum")
+        alone, _ = _option_sums(model, [(_QUESTION.format("they"), name) for name in names], "sum")
         by_name = dict(zip(names, alone, strict=True))
         sums = sums - [by_name[name] for _, name in pairs]
     ends = np.cumsum([len(people_of(case)) for case in cases])[:-1]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from biasbridge.extrinsic.network_settings import CNNSettings, FinetunedSettings
     from biasbridge.files.models.language_model import LanguageModel
 
-WARM_UP = 0.1  # of all steps
+_WARM_UP = 0.1  # of all steps
 _MAX_GRADIENT_NORM = 1.0  # of the gradients
 Tokens = Sequence[Sequence[int]]
 
@@ -31,7 +31,7 @@ def predict_cnn(
 ) -> NDArray[np.float32]:
     """Train on a fold, with early stopping by dev, and return P(label 1) of its test posts."""
     network = ConvolutionalNetwork(choice, posts, torch.Generator().manual_seed(fold.seed))
-    fit_cnn(network, labels, fold.train, fold.dev)
+    _fit_cnn(network, labels, fold.train, fold.dev)
     return network.logits(fold.test).softmax(1)[:, 1].cpu().numpy()
 
 
@@ -100,7 +100,7 @@ class ConvolutionalNetwork(_PostNetwork):
         tokens = torch.from_numpy(self.posts.padded(rows, shortest=shortest, longest=longest))
         lengths = torch.from_numpy(self.posts.lengths[rows].clip(shortest, longest))
         device = self.vectors.device
-        pooled = pooled_convolution(
+        pooled = _pooled_convolution(
             self.filters, self.vectors, tokens.to(device), lengths.to(device), self.choice.windows
         )
         features = (pooled + self.filter_bias).relu()
@@ -117,7 +117,7 @@ class DevScore(NamedTuple):
     negative_loss: float
 
 
-def fit_cnn(network: ConvolutionalNetwork, labels: Rows, train: Rows, dev: Rows) -> list[DevScore]:
+def _fit_cnn(network: ConvolutionalNetwork, labels: Rows, train: Rows, dev: Rows) -> list[DevScore]:
     """Train on ``train``, restore the best epoch on ``dev``, and return the scores of all epochs.
 
     Raises ``FloatingPointError`` if a loss is not finite.
@@ -130,7 +130,7 @@ def fit_cnn(network: ConvolutionalNetwork, labels: Rows, train: Rows, dev: Rows)
         batches = network.batches(train)
         return sum(cnn_step(network, optimiser, rows, targets[rows]) for rows in batches)
 
-    return _fit(network, run_epoch, lambda: evaluate(network.logits(dev), targets[dev]))
+    return _fit(network, run_epoch, lambda: _evaluate(network.logits(dev), targets[dev]))
 
 
 def cnn_step(
@@ -152,14 +152,14 @@ def cnn_step(
     return loss.item()
 
 
-def evaluate(logits: Tensor, targets: Tensor) -> DevScore:
+def _evaluate(logits: Tensor, targets: Tensor) -> DevScore:
     """Compute F1 of label 1 (0 if undefined) and the negated mean cross-entropy."""
     predicted = logits.argmax(1)
     f1 = 2 * (predicted * targets).sum() / (predicted + targets).sum().clamp(min=1)
     return DevScore(f1.item(), -functional.cross_entropy(logits, targets).item())
 
 
-def pooled_convolution(
+def _pooled_convolution(
     filters: Tensor, vectors: Tensor, tokens: Tensor, lengths: Tensor, windows: tuple[int, ...]
 ) -> Tensor:
     r"""Return Kim's (2014) feature maps, max-pooled over time, before bias and ReLU (both commute).
@@ -243,7 +243,7 @@ def predict_finetuned(
     with torch.random.fork_rng(devices=[choice.device] if cuda else []):
         torch.manual_seed(fold.seed)
         network = FinetunedNetwork(choice, model, tokens)
-        fit_finetuned(network, labels, fold.train, fold.dev)
+        _fit_finetuned(network, labels, fold.train, fold.dev)
         return network.logits(fold.test).softmax(1)[:, 1].cpu().numpy()
 
 
@@ -274,7 +274,7 @@ class FinetunedNetwork(_PostNetwork):
         return logits
 
 
-def fit_finetuned(
+def _fit_finetuned(
     network: FinetunedNetwork, labels: Rows, train: Rows, dev: Rows
 ) -> list[DevScore]:
     """Train on ``train``, restore the epoch with the lowest dev loss, and return the scores of all
@@ -333,7 +333,7 @@ def _fit(
 
 def _rate(step: int, steps: int) -> float:
     """Return the factor of the learning rate at a step, counted from 0."""
-    warm = WARM_UP * steps
+    warm = _WARM_UP * steps
     return (step + 1) / (warm + 1) if step < warm else (steps - step) / (steps - warm)
 
 

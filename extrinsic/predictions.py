@@ -54,7 +54,7 @@ DEFAULT_MEASURES = ("base_rate", "recall", "fpr", "precision", "f1")
 _GROUP_SEPARATOR = "\x1f"  # between the groups of an item in several
 CROSSED_BY = " & "
 _MAX_CROSSED = 1_000
-MISSING = "missing"
+_MISSING = "missing"
 Missing = Literal["no-group", "group", "drop"]
 _NOTES = {
     "no-group": "counted in no group, nor in its rest",
@@ -236,7 +236,7 @@ class GapRequest:
         # Without a name in it, a cell of several names, or the one row of an item, is in no group
         may_be_none = bool(separator) or ("id" in table and bool(table["id"].duplicated().any()))
         unknown = [UNKNOWN] if is_flag or not may_be_none else []
-        of_blank = {"no-group": unknown, "group": [MISSING], "drop": []}[self.missing]
+        of_blank = {"no-group": unknown, "group": [_MISSING], "drop": []}[self.missing]
         spelled = [
             of_blank if blank else names for names, blank in zip(spelled, empty, strict=True)
         ]

@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from biasbridge.files.models.encoder import Encodes
     from biasbridge.stats.arrays import Floats
 
-WORDINGS = ("male", "female")
+_WORDINGS = ("male", "female")
 _BY_STEREOTYPE = ("stereotypical", "counter-stereotypical")
-TIE = 1e-6  # smaller differences of cosines of float32 vectors are ties
-SIGNS = {"male": 1.0, "female": -1.0, "": 0.0}
+_TIE = 1e-6  # smaller differences of cosines of float32 vectors are ties
+_SIGNS = {"male": 1.0, "female": -1.0, "": 0.0}
 
 
 def retrieval_rows(
@@ -68,14 +68,14 @@ def retrieval_rows(
     InputError
         As ``compare_wordings``.
     """
-    comparison = compare_wordings(queries, encoder)
+    comparison = _compare_wordings(queries, encoder)
     min_queries = max(min_support, 2)  # one query has no interval
     relevance = comparison.relevance[~np.isnan(comparison.relevance)]
     rows = [_utility(relevance, level, min_queries)]
     if (has_stereotype := comparison.stereotype != 0).any():
         towards = _towards_stereotype(comparison, has_stereotype)
         rows += _gaps(towards, "stereotype", _BY_STEREOTYPE, level, min_queries)
-    return rows + _gaps(comparison, "", WORDINGS, level, min_queries)
+    return rows + _gaps(comparison, "", _WORDINGS, level, min_queries)
 
 
 def resampled_means(values: Floats, times: NDArray[np.intp]) -> list[float]:
@@ -102,7 +102,7 @@ class WordingComparison(NamedTuple):
     stereotype: Floats
 
 
-def compare_wordings(queries: Sequence[RetrievalQuery], encoder: Encodes) -> WordingComparison:
+def _compare_wordings(queries: Sequence[RetrievalQuery], encoder: Encodes) -> WordingComparison:
     """Compare the wordings of all documents; the cosine with a zero vector is 0.
 
     Raises ``InputError`` for no queries, for a cluster with two stereotypes, and for a
@@ -112,7 +112,7 @@ def compare_wordings(queries: Sequence[RetrievalQuery], encoder: Encodes) -> Wor
         raise InputError("no queries; give a source that has some")
     clusters: dict[str, list[tuple[float, ...]]] = {}
     for query, cosines in zip(queries, _cosines(queries, encoder), strict=True):
-        row = (*_query_values(query, cosines), SIGNS[query.stereotype])
+        row = (*_query_values(query, cosines), _SIGNS[query.stereotype])
         clusters.setdefault(query.cluster or query.text, []).append(row)
     for name, rows in clusters.items():
         if len({row[-1] for row in rows}) > 1:
@@ -221,4 +221,4 @@ def _query_values(query: RetrievalQuery, cosines: Floats) -> tuple[float, float,
 
 def _share_above(differences: Floats) -> float:
     """Return the share above 0, ties half."""
-    return float(np.mean(np.where(np.abs(differences) < TIE, 0.5, differences > 0)))
+    return float(np.mean(np.where(np.abs(differences) < _TIE, 0.5, differences > 0)))

@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 
 # Draws: N_DRAWS, fewer with many groups (MAX_VALUES values in all), never below MIN_DRAWS
 N_DRAWS, MAX_VALUES, MIN_DRAWS = 2_000, 100_000, 200
-SPREAD_BISECTIONS = 12
-GRID = 257
-TIED = 1.6
-TOLERANCE = 1e-9
+_SPREAD_BISECTIONS = 12
+_GRID = 257
+_TIED = 1.6
+_TOLERANCE = 1e-9
 
 
 class Block(NamedTuple):
@@ -86,8 +86,8 @@ DIFFERENCE = Spread("max_difference", _difference, lambda a, d: a + d, lambda b,
 RATIO = Spread(
     "ratio",
     _ratio,
-    lambda a, r: a / max(r, TOLERANCE),
-    lambda b, r: b * max(r, TOLERANCE),
+    lambda a, r: a / max(r, _TOLERANCE),
+    lambda b, r: b * max(r, _TOLERANCE),
     1.0,
     0.0,
 )
@@ -138,8 +138,8 @@ def hybrid_estimate(
 
     def p_value(parameter: float) -> float:
         drawn, observed = np.abs(draw(parameter) - parameter), abs(value - parameter)
-        ties = np.abs(drawn - observed) <= TOLERANCE
-        return float(np.mean(drawn > observed + TOLERANCE) + np.mean(ties) / 2)
+        ties = np.abs(drawn - observed) <= _TOLERANCE
+        return float(np.mean(drawn > observed + _TOLERANCE) + np.mean(ties) / 2)
 
     low, high = sorted(_find_bound(p_value, value, end, 1 - level) for end in ends)
     return Estimate(value, low, high)
@@ -152,7 +152,7 @@ def _find_bound(
     if p_value(end) > threshold:
         return end
     outside = end
-    for _ in range(SPREAD_BISECTIONS):
+    for _ in range(_SPREAD_BISECTIONS):
         middle = (inside + outside) / 2
         inside, outside = (middle, outside) if p_value(middle) > threshold else (inside, middle)
     return inside
@@ -170,13 +170,13 @@ def _values_at_distance(block: Block, spread: Spread, distance: float, *, stretc
     top = float(values.max())
     ends = sorted((float(values.min()), spread.below(top, distance)))
     start, stop = (min(max(end, 0.0), max(spread.below(1.0, distance), 0.0)) for end in ends)
-    low = np.linspace(start, stop, GRID)[:, None]
+    low = np.linspace(start, stop, _GRID)[:, None]
     high = np.minimum(spread.above(low, distance), 1)
     clipped = np.clip(values, low, high)
     clipped[:, values.argmin()], clipped[:, values.argmax()] = low[:, 0], high[:, 0]
     best = int(np.argmin(((clipped - values) ** 2 * sizes).sum(axis=1)))
     nearest, bottom, top = clipped[best], float(low[best, 0]), float(high[best, 0])
-    error = TIED * np.sqrt(np.maximum(values * (1 - values), 0.25 / sizes) / sizes)
+    error = _TIED * np.sqrt(np.maximum(values * (1 - values), 0.25 / sizes) / sizes)
     down, up = values - bottom, top - values
     tied = np.where((up < error) & (up < down), top, nearest)
     tied = np.where((down < error) & (down <= up), bottom, tied)

@@ -32,7 +32,7 @@ _RULE = "---"
 _HEADING = re.compile(r"#+\s")  # and not a hashtag, which is a keyword
 TAGS = ("male", "female", BOTH, NEITHER)
 # As tweets are tokenised: hashtags, mentions and addresses are not words
-WORD = re.compile(r"(?i:https?)://\S+|(?<![#@\w])(\w[\w'\u2019]*)")
+_WORD = re.compile(r"(?i:https?)://\S+|(?<![#@\w])(\w[\w'\u2019]*)")
 _AGREEMENT_LEVEL = 0.95
 
 
@@ -169,7 +169,7 @@ class KeywordTagger:
     unkeyed: ClassVar[tuple[str, ...]] = ("file", "language")
 
     def __post_init__(self) -> None:
-        if not (self.keywords or self.file) or not all(map(str.strip, map(fold, self.keywords))):
+        if not (self.keywords or self.file) or not all(map(str.strip, map(_fold, self.keywords))):
             value = f"keywords={list(self.keywords)}"
             raise InputError(f"{value}: the tagger needs keywords, none of them empty, or a file")
         if self.group == self.other_group:
@@ -196,7 +196,7 @@ class KeywordTagger:
         require_columns(posts, [column], "the table of posts")
         patterns = self._patterns()
         matches = (
-            any(all(w in text for w in p) for p in patterns) for text in map(fold, posts[column])
+            any(all(w in text for w in p) for p in patterns) for text in map(_fold, posts[column])
         )
         return posts.assign(group=[self.group if match else self.other_group for match in matches])
 
@@ -205,11 +205,11 @@ class KeywordTagger:
         if self.file and not listed:
             under = f" under a heading with {self.heading!r}" if self.heading else ""
             raise InputError(f"{self.file} lists no keyword{under}")
-        folded = (tuple(fold(keyword).split()) for keyword in (*self.keywords, *listed))
+        folded = (tuple(_fold(keyword).split()) for keyword in (*self.keywords, *listed))
         return tuple(filter(None, folded))
 
 
-def fold(text: str) -> str:
+def _fold(text: str) -> str:
     """Return lower-cased text without accents, which tweets often omit."""
     decomposed = unicodedata.normalize("NFD", text.lower())
     return "".join(character for character in decomposed if not unicodedata.combining(character))
@@ -238,12 +238,12 @@ def count_tags(
     texts = (unicodedata.normalize("NFC", str(cell)) for cell in get_column(posts, text))
     annotations = get_column(posts, group)
     annotation = annotations.astype(object).where(annotations.notna(), "none").astype(str)
-    words = [" ".join(filter(None, WORD.findall(post))) for post in texts]
+    words = [" ".join(filter(None, _WORD.findall(post))) for post in texts]
     tags = MentionTagger(query).tag(pd.DataFrame({"text": words}))["group"]
-    return cross_table(tags, annotation.replace("", "none"))
+    return _cross_table(tags, annotation.replace("", "none"))
 
 
-def cross_table(tags: pd.Series[str], annotation: pd.Series[str]) -> pd.DataFrame:
+def _cross_table(tags: pd.Series[str], annotation: pd.Series[str]) -> pd.DataFrame:
     """Count posts by annotation (rows, most frequent first) and tag (columns)."""
     counts = pd.crosstab(annotation, tags)
     order = counts.sum(axis=1).sort_values(ascending=False, kind="stable").index

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from biasbridge.stats.arrays import Floats
 
 FROM_TASK = "from_task"
-SOURCE = "log-odds with an informative Dirichlet prior (Monroe, Colaresi & Quinn, 2008) of {}"
+_SOURCE = "log-odds with an informative Dirichlet prior (Monroe, Colaresi & Quinn, 2008) of {}"
 
 
 class WordLimits(NamedTuple):
@@ -92,7 +92,7 @@ def extract_task_words(
             f"no training post is about {absent[0]!r}, a group that {FROM_TASK} compares; name"
             " other groups"
         )
-    word_counts = count_words(posts, groups)
+    word_counts = _count_words(posts, groups)
     by_group, by_label = _contrasts(word_counts, limits.prior)
     usable = (word_counts.n_posts >= limits.min_posts) & np.array(
         [any(map(str.isalpha, word)) and word[0] != "<" for word in word_counts.words]
@@ -119,7 +119,7 @@ def extract_task_words(
     return pd.concat(frames, ignore_index=True)
 
 
-def count_words(posts: pd.DataFrame, groups: tuple[str, str]) -> WordCounts:
+def _count_words(posts: pd.DataFrame, groups: tuple[str, str]) -> WordCounts:
     """Count the words of posts, sorted: the result, ties included, does not depend on the order of
     posts.
     """
@@ -155,7 +155,7 @@ def as_query(words: pd.DataFrame, *, language: str, name: str) -> Query:
             name=f"{FROM_TASK}_{role}",
             words=tuple(words.loc[words["role"] == role, "word"]),
             language=language,
-            source=SOURCE.format(name),
+            source=_SOURCE.format(name),
         )
         for role in "XYAB"
     }

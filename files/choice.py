@@ -47,7 +47,7 @@ Share = Annotated[float, Ge(0), Le(1)]
 Positive = Annotated[float, Gt(0)]
 NotNegative = Annotated[float, Ge(0)]
 
-STRICT = ConfigDict(strict=True, arbitrary_types_allowed=True, allow_inf_nan=False)
+_STRICT = ConfigDict(strict=True, arbitrary_types_allowed=True, allow_inf_nan=False)
 _WORDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
 _BOUNDS = {
     "ge": "of at least {:g}",
@@ -103,7 +103,7 @@ def choice(cls: type[T]) -> type[T]:
 
     def check(self: object) -> None:
         for name, (hint, adapter) in _adapters(cast("Hashable", type(self))).items():
-            value = as_tuples(getattr(self, name))
+            value = _as_tuples(getattr(self, name))
             try:
                 object.__setattr__(self, name, adapter.validate_python(value))
             except ValidationError:
@@ -117,7 +117,7 @@ def choice(cls: type[T]) -> type[T]:
 
 def check_arguments(**hints: Any) -> Callable[[Callable[P, T]], Callable[P, T]]:
     """Decorate a function to raise ``FieldError`` for arguments that ``hints`` do not allow."""
-    adapters = {name: TypeAdapter(hint, config=STRICT) for name, hint in hints.items()}
+    adapters = {name: TypeAdapter(hint, config=_STRICT) for name, hint in hints.items()}
 
     def decorate(function: Callable[P, T]) -> Callable[P, T]:
         signature = inspect.signature(function)
@@ -145,9 +145,9 @@ def field_types(cls: type) -> dict[str, Any]:
     return {field.name: hints[field.name] for field in dataclasses.fields(cls) if field.init}
 
 
-def as_tuples(value: Any) -> Any:
+def _as_tuples(value: Any) -> Any:
     """Convert lists, which YAML gives, to tuples."""
-    return tuple(as_tuples(item) for item in value) if isinstance(value, list | tuple) else value
+    return tuple(_as_tuples(item) for item in value) if isinstance(value, list | tuple) else value
 
 
 def missing_attributes(value: object, protocol: type) -> list[str]:
@@ -165,7 +165,7 @@ def missing_attributes(value: object, protocol: type) -> list[str]:
 @cache
 def _adapters(cls: Hashable) -> Mapping[str, tuple[Any, TypeAdapter[Any]]]:
     return {
-        name: (hint, TypeAdapter(hint, config=None if dataclasses.is_dataclass(hint) else STRICT))
+        name: (hint, TypeAdapter(hint, config=None if dataclasses.is_dataclass(hint) else _STRICT))
         for name, hint in field_types(cast("type", cls)).items()
     }
 

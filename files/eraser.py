@@ -165,11 +165,11 @@ def hook_eraser(base: PreTrainedModel, eraser: Eraser) -> Callable[[], None]:
     if layer == layers:
         hook = base.register_forward_hook(lambda _, __, out: _last_erased(out, erase))
     elif layer:  # before the library's own hooks, which collect the states
-        hook = blocks(base)[layer - 1].register_forward_hook(
+        hook = _blocks(base)[layer - 1].register_forward_hook(
             lambda _, __, out: _first_erased(out, erase), prepend=True
         )
     else:
-        first = blocks(base)[0]
+        first = _blocks(base)[0]
         hook = first.register_forward_pre_hook(lambda _, inputs: _first_erased(inputs, erase))
     after = _states(base, layer)
     if not torch.allclose(after, erase(before), atol=1e-4) or torch.equal(before, after):
@@ -187,7 +187,7 @@ def hook_eraser(base: PreTrainedModel, eraser: Eraser) -> Callable[[], None]:
     return undo
 
 
-def blocks(base: PreTrainedModel) -> nn.ModuleList:
+def _blocks(base: PreTrainedModel) -> nn.ModuleList:
     """Return the layers of a model in order. Raises ``InputError`` if they are no list."""
     from torch import nn
 

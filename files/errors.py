@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 
-LONGEST = 4_000  # characters of a message
+_LONGEST = 4_000  # characters of a message
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 # Characters that move the cursor, end a line or change the text direction; half surrogates and
 # noncharacters
@@ -29,8 +29,8 @@ class InputError(ValueError):
 
     def __init__(self, message: str) -> None:
         line = printable(message)
-        half = LONGEST // 2
-        super().__init__(line if len(line) <= LONGEST else f"{line[:half]} ... {line[-half:]}")
+        half = _LONGEST // 2
+        super().__init__(line if len(line) <= _LONGEST else f"{line[:half]} ... {line[-half:]}")
 
 
 def nearest(name: object, options: Iterable[str]) -> str:

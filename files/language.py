@@ -30,16 +30,16 @@ GRAMMAR = {
     "tr": "ve bir bu da de için ile çok ne daha olarak gibi ama var kadar değil o mi ben en",
     "ru": "и в не на я что он с как это по но она к так его из за все у",
 }
-CODE_IN_NAME = re.compile(rf"(?:^|[._-])({'|'.join(sorted(GRAMMAR))})(?=[._-]|$)", re.IGNORECASE)
-DEBIASED = re.compile(r"de[-_]bias", re.IGNORECASE)  # is not German
+_CODE_IN_NAME = re.compile(rf"(?:^|[._-])({'|'.join(sorted(GRAMMAR))})(?=[._-]|$)", re.IGNORECASE)
+_DEBIASED = re.compile(r"de[-_]bias", re.IGNORECASE)  # is not German
 MIN_SHARE, MIN_RATIO = 0.08, 1.5
 # Characters of no width, which editors and spreadsheets leave at the ends of cells
 INVISIBLE = "\u200b\u200c\u200d\u2060\ufeff"
-DOTTED = "i\u0307"  # the lower case of a Turkish "İ" in Unicode
-WHOLE = re.compile(r"([+-]?\d+)\.0+")
+_DOTTED = "i\u0307"  # the lower case of a Turkish "İ" in Unicode
+_WHOLE = re.compile(r"([+-]?\d+)\.0+")
 # What programs write for an empty cell, in this case: "none" may be a name
-MISSING = {"", "NA", "N/A", "#N/A", "<NA>", "nan", "NaN", "NaT", "None", "NULL", "null"}
-JOINTS = (";", "|", ",", "/", "+", "&", "\n")  # between several names in a cell
+_MISSING = {"", "NA", "N/A", "#N/A", "<NA>", "nan", "NaN", "NaT", "None", "NULL", "null"}
+_JOINTS = (";", "|", ",", "/", "+", "&", "\n")  # between several names in a cell
 # First digits of the SHA-256 of each slur in lower case. The words come from HateCheck's templates,
 # HatEval's keywords and tokens of Davidson et al.'s tweets, with their plurals.
 _SLURS = """
@@ -75,7 +75,7 @@ def guess_language(tokens: Iterable[str]) -> str:
 
 def language_in_name(path: str | Path) -> str:
     """Return the language code in the name of a file, as in ``cc.es.300.vec``; ``und`` for none."""
-    code = CODE_IN_NAME.search(DEBIASED.sub("debias", Path(path).name))
+    code = _CODE_IN_NAME.search(_DEBIASED.sub("debias", Path(path).name))
     return code.group(1).lower() if code else UNDETERMINED
 
 
@@ -146,7 +146,7 @@ def name_key(name: object) -> str:
     ('1', '01')
     """
     text = normalise_text(str(name))
-    whole = WHOLE.fullmatch(text)
+    whole = _WHOLE.fullmatch(text)
     return whole[1] if whole else text
 
 
@@ -161,7 +161,7 @@ def first_spellings(names: Iterable[object]) -> dict[str, str]:
 
 def is_missing(name: object) -> bool:
     """Return whether text stands for an empty cell, such as ``NA``."""
-    return normalise_text(str(name)) in MISSING
+    return normalise_text(str(name)) in _MISSING
 
 
 def spell_alike(cells: pd.Series, named: Collection[str] = ()) -> pd.Series:
@@ -183,7 +183,7 @@ def find_joined(
     """
     keys = {*map(name_key, texts if among is None else among)}
     for text in sorted(text for text in texts if among is None or name_key(text) not in keys):
-        for joint in JOINTS:
+        for joint in _JOINTS:
             parts = [part for part in text.split(joint) if part.strip()]  # not "LGBTQ+"
             if len(parts) > 1 and (shared := [part for part in parts if name_key(part) in keys]):
                 return text, normalise_text(shared[0]), joint
@@ -213,7 +213,7 @@ def lower_forms(word: str) -> tuple[str, ...]:
     (('izmir', 'i̇zmi̇r'), ('işik', 'ışık'))
     """
     lower, turkish = word.lower(), word.replace("I", "ı").lower()
-    forms = (lower.replace(DOTTED, "i"), lower, turkish.replace(DOTTED, "i"))
+    forms = (lower.replace(_DOTTED, "i"), lower, turkish.replace(_DOTTED, "i"))
     return tuple(dict.fromkeys(forms))
 
 

@@ -21,7 +21,7 @@ ROOMS = (
 HOME = Path(__file__).resolve().parent.parent  # has the rooms and conf, in a checkout or installed
 IMPORTED_FROM = HOME.parent if (HOME / "__init__.py").is_file() else HOME  # has biasbridge
 TRAIN = "python train.py" if (HOME / "train.py").is_file() else "biasbridge train"  # runs studies
-TEMPORARY = ".biasbridge-tmp-"  # a folder beside the target; a killed process leaves it behind
+_TEMPORARY = ".biasbridge-tmp-"  # a folder beside the target; a killed process leaves it behind
 
 
 @contextmanager
@@ -36,7 +36,7 @@ def atomic_path(target: str | Path) -> Iterator[Path]:
     target = Path(target)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        folder = Path(tempfile.mkdtemp(prefix=TEMPORARY, dir=target.parent))
+        folder = Path(tempfile.mkdtemp(prefix=_TEMPORARY, dir=target.parent))
     except OSError as error:
         reason = f"cannot write {target}: {error.strerror}"
         raise InputError(f"{reason}; choose a folder that can be written") from error

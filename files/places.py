@@ -20,7 +20,7 @@ from biasbridge.files.text import read_nested
 PACKAGE = "package:"
 _DIGITS = 40  # of a whole commit
 _COMMIT = re.compile("[0-9a-f]{7,40}")
-HUB_NAME = re.compile(r"(?P<name>\w[\w.-]*(?:/[\w.-]+)?)(?:@(?P<revision>[\w./-]+))?")
+_HUB_NAME = re.compile(r"(?P<name>\w[\w.-]*(?:/[\w.-]+)?)(?:@(?P<revision>[\w./-]+))?")
 _HUB_TIMEOUT = 10  # seconds
 _REASON = 120  # characters of a hub's refusal
 RepositoryKind = Literal["model", "dataset"]
@@ -114,7 +114,7 @@ def require_commit(text: str, kind: RepositoryKind = "model") -> tuple[str, str]
 
 def without_commit(path: str) -> str:
     """Return a local path as it is, and a name on a hub without its commit."""
-    match = HUB_NAME.fullmatch(path)
+    match = _HUB_NAME.fullmatch(path)
     return match["name"] if match and not Path(path).exists() else path
 
 
@@ -181,12 +181,12 @@ def is_folder(model: str) -> bool:
 def is_model_path(text: str) -> bool:
     """Test whether a path, ``package:NAME`` or hub name is that of a model, and not of vectors."""
     is_local = bool(in_package(text, (CONFIG, GGUF))) or (Path(text) / CONFIG).is_file()
-    return is_local or is_hub_name(text)
+    return is_local or _is_hub_name(text)
 
 
-def is_hub_name(text: str) -> bool:
+def _is_hub_name(text: str) -> bool:
     """Test whether a text is ``org/name`` or ``name@COMMIT``, and nothing local is meant."""
-    if not HUB_NAME.fullmatch(text) or not {"/", "@"} & {*text}:
+    if not _HUB_NAME.fullmatch(text) or not {"/", "@"} & {*text}:
         return False
     return (
         Path(text).suffix.lower() not in _FILE_SUFFIXES and not Path(Path(text).parts[0]).exists()
@@ -194,7 +194,7 @@ def is_hub_name(text: str) -> bool:
 
 
 def _split(text: str) -> tuple[str, str | None]:
-    match = HUB_NAME.fullmatch(text)
+    match = _HUB_NAME.fullmatch(text)
     if not match:
         problem = f"{text!r} is neither a local folder nor a hub name"
         raise InputError(f"{problem}; give org/name, org/name@COMMIT or a folder")

@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 # Errors of the openers while reading; bz2 and gzip raise a bare OSError for bad data.
 _DAMAGE = (EOFError, OSError, lzma.LZMAError, zlib.error, zipfile.BadZipFile)
-BOM = "\ufeff"
+_BOM = "\ufeff"
 _PICKLES = (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05")  # first bytes, by protocol
 _UTF16_REMEDY = "save it as 'CSV UTF-8' (Excel), or convert it with 'iconv -f UTF-16 -t UTF-8'"
 
@@ -52,7 +52,7 @@ def read_lines(path: str | Path) -> Iterator[str]:
                 remedy = "it is binary: give a text file" if is_binary else convert
                 problem = f"line {number} is not UTF-8 ({error.reason})"
                 raise InputError(f"{path}: {problem}; {remedy}") from None
-            text = text.removeprefix(BOM) if number == 1 else text
+            text = text.removeprefix(_BOM) if number == 1 else text
             yield text.rstrip("\r\n") if text.endswith("\n") else text
     if number == 0:
         raise InputError(f"{path} is empty")

@@ -13,7 +13,7 @@ from biasbridge.files.places import PACKAGE, in_package
 from biasbridge.files.text import open_binary
 
 _MAPPED = ("words.txt", "vectors.npy", "counts.npy")
-FORMATS = (
+_FORMATS = (
     *("word2vec_text", "glove", "word2vec_binary", "mapped", "indexed", "fasttext_binary"),
     "gensim",
 )

@@ -33,7 +33,7 @@ from biasbridge.stats.arrays import Singles
 Counts = NDArray[np.int64]
 Block = tuple[list[str], Singles]
 """n words and their vectors, float32 of shape (n, dim)."""
-FLOATS_PER_BLOCK = 4_000_000
+_FLOATS_PER_BLOCK = 4_000_000
 TEXT_CHUNK, BINARY_CHUNK = 32 << 20, 16 << 20  # bytes read at a time
 ASCII_SPACE = " \t\n\r\x0b\x0c"
 MAX_NUMBERED = 0.05  # share of words with numbers; above it the dimension is wrong
@@ -43,7 +43,7 @@ _BLANK, _REPEATED = "blank, left out", "repeated, left out: the first row counts
 _NUMBERED = "with a number after a space"
 # Of fastText's models: magic, version, 12 arguments, t, the dictionary's sizes; count and type of
 # each word, after its zero byte; of the matrix whether it is quantised, its rows and columns
-FASTTEXT_HEADER = struct.Struct("<14id3i2q")
+_FASTTEXT_HEADER = struct.Struct("<14id3i2q")
 _FASTTEXT_WORD = struct.Struct("<qb")
 _FASTTEXT_MATRIX = struct.Struct("<?2q")
 
@@ -125,7 +125,7 @@ def check_blocks(blocks: Iterable[Block], odd: OddRows) -> Iterator[Block]:
 
 def refuse_nonfinite(words: list[str], rows: Singles, path: Path) -> None:
     """Raise ``InputError`` for the first word whose vector has a NaN or an infinite value."""
-    step = max(1, FLOATS_PER_BLOCK // max(1, rows.shape[1]))
+    step = max(1, _FLOATS_PER_BLOCK // max(1, rows.shape[1]))
     for start in range(0, len(words), step):
         finite = np.isfinite(rows[start : start + step])
         if not finite.all():
@@ -170,7 +170,7 @@ def split_blocks(vectors: KeyedVectors, path: Path) -> Iterator[Block]:
 
     Raises ``InputError`` for a NaN or infinite value, and for no words.
     """
-    step = max(1, FLOATS_PER_BLOCK // max(1, vectors.vector_size))
+    step = max(1, _FLOATS_PER_BLOCK // max(1, vectors.vector_size))
     for start in range(0, len(vectors), step):
         block = slice(start, start + step)
         words = vectors.index_to_key[block]
@@ -302,7 +302,7 @@ def read_fasttext(path: Path) -> FastTextKeyedVectors:
         else:
             with open_plain(path) as raw:
                 buffer = mmap.mmap(raw.fileno(), 0, access=mmap.ACCESS_READ)
-        sizes: tuple[int, ...] = FASTTEXT_HEADER.unpack_from(buffer)
+        sizes: tuple[int, ...] = _FASTTEXT_HEADER.unpack_from(buffer)
         _, _, dim, *_, bucket, min_n, max_n, _, _, entries, n_words, n_labels, _, pruned = sizes
         if n_labels or pruned > 0:
             raise InputError(
@@ -463,7 +463,7 @@ def _fasttext_words(buffer: bytes | mmap.mmap, entries: int) -> tuple[list[str],
     """Read the words, their counts and the position after them."""
     words: list[str] = []
     counts: list[int] = []
-    position = FASTTEXT_HEADER.size
+    position = _FASTTEXT_HEADER.size
     for _ in range(entries):
         end = buffer.find(b"\0", position, position + LONGEST_WORD)
         if end < 0:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from biasbridge.intrinsic.score import ByConvention
 
-METRICS_PAGE = Path("docs", "metrics.md")
+_METRICS_PAGE = Path("docs", "metrics.md")
 _PAGE_MARK = "<!-- From here on written by python -m biasbridge.intrinsic.describe -->\n"
 
 
@@ -78,11 +78,11 @@ def _print_options(
         console.print(f" {option}", markup=False, highlight=False)
 
 
-def metrics_page(root: Path) -> str:
+def _metrics_page(root: Path) -> str:
     """Return the text of the page: its introduction, then tables of metrics by family and their
     conventions.
     """
-    introduction, mark, _ = (root / METRICS_PAGE).read_text(encoding="utf-8").partition(_PAGE_MARK)
+    introduction, mark, _ = (root / _METRICS_PAGE).read_text(encoding="utf-8").partition(_PAGE_MARK)
     lines = [introduction + mark]
     for family, metrics in FAMILIES.items():
         lines += _format_family(family, metrics)
@@ -191,7 +191,7 @@ def _format_table(header: str, rows: Sequence[Sequence[str]]) -> Iterator[str]:
 
 def main() -> None:
     """Write docs/metrics.md."""
-    METRICS_PAGE.write_text(metrics_page(Path()), encoding="utf-8")
+    _METRICS_PAGE.write_text(_metrics_page(Path()), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -56,7 +56,7 @@ _VocabularySetting = tuple[int, frozenset[str]]
 _cache: WeakKeyDictionary[KeyedVectors, dict[_VocabularySetting, FrequentWords]] = (
     WeakKeyDictionary()
 )
-EXCLUDED = "excluded"  # role of words left out of a vocabulary, not measured themselves
+_EXCLUDED = "excluded"  # role of words left out of a vocabulary, not measured themselves
 
 
 class ResolvedWords:
@@ -141,7 +141,7 @@ class ResolvedQuery:
     @property
     def word_sets(self) -> dict[str, ResolvedWords]:
         """All sets except the excluded words."""
-        return {role: words for role, words in self.sets.items() if role != EXCLUDED}
+        return {role: words for role, words in self.sets.items() if role != _EXCLUDED}
 
     def truncated(self, sizes: Mapping[str, int]) -> ResolvedQuery:
         """Return a copy with the sets of these roles cut to their first items."""
@@ -174,7 +174,7 @@ class ResolvedQuery:
     def shortages(self, min_found: float, fewest: Mapping[str, int]) -> list[str]:
         """Return the sets with too few items; ``fewest`` by role, 1 by default."""
         descriptions = (
-            describe_shortage(self.query[role], words, min_found, fewest.get(role, 1))
+            _describe_shortage(self.query[role], words, min_found, fewest.get(role, 1))
             for role, words in self.word_sets.items()
         )
         return [description for description in descriptions if description]
@@ -261,7 +261,7 @@ def find_set(vectors: KeyedVectors, wordset: WordSet, *, case: str = "exact") ->
     requested = [tuple(map(normalise_text, item)) for item in wordset.items]
     if case == "lower":
         requested = [tuple(known_form(word, index) for word in item) for item in requested]
-    requested = [tuple(spelling(word, vectors) for word in item) for item in requested]
+    requested = [tuple(_spelling(word, vectors) for word in item) for item in requested]
     items = [item for item in dict.fromkeys(requested) if all(map(index.__contains__, item))]
     in_vocabulary = set(items)
     missing: dict[str, str] = {}
@@ -289,21 +289,21 @@ def resolve_query(
         if takes(role)
     }
     pairs = sets["pairs"].items if "pairs" in sets else []
-    excluded = query[EXCLUDED].words if EXCLUDED in query.sets else ()
+    excluded = query[_EXCLUDED].words if _EXCLUDED in query.sets else ()
     if case == "lower":
         excluded = (*excluded, *(form for word in excluded for form in lower_forms(word)))
-    spelled = (spelling(normalise_text(word), vectors) for word in excluded)
+    spelled = (_spelling(normalise_text(word), vectors) for word in excluded)
     excluded_words = frozenset([*(word for pair in pairs for word in pair), *spelled])
     return ResolvedQuery(query, vectors, sets, excluded_words)
 
 
-def spelling(word: str, vectors: KeyedVectors) -> str:
+def _spelling(word: str, vectors: KeyedVectors) -> str:
     """Return a word as the vectors spell it, by which neighbours leave it out."""
     row = vectors.key_to_index.get(word)
     return word if row is None else vectors.index_to_key[row]
 
 
-def describe_shortage(
+def _describe_shortage(
     wordset: WordSet, resolved: ResolvedWords, min_found: float, fewest: int = 1
 ) -> str:
     """Describe a shortage of items; empty if there are enough.

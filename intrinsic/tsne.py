@@ -27,7 +27,7 @@ _DEFAULT_PERPLEXITY = 40.0
 _MARGIN = 45  # pixels around the words, so that labels fit
 
 
-def project_to_plane(
+def _project_to_plane(
     words: ResolvedQuery, *, perplexity: float | None = None, iterations: int, seed: int
 ) -> Floats32:
     """Compute coordinates of the words of X, Y, A and B, (words, 2), by t-SNE.
@@ -80,7 +80,7 @@ def tsne_chart(
         words = resolve_query(vectors, query, _PLOTTED_ROLES.__contains__, case=case)
         if shortages := words.shortages(0, {}):
             raise InputError(f"{name}: {'; '.join(shortages)}")
-        points = project_to_plane(words, perplexity=perplexity, iterations=iterations, seed=seed)
+        points = _project_to_plane(words, perplexity=perplexity, iterations=iterations, seed=seed)
         panels.append(_panel(query, words, points, name))
     chart: alt.HConcatChart = alt.hconcat(*panels, title=query.title)
     configured: alt.HConcatChart = chart.configure(font="sans-serif", background="white")

@@ -111,18 +111,18 @@ def inflect(template: str, word: str, plural: str = "") -> tuple[str, str]:
     ``{a}`` is its article, ``{s}`` its plural, ``{C}`` the word with a capital; the text then
     begins with a capital. ``{}``, the word itself, is not replaced.
     """
-    forms = {_PLURAL: plural or plural_of(word), _CAPITAL: word[0].upper() + word[1:]}
+    forms = {_PLURAL: plural or _plural_of(word), _CAPITAL: word[0].upper() + word[1:]}
     used = next((form for name, form in forms.items() if name in template), word)
     if used == word and _ARTICLE not in template:
         return template, word
-    text = template.replace(_ARTICLE, article(word))
+    text = template.replace(_ARTICLE, _article(word))
     for name, form in forms.items():
         text = text.replace(name, form)
     capital = text[0].upper() + text[1:]
     return capital, used[0].upper() + used[1:] if text.startswith(used) else used
 
 
-def article(word: str) -> str:
+def _article(word: str) -> str:
     """Return ``a`` or ``an``, by the first letters of the word."""
     start = word.lower()
     if start.startswith(_AS_CONSONANT):
@@ -130,7 +130,7 @@ def article(word: str) -> str:
     return "an" if start[0] in "aeiou" or start.startswith(_AS_VOWEL) else "a"
 
 
-def plural_of(word: str) -> str:
+def _plural_of(word: str) -> str:
     """Return the regular plural: daisies, crashes, arrows."""
     if re.search("[^aeiou]y$", word):
         return f"{word[:-1]}ies"
@@ -157,7 +157,7 @@ class Counterparts:
 
     def partner(self, token: bytes, next_token: bytes) -> bytes:
         """Return the partner of a word before ``next_token`` (empty: end of line)."""
-        alone = self.has_two(token) and stands_alone(next_token)
+        alone = self.has_two(token) and _stands_alone(next_token)
         return self.alone[token] if alone else self.before_noun[token]
 
     def has_two(self, token: bytes) -> bool:
@@ -165,7 +165,7 @@ class Counterparts:
         return self.before_noun[token] != self.alone[token]
 
 
-def stands_alone(next_token: bytes) -> bool:
+def _stands_alone(next_token: bytes) -> bool:
     """Test whether "her" or "his" before this token (empty: end of line) precedes no noun."""
     word = next_token.decode(errors="replace").lower().replace("’", "'")
     if not any(map(str.isalnum, word)):

@@ -45,7 +45,7 @@ _MOST_WORDS = 500_000
 MORE = "(and X3, A3, ... for more groups)"
 _ROLE_KEYS = f"a query takes {', '.join(ROLES)} {MORE}, and {', '.join(_QUERY_METADATA)}"
 EXAMPLE = '{"mine": {"X": [...], "Y": [...], "A": [...], "B": [...]}}'
-TABLES = (".csv", ".tsv")
+_TABLES = (".csv", ".tsv")
 COMMENT = re.compile(r"[#;]+(?:\s|$)")
 Defaults = Mapping[str, str]  # default language and source of entries
 _FORM = f'the short form is {EXAMPLE}, the full form has "sets" and "queries"'
@@ -310,7 +310,7 @@ def _parse_file(path: str | Path, wordsets: Mapping[str, WordSet]) -> WordFile:
 
     Raises ``InputError`` with file and entry for anything that is not a word set or query.
     """
-    read = _table if Path(path).suffix in TABLES else read_nested
+    read = _table if Path(path).suffix in _TABLES else read_nested
     content = _mapping(read(path), str(path))
     roles = content.keys() - {"language", "source", "title"}
     if roles and all(width_of(str(name)) for name in roles):  # a single query

@@ -16,7 +16,7 @@ Claim: TypeAlias = tuple[str, str]  # the claim, and its interval
 MAX_NAMED = 5  # in a sentence or list
 # What groups are compared with
 IN_WORDS = {"rest": "all others", "none": "items in no group"}
-POWER_QUANTILE = quantile(0.6) / quantile(0.95)  # of power .8, in half widths of an interval
+_POWER_QUANTILE = quantile(0.6) / quantile(0.95)  # of power .8, in half widths of an interval
 
 
 def format_number(value: float, digits: int = 2, *, sign: Sign = "") -> str:
@@ -139,4 +139,4 @@ def _points(value: float) -> str:
 def _detectable_change(row: ChangeRow) -> float:
     """Return the change that is sure after adjustment in four of five samples of this size."""
     joint_half, half = ((row[f"high{end}"] - row[f"low{end}"]) / 2 for end in ("_simultaneous", ""))
-    return float(joint_half + POWER_QUANTILE * half)
+    return float(joint_half + _POWER_QUANTILE * half)

@@ -12,7 +12,7 @@ import numpy as np
 if TYPE_CHECKING:
     from biasbridge.stats.arrays import Floats, Ints
 
-PSEUDO_ITEMS = 4
+_PSEUDO_ITEMS = 4
 MAX_GAPS = 5
 ALPHA = 0.05  # of tests
 
@@ -142,7 +142,7 @@ def combination(
         Confidence level, in (0, 1).
     """
     c = np.array(coefficients, dtype=np.float64)
-    smoothed, covariance = smoothed_moments(estimates, influences, level, len(estimates))
+    smoothed, covariance = _smoothed_moments(estimates, influences, level, len(estimates))
     value = float(c @ np.array([estimate.value for estimate in estimates]))
     middle, half = float(c @ smoothed), quantile(level) * sqrt(float(c @ covariance @ c))
     low = max(middle - half, float(c[c < 0].sum()))
@@ -150,7 +150,7 @@ def combination(
     return Estimate(value, min(low, value), max(high, value))
 
 
-def smoothed_moments(
+def _smoothed_moments(
     estimates: Sequence[Estimate], influences: Sequence[Floats], level: float, compared: int
 ) -> tuple[Floats, Floats]:
     """Compute proportions (n,) and their covariance (n, n) with ``PSEUDO_ITEMS`` / m further items
@@ -165,7 +165,7 @@ def smoothed_moments(
     """
     values = np.array([estimate.value for estimate in estimates])
     n = np.array([effective_size(estimate, level) for estimate in estimates])
-    total = n + PSEUDO_ITEMS / compared
+    total = n + _PSEUDO_ITEMS / compared
     smoothed = values + (0.5 - values) * (total - n) / total
     scaled = np.stack(list(influences)) * (n / total)[:, None]
     added = smoothed * (1 - smoothed) / total - n * values * (1 - values) / total**2
@@ -188,7 +188,7 @@ def error_correlations(
     estimates: Sequence[Estimate], influences: Sequence[Floats], level: float
 ) -> Floats:
     """Compute the correlations of the errors of proportions, compared pairwise, (n, n)."""
-    _, covariance = smoothed_moments(estimates, influences, level, 2)
+    _, covariance = _smoothed_moments(estimates, influences, level, 2)
     errors = np.sqrt(np.diag(covariance))
     correlation: Floats = covariance / np.outer(errors, errors)
     return correlation

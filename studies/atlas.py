@@ -225,12 +225,12 @@ def read_atlas(folder: Path) -> list[PointSetResult]:
     paths = sorted(folder.glob("*.yaml"))
     if not paths:
         raise InputError(f"{folder} holds no point set; describe one in a YAML file there")
-    return [analyse_point_set(path) for path in paths]
+    return [_analyse_point_set(path) for path in paths]
 
 
-def analyse_point_set(path: Path) -> PointSetResult:
+def _analyse_point_set(path: Path) -> PointSetResult:
     """Read a point set and analyse its slices, all of which are confirmatory."""
-    point_set = read_point_set(path)
+    point_set = _read_point_set(path)
     table = point_set.path(path.parent)
     if table is None:
         return PointSetResult(path.stem, point_set)
@@ -253,7 +253,7 @@ def analyse_point_set(path: Path) -> PointSetResult:
     return PointSetResult(path.stem, point_set, slices, n_corrected)
 
 
-def read_point_set(path: Path) -> PointSet:
+def _read_point_set(path: Path) -> PointSet:
     """Read a YAML file; raise ``InputError``, naming it, for a missing, unknown or wrong field."""
     content = read_nested(path)
     if not isinstance(content, dict):
@@ -316,7 +316,7 @@ def atlas_page(readings: Sequence[PointSetResult], replications: pd.DataFrame | 
     available = [reading for reading in readings if reading.read]
     absent = [reading for reading in readings if not reading.read]
     rows = [_overview_row(reading) for reading in available]
-    text = _HEAD.format(answer=atlas_answer(readings), overview=_markdown_table(_OVERVIEW, rows))
+    text = _HEAD.format(answer=_atlas_answer(readings), overview=_markdown_table(_OVERVIEW, rows))
     if absent:
         text += "\nNot analysed here, because their tables are not available:\n\n"
         text += "".join(f"* {reading.of.title}: {reading.of.address}\n" for reading in absent)
@@ -339,7 +339,7 @@ def _replications(table: pd.DataFrame) -> str:
     return f"{REPLICATIONS}\n{_markdown_table(columns, rows)}\n"
 
 
-def atlas_answer(readings: Sequence[PointSetResult]) -> str:
+def _atlas_answer(readings: Sequence[PointSetResult]) -> str:
     """Summarise all slices in two sentences."""
     available = [reading for reading in readings if reading.read]
     slices = [result for reading in available for result in reading.slices]

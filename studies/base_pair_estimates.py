@@ -42,7 +42,7 @@ _NEAR_ONE = 1 - 1e-12
 _COSINE_R = "cosine_r"
 _SHARES = ("magnitude", "solved")
 _ONE_DIRECTION = "all words have one direction, so that kappa is 0 / 0"
-UNAIDED = "no base pair"
+_UNAIDED = "no base pair"
 
 
 class Bootstrap(NamedTuple):
@@ -136,7 +136,7 @@ def _vocabulary_moments(metric: str, result: ProbeResult) -> Iterator[PairEstima
 
     moments = (("mean", mean, means), ("sd", spread, result.spreads))
     for statistic, compute, values_by_pair in moments:
-        low, high = jackknife_interval(compute, len(means))
+        low, high = _jackknife_interval(compute, len(means))
         row = PairEstimate(statistic, metric, words=result.size, pairs=len(means))
         yield row._replace(value=compute(range(len(means))), pairs_low=low, pairs_high=high)
         for pair, value in zip(result.pairs, values_by_pair.tolist(), strict=True):
@@ -168,12 +168,12 @@ def _across_pairs(metric: str, result: ProbeResult, bootstrap: Bootstrap) -> Ite
     # No interval over pairs: the share is defined for all of them and falls with their number
     row = overall._replace(statistic="unanimous")
     is_unanimous = (directions == directions[:, :1]).all(axis=1)
-    yield with_word_interval(row, _weighted_mean(weights, is_unanimous), bootstrap)
+    yield _with_word_interval(row, _weighted_mean(weights, is_unanimous), bootstrap)
     kappas = _kappas_between_pairs(directions, weights)
     for i, j in combinations(range(len(table.pairs)), 2):
         first, second = table.pairs[i], table.pairs[j]
         row = PairEstimate("two_pairs", metric, second, first, words=overall.words, pairs=2)
-        yield with_word_interval(row, kappas[:, i, j], bootstrap)
+        yield _with_word_interval(row, kappas[:, i, j], bootstrap)
     yield from _cosine_correlations(metric, table, result.differences, kappas, bootstrap)
 
 
@@ -188,7 +188,7 @@ def _cosine_correlations(
     for i, pair in enumerate(table.pairs):
         other_pairs = [j for j in range(n_pairs) if j != i]
         r = _pearson_by_row(cosines[i, other_pairs], kappas[:, i, other_pairs])
-        yield with_word_interval(row._replace(pair=pair), r, bootstrap)
+        yield _with_word_interval(row._replace(pair=pair), r, bootstrap)
 
     def overall_r(pair_indices: Sequence[int], weights: Floats) -> Floats:
         cells = tuple(np.array(list(combinations(pair_indices, 2))).T)
@@ -251,7 +251,7 @@ def _cohen_kappas(
     row = PairEstimate(statistic, metric, other, words=len(first), pairs=len(defined_pairs))
     yield _with_both_intervals(row, mean_kappa, weights, bootstrap)
     for pair, kappas_of_pair in zip(pairs, kappas, strict=True):
-        yield with_word_interval(row._replace(pair=pair, pairs=1), kappas_of_pair, bootstrap)
+        yield _with_word_interval(row._replace(pair=pair, pairs=1), kappas_of_pair, bootstrap)
 
 
 def _kappas_between_pairs(directions: Categories, weights: Floats) -> Floats:
@@ -291,7 +291,7 @@ def _solved_shares(
         yield _with_both_intervals(row, share, weights, bootstrap)
         for i, pair in enumerate(table.pairs):
             of_pair = row._replace(pair=pair, pairs=1)
-            yield with_word_interval(of_pair, share([i], weights), bootstrap)
+            yield _with_word_interval(of_pair, share([i], weights), bootstrap)
 
 
 def _pool_queries(query_results: Sequence[QueryResults]) -> Iterator[QueryResults]:
@@ -332,7 +332,7 @@ def add_unaided_solutions(estimates: pd.DataFrame, intrinsic: pd.DataFrame) -> p
     keys = zip(*(as_text(rows, name) for name in ("point", "query", "metric")), strict=True)
     values = [float(statistics.get(key, nan)) for key in keys]
     no_intervals = dict.fromkeys(("low", "high", "pairs_low", "pairs_high"), nan)
-    rows = rows.assign(compared_with=UNAIDED, value=values, pairs=0, **no_intervals)
+    rows = rows.assign(compared_with=_UNAIDED, value=values, pairs=0, **no_intervals)
     is_pooled = rows["query"].eq(ALL)
     for point in rows.loc[is_pooled, "point"]:
         queries = rows[~is_pooled & rows["point"].eq(point)]
@@ -352,7 +352,7 @@ def _with_both_intervals(
     ``compute`` maps indices of base pairs and weights of shape (R, words) to values of shape (R,);
     ``weights`` are those of ``Bootstrap.weights``.
     """
-    row = with_word_interval(row, compute(range(row.pairs), weights), bootstrap)
+    row = _with_word_interval(row, compute(range(row.pairs), weights), bootstrap)
     if not isfinite(row.value):
         return row
 
@@ -362,14 +362,14 @@ def _with_both_intervals(
             return value
         return atanh(min(max(value, -_NEAR_ONE), _NEAR_ONE))
 
-    low, high = jackknife_interval(value_of, row.pairs)
+    low, high = _jackknife_interval(value_of, row.pairs)
     if row.statistic == _COSINE_R:
         return row._replace(pairs_low=tanh(low), pairs_high=tanh(high))
     minimum = 0 if row.statistic in _SHARES else -1
     return row._replace(pairs_low=max(low, minimum), pairs_high=min(high, 1))
 
 
-def with_word_interval(row: PairEstimate, values: Floats, bootstrap: Bootstrap) -> PairEstimate:
+def _with_word_interval(row: PairEstimate, values: Floats, bootstrap: Bootstrap) -> PairEstimate:
     """Fill in the value and its interval over words, or why there is none. ``values``, (1 + R,): of
     all words, then of the resamples; NaN where not defined.
     """
@@ -386,7 +386,7 @@ def with_word_interval(row: PairEstimate, values: Floats, bootstrap: Bootstrap) 
     return row._replace(value=value, low=low, high=high)
 
 
-def jackknife_interval(
+def _jackknife_interval(
     compute: Callable[[Sequence[int]], float], n_pairs: int
 ) -> tuple[float, float]:
     """Return the jackknife 95% interval of a statistic of indices of base pairs.

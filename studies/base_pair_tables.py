@@ -50,7 +50,7 @@ _SHOWN = (
     *("vectors", "query", "statistic", "metric", "compared_with", "pair"),
     *("value", "low", "high", "pairs_low", "pairs_high", "published", "words", "pairs", "reason"),
 )
-FORMS = ("base", "plural", "capital", "upper")
+_FORMS = ("base", "plural", "capital", "upper")
 _KAPPAS = ("fleiss", "pair_form", "word_form", "truth", "measures")
 _ENDS = ["value", "low", "high", "pairs_low", "pairs_high", "published"]
 
@@ -258,7 +258,7 @@ def base_pair_charts(
     rows = estimates[estimates["point"].eq(point) & estimates["query"].eq(query)]
     title = f"{names[point]}, {query}"
     word, scores = _word_scores(results)
-    cosines, kappas = two_pairs(rows, results), _overall_kappas(rows)
+    cosines, kappas = _two_pairs(rows, results), _overall_kappas(rows)
     return {
         "base_pairs_word": (_word_chart(scores, results, f"Scores of {word}: {title}"), scores),
         "base_pairs_cosine": (_cosine_chart(cosines, title), cosines),
@@ -298,7 +298,7 @@ def _word_chart(scores: pd.DataFrame, results: Mapping[str, ProbeResult], title:
     ]
     x = alt.X("pair:N", title=None, sort=pairs, scale=alt.Scale(domain=pairs))
     name = "score (> 0: first word)"
-    forms = [form for form in FORMS if form in set(scores["form"])]
+    forms = [form for form in _FORMS if form in set(scores["form"])]
     lines = alt.Chart().transform_filter("isValid(datum.score)").mark_line(point={"size": 30})
     dashed = alt.Chart().transform_filter("isValid(datum.level)")
     panel = alt.layer(
@@ -318,7 +318,7 @@ def _by_metric(panel: Any, rows: pd.DataFrame, metrics: Sequence[str]) -> Any:
     return panel.properties(width=220, height=180).facet(facet, data=rows, columns=3)
 
 
-def two_pairs(estimates: pd.DataFrame, results: Mapping[str, ProbeResult]) -> pd.DataFrame:
+def _two_pairs(estimates: pd.DataFrame, results: Mapping[str, ProbeResult]) -> pd.DataFrame:
     """Return kappa and cosine of every two base pairs by metric, whose label has their r."""
     is_overall_r = estimates["statistic"].eq("cosine_r") & estimates["pair"].eq("")
     r = {

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from biasbridge.intrinsic.metric import Metric
     from biasbridge.stats.arrays import Floats
 
-PUBLISHED = Path(__file__).with_name("published_base_pairs.csv")
+_PUBLISHED = Path(__file__).with_name("published_base_pairs.csv")
 _NOTES = (
     "A word's direction is the sign of its score: towards the first or the second word of a pair."
     " Kappa is agreement beyond chance: 1 perfect, 0 as expected by chance.",
@@ -95,7 +95,7 @@ class BasePairStudy(Fileless):
         estimates = estimate_all(query_results, Bootstrap(self.resamples, self.least_words))
         estimates = add_unaided_solutions(estimates, tables.intrinsic)
         if self.published:
-            estimates = with_published(estimates)
+            estimates = _with_published(estimates)
         estimates.insert(0, "vectors", [names[point] for point in estimates["point"]])
         drawings = base_pair_charts(estimates, query_results, names)
         missing_words = {
@@ -118,14 +118,14 @@ class BasePairStudy(Fileless):
         return conclude(conclusion, tables.points, folder, console)
 
 
-def with_published(estimates: pd.DataFrame) -> pd.DataFrame:
+def _with_published(estimates: pd.DataFrame) -> pd.DataFrame:
     """Add ``published``, which Zhang, Sneyd & Stevenson (2020) print for all ten pairs, and for
     means over fewer pairs ``published_here``, the mean of their numbers for these pairs.
     """
     import pandas as pd
 
     keys = ["query", "statistic", "metric", "compared_with", "pair"]
-    published = pd.read_csv(PUBLISHED, keep_default_na=False)
+    published = pd.read_csv(_PUBLISHED, keep_default_na=False)
     joined = estimates.merge(published, on=keys, how="left", validate="many_to_one")
     single_pairs = joined[joined["pair"].ne("") & joined["value"].notna()]
     means = single_pairs.groupby(["point", *keys[:-1]], sort=False)["published"].mean()

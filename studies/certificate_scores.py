@@ -38,7 +38,7 @@ TRAINING_STEPS = "training_steps"  # of models stopped early; NaN: trained to th
 _CORPUS = ("sentences", "dim", "posts", "classifier")
 _FIRST_TOKEN = re.compile(r",first_token=([^,]+)")  # first token of a causal model's texts
 _ENCODED = ("layer", "pooling", "first_token")
-SETTINGS = (*_CORPUS, *_ENCODED, TRAINING_STEPS)
+_SETTINGS = (*_CORPUS, *_ENCODED, TRAINING_STEPS)
 _DEFAULTS = {"layer": "-1", "pooling": "mean", "first_token": "own"}
 TRAINED, UNTRAINED = "", "0"  # STEPS of models trained to the end, and of random models
 _NAMES = ("metric", "convention", "material", "subject", "query")
@@ -47,7 +47,7 @@ _MATERIALS = ("material", "corpus", "generated")  # a model, real text, or synth
 _OFF_TARGET_COLUMN = "off_target"  # strength of a stereotype of other words
 # A reading is a score of one model. sign: -1 where a lower score is more biased
 _NUMBERS = ("strength", _OFF_TARGET_COLUMN, "seed", "sign", "value", "low", "high", "p", "unbiased")
-_READING = (*_NAMES, *SETTINGS, *_NUMBERS, "model")
+_READING = (*_NAMES, *_SETTINGS, *_NUMBERS, "model")
 FEWEST_SEEDS = 3
 _POWER = 0.8
 # What one score needs to tell a strength from none with this power, in standard deviations
@@ -138,8 +138,8 @@ def strength_scores(readings: pd.DataFrame) -> list[StrengthScores]:
     names = {name: as_text(readings, name) for name in (*_NAMES, "model")}
     readings = readings.assign(**_settings(readings), **names)
     return [
-        _strength_scores(dict(zip((*_NAMES, *SETTINGS), map(str, key), strict=True)), group)
-        for key, group in readings.groupby([*_NAMES, *SETTINGS], sort=False)
+        _strength_scores(dict(zip((*_NAMES, *_SETTINGS), map(str, key), strict=True)), group)
+        for key, group in readings.groupby([*_NAMES, *_SETTINGS], sort=False)
     ]
 
 
@@ -242,7 +242,7 @@ def measure_properties(
     draws = rng.integers(0, len(values), (resamples, len(values)))
     r, smallest = (
         _percentile_interval(statistic(sample, strengths), statistic(sample[draws], strengths))
-        for statistic, sample in ((strength_correlation, values), (smallest_strength, turned))
+        for statistic, sample in ((_strength_correlation, values), (_smallest_strength, turned))
     )
     at_zero = strengths == 0
     return MetricProperties(
@@ -252,12 +252,12 @@ def measure_properties(
         jackknife(partial(offset, unbiased=scores.unbiased), values[:, at_zero], _ONE_SIDED),
         _off_target(scores),
         tuple(_steps(scores)),
-        false_alarms(scores.p[:, at_zero], scores.excludes_unbiased[:, at_zero]),
-        false_alarms(random.p, random.excludes_unbiased) if random else FalseAlarms(),
+        _false_alarms(scores.p[:, at_zero], scores.excludes_unbiased[:, at_zero]),
+        _false_alarms(random.p, random.excludes_unbiased) if random else FalseAlarms(),
     )
 
 
-def false_alarms(p: Floats, excludes_unbiased: Floats) -> FalseAlarms:
+def _false_alarms(p: Floats, excludes_unbiased: Floats) -> FalseAlarms:
     """Count the models of which a bias is claimed, by p if there is one, else by
     ``excludes_unbiased``: 1 or 0, NaN without an interval. Both have the same shape.
     """
@@ -343,7 +343,7 @@ def _settings(rows: pd.DataFrame) -> dict[str, list[str]]:
     """Return the settings as text: ``10000`` for ``10000.0``, and an empty text for NaN."""
     return {
         name: ["" if cell == "nan" else cell.removesuffix(".0") for cell in as_text(rows, name)]
-        for name in SETTINGS
+        for name in _SETTINGS
     }
 
 
@@ -372,7 +372,7 @@ def _strength_scores(names: Mapping[str, str], rows: pd.DataFrame) -> StrengthSc
     )
     return StrengthScores(
         {name: names[name] for name in _NAMES},
-        {name: names[name] for name in SETTINGS},
+        {name: names[name] for name in _SETTINGS},
         np.array(strengths),
         np.asarray(scores.index, dtype=float),
         values,
@@ -467,7 +467,7 @@ def offset(at_zero: Floats, unbiased: float) -> Floats:
     return _in_spreads(nan_mean(at_zero, axis=(-2, -1)) - unbiased, _spread_within(at_zero))
 
 
-def strength_correlation(values: Floats, strengths: Floats) -> Floats:
+def _strength_correlation(values: Floats, strengths: Floats) -> Floats:
     """Compute Pearson's r of strengths and values over all models: 0 where all values are equal,
     NaN for fewer than three models.
     """
@@ -480,7 +480,7 @@ def strength_correlation(values: Floats, strengths: Floats) -> Floats:
     return np.where(np.isfinite(values).sum(axis=axes) < FEWEST_SEEDS, np.nan, r)
 
 
-def smallest_strength(values: Floats, strengths: Floats) -> Floats:
+def _smallest_strength(values: Floats, strengths: Floats) -> Floats:
     """Compute the smallest strength that a single score tells from none with a power of .8.
 
     A score tells a strength above 0 from none where it is above the prediction interval of a

@@ -38,7 +38,7 @@ SCORE_VERDICTS = (
     *(DETECTS_HALF, DETECTS_PART, SIGN_TURNED, NOT_GRADED, FALSE_ALARMS, OFFSET, OFF_TARGET),
     *(DOES_NOT_DETECT, CANNOT_TELL, NOT_ESTIMATED),
 )
-RECORDED_CSV = Path(__file__).with_name("recorded_verdicts.csv")
+_RECORDED_CSV = Path(__file__).with_name("recorded_verdicts.csv")
 # Models that were measured: kind and architecture, of a published model with its size
 _MODELS = {
     "word2vec": ("vectors", "word2vec"),
@@ -156,11 +156,11 @@ class RecordedVerdict(NamedTuple):
 
 
 @cache
-def recorded() -> Mapping[tuple[str, str, str], RecordedVerdict]:
+def _recorded() -> Mapping[tuple[str, str, str], RecordedVerdict]:
     """Read the recorded verdicts by metric, convention and subject: those of models trained on
     synthetic text, and of published models.
     """
-    with RECORDED_CSV.open(encoding="utf-8", newline="") as text:
+    with _RECORDED_CSV.open(encoding="utf-8", newline="") as text:
         return {
             (row["metric"], row["convention"], row["subject"]): RecordedVerdict(
                 row["verdict"], str(unescape_formula(row["why"]))
@@ -186,7 +186,7 @@ def recorded_verdict(
         if measured_kind == kind
     )
     for distance, _, model in near:
-        if verdict := recorded().get((metric, name, f"{model} {language}")):
+        if verdict := _recorded().get((metric, name, f"{model} {language}")):
             return verdict._replace(model=model, likeness=_LIKENESSES[distance])
     return RecordedVerdict()
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _FORMATS = (".svg", ".png", ".pdf")
 _N_PRINTED = 2  # tables on the terminal
-MAX_ROWS = 1_000  # of a table on the page; its CSV has all
+_MAX_ROWS = 1_000  # of a table on the page; its CSV has all
 
 
 class Conclusion(NamedTuple):
@@ -76,7 +76,7 @@ def conclude(
             }
             for heading, columns in shown.items()
         ],
-        max_rows=MAX_ROWS,
+        max_rows=_MAX_ROWS,
         figures=[_figure(path, conclusion.charts[path.stem]) for path in drawings],
         notes=conclusion.notes,
         points=count_points(points),

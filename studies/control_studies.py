@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from biasbridge.analysis.tables import Tables
     from biasbridge.stats.arrays import Floats
 
-PLANTED = "planted stereotype"
+_PLANTED = "planted stereotype"
 _SIZE_COLUMNS = ("posts", "documents")  # number of training texts of a task
 _FEWEST_STUDIES = 2  # without a common seed: a smaller study has at most 1 / 2 of all seeds
 StudyRow = dict[str, object]
@@ -80,9 +80,9 @@ def designs(
     for _, group in joined.groupby(["transmission", size_column], sort=False):
         method = np.array(as_text(group, "method"))
         modified = list(dict.fromkeys(method[method != CONTROL].tolist()))
-        for difference in (PLANTED, *modified):
+        for difference in (_PLANTED, *modified):
             rows = group[(method == CONTROL) | (method == difference)]
-            if difference != PLANTED:
+            if difference != _PLANTED:
                 parents = set(rows.loc[rows["method"] == difference, "parent"])
                 rows = rows[rows["parent"].isin(parents)]
             slices = [part for _, part in rows.groupby(["measure", "query"], sort=False)]
@@ -114,7 +114,7 @@ def _slice_rows(part: pd.DataFrame, difference: str) -> Rows:
     """
     rows = rows_of(part)
     rows = rows._replace(condition=np.full(len(rows.x), ""))
-    if difference != PLANTED:
+    if difference != _PLANTED:
         return rows
     parents, clusters = text_rows(part, ("embedding", "seed")), as_text(part, "seed")
     return rows._replace(
@@ -212,11 +212,11 @@ def _judge_slices(
 
 def control_charts(whole: pd.DataFrame, smaller: pd.DataFrame) -> dict[str, Drawing]:
     """Draw ``control_r`` of the whole study and ``control_power`` of smaller studies, if any."""
-    drawings = {"control_r": r_chart(whole)}
+    drawings = {"control_r": _r_chart(whole)}
     return drawings | ({"control_power": _power_chart(smaller)} if len(smaller) else {})
 
 
-def r_chart(whole: pd.DataFrame) -> Drawing:
+def _r_chart(whole: pd.DataFrame) -> Drawing:
     """Draw r and its interval by query, one panel for each way in which embeddings differ."""
     links, queries = _link_labels(whole), list(map(query_title, whole["query"]))
     query = alt.Y("query:N", title=None, sort=None)

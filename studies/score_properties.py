@@ -62,7 +62,7 @@ _REPEAT, _FINISH = 5, 40  # times the evaluations: of a set searched again; to t
 _TEXTS = ("metric", "convention", "part", "search", "attributes", "counterexample", "reason")
 _COUNTS = ("items", "words", "dim", "evaluations")
 _VALUES = ("scale_min", "scale_max", "unbiased", "value", "bias")
-COLUMNS = (*_TEXTS, *_COUNTS, *_VALUES)
+_COLUMNS = (*_TEXTS, *_COUNTS, *_VALUES)
 _EMPTY: _Row = dict.fromkeys(_TEXTS, "")
 _EMPTY |= dict.fromkeys(_COUNTS, 0)
 _EMPTY |= dict.fromkeys(_VALUES, math.nan)
@@ -179,7 +179,7 @@ class PropertySearches(Fileless):
                 " MetricInfo.range, with infinity at an end that has no bound"
             )
         rows = [row for items in self.items for row in self._search_rows(metric, items, seed)]
-        return pd.DataFrame(rows, columns=list(COLUMNS))
+        return pd.DataFrame(rows, columns=list(_COLUMNS))
 
     def _search_rows(self, metric: Metric, items: int, seed: int) -> Iterator[_Row]:
         about: _Row = _EMPTY | {

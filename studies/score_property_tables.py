@@ -18,7 +18,7 @@ from biasbridge.stats.formatting import format_number
 from biasbridge.studies.conclusion import row_dicts
 
 _TOLERANCE = 0.02  # of a score's scale: extremes nearer each other count as equal
-EXACT = 1e-6  # a score nearer its unbiased value counts as unbiased
+_EXACT = 1e-6  # a score nearer its unbiased value counts as unbiased
 _UNBOUNDED = 100.0  # without declared ends, scores beyond this count as unbounded
 _SCORE = ("metric", "convention", "part", "items")
 _NO_ROW = {"n": 0, **dict.fromkeys(("value", "low", "high", "p_value"), nan)}
@@ -82,12 +82,12 @@ def _verdict_row(key: tuple[object, ...], rows: pd.DataFrame) -> dict[str, objec
     else:
         is_equal = max(smallest.spread, largest.spread) <= _TOLERANCE * scale
         comparable = "yes" if is_equal else "no"
-    trustworthy = ("yes" if off > EXACT else "no") if isfinite(off) else "undefined"
-    is_fair = ("yes" if farthest <= EXACT else "no") if isfinite(farthest) else "undefined"
+    trustworthy = ("yes" if off > _EXACT else "no") if isfinite(off) else "undefined"
+    is_fair = ("yes" if farthest <= _EXACT else "no") if isfinite(farthest) else "undefined"
     counterexamples = {
         "comparable": _describe_extremes(smallest, largest) if comparable == "no" else "",
-        "trustworthy": _spell_vectors(nearest["counterexample"]) if off <= EXACT else "",
-        "fair": _spell_vectors(fair["counterexample"]) if farthest > EXACT else "",
+        "trustworthy": _spell_vectors(nearest["counterexample"]) if off <= _EXACT else "",
+        "fair": _spell_vectors(fair["counterexample"]) if farthest > _EXACT else "",
     }
     return about | {
         "words": int(words),
@@ -160,12 +160,12 @@ def _attribute_group_rows(points: pd.DataFrame, probes: pd.DataFrame, *kinds: st
     rows = probes[probes["probe"] == "attribute_groups"]
     if rows.empty:
         return rows
-    embeddings = points[["point"]].assign(embedding=embedding_names(points))
+    embeddings = points[["point"]].assign(embedding=_embedding_names(points))
     rows = rows.merge(embeddings, on="point", validate="many_to_one")
     return rows[rows["kind"].isin(kinds)] if kinds else rows
 
 
-def embedding_names(points: pd.DataFrame) -> list[str]:
+def _embedding_names(points: pd.DataFrame) -> list[str]:
     """Name the embedding of each point, with the columns that differ between points of one name."""
     embeddings = as_text(points, "embedding")
     columns = {name: as_text(points, name) for name in _DIFFERING}
@@ -192,7 +192,7 @@ class Selection(NamedTuple):
     n: int
 
 
-def selections(associations: pd.DataFrame, fewest: int = 4) -> list[Selection]:
+def _selections(associations: pd.DataFrame, fewest: int = 4) -> list[Selection]:
     """Return all target words, and a perfectly separated selection with a small effect size, which
     leaves out one word after the other to lower it but keeps ``fewest`` in each set (figure 1 of
     the paper: sets that are easier to separate have the smaller effect size).
@@ -293,7 +293,7 @@ def _association_chart(associations: pd.DataFrame) -> Drawing:
     panels: list[str] = []
     for embedding, part in associations.groupby("embedding", sort=False):
         words = part[["panel", "first", "value"]].set_axis(["set", "word", "s"], axis=1)
-        for selection in selections(part):
+        for selection in _selections(part):
             effect, auc = format_number(selection.effect_size), format_number(selection.auc)
             effect = f"d = {effect}, AUC {auc}, n = {selection.n}"
             panels.append(f"{embedding}: {selection.name}; " + effect.replace("-", "\u2212"))

@@ -52,7 +52,7 @@ class Scale(NamedTuple):
     unbiased: float
 
 
-def robustness(sizes: Floats, values: Floats, scale: Scale) -> float:
+def _robustness(sizes: Floats, values: Floats, scale: Scale) -> float:
     r"""Compute the robustness of a word list, 1 - area of the silhouette / ((b_max - b_min) |W|).
 
     The silhouette lies between the lowest and the highest value of all runs at each size; |W| is
@@ -315,10 +315,10 @@ def _compute_scores(
     """Compute ``_SCORES`` from the first runs."""
     biased, unbiased = pair.biased[:runs], pair.unbiased[:runs]
     if not len(unbiased):
-        return robustness(pair.sizes, biased, pair.scale), nan, nan
+        return _robustness(pair.sizes, biased, pair.scale), nan, nan
     return (
-        robustness(pair.sizes, biased, pair.scale),
-        robustness(pair.sizes, unbiased, pair.scale),
+        _robustness(pair.sizes, biased, pair.scale),
+        _robustness(pair.sizes, unbiased, pair.scale),
         accuracy(pair.sizes, biased, unbiased, pair.scale, definition),
     )
 

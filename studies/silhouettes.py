@@ -205,7 +205,7 @@ class Silhouettes(Fileless):
         if not any(math.isfinite(score.value) for score in scores):
             raise InputError(scores[0].reason)
         step = self.target_step if list_kind == _TARGETS else self.attribute_step
-        subsets = nested_subsets(lists, step, self.runs, seed=seed)
+        subsets = _nested_subsets(lists, step, self.runs, seed=seed)
         if len(subsets.sizes) < 2:
             raise InputError(
                 f"query {words.query.name!r}: {subsets.sizes[-1]} words of {' and '.join(lists)}"
@@ -276,7 +276,7 @@ class Subsets(NamedTuple):
                 )
 
 
-def nested_subsets(
+def _nested_subsets(
     lists: Mapping[str, ResolvedWords], step: int, runs: int, *, seed: int
 ) -> Subsets:
     """Draw nested subsets as Spliethöver & Wachsmuth (2021) do.

@@ -57,14 +57,14 @@ class Survey(Fileless):
 
         if tables.intrinsic.empty:
             return []
-        scores = survey_scores(tables)
-        table = survey_table(scores)
+        scores = _survey_scores(tables)
+        table = _survey_table(scores)
         print_as_text("Pre-trained embeddings: WEAT as |S|, other scores unchanged", table, console)
         written = write_csv_tables(folder, {"survey": table})
         return [*written, *_draw_survey(scores, folder / "figures")]
 
 
-def survey_scores(tables: Tables) -> pd.DataFrame:
+def _survey_scores(tables: Tables) -> pd.DataFrame:
     """Return every score with embedding, ``family`` of files, table column ``score``, and ``y``,
     the number shown: the absolute statistic |S| for WEAT, as in the survey, or the value.
     """
@@ -80,7 +80,7 @@ def survey_scores(tables: Tables) -> pd.DataFrame:
     )
 
 
-def survey_table(scores: pd.DataFrame) -> pd.DataFrame:
+def _survey_table(scores: pd.DataFrame) -> pd.DataFrame:
     """Return one row per file, in the order of the points: vectors, dim and a column per score."""
     rows: dict[str, dict[str, object]] = {}
     columns = (scores[name].tolist() for name in ("embedding", "dim", "score", "y"))

@@ -156,12 +156,12 @@ class SyntheticWords:
 
     def group_difference(self, matrix: Floats) -> Floats:
         """Compute the difference of the groups' mean attributes of unit length. Shape (dim,)."""
-        first, second = means(to_unit(matrix[indices]) for indices in self.grouped)
+        first, second = means(_to_unit(matrix[indices]) for indices in self.grouped)
         return np.asarray(first - second)
 
     def biases(self, matrix: Floats) -> Floats:
         """Compute s(t, A) - s(t, B) of every neutral word. Shape (neutral,)."""
-        return np.asarray(to_unit(matrix[self.neutral]) @ self.group_difference(matrix))
+        return np.asarray(_to_unit(matrix[self.neutral]) @ self.group_difference(matrix))
 
     def without_bias(self, matrix: Floats) -> Floats:
         """Project all words outside the groups so that they are equally near both groups."""
@@ -175,7 +175,7 @@ class SyntheticWords:
         rows = _reject(matrix[self.free], axis)
         rows[np.linalg.norm(rows, axis=1) < _NO_DIRECTION] = substitute
         projected = matrix.copy()
-        projected[self.free] = to_unit(_reject(_reject(rows, axis), axis))  # twice: rounding
+        projected[self.free] = _to_unit(_reject(_reject(rows, axis), axis))  # twice: rounding
         return projected
 
     def identical_targets(self, matrix: Floats) -> Floats:
@@ -197,24 +197,24 @@ def attribute_sets(
     """
     sets = []
     for number in range(n_sets):
-        matrix = to_unit(rng.normal(size=(words.words, dim)))
+        matrix = _to_unit(rng.normal(size=(words.words, dim)))
         first, second = words.grouped
         size = min(len(first), len(second))
         kind = ATTRIBUTE_SETS[number % len(ATTRIBUTE_SETS)]
         if kind == "near":
-            matrix[second[:size]] = to_unit(matrix[first[:size]] + 0.2 * matrix[second[:size]])
+            matrix[second[:size]] = _to_unit(matrix[first[:size]] + 0.2 * matrix[second[:size]])
         elif kind == "opposite":
-            axis = to_unit(rng.normal(size=(1, dim)))
-            matrix[first] = to_unit(axis + 0.2 * matrix[first])
-            matrix[second] = to_unit(-axis + 0.2 * matrix[second])
+            axis = _to_unit(rng.normal(size=(1, dim)))
+            matrix[first] = _to_unit(axis + 0.2 * matrix[first])
+            matrix[second] = _to_unit(-axis + 0.2 * matrix[second])
         elif kind == "crossed":
             # One pair differs orthogonally to the difference of all others
             axes = np.eye(dim)[: min(dim, 2)]
-            matrix[first] = to_unit(axes[0] + 3 * axes[-1])
-            matrix[second] = to_unit(-axes[0] + 3 * axes[-1])
-            matrix[first[1::2]] = to_unit(axes[0] - 3 * axes[-1])
-            matrix[second[1::2]] = to_unit(-axes[0] - 3 * axes[-1])
-            matrix[first[:1]], matrix[second[:1]] = to_unit(axes[:1] + 1e-3), to_unit(-axes[:1])
+            matrix[first] = _to_unit(axes[0] + 3 * axes[-1])
+            matrix[second] = _to_unit(-axes[0] + 3 * axes[-1])
+            matrix[first[1::2]] = _to_unit(axes[0] - 3 * axes[-1])
+            matrix[second[1::2]] = _to_unit(-axes[0] - 3 * axes[-1])
+            matrix[first[:1]], matrix[second[:1]] = _to_unit(axes[:1] + 1e-3), _to_unit(-axes[:1])
         sets.append(matrix)
     return sets
 
@@ -255,7 +255,7 @@ def transferred_targets(
 
 def _attribute_directions(words: SyntheticWords, matrix: Floats) -> list[Floats]:
     """List the directions of ``target_starts``, each with its opposite, at unit length."""
-    first, second = (to_unit(matrix[indices]) for indices in words.grouped)
+    first, second = (_to_unit(matrix[indices]) for indices in words.grouped)
     size = min(len(first), len(second))
     differences = first[:size] - second[:size]
     axes: Sequence[Floats] = [
@@ -266,10 +266,10 @@ def _attribute_directions(words: SyntheticWords, matrix: Floats) -> list[Floats]
     ]
     axes = [axis for axis in axes if np.linalg.norm(axis) > _NO_DIRECTION]
     signed_axes = np.array([sign * axis for axis in axes for sign in (1, -1)])
-    return list(to_unit(signed_axes))
+    return list(_to_unit(signed_axes))
 
 
-def to_unit(rows: Floats) -> Floats:
+def _to_unit(rows: Floats) -> Floats:
     """Scale rows to unit length; a zero row becomes the first coordinate axis."""
     lengths: Floats = np.linalg.norm(rows, axis=-1, keepdims=True)
     first = np.eye(1, rows.shape[-1])
@@ -319,7 +319,7 @@ def lowest(
         for _ in range(n_steps):
             rows = free if rng.random() < 0.5 else rng.choice(free, size=1)
             candidate = current.copy()
-            candidate[rows] = to_unit(current[rows] + step * rng.normal(size=current[rows].shape))
+            candidate[rows] = _to_unit(current[rows] + step * rng.normal(size=current[rows].shape))
             candidate = repair(candidate)
             candidate_loss, count = _finite(loss(candidate)), count + 1
             factor = _GROW if candidate_loss < current_loss else _SHRINK

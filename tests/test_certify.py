@@ -27,7 +27,7 @@ from biasbridge.intrinsic.terminal import print_summary
 from biasbridge.intrinsic.words import Query, WordSet, load_query
 from biasbridge.studies import certificate_verdicts as recorded
 from biasbridge.studies.certificate_verdicts import (
-    RECORDED_CSV,
+    _RECORDED_CSV,
     SCORE_VERDICTS,
     RecordedVerdict,
     not_called_bias,
@@ -156,7 +156,7 @@ def test_a_folder_that_is_missing_is_named() -> None:
 
 
 def test_the_recorded_certificate_has_a_line_for_every_kind_of_model() -> None:
-    table = pd.read_csv(RECORDED_CSV)
+    table = pd.read_csv(_RECORDED_CSV)
     assert set(table["verdict"]) <= set(SCORE_VERDICTS)
     kinds = {name.partition(" ")[0] for name in table["subject"]}
     assert kinds == {"word2vec", "fasttext", "tiny_bert", "tiny_gpt2", "smollm2-135m"}
@@ -189,7 +189,7 @@ def test_the_recorded_certificate_has_a_line_for_every_kind_of_model() -> None:
 def test_a_score_is_certified_by_what_was_measured_on_its_like(
     asked: tuple[str, ...], subject: str
 ) -> None:
-    table = pd.read_csv(RECORDED_CSV, keep_default_na=False)
+    table = pd.read_csv(_RECORDED_CSV, keep_default_na=False)
     name = asked[1] if "ties" in asked[1] else asked[1].partition(",")[0]
     row = table[
         (table["metric"] == asked[0])
@@ -333,7 +333,7 @@ def test_a_score_that_does_not_detect_a_planted_bias_is_not_called_bias(
         ("weat", "default", "word2vec en"): RecordedVerdict("does not detect", "slope .1"),
         ("mac", "default", "word2vec en"): RecordedVerdict("detects half of the bias", ".2"),
     }
-    monkeypatch.setattr(recorded, "recorded", lambda: known)
+    monkeypatch.setattr(recorded, "_recorded", lambda: known)
     words = {"he": [1.0, 0.0], "she": [0.0, 1.0], "maths": [1.0, 0.1], "arts": [0.1, 1.0]}
     from gensim.models import KeyedVectors
 

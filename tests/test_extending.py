@@ -25,7 +25,7 @@ from biasbridge.files import InputError
 from biasbridge.files.vectors import open_mapped, read_vectors
 from biasbridge.intrinsic.registry import METRICS
 from biasbridge.intrinsic.words import load_query
-from biasbridge.train.cli.start import help_text
+from biasbridge.train.cli.start import _help_text
 from tests.fresh_code import forget_code
 
 if TYPE_CHECKING:
@@ -154,7 +154,7 @@ def test_a_name_that_is_taken_is_refused(mine: Path) -> None:
 
 
 def test_the_options_of_a_class_are_shown_with_their_comments() -> None:
-    shown = help_text(["source=csv", "debias=balance"])
+    shown = _help_text(["source=csv", "debias=balance"])
     assert "source=csv source.path=FILE\n_target_: biasbridge.corpora.posts.TableSource\n" in shown
     assert "language: ${language} # ISO 639 code" in shown
     assert "cap: 0.05 # largest share of all lines to remove" in shown

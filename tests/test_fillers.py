@@ -14,12 +14,12 @@ import torch
 from biasbridge import audit
 from biasbridge.commands.audit import main
 from biasbridge.corpora.items import UserItems, user_items
-from biasbridge.debias.erasers import item_examples
+from biasbridge.debias.erasers import _item_examples
 from biasbridge.files import InputError
 from biasbridge.files.models.encoder import Encoder
 from biasbridge.files.models.language_model import LanguageModel, open_model
 from biasbridge.intrinsic.models.items import read_items
-from biasbridge.intrinsic.models.probe import examples_of
+from biasbridge.intrinsic.models.probe import _examples_of
 from biasbridge.model_debiasing import read_items as items_for_debiasing
 from tests.tiny_models import save_model
 
@@ -134,7 +134,7 @@ def test_a_capital_begins_a_text(
     items = read_items(write(tmp_path, text), language)
     assert [items.fillers_of(item) for item in items.items] == [(start,), (inside,)]
     assert items.paired[0].stereo == f"{start[0]} x nurse"
-    assert {each.group for each in examples_of(items)} == {*inside}
+    assert {each.group for each in _examples_of(items)} == {*inside}
 
 
 @pytest.mark.parametrize("fillers", ["", "he/she"])
@@ -223,9 +223,9 @@ def test_an_eraser_is_not_fitted_on_english_fillers(cased: Path, tmp_path: Path)
     source = items_for_debiasing(write(tmp_path, UNKNOWN))
     assert isinstance(source, UserItems)
     with pytest.raises(InputError, match="language is unknown"):
-        item_examples(encoder, source.load(), ("pairs",))
+        _item_examples(encoder, source.load(), ("pairs",))
     german = UserItems(write(tmp_path, GERMAN)).load()
-    assert item_examples(encoder, german, ("pairs",)).description == "4 of 4 pairs, mine"
+    assert _item_examples(encoder, german, ("pairs",)).description == "4 of 4 pairs, mine"
 
 
 @pytest.mark.parametrize(

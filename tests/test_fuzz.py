@@ -62,9 +62,9 @@ def words(path: Path) -> None:
 
 
 def similarities(path: Path) -> None:
-    from biasbridge.intrinsic.metrics.utility import read_similarities
+    from biasbridge.intrinsic.metrics.utility import _read_similarities
 
-    read_similarities(path)
+    _read_similarities(path)
 
 
 def pairs(path: Path) -> None:

@@ -18,7 +18,7 @@ from biasbridge.files.errors import run_cli
 from biasbridge.files.vectors import keyed, save_vectors
 from biasbridge.intrinsic.words import load_query
 from biasbridge.train.cli.composing import compose_point
-from biasbridge.train.cli.sweep import check_input
+from biasbridge.train.cli.sweep import _check_input
 
 PRETRAINED = "embedding=pretrained embedding.path=own.vec"
 POSTS = f"train {PRETRAINED} source=csv source.path=posts.csv"
@@ -134,7 +134,7 @@ def test_a_mistake_in_the_first_cell_is_answered_before_others_are_composed(fold
     point = compose_point([*posts, "embedding=pretrained", f"embedding.path={folder / 'own.vec'}"])
     points = iter([point, point])
     with pytest.raises(InputError, match="has no column 'tekst'"):
-        check_input(points, Console(quiet=True))
+        _check_input(points, Console(quiet=True))
     assert next(points) is point
 
 

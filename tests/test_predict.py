@@ -68,7 +68,7 @@ def test_hatesonar_by_its_equations() -> None:
 def test_batches_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     posts = pd.DataFrame({"text": TEXTS * 3})
     whole = predict("package:hatesonar", posts, positive=HATE)
-    monkeypatch.setattr("biasbridge.files.models.classifiers.TEXTS_AT_ONCE", 2)
+    monkeypatch.setattr("biasbridge.files.models.classifiers._TEXTS_AT_ONCE", 2)
     pd.testing.assert_frame_equal(predict("package:hatesonar", posts, positive=HATE), whole)
 
 

@@ -19,7 +19,7 @@ from biasbridge.files import terminal as progress
 from biasbridge.files.terminal import LOG, duration, progress_lines
 from biasbridge.train.engine.cost import SweepProgress
 from biasbridge.train.engine.point import Outcome, write_outcome
-from biasbridge.train.engine.store import Store, seal_entry
+from biasbridge.train.engine.store import Store, _seal_entry
 from tests.points import SUBJECT, plan
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def test_the_time_left_follows_the_work(tmp_path: Path) -> None:
             entry = store.path(step)
             entry.mkdir(parents=True)
             made: Any = {"seconds": 2.0 if step.inputs else 1.0, "work": step.work}
-            seal_entry(entry, step.recipe(), made)
+            _seal_entry(entry, step.recipe(), made)
         write_outcome(Outcome(plans[0].key), results)
         shown._start -= 4  # noqa: SLF001
         # (1 + 2) (1 + 9) s of corpora and vectors

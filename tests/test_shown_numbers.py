@@ -21,7 +21,7 @@ from biasbridge.intrinsic.audit import AuditedScore
 from biasbridge.intrinsic.metrics.weat import Weat
 from biasbridge.intrinsic.words import load_query
 from biasbridge.model_audit import _adjusted_notes
-from biasbridge.studies.certificate_verdicts import recorded
+from biasbridge.studies.certificate_verdicts import _recorded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -189,6 +189,6 @@ def test_conventions_are_no_tests(significant: Callable[[int, str], bool], expec
 
 
 def test_a_certificate_holds_no_mark_against_formulas() -> None:
-    lines = [verdict.line for verdict in recorded().values()]
+    lines = [verdict.line for verdict in _recorded().values()]
     assert any(": -" in line for line in lines)
     assert not any("'-" in line for line in lines)

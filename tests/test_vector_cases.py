@@ -29,7 +29,7 @@ from biasbridge.files.vectors import (
 )
 from biasbridge.intrinsic.audit import assume_language
 from biasbridge.intrinsic.lookup import find, is_by_frequency, most_frequent
-from biasbridge.intrinsic.metrics.utility import read_similarities
+from biasbridge.intrinsic.metrics.utility import _read_similarities
 from biasbridge.intrinsic.models.items import read_items
 from biasbridge.intrinsic.models.likelihood import find_words
 from biasbridge.intrinsic.registry import METRICS
@@ -250,15 +250,15 @@ def test_similarity_files(name: str, expected: float, capsys: pytest.CaptureFixt
     ],
 )
 def test_columns_of_similarity_files(lines: str, values: tuple[float, ...], tmp_path: Path) -> None:
-    pairs = read_similarities(write(tmp_path / "s.csv", lines))["partners"]
+    pairs = _read_similarities(write(tmp_path / "s.csv", lines))["partners"]
     assert pairs.values == pytest.approx(values)  # noqa: PD011
-    assert len(read_similarities(CASES / "sim_mwe.csv")["partners"].items) == 4
+    assert len(_read_similarities(CASES / "sim_mwe.csv")["partners"].items) == 4
 
 
 @pytest.mark.parametrize("lines", ["a b 1 2 4\nc d 2 2 5\n", "word1,word2,1,2\na,b,3,4\nc,d,1,5\n"])
 def test_raters_without_a_mean_are_refused(lines: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="columns of numbers, none of them named mean or score"):
-        read_similarities(write(tmp_path / "s.csv", lines))
+        _read_similarities(write(tmp_path / "s.csv", lines))
 
 
 @pytest.mark.parametrize("order", ["alphabetical", "reverse", "counts", "frequency"])

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from biasbridge.analysis.slices import SliceResult
 
 
-ESCAPED_COLUMNS = (
+_ESCAPED_COLUMNS = (
     "group",
     "privileged",
     "unprivileged",
@@ -53,8 +53,8 @@ METHOD = (
     " their gaps, Price and Bonett's of differences between versions); what differs from 0 does so"
     " after adjustment over all groups and measures."
 )
-KIND_SUFFIXES = {"value": "", "gap": " gap", "max_difference": " largest difference"}
-SPECIAL = {
+_KIND_SUFFIXES = {"value": "", "gap": " gap", "max_difference": " largest difference"}
+_SPECIAL = {
     "\\": r"\textbackslash{}",
     **{sign: f"\\{sign}" for sign in "&%$#_{}"},
     "~": r"\textasciitilde{}",
@@ -65,12 +65,12 @@ SPECIAL = {
     **{sign: f"{{{sign}}}" for sign in "[]*"},  # after a line's end an option of its
 }
 MODELS, R_RM_CELL = "models / parents / conditions", "r_rm [95%]"
-READ = (
+_READ = (
     "% Change of the gap over the range of the score; r_rm: repeated-measures correlation within"
     " parents; p adjusted over these tests."
 )
-LEFT = (SCORE_HEADING, VERDICT_HEADING, TEST_HEADING)
-SYNTHETIC = "% Synthetic data: no evidence about the world."
+_LEFT = (SCORE_HEADING, VERDICT_HEADING, TEST_HEADING)
+_SYNTHETIC = "% Synthetic data: no evidence about the world."
 
 
 class GapFacts(NamedTuple):
@@ -137,7 +137,7 @@ def _markdown(table: pd.DataFrame, facts: GapFacts) -> str:
 def _blocks(table: pd.DataFrame, facts: GapFacts, change: Callable[[str], str]) -> list[GapBlock]:
     """Describe the parts of a table whose names are escaped by ``change``."""
     table = escape_control(table)
-    names = {name: table[name].map(change) for name in ESCAPED_COLUMNS if name in table}
+    names = {name: table[name].map(change) for name in _ESCAPED_COLUMNS if name in table}
     return read_blocks(table.assign(**names), change(printable(" or ".join(facts.positive))))
 
 
@@ -145,31 +145,31 @@ def _escape_markdown(text: str) -> str:
     return re.sub(r"([\\`*_{}\[\]<>#|~$!&@])", r"\\\1", text)
 
 
-WRITERS: Mapping[str, Callable[[pd.DataFrame, GapFacts], str]] = {
+_WRITERS: Mapping[str, Callable[[pd.DataFrame, GapFacts], str]] = {
     "json": _json,
     "csv": lambda table, _: csv_text(table),
     "tex": _tex,
     "md": _markdown,
-    "eee": lambda table, facts: json.dumps(evaluation_log(table, facts), indent=1) + "\n",
+    "eee": lambda table, facts: json.dumps(_evaluation_log(table, facts), indent=1) + "\n",
 }
 
 
 def format_gaps(kind: str, table: pd.DataFrame, facts: GapFacts) -> str:
     """Return a table of gaps as the text of a document, a key of ``WRITERS``."""
-    return WRITERS[kind](table, facts)
+    return _WRITERS[kind](table, facts)
 
 
 # A table of gaps in the exchange format of Every Eval Ever, schema 0.3.0.
 
 
-def evaluation_log(table: pd.DataFrame, facts: GapFacts) -> dict[str, Any]:
+def _evaluation_log(table: pd.DataFrame, facts: GapFacts) -> dict[str, Any]:
     """Return the values and gaps of one classifier as an evaluation log.
 
     The schema has no field for groups, an unbiased value and clusters: they are in
     ``metric_parameters``. ``evaluation_id`` holds a digest of the results in place of the time.
     """
     file, columns = facts.file, facts.columns
-    rows = table[table["kind"].isin([*KIND_SUFFIXES]) & table["value"].notna()].to_dict("records")
+    rows = table[table["kind"].isin([*_KIND_SUFFIXES]) & table["value"].notna()].to_dict("records")
     results = [_result(row, file, columns["cluster"]) for row in rows]
     digest = sha256(json.dumps([columns, results]).encode()).hexdigest()[:16]
     model = str(columns["pred"][0])
@@ -208,7 +208,7 @@ def _result(row: Mapping[Hashable, Any], file: str, cluster: str | None) -> dict
         "source_data": {"dataset_name": file, "source_type": "other"},
         "metric_config": {
             "metric_id": f"biasbridge.{measure}{'' if is_value else '_' + row['kind']}",
-            "metric_name": measure_title(measure) + KIND_SUFFIXES[row["kind"]],
+            "metric_name": measure_title(measure) + _KIND_SUFFIXES[row["kind"]],
             "metric_unit": "proportion",
             "metric_parameters": parameters,
             "lower_is_better": not is_value or measure in ERROR_RATES,
@@ -237,8 +237,8 @@ def correlations_tex(
         result.names["metric"] for result in results if result.reverse_scored
     )
     lines = [
-        *([SYNTHETIC] if any(result.synthetic for result in results) else []),
-        READ,
+        *([_SYNTHETIC] if any(result.synthetic for result in results) else []),
+        _READ,
         *(f"% {note}" for note in describe_taggers(result.group_by for result in results)),
         *(f"% {metric}: reverse-scored, {REVERSED}" for metric in reverse_scored),
     ]
@@ -249,7 +249,7 @@ def correlations_tex(
 
 def escape(text: str) -> str:
     """Escape the characters that LaTeX would read as commands."""
-    return "".join(SPECIAL.get(character, character) for character in text)
+    return "".join(_SPECIAL.get(character, character) for character in text)
 
 
 def _further_cells(result: SliceResult) -> dict[str, str]:
@@ -260,7 +260,7 @@ def _further_cells(result: SliceResult) -> dict[str, str]:
 def _tabular(rows_by_heading: Mapping[str, Sequence[Mapping[str, str]]]) -> list[str]:
     """Return the lines of a table; none without rows."""
     head = next((list(rows[0]) for rows in rows_by_heading.values()), [])
-    columns = "".join("l" if name in LEFT else "r" for name in head)
+    columns = "".join("l" if name in _LEFT else "r" for name in head)
     lines = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", _line(head), r"\midrule"]
     for heading, rows in rows_by_heading.items():
         span = rf"\multicolumn{{{len(head)}}}{{l}}{{\emph{{{escape(heading)}}}}} \\"

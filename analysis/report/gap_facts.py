@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 
 Row: TypeAlias = "Mapping[Hashable, Any]"
-MISSED_FACTOR = (1.959964 + 0.841621) / 1.959964  # times half an interval: power .8 at .05
+_MISSED_FACTOR = (1.959964 + 0.841621) / 1.959964  # times half an interval: power .8 at .05
 TEXT_COLUMNS = ("measure", "group", "compared with", "worst", "best", "why no value")
 Line = tuple[str, str]  # in bold, and the rest
-MOVED_BY_BASE_RATES = ("precision", "f1", "accuracy", "selection_rate")
-LARGE_DIFFERENCE = 0.1  # of base rates; from here precision gaps need a caution
+_MOVED_BY_BASE_RATES = ("precision", "f1", "accuracy", "selection_rate")
+_LARGE_DIFFERENCE = 0.1  # of base rates; from here precision gaps need a caution
 LIMITS = (
     "No detected gap does not mean no gap: its interval says which gaps remain possible.",
     "The intervals cover other items of the same kind. They do not cover another training of the"
@@ -128,7 +128,7 @@ def _largest_table(block: pd.DataFrame) -> list[TextTable]:
 
 def _detectable_gap(row: Row) -> float:
     """Return the gap that samples of this size detect with power .8: 2.8 standard errors."""
-    return float(row["high"] - row["low"]) / 2 * MISSED_FACTOR
+    return float(row["high"] - row["low"]) / 2 * _MISSED_FACTOR
 
 
 def row_estimate(row: Row, *, plus: bool = False) -> str:
@@ -162,7 +162,7 @@ class ExplainedGaps(NamedTuple):
     n_tested: int
 
 
-def many_sentences(
+def _many_sentences(
     block: pd.DataFrame, gaps: pd.DataFrame, *, base_rates_differ: bool
 ) -> tuple[str, list[Line]]:
     """Return the headline and the sentences: differences beyond chance, then possible chance.
@@ -170,7 +170,7 @@ def many_sentences(
     Differences that unequal base rates make by themselves come between.
     """
     rows = gaps[gaps["value"].notna()].to_dict("records")
-    rate_measures = MOVED_BY_BASE_RATES if base_rates_differ else ()
+    rate_measures = _MOVED_BY_BASE_RATES if base_rates_differ else ()
     explained = _explain(rows, rate_measures)
     lines = [*_worse_lines(explained.significant, block), *_uncertain_lines(explained)]
     labels = [
@@ -270,7 +270,7 @@ def _listed(rows: Sequence[Row]) -> str:
     return "; ".join(texts) + (f"; and {n_hidden} more in the tables" if n_hidden else "")
 
 
-def base_rate_warning(block: pd.DataFrame, label: str) -> str:
+def _base_rate_warning(block: pd.DataFrame, label: str) -> str:
     """Warn if base rates differ, with the precision that they alone would give."""
     values = block[(block["kind"] == "value") & block["value"].notna()]
     by_measure = {
@@ -278,7 +278,7 @@ def base_rate_warning(block: pd.DataFrame, label: str) -> str:
         for name in ("base_rate", "recall", "fpr")
     }
     rates = by_measure["base_rate"].drop(ALL, errors="ignore")
-    if len(rates) < 2 or rates.max() - rates.min() < LARGE_DIFFERENCE:
+    if len(rates) < 2 or rates.max() - rates.min() < _LARGE_DIFFERENCE:
         return ""
     low, high = str(rates.idxmin()), str(rates.idxmax())
     text = (
@@ -347,7 +347,7 @@ def _describe(name: str, block: pd.DataFrame, label: str) -> GapBlock:
     gaps = block[block["kind"] == "gap"]
     is_pair = len(gaps[["privileged", "unprivileged"]].drop_duplicates()) == 1
     is_change = "earlier" in block and bool(block["earlier"].iloc[0])
-    warning = base_rate_warning(block, label or "of label 1")
+    warning = _base_rate_warning(block, label or "of label 1")
     headline: str
     lines: Sequence[Line]
     if is_change:
@@ -356,7 +356,7 @@ def _describe(name: str, block: pd.DataFrame, label: str) -> GapBlock:
     elif is_pair:
         headline, lines = "", [_pair_sentence(row) for row in gaps.to_dict("records")]
     else:
-        headline, lines = many_sentences(block, gaps, base_rates_differ=bool(warning))
+        headline, lines = _many_sentences(block, gaps, base_rates_differ=bool(warning))
     if "n_clusters" in block:
         counts, widths = block["n_clusters"].dropna(), gaps["widening"].dropna()
         clusters = describe_clusters(counts.tolist(), widths.tolist())

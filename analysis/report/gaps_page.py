@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     import altair as alt
     import pandas as pd
 
-MEANINGS = {
+_MEANINGS = {
     "base_rate": "proportion of all items with label 1: a fact about the data, not the classifier",
     "precision": "of the items that the classifier calls 1, the proportion that are",
     "recall": "of the items with label 1, the proportion that the classifier finds",
@@ -89,7 +89,7 @@ def write_gaps_page(
         max_groups=MAX_GROUPS,
         limits=LIMITS,
         text_columns=TEXT_COLUMNS,
-        measures={measure_title(name): MEANINGS[name] for name in MEANINGS if name in present},
+        measures={measure_title(name): _MEANINGS[name] for name in _MEANINGS if name in present},
         provenance=f"{date.today():%d %B %Y}, biasbridge {__version__}.",
     )
 

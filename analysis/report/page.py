@@ -73,16 +73,16 @@ if TYPE_CHECKING:
     from biasbridge.analysis.tables import Tables
 
 
-MOST_BYTES = 5_000_000
-MOST_ROWS = 50_000
-LEFT_OUT = "undeclared gaps, to keep the page small: see exploratory.csv"
-TOOLTIP_COLUMNS = ("by_group", "groups", "n_found", "n_oov", "support", "reason")
+_MOST_BYTES = 5_000_000
+_MOST_ROWS = 50_000
+_LEFT_OUT = "undeclared gaps, to keep the page small: see exploratory.csv"
+_TOOLTIP_COLUMNS = ("by_group", "groups", "n_found", "n_oov", "support", "reason")
 # What reading a damaged JSON file, or a number in it, can raise
-DAMAGED = (OSError, ValueError, TypeError, AttributeError, OverflowError, RecursionError)
-LIBRARIES = ("numpy", "pandas", "scipy", "vl-convert-python")
+_DAMAGED = (OSError, ValueError, TypeError, AttributeError, OverflowError, RecursionError)
+_LIBRARIES = ("numpy", "pandas", "scipy", "vl-convert-python")
 MAX_GAPS_DESCRIBED = 8  # gaps described; the table of gaps has all
 CardTable = tuple[Sequence[str], Sequence[Sequence[str]]]  # names of columns, and rows
-MOST_QUERIES = 8
+_MOST_QUERIES = 8
 MAX_WORDS = 6
 
 
@@ -129,7 +129,7 @@ def build_report(
         if len(rows) == len(joined):
             raise
         results = [result for result in slice_results if result.names["measure"] in measures]
-        page = _page(rows, results, *data, left_out=LEFT_OUT)
+        page = _page(rows, results, *data, left_out=_LEFT_OUT)
     target = out or folder / "report.html"
     tex = target.with_name("correlations.tex")
     table = correlations_tex(slice_results, declared.smallest_change)
@@ -149,7 +149,7 @@ def _page(
     left_out: str = "",
 ) -> str:
     """Build the page. Raise ``InputError`` if it is too large."""
-    if len(joined) > MOST_ROWS:  # checked before writing, which takes several times the memory
+    if len(joined) > _MOST_ROWS:  # checked before writing, which takes several times the memory
         raise InputError(
             f"the page would have {len(joined):,} pairs of score and gap, more than fit into 5 MB:"
             " give the results of fewer points"
@@ -157,7 +157,7 @@ def _page(
     data = page_data(tables, joined, slice_results, declared, curves)
     tables = typed(tables)
     has_pairs = bool(np.isfinite(as_float(joined, "x") + as_float(joined, "y")).any())
-    facts = describe_compared(tables, declared.confirmatory)
+    facts = _describe_compared(tables, declared.confirmatory)
     experiments = filter(None, dict.fromkeys(tables.points["experiment"]))
     method = _method(
         tables,
@@ -169,7 +169,7 @@ def _page(
         title=f"{', '.join(experiments) or folder.name}: intrinsic and application bias",
         card=_card(slice_results, tables, declared, has_pairs=has_pairs),
         legend=LEGEND,
-        unmodified_gaps=unmodified_gaps(tables),
+        unmodified_gaps=_unmodified_gaps(tables),
         facts=facts | ({"Left out": left_out} if left_out else {}),
         label_sentences=label_sentences(tables.points),
         rules=RULES,
@@ -194,7 +194,7 @@ def _card(
     done = tables.points.loc[tables.points["status"] == "done", "point"]
     missing_scores = _scores_lacking(tables.intrinsic[tables.intrinsic["point"].isin(done)])
     if has_pairs:
-        return answer_card(slice_results, tables, declared, missing_scores)
+        return _answer_card(slice_results, tables, declared, missing_scores)
     gaps = tables.extrinsic[tables.extrinsic["kind"] == "gap"]
     return _missing_results_card(missing_scores, _gaps_lacking(gaps), tables, declared.utility)
 
@@ -202,14 +202,14 @@ def _card(
 def _within_size(data: Mapping[str, Json], **values: object) -> str:
     """Render the page; leave out tooltip data if it would be too large."""
     page = render("page.html", data=data, **values)
-    if len(page.encode()) > MOST_BYTES:
+    if len(page.encode()) > _MOST_BYTES:
         smaller = {
             key: {name: columns[name] for name in columns if name not in tooltips}
-            for key, tooltips in (("rows", TOOLTIP_COLUMNS), ("gaps", ("by_group",)))
+            for key, tooltips in (("rows", _TOOLTIP_COLUMNS), ("gaps", ("by_group",)))
             if isinstance(columns := data[key], Mapping)
         }
         page = render("page.html", data={**data, **smaller}, **values)
-    if len(page.encode()) > MOST_BYTES:
+    if len(page.encode()) > _MOST_BYTES:
         raise InputError(
             f"the page would have {len(page.encode()) / 1e6:.1f} MB, more than 5: give the results"
             " of fewer points"
@@ -227,7 +227,7 @@ def _bundle() -> Markup:
 def _cost(folder: Path, points: Iterable[str]) -> str:
     seconds = []
     for path in [folder / "points" / f"{point}.json" for point in points]:
-        with suppress(*DAMAGED):
+        with suppress(*_DAMAGED):
             seconds.append(float(json.loads(path.read_text(encoding="utf-8")).get("seconds", 0)))
     if not seconds:
         return "not recorded"
@@ -239,7 +239,7 @@ def _method(tables: Tables, cost: str, libraries: str) -> dict[str, str]:
     points = tables.points
     done = points[points["status"] == "done"]
     models = set(as_text(done, "unit_key")) - {""} or set(as_text(done, "point"))
-    versions = [f"{name} {metadata.version(name)}" for name in LIBRARIES]
+    versions = [f"{name} {metadata.version(name)}" for name in _LIBRARIES]
     return {
         "points": count_points(points),
         "models": with_count(len(models), "different embedding"),
@@ -279,7 +279,7 @@ class Card(NamedTuple):
     notes: Sequence[str] = ()
 
 
-def answer_card(
+def _answer_card(
     results: Sequence[SliceResult], tables: Tables, declaration: Declaration, scores: Sequence[str]
 ) -> Card:
     """Write the card of a study; ``scores``: why some are missing. ``tables`` are typed."""
@@ -317,7 +317,7 @@ def _cells(rows: Sequence[Mapping[str, str]]) -> CardTable:
     return [*rows[0]] if rows else [], [[*row.values()] for row in rows]
 
 
-def unmodified_gaps(tables: Tables) -> list[tuple[str, str]]:
+def _unmodified_gaps(tables: Tables) -> list[tuple[str, str]]:
     """Describe each gap over the unmodified models, by its name.
 
     ``precision gap``, ``worse for female by .09 on average, from .01 to .17 in 10 models``.
@@ -359,7 +359,7 @@ def _size(values: Sequence[float], privileged: str, unprivileged: str) -> str:
 # The facts that a page states before any number: scores, groups, gaps, labels, items, coverage.
 
 
-def describe_compared(tables: Tables, confirmatory: Sequence[str]) -> dict[str, str]:
+def _describe_compared(tables: Tables, confirmatory: Sequence[str]) -> dict[str, str]:
     """Describe what a study compares, by name; facts that the tables lack are left out."""
     tables = typed(tables)
     extrinsic = tables.extrinsic[tables.extrinsic["point"].isin(tables.points["point"])]
@@ -380,7 +380,7 @@ def _scores(intrinsic: pd.DataFrame) -> str:
     """Format each metric: ``WEAT effect size (d) of WEAT 6b, WEAT 7: -2 to 2, 0 without bias``."""
     descriptions = []
     for metric, rows in intrinsic.groupby("metric", sort=False):
-        queries = list(dict.fromkeys(query_titles(rows)))[:MOST_QUERIES]
+        queries = list(dict.fromkeys(query_titles(rows)))[:_MOST_QUERIES]
         scales = dict.fromkeys(
             rows[["scale_min", "scale_max", "unbiased"]].itertuples(index=False, name=None)
         )

@@ -48,15 +48,15 @@ if TYPE_CHECKING:
 
 Json: TypeAlias = "str | int | float | bool | Sequence[Json] | Mapping[str, Json] | None"
 
-POINT_COLUMNS = (
+_POINT_COLUMNS = (
     *("point", "embedding", "method", "direction", "dose", "wordset", "corpus", "source", "seed"),
     *("replicate", "classifier", "status", "error"),
 )
-ROW_COLUMNS = (
+_ROW_COLUMNS = (
     *("x", "x_low", "x_high", "reverse_scored", "y", "y_low", "y_high"),
     *("n_found", "n_oov", "support", "reason"),
 )
-ESTIMATE = "value, 95% interval"
+_ESTIMATE = "value, 95% interval"
 
 
 def page_data(
@@ -79,14 +79,14 @@ def page_data(
     methods = [name for name in dict.fromkeys(tables.points["method"]) if name != CONTROL]
     listed = {id(result) for result in without_repeats(slice_results)}
     return {
-        "points": _records(columns(points, POINT_COLUMNS)),
+        "points": _records(columns(points, _POINT_COLUMNS)),
         "rows": _rows(tables, joined),
         "gaps": _gaps(tables),
         "further": _further(tables),
-        "curves": dose_curves(tables, declared.utility),
+        "curves": _dose_curves(tables, declared.utility),
         "correlations": _correlations(slice_results),
         "listed": [i for i, result in enumerate(slice_results) if id(result) in listed],
-        "lines": [[plain(value) for value in result.line] for result in slice_results],
+        "lines": [[_plain(value) for value in result.line] for result in slice_results],
         "tests": _tests(declared_tests(slice_results)),
         "change": change,
         "confirmatory": [
@@ -161,8 +161,8 @@ def _rows(tables: Tables, joined: pd.DataFrame) -> dict[str, Json]:
         **_point_indices(tables, joined),
         **_titles(joined),
         "groups": group_pairs(joined),
-        "by_group": by_group(joined, tables.extrinsic),
-        **columns(joined, ROW_COLUMNS),
+        "by_group": _by_group(joined, tables.extrinsic),
+        **columns(joined, _ROW_COLUMNS),
     }
 
 
@@ -177,7 +177,7 @@ def _point_indices(tables: Tables, table: pd.DataFrame) -> dict[str, Json]:
 def _gaps(tables: Tables) -> dict[str, Json]:
     table = _of_points(tables, tables.extrinsic["kind"] == "gap")
     titles = {"gap": gap_titles(table), "groups": group_pairs(table)}
-    return {**_estimates(tables, table), **titles, "by_group": by_group(table, tables.extrinsic)}
+    return {**_estimates(tables, table), **titles, "by_group": _by_group(table, tables.extrinsic)}
 
 
 def _further(tables: Tables) -> dict[str, Json]:
@@ -218,25 +218,25 @@ def _estimates(tables: Tables, table: pd.DataFrame) -> dict[str, Json]:
         **_point_indices(tables, table),
         **columns(table, ("value", "low", "high", "reason")),
         "items": columns(table, ("support",))["support"],
-        ESTIMATE: [_unbroken(estimate) for estimate in format_estimates(table)],
+        _ESTIMATE: [_unbroken(estimate) for estimate in format_estimates(table)],
     }
 
 
 def columns(table: pd.DataFrame, names: Iterable[str]) -> dict[str, Sequence[Json]]:
     """Return the columns that exist, as JSON values: a third of the size of rows."""
     return {
-        name: [plain(value) for value in table[name].tolist()] for name in names if name in table
+        name: [_plain(value) for value in table[name].tolist()] for name in names if name in table
     }
 
 
-def plain(value: object) -> Json:
+def _plain(value: object) -> Json:
     """Convert to a JSON value; NaN, infinity and missing values become None."""
     if isinstance(value, float):
         return value if isfinite(value) else None
     return value if isinstance(value, str | int) else None
 
 
-def by_group(joined: pd.DataFrame, extrinsic: pd.DataFrame) -> list[str]:
+def _by_group(joined: pd.DataFrame, extrinsic: pd.DataFrame) -> list[str]:
     """Format the values of both groups behind each gap: ``male .72 [.62,.80]; female ...``."""
     values = extrinsic[extrinsic["kind"] == "value"]
     gap_keys = ("point", "task", "measure", "subset")
@@ -249,7 +249,7 @@ def by_group(joined: pd.DataFrame, extrinsic: pd.DataFrame) -> list[str]:
     ]
 
 
-def dose_curves(tables: Tables, utility: str) -> dict[str, Sequence[Json]]:
+def _dose_curves(tables: Tables, utility: str) -> dict[str, Sequence[Json]]:
     """Return scores, gaps and utility of each point by signed dose.
 
     Debiasing is below 0, overbiasing above; the unmodified embedding is dose 0 of every method.

@@ -17,16 +17,16 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-HERE = Path(__file__).parent
-TEMPLATES = Environment(
+_HERE = Path(__file__).parent
+_TEMPLATES = Environment(
     autoescape=True,
     keep_trailing_newline=True,
-    loader=FileSystemLoader(HERE),
+    loader=FileSystemLoader(_HERE),
     lstrip_blocks=True,
     trim_blocks=True,
     undefined=StrictUndefined,
 )
-TEMPLATES.policies["json.dumps_kwargs"] = {"allow_nan": False, "separators": (",", ":")}
+_TEMPLATES.policies["json.dumps_kwargs"] = {"allow_nan": False, "separators": (",", ":")}
 
 
 def write_page(path: Path, template: str, **values: object) -> Path:
@@ -38,12 +38,12 @@ def write_page(path: Path, template: str, **values: object) -> Path:
 
 def render(template: str, **values: object) -> str:
     """Render a template of this folder; a value that it uses and lacks is an error."""
-    return TEMPLATES.get_template(template).render(values)
+    return _TEMPLATES.get_template(template).render(values)
 
 
-def read_part(name: str) -> Markup:
+def _read_part(name: str) -> Markup:
     """Read a style sheet or a script of this folder, which is not escaped."""
-    return Markup((HERE / name).read_text(encoding="utf-8"))
+    return Markup((_HERE / name).read_text(encoding="utf-8"))
 
 
 def as_image(svg: bytes) -> str:
@@ -58,4 +58,4 @@ def count_points(points: pd.DataFrame) -> str:
     return f"{done} of {len(points)} done" + (f", {failed} failed" if failed else "")
 
 
-TEMPLATES.globals |= {"read_part": read_part, "synthetic_stamp": STAMP}
+_TEMPLATES.globals |= {"read_part": _read_part, "synthetic_stamp": STAMP}

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from biasbridge.extrinsic.coreference.resolution import Resolution
     from biasbridge.files.documents import Cluster, Document, Question
 
-N_DRAWS = 2_000
+_N_DRAWS = 2_000
 _MIN_OCCUPATIONS = 4  # for the interval of a correlation
 PRO, ANTI = "pro", "anti"
 HELD_OUT, _ALL_DOCUMENTS = "held_out", "all"
@@ -48,7 +48,7 @@ RECALL, PRECISION, F1 = range(3)
 # false positives or negatives; ``correct`` cases have all names right; ``resolved`` ones a cluster;
 # mentions, and names asked about that are no mentions, are ``kept`` if they were candidates.
 _N_SCORED = 4 * len(COUNTERS)
-COLUMNS = {
+_COLUMNS = {
     name: _N_SCORED + number
     for number, name in enumerate(
         (
@@ -57,7 +57,7 @@ COLUMNS = {
         )
     )
 }
-WIDTH = _N_SCORED + len(COLUMNS)
+_WIDTH = _N_SCORED + len(_COLUMNS)
 
 _Statistic = Callable[[Floats], Floats]
 """Statistic of the summed tallies of groups: (..., groups, WIDTH) to (...,)."""
@@ -104,7 +104,7 @@ class ChallengeMeasure(NamedTuple):
 
 
 def _sum(tallies: Floats, *columns: str) -> Floats:
-    total: Floats = np.sum(tallies[..., [COLUMNS[name] for name in columns]], axis=-1)
+    total: Floats = np.sum(tallies[..., [_COLUMNS[name] for name in columns]], axis=-1)
     return total
 
 
@@ -148,7 +148,7 @@ _NAME_MEASURES = {
     name: ChallengeMeasure(partial(_name_rate, weight, errors), (*errors, "tp"), items)
     for name, (weight, errors, items) in _NAMES.items()
 }
-ACCURACY = {"accuracy": _share("correct", "cases", "cases")}
+_ACCURACY = {"accuracy": _share("correct", "cases", "cases")}
 # Values by group only, without gaps
 _CANDIDATE_MEASURES = {
     "mention_recall": _share("kept_mentions", "mentions", "mentions"),
@@ -187,7 +187,7 @@ class ChallengeGaps(Fileless):
     @property
     def gap_measures(self) -> Mapping[str, ChallengeMeasure]:
         """Measures with gaps, by name."""
-        return (_CLUSTER_MEASURES if self.scored == "clusters" else _NAME_MEASURES) | ACCURACY
+        return (_CLUSTER_MEASURES if self.scored == "clusters" else _NAME_MEASURES) | _ACCURACY
 
     @property
     def measures(self) -> Mapping[str, ChallengeMeasure]:
@@ -269,7 +269,7 @@ def held_out_rows(
     """
     names = [document.title for document in documents]
     tallies = [
-        tally(Answer(Case(document, document.title, "", ()), resolution))
+        _tally(Answer(Case(document, document.title, "", ()), resolution))
         for document, resolution in zip(documents, resolutions, strict=True)
     ]
     units = Units(names, np.stack(tallies)[:, None], widened=False)
@@ -284,7 +284,7 @@ def held_out_rows(
     return rows
 
 
-def tally(answer: Answer) -> Floats:
+def _tally(answer: Answer) -> Floats:
     """Tally one document, shape (WIDTH,)."""
     case, candidates = answer.case, answer.resolution.mentions.keys()
     response = answer.resolution.document.clusters
@@ -353,7 +353,7 @@ class Units:
             pseudo_units = np.stack([[perfect, wrong], [wrong, perfect]])[:, : tallies.shape[1]]
             tallies = np.concatenate([tallies, pseudo_units])
         n = len(tallies)
-        times = np.random.default_rng(0).multinomial(n, np.full(n, 1 / n), size=N_DRAWS)
+        times = np.random.default_rng(0).multinomial(n, np.full(n, 1 / n), size=_N_DRAWS)
         return _sums(np.asarray(times, dtype=np.float64), tallies)
 
     @cached_property
@@ -362,7 +362,7 @@ class Units:
         return _sums(times_drawn(self.names).T.astype(np.float64), self.tallies)
 
 
-def percentage_correlation(rows: Floats, level: float) -> Estimate:
+def _percentage_correlation(rows: Floats, level: float) -> Estimate:
     """Compute Pearson's r of two columns with Fisher's interval, tanh(atanh(r) -+ z / sqrt(n - 3));
     NaN if a column is constant or there are fewer than four rows.
     """
@@ -394,7 +394,7 @@ class _GroupTallies(NamedTuple):
 
 
 def _subset_rows(answers: Sequence[Answer], gaps: ChallengeGaps) -> list[ChallengeRow]:
-    tallies = [tally(answer) for answer in answers]
+    tallies = [_tally(answer) for answer in answers]
     cases = [answer.case for answer in answers]
     rows: list[ChallengeRow] = []
     if any(conditions := [case.condition for case in cases]):
@@ -402,7 +402,7 @@ def _subset_rows(answers: Sequence[Answer], gaps: ChallengeGaps) -> list[Challen
         rows += _values_and_gaps(by_condition, (PRO, ANTI), gaps, list(gaps.gap_measures))
     by_gender = _tally_groups(cases, [case.gender for case in cases], tallies)
     genders = gaps.privileged, gaps.unprivileged
-    rows += _values_and_gaps(by_gender, genders, gaps, ["f1", *ACCURACY])
+    rows += _values_and_gaps(by_gender, genders, gaps, ["f1", *_ACCURACY])
     rows.append(_ratio_row(by_gender, genders, gaps))
     if len(occupations := _percentages_and_leanings(answers, *genders)):
         rows.append(_correlation_row(cases[0].subset, occupations, gaps))
@@ -416,7 +416,7 @@ def _tally_groups(
     groups = sorted({*group_of} - {""})
     units = sorted({case.unit for case in cases})
     unit_number = {unit: number for number, unit in enumerate(units)}
-    table = np.zeros((len(units), len(groups), WIDTH))
+    table = np.zeros((len(units), len(groups), _WIDTH))
     for case, group, row in zip(cases, group_of, tallies, strict=True):
         if group:
             table[unit_number[case.unit], groups.index(group)] += row
@@ -500,7 +500,7 @@ def _ratio_row(tallies: _GroupTallies, pair: tuple[str, str], gaps: ChallengeGap
 
 
 def _correlation_row(subset: str, occupations: Floats, gaps: ChallengeGaps) -> ChallengeRow:
-    estimate, n = percentage_correlation(occupations, gaps.level), len(occupations)
+    estimate, n = _percentage_correlation(occupations, gaps.level), len(occupations)
     reason = f"{n} occupations, or no difference among them" if np.isnan(estimate.value) else ""
     genders = gaps.privileged, gaps.unprivileged
     row = ChallengeRow("correlation", "percentage", subset, "", *genders, *estimate, n)
@@ -542,7 +542,7 @@ def _is_linked(question: Question, response: Sequence[Cluster]) -> bool:
 
 
 def _as_tally(scored: Floats, values: Mapping[str, float]) -> Floats:
-    return np.concatenate([scored.ravel(), [float(values.get(name, 0)) for name in COLUMNS]])
+    return np.concatenate([scored.ravel(), [float(values.get(name, 0)) for name in _COLUMNS]])
 
 
 def _extremes(tallies: Floats) -> tuple[Floats, Floats]:

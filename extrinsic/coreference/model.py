@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from biasbridge.files.documents import Document
 
 Integers = NDArray[np.int64]
-LONGEST_WORD = 50
+_LONGEST_WORD = 50
 """Bytes of a word that are read; longer ones, such as URLs, are truncated."""
 _BYTES = 256
 _LENGTH_RATIO = 1.5
@@ -82,12 +82,12 @@ def read_lexicon(documents: Sequence[Document], vectors: KeyedVectors) -> Lexico
     index = {word: number for number, word in enumerate(index)}
     rows = np.zeros(len(index), dtype=np.int64)
     rows[[index[word] for text in tokens for word in text]] = encoded.tokens
-    return Lexicon(index, rows, encoded.matrix, letter_codes(index), encoded.coverage)
+    return Lexicon(index, rows, encoded.matrix, _letter_codes(index), encoded.coverage)
 
 
-def letter_codes(words: Iterable[str]) -> NDArray[np.int16]:
+def _letter_codes(words: Iterable[str]) -> NDArray[np.int16]:
     """Return UTF-8 bytes plus 1 of each word, padded with 0; shape (words, longest)."""
-    encoded = [word.encode("utf-8", "surrogatepass")[:LONGEST_WORD] for word in words]
+    encoded = [word.encode("utf-8", "surrogatepass")[:_LONGEST_WORD] for word in words]
     lengths = np.array([len(letters) for letters in encoded], dtype=np.int64)
     inside = np.arange(lengths.max(initial=1)) < lengths[:, None]
     letters = np.zeros(inside.shape, dtype=np.int16)
@@ -116,12 +116,12 @@ def read_text(document: Document, lexicon: Lexicon) -> EncodedDocument:
     )
 
 
-def apply_dropout(inputs: Tensor, share: float, generator: torch.Generator) -> Tensor:
+def _apply_dropout(inputs: Tensor, share: float, generator: torch.Generator) -> Tensor:
     """Set values to 0 with probability ``share`` and divide the others by 1 - ``share``."""
     return inputs * _keep_mask(inputs, share, generator).div_(1 - share) if share else inputs
 
 
-def relu_dropout_(inputs: Tensor, share: float, generator: torch.Generator) -> Tensor:
+def _relu_dropout_(inputs: Tensor, share: float, generator: torch.Generator) -> Tensor:
     """Apply ReLU and dropout in place. Only the result is stored for the gradient, which passes
     where the result is above 0.
     """
@@ -217,7 +217,7 @@ class _SpanNetwork(nn.Module):
         span: softmax over the span of w . h_t + b.
         """
         reach = self.choice.max_span_width
-        scores = windows(self.head_scorer(states), reach).transpose(1, 2)
+        scores = _windows(self.head_scorer(states), reach).transpose(1, 2)
         beyond = torch.ones(reach, reach, dtype=torch.bool, device=states.device).triu(1)
         return scores.masked_fill(beyond, -torch.inf).softmax(2)
 
@@ -232,11 +232,11 @@ class _SpanNetwork(nn.Module):
         reach, share = self.choice.max_span_width, self.choice.dropout if self.training else 0.0
         start, end, width, head = self.first.weight.split(self.sizes, dim=1)
         starts = functional.linear(states, start, self.first.bias)[:, None]
-        ends = windows(functional.linear(states, end), reach)
+        ends = _windows(functional.linear(states, end), reach)
         widths = functional.linear(self.width.weight, width)
-        heads = torch.bmm(attention, windows(functional.linear(words, head), reach))
-        hidden = relu_dropout_(heads + ends + (starts + widths), share, generator).flatten(0, 1)
-        hidden = relu_dropout_(self.second(hidden), share, generator)
+        heads = torch.bmm(attention, _windows(functional.linear(words, head), reach))
+        hidden = _relu_dropout_(heads + ends + (starts + widths), share, generator).flatten(0, 1)
+        hidden = _relu_dropout_(self.second(hidden), share, generator)
         scores: Tensor = self.scorer(hidden)
         return scores.view(-1, reach)
 
@@ -250,7 +250,7 @@ class _SpanNetwork(nn.Module):
         return torch.cat([states[first], states[first + width], self.width(width), head], dim=1)
 
 
-def windows(rows: Tensor, reach: int) -> Tensor:
+def _windows(rows: Tensor, reach: int) -> Tensor:
     """Return (n, reach, d) of rows (n, d): each row and the next ones, zeros past the end."""
     return functional.pad(rows, (0, 0, 0, reach - 1)).unfold(0, reach, 1).transpose(1, 2)
 
@@ -294,13 +294,13 @@ class _AntecedentNetwork(nn.Module):
         anaphor, antecedent, product, distance = self.first.weight.split(self.sizes, dim=1)
         hidden = pair_products(spans, product, reach)
         hidden += functional.linear(spans, anaphor, self.first.bias)[:, None]
-        hidden += preceding(functional.linear(spans, antecedent), reach)
-        hidden += functional.linear(self.distance(distance_buckets(reach, spans.device)), distance)
-        hidden = relu_dropout_(hidden, share, generator).flatten(0, 1)
-        hidden = relu_dropout_(self.second(hidden), share, generator)
+        hidden += _preceding(functional.linear(spans, antecedent), reach)
+        hidden += functional.linear(self.distance(_distance_buckets(reach, spans.device)), distance)
+        hidden = _relu_dropout_(hidden, share, generator).flatten(0, 1)
+        hidden = _relu_dropout_(self.second(hidden), share, generator)
         scores = self.scorer(hidden).view(count, reach)
         mention_scores = kept_spans.mention_scores
-        scores = scores + mention_scores[:, None] + preceding(mention_scores, reach)
+        scores = scores + mention_scores[:, None] + _preceding(mention_scores, reach)
         scores = scores.masked_fill(antecedents(count, reach, spans.device) < 0, -torch.inf)
         return functional.pad(scores, (1, 0))
 
@@ -311,7 +311,7 @@ def antecedents(count: int, reach: int, device: torch.device) -> Tensor:
     return torch.arange(count, device=device)[:, None] + columns
 
 
-def distance_buckets(reach: int, device: torch.device) -> Tensor:
+def _distance_buckets(reach: int, device: torch.device) -> Tensor:
     """Return the bucket of the distance reach - c of each column c: 1, 2, 3, 4, then 5-7, 8-15,
     16-31, 32-63 and 64 or more; bucket 0 is for no distance here.
     """
@@ -328,7 +328,7 @@ def marginal_loss(scores: Tensor, labels: Tensor) -> Tensor:
     in none.
     """
     reach = scores.shape[1] - 1
-    gold = (labels[:, None] == preceding(labels + 1, reach) - 1) & (labels[:, None] >= 0)
+    gold = (labels[:, None] == _preceding(labels + 1, reach) - 1) & (labels[:, None] >= 0)
     gold = torch.cat([~gold.any(1, keepdim=True), gold], dim=1)
     gold_score = scores.masked_fill(~gold, -torch.inf).logsumexp(1)
     return (scores.logsumexp(1) - gold_score).sum()
@@ -346,7 +346,7 @@ def pair_products(spans: Tensor, weight: Tensor, reach: int) -> Tensor:
     return result
 
 
-def preceding(rows: Tensor, reach: int) -> Tensor:
+def _preceding(rows: Tensor, reach: int) -> Tensor:
     """Return a view (k, reach, ...) of the ``reach`` rows before each of rows (k, ...), zeros
     before the first.
     """
@@ -359,7 +359,7 @@ class _PairProducts(torch.autograd.Function):
     def forward(ctx: Any, spans: Tensor, weight: Tensor, reach: int) -> Tensor:
         ctx.save_for_backward(spans, weight)
         ctx.reach = reach
-        antecedents, (count, dim) = preceding(spans, reach), spans.shape
+        antecedents, (count, dim) = _preceding(spans, reach), spans.shape
         step = _rows_at_once(count, reach * dim, spans.device)
         buffer = spans.new_empty(step, reach, dim)
         out = spans.new_empty(count, reach, len(weight))
@@ -377,7 +377,7 @@ class _PairProducts(torch.autograd.Function):
         and dg_j as sums of (W^T e_ij) * g_j and * g_i.
         """
         spans, weight = ctx.saved_tensors
-        reach, antecedents, (count, dim) = ctx.reach, preceding(spans, ctx.reach), spans.shape
+        reach, antecedents, (count, dim) = ctx.reach, _preceding(spans, ctx.reach), spans.shape
         step = _rows_at_once(count, reach * dim, spans.device)
         buffer, back = spans.new_empty(step, reach, dim), spans.new_empty(step, reach, dim)
         slanted, by_antecedent = _slanted_rows(step, reach, spans)
@@ -457,7 +457,7 @@ class ResolverNetwork(nn.Module):
         vectors = torch.cat([self.matrix[self.rows[types]], self.spell(self.letters[types])], dim=1)
         words = vectors[torch.from_numpy(text.word_index).to(types.device)]
         share = self.choice.lexical_dropout if self.training else 0.0
-        return apply_dropout(words, share, self.generator)
+        return _apply_dropout(words, share, self.generator)
 
     def prune(self, grid: Tensor, text: EncodedDocument) -> Tensor:
         """Return the positions of the kept spans, in order: those with the highest mention scores,

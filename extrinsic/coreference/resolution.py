@@ -114,7 +114,7 @@ class ResolverOutput:
     history: History
 
 
-def mention_recall(pairs: Sequence[tuple[Document, Resolution]]) -> float:
+def _mention_recall(pairs: Sequence[tuple[Document, Resolution]]) -> float:
     """Compute the share of true mentions kept after pruning; NaN without true mentions."""
     is_kept = [span in resolution.mentions for key, resolution in pairs for span in key.mentions]
     return sum(is_kept) / len(is_kept) if is_kept else float("nan")

@@ -26,7 +26,7 @@ __all__ = ["COUNTERS", "METRICS", "Score", "counts", "pair_documents", "rates", 
 Sizes = npt.NDArray[np.int64]
 _Similarities = npt.NDArray[np.float64]
 METRICS = ("mentions", "muc", "b3", "ceaf_e", "ceaf_m", "lea", "blanc", "conll")
-AVERAGED = ("muc", "b3", "ceaf_e")
+_AVERAGED = ("muc", "b3", "ceaf_e")
 
 
 class Overlap(NamedTuple):
@@ -55,13 +55,13 @@ class Hits(NamedTuple):
     response: float
 
 
-def detection(table: Overlap) -> Hits:
+def _detection(table: Overlap) -> Hits:
     """Count mentions with both ends in key and response, and mentions of key and of response."""
     common = float(np.sum(table.shared))
     return Hits(common, float(np.sum(table.keys)), common, float(np.sum(table.responses)))
 
 
-def b_cubed(table: Overlap) -> Hits:
+def _b_cubed(table: Overlap) -> Hits:
     """Compute B-cubed (Bagga & Baldwin, 1998) for any response, as Cai & Strube (2010) and the
     reference scorer: a mention missing on one side counts 0 on the other.
 
@@ -77,7 +77,7 @@ def b_cubed(table: Overlap) -> Hits:
     )
 
 
-def muc(table: Overlap) -> Hits:
+def _muc(table: Overlap) -> Hits:
     """Compute MUC (Vilain et al., 1995): minimal links within clusters.
 
     A cluster of n mentions has n - 1 links; if the other side splits it into p parts, n - p of them
@@ -87,7 +87,7 @@ def muc(table: Overlap) -> Hits:
     return Hits(common, float(np.sum(table.keys - 1)), common, float(np.sum(table.responses - 1)))
 
 
-def lea(table: Overlap) -> Hits:
+def _lea(table: Overlap) -> Hits:
     """Compute LEA (Moosavi & Strube, 2016): resolved links of each entity, weighted by its size.
 
     Recall is sum_k |k| sum_r links(k & r) / links(k) over sum_k |k|, links(n) = n (n - 1) / 2;
@@ -103,7 +103,7 @@ def lea(table: Overlap) -> Hits:
     )
 
 
-def coreferent(table: Overlap) -> Hits:
+def _coreferent(table: Overlap) -> Hits:
     """Count pairs of mentions of one cluster, for BLANC (Recasens & Hovy, 2011; for any response
     Luo et al., 2014).
     """
@@ -111,7 +111,7 @@ def coreferent(table: Overlap) -> Hits:
     return Hits(common, _pairs(table.keys), common, _pairs(table.responses))
 
 
-def not_coreferent(table: Overlap) -> Hits:
+def _not_coreferent(table: Overlap) -> Hits:
     """Count pairs of mentions of two clusters, for BLANC."""
     by_key = np.bincount(table.rows, table.shared, len(table.keys))
     by_response = np.bincount(table.columns, table.shared, len(table.responses))
@@ -125,13 +125,13 @@ def not_coreferent(table: Overlap) -> Hits:
     )
 
 
-def ceaf_m(table: Overlap) -> Hits:
+def _ceaf_m(table: Overlap) -> Hits:
     """Compute CEAF by mentions: the similarity of clusters is the mentions they share (phi 3)."""
     best = _best_alignment(table, table.shared.astype(np.float64))
     return Hits(best, float(np.sum(table.keys)), best, float(np.sum(table.responses)))
 
 
-def ceaf_e(table: Overlap) -> Hits:
+def _ceaf_e(table: Overlap) -> Hits:
     """Compute CEAF by entities: the similarity is 2 shared / (size + size) (phi 4), so that all
     clusters have equal weight.
     """
@@ -141,14 +141,14 @@ def ceaf_e(table: Overlap) -> Hits:
 
 
 COUNTERS: dict[str, Callable[[Overlap], Hits]] = {
-    "mentions": detection,
-    "muc": muc,
-    "b3": b_cubed,
-    "ceaf_m": ceaf_m,
-    "ceaf_e": ceaf_e,
-    "lea": lea,
-    "blanc_coreferent": coreferent,
-    "blanc_not_coreferent": not_coreferent,
+    "mentions": _detection,
+    "muc": _muc,
+    "b3": _b_cubed,
+    "ceaf_m": _ceaf_m,
+    "ceaf_e": _ceaf_e,
+    "lea": _lea,
+    "blanc_coreferent": _coreferent,
+    "blanc_not_coreferent": _not_coreferent,
 }
 
 
@@ -185,7 +185,7 @@ def rates(totals: Floats) -> Floats:
     single = _single(totals)
     table = {name: single[..., row, :] for row, name in enumerate(COUNTERS)}
     table["blanc"] = _blanc(totals, table)
-    table["conll"] = np.mean([table[name] for name in AVERAGED], axis=0)
+    table["conll"] = np.mean([table[name] for name in _AVERAGED], axis=0)
     return np.stack([table[name] for name in METRICS], axis=-2)
 
 

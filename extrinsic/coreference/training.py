@@ -115,12 +115,14 @@ def resolve(
     network.eval()
     reach = network.choice.max_span_width
     return [
-        decode(document, network(text), reach) if len(text.word_index) else Resolution(document, {})
+        _decode(document, network(text), reach)
+        if len(text.word_index)
+        else Resolution(document, {})
         for document, text in documents
     ]
 
 
-def decode(document: Document, scores: ResolverScores, reach: int) -> Resolution:
+def _decode(document: Document, scores: ResolverScores, reach: int) -> Resolution:
     """Join spans with their most likely antecedents, unless no antecedent is more likely."""
     positions = scores.spans.cpu().numpy()
     first, width = np.divmod(positions, reach)

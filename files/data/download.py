@@ -27,14 +27,14 @@ from urllib.request import Request, urlopen
 from biasbridge.files.data.registry import DataFile
 from biasbridge.files.errors import DISK_FULL, InputError
 
-AGENT = "biasbridge (research software; urllib)"
-TRIES = 4  # without progress, of one address
-LONGEST_WAIT = 60  # seconds that a server may ask for; another address is quicker
-TIMEOUT = 30
+_AGENT = "biasbridge (research software; urllib)"
+_TRIES = 4  # without progress, of one address
+_LONGEST_WAIT = 60  # seconds that a server may ask for; another address is quicker
+_TIMEOUT = 30
 CHUNK = 2**18
-TRANSIENT = (408, 429, 500, 502, 503, 504)
-GITHUB = ("github.com", "raw.githubusercontent.com", "codeload.github.com")
-HTML = re.compile(rb"\s*(<!doctype html|<html)", re.IGNORECASE)
+_TRANSIENT = (408, 429, 500, 502, 503, 504)
+_GITHUB = ("github.com", "raw.githubusercontent.com", "codeload.github.com")
+_HTML = re.compile(rb"\s*(<!doctype html|<html)", re.IGNORECASE)
 
 Differs = Callable[[Path], str]
 Report = Callable[[int], object]  # of bytes that came
@@ -49,7 +49,7 @@ class _DifferentError(Exception):
     """Content that is not what the registry names."""
 
 
-def file_digest(path: Path, algorithm: str) -> str:
+def _file_digest(path: Path, algorithm: str) -> str:
     """Return the digest of a file; ``gitblob`` is git's name of the content."""
     name = "sha1" if algorithm == "gitblob" else algorithm
     computed = hashlib.new(name, usedforsecurity=False)
@@ -67,7 +67,7 @@ def find_difference(path: Path, checks: Mapping[str, str], n_bytes: int | None =
     if n_bytes is not None and size != n_bytes:
         return f"{size:,} bytes instead of {n_bytes:,}"
     for algorithm, expected in checks.items():
-        if (computed := file_digest(path, algorithm)) != expected:
+        if (computed := _file_digest(path, algorithm)) != expected:
             return f"{algorithm} {computed[:12]} instead of {expected[:12]}, {size:,} bytes"
     return ""
 
@@ -79,7 +79,7 @@ def download(
     n_bytes: int | None = None,
     differs: Differs = lambda _: "",
     report: Report = lambda _: None,
-    tries: int = TRIES,
+    tries: int = _TRIES,
     wait: Wait = time.sleep,
 ) -> str:
     """Download a file from the first address that gives it, and return that address.
@@ -138,12 +138,12 @@ def _try_address(
         except HTTPError as error:
             if error.code == 416:  # nothing after what is here
                 _discard(part)
-            elif error.code not in TRANSIENT:
+            elif error.code not in _TRANSIENT:
                 raise
             n_failures += 1
             after = error.headers.get("Retry-After", "")
             pause = float(after) if after.isdigit() else 2.0**n_failures
-            if n_failures >= tries or pause > LONGEST_WAIT:
+            if n_failures >= tries or pause > _LONGEST_WAIT:
                 raise
         except (OSError, HTTPException) as error:
             if isinstance(error, OSError) and error.errno in DISK_FULL:
@@ -160,15 +160,15 @@ def _try_address(
 def _append(address: str, part: Path, n_bytes: int | None, report: Report) -> None:
     """Append what is missing of ``part``, or write it anew if the server's file is another one."""
     size, tag = _size(part), _tag(part)
-    request = Request(address, headers={"User-Agent": AGENT, "Accept-Encoding": "identity"})
+    request = Request(address, headers={"User-Agent": _AGENT, "Accept-Encoding": "identity"})
     old_tag = tag.read_text() if tag.exists() else ""
     if size and old_tag:
         request.add_header("Range", f"bytes={size}-")
         request.add_header("If-Range", old_tag)
     token = os.environ.get("GITHUB_TOKEN")
-    if token and urlsplit(address).hostname in GITHUB:
+    if token and urlsplit(address).hostname in _GITHUB:
         request.add_unredirected_header("Authorization", f"Bearer {token}")
-    with urlopen(request, timeout=TIMEOUT) as answer:
+    with urlopen(request, timeout=_TIMEOUT) as answer:
         is_rest = answer.status == 206
         if is_rest and not answer.headers.get("Content-Range", "").startswith(f"bytes {size}-"):
             _discard(part)
@@ -196,7 +196,7 @@ def _append(address: str, part: Path, n_bytes: int | None, report: Report) -> No
 def _explain(error: OSError) -> str:
     if isinstance(error, HTTPError):
         reason = f"answered {error.code} {str(error.reason).partition('.')[0]}"
-        is_github = urlsplit(error.url or "").hostname in GITHUB
+        is_github = urlsplit(error.url or "").hostname in _GITHUB
         if error.code in (403, 429) and is_github:
             reason += " (GitHub limits requests: wait an hour, or set GITHUB_TOKEN)"
         return reason
@@ -213,7 +213,7 @@ def _is_certificate(error: Exception) -> bool:
 def _name_page(path: Path) -> str:
     """Return that a web page came in place of data; empty if none did."""
     with path.open("rb") as stream:
-        is_page = HTML.match(stream.read(200)) is not None
+        is_page = _HTML.match(stream.read(200)) is not None
     return "a web page (of a login, a proxy or an error)" if is_page else ""
 
 

@@ -24,19 +24,19 @@ from biasbridge.files.data.registry import DataSet, corpus_target
 from biasbridge.files.errors import InputError
 from biasbridge.files.paths import atomic_path
 
-MIN_WORDS = 3  # of a post
-LETTER = re.compile("[A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u00ff]")
-MARK = re.compile(r"[@#<]|https?://", re.IGNORECASE)  # begins what is not a word
-RETWEET = re.compile(r"^rt\s+")
-HANDLE_OR_LINK = re.compile(r"@[a-z0-9_]+|https?://\S+")
-NOT_IN_KEY = re.compile("[^a-z0-9\u00df-\u00f6\u00f8-\u00ff]+")
+_MIN_WORDS = 3  # of a post
+_LETTER = re.compile("[A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u00ff]")
+_MARK = re.compile(r"[@#<]|https?://", re.IGNORECASE)  # begins what is not a word
+_RETWEET = re.compile(r"^rt\s+")
+_HANDLE_OR_LINK = re.compile(r"@[a-z0-9_]+|https?://\S+")
+_NOT_IN_KEY = re.compile("[^a-z0-9\u00df-\u00f6\u00f8-\u00ff]+")
 XZ = b"\xfd7zXZ\0"
-PRESET = 6  # of xz: half a minute for 8 million tokens
+_PRESET = 6  # of xz: half a minute for 8 million tokens
 
 Format = Mapping[str, Any]
 
 
-def read_texts(content: bytes, form: Format) -> Iterator[str]:
+def _read_texts(content: bytes, form: Format) -> Iterator[str]:
     """Yield the texts of a file in its order.
 
     ``form`` is a source's ``format``: its ``type`` is a name in ``READERS``, ``gzip`` or ``zip``;
@@ -44,16 +44,16 @@ def read_texts(content: bytes, form: Format) -> Iterator[str]:
     """
     kind = form["type"]
     if kind == "gzip":
-        yield from read_texts(gzip.decompress(content), form["inner"])
+        yield from _read_texts(gzip.decompress(content), form["inner"])
     elif kind == "zip":
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             for name in sorted(archive.namelist(), key=str.encode):
                 left_out = any(fnmatchcase(name, pattern) for pattern in form.get("exclude", ()))
                 if fnmatchcase(name, form["member"]) and not (left_out or name.endswith("/")):
-                    yield from read_texts(archive.read(name), form["inner"])
+                    yield from _read_texts(archive.read(name), form["inner"])
     else:
         text = content.decode(form.get("encoding", "utf-8"), form.get("errors", "strict"))
-        yield from READERS[kind](text, form)
+        yield from _READERS[kind](text, form)
 
 
 def _read_lines(text: str, form: Format) -> Iterator[str]:
@@ -111,7 +111,7 @@ def _read_conll(text: str, form: Format) -> Iterator[str]:
             tokens = []
 
 
-READERS: Mapping[str, Callable[[str, Format], Iterator[str]]] = {
+_READERS: Mapping[str, Callable[[str, Format], Iterator[str]]] = {
     "lines": _read_lines,
     "whole": _read_whole,
     "tagged": _read_tagged,
@@ -122,13 +122,13 @@ READERS: Mapping[str, Callable[[str, Format], Iterator[str]]] = {
 }
 
 
-def clean_documents(texts: Iterable[str]) -> Iterator[str]:
+def _clean_documents(texts: Iterable[str]) -> Iterator[str]:
     """Yield each text with its white space squeezed."""
     for text in texts:
         yield " ".join(text.split())
 
 
-def clean_posts(texts: Iterable[str]) -> Iterator[str]:
+def _clean_posts(texts: Iterable[str]) -> Iterator[str]:
     """Yield posts of at least ``MIN_WORDS`` words, each once.
 
     Entities are unescaped twice, white space is squeezed. A word has a Latin letter and begins with
@@ -138,22 +138,22 @@ def clean_posts(texts: Iterable[str]) -> Iterator[str]:
     seen = set()
     for text in texts:
         line = " ".join(html.unescape(html.unescape(text)).split())
-        words = (word for word in line.split() if LETTER.search(word) and not MARK.match(word))
-        if sum(1 for _ in words) < MIN_WORDS:
+        words = (word for word in line.split() if _LETTER.search(word) and not _MARK.match(word))
+        if sum(1 for _ in words) < _MIN_WORDS:
             continue
-        key = NOT_IN_KEY.sub("", HANDLE_OR_LINK.sub("", RETWEET.sub("", line.lower())))
+        key = _NOT_IN_KEY.sub("", _HANDLE_OR_LINK.sub("", _RETWEET.sub("", line.lower())))
         if key not in seen:
             seen.add(key)
             yield line
 
 
-CLEANINGS = {"documents": clean_documents, "tweets": clean_posts}
+_CLEANINGS = {"documents": _clean_documents, "tweets": _clean_posts}
 
 
-def corpus_lines(corpus: DataSet, folder: Path) -> Iterator[str]:
+def _corpus_lines(corpus: DataSet, folder: Path) -> Iterator[str]:
     """Yield the lines of a corpus whose sources lie below ``folder``."""
     assert corpus.recipe
-    return CLEANINGS[corpus.recipe["cleaning"]](_source_texts(corpus, folder))
+    return _CLEANINGS[corpus.recipe["cleaning"]](_source_texts(corpus, folder))
 
 
 def _source_texts(corpus: DataSet, folder: Path) -> Iterator[str]:
@@ -162,7 +162,7 @@ def _source_texts(corpus: DataSet, folder: Path) -> Iterator[str]:
         files = _list_files(folder, source["targets"])
         for path in sorted(files, key=lambda path: path.as_posix().encode()):
             try:
-                yield from read_texts(path.read_bytes(), source["format"])
+                yield from _read_texts(path.read_bytes(), source["format"])
             except (ValueError, KeyError, OSError, zipfile.BadZipFile) as error:
                 raise InputError(f"{path} is not as its recipe says: {error}") from error
 
@@ -182,9 +182,9 @@ def build_corpus(corpus: DataSet, folder: Path) -> Path:
     Raises ``InputError`` if its text is not the one that the recipe names.
     """
     target = folder / corpus_target(corpus.name)
-    with atomic_path(target) as path, lzma.open(path, "wb", preset=PRESET) as stream:
+    with atomic_path(target) as path, lzma.open(path, "wb", preset=_PRESET) as stream:
         computed = hashlib.sha256()
-        for line in corpus_lines(corpus, folder):
+        for line in _corpus_lines(corpus, folder):
             encoded = f"{line}\n".encode()
             computed.update(encoded)
             stream.write(encoded)

@@ -22,11 +22,11 @@ from urllib.parse import quote, unquote
 
 from biasbridge.files.errors import InputError, nearest
 
-HERE = Path(__file__).parent
+_HERE = Path(__file__).parent
 DATA_VARIABLE = "BIASBRIDGE_DATA"
 RAW, ARCHIVE = "https://raw.githubusercontent.com/", "https://codeload.github.com/"
-HUB_TARGET = "(hub cache)"
-GIBIBYTE = 2**30
+_HUB_TARGET = "(hub cache)"
+_GIBIBYTE = 2**30
 
 Kind = Literal["data", "corpus", "vectors", "model", "hub data"]
 
@@ -161,7 +161,7 @@ def registry() -> dict[str, DataSet]:
     import yaml
 
     def read(name: str) -> Any:
-        return yaml.safe_load((HERE / name).read_text(encoding="utf-8"))
+        return yaml.safe_load((_HERE / name).read_text(encoding="utf-8"))
 
     files: dict[str, list[DataFile]] = {}
     for row in _rows("registry.tsv"):
@@ -219,7 +219,7 @@ def _corpus(
 
 
 def _rows(name: str) -> list[dict[str, str]]:
-    with (HERE / name).open(encoding="utf-8", newline="") as stream:
+    with (_HERE / name).open(encoding="utf-8", newline="") as stream:
         return list(csv.DictReader(stream, delimiter="\t", quoting=csv.QUOTE_NONE))
 
 
@@ -228,7 +228,7 @@ def _read_checks(text: str) -> dict[str, str]:
 
 
 def _kind(file: DataFile, what: str) -> Kind:
-    if file.target == HUB_TARGET:
+    if file.target == _HUB_TARGET:
         return "hub data" if what.startswith("hub data") else "model"
     return "vectors" if file.target.startswith("vectors/") else "data"
 
@@ -238,7 +238,7 @@ def groups() -> dict[str, tuple[str, ...]]:
     """Read the names that stand for several sets."""
     import yaml
 
-    text = (HERE / "datasets.yaml").read_text(encoding="utf-8")
+    text = (_HERE / "datasets.yaml").read_text(encoding="utf-8")
     return {name: tuple(names) for name, names in yaml.safe_load(text)["groups"].items()}
 
 

@@ -30,7 +30,7 @@ _SUFFIX = "ForSequenceClassification"
 _LONGEST = 512  # tokens, where neither model nor tokenizer has a limit
 _BATCH = 32  # texts
 _ONNX_LABELS = ("classlabels_strings", "classlabels_int64s", "classlabels_ints")
-TEXTS_AT_ONCE = 256  # texts: the counts of words are dense inside a model
+_TEXTS_AT_ONCE = 256  # texts: the counts of words are dense inside a model
 
 
 @dataclass(frozen=True)
@@ -117,8 +117,8 @@ class OnnxClassifier:
             session = _open_session(self.path.read_bytes())
             [entry] = session.get_inputs()
             shape = (-1, 1) if len(entry.shape) == 2 else (-1,)
-            for i in range(0, len(texts), TEXTS_AT_ONCE):
-                batch = np.array(texts[i : i + TEXTS_AT_ONCE], dtype=object)
+            for i in range(0, len(texts), _TEXTS_AT_ONCE):
+                batch = np.array(texts[i : i + _TEXTS_AT_ONCE], dtype=object)
                 values = session.run(None, {entry.name: batch.reshape(shape)})[-1]
                 rows.append(self._read(values, len(batch)))
         except InputError:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from biasbridge.files.places import Place
 
-PLANTED = "planted.json"
+_PLANTED = "planted.json"
 UNLIMITED = 1 << 20  # a tokenizer without a limit gives a huge number
 # A folder, a hub name, package:NAME, a model with its tokenizer, or an opened model
 AnyModel: TypeAlias = (
@@ -202,7 +202,7 @@ def open_model(
     that cannot be loaded completely, an unknown ``dtype`` or unavailable ``device``, and an
     encoder-decoder that ``must_predict`` tokens.
     """
-    require_usable(dtype, device)
+    _require_usable(dtype, device)
     if isinstance(model, LanguageModel):
         return model
     if isinstance(model, tuple):
@@ -210,7 +210,7 @@ def open_model(
             raise InputError("a loaded model keeps its dtype and device; set them where it is made")
         opened = _wrap_loaded(*model)
         if must_predict:
-            refuse_encoder_decoder(opened.model.config, opened.name)
+            _refuse_encoder_decoder(opened.model.config, opened.name)
         with convert_load_errors(opened.name):
             opened.require_running()
         return opened
@@ -221,14 +221,14 @@ def open_model(
     place = find_model(name)
     # Random weights have not learned the planted bias
     is_trained = place.local and random_seed is None
-    planted = read_planted(Path(place.source)) if is_trained else None
+    planted = _read_planted(Path(place.source)) if is_trained else None
     with convert_load_errors(name):
         tokenizer = load_tokenizer(place, name)
-        loaded, kind = load_model(
+        loaded, kind = _load_model(
             place, name, random_seed=random_seed, dtype=dtype, must_predict=must_predict
         )
         if is_trained and (adapter := Path(place.source) / ADAPTER).is_dir():
-            loaded = merge_adapter(loaded, adapter)
+            loaded = _merge_adapter(loaded, adapter)
         loaded = loaded.to(device).eval()
         short_name = Path(name).name if place.local else place.source
         opened = LanguageModel(short_name, loaded, tokenizer, kind, device, planted)
@@ -250,11 +250,11 @@ def with_eraser(opened: LanguageModel, eraser: Eraser) -> Iterator[LanguageModel
         undo()
 
 
-def read_planted(folder: Path) -> Mapping[str, Any] | None:
+def _read_planted(folder: Path) -> Mapping[str, Any] | None:
     """Read the planted bias of a folder's model; None without a file. Raises ``InputError`` for a
     damaged file.
     """
-    path = folder / PLANTED
+    path = folder / _PLANTED
     if not path.is_file():
         return None
     planted: Any = read_nested(path)
@@ -336,7 +336,7 @@ def load_tokenizer(place: Place, name: str) -> PreTrainedTokenizerFast:
     return tokenizer
 
 
-def load_model(
+def _load_model(
     place: Place,
     name: str,
     *,
@@ -360,12 +360,12 @@ def load_model(
     options = load_options(place)
     config = AutoConfig.from_pretrained(place.source, **options)
     if must_predict:
-        refuse_encoder_decoder(config, name)
+        _refuse_encoder_decoder(config, name)
         problem = "" if place.gguf else missing_architectures(config, "MASKED_LM", "CAUSAL_LM")
         if problem:
             raise InputError(f"model={name!r}: {problem}, or name metrics of encoded texts (seat)")
     # GGUF names no architecture; its models generate text
-    kind = "causal" if place.gguf else kind_of(config.architectures or ())
+    kind = "causal" if place.gguf else _kind_of(config.architectures or ())
     loader: Any = {
         "masked": AutoModelForMaskedLM,
         "causal": AutoModelForCausalLM,
@@ -385,7 +385,7 @@ def load_model(
     return model, kind
 
 
-def refuse_encoder_decoder(config: PreTrainedConfig, name: str) -> None:
+def _refuse_encoder_decoder(config: PreTrainedConfig, name: str) -> None:
     """Raise ``InputError`` for an encoder-decoder, unless it is the encoder of one alone."""
     is_encoder = any(label.endswith("EncoderModel") for label in config.architectures or ())
     if config.is_encoder_decoder and not is_encoder:
@@ -410,7 +410,7 @@ def missing_architectures(config: PreTrainedConfig, *tasks: str) -> str:
     return f'its config.json has no list of architectures; add "architectures": ["{head}"]'
 
 
-def require_usable(dtype: str, device: str) -> None:
+def _require_usable(dtype: str, device: str) -> None:
     """Raise ``InputError`` for an unknown dtype or device, or a device that is not there."""
     import torch
 
@@ -424,7 +424,7 @@ def require_usable(dtype: str, device: str) -> None:
         raise InputError(f"device={device!r} ({reason}); give {allowed}") from None
 
 
-def kind_of(names: Iterable[str]) -> ModelKind:
+def _kind_of(names: Iterable[str]) -> ModelKind:
     """Return the kind of a model, given the names of its classes; an encoder has no head."""
     names = [name for name in names if name not in _WITHOUT_LIKELIHOODS]
     if any(name.endswith(_MASKED) for name in names):
@@ -465,7 +465,7 @@ def require_peft() -> Iterator[None]:
         ) from error
 
 
-def merge_adapter(model: PreTrainedModel, folder: Path) -> PreTrainedModel:
+def _merge_adapter(model: PreTrainedModel, folder: Path) -> PreTrainedModel:
     """Return the model with the adapters of a folder added to its weights, without dropout."""
     with require_peft():
         from peft import PeftModel
@@ -477,7 +477,7 @@ def merge_adapter(model: PreTrainedModel, folder: Path) -> PreTrainedModel:
     return merged
 
 
-def unwrap(model: Any) -> PreTrainedModel:
+def _unwrap(model: Any) -> PreTrainedModel:
     """Return the model of transformers inside compiled, parallel and ``peft`` models, adapters
     included. Raises ``InputError`` for a prompt that is learned, and for another kind of model.
     """
@@ -534,12 +534,12 @@ def _wrap_loaded(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> 
             f"{type(tokenizer).__name__} does not give the characters of a token; give a fast"
             " tokenizer"
         )
-    model = unwrap(model)
+    model = _unwrap(model)
     name = Path(getattr(model, "name_or_path", "") or type(model).__name__).name
     with convert_load_errors(name):
         weights = {id(tensor): tensor for tensor in (*model.parameters(), *model.buffers())}
         own = deepcopy(model, weights).eval()
-    kind = kind_of(parent.__name__ for parent in type(model).__mro__)
+    kind = _kind_of(parent.__name__ for parent in type(model).__mro__)
     return LanguageModel(name, own, tokenizer, kind, str(model.device))
 
 

@@ -72,13 +72,13 @@ def negative_sentiment(
         )
     words = np.concatenate([first, second])
     is_negative = np.repeat([0.0, 1.0], [len(first), len(second)])
-    weights, intercept = logistic_regression(words, is_negative, penalise_intercept)
+    weights, intercept = _logistic_regression(words, is_negative, penalise_intercept)
     return np.asarray(
         scipy.special.expit(np.asarray(targets, dtype=np.float64) @ weights + intercept)
     )
 
 
-def logistic_regression(
+def _logistic_regression(
     words: Floats, labels: Floats, penalise_intercept: bool
 ) -> tuple[Floats, float]:
     """Fit weights (dim,), a combination of the words, and the intercept, on words (n, dim)."""
@@ -117,7 +117,7 @@ def logistic_regression(
     return basis @ coefficients[:-1], float(coefficients[-1])
 
 
-def divergence_from_uniform(values: ArrayLike) -> float:
+def _divergence_from_uniform(values: ArrayLike) -> float:
     r"""Compute the Kullback-Leibler divergence of values, scaled to sum 1, from uniform, in nats.
 
     KL(P || U) = sum_i p_i log(p_i n), in [0, log n]; 0: all equal. Shape: (n,). Raises
@@ -192,4 +192,4 @@ class NegativeSentiment(Metric):
             seed=seed,
         )
         shares = by_name(names, negative / float(negative.sum()))
-        return MetricResult(divergence_from_uniform(negative), single_scores=shares)
+        return MetricResult(_divergence_from_uniform(negative), single_scores=shares)

@@ -66,7 +66,7 @@ def score_clusters(
     return max(agreement, 1 - agreement), float(v_measure_score(classes, clusters))
 
 
-def held_out_accuracy(first: ArrayLike, second: ArrayLike) -> float:
+def _held_out_accuracy(first: ArrayLike, second: ArrayLike) -> float:
     """Compute the accuracy of an RBF SVM that separates two groups of words.
 
     Mean over the groups of the share of rows classified correctly, each held out of training with a
@@ -235,5 +235,5 @@ class ImplicitBias(Metric):
         accuracies = [score_clusters(rows, sides, restarts=1, seed=start)[0] for start in seeds]
         return {
             "kmeans": MetricResult(float(np.mean(accuracies))),
-            "svm": MetricResult(held_out_accuracy(x, y)),
+            "svm": MetricResult(_held_out_accuracy(x, y)),
         }

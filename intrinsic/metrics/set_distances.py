@@ -23,7 +23,7 @@ from biasbridge.intrinsic.score import MetricResult, by_name, mean_score
 if TYPE_CHECKING:
     from biasbridge.stats.arrays import Floats
 
-GENDER_TESTS = ("weat6b", "weat7", "weat8")
+_GENDER_TESTS = ("weat6b", "weat7", "weat8")
 _COMPARISONS = 4_000_000  # comparisons in memory at a time
 _EXACT_RANKS = 8  # 40,320 orders
 
@@ -245,7 +245,7 @@ class RelativeNormDistance(Metric):
         range=(-math.inf, math.inf),
         source="Garg et al. (2018)",
         roles={"X": "targets", "Y": "targets", "A": "attributes"},
-        asks=GENDER_TESTS,
+        asks=_GENDER_TESTS,
         default="Garg et al. (2018): unit vectors, Euclidean distance; mean instead of their sum.",
         falls=True,
     )
@@ -289,7 +289,7 @@ class MeanAverageCosine(Metric):
         source="Manzini et al. (2019)",
         roles=dict.fromkeys(("X", "Y?", "X3?"), "targets")
         | dict.fromkeys(("A", "B?", "A3?"), "attributes"),
-        asks=GENDER_TESTS,
+        asks=_GENDER_TESTS,
         default="As WEFE: the cosine distance.",
         falls=True,
     )
@@ -378,7 +378,7 @@ class BiasedAnalogies(Metric):
         source="Lauscher et al. (2020)",
         roles={"X": "targets", "Y": "targets", "A": "attributes", "B": "attributes"},
         fewest={"A": 2, "B": 2},
-        asks=GENDER_TESTS,
+        asks=_GENDER_TESTS,
         default="Lauscher et al. (2020): vectors as they are; unlike in their code no set is cut.",
     )
 

@@ -70,7 +70,7 @@ def word_similarity(w: ArrayLike, v: ArrayLike, judged: ArrayLike) -> tuple[floa
     return float(rho.statistic), float(rho.pvalue)
 
 
-def read_similarities(path: str | Path) -> Query:
+def _read_similarities(path: str | Path) -> Query:
     """Read word, word, number per line, of several numbers their mean.
 
     Cells are separated by tabs, semicolons, commas or spaces; numbers may have decimal commas
@@ -134,7 +134,7 @@ class SemanticQuality(Metric):
     @cached_property
     def loaded_queries(self) -> list[Query]:
         """Pairs of the file as a query."""
-        return [read_similarities(self.file)] if self.file else super().loaded_queries
+        return [_read_similarities(self.file)] if self.file else super().loaded_queries
 
     def files(self) -> list[Path]:
         """Return the files the score depends on."""

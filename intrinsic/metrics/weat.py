@@ -238,7 +238,7 @@ def weighted_effect_sizes(s: Floats, times_x: Weights, times_y: Weights, *, ddof
     return np.where(spread > NO_SPREAD, difference / spread, np.nan)
 
 
-def resampled_effect_sizes(
+def _resampled_effect_sizes(
     words: ResolvedQuery, draws: Mapping[str, Times], *, ddof: int
 ) -> Floats:
     """Compute the effect size of every resample; NaN: empty set, equal associations.
@@ -363,13 +363,13 @@ class Weat(Metric):
             role: rng.multinomial(n, np.full(n, 1 / n), size=self.resamples).T
             for role, n in sizes.items()
         }
-        values = resampled_effect_sizes(words, draws, ddof=self.ddof)
+        values = _resampled_effect_sizes(words, draws, ddof=self.ddof)
         return {"": percentiles(values.tolist(), self.resamples)}
 
     def resampled(self, words: ResolvedQuery) -> Mapping[str, Sequence[float]]:
         """Compute the joint resamples of every metric, all at once."""
         draws = {role: draw_items(role, words[role].words) for role in "XYAB"}
-        return {"": resampled_effect_sizes(words, draws, ddof=self.ddof).tolist()}
+        return {"": _resampled_effect_sizes(words, draws, ddof=self.ddof).tolist()}
 
 
 @choice

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from biasbridge.stats.arrays import Floats
 
 
-CLUSTER = "cluster"  # the factor of pairs; its groups are parts of one score
+_CLUSTER = "cluster"  # the factor of pairs; its groups are parts of one score
 ScoreSettings = Mapping[str, str | int | float]
 
 
@@ -75,7 +75,7 @@ class Observations:
             levels = list(dict.fromkeys(labels))
             n_levels = Counter(group for group, _ in {*zip(groups, labels, strict=True)})
             times = times_drawn(f"{factor} {level}" for level in levels)
-            is_drawn = np.asarray([n_levels[group] > 1 or factor == CLUSTER for group in groups])
+            is_drawn = np.asarray([n_levels[group] > 1 or factor == _CLUSTER for group in groups])
             indices = [levels.index(label) for label in labels]
             weights *= np.where(is_drawn[:, None], times[indices], 1)
         return weights

@@ -221,7 +221,7 @@ def read_items(
         items = tuple(_read_item(row, f"row {n} of {path}") for n, row in enumerate(rows, 1))
         text_language = language_of_texts((row["text"] for row in rows), path, language)
         _check_fillers(path, items, fillers)
-        default = parse_fillers(fillers) or next(
+        default = _parse_fillers(fillers) or next(
             (item.fillers for item in items if item.fillers), ()
         )
         default = default or _PRONOUN_PAIRS.get(text_language, ())
@@ -238,7 +238,7 @@ def read_items(
     )
 
 
-def parse_fillers(pairs: Sequence[str]) -> Fillers:
+def _parse_fillers(pairs: Sequence[str]) -> Fillers:
     """Parse fillers such as ``Er/Sie``: a word for each group."""
     fillers: list[tuple[str, ...]] = []
     for pair in pairs:
@@ -274,7 +274,7 @@ def _fill_template(template: str, term: str, group: str, name: str) -> Item:
     return Item(template.replace(TERM, SLOT), group, term, name, fills=True)
 
 
-def fill_templates(
+def _fill_templates(
     groups: Mapping[str, tuple[str, ...]], templates: Mapping[str, str]
 ) -> tuple[Item, ...]:
     """Return an item for every term of every group in every template."""
@@ -295,7 +295,7 @@ def _with_capital(item: Item, fillers: Fillers) -> Item:
     return item._replace(fillers=pairs)
 
 
-def plain_line(text: str) -> Item:
+def _plain_line(text: str) -> Item:
     """Return an item with neither slot nor term, for metrics on whole texts."""
     return Item(text, "lines", "", "", fills=False)
 
@@ -314,9 +314,9 @@ def _sets(content: dict[str, Any]) -> Iterator[ItemSet]:
             continue
         groups, templates = entry.get("groups", {}), entry.get("templates", {})
         if "lines" in entry:
-            items = tuple(map(plain_line, entry["lines"]))
+            items = tuple(map(_plain_line, entry["lines"]))
         elif all(isinstance(template, str) for template in templates.values()):
-            items = fill_templates(
+            items = _fill_templates(
                 {group: tuple(words) for group, words in groups.items()}, templates
             )
         else:
@@ -390,7 +390,7 @@ def _read_item(row: Mapping[str, str], where: str) -> Item:
         has_term, text = True, text.replace(TERM, term)
     else:
         has_term, text = bool(pattern.search(text)), text.replace(TERM, SLOT)
-    fillers = parse_fillers([*filter(str.strip, row.get("fillers", "").split(";"))])
+    fillers = _parse_fillers([*filter(str.strip, row.get("fillers", "").split(";"))])
     attribute = "" if has_term else row.get("attribute", "").strip()
     group = row["group"].strip()
     return Item(text, group, term, template, not has_term, attribute=attribute, fillers=fillers)

@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 BOS_OR_EOS = "bos_or_eos"  # a first token, as of lm-evaluation-harness
 Ids = tuple[int, ...]
 _TokenContext = tuple[Ids, int]  # a text and the position to predict from
-BATCH_TOKENS = 2048  # in a batch, padding included
+_BATCH_TOKENS = 2048  # in a batch, padding included
 _BATCH_LOGITS = 1 << 24  # in a batch: queried positions x vocabulary, 64 MiB
-TREE_NODES = 160  # in a tree of texts with a common prefix
+_TREE_NODES = 160  # in a tree of texts with a common prefix
 # Architectures that take a 4D attention mask and explicit position ids
-SHOWN_BY_MASK = ("gpt2", "llama", "mistral", "qwen2", "qwen3", "gpt_neox", "phi")
+_SHOWN_BY_MASK = ("gpt2", "llama", "mistral", "qwen2", "qwen3", "gpt_neox", "phi")
 # Architectures in which token states do not mix after the last attention
 _LIKE_BERT = ("bert", "roberta", "electra", "xlm-roberta", "camembert")
 
@@ -202,7 +202,7 @@ def unmasked_log_likelihoods(
     token_logs = log_likelihoods(model, [_all_tokens(text) for text in texts])
     scores = [np.array(logs) for logs in token_logs]
     if attention:
-        weights = attention_received(model, [text.ids for text in texts])
+        weights = _attention_received(model, [text.ids for text in texts])
         for score, text_weights, text in zip(scores, weights, texts, strict=True):
             score *= text_weights[list(text.positions)]
     return scores
@@ -212,7 +212,7 @@ def log_likelihoods(
     model: LanguageModel, queries: Sequence[Sequence[TokenQuery]]
 ) -> list[list[float]]:
     """Compute log p of all targets of each sentence's queries, all sentences in one run."""
-    arrays = iter(log_p(model, [query for group in queries for query in group]))
+    arrays = iter(_log_p(model, [query for group in queries for query in group]))
     return [[value for _ in group for value in next(arrays).tolist()] for group in queries]
 
 
@@ -250,7 +250,7 @@ def preceded_tokens(text: TokenisedText) -> list[TokenQuery]:
     return [TokenQuery(text.ids, tuple((n, text.ids[n]) for n in text.positions if n))]
 
 
-def log_p(model: LanguageModel, queries: Sequence[TokenQuery]) -> list[Floats]:
+def _log_p(model: LanguageModel, queries: Sequence[TokenQuery]) -> list[Floats]:
     """Compute log p (nats) of each target token at its position.
 
     Masked models condition on all tokens of the text, causal models on the preceding tokens. Raises
@@ -296,7 +296,7 @@ def top_tokens(
     return [tokens_of[context] for context in contexts]
 
 
-def attention_received(model: LanguageModel, texts: Sequence[Ids]) -> list[Floats]:
+def _attention_received(model: LanguageModel, texts: Sequence[Ids]) -> list[Floats]:
     """Compute the mean attention each token receives, over layers, heads and attending tokens.
 
     Raises ``InputError`` for a model that does not return attentions.
@@ -304,7 +304,7 @@ def attention_received(model: LanguageModel, texts: Sequence[Ids]) -> list[Float
     import torch
 
     attention_of: dict[int, Floats] = {}
-    for indices in batches_by_length([len(ids) for ids in texts], BATCH_TOKENS, model.batch_size):
+    for indices in batches_by_length([len(ids) for ids in texts], _BATCH_TOKENS, model.batch_size):
         ids, attention_mask = model.pad([texts[n] for n in indices])
         with torch.inference_mode():
             base: Any = model.base
@@ -377,7 +377,7 @@ def _distributions(
     config: Any = model.model.config
     size = config.vocab_size
     queried_share = max(len(row.positions) / len(row.ids) for row in rows) if rows else 1
-    max_tokens = max(1, min(BATCH_TOKENS, int(_BATCH_LOGITS / size / queried_share)))
+    max_tokens = max(1, min(_BATCH_TOKENS, int(_BATCH_LOGITS / size / queried_share)))
     lengths = [len(row.ids) for row in rows]
     for indices in batches_by_length(lengths, max_tokens, model.batch_size):
         batch = [rows[n] for n in indices]
@@ -408,7 +408,7 @@ def _takes_trees(model: LanguageModel, longest: int) -> bool:
     config: Any = model.model.config
     eager = getattr(config, "_attn_implementation", "") == "eager"
     window = getattr(config, "sliding_window", None) or longest
-    is_shown = model.kind == "causal" and config.model_type in SHOWN_BY_MASK
+    is_shown = model.kind == "causal" and config.model_type in _SHOWN_BY_MASK
     return eager and is_shown and longest <= window
 
 
@@ -427,7 +427,7 @@ def _trees(contexts: Sequence[_TokenContext]) -> tuple[list[_Row], list[list[_To
     parents: list[int] = []
     for ids, position in sorted(contexts):
         n_shared = next((n for n in range(len(ids), 0, -1) if ids[:n] in nodes), 0)
-        is_full = len(tokens) + len(ids) - n_shared > TREE_NODES and ids[: len(last)] != last
+        is_full = len(tokens) + len(ids) - n_shared > _TREE_NODES and ids[: len(last)] != last
         if not rows or is_full:
             nodes, tokens, positions, parents, n_shared = {}, [], [], [], 0
             rows.append(_Row(tokens, positions, parents))

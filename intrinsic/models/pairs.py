@@ -43,11 +43,11 @@ if TYPE_CHECKING:
 
 
 Ties = Literal["half", "anti"]
-SAME = 1e-6  # smaller differences of log-likelihoods are rounding errors
+_SAME = 1e-6  # smaller differences of log-likelihoods are rounding errors
 Scored = Literal["auto", "shared", "changed", "all", "likelihood"]
 PairPositions = tuple[Sequence[int], Sequence[int]]  # of tokens in stereo and anti sentence
 Combined = Literal["sum", "mean", "probability"]
-KANEKO = Convention(
+_KANEKO = Convention(
     "kaneko", "Kaneko & Bollegala (2022) by their code: a tie counts as anti.", {"ties": "anti"}
 )
 
@@ -137,14 +137,14 @@ def _pair_observations(
     )
 
 
-def preferences(stereo: Floats, anti: Floats, ties: Ties) -> Floats:
+def _preferences(stereo: Floats, anti: Floats, ties: Ties) -> Floats:
     """Return 1 where the first sentence is likelier, 0 where the second is; ties: 1/2 or 0."""
     difference = stereo - anti
     tie = 0.5 if ties == "half" else 0.0
-    return np.where(np.abs(difference) < SAME, tie, (difference > 0).astype(float))
+    return np.where(np.abs(difference) < _SAME, tie, (difference > 0).astype(float))
 
 
-def sign_test(observed: Observations) -> PValue:
+def _sign_test(observed: Observations) -> PValue:
     """Compute the exact two-sided p of "half of the pairs prefer either sentence".
 
     Signs are flipped by whole clusters; with one pair per cluster this is the sign test. Ties keep
@@ -169,7 +169,7 @@ def _sign_flip_p(sizes: Sequence[int], threshold: int) -> PValue:
     return PValue(p, "exact", 0, len(sizes), "two-sided", False, p, p)
 
 
-def t_test(observed: Observations) -> Mapping[str, PValue]:
+def _t_test(observed: Observations) -> Mapping[str, PValue]:
     """Compute Student's two-sided p of mean 0 with cluster-robust errors (Liang and Zeger, 1986).
 
     Returns nothing with fewer than two clusters or without variation.
@@ -315,14 +315,14 @@ class CrowsPairs(PairMetric):
             del details["rounded to"]
         if scored == "likelihood":
             del details["masked at a time"]
-        values = preferences(scores[::2], scores[1::2], self.ties)
+        values = _preferences(scores[::2], scores[1::2], self.ties)
         return _pair_observations(
             [pair for pair, _ in scored_pairs], values, {**settings, **details}, lost
         )
 
     def test(self, observed: Observations) -> Mapping[str, PValue]:
         """Return the exact sign test over clusters; nothing if ties count as anti."""
-        return {"": sign_test(observed)} if self.ties == "half" else {}
+        return {"": _sign_test(observed)} if self.ties == "half" else {}
 
     def _scored(self, model: Any) -> Scored:
         if self.scored == "auto":
@@ -391,7 +391,7 @@ class Aul(PairMetric):
         unbiased=0.5,
         default="Without special tokens; a tie counts 1/2.",
     )
-    further_conventions: ClassVar[tuple[Convention, ...]] = (KANEKO,)
+    further_conventions: ClassVar[tuple[Convention, ...]] = (_KANEKO,)
     attention: ClassVar[bool] = False
     configuration: ClassVar[Mapping[str, object]] = items_from(
         "CrowsPairs", path="${data:contextual/crows_pairs_anonymized.csv}"
@@ -406,7 +406,7 @@ class Aul(PairMetric):
         texts = [text for pair in pairs for text in (pair.stereo, pair.anti)]
         logs = unmasked_log_likelihoods(model, texts, attention=self.attention)
         means = np.array([token_logs.mean() for token_logs in logs])
-        values = preferences(means[::2], means[1::2], self.ties)
+        values = _preferences(means[::2], means[1::2], self.ties)
         details = {
             "masked at a time": "none",
             "ties": self.ties,
@@ -416,7 +416,7 @@ class Aul(PairMetric):
 
     def test(self, observed: Observations) -> Mapping[str, PValue]:
         """Return the exact sign test over clusters; nothing if ties count as anti."""
-        return {"": sign_test(observed)} if self.ties == "half" else {}
+        return {"": _sign_test(observed)} if self.ties == "half" else {}
 
 
 @choice
@@ -495,4 +495,4 @@ class PseudoLogLikelihood(PairMetric):
 
     def test(self, observed: Observations) -> Mapping[str, PValue]:
         """Return Student's p with cluster-robust errors."""
-        return t_test(observed)
+        return _t_test(observed)

@@ -88,13 +88,13 @@ class LinearProbe(ItemMetric):
             return f"{items.name} has no texts of two groups"
         if len({item.fills for item in items.items}) > 1 and items.fillers:
             return f"{items.name} mixes texts that contain their term with texts that it fills"
-        n_groups = len({example.group for example in examples_of(items)})
+        n_groups = len({example.group for example in _examples_of(items)})
         groups = "1 group" if n_groups == 1 else f"{n_groups} groups"
         return "" if n_groups == 2 else f"{items.name} has {groups}, and the probe needs two"
 
     def observe(self, encoder: Encoder, items: ItemSet) -> Observations:
         """Return 1 for each sentence classified correctly, else 0."""
-        examples = examples_of(items)
+        examples = _examples_of(items)
         is_readable = [
             encoder.knows(example.sentence) and encoder.fits(example.sentence)
             for example in examples
@@ -110,7 +110,7 @@ class LinearProbe(ItemMetric):
         vectors = np.asarray(encoder.encode(sentences), dtype=np.float64)
         chance = max(map(groups.count, groups)) / len(groups)
         return Observations(
-            values=is_correct(vectors, groups, folds),
+            values=_is_correct(vectors, groups, folds),
             names=sentences,
             factors=factors,
             groups=groups,
@@ -138,13 +138,13 @@ class LinearProbe(ItemMetric):
             sentences = [example.sentence for example in examples]
             pairs = zip(groups, sentences, strict=True)
             shuffled = sorted(pairs, key=lambda pair: sha256(pair[1].encode()).digest())
-            fold_of = assign_folds(*zip(*shuffled, strict=True))
+            fold_of = _assign_folds(*zip(*shuffled, strict=True))
             return "sentences", [fold_of[sentence] for sentence in sentences]
         readable_groups = list(compress(groups, is_readable))
         for name, labels in _factors(examples).items():
             labels_of = _by_group(readable_groups, list(compress(labels, is_readable)))
             if min(len({*group}) for group in labels_of.values()) > 1:
-                fold_of = assign_folds(groups, labels)
+                fold_of = _assign_folds(groups, labels)
                 return name, [fold_of[label] for label in labels]
         raise InputError(
             f"a group of {items.name} has a single term, template and attribute, so nothing can be"
@@ -168,7 +168,7 @@ def _factors(examples: Sequence[ProbeSentence]) -> dict[str, list[str]]:
     return {name: labels for name, labels in labels_of.items() if any(labels)}
 
 
-def examples_of(items: ItemSet) -> list[ProbeSentence]:
+def _examples_of(items: ItemSet) -> list[ProbeSentence]:
     """Return the sentences of the groups.
 
     A text with a slot for fillers gives a sentence for each filler; the first pair of fillers names
@@ -189,7 +189,7 @@ def examples_of(items: ItemSet) -> list[ProbeSentence]:
     return examples
 
 
-def assign_folds(groups: Sequence[str], labels: Sequence[str]) -> dict[str, int]:
+def _assign_folds(groups: Sequence[str], labels: Sequence[str]) -> dict[str, int]:
     """Assign the n-th label of each group to fold n modulo the number of folds.
 
     There are five folds, or as many as the smaller group has labels.
@@ -203,7 +203,7 @@ def assign_folds(groups: Sequence[str], labels: Sequence[str]) -> dict[str, int]
     return fold_of
 
 
-def is_correct(vectors: Floats, groups: Sequence[str], folds: Sequence[int]) -> Floats:
+def _is_correct(vectors: Floats, groups: Sequence[str], folds: Sequence[int]) -> Floats:
     """Test whether a logistic regression trained on all other folds predicts each row's group.
 
     Vectors are centred and divided by one number, the root of the mean variance of the training

@@ -38,7 +38,7 @@ _GROUP_ROLES = "XYAB"
 TARGETS, ATTRIBUTES = "XY", "AB"
 _SENTENCE_SHUFFLES = 99_999
 _MOST_DRAWS = 100_000
-ASSOCIATION_CELLS = 4_000_000  # in an array of associations: 32 megabytes
+_ASSOCIATION_CELLS = 4_000_000  # in an array of associations: 32 megabytes
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,7 @@ def _require_groups(scored: Sequence[Item], items: ItemSet) -> None:
             raise InputError(f"the model knows no sentence of group {role} of {items.name}")
 
 
-def groups_of(
+def _groups_of(
     observed: Observations, weights: Floats | None = None, order: str = _GROUP_ROLES
 ) -> dict[str, EncodedGroup]:
     """Return the groups by role, by default with each sentence once; ``order`` names the groups
@@ -246,7 +246,7 @@ class Seat(EncodedItems):
     def summarise(self, observed: Observations, weights: Floats) -> Mapping[str, Floats]:
         """Return the effect size."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            s, *target_weights = associations_of(self._groups(observed, weights), self.unit)
+            s, *target_weights = _associations_of(self._groups(observed, weights), self.unit)
             return {"": weighted_effect_sizes(s, *target_weights, ddof=self.ddof)}
 
     def test(self, observed: Observations) -> Mapping[str, PValue]:
@@ -266,16 +266,18 @@ class Seat(EncodedItems):
     def _groups(
         self, observed: Observations, weights: Floats | None = None
     ) -> dict[str, EncodedGroup]:
-        return groups_of(observed, weights, "ABXY" if self.swapped else _GROUP_ROLES)
+        return _groups_of(observed, weights, "ABXY" if self.swapped else _GROUP_ROLES)
 
     def _unweighted(self, observed: Observations, over: str) -> tuple[Floats, int]:
         """Return s of each target and the number of targets in X."""
         by_vector = over == "word" and self.unit == "vector"
-        s, x_weights, _ = associations_of(self._groups(observed), "vector" if by_vector else over)
+        s, x_weights, _ = _associations_of(self._groups(observed), "vector" if by_vector else over)
         return s[0], len(x_weights)
 
 
-def associations_of(groups: Mapping[str, EncodedGroup], unit: str) -> tuple[Floats, Floats, Floats]:
+def _associations_of(
+    groups: Mapping[str, EncodedGroup], unit: str
+) -> tuple[Floats, Floats, Floats]:
     """Compute the association s of every target with A rather than B (May et al., 2019).
 
     s(w) = mean_{a in A} cos(w, a) - mean_{b in B} cos(w, b)
@@ -405,7 +407,7 @@ class Ceat(EncodedItems):
         """Return the vector of each item's word in its sentence."""
         layer = encoder.layer if self.layer is None else self.layer
         return encoder.vectors(
-            [context_of(item) for item in items], layer=layer, pooling=self.pooling
+            [_context_of(item) for item in items], layer=layer, pooling=self.pooling
         )
 
     def averaged(self, encoder: Encoder) -> ScoreSettings:
@@ -415,7 +417,7 @@ class Ceat(EncodedItems):
 
     def summarise(self, observed: Observations, weights: Floats) -> Mapping[str, Floats]:
         """Return the combined effect size."""
-        return {"": combine_effects(*self._effects(observed, weights)).value}
+        return {"": _combine_effects(*self._effects(observed, weights)).value}
 
     def test(self, observed: Observations) -> Mapping[str, PValue]:
         """Return p over permutations of words, or p as published."""
@@ -424,22 +426,22 @@ class Ceat(EncodedItems):
             return {"": permutation_p(s[:size], s[size:], seed=observed.seed)}
         from scipy.stats import norm  # slow to import
 
-        combined = combine_effects(*self._effects(observed))
+        combined = _combine_effects(*self._effects(observed))
         p = float(norm.sf(combined.value[0] / combined.error[0]))
         return {"": PValue(p, "normal", 0, self.draws, "greater", False, p, p)}
 
     def singles(self, observed: Observations) -> Mapping[str, float]:
         """Return s of each target word, standardised within draws and averaged over them."""
-        return _by_target(groups_of(observed), self._standardised(observed)[0])
+        return _by_target(_groups_of(observed), self._standardised(observed)[0])
 
     def _standardised(self, observed: Observations) -> tuple[Floats, int]:
         """Return (s - mean) / spread of each target word, averaged with the weights of the draws,
         and the number of words in X. The difference of its means is the combined effect size.
         """
-        weights = combine_effects(*self._effects(observed)).weights[:, 0]
+        weights = _combine_effects(*self._effects(observed)).weights[:, 0]
         if not np.isfinite(weights).all():
             raise InputError("all targets have the same association in a draw; use other words")
-        groups = groups_of(observed)
+        groups = _groups_of(observed)
         batches = list(self._draw(groups, observed.seed))
         s: Floats = np.concatenate([batch.s[:, 0] for batch in batches])
         spread: Floats = np.concatenate([batch.spread for batch in batches])
@@ -450,7 +452,7 @@ class Ceat(EncodedItems):
         self, observed: Observations, weights: Floats | None = None
     ) -> tuple[Floats, Floats]:
         """Return the effect size of each draw and its variance, (draws, R)."""
-        groups = groups_of(observed, weights)
+        groups = _groups_of(observed, weights)
         nx, ny = (groups[role].word_weights.sum(axis=0) for role in TARGETS)
         with np.errstate(divide="ignore", invalid="ignore"):
             draws = self._draw(groups, observed.seed)
@@ -465,7 +467,7 @@ class Ceat(EncodedItems):
     def _draw(self, groups: Mapping[str, EncodedGroup], seed: int) -> Iterator[_DrawnAssociations]:
         """Yield batches of draws of one context per word, the same for all weights."""
         rng = np.random.default_rng(seed)
-        contexts = {role: draw_contexts(group, self.draws, rng) for role, group in groups.items()}
+        contexts = {role: _draw_contexts(group, self.draws, rng) for role, group in groups.items()}
         of_x, of_y = (groups[role].word_weights for role in TARGETS)
         for s in _associations_in(groups, contexts):
             yield _DrawnAssociations(s, *weighted_differences(s, of_x, of_y, ddof=self.ddof))
@@ -483,7 +485,7 @@ class CombinedEffect(NamedTuple):
     weights: Floats
 
 
-def combine_effects(effects: Floats, variances: Floats) -> CombinedEffect:
+def _combine_effects(effects: Floats, variances: Floats) -> CombinedEffect:
     r"""Combine N effects e with variances v along the first axis (DerSimonian and Laird, 1986).
 
     w = 1 / v,  Q = sum w (e - e_w)^2  with e_w = sum w e / sum w,
@@ -511,7 +513,7 @@ def combine_effects(effects: Floats, variances: Floats) -> CombinedEffect:
     return CombinedEffect((w * effects).sum(axis=0) / total, total**-0.5, between, q, w)
 
 
-def draw_contexts(group: EncodedGroup, draws: int, rng: np.random.Generator) -> NDArray[np.intp]:
+def _draw_contexts(group: EncodedGroup, draws: int, rng: np.random.Generator) -> NDArray[np.intp]:
     """Draw one sentence of each word, as indices in the group, (draws, words)."""
     sentences_of = [np.flatnonzero(member) for member in group.member]
     return np.stack([rng.choice(sentences, draws) for sentences in sentences_of], axis=1)
@@ -527,7 +529,7 @@ def _associations_in(
     weights = {role: groups[role].word_weights for role in ATTRIBUTES}
     shares = {role: w.T / w.sum(axis=0)[:, None] for role, w in weights.items()}
     widest = max(groups["X"].weights.shape[1], *map(len, weights.values()))
-    step = max(1, ASSOCIATION_CELLS // (widest * sentences.shape[1]))
+    step = max(1, _ASSOCIATION_CELLS // (widest * sentences.shape[1]))
     for start in range(0, len(sentences), step):
         batch = slice(start, start + step)
         means = [
@@ -537,7 +539,7 @@ def _associations_in(
         yield means[0] - means[1]
 
 
-def context_of(item: Item) -> Context:
+def _context_of(item: Item) -> Context:
     """Return the sentence of an item with the span of its word, or of all of it."""
     text = item.sentence
     spans = find_words(text, item.word)

@@ -249,7 +249,7 @@ class DisCo(ItemMetric):
             else:
                 words = np.unique(tokens)
                 is_top = (tokens[None] == words[:, None, None]).any(axis=2).astype(float)
-                p = chi_square_p(is_top, in_first.astype(float), weights[rows])
+                p = _chi_square_p(is_top, in_first.astype(float), weights[rows])
                 value, weight = (p < self.level / len(words)).sum(axis=0), weights[rows].mean(0)
             template_values.append(value)
             template_weights.append(weight)
@@ -268,7 +268,7 @@ def _places(items: ItemSet) -> dict[Item, tuple[str, int]]:
     return places
 
 
-def chi_square_p(is_top: Floats, in_first: Floats, weights: Floats) -> Floats:
+def _chi_square_p(is_top: Floats, in_first: Floats, weights: Floats) -> Floats:
     """Compute p of Pearson's chi-square test of (word among the likeliest) x (group of the term).
 
     Parameters

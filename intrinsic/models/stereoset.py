@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from biasbridge.stats.arrays import Floats
 
 
-def icat(lms: Any, ss: Any) -> Any:
+def _icat(lms: Any, ss: Any) -> Any:
     """Compute the idealised CAT score, lms min(ss, 100 - ss) / 50 (Nadeem et al., 2021).
 
     Parameters
@@ -140,7 +140,7 @@ class StereoSet(ItemMetric):
             for text in texts[3 * n : 3 * n + 3]:
                 width = len(SLOT) + (len(text.text) - len(pair.frame)) // n_slots
                 positions = text.positions_of(start, start + width)
-                queries.append(pieces_in_turn(text, positions, mask))
+                queries.append(_pieces_in_turn(text, positions, mask))
         return np.array([np.exp(logs).mean() for logs in log_likelihoods(model, queries)])
 
     def summarise(self, observed: Observations, weights: Floats) -> Mapping[str, Floats]:
@@ -152,14 +152,14 @@ class StereoSet(ItemMetric):
         weights = weights * item_weights[:, None]
         with np.errstate(invalid="ignore"):
             lms, ss = (observed.values.T @ weights) / weights.sum(axis=0)
-        return {"ss": ss, "lms": lms, "icat": icat(lms, ss)}
+        return {"ss": ss, "lms": lms, "icat": _icat(lms, ss)}
 
     def unbiased_at(self, part: str) -> float | None:
         """Return 50 for ss; lms and icat also measure language modelling."""
         return 50 if part == "ss" else None
 
 
-def pieces_in_turn(text: TokenisedText, positions: Sequence[int], mask: int) -> list[TokenQuery]:
+def _pieces_in_turn(text: TokenisedText, positions: Sequence[int], mask: int) -> list[TokenQuery]:
     """Query each piece of a word given the text and the preceding pieces, later ones removed."""
     after = text.ids[positions[-1] + 1 :]
     return [TokenQuery((*text.ids[:n], mask, *after), ((n, text.ids[n]),)) for n in positions]

@@ -59,7 +59,7 @@ def read_sts(path: str | Path) -> list[RatedPair]:
     return pairs
 
 
-def cosines(encoder: Encodes, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
+def _cosines(encoder: Encodes, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
     """Compute the cosine of the sentences of each pair; 0 for a zero vector."""
     texts = [text for pair in pairs for text in pair]
     vectors = np.asarray(encoder.encode(texts), dtype=np.float64)
@@ -104,7 +104,7 @@ class StsB(ItemMetric):
         """Return the ranks of cosine and rating of each pair, (pairs, 2)."""
         from scipy.stats import rankdata  # slow to import
 
-        similarities = cosines(encoder, [(pair.stereo, pair.anti) for pair in items.pairs])
+        similarities = _cosines(encoder, [(pair.stereo, pair.anti) for pair in items.pairs])
         ratings = [pair.rating for pair in items.pairs]
         ranks = [rankdata(values) for values in (similarities, ratings)]
         names = [f"pair {number}" for number in range(1, len(items.pairs) + 1)]

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 import scipy
 
-from biasbridge.analysis.correlate import correlate_slices, describe_repeats
+from biasbridge.analysis.correlate import _describe_repeats, correlate_slices
 from biasbridge.analysis.correlation import (
     Correlation,
     Null,
@@ -23,12 +23,12 @@ from biasbridge.analysis.correlation import (
     sampling_error,
     studentised,
 )
-from biasbridge.analysis.effects import mean_change
+from biasbridge.analysis.effects import _mean_change
 from biasbridge.analysis.joined import join_points, low_utility_reason
 from biasbridge.analysis.naming import GENDERS, group_mismatch
 from biasbridge.analysis.observations import noise_shares, observations, select_comparable
 from biasbridge.analysis.power import Design, _beyond, power
-from biasbridge.analysis.report.gap_facts import base_rate_warning
+from biasbridge.analysis.report.gap_facts import _base_rate_warning
 from biasbridge.analysis.report.page import _coverage
 from biasbridge.analysis.scopes import (
     CORPORA,
@@ -37,10 +37,10 @@ from biasbridge.analysis.scopes import (
     METHODS,
     RUNS,
     SEEDS,
-    leave_out,
+    _leave_out,
     measure_scopes,
 )
-from biasbridge.analysis.slices import measure_slice, saturation_reason
+from biasbridge.analysis.slices import _saturation_reason, measure_slice
 from biasbridge.analysis.specifications import Curve, Level, specification_curves
 from biasbridge.stats.intervals import Estimate
 from tests.analysis.conftest import make_rows, make_sweep
@@ -116,7 +116,7 @@ def test_beyond_500_observations_t_is_students() -> None:
 def test_over_clusters_an_interval_takes_five_parents() -> None:
     for parents, has_interval in ((4, False), (5, True)):
         models = observations(make_rows(*known_pairs(40), parent=np.arange(40) % parents))
-        assert isfinite(leave_out(models, models.parent, SEEDS).r) == has_interval
+        assert isfinite(_leave_out(models, models.parent, SEEDS).r) == has_interval
 
 
 def test_over_methods_an_interval_takes_four() -> None:
@@ -174,7 +174,7 @@ def test_errors_of_words_and_items_take_50_resamples(resamples: int, estimated: 
     assert isfinite(sampling_error(of, None, drawn).items) == estimated
     assert isfinite(noise_shares(of, y, drawn, 30, np.zeros(30)).proper) == estimated
     changes = np.random.default_rng(2).normal(size=(1, resamples))
-    interval, generalises_to = mean_change(np.array([1.0]), changes)
+    interval, generalises_to = _mean_change(np.array([1.0]), changes)
     assert (isfinite(interval.low), generalises_to) == (estimated, "items" * estimated)
 
 
@@ -185,19 +185,19 @@ def test_errors_of_words_and_items_take_50_resamples(resamples: int, estimated: 
 def test_an_effect_generalises_to_other_trainings_from_three_clusters_on(
     own: list[float], generalises_to: str
 ) -> None:
-    assert mean_change(np.array(own), np.zeros((len(own), 0)))[1] == generalises_to
+    assert _mean_change(np.array(own), np.zeros((len(own), 0)))[1] == generalises_to
 
 
 @pytest.mark.parametrize(("apart", "has_width"), [(1e-9, False), (3e-9, True)])
 def test_changes_that_differ_by_rounding_have_no_interval(apart: float, has_width: bool) -> None:
     """The error of the mean of 1 - d, 1 and 1 + d is d / sqrt(3), beside a change of 1."""
-    interval, _ = mean_change(1 + apart * np.array([-1.0, 0, 1]), np.zeros((3, 0)))
+    interval, _ = _mean_change(1 + apart * np.array([-1.0, 0, 1]), np.zeros((3, 0)))
     assert isfinite(interval.low) == has_width
 
 
 def saturation_of(x: NDArray[np.float64], y: NDArray[np.float64]) -> str:
     models = observations(make_rows(x, y))
-    return saturation_reason(models, models)
+    return _saturation_reason(models, models)
 
 
 @pytest.mark.parametrize(("equal", "refused"), [(20, False), (21, True)])
@@ -299,7 +299,7 @@ def test_gaps_shared_by_more_than_a_fifth_of_the_rows_are_those_of_one_model(
     times: tuple[int, ...], repeated: bool
 ) -> None:
     y = irregular(*times)
-    assert bool(describe_repeats(make_rows(np.arange(20.0), y))) == repeated
+    assert bool(_describe_repeats(make_rows(np.arange(20.0), y))) == repeated
 
 
 @pytest.mark.parametrize(
@@ -313,14 +313,14 @@ def test_scores_shared_by_more_than_four_fifths_of_the_rows_are_those_of_one_mod
     times: tuple[int, ...], repeated: bool
 ) -> None:
     x = irregular(*times)
-    assert bool(describe_repeats(make_rows(x, np.arange(20.0) ** 2))) == repeated
+    assert bool(_describe_repeats(make_rows(x, np.arange(20.0) ** 2))) == repeated
 
 
 @pytest.mark.parametrize(("grid", "repeated"), [(100, False), (110, True)])
 def test_three_times_as_many_ties_as_a_grid_makes_are_no_chance(grid: int, repeated: bool) -> None:
     """Half of 20 values have ties; 3 (1 - (1 - 1 / g)^19) is .52 for 100 and .48 for 110."""
     y = np.array([0, 0, 0, *np.repeat(np.arange(1, 6), 2), *range(6, 15), grid - 1.0])
-    assert bool(describe_repeats(make_rows(np.arange(23.0), y))) == repeated
+    assert bool(_describe_repeats(make_rows(np.arange(23.0), y))) == repeated
 
 
 @pytest.mark.parametrize(
@@ -331,7 +331,7 @@ def test_two_values_alone_or_all_equally_often_are_no_chance(
     times: tuple[int, ...], repeated: bool
 ) -> None:
     y = np.repeat(np.arange(float(len(times))), times)
-    assert bool(describe_repeats(make_rows(np.arange(float(len(y))), y))) == repeated
+    assert bool(_describe_repeats(make_rows(np.arange(float(len(y))), y))) == repeated
 
 
 @pytest.mark.parametrize(("name", "doubted"), [("g1", False), ("g12", True)])
@@ -364,4 +364,4 @@ def values_of(**rates: float) -> pd.DataFrame:
 
 @pytest.mark.parametrize(("high", "said"), [(0.499, False), (0.501, True)])
 def test_base_rates_a_tenth_apart_ask_for_caution(high: float, said: bool) -> None:
-    assert bool(base_rate_warning(values_of(a=0.4, b=high), "of label 1")) == said
+    assert bool(_base_rate_warning(values_of(a=0.4, b=high), "of label 1")) == said

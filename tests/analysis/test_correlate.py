@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from biasbridge.analysis.correlate import Levels, correlate, correlate_slices, describe_repeats
+from biasbridge.analysis.correlate import Levels, _describe_repeats, correlate, correlate_slices
 from biasbridge.analysis.joined import join_points
 from biasbridge.analysis.slices import CORRELATION_COLUMNS, SliceResult
 from biasbridge.analysis.tables import Tables, write_tables
@@ -157,7 +157,7 @@ def test_gaps_of_few_items_may_be_equal_by_chance(rows: int, items: tuple[int, i
     refused = 0
     for _ in range(100):
         shares = (rng.binomial(n, p, rows) / n for n, p in zip(items, (0.8, 0.7), strict=True))
-        refused += bool(describe_repeats(make_rows(rng.normal(size=rows), np.subtract(*shares))))
+        refused += bool(_describe_repeats(make_rows(rng.normal(size=rows), np.subtract(*shares))))
     assert refused <= 4, "of 100"
 
 
@@ -171,7 +171,7 @@ def test_rows_of_one_embedding_are_seen_also_where_some_are_lost(
     for _ in range(100):
         y = np.repeat(np.round(rng.normal(0, 0.1, 24), 4), times)
         y = y[rng.random(len(y)) >= lost]
-        seen += bool(describe_repeats(make_rows(rng.normal(size=len(y)), y)))
+        seen += bool(_describe_repeats(make_rows(rng.normal(size=len(y)), y)))
     assert seen >= least
 
 

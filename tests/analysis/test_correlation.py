@@ -19,15 +19,15 @@ from statsmodels.stats.multitest import multipletests
 
 from biasbridge.analysis.correlation import (
     Correlation,
+    _errors_of_z,
     correlation,
-    errors_of_z,
     minimum_detectable,
     residuals,
     sampling_error,
     slope_sampling_error,
     studentised,
 )
-from biasbridge.analysis.observations import NoiseShares, Resampled, noise_shares, training_noise
+from biasbridge.analysis.observations import NoiseShares, Resampled, _training_noise, noise_shares
 from biasbridge.stats.intervals import holm
 from tests.analysis import slopes
 from tests.analysis.conftest import make_rows
@@ -423,7 +423,7 @@ def test_it_is_what_resamples_do_to_all_models_together_less_what_to_each() -> N
     resampled = y[:, None] + moves
     items = sampling_error(residuals(x, y, PARENT_SAMPLING), None, resampled)
     along, across = np.divide(lengths(x, y), np.linalg.norm(demeaned(y))).tolist()
-    expected = errors_of_z(along, across, literal_sampling(x, y, np.delete(moves, [7, 9], axis=1)))
+    expected = _errors_of_z(along, across, literal_sampling(x, y, np.delete(moves, [7, 9], axis=1)))
     assert items[1:] == pytest.approx(expected, rel=1e-6)
     assert math.isnan(items.words)
     assert items.error == items.items
@@ -443,7 +443,7 @@ def test_it_is_what_resamples_do_to_all_models_together_less_what_to_each() -> N
 def test_the_errors_of_z_are_those_of_random_moves(r: float) -> None:
     for own, covariance in ((0.04, -0.01), (0.01, 0.005), (1e-8, 5e-9)):
         moves = np.array([[own, covariance], [covariance, own]])
-        errors = errors_of_z(r, math.sqrt(1 - r * r), moves)
+        errors = _errors_of_z(r, math.sqrt(1 - r * r), moves)
         assert errors == pytest.approx(drawn(r, moves), rel=0.02)
         if own < 1e-4:
             gradient = np.array([1, -r / math.sqrt(1 - r * r)])
@@ -454,7 +454,7 @@ def test_what_scales_all_gaps_moves_no_z() -> None:
     for r in (0.3, 0.9):
         along, across = r, math.sqrt(1 - r * r)
         scaling = 0.05 * np.outer([along, across], [along, across])
-        assert errors_of_z(along, across, scaling) == pytest.approx((math.nan, 0), nan_ok=True)
+        assert _errors_of_z(along, across, scaling) == pytest.approx((math.nan, 0), nan_ok=True)
 
 
 def test_the_slope_moves_with_words_and_items_by_finite_differences() -> None:
@@ -592,9 +592,9 @@ def test_the_noise_of_trainings_by_hand() -> None:
         training=[*"001010100"],
     )
     first = (1 / 2) ** 2 * 2 / 2 + (1 / 2) ** 2 * 0.5 / 2
-    assert training_noise(rows) == pytest.approx([first, 1, (first + 1) / 2])
+    assert _training_noise(rows) == pytest.approx([first, 1, (first + 1) / 2])
     once = rows._replace(training=np.full(9, ""))
-    assert training_noise(once).tolist() == [0, 0, 0]
+    assert _training_noise(once).tolist() == [0, 0, 0]
 
 
 @pytest.mark.parametrize("shared", [0, 5])
@@ -611,7 +611,7 @@ def test_noise_of_trainings_is_kept_from_that_of_items(shared: float) -> None:
         again = y[:, None] + 0.6 * rng.normal(size=(60, 100)) + 2 * rng.normal(size=100)
         rows = make_rows(y, y, model=model, parent=model // 15, training=np.tile([0, 1], 30))
         rows = rows._replace(y_resampled=Resampled.of(again))
-        actual.append(training_noise(rows).mean())
+        actual.append(_training_noise(rows).mean())
     assert np.mean(actual) == pytest.approx(0.64 / 2, abs=0.04)
 
 

@@ -17,13 +17,13 @@ from rich.console import Console
 from biasbridge.analysis.effects import (
     Crossing,
     Effect,
-    components,
+    _components,
+    _cross,
+    _mean_change,
     condition_table,
-    cross,
     crossed_table,
     effect_table,
     effects,
-    mean_change,
     write_effects,
 )
 from biasbridge.analysis.tables import Tables
@@ -371,7 +371,7 @@ def coverage(
         item = rng.normal(0, own, (clusters, parents, RESAMPLES + 1)).mean(axis=1)
         value = 1 + of_cluster + trained + shared[0] + item[:, 0]
         resampled = value[:, None] + shared[1:] + item[:, 1:]
-        change, generalises_to = mean_change(
+        change, generalises_to = _mean_change(
             value, resampled if items + own else np.zeros((clusters, 0))
         )
         assert generalises_to
@@ -448,7 +448,7 @@ def drawn(world: World, seed: int) -> Crossing:
     ],
 )
 def test_shares_are_those_of_the_world_and_intervals_hold_them(world: World) -> None:
-    actual = [cross(drawn(world, seed)) for seed in range(80)]
+    actual = [_cross(drawn(world, seed)) for seed in range(80)]
     shares = np.array([(item.embedding.value, item.labels.value, item.rest) for item in actual])
     np.testing.assert_allclose(shares.sum(axis=1), 1)
     np.testing.assert_allclose(shares.mean(axis=0), world.shares, atol=0.05)
@@ -463,7 +463,7 @@ def test_shares_are_those_of_the_world_and_intervals_hold_them(world: World) -> 
 
 
 def test_where_nothing_is_planted_nothing_is_found() -> None:
-    actual = [cross(drawn(World(0, 0, 1, follows=0), seed)) for seed in range(80)]
+    actual = [_cross(drawn(World(0, 0, 1, follows=0), seed)) for seed in range(80)]
     assert np.mean([item.embedding.low > 0 for item in actual]) < 0.1
     assert np.mean([item.labels.low > 0 for item in actual]) < 0.1
     for of in ([item.score for item in actual], [item.dose for item in actual]):
@@ -472,14 +472,14 @@ def test_where_nothing_is_planted_nothing_is_found() -> None:
 
 def test_gaps_that_never_vary_have_no_shares() -> None:
     drawn_gaps = drawn(World(0, 0, 1), 0)
-    result = cross(drawn_gaps._replace(gap=np.zeros_like(drawn_gaps.gap)))
+    result = _cross(drawn_gaps._replace(gap=np.zeros_like(drawn_gaps.gap)))
     assert np.isnan([result.embedding.value, result.labels.value, result.rest]).all()
 
 
 def test_an_estimate_below_0_is_no_certainty() -> None:
     """The interval of no width that both ends cut at 0 would have."""
     actual = [
-        cross(drawn(World(0, 1, 1, parents=8, models=5), seed)).embedding for seed in range(150)
+        _cross(drawn(World(0, 1, 1, parents=8, models=5), seed)).embedding for seed in range(150)
     ]
     assert sum(item.value == 0 for item in actual) > 40
     assert min(item.high - item.low for item in actual) > 0.005
@@ -504,7 +504,7 @@ def test_components_are_those_of_the_analysis_of_variance() -> None:
     of_models = table.groupby(["parent", "model"])["y"].mean()
     between = of_models.groupby("parent").var(ddof=1).mean() * 3
     of_levels = table.groupby(["parent", "level"])["y"].mean().groupby("parent").var(ddof=1).mean()
-    actual = components(of)
+    actual = _components(of)
     assert actual.rest == pytest.approx(rest)
     assert actual.embedding == pytest.approx((between - rest) / 3)
     assert actual.labels == pytest.approx(of_levels - rest / 5)
@@ -515,7 +515,7 @@ def test_correlations_are_those_of_regression_residuals() -> None:
     of = drawn(World(1, 0.7, 0.5), 4)
     models, levels = of.gap.shape
     dose = np.tile(of.dose, models)
-    actual = cross(of)
+    actual = _cross(of)
     for item, sides, names, df in (
         (actual.score, (of.score, of.gap.mean(axis=1)), of.parent, 20 - 4 - 1),
         (actual.dose, (dose, of.gap.ravel()), np.repeat(np.arange(models), levels), 60 - 20 - 1),
@@ -553,7 +553,7 @@ def test_one_row_a_gap_a_method_and_a_score() -> None:
     of = drawn(World(1, 1, 1), 0)
     table = crossed_table(joined(of))
     assert table is not None
-    actual = cross(of)
+    actual = _cross(of)
     assert table["query"].tolist() == ["weat6b", "weat7"]
     assert table["share_labels"].tolist() == pytest.approx([actual.labels.value] * 2)
     r, dose = actual.score, actual.dose

@@ -18,7 +18,13 @@ from biasbridge.analysis.answer import declared
 from biasbridge.analysis.change_chart import change_chart, change_data
 from biasbridge.analysis.correlate import correlate_slices
 from biasbridge.analysis.declaration import Declaration
-from biasbridge.analysis.figures import Panel, draw_figures, grid_data, panel_note, panel_statistics
+from biasbridge.analysis.figures import (
+    Panel,
+    _grid_data,
+    _panel_note,
+    _panel_statistics,
+    draw_figures,
+)
 from biasbridge.analysis.joined import join_points
 from biasbridge.analysis.naming import GAP, query_title
 from biasbridge.analysis.slices import CORRELATION_COLUMNS, correlation_table
@@ -109,7 +115,7 @@ def test_averaged_models_stand_beside_their_number(
     models: int, n: int, averaged: int, count: str
 ) -> None:
     panel = Panel("", "", models, n, 0.5, 0.2, 0.7, r_pearson=0.4, averaged=averaged)
-    assert panel_note(panel) == f"{count}, r_rm = .50 [.20, .70], Pearson .40"
+    assert _panel_note(panel) == f"{count}, r_rm = .50 [.20, .70], Pearson .40"
 
 
 @pytest.mark.parametrize("models", ["of two parents", "that nothing was made from"])
@@ -137,7 +143,7 @@ def test_a_panel_shows_the_slice_of_the_same_name(
         assert shown == pytest.approx([of["r_rm"], of["low"], of["high"]])
         assert float(panel["panel_r_pearson"]) == pytest.approx(of["r_pearson"])
         counts = int(of["n"]), int(of["n"]) * queries
-        note = panel_note(
+        note = _panel_note(
             Panel(row, column, *counts, shown[0], shown[1], shown[2])._replace(
                 r_pearson=of["r_pearson"]
             )
@@ -178,7 +184,7 @@ def test_figure_6_has_one_column_per_type_of_test_item(
 def test_of_too_many_points_the_numbers_alone_are_written(
     tables: Tables, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("biasbridge.analysis.figures.MAX_POINTS_DRAWN", 1)
+    monkeypatch.setattr("biasbridge.analysis.figures._MAX_POINTS_DRAWN", 1)
     console = Console(record=True, width=300, file=io.StringIO())
     written = draw_figures(join_points(tables), tmp_path, console=console)
     assert sorted(path.name for path in written) == [f"{stem}.csv" for stem in sorted(STEMS)]
@@ -362,17 +368,17 @@ def test_of_a_results_folder_r_is_that_within_parents() -> None:
         for item in correlate_slices(joined, exploratory)
         if (item.names["embedding"], item.names["method"]) == ("all", "all")
     }
-    panels = panel_statistics(grid_data(joined, x="x", y="y", row="measure", column="query"))
+    panels = _panel_statistics(_grid_data(joined, x="x", y="y", row="measure", column="query"))
     assert len(panels) == 6
     for panel in panels:
         behind = actual[panel.row, panel.column]
         assert panel.models == 40
         assert (panel.r, panel.low, panel.high) == pytest.approx(behind.interval)
-    (pooled,) = panel_statistics(grid_data(joined, x="x", y="y"))
+    (pooled,) = _panel_statistics(_grid_data(joined, x="x", y="y"))
     assert (pooled.n, pooled.models) == (240, 40)
     reverse = joined.assign(reverse_scored=True, dose=joined["x"])
     for x, sign in (("dose", 1), ("x", -1)):
-        (panel,) = panel_statistics(grid_data(reverse, x=x, y="y"))
+        (panel,) = _panel_statistics(_grid_data(reverse, x=x, y="y"))
         assert panel.r == pytest.approx(sign * pooled.r)
 
 

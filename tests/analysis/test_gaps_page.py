@@ -15,7 +15,7 @@ import pytest
 
 from biasbridge import gaps
 from biasbridge.analysis.charts import gap_panels, order_groups
-from biasbridge.analysis.report.gap_facts import MISSED_FACTOR, many_sentences, read_blocks
+from biasbridge.analysis.report.gap_facts import _MISSED_FACTOR, _many_sentences, read_blocks
 from biasbridge.analysis.report.gaps_page import write_gaps_page
 from biasbridge.commands.gaps import main
 from biasbridge.files import InputError
@@ -68,14 +68,14 @@ def test_equal_groups_are_said_to_show_no_difference_and_what_would_be_missed(
     assert "Recall: no difference seen" in page
     assert "Base rates differ" not in page
     [row] = table[(table["kind"] == "gap") & (table["measure"] == "recall")].to_dict("records")
-    least = (row["high"] - row["low"]) / 2 * MISSED_FACTOR
+    least = (row["high"] - row["low"]) / 2 * _MISSED_FACTOR
     assert f"A gap below about {least:.2f}".replace("0.", ".") in page
 
 
 def test_a_gap_that_could_be_missed_is_seen_in_four_of_five_samples() -> None:
     rng = np.random.default_rng(0)
     n, p = 400, 0.5
-    least = MISSED_FACTOR * 1.96 * np.sqrt(2 * p * (1 - p) / n)
+    least = _MISSED_FACTOR * 1.96 * np.sqrt(2 * p * (1 - p) / n)
     a, b = (rng.binomial(n, p + shift / 2, 4_000) / n for shift in (least, -least))
     error = np.sqrt((a * (1 - a) + b * (1 - b)) / n)
     assert np.mean((a - b) / error > 1.96) == pytest.approx(0.8, abs=0.02)
@@ -188,7 +188,7 @@ def test_a_gap_is_named_where_its_simultaneous_interval_excludes_0() -> None:
     table = table.assign(measure="recall", privileged="rest", value=0.1, low=0.01, high=0.19)
     table = table.assign(low_simultaneous=[0.001, -0.001], high_simultaneous=0.2, kind="gap")
     table = table.assign(support_unprivileged=50, group="", reason="")
-    headline, lines = many_sentences(table, table, base_rates_differ=False)
+    headline, lines = _many_sentences(table, table, base_rates_differ=False)
     assert headline.startswith("After adjustment over 2 comparisons (Bonferroni), 1 gap differs")
     assert lines[0][0] == "Recall is worse for a"
     assert lines[1][1].startswith("May be chance: b, recall")

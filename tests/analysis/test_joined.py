@@ -14,9 +14,9 @@ import pytest
 from biasbridge.analysis.correlate import Levels, correlate, correlate_slices
 from biasbridge.analysis.effects import saturation
 from biasbridge.analysis.joined import (
+    _join_scores,
     describe_task,
     join_points,
-    join_scores,
     levels,
     low_utility_reason,
     rows_of,
@@ -162,7 +162,7 @@ def test_unmodified_embeddings_are_the_dose_0_of_every_condition() -> None:
             for point, value in values.items()
         ]
     )
-    joined = join_scores(Tables(points, intrinsic, pd.DataFrame()))
+    joined = _join_scores(Tables(points, intrinsic, pd.DataFrame()))
     actual = sorted(joined[["direction", "dose", "value"]].to_numpy().tolist())
     assert actual == [
         ["debias", 0.0, 0.5],
@@ -170,7 +170,7 @@ def test_unmodified_embeddings_are_the_dose_0_of_every_condition() -> None:
         ["overbias", 0.0, 0.5],
         ["overbias", 1.0, 0.9],
     ]
-    assert join_scores(Tables(points[:1], intrinsic[:1], pd.DataFrame()))["method"].tolist() == [
+    assert _join_scores(Tables(points[:1], intrinsic[:1], pd.DataFrame()))["method"].tolist() == [
         "none"
     ]
 

@@ -19,7 +19,7 @@ from biasbridge.analysis.slices import correlation_table, scope_table
 from biasbridge.analysis.tables import read_tables
 from biasbridge.commands.correlate import main as correlate
 from biasbridge.commands.effects import main as effects
-from biasbridge.studies.certificate_verdicts import RECORDED_CSV
+from biasbridge.studies.certificate_verdicts import _RECORDED_CSV
 
 RUNS = Path(__file__).resolve().parents[2] / "docs" / "runs"
 STUDIES = RUNS.parent / "studies"
@@ -135,4 +135,4 @@ def test_recorded_tables_hold_no_post_and_no_path(run: str) -> None:
 
 
 def test_the_certificate_that_ships_is_the_recorded_one() -> None:
-    assert RECORDED_CSV.read_bytes() == (STUDIES / "certificate.csv").read_bytes()
+    assert _RECORDED_CSV.read_bytes() == (STUDIES / "certificate.csv").read_bytes()

@@ -18,7 +18,7 @@ import pandas as pd
 import pytest
 from rich.console import Console
 
-from biasbridge.analysis.answer import print_answer, results_by_gap, scores_by_direction
+from biasbridge.analysis.answer import _results_by_gap, _scores_by_direction, print_answer
 from biasbridge.analysis.correlate import correlate_slices
 from biasbridge.analysis.correlation import Correlation
 from biasbridge.analysis.declaration import Declaration
@@ -26,8 +26,8 @@ from biasbridge.analysis.joined import join_points
 from biasbridge.analysis.naming import SLICE_COLUMNS
 from biasbridge.analysis.report import build_report
 from biasbridge.analysis.report.documents import correlations_tex, escape
-from biasbridge.analysis.report.page import Card, answer_card, describe_compared, unmodified_gaps
-from biasbridge.analysis.report.page_data import dose_curves
+from biasbridge.analysis.report.page import Card, _answer_card, _describe_compared, _unmodified_gaps
+from biasbridge.analysis.report.page_data import _dose_curves
 from biasbridge.analysis.scopes import DOSES, RUNS
 from biasbridge.analysis.slices import RESULT_COLUMNS, SliceResult
 from biasbridge.analysis.tables import Tables, typed, write_tables
@@ -172,7 +172,7 @@ def test_text_can_be_read(ink: str, paper: str, page: Page) -> None:
 def test_the_curves_have_the_unmodified_embedding_at_dose_0_of_every_method(
     module_tables: Tables,
 ) -> None:
-    curves = pd.DataFrame(dose_curves(typed(module_tables), "f1"))
+    curves = pd.DataFrame(_dose_curves(typed(module_tables), "f1"))
     weat = curves[(curves["what"] == "weat weat7") & (curves["embedding"] == "word2vec")]
     actual = {
         method: sorted(zip(part["dose"], part["value"], strict=True))
@@ -211,7 +211,7 @@ def slice_of(query: str, verdict: str, **known: Any) -> SliceResult:
 
 def card_of(tables: Tables, *results: SliceResult, **columns: float) -> Card:
     tables = typed(tables._replace(points=tables.points.assign(**columns)))
-    return answer_card(results, tables, Declaration(), [])
+    return _answer_card(results, tables, Declaration(), [])
 
 
 def test_the_card_has_the_change_and_the_row_of_scopes(module_tables: Tables) -> None:
@@ -271,7 +271,7 @@ def test_page_terminal_and_latex_have_the_same_cells(
     shown = re.search(r'<div class="card">(.*?)</div>\n<figure', page.text, re.DOTALL)
     assert shown
     tex = (page.folder / "correlations.tex").read_text(encoding="utf-8")
-    card = answer_card(findings, typed(module_tables), Declaration(), [])
+    card = _answer_card(findings, typed(module_tables), Declaration(), [])
     cells = {
         cell for _, rows in [*card.changes.values(), card.scopes] for row in rows for cell in row
     }
@@ -287,8 +287,8 @@ def test_page_terminal_and_latex_have_the_same_cells(
 
 def test_a_reverse_scored_metric_is_named_with_its_sign() -> None:
     declared = slice_of("weat7", "rises")._replace(reverse_scored=True)
-    (scores,) = results_by_gap([declared]).values()
-    assert scores_by_direction(scores) == {"rises with": ["WEAT 7 (sign reversed)"]}
+    (scores,) = _results_by_gap([declared]).values()
+    assert _scores_by_direction(scores) == {"rises with": ["WEAT 7 (sign reversed)"]}
 
 
 def test_conventions_of_one_metric_are_two_scores() -> None:
@@ -296,14 +296,14 @@ def test_conventions_of_one_metric_are_two_scores() -> None:
         slice_of("weat7", "")._replace(names=slice_of("weat7", "").names | {"convention": name})
         for name in ("default", "wefe")
     ]
-    (scores,) = results_by_gap(both).values()
+    (scores,) = _results_by_gap(both).values()
     assert [*scores] == ["weat default WEAT 7", "weat wefe WEAT 7"]
 
 
 def test_a_direction_is_claimed_by_the_verdict_or_without_one_by_the_interval() -> None:
     """One test's interval may leave 0 out where p, adjusted over all tests, is not significant."""
     declared = {verdict: slice_of(verdict, verdict) for verdict in VERDICTS}
-    assert scores_by_direction(declared | {"exploratory": slice_of("weat7", "")}) == {
+    assert _scores_by_direction(declared | {"exploratory": slice_of("weat7", "")}) == {
         "rises with": ["rises", "exploratory"],
         "falls with": ["falls"],
         "no clear relation with": ["at most", "cannot tell"],
@@ -316,7 +316,7 @@ def test_the_gaps_of_unmodified_models_say_who_is_worse_off(module_tables: Table
     plain = points.loc[points["method"] == "none", "point"].tolist()
     values = {plain[0]: 0.1, plain[1]: -0.02}
     extrinsic = extrinsic.assign(value=extrinsic["point"].map(values).fillna(0.9))
-    actual = unmodified_gaps(typed(module_tables._replace(points=points, extrinsic=extrinsic)))
+    actual = _unmodified_gaps(typed(module_tables._replace(points=points, extrinsic=extrinsic)))
     assert actual == [
         (
             "Recall gap",
@@ -377,10 +377,10 @@ def test_a_page_that_is_too_large_leaves_out_what_only_the_pointer_shows(
     tables: Tables, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = build(tmp_path, tables)
-    monkeypatch.setattr("biasbridge.analysis.report.page.MOST_BYTES", len(whole.text.encode()) - 1)
+    monkeypatch.setattr("biasbridge.analysis.report.page._MOST_BYTES", len(whole.text.encode()) - 1)
     smaller = build(tmp_path, tables)
     assert set(whole.data["rows"]) - set(smaller.data["rows"]) >= {"by_group", "reason"}
-    monkeypatch.setattr("biasbridge.analysis.report.page.MOST_BYTES", 1_000)
+    monkeypatch.setattr("biasbridge.analysis.report.page._MOST_BYTES", 1_000)
     with pytest.raises(InputError, match="give the results of fewer points"):
         build(tmp_path, tables)
 
@@ -390,7 +390,7 @@ def test_a_page_still_too_large_shows_the_declared_gaps_alone(
 ) -> None:
     recall = join_points(tables)
     joined = pd.concat([recall, recall.assign(measure="f1")])
-    monkeypatch.setattr("biasbridge.analysis.report.page.MOST_ROWS", len(recall))
+    monkeypatch.setattr("biasbridge.analysis.report.page._MOST_ROWS", len(recall))
     actual = correlate_slices(joined)
     declared = Declaration(confirmatory=("recall",))
     path = build_report(tmp_path, tables, joined, actual, declared=declared)[0]
@@ -424,7 +424,7 @@ def posts(tables: Tables) -> Tables:
 
 
 def test_it_says_who_is_compared_with_whom_and_on_how_much(posts: Tables) -> None:
-    assert describe_compared(posts, ["recall"]) == {
+    assert _describe_compared(posts, ["recall"]) == {
         "a score": "WEAT effect size (d) of WEAT 7, WEAT 8",
         "groups": "male (privileged) against female (unprivileged). Which group an item is about:"
         " as the data are annotated",
@@ -438,7 +438,7 @@ def test_it_says_who_is_compared_with_whom_and_on_how_much(posts: Tables) -> Non
 def test_a_page_of_far_too_many_rows_is_refused_before_it_is_made(
     posts: Tables, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("biasbridge.analysis.report.page.MOST_ROWS", 3)
+    monkeypatch.setattr("biasbridge.analysis.report.page._MOST_ROWS", 3)
     with pytest.raises(InputError, match="pairs of score and gap, more than fit into 5 MB"):
         build_report(tmp_path, posts, join_points(posts), [])
     assert not list(tmp_path.iterdir())

@@ -25,10 +25,10 @@ from biasbridge.analysis.printing import p_value, print_points
 from biasbridge.analysis.report import build_report
 from biasbridge.analysis.study import Correlation
 from biasbridge.analysis.tables import (
-    EXTRINSIC_TEXTS,
+    _EXTRINSIC_TEXTS,
+    _INTRINSIC_TEXTS,
+    _POINT_TEXTS,
     FILES,
-    INTRINSIC_TEXTS,
-    POINT_TEXTS,
     BuildRecord,
     Tables,
     as_arrays,
@@ -266,7 +266,9 @@ def test_tables_by_an_earlier_version_are_refused_and_those_of_language_models_a
 def test_every_column_is_there_and_of_its_type(tables: Tables) -> None:
     scores = tables.intrinsic.assign(value=tables.intrinsic["value"].astype(object), part=None)
     actual = typed(tables._replace(intrinsic=scores.drop(columns=["reason"])))
-    for table, names in zip(actual, (POINT_TEXTS, INTRINSIC_TEXTS, EXTRINSIC_TEXTS), strict=False):
+    for table, names in zip(
+        actual, (_POINT_TEXTS, _INTRINSIC_TEXTS, _EXTRINSIC_TEXTS), strict=False
+    ):
         for name in names:
             assert {type(value) for value in table[name]} == {str}, name
     assert actual.intrinsic["value"].dtype == float

@@ -20,10 +20,10 @@ from biasbridge.analysis.scopes import (
     METHODS,
     RUNS,
     SEEDS,
-    leave_out,
+    _leave_out,
     measure_scopes,
 )
-from biasbridge.analysis.slices import find_nonlinearity, partial_f, scope_table
+from biasbridge.analysis.slices import _find_nonlinearity, _partial_f, scope_table
 from tests.analysis.conftest import make_rows
 from tests.analysis.test_correlation import literal
 
@@ -52,7 +52,7 @@ def test_over_parents_each_is_left_out() -> None:
     x, y, parent = models.x, models.y, models.parent.astype(int)
     without = [literal(x[parent != i], y[parent != i], parent[parent != i]) for i in range(6)]
     shares = [float(((x - x[parent == i].mean())[parent == i] ** 2).sum()) for i in range(6)]
-    actual = leave_out(models, models.parent, SEEDS)
+    actual = _leave_out(models, models.parent, SEEDS)
     assert actual.n == 6
     assert actual.r == pytest.approx(literal(x, y, parent))
     assert actual.interval[1:] == pytest.approx(expected_interval(actual.r, without, shares))
@@ -70,7 +70,7 @@ def test_over_methods_each_is_left_out_and_the_unmodified_models_stay() -> None:
 
     names = [f"m{number}" for number in range(5)]
     shares = [float(((x - x.mean())[method == name] ** 2).sum()) for name in names]
-    actual = leave_out(means, means.family, METHODS)
+    actual = _leave_out(means, means.family, METHODS)
     assert actual.n == 5
     expected = expected_interval(actual.r, [r(method != name) for name in names], shares)
     assert actual.interval[1:] == pytest.approx(expected)
@@ -79,14 +79,14 @@ def test_over_methods_each_is_left_out_and_the_unmodified_models_stay() -> None:
 def test_too_few_groups_say_so() -> None:
     models = sweep()
     few = models.at(np.flatnonzero(models.parent.astype(int) < 4))
-    actual = leave_out(few, few.parent, SEEDS)
+    actual = _leave_out(few, few.parent, SEEDS)
     assert (math.isnan(actual.r), actual.n, actual.reason) == (True, 4, "4 of 5")
 
 
 def test_one_parent_that_holds_most_of_the_score_leaves_no_degrees_of_freedom() -> None:
     models = sweep()
     large = models._replace(x=np.where(models.parent == "0", 50, 1) * models.x)
-    assert leave_out(large, large.parent, SEEDS).df == pytest.approx(1, abs=0.01)
+    assert _leave_out(large, large.parent, SEEDS).df == pytest.approx(1, abs=0.01)
 
 
 def test_methods_that_share_word_lists_have_the_wider_interval() -> None:
@@ -95,8 +95,8 @@ def test_methods_that_share_word_lists_have_the_wider_interval() -> None:
     lists = np.where(models.condition == "0", "", (models.condition.astype(int) % 2).astype(str))
     scopes = measure_scopes(models._replace(word_list=lists), 99, full=True)
     means = models._replace(word_list=lists).condition_means()
-    methods = leave_out(means, means.family, METHODS)
-    of_lists = leave_out(means, means.word_list, LISTS, minimum=2)
+    methods = _leave_out(means, means.family, METHODS)
+    of_lists = _leave_out(means, means.word_list, LISTS, minimum=2)
     assert scopes[LISTS].reason == "2 of 4"
     assert scopes[METHODS].p == max(methods.p, of_lists.p)
     assert scopes[METHODS].slope.low == min(methods.slope.low, of_lists.slope.low)
@@ -143,9 +143,9 @@ def test_a_partial_f_is_that_of_nested_regressions() -> None:
     squared = of.u[:, None] ** 2
     plain = OLS(models.y, np.column_stack([indicators, models.x])).fit()
     bent = OLS(models.y, np.column_stack([indicators, models.x, squared])).fit()
-    assert partial_f(of, squared) == pytest.approx(bent.compare_f_test(plain)[1])
-    assert math.isnan(partial_f(of, of.u[:, None])), "the score itself explains nothing more"
-    assert math.isnan(partial_f(of, np.zeros((len(of.u), 0))))
+    assert _partial_f(of, squared) == pytest.approx(bent.compare_f_test(plain)[1])
+    assert math.isnan(_partial_f(of, of.u[:, None])), "the score itself explains nothing more"
+    assert math.isnan(_partial_f(of, np.zeros((len(of.u), 0))))
 
 
 @pytest.mark.parametrize(
@@ -162,7 +162,7 @@ def test_what_is_no_single_line_says_so(kind: str, reason: str) -> None:
     signs = np.where(np.isin(models.method, ("m0", "m1")), -1, 1)
     noise = 0.5 * np.random.default_rng(2).normal(size=len(u))
     y = {"line": u, "bent": u + u**2, "methods": signs * u}[kind] + noise
-    actual = find_nonlinearity(models._replace(y=y), 4.0)
+    actual = _find_nonlinearity(models._replace(y=y), 4.0)
     assert reason in actual.reason
     assert bool(reason) == bool(actual.reason) == bool(actual.change)
 
@@ -174,7 +174,7 @@ def test_changes_by_method_are_those_of_each_alone() -> None:
     noise = 0.1 * np.random.default_rng(2).normal(size=len(u))
     slope = np.array([slopes.get(name, 0) for name in models.method])
     models = models._replace(y=slope * u + noise)
-    actual = find_nonlinearity(models, 2.0)
+    actual = _find_nonlinearity(models, 2.0)
     for name in slopes:
         selected = np.isin(models.method, [name, "none"])
         x, y, parent = models.x[selected], models.y[selected], models.parent[selected]
@@ -190,5 +190,5 @@ def test_controls_are_no_method_of_their_own() -> None:
     u = residuals(models.x, models.y, models.parent.astype(int)).u
     bent = u + 3 * u * (method == "none")
     noise = 0.05 * np.random.default_rng(2).normal(size=len(u))
-    actual = find_nonlinearity(models._replace(method=method, y=bent + noise), 1.0)
+    actual = _find_nonlinearity(models._replace(method=method, y=bent + noise), 1.0)
     assert "between methods" not in actual.reason

@@ -15,7 +15,7 @@ from biasbridge.analysis.charts import STAMP
 from biasbridge.analysis.correlate import correlate_slices
 from biasbridge.analysis.joined import join_points
 from biasbridge.analysis.naming import SLICE_COLUMNS
-from biasbridge.analysis.specifications import CHOICES, Curve, curve_chart, specification_curves
+from biasbridge.analysis.specifications import _CHOICES, Curve, _curve_chart, specification_curves
 from biasbridge.analysis.tables import Tables
 from biasbridge.stats.formatting import format_number
 
@@ -111,7 +111,7 @@ def test_r_of_a_specification_is_that_of_its_slice() -> None:
     actual = {tuple(item.names[name] for name in SLICE_COLUMNS): item.within for item in slices}
     r = []
     for one, other in zip(curve.specifications, alone.specifications, strict=True):
-        names = dict(zip(CHOICES, one.levels, strict=True)) | {"task": "t"}
+        names = dict(zip(_CHOICES, one.levels, strict=True)) | {"task": "t"}
         assert names["classifier"] == "cnn"
         of = actual[tuple(names[name] for name in SLICE_COLUMNS)]
         assert (one.n, one.r_rm, one.low, one.high) == (of.n, of.r, of.low, of.high)
@@ -234,7 +234,7 @@ def test_the_figure_says_what_is_seen_and_of_what_data() -> None:
     joined = join_points(tables_of(measured(4, 12, 0.7)))
     for synthetic in (True, False):
         (curve,) = specification_curves(joined.assign(generated=synthetic), permutations=99)
-        title = curve_chart(curve).to_dict()["title"]
+        title = _curve_chart(curve).to_dict()["title"]
         above = sum(item.r_rm > 0 for item in curve.specifications)
         number = len(curve.specifications)
         assert title["text"].endswith(f"r_rm is above 0 in {above} of {number} ways to analyse it")
@@ -247,7 +247,7 @@ def test_a_model_without_a_gap_is_in_no_specification_of_that_gap() -> None:
     value[3] = np.nan  # of precision
     curve = curve_of(tables._replace(extrinsic=tables.extrinsic.assign(value=value)))
     whole = [item for item in curve.specifications if item.levels[0] == "all"]
-    n = {(item.levels[CHOICES.index("measure")], item.n) for item in whole}
+    n = {(item.levels[_CHOICES.index("measure")], item.n) for item in whole}
     assert n == {("precision", 23), ("recall", 24)}
 
 

@@ -9,11 +9,11 @@ from typing import Literal
 import pytest
 
 from biasbridge.corpora.coreference_challenges import (
-    COLUMNS,
+    _COLUMNS,
     Gap,
     WinoBias,
     Winogender,
-    read_bracketed,
+    _read_bracketed,
 )
 from biasbridge.files import InputError
 from biasbridge.files.documents import Document
@@ -43,7 +43,7 @@ def write(folder: Path, pro: tuple[str, ...] = PRO, anti: tuple[str, ...] = ANTI
                 Document(
                     f"nw/type{number}/{condition}//{place}", document.sentences, document.clusters
                 )
-                for place, document in enumerate(read_bracketed(text))
+                for place, document in enumerate(_read_bracketed(text))
             ]
             name = f"dev_type{number}_{condition}_stereotype.v4_auto_conll"
             write_conll(
@@ -107,7 +107,7 @@ def test_a_line_without_a_number_and_an_unpaired_sentence_are_refused(tmp_path: 
         WinoBias(str(tmp_path)).load(seed=0)
     (tmp_path / "a.txt").write_text("[The nurse] said [she] left.\n", encoding="utf-8")
     with pytest.raises(InputError, match="line 1 has no number"):
-        list(read_bracketed(tmp_path / "a.txt"))
+        list(_read_bracketed(tmp_path / "a.txt"))
     documents = [Document("nameless", (("she",),), (((0, 1),),))]
     write_conll(documents, tmp_path / "dev_type1_pro_stereotype.v4_auto_conll")
     with pytest.raises(InputError, match="does not end in its own number"):
@@ -205,7 +205,7 @@ ROW = {
 def write_gap(folder: Path, **changed: str) -> Gap:
     row = ROW | changed
     path = folder / "gap-development.tsv"
-    head = "\t".join((*COLUMNS, "URL"))
+    head = "\t".join((*_COLUMNS, "URL"))
     path.write_text(f"{head}\n{chr(9).join((*row.values(), 'u'))}\n", encoding="utf-8")
     return Gap(str(path))
 

@@ -13,7 +13,7 @@ from biasbridge.corpora.coreference_challenges import _winogender_condition
 from biasbridge.corpora.corpus import TextCorpus
 from biasbridge.corpora.tokens import split_sentences, tokenise_treebank, tokenise_tweet
 from biasbridge.corpora.world import GeneratedCorpus, draw_posts
-from biasbridge.corpora.world_documents import GeneratedDocuments, list_wordings
+from biasbridge.corpora.world_documents import GeneratedDocuments, _list_wordings
 from biasbridge.corpora.world_words import SETTINGS, make_world
 from biasbridge.files import InputError
 
@@ -73,7 +73,7 @@ def test_generated_documents_have_12_sentences_half_of_them_decided_by_sense() -
 def test_wordings_are_right_from_the_weakest_to_the_strongest(
     subset: str, ends: tuple[float, float]
 ) -> None:
-    trusts = [wording.trust for wording in list_wordings() if wording.subset == subset]
+    trusts = [wording.trust for wording in _list_wordings() if wording.subset == subset]
     assert (min(trusts), max(trusts)) == pytest.approx(ends)
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from biasbridge.corpora.documents import DocumentFiles, JoinedDocuments, assign_splits
+from biasbridge.corpora.documents import DocumentFiles, JoinedDocuments, _assign_splits
 from biasbridge.files import InputError
 from biasbridge.files.documents import Document, write_documents
 from tests.write_conll import write_conll
@@ -133,7 +133,7 @@ def test_schemes_are_joined_only_without_singletons(folder: Path) -> None:
 
 @given(st.integers(3, 60), st.floats(0, 0.3), st.floats(0, 0.3), st.integers(0, 9))
 def test_every_document_has_one_split(n: int, dev: float, test: float, seed: int) -> None:
-    of = assign_splits(
+    of = _assign_splits(
         {f"d{i}": [f"d{i}"] for i in range(n)}, {"dev": dev, "test": test}, seed=seed
     )
     splits = list(of.values())

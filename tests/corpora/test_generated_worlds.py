@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from biasbridge.corpora.grammar import InflectedWord
 from biasbridge.corpora.world import (
-    BLOCK,
+    _BLOCK,
     GeneratedCorpus,
     GeneratedForms,
     GeneratedPosts,
@@ -85,18 +85,18 @@ def test_the_seed_decides_every_byte(tmp_path: Path) -> None:
 
 
 def test_counts_and_a_last_block_of_any_size(tmp_path: Path) -> None:
-    corpus = GeneratedCorpus(BLOCK + 1)
+    corpus = GeneratedCorpus(_BLOCK + 1)
     counts = corpus.write(tmp_path / "corpus.txt", seed=0)
     lines = (tmp_path / "corpus.txt").read_text(encoding="utf-8").splitlines()
     words = [word for line in lines for word in line.split(" ")]
     assert counts == {
-        "lines": BLOCK + 1,
+        "lines": _BLOCK + 1,
         "tokens": len(words),
         "types": len(set(words)),
         "unknown": 0,
         "dropped": 0,
     }
-    assert len(lines) == BLOCK + 1
+    assert len(lines) == _BLOCK + 1
     assert "" not in words
     assert (corpus.generated, corpus.name, corpus.files()) == (True, "generated_en_gender", [])
 

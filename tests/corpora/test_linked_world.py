@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import pytest
 
-from biasbridge.corpora.coreference_challenges import find_gender
+from biasbridge.corpora.coreference_challenges import _find_gender
 from biasbridge.corpora.linked_world import (
-    PEOPLE,
-    WORDINGS,
+    _PEOPLE,
+    _WORDINGS,
     LinkedChallenge,
     LinkedDocuments,
     LinkedPosts,
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from biasbridge.files.documents import Document
 
 
-MEN, WOMEN = ({pair[side] for pair in PEOPLE} for side in (0, 1))
+MEN, WOMEN = ({pair[side] for pair in _PEOPLE} for side in (0, 1))
 WORLD = make_world(SETTINGS["en_gender"], 0)
 SIGNS = {
     word: about.sign
@@ -43,7 +43,7 @@ def sentences(document: Document) -> list[tuple[bool, bool, bool, str, str]]:
         document.clusters[::2], document.clusters[1::2], strict=True
     ):
         meant, not_meant = tokens[name[0] + 1], tokens[other[0] + 1]
-        male = find_gender(tokens[pronoun[0]]) == "male"
+        male = _find_gender(tokens[pronoun[0]]) == "male"
         rows.append((male == (meant in MEN), name < other, meant in MEN, meant, not_meant))
     return rows
 
@@ -75,12 +75,12 @@ def test_a_sentence_has_a_man_and_a_woman_and_words_are_equally_frequent() -> No
     assert all((meant in MEN) != (other in MEN) for *_, meant, other in rows)
     counts = Counter(word for *_, meant, other in rows for word in (meant, other))
     assert counts.keys() == MEN | WOMEN
-    assert {*counts.values()} == {len(rows) / len(PEOPLE)}
+    assert {*counts.values()} == {len(rows) / len(_PEOPLE)}
 
 
 def test_the_wording_is_right_as_often_as_planted_whatever_the_pronoun() -> None:
     marks = {"and": True, "after": True, "what": False, "for": False}
-    assert sorted(marks.values()) == sorted(first for _, first in WORDINGS)
+    assert sorted(marks.values()) == sorted(first for _, first in _WORDINGS)
     right = Counter[bool]()
     every = Counter[bool]()
     for document in LinkedDocuments(100, 0.5).load(seed=0)["train"]:
@@ -130,7 +130,7 @@ def test_the_challenge_is_balanced_and_its_pairs_differ_in_the_pronoun_alone() -
 def test_nothing_but_pronouns_depends_on_transmission() -> None:
     without = [
         [
-            ["_" if find_gender(token) else token for token in each.tokens]
+            ["_" if _find_gender(token) else token for token in each.tokens]
             for split in LinkedDocuments(20, transmission).load(seed=5).values()
             for each in split
         ]

@@ -13,7 +13,7 @@ import pytest
 from biasbridge.corpora.corpus import DatasetCorpus
 from biasbridge.corpora.posts import DatasetSource
 from biasbridge.files import InputError
-from biasbridge.train.engine.steps import decide
+from biasbridge.train.engine.steps import _decide
 from biasbridge.train.engine.store import Store
 
 
@@ -36,7 +36,7 @@ def positives(source: DatasetSource) -> int:
 
 
 def key(source: DatasetSource | DatasetCorpus, folder: Path) -> str:
-    params, files = decide(source, Store(folder / "store").digest)
+    params, files = _decide(source, Store(folder / "store").digest)
     return f"{params} {files}"
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from nltk.tokenize import TweetTokenizer
 
 from biasbridge.corpora import tokens as tweets
-from biasbridge.corpora.coreference_challenges import find_gender
+from biasbridge.corpora.coreference_challenges import _find_gender
 from biasbridge.corpora.tokens import (
     find_span,
     is_retweet,
@@ -166,4 +166,4 @@ def test_the_span_of_characters_counts_tokens_through_the_text() -> None:
     [("He", "male"), ("HERSELF", "female"), ("their", "neutral"), ("it", ""), ("Her.", "")],
 )
 def test_pronouns_have_a_gender_whatever_their_case(token: str, gender: str) -> None:
-    assert find_gender(token) == gender
+    assert _find_gender(token) == gender

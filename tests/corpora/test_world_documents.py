@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from biasbridge.corpora import world_documents as grammar
-from biasbridge.corpora.coreference_challenges import find_gender, load_percentages
+from biasbridge.corpora.coreference_challenges import _find_gender, load_percentages
 from biasbridge.corpora.world_documents import (
     GeneratedChallenge,
     GeneratedDocuments,
@@ -27,7 +27,7 @@ def meant(document: Document) -> list[tuple[str, str, str]]:
     for name, pronoun in document.clusters:
         assert tokens[name[0]] == "the"
         after = tokens[pronoun[1]] if pronoun[1] < len(tokens) else ""
-        rows.append((tokens[name[0] + 1], find_gender(tokens[pronoun[0]]), after))
+        rows.append((tokens[name[0] + 1], _find_gender(tokens[pronoun[0]]), after))
     return rows
 
 
@@ -50,7 +50,7 @@ def test_words_other_than_pronouns_do_not_follow_the_skew() -> None:
     """The wordings and occupations are drawn before the pronouns."""
     without = [
         [
-            "_" if find_gender(token) else token
+            "_" if _find_gender(token) else token
             for each in GeneratedDocuments(documents=20, skew=skew).load(seed=0)["train"]
             for token in each.tokens
         ]

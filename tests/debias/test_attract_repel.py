@@ -21,13 +21,13 @@ from biasbridge.debias.attract_repel import (
     REPEL,
     AttractRepel,
     Norms,
-    attract_repel,
-    batch_gradient,
-    choose_negatives,
-    interpolate,
+    _attract_repel,
+    _batch_gradient,
+    _choose_negatives,
+    _interpolate,
+    _stereotype_pairs,
     mean_cosine,
     read_pairs,
-    stereotype_pairs,
     usable_pairs,
 )
 from biasbridge.files import InputError
@@ -67,7 +67,7 @@ def vectors() -> KeyedVectors:
 
 def lean(vectors: KeyedVectors) -> float:
     """Mean pro- minus mean anti-stereotypical cosine."""
-    pro, anti = stereotype_pairs(EIGHTS)
+    pro, anti = _stereotype_pairs(EIGHTS)
     return mean_cosine(vectors, pro) - mean_cosine(vectors, anti)
 
 
@@ -145,16 +145,16 @@ def test_the_angle_moved_grows_with_the_dose(
     before: Floats, after: Floats, doses: list[float]
 ) -> None:
     start, end = directions(before), directions(after)
-    moved = [angle(start, interpolate(before, after, dose)) for dose in sorted(doses)]
+    moved = [angle(start, _interpolate(before, after, dose)) for dose in sorted(doses)]
     assert all((later >= earlier - 1e-6).all() for earlier, later in pairwise(moved))
-    np.testing.assert_allclose(interpolate(before, after, 0), start, atol=1e-9)
-    np.testing.assert_allclose(interpolate(before, after, 1), end, atol=1e-9)
-    np.testing.assert_allclose(np.linalg.norm(interpolate(before, after, doses[0]), axis=1), 1)
+    np.testing.assert_allclose(_interpolate(before, after, 0), start, atol=1e-9)
+    np.testing.assert_allclose(_interpolate(before, after, 1), end, atol=1e-9)
+    np.testing.assert_allclose(np.linalg.norm(_interpolate(before, after, doses[0]), axis=1), 1)
 
 
 def test_an_opposite_word_stays_until_one_half_and_then_turns() -> None:
     start, end = np.array([[0.0, 2.0]]), np.array([[0.0, -1.0]])
-    turned = [interpolate(start, end, dose)[0].tolist() for dose in (0, 0.3, 0.5, 0.7, 1)]
+    turned = [_interpolate(start, end, dose)[0].tolist() for dose in (0, 0.3, 0.5, 0.7, 1)]
     assert turned == [[0, 1], [0, 1], [0, 1], [0, -1], [0, -1]]
 
 
@@ -302,12 +302,12 @@ def test_the_gradient_of_a_batch_is_that_of_torch(kind: int, length: float) -> N
     )
     units = functional.normalize(reference.now, dim=1).numpy()
     negatives = places[
-        choose_negatives(units[places] @ units[places].T, kind, np.random.default_rng(7))
+        _choose_negatives(units[places] @ units[places].T, kind, np.random.default_rng(7))
     ]
     _, expected = reference.gradient(
         batch, list(map(tuple, negatives.reshape(-1, 2).tolist())), name
     )
-    got = batch_gradient(
+    got = _batch_gradient(
         reference.now.numpy(),
         rows,
         places,
@@ -327,7 +327,7 @@ def test_negatives_are_half_the_extreme_and_half_any_other_pair(kind: int) -> No
     rng = np.random.default_rng(3)
     units = directions(rng.standard_normal((8, 5)))
     cosines = (units @ units.T).astype(np.float32)
-    draws = np.array([choose_negatives(cosines.copy(), kind, rng) for _ in range(6000)])
+    draws = np.array([_choose_negatives(cosines.copy(), kind, rng) for _ in range(6000)])
     for place in range(8):
         others = [other for other in range(8) if other // 2 != place // 2]
         toward: list[float] = (kind * cosines[place]).tolist()
@@ -343,7 +343,7 @@ def check_against_reference(
     """After five epochs the mean cosines of both kinds of pairs are the reference's, and have
     moved.
     """
-    got = attract_repel(rows, np.array(attract), np.array(repel), seed=0, drop_last=drop_last)
+    got = _attract_repel(rows, np.array(attract), np.array(repel), seed=0, drop_last=drop_last)
     expected = Reference(rows, np.random.default_rng(0), HYPER).run(
         attract, repel, drop_last=drop_last
     )
@@ -391,12 +391,12 @@ def test_real_constraints_end_where_the_reference_does(
 def test_fewer_pairs_than_a_batch_and_drop_last_change_nothing() -> None:
     """METHODS D.1: n < 50 -> no update at all."""
     rows, attract, repel = world(3)
-    after = attract_repel(
+    after = _attract_repel(
         rows, np.array(attract[:49]), np.array(repel[:49]), seed=0, drop_last=True
     )
     assert after.tobytes() == rows.tobytes()
     assert (
-        attract_repel(
+        _attract_repel(
             rows, np.array(attract[:50]), np.array(repel[:49]), seed=0, drop_last=True
         ).tobytes()
         != rows.tobytes()
@@ -407,7 +407,7 @@ def test_the_same_seed_gives_the_same_bytes_and_the_input_is_left_alone() -> Non
     rows, attract, repel = world(5)
     before = rows.copy()
     first, again, other = (
-        attract_repel(rows, np.array(attract), np.array(repel), seed=seed) for seed in (1, 1, 2)
+        _attract_repel(rows, np.array(attract), np.array(repel), seed=seed) for seed in (1, 1, 2)
     )
     assert first.tobytes() == again.tobytes() != other.tobytes()
     assert rows.tobytes() == before.tobytes()
@@ -418,7 +418,7 @@ def test_the_same_seed_gives_the_same_bytes_and_the_input_is_left_alone() -> Non
 
 def test_pairs_are_the_products_of_the_paper() -> None:
     small = make_query("small", ["he", "him"], ["she"], ["office"], ["home", "family"])
-    pro, anti = stereotype_pairs(small)
+    pro, anti = _stereotype_pairs(small)
     assert anti == [
         ("he", "home"),
         ("he", "family"),
@@ -445,7 +445,7 @@ def test_pairs_are_the_constraint_files_of_the_paper(
     query = load_query(name)
     every = [word for wordset in query.sets.values() for word in wordset.words]
     assert len(set(every)) == len(every)
-    for ours, theirs in zip(stereotype_pairs(query), (repel, attract), strict=True):
+    for ours, theirs in zip(_stereotype_pairs(query), (repel, attract), strict=True):
         lines = (realdata / "words" / "goldfarb" / f"{theirs}.txt").read_text().splitlines()
         assert {frozenset(pair) for pair in ours} == {frozenset(line.split()) for line in lines}
 

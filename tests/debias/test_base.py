@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import pytest
 
-from biasbridge.debias.attract_repel import ATTRACT, AttractRepel, batch_gradient
+from biasbridge.debias.attract_repel import ATTRACT, AttractRepel, _batch_gradient
 from biasbridge.debias.base import Method, OnVectors, Unmodified, method_label
 from biasbridge.debias.erasers import (
     Bam,
@@ -21,10 +21,10 @@ from biasbridge.debias.erasers import (
     Leace,
     MeanDifference,
     SentDebias,
-    nearest_map,
+    _nearest_map,
     require_enough,
 )
-from biasbridge.debias.hard import DoubleHard, Hard, Oscar, most_biased, rotate
+from biasbridge.debias.hard import DoubleHard, Hard, Oscar, _most_biased, _rotate
 from biasbridge.debias.labels import Relabel
 from biasbridge.debias.methods import METHODS, MODEL_KINDS, VECTOR_KINDS, make_method
 from biasbridge.debias.text import Balance
@@ -188,7 +188,7 @@ def test_a_direction_of_less_than_1e_10_of_the_largest_is_left_open(
     size: float, is_open: bool
 ) -> None:
     """Of the map diag(1, -s): the identity where the second is open, else its sign."""
-    result = nearest_map(np.diag([1.0, -size]))
+    result = _nearest_map(np.diag([1.0, -size]))
     assert result == pytest.approx(np.diag([1.0, 1.0 if is_open else -1.0]))
 
 
@@ -197,7 +197,7 @@ def test_the_most_biased_are_among_50000_words() -> None:
     matrix = np.tile(np.array([[0.0, 1.0]], dtype=np.float32), (50_002, 1))
     matrix[49_999] = [1, 0.1]  # the last that is looked at
     matrix[50_000:] = [1, 0]
-    words, along = most_biased(matrix, axis, np.array([], dtype=np.intp), 1)
+    words, along = _most_biased(matrix, axis, np.array([], dtype=np.intp), 1)
     assert words[along].tolist() == [49_999]
 
 
@@ -205,10 +205,10 @@ def test_the_most_biased_are_among_50000_words() -> None:
 def test_two_directions_are_apart_by_more_than_a_millionth(sine: float, is_plane: bool) -> None:
     first, second = np.array([1.0, 0.0]), np.array([np.sqrt(1 - sine**2), sine])
     if is_plane:
-        assert rotate(np.eye(2), first, second).shape == (2, 2)
+        assert _rotate(np.eye(2), first, second).shape == (2, 2)
     else:
         with pytest.raises(InputError, match="the two directions are parallel"):
-            rotate(np.eye(2), first, second)
+            _rotate(np.eye(2), first, second)
 
 
 @pytest.mark.parametrize(("apart", "rank"), [(0.9e-10, 0), (1.1e-10, 1)])
@@ -260,7 +260,7 @@ def test_a_jump_is_found_to_a_millionth_of_a_dose() -> None:
 def test_an_occurrence_moves_a_word_by_at_most_2_per_coordinate(length: float) -> None:
     """Of four orthogonal words all hinges are open, and a word's partner pulls with 2 / |w|."""
     vectors = (length * np.eye(4)).astype(np.float32)
-    gradient = batch_gradient(
+    gradient = _batch_gradient(
         vectors,
         vectors,
         np.arange(4),

@@ -13,10 +13,10 @@ from gensim.models import KeyedVectors
 
 from biasbridge import audit, debias
 from biasbridge.commands.debias import main, move
-from biasbridge.debias.attract_repel import mean_cosine, stereotype_pairs
-from biasbridge.debias.base import WORDS, OnAxis, write_modified
+from biasbridge.debias.attract_repel import _stereotype_pairs, mean_cosine
+from biasbridge.debias.base import WORDS, OnAxis, _write_modified
 from biasbridge.debias.erasers import MeanDifference
-from biasbridge.debias.until import CLOSE, Goal, dose_for_goal, find_method
+from biasbridge.debias.until import _CLOSE, Goal, dose_for_goal, find_method
 from biasbridge.debias.words import words_by_role
 from biasbridge.files import InputError, choice
 from biasbridge.files.eraser import ERASER, Eraser
@@ -122,8 +122,8 @@ def test_the_smallest_dose_at_which_a_score_is_the_value(
 
 def test_the_first_crossing_and_the_other_side() -> None:
     goal = Goal(Weat(queries=("weat7",)), "weat7", 0.0)
-    assert dose_for_goal(lambda d: 0.6 - 2 * d, goal, (1, -1)) == pytest.approx(0.3, abs=CLOSE)
-    assert dose_for_goal(lambda d: 0.6 + 2 * d, goal, (1, -1)) == pytest.approx(-0.3, abs=CLOSE)
+    assert dose_for_goal(lambda d: 0.6 - 2 * d, goal, (1, -1)) == pytest.approx(0.3, abs=_CLOSE)
+    assert dose_for_goal(lambda d: 0.6 + 2 * d, goal, (1, -1)) == pytest.approx(-0.3, abs=_CLOSE)
     assert dose_for_goal(lambda d: (d - 0.3) * (d - 0.7), goal, (1, -1)) == pytest.approx(
         0.3, abs=5e-3
     )
@@ -183,10 +183,10 @@ def test_a_method_that_makes_a_vector_zero_is_refused_by_its_name(
     inputs = {"vectors": tmp_path, "words": tmp_path}
     message = r"debias=vanishing makes the vectors of 1 words zero at dose=0\.5 \('she', \.\.\.\)"
     with pytest.raises(InputError, match=message):
-        write_modified(Vanishing(0.5), tmp_path / "out", inputs, 0)
+        _write_modified(Vanishing(0.5), tmp_path / "out", inputs, 0)
     with pytest.raises(InputError, match=message):
         move(Vanishing(0.5), biased, UNION, goal=None, direction=None, seed=0)
-    write_modified(Vanishing(0.4), tmp_path / "out", inputs, 0)
+    _write_modified(Vanishing(0.4), tmp_path / "out", inputs, 0)
     assert (tmp_path / "out" / "vectors").is_dir()
 
 
@@ -462,7 +462,7 @@ def test_round_trip(
     assert detect_format(out) == form
     assert moved.index_to_key == words.index_to_key
     assert (moved["cat"] == words["cat"]).all()
-    repel, attract = stereotype_pairs(load_query("weat8").swapped().lowered())
+    repel, attract = _stereotype_pairs(load_query("weat8").swapped().lowered())
     printed = capsys.readouterr().out
     for name, used in (("attract", attract), ("repel", repel)):
         change = f"{mean_cosine(words, used):.4f} -> {mean_cosine(moved, used):.4f}"

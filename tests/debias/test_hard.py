@@ -19,10 +19,10 @@ from biasbridge.debias.hard import (
     DoubleHard,
     Hard,
     Oscar,
+    _most_biased,
+    _neutralise,
+    _rotate,
     equalise,
-    most_biased,
-    neutralise,
-    rotate,
 )
 from biasbridge.files import InputError
 from biasbridge.files.vectors import keyed, read_vectors
@@ -144,7 +144,7 @@ def test_the_allennlp_fixture(realdata: Path) -> None:
 
     axis = unit(rows("he man").mean(axis=0) - rows("she woman").mean(axis=0))[None]
     neutral = "engineer banker nurse receptionist"
-    output = neutralise(rows(neutral), axis)
+    output = _neutralise(rows(neutral), axis)
     np.testing.assert_allclose(output, rows(neutral, "hard_two_means_"), rtol=0, atol=1e-15)
     pairs = "boy girl brother sister"
     output = equalise(rows(pairs).reshape(2, 2, -1), axis).reshape(4, -1)
@@ -295,11 +295,11 @@ def test_frequency_that_hides_gender_is_found_and_removed() -> None:
 def test_the_most_biased_words() -> None:
     rows = np.array([[4, 1], [3, -1], [0, 1], [-2, 1], [9, 0], [-9, 0]], dtype=np.float32)
     axis = np.array([1.0, 0.0])
-    words, along = most_biased(rows, axis, np.array([4, 5]), 2)
+    words, along = _most_biased(rows, axis, np.array([4, 5]), 2)
     assert (words.tolist(), along.tolist()) == ([0, 1, 2, 3], [True, True, False, False])
-    words, along = most_biased(rows, -axis, np.array([4, 5]), 1)
+    words, along = _most_biased(rows, -axis, np.array([4, 5]), 1)
     assert (words.tolist(), along.tolist()) == ([0, 3], [False, True])
-    words, along = most_biased(rows, axis, np.array([4, 5]), 500)
+    words, along = _most_biased(rows, axis, np.array([4, 5]), 500)
     assert words.tolist() == [0, 1, 2, 3]
 
 
@@ -339,10 +339,10 @@ def by_hand_oscar(row: Floats, first: Floats, second: Floats) -> Floats:
 @given(ANGLES, SEEDS)
 def test_the_first_stays_and_the_second_becomes_orthogonal(angle: float, seed: int) -> None:
     first, second, rows = directions(angle, seed)
-    selected, turned = rotate(np.stack([first, second]), first, second)
+    selected, turned = _rotate(np.stack([first, second]), first, second)
     np.testing.assert_allclose(selected, first, atol=1e-9)
     assert turned @ first == pytest.approx(0, abs=1e-9)
-    after = rotate(rows, first, second)
+    after = _rotate(rows, first, second)
     np.testing.assert_allclose(np.linalg.norm(after, axis=1), np.linalg.norm(rows, axis=1))
     outside = np.linalg.svd(np.stack([first, second]))[2][2:]
     np.testing.assert_allclose(after @ outside.T, rows @ outside.T, atol=1e-9)
@@ -352,21 +352,21 @@ def test_the_first_stays_and_the_second_becomes_orthogonal(angle: float, seed: i
 def test_against_a_loop_over_vectors(angle: float, seed: int) -> None:
     first, second, rows = directions(angle, seed)
     expected = [by_hand_oscar(row, first, second) for row in rows]
-    np.testing.assert_allclose(rotate(rows, first, second), expected, atol=1e-9)
+    np.testing.assert_allclose(_rotate(rows, first, second), expected, atol=1e-9)
 
 
 @given(ANGLES, SEEDS)
 def test_signs_do_not_matter(angle: float, seed: int) -> None:
     first, second, rows = directions(angle, seed)
-    after = rotate(rows, first, second)
-    np.testing.assert_allclose(rotate(rows, first, -second), after, atol=1e-9)
-    np.testing.assert_allclose(rotate(rows, -first, second), after, atol=1e-9)
-    np.testing.assert_allclose(rotate(-rows, first, second), -after, atol=1e-9)
+    after = _rotate(rows, first, second)
+    np.testing.assert_allclose(_rotate(rows, first, -second), after, atol=1e-9)
+    np.testing.assert_allclose(_rotate(rows, -first, second), after, atol=1e-9)
+    np.testing.assert_allclose(_rotate(-rows, first, second), -after, atol=1e-9)
 
 
 def test_orthogonal_concepts_are_left() -> None:
     first, second, rows = directions(math.pi / 2, 0)
-    np.testing.assert_allclose(rotate(rows, first, second), rows, atol=1e-12)
+    np.testing.assert_allclose(_rotate(rows, first, second), rows, atol=1e-12)
 
 
 def test_words() -> None:

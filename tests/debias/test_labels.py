@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from biasbridge.corpora.world import GeneratedCorpus, GeneratedPosts
-from biasbridge.debias.labels import Linked, Relabel, Resample, write_linked_posts
+from biasbridge.debias.labels import Linked, Relabel, Resample, _write_linked_posts
 from biasbridge.extrinsic.classifiers import Linear
 from biasbridge.extrinsic.gap_table import gap_table
 from biasbridge.extrinsic.gaps import Gaps
@@ -190,7 +190,7 @@ def train_labels(
         path.mkdir(exist_ok=True, parents=True)
     make_posts().to_parquet(folders["posts"] / "posts.parquet")
     save_mapped(vectors, folders["vectors"] / "vectors")
-    write_linked_posts(Linked(transmission), folders["out"], folders, seed)
+    _write_linked_posts(Linked(transmission), folders["out"], folders, seed)
     written = pd.read_parquet(folders["out"] / "posts.parquet")
     pd.testing.assert_frame_equal(written.drop(columns="train_label"), make_posts())
     return list(written["train_label"])

@@ -24,9 +24,9 @@ from biasbridge.debias.words import words_by_role
 from biasbridge.files import InputError
 from biasbridge.files.choice import Fileless, choice
 from biasbridge.files.models.language_model import open_model
-from biasbridge.intrinsic.word_forms import stands_alone
+from biasbridge.intrinsic.word_forms import _stands_alone
 from biasbridge.intrinsic.words import Query, WordSet, load_query
-from biasbridge.train.subjects.language_model import train_model
+from biasbridge.train.subjects.language_model import _train_model
 from biasbridge.train.subjects.tiny_model import Architecture, TinyModel, fits
 from tests.debias.planted import make_query
 
@@ -452,7 +452,7 @@ def augmented(
     query = load_query("gender_union" if world == "en" else "gender_union_es")
     method = CounterfactualAugmentation(dose)
     method.rewrite(original / "corpus.txt", changed / "corpus.txt", query, seed=0)
-    train_model(model, out, {"corpus": changed, "original": original}, 0)
+    _train_model(model, out, {"corpus": changed, "original": original}, 0)
     return read_truths(out / "model" / "planted.json")
 
 
@@ -519,7 +519,7 @@ def test_how_often_her_is_mistaken(realdata: Path) -> None:
         words = [row[1].lower() for row in rows if len(row) > 2]
         following = [*words[1:], ""]
         requested += [
-            (word == "him") == stands_alone(after.encode())
+            (word == "him") == _stands_alone(after.encode())
             for word, after in zip(words, following, strict=True)
             if word in ("him", "his")
         ]

@@ -19,16 +19,16 @@ from hypothesis import strategies as st
 from biasbridge.debias.attract_repel import AttractRepel
 from biasbridge.debias.words import (
     WordChoice,
+    _is_word,
+    _write_words,
     expand,
-    is_word,
     require_roles,
     words_by_role,
-    write_words,
 )
 from biasbridge.files import InputError
 from biasbridge.files.vectors import save_mapped
 from biasbridge.intrinsic.words import Query, load_query, load_wordset, read_query
-from biasbridge.train.engine.steps import keyed_params
+from biasbridge.train.engine.steps import _keyed_params
 from tests.debias.planted import make_query
 
 MINE = {
@@ -74,13 +74,13 @@ def test_what_is_written_is_what_is_used(tmp_path: Path) -> None:
     rows = np.random.default_rng(0).standard_normal((len(words), 4))
     vectors.add_vectors(words, rows.astype(np.float32))
     save_mapped(vectors, tmp_path / "vectors")
-    write_words(choice, tmp_path, {"vectors": tmp_path}, 0)
+    _write_words(choice, tmp_path, {"vectors": tmp_path}, 0)
     used = read_query(tmp_path / "words.yaml")
     assert used == choice.words(vectors)
     added = {word for words in words_by_role(used).values() for word in words} - set(seeds)
     assert added == {"cat", "dog", "emu"}
     with pytest.raises(InputError, match="expand=2: give the vectors"):
-        write_words(choice, tmp_path, {}, 0)
+        _write_words(choice, tmp_path, {}, 0)
 
 
 def test_neighbours_in_vectors_of_a_file(tmp_path: Path) -> None:
@@ -105,7 +105,7 @@ def test_neighbours_in_vectors_of_a_file(tmp_path: Path) -> None:
         WordChoice(**pickled).words()
     trusted = WordChoice(**pickled, trusted=True)
     assert trusted.words()["X"].words == ("he", "He")
-    assert keyed_params(trusted) == keyed_params(WordChoice(**fields))
+    assert _keyed_params(trusted) == _keyed_params(WordChoice(**fields))
 
 
 @pytest.mark.parametrize(
@@ -192,7 +192,7 @@ def test_the_neighbours_are_those_of_a_literal_search(seed: int, k: int) -> None
         "...",
     ] + [f"{a}{b}" for a in "abcdef" for b in "uvwxyz"]
     vectors = vocabulary(words, seed)
-    with mock.patch("biasbridge.debias.words.COMPARED_ROWS", 7):
+    with mock.patch("biasbridge.debias.words._COMPARED_ROWS", 7):
         expanded = expand(SEEDS, vectors, k=k, stop=["AU", "fz"])
     assert added(expanded) == literal(SEEDS, vectors, k, {"au", "fz"})
 
@@ -209,8 +209,8 @@ def test_a_word_with_a_zero_vector_comes_last_and_warns_of_nothing() -> None:
 
 
 def test_what_cannot_be_read_back_is_no_word() -> None:
-    assert not is_word("his\u200b")
-    assert all(map(is_word, ("été", "e\u0301te\u0301")))
+    assert not _is_word("his\u200b")
+    assert all(map(_is_word, ("été", "e\u0301te\u0301")))
 
 
 def test_the_roles_that_a_query_has_are_expanded_and_the_others_stay() -> None:

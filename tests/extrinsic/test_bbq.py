@@ -26,11 +26,11 @@ from biasbridge.__main__ import main
 from biasbridge.extrinsic.bbq import (
     NO_ANSWER,
     BBQItem,
+    _stereotyped_answers,
     crossed_targets,
     match_output,
-    stereotyped_answers,
 )
-from biasbridge.extrinsic.bbq_answers import NESTED, complete, read_data, read_items, read_source
+from biasbridge.extrinsic.bbq_answers import _NESTED, complete, read_data, read_items, read_source
 from biasbridge.extrinsic.logs import detect_format
 from biasbridge.files import InputError
 from tests.extrinsic.bbq_items import item, literal, stereotyped, unknown
@@ -231,9 +231,9 @@ def test_crossed_categories_take_the_gender_that_their_templates_stereotype() ->
     ]
     table = complete(read_source(answered(answers, unknown)[0], None), None, "")
     items, _ = read_items(table)
-    flags = [stereotyped_answers(each, crossed_targets(items)) for each in items]
+    flags = [_stereotyped_answers(each, crossed_targets(items)) for each in items]
     assert flags == [[True, False, False], [True, False, False], [False, False, False]]
-    alone = [stereotyped_answers(each, crossed_targets(items[1:])) for each in items[1:]]
+    alone = [_stereotyped_answers(each, crossed_targets(items[1:])) for each in items[1:]]
     assert alone == [[True, True, False], [True, False, False]]
 
 
@@ -334,7 +334,7 @@ def log_of(form: str, items: list[dict[str, Any]], places: list[int | None]) -> 
         return "samples_bbq_generate_2026-01-01T00-00-00.0.jsonl", "\n".join(
             map(json.dumps, samples)
         )
-    kept = ("category", "question_polarity", "context_condition", *NESTED)
+    kept = ("category", "question_polarity", "context_condition", *_NESTED)
     samples = [
         {
             "id": f"Age_{number:05}",

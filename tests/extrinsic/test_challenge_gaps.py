@@ -11,14 +11,14 @@ import pytest
 from scipy.stats import pearsonr
 
 from biasbridge.extrinsic.coreference.challenge import (
-    ACCURACY,
+    _ACCURACY,
     Answer,
     ChallengeGaps,
     Units,
+    _tally,
     challenge_rows,
     challenge_table,
     held_out_rows,
-    tally,
 )
 from biasbridge.extrinsic.coreference.resolution import Resolution
 from biasbridge.extrinsic.coreference.scorer import score
@@ -123,10 +123,10 @@ def test_a_gap_is_pro_minus_anti_and_turns_with_them() -> None:
 def test_a_name_is_found_by_a_mention_that_ends_with_its_last_word() -> None:
     for mention, linked in (((1, 2), True), ((0, 2), True), ((0, 1), False), ((1, 3), False)):
         result = answer(case(0, "pro", "male"), ((mention, PRONOUN),))
-        assert (tally(result) == tally(answer(case(0, "pro", "male"), RIGHT))).all() == (
+        assert (_tally(result) == _tally(answer(case(0, "pro", "male"), RIGHT))).all() == (
             mention == COOK
         )
-        value = float(ACCURACY["accuracy"].values(tally(result)))
+        value = float(_ACCURACY["accuracy"].values(_tally(result)))
         assert value == linked
 
 
@@ -197,9 +197,9 @@ def test_where_nothing_differs_the_interval_still_has_a_width() -> None:
 def test_the_interval_holds_the_truth(share: float, n: int) -> None:
     """Pairs resolved rightly with probability ``share`` and ``share`` - .2, half of them alike."""
     rng = np.random.default_rng(0)
-    right, wrong = (tally(answer(case(0, "pro", "male"), each)) for each in (RIGHT, WRONG))
+    right, wrong = (_tally(answer(case(0, "pro", "male"), each)) for each in (RIGHT, WRONG))
     held, studies = 0, 6000 // n
-    difference: Callable[..., np.ndarray] = ACCURACY["accuracy"].difference
+    difference: Callable[..., np.ndarray] = _ACCURACY["accuracy"].difference
     for _ in range(studies):
         one = rng.random(n)
         other = np.where(rng.random(n) < 0.5, one, rng.random(n))

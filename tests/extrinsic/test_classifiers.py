@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
 from biasbridge.extrinsic.classifiers import CNN, EncoderClassifier, Finetuned, Linear, mean_vectors
-from biasbridge.extrinsic.crossval import Fold, cross_predict, deal, read_posts, split_posts
+from biasbridge.extrinsic.crossval import Fold, _deal, cross_predict, read_posts, split_posts
 from biasbridge.extrinsic.encode import encode
-from biasbridge.extrinsic.networks import FinetunedNetwork, fit_finetuned, tokenise
+from biasbridge.extrinsic.networks import FinetunedNetwork, _fit_finetuned, tokenise
 from biasbridge.extrinsic.protocols import Classifier
 from biasbridge.files import InputError
 from biasbridge.files.models.encoder import Encoder
@@ -45,7 +45,7 @@ def constant(fold: Fold) -> np.ndarray:
 def test_dealing_is_even_overall_and_within_strata(
     strata: list[int], parts: int, seed: int
 ) -> None:
-    part = deal(np.array(strata), parts, np.random.default_rng(seed))
+    part = _deal(np.array(strata), parts, np.random.default_rng(seed))
     for chosen in (part, *(part[np.array(strata) == stratum] for stratum in set(strata))):
         counts = np.bincount(chosen, minlength=parts)
         assert len(counts) == parts
@@ -421,7 +421,7 @@ def untrained_network(short_posts: pd.DataFrame, folder: Path) -> FinetunedNetwo
 def test_the_epoch_of_the_lowest_dev_loss_is_kept(short_posts: pd.DataFrame, folder: Path) -> None:
     network, labels = untrained_network(short_posts, folder), np.array(short_posts["label"])
     train, dev = (np.flatnonzero(short_posts["split"] == name) for name in ("train", "dev"))
-    losses = [-score.negative_loss for score in fit_finetuned(network, labels, train, dev)]
+    losses = [-score.negative_loss for score in _fit_finetuned(network, labels, train, dev)]
     assert len(losses) <= TINY.epochs
     assert losses.index(min(losses)) >= len(losses) - 1 - TINY.patience
     probability = network.logits(dev).softmax(1).numpy()[np.arange(len(dev)), labels[dev]]

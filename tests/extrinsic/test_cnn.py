@@ -19,9 +19,9 @@ from biasbridge.extrinsic.encode import Encoded, encode
 from biasbridge.extrinsic.networks import (
     ConvolutionalNetwork,
     DevScore,
-    evaluate,
-    fit_cnn,
-    pooled_convolution,
+    _evaluate,
+    _fit_cnn,
+    _pooled_convolution,
 )
 
 if TYPE_CHECKING:
@@ -138,20 +138,20 @@ def test_training_stops_early_and_keeps_the_best_weights(
         seen.append(copy.deepcopy(net.state_dict()))
         return DevScore(*scores[len(seen) - 1])
 
-    monkeypatch.setattr(networks, "evaluate", scripted)
-    assert fit_cnn(net, labels, np.arange(250), np.arange(250, 300)) == scores[:run]
+    monkeypatch.setattr(networks, "_evaluate", scripted)
+    assert _fit_cnn(net, labels, np.arange(250), np.arange(250, 300)) == scores[:run]
     torch.testing.assert_close(dict(net.state_dict()), dict(seen[kept]), atol=0, rtol=0)
     assert not torch.equal(seen[kept]["filters"], seen[kept - 1]["filters"])
 
 
 def test_dev_scores_are_sklearns(labels: np.ndarray) -> None:
     logits = torch.randn(300, 2, generator=torch.Generator().manual_seed(0))
-    score = evaluate(logits, torch.tensor(labels))
+    score = _evaluate(logits, torch.tensor(labels))
     assert score.f1 == pytest.approx(f1_score(labels, logits.argmax(1)))
     assert score.negative_loss == pytest.approx(
         -log_loss(labels, logits.double().softmax(1)), rel=1e-5
     )
-    assert evaluate(-torch.eye(2)[[1, 1]], torch.tensor([0, 0])).f1 == 0
+    assert _evaluate(-torch.eye(2)[[1, 1]], torch.tensor([0, 0])).f1 == 0
 
 
 def test_a_loss_that_is_not_finite_names_the_epoch(posts: pd.DataFrame, labels: np.ndarray) -> None:
@@ -159,7 +159,7 @@ def test_a_loss_that_is_not_finite_names_the_epoch(posts: pd.DataFrame, labels: 
     words = sorted(set(" ".join(posts["text"]).split()))
     vectors.add_vectors(words, np.full((len(words), 20), 3e38, dtype=np.float32))
     with pytest.raises(FloatingPointError, match="the loss is not finite in epoch 1"):
-        fit_cnn(
+        _fit_cnn(
             network(encode(posts["text"], vectors)), labels, np.arange(250), np.arange(250, 300)
         )
 
@@ -247,7 +247,7 @@ def literal(
 @pytest.mark.parametrize("windows", [(3, 4, 5), (1,), (2, 2), (5, 3)])
 def test_forward_and_gradient_are_those_of_conv1d(windows: tuple[int, ...]) -> None:
     filters, vectors, tokens, lengths = problem(windows)
-    ours = pooled_convolution(filters, vectors, tokens, lengths, windows)
+    ours = _pooled_convolution(filters, vectors, tokens, lengths, windows)
     theirs = literal(filters, vectors, tokens, lengths, windows)
     torch.testing.assert_close(ours, theirs, atol=1e-5, rtol=1e-5)
     upstream = torch.randn(ours.shape, generator=torch.Generator().manual_seed(1))

@@ -15,14 +15,14 @@ import torch
 from statsmodels.stats.proportion import proportion_confint
 from torch import nn
 
-from biasbridge.extrinsic.coreference.challenge import Units, percentage_correlation
-from biasbridge.extrinsic.coreference.model import letter_codes
+from biasbridge.extrinsic.coreference.challenge import Units, _percentage_correlation
+from biasbridge.extrinsic.coreference.model import _letter_codes
 from biasbridge.extrinsic.crossval import split_posts
 from biasbridge.extrinsic.gap_printing import print_gap_tables
 from biasbridge.extrinsic.gap_table import measure_gaps
 from biasbridge.extrinsic.networks import _finetuned_step, _rate
 from biasbridge.extrinsic.predictions import GapRequest
-from biasbridge.extrinsic.retrieval import _share_above, compare_wordings
+from biasbridge.extrinsic.retrieval import _compare_wordings, _share_above
 from biasbridge.extrinsic.spread import (
     DIFFERENCE,
     RATIO,
@@ -47,12 +47,12 @@ def test_units_are_resampled_2000_times() -> None:
 @pytest.mark.parametrize(("n", "has_interval"), [(3, False), (4, True)])
 def test_a_correlation_takes_four_occupations(n: int, has_interval: bool) -> None:
     rows = np.array([[1.0, 1], [2, 3], [3, 2], [4, 5]])[:n]
-    assert math.isfinite(percentage_correlation(rows, 0.95).value) == has_interval
+    assert math.isfinite(_percentage_correlation(rows, 0.95).value) == has_interval
 
 
 @pytest.mark.parametrize(("size", "spelled"), [(49, 49), (50, 50), (51, 50)])
 def test_a_word_is_spelled_by_50_bytes(size: int, spelled: int) -> None:
-    assert letter_codes(["a" * size]).shape == (1, spelled)
+    assert _letter_codes(["a" * size]).shape == (1, spelled)
 
 
 def test_a_tenth_of_the_training_posts_is_set_aside() -> None:
@@ -173,7 +173,7 @@ def test_a_table_shows_20_groups(groups: int) -> None:
 def test_queries_without_a_stereotype_are_left_out_of_its_gap() -> None:
     documents = (WordedDocument("he", "she", True),)
     queries = [RetrievalQuery(f"nurse {n}", documents, "", str(n)) for n in range(3)]
-    assert not compare_wordings(queries, Bag("he", "nurse")).stereotype.any()
+    assert not _compare_wordings(queries, Bag("he", "nurse")).stereotype.any()
 
 
 def test_the_ends_of_the_largest_difference_and_of_the_smallest_ratio() -> None:

@@ -18,7 +18,7 @@ from biasbridge.corpora.posts import TableSource
 from biasbridge.extrinsic.bbq import count_from_0, match_output
 from biasbridge.extrinsic.gap_table import gap_table
 from biasbridge.extrinsic.gaps import Gaps
-from biasbridge.extrinsic.logs import read_inspect
+from biasbridge.extrinsic.logs import _read_inspect
 from biasbridge.extrinsic.measures import RANKINGS
 from biasbridge.files import InputError
 from biasbridge.files.documents import read_documents
@@ -401,9 +401,9 @@ def test_values_of_inspect_count_as_in_its_accuracy(
         score = sample["scores"]["grader"]
         score["value"] = words[score["value"] not in ("yes", "1")]
     (tmp_path / "a.json").write_text(json.dumps(log), encoding="utf-8")
-    result = read_inspect(tmp_path / "a.json")["correct"]
+    result = _read_inspect(tmp_path / "a.json")["correct"]
     assert {*result} == {*values}
-    original = read_inspect(CASES / "inspect_yes_no.json")["correct"]
+    original = _read_inspect(CASES / "inspect_yes_no.json")["correct"]
     assert (original == 1).tolist() == (result == 1).tolist()
 
 

@@ -17,19 +17,19 @@ from biasbridge.extrinsic.coreference.model import (
     EncodedDocument,
     ResolverNetwork,
     ResolverScores,
-    apply_dropout,
+    _apply_dropout,
+    _distance_buckets,
+    _relu_dropout_,
     build_network,
     clusters_on_grid,
-    distance_buckets,
     marginal_loss,
     read_lexicon,
     read_text,
-    relu_dropout_,
 )
-from biasbridge.extrinsic.coreference.resolution import ResolverOutput, mention_recall
+from biasbridge.extrinsic.coreference.resolution import ResolverOutput, _mention_recall
 from biasbridge.extrinsic.coreference.resolver import EndToEnd
 from biasbridge.extrinsic.coreference.scorer import score
-from biasbridge.extrinsic.coreference.training import OtherTrainingError, Training, decode
+from biasbridge.extrinsic.coreference.training import OtherTrainingError, Training, _decode
 from biasbridge.files import InputError
 from biasbridge.files.documents import Document
 from tests.extrinsic import literal_resolver as literal
@@ -120,7 +120,7 @@ def test_pair_products_in_chunks_of_any_size(at_once: int, monkeypatch: pytest.M
 
 
 def test_distances_fall_into_ten_buckets() -> None:
-    result = distance_buckets(100, torch.device("cpu")).tolist()[::-1]
+    result = _distance_buckets(100, torch.device("cpu")).tolist()[::-1]
     edges = [(1, 1), (2, 2), (3, 3), (4, 4), (5, 5), (7, 5), (8, 6), (15, 6), (16, 7), (31, 7)]
     edges += [(32, 8), (63, 8), (64, 9), (100, 9)]
     assert [(distance, result[distance - 1]) for distance, _ in edges] == edges
@@ -151,7 +151,7 @@ def test_links_join_into_clusters() -> None:
     links = torch.tensor(
         [[0, minus, minus], [0, minus, 1], [0, 2, 3], [0, -1, -2], [0, 5.0, 1]]
     )  # 1 to 0, 2 to 1, 3 to none, 4 to 2
-    result = decode(document([10, 20]), ResolverScores(spans, torch.arange(5.0), links), 4)
+    result = _decode(document([10, 20]), ResolverScores(spans, torch.arange(5.0), links), 4)
     assert result.document.clusters == (((0, 1), (1, 3), (2, 4), (5, 6)),)
     assert result.mentions == {(0, 1): 0, (1, 3): 1, (2, 4): 2, (3, 4): 3, (5, 6): 4}
 
@@ -179,7 +179,7 @@ def test_how_many_spans_are_kept(tokens: int, least: int, kept: int, vectors: Ke
     network, (text, _) = build_resolver(choice, vectors, source, document(LENGTHS))
     scores = network(text)
     assert len(scores.spans) == kept
-    decode(source, scores, 4)
+    _decode(source, scores, 4)
 
 
 @torch.no_grad()
@@ -193,11 +193,11 @@ def test_true_mentions_in_place_of_pruning(vectors: KeyedVectors) -> None:
 def test_dropout_keeps_the_mean_and_passes_gradients_where_it_kept() -> None:
     generator = torch.Generator().manual_seed(0)
     ones = torch.ones(100_000, requires_grad=True)
-    kept = apply_dropout(ones, 0.2, generator)
+    kept = _apply_dropout(ones, 0.2, generator)
     assert kept.mean().item() == pytest.approx(1, abs=0.01)
     assert set(kept.tolist()) == {0.0, 1.25}
     source = torch.randn(100_000, requires_grad=True)
-    out = relu_dropout_(source * 1, 0.5, generator)
+    out = _relu_dropout_(source * 1, 0.5, generator)
     assert (out > 0).float().mean().item() == pytest.approx(0.25, abs=0.01)
     out.sum().backward()
     gradient: Tensor | None = source.grad
@@ -287,7 +287,7 @@ def test_it_learns_which_pronoun_speaks_of_whom(splits: Splits, resolved: Resolv
     assert list(resolved.splits) == ["test"]
     pairs = list(zip(splits["test"], resolved.splits["test"], strict=True))
     assert score((key, result.document) for key, result in pairs)["conll"].f1 > 0.9
-    assert mention_recall(pairs) > 0.95
+    assert _mention_recall(pairs) > 0.95
     for key, result in pairs:
         assert (result.document.name, result.document.sentences) == (key.name, key.sentences)
         assert set(result.document.mentions) <= set(result.mentions)

@@ -12,7 +12,7 @@ from scipy.stats import t as student
 from statsmodels.stats.proportion import proportion_confint
 
 from biasbridge.corpora.queries import GrepBiasIR
-from biasbridge.extrinsic.retrieval import compare_wordings, retrieval_rows
+from biasbridge.extrinsic.retrieval import _compare_wordings, retrieval_rows
 from biasbridge.files import InputError
 from biasbridge.files.documents import RetrievalQuery, WordedDocument
 from biasbridge.intrinsic.resampling import times_drawn
@@ -62,7 +62,7 @@ def test_gaps_are_cosines_by_hand() -> None:
         "nurse", (pair("nurse {}"), pair("{}"), pair("boat {}", relevant=False)), "female"
     )
     judge = RetrievalQuery("judge", (pair("judge {}"),), "male")
-    result = compare_wordings([nurse, judge], Bag("nurse", "she", "judge"))
+    result = _compare_wordings([nurse, judge], Bag("nurse", "she", "judge"))
     # "he" is no known word: cosine 0, as of nurse with she
     np.testing.assert_allclose(result.similarity, [NEARER_MALE / 2, NEARER_MALE], atol=1e-7)
     np.testing.assert_allclose(result.first, [3 / 4, 1])
@@ -96,7 +96,7 @@ def test_queries_of_one_cluster_count_once() -> None:
     np.testing.assert_array_equal(row.resampled, single.resampled)
     clash = [queries[0], RetrievalQuery("nurse late", nurse, "male", "nurse")]
     with pytest.raises(InputError, match="'nurse' have several stereotypes"):
-        compare_wordings(clash, bag)
+        _compare_wordings(clash, bag)
 
 
 def many(number: int = 40) -> list[RetrievalQuery]:
@@ -124,7 +124,7 @@ def exchanged(queries: Sequence[RetrievalQuery]) -> list[RetrievalQuery]:
 
 def test_a_gap_is_a_mean_over_queries_with_its_resamples() -> None:
     queries = many()
-    result = compare_wordings(queries, Noise())
+    result = _compare_wordings(queries, Noise())
     _, towards, _, similarity, first = retrieval_rows(queries, Noise())
     x, n = result.similarity, len(queries)
     half = student.ppf(0.975, n - 1) * x.std(ddof=1) / sqrt(n)
@@ -173,9 +173,9 @@ def test_a_vector_that_is_not_finite_is_refused() -> None:
             return np.full((len(texts), 2), np.nan, dtype=np.float32)
 
     with pytest.raises(InputError, match="'query 0' is not finite"):
-        compare_wordings(many(), Broken())
+        _compare_wordings(many(), Broken())
     with pytest.raises(InputError, match="no queries"):
-        compare_wordings([], Bag())
+        _compare_wordings([], Bag())
 
 
 def test_the_interval_of_shares_of_0_and_1_is_wilsons() -> None:
@@ -221,7 +221,7 @@ def test_grep_bias_ir_by_minilm(realdata: Path) -> None:
     the rarer one it would be .0053.
     """
     queries = GrepBiasIR(str(realdata / "models" / "grep_bias_ir")).load(seed=0)
-    result = compare_wordings(queries, minilm())
+    result = _compare_wordings(queries, minilm())
     towards = (result.similarity * result.stereotype)[result.stereotype != 0]
     assert len(towards) == 29
     assert towards.mean() == pytest.approx(0.0062, abs=5e-5)

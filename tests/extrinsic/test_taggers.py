@@ -20,8 +20,8 @@ from biasbridge.corpora.world_words import SETTINGS, make_world
 from biasbridge.extrinsic.taggers import (
     KeywordTagger,
     MentionTagger,
+    _cross_table,
     count_tags,
-    cross_table,
     tag_precision,
 )
 from biasbridge.extrinsic.task_words import WordLimits, as_query, extract_task_words, log_odds
@@ -278,7 +278,7 @@ def test_quotes_and_addresses_are_no_words_of_groups() -> None:
 def test_the_interval_is_wilsons(k: int, n: int) -> None:
     """The first two are HateXplain's women and men."""
     tags, annotation = ["female"] * n + ["both"], ["women"] * k + ["men"] * (n - k) + ["women"]
-    counts = cross_table(pd.Series(tags), pd.Series(annotation))
+    counts = _cross_table(pd.Series(tags), pd.Series(annotation))
     result = tag_precision(counts, "female", "women")
     assert (result.tagged, result.agree, result.value) == (n, k, k / n)
     assert (result.low, result.high) == pytest.approx(proportion_confint(k, n, method="wilson"))

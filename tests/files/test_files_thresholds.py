@@ -19,7 +19,7 @@ from biasbridge.files.documents import read_documents
 from biasbridge.files.eraser import Eraser
 from biasbridge.files.language import guess_language
 from biasbridge.files.models.language_model import LanguageModel
-from biasbridge.files.vector_readers import FASTTEXT_HEADER, _fasttext_words
+from biasbridge.files.vector_readers import _FASTTEXT_HEADER, _fasttext_words
 from biasbridge.files.vectors import detect_format, read_vectors
 
 
@@ -103,7 +103,7 @@ def test_a_word_of_a_binary_file_has_less_than_10000_bytes(
     row = struct.pack("<2f", 1, 2)
     (tmp_path / "a.bin").write_bytes(b"1 2\n" + b"w" * size + b" " + row + b"\n")
     assert bool(read_error(lambda: read_vectors(tmp_path / "a.bin"))) != is_read
-    buffer = b"\0" * FASTTEXT_HEADER.size + b"w" * size + b"\0" + b"\0" * 32
+    buffer = b"\0" * _FASTTEXT_HEADER.size + b"w" * size + b"\0" + b"\0" * 32
     if is_read:
         assert _fasttext_words(buffer, 1)[0] == ["w" * size]
     else:

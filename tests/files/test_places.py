@@ -14,9 +14,9 @@ from biasbridge.files.data.registry import registry
 from biasbridge.files.places import (
     HubModel,
     Place,
+    _is_hub_name,
     find_commit,
     find_model,
-    is_hub_name,
     is_model_path,
     require_commit,
     without_commit,
@@ -165,4 +165,4 @@ def test_a_hub_name_is_told_from_a_path(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "here").mkdir()
-    assert is_hub_name(text) == is_model_path(text) == is_name
+    assert _is_hub_name(text) == is_model_path(text) == is_name

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from biasbridge.files import InputError, nearest, read_lines, run_cli
-from biasbridge.files.errors import LONGEST
+from biasbridge.files.errors import _LONGEST
 from biasbridge.files.text import read_nested
 from tests.fuzz import PACK, PACKED
 
@@ -125,7 +125,7 @@ def test_an_error_is_one_line_that_can_be_printed() -> None:
     error = InputError(f"a\nb\x1b[2J\u202e {'x' * 9_000} remedy")
     assert str(error).startswith(r"a\nb\x1b[2J\u202e xxx")
     assert str(error).endswith("xxx remedy")
-    assert len(str(error)) <= LONGEST + 5
+    assert len(str(error)) <= _LONGEST + 5
 
 
 ROOT = Path(__file__).resolve().parent.parent.parent

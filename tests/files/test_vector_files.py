@@ -20,8 +20,8 @@ from biasbridge.files.data.registry import DATA_VARIABLE, DataFile, DataSet, gro
 from biasbridge.files.places import find_model, is_model_path
 from biasbridge.files.vector_files import find_registered, vector_files
 from biasbridge.files.vectors import detect_format, keyed, read_vectors, reading_notes, save_vectors
-from biasbridge.train.cli.composing import compose_point, list_members
-from biasbridge.train.engine.steps import decide
+from biasbridge.train.cli.composing import _list_members, compose_point
+from biasbridge.train.engine.steps import _decide
 from biasbridge.train.engine.store import Store
 from biasbridge.train.subjects.static import Pretrained
 
@@ -41,11 +41,11 @@ def test_arrays_that_gensim_keeps_beside_its_file_are_keyed(tmp_path: Path) -> N
     vectors().save(str(path), sep_limit=0)
     choice, store = Pretrained(str(path), trusted=True), Store(tmp_path / "store")
     assert [each.name for each in choice.files()] == ["x.kv", "x.kv.vectors.npy"]
-    before = decide(choice, store.digest)
+    before = _decide(choice, store.digest)
     beside = tmp_path / "x.kv.vectors.npy"
     np.save(beside, np.load(beside) * 2)
     assert choice.load().vectors.max() == 2
-    assert decide(choice, store.digest) != before
+    assert _decide(choice, store.digest) != before
 
 
 @pytest.mark.parametrize("name", ["glove.txt", "glove.txt.gz"])
@@ -180,9 +180,9 @@ def test_a_run_takes_names(folder: Path) -> None:
 def test_groups_stand_for_their_members_also_in_experiments(folder: Path) -> None:
     fifteen = list(groups()["sesari2022"])
     assert len(fifteen) == 15
-    assert list_members("sesari2022") == fifteen
-    assert list_members(["mine.vec", "sesari2022"]) == ["mine.vec", *fifteen]
-    assert list_members("mine.vec") == ["mine.vec"]
+    assert _list_members("sesari2022") == fifteen
+    assert _list_members(["mine.vec", "sesari2022"]) == ["mine.vec", *fifteen]
+    assert _list_members("mine.vec") == ["mine.vec"]
     put(folder / "glove-wiki-gigaword-50.vec.gz", gzip.compress)
     for experiment in ("pretrained_audit", "silhouettes_real", "base_pairs_pretrained"):
         needs = data.find_needs(f"+experiment={experiment}", "vectors=sesari2022")

@@ -58,7 +58,7 @@ def same(a: KeyedVectors, b: KeyedVectors) -> bool:
 def test_round_trip_keeps_every_bit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    monkeypatch.setattr("biasbridge.files.vector_readers.FLOATS_PER_BLOCK", 20)  # two rows a block
+    monkeypatch.setattr("biasbridge.files.vector_readers._FLOATS_PER_BLOCK", 20)  # two rows a block
     save_vectors(example(), tmp_path / name)
     assert detect_format(tmp_path / name) == NAMES[name]
     assert same(read_vectors(tmp_path / name), example())
@@ -175,7 +175,7 @@ def backing(array: np.ndarray) -> object:
 
 
 def test_round_trip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("biasbridge.files.vector_readers.FLOATS_PER_BLOCK", 10)
+    monkeypatch.setattr("biasbridge.files.vector_readers._FLOATS_PER_BLOCK", 10)
     save_mapped(example_vectors_mapped(), tmp_path / "v")
     assert same_vectors_mapped(open_mapped(tmp_path / "v"), example_vectors_mapped())
     assert sorted(p.name for p in (tmp_path / "v").iterdir()) == ["vectors.npy", "words.txt"]

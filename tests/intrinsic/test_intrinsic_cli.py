@@ -27,7 +27,7 @@ from biasbridge.intrinsic.audit import (
     rank_files,
     score_metrics,
 )
-from biasbridge.intrinsic.describe import METRICS_PAGE, metrics_page
+from biasbridge.intrinsic.describe import _METRICS_PAGE, _metrics_page
 from biasbridge.intrinsic.words import load_query
 from biasbridge.train.cli.class_configs import class_configuration
 
@@ -230,8 +230,8 @@ def test_list_names_every_metric_and_query(
 
 
 def test_the_page_is_what_the_code_says() -> None:
-    written = (ROOT / METRICS_PAGE).read_text(encoding="utf-8")
-    assert written == metrics_page(ROOT), "run python -m biasbridge.intrinsic.describe"
+    written = (ROOT / _METRICS_PAGE).read_text(encoding="utf-8")
+    assert written == _metrics_page(ROOT), "run python -m biasbridge.intrinsic.describe"
 
 
 @pytest.mark.parametrize("name", METRICS)

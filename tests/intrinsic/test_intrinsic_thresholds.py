@@ -35,8 +35,8 @@ from biasbridge.intrinsic.metric import PairScores
 from biasbridge.intrinsic.metrics.set_distances import EmbeddingCoherence, coherence
 from biasbridge.intrinsic.metrics.weat import Weat, standardised_difference, weighted_effect_sizes
 from biasbridge.intrinsic.models.item_metric import Observations
-from biasbridge.intrinsic.models.pairs import preferences
-from biasbridge.intrinsic.models.probe import assign_folds, is_correct
+from biasbridge.intrinsic.models.pairs import _preferences
+from biasbridge.intrinsic.models.probe import _assign_folds, _is_correct
 from biasbridge.intrinsic.models.sentences import Ceat, Seat
 from biasbridge.intrinsic.models.slot_metrics import PlantedBias
 from biasbridge.intrinsic.permutation import (
@@ -50,7 +50,7 @@ from biasbridge.intrinsic.registry import METRICS
 from biasbridge.intrinsic.resampling import times_drawn
 from biasbridge.intrinsic.score import percentiles
 from biasbridge.intrinsic.terminal import print_headlines, print_ranks
-from biasbridge.intrinsic.tsne import project_to_plane
+from biasbridge.intrinsic.tsne import _project_to_plane
 from biasbridge.intrinsic.words import load_query, read_wordsets
 from tests.intrinsic.models.tables import GivenVectors
 
@@ -96,7 +96,7 @@ def test_frequent_words_have_under_20_characters() -> None:
     ("difference", "preference"), [(0.9e-6, 0.5), (1.1e-6, 1.0), (-0.9e-6, 0.5), (-1.1e-6, 0.0)]
 )
 def test_likelihoods_within_a_millionth_tie(difference: float, preference: float) -> None:
-    assert preferences(np.array([difference]), np.zeros(1), "half") == preference
+    assert _preferences(np.array([difference]), np.zeros(1), "half") == preference
 
 
 def test_planted_log_odds_are_held_against_9999_permutations() -> None:
@@ -241,7 +241,7 @@ def test_words_are_resampled_200_times() -> None:
 @pytest.mark.parametrize(("labels", "folds"), [(4, 4), (5, 5), (6, 5)])
 def test_a_probe_has_at_most_five_folds(labels: int, folds: int) -> None:
     names = [f"{group}{number}" for group in "ab" for number in range(labels)]
-    assert len({*assign_folds([name[0] for name in names], names).values()}) == folds
+    assert len({*_assign_folds([name[0] for name in names], names).values()}) == folds
 
 
 @pytest.mark.parametrize(("share", "is_taught"), [(0.9e-12, False), (1.1e-12, True)])
@@ -251,7 +251,7 @@ def test_a_probe_learns_where_vectors_vary_by_more_than_1e_12(
     """The variance of 1 - d and 1 + d is d^2, their mean square 1 + d^2."""
     d = math.sqrt(share)
     vectors = np.array([[1 - d], [1 + d]] * 4)
-    learn = partial(is_correct, vectors, ["a", "b"] * 4, [0, 0, 1, 1] * 2)
+    learn = partial(_is_correct, vectors, ["a", "b"] * 4, [0, 0, 1, 1] * 2)
     if is_taught:
         assert learn().tolist() == [1.0] * 8
     else:
@@ -312,7 +312,7 @@ def test_more_than_40_words_have_a_perplexity_of_40(
     words = [f"w{number}" for number in range(size)]
     vectors = keyed(words, RNG.normal(size=(size, 4)).astype(np.float32))
     roles = {role: find(vectors, words[n::4]) for n, role in enumerate("XYAB")}
-    project_to_plane(roles, iterations=250, seed=0)  # type: ignore[arg-type]
+    _project_to_plane(roles, iterations=250, seed=0)  # type: ignore[arg-type]
     assert seen == [pytest.approx(perplexity)]
 
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from biasbridge.files import InputError
 from biasbridge.intrinsic import METRICS, Score
 from biasbridge.intrinsic.audit import score_metrics
-from biasbridge.intrinsic.metrics.utility import SemanticQuality, read_similarities
+from biasbridge.intrinsic.metrics.utility import SemanticQuality, _read_similarities
 from tests.intrinsic.metric_world import (
     DIM,
     FACTS,
@@ -297,7 +297,7 @@ def test_a_pair_that_comes_again_counts_once(tmp_path: Path) -> None:
     """In either order, as "money bank" in WordSim-353."""
     path = tmp_path / "pairs.tsv"
     path.write_text("bank\tmoney\t8\na\tb\t1\nmoney\tbank\t9\nb\tb\t3\n", encoding="utf-8")
-    partners = read_similarities(path)["partners"]
+    partners = _read_similarities(path)["partners"]
     assert partners.items == [("bank", "money"), ("a", "b"), ("b", "b")]
     assert partners.values == (8.5, 1, 3)
 
@@ -305,7 +305,7 @@ def test_a_pair_that_comes_again_counts_once(tmp_path: Path) -> None:
 @pytest.mark.realdata
 @pytest.mark.parametrize(("name", "pairs"), [("wordsim353.tsv", 351), ("SimLex-999.tsv", 998)])
 def test_the_pairs_of_published_files(realdata: Path, name: str, pairs: int) -> None:
-    partners = read_similarities(realdata / "words" / "similarity" / name)["partners"]
+    partners = _read_similarities(realdata / "words" / "similarity" / name)["partners"]
     assert len({frozenset(pair) for pair in partners.items}) == len(partners.items) == pairs
 
 

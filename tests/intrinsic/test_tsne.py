@@ -13,7 +13,7 @@ from biasbridge.commands.tsne import main
 from biasbridge.files import InputError
 from biasbridge.files.vectors import keyed, save_vectors
 from biasbridge.intrinsic.lookup import resolve_query
-from biasbridge.intrinsic.tsne import project_to_plane
+from biasbridge.intrinsic.tsne import _project_to_plane
 from biasbridge.intrinsic.words import read_query
 
 SETS = {role: [f"{role.lower()}{i}" for i in range(6)] for role in "XYAB"}
@@ -36,7 +36,7 @@ def test_words_in_company_lie_together(folder: Path) -> None:
     vectors = KeyedVectors.load_word2vec_format(str(folder / "near.vec"))
     result = resolve_query(vectors, read_query(folder / "mine.json"), lambda _: True, case="exact")
     places, again = (
-        project_to_plane(result, perplexity=5, iterations=500, seed=23) for _ in range(2)
+        _project_to_plane(result, perplexity=5, iterations=500, seed=23) for _ in range(2)
     )
     assert (places == again).all()
     side = np.repeat([0, 1, 0, 1], 6)  # X, Y, A, B

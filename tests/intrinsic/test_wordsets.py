@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from biasbridge.files import InputError
-from biasbridge.intrinsic.lookup import ResolvedWords, describe_shortage, find
+from biasbridge.intrinsic.lookup import ResolvedWords, _describe_shortage, find
 from biasbridge.intrinsic.word_forms import english_plural, word_form
 from biasbridge.intrinsic.words import (
     WordFile,
@@ -564,4 +564,4 @@ def found(n: int, of: int) -> ResolvedWords:
     ],
 )
 def test_enough_words(n: int, share: float, enough: bool) -> None:
-    assert (describe_shortage(EIGHT, found(n, 8), share) == "") is enough
+    assert (_describe_shortage(EIGHT, found(n, 8), share) == "") is enough

@@ -21,7 +21,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from biasbridge.files.paths import TEMPORARY
+from biasbridge.files.paths import _TEMPORARY
 from tests.events import CRASHED, count
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -64,7 +64,7 @@ def state(folder: Path) -> dict[str, object]:
     found: dict[str, object] = {}
     for path in sorted(folder.rglob("*")):
         name = re.sub(r"earlier/[^/]+", "earlier/TIME", str(path.relative_to(folder)))
-        if re.match("store/(locks|digests)/|results/.*/points/.*json", name) or TEMPORARY in name:
+        if re.match("store/(locks|digests)/|results/.*/points/.*json", name) or _TEMPORARY in name:
             continue
         table = path.suffix == ".parquet" and name.startswith("results")
         found[name] = pd.read_parquet(path).to_csv() if table else path.is_dir()

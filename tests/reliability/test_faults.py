@@ -26,7 +26,7 @@ from biasbridge.commands.store import main
 from biasbridge.debias.attract_repel import AttractRepel
 from biasbridge.extrinsic.classifiers import CNN
 from biasbridge.files import InputError
-from biasbridge.train.engine.cost import timings
+from biasbridge.train.engine.cost import _timings
 from biasbridge.train.engine.locks import StoreError
 from biasbridge.train.engine.point import (
     Outcome,
@@ -39,9 +39,9 @@ from biasbridge.train.engine.store import (
     DamagedError,
     Step,
     Store,
+    _seal_entry,
     check_entry,
     read_recipe,
-    seal_entry,
 )
 from biasbridge.train.subjects.static import Word2Vec
 from tests.points import SUBJECT, TASK, plan
@@ -160,7 +160,7 @@ def flip(path: Path, place: int = 40) -> None:
 
 def another_key(entry: Path) -> None:
     content = read_recipe(entry)
-    seal_entry(entry, {**content["recipe"], "seed": 4}, content["made"])
+    _seal_entry(entry, {**content["recipe"], "seed": 4}, content["made"])
 
 
 DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
@@ -353,7 +353,7 @@ def test_stray_files_are_nobodys_results(strewn: Store, capsys: pytest.CaptureFi
     assert "notes" not in out
     assert "dangling" not in out
     assert strewn.intact(VECTORS)
-    assert timings(strewn, {"corpus", "vectors"}).keys() == {
+    assert _timings(strewn, {"corpus", "vectors"}).keys() == {
         (step.name, step.made_by, '{"0": {}}') for step in (CORPUS, VECTORS)
     }
     assert strewn.make(replace(VECTORS, seed=9)).is_dir()

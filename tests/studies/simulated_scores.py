@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from biasbridge.studies.certificate_scores import (
-    SETTINGS,
+    _SETTINGS,
     StrengthScores,
     jackknife,
     measure_properties,
@@ -82,7 +82,7 @@ def scores_of(
     at_zero = response.mean(np.zeros(seeds)) + response.off_target
     return StrengthScores(
         dict.fromkeys(("metric", "convention", "subject", "query"), "synthetic"),
-        dict.fromkeys(SETTINGS, ""),
+        dict.fromkeys(_SETTINGS, ""),
         strengths,
         np.arange(float(seeds)),
         values,

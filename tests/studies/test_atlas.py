@@ -16,12 +16,12 @@ from biasbridge.files.tables import read_table
 from biasbridge.studies.atlas import (
     PointSet,
     PointSetResult,
-    analyse_point_set,
-    atlas_answer,
+    _analyse_point_set,
+    _atlas_answer,
+    _read_point_set,
     atlas_page,
     atlas_table,
     read_atlas,
-    read_point_set,
 )
 
 ATLAS = Path(__file__).resolve().parents[2] / "docs" / "atlas"
@@ -63,7 +63,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_a_set_is_read_by_the_protocol_of_our_own_studies(folder: Path) -> None:
-    result = analyse_point_set(folder / "set.yaml")
+    result = _analyse_point_set(folder / "set.yaml")
     whole = result.slices[0].finding
     rows = read_table(folder / "points.csv")
     x, y = as_float(rows, "dose"), as_float(rows, "gap")
@@ -77,7 +77,7 @@ def test_a_set_is_read_by_the_protocol_of_our_own_studies(folder: Path) -> None:
 
 
 def test_rows_are_corrected_and_what_was_published_stands_beside(folder: Path) -> None:
-    result = analyse_point_set(folder / "set.yaml")
+    result = _analyse_point_set(folder / "set.yaml")
     assert result.n_corrected == [3]
     post = next(item for item in result.slices if item.by == "method post")
     assert post.finding.n == 5
@@ -110,7 +110,7 @@ def test_what_is_wrong_with_a_set_is_said(
 ) -> None:
     (folder / "set.yaml").write_text(SET.replace(*change))
     with pytest.raises(InputError, match=r"set\.yaml") as refused:
-        analyse_point_set(folder / "set.yaml")
+        _analyse_point_set(folder / "set.yaml")
     assert message in str(refused.value)
 
 
@@ -204,7 +204,7 @@ def test_published_correlations_of_five_language_models(
     monkeypatch.setenv("BIASBRIDGE_DATA", str(realdata))
     result = {
         (item.x, item.y): item.r_rows
-        for item in analyse_point_set(ATLAS / "delobelle_2022.yaml").slices
+        for item in _analyse_point_set(ATLAS / "delobelle_2022.yaml").slices
     }
     bios, type2 = "bios_mean_abs_tpr_gap", "winobias_dacc_test2"
     expected = {
@@ -217,9 +217,9 @@ def test_published_correlations_of_five_language_models(
     }
     for key, r in expected.items():
         assert result[key] == pytest.approx(r, abs=5e-4)
-    readings = [analyse_point_set(ATLAS / "delobelle_2022_extrinsic.yaml")]
+    readings = [_analyse_point_set(ATLAS / "delobelle_2022_extrinsic.yaml")]
     assert readings[0].slices[1].r_rows == pytest.approx(-0.913, abs=5e-4)
-    assert "2 cannot tell" in atlas_answer(readings)
+    assert "2 cannot tell" in _atlas_answer(readings)
 
 
 @pytest.mark.realdata
@@ -227,7 +227,7 @@ def test_the_mislabelled_embeddings_of_the_hate_speech_table(
     realdata: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("BIASBRIDGE_DATA", str(realdata))
-    of: PointSet = read_point_set(ATLAS / "goldfarb_tarrant_2021_hatespeech_en.yaml")
+    of: PointSet = _read_point_set(ATLAS / "goldfarb_tarrant_2021_hatespeech_en.yaml")
     path = of.path(ATLAS)
     if path is None:
         pytest.skip(f"no {of.table} among the real data")

@@ -28,9 +28,9 @@ from biasbridge.files import InputError
 from biasbridge.intrinsic import METRICS, find
 from biasbridge.intrinsic.metric import PairScores
 from biasbridge.intrinsic.metrics.weat import associations
-from biasbridge.studies.base_pair_estimates import Bootstrap, estimate_all, jackknife_interval
+from biasbridge.studies.base_pair_estimates import Bootstrap, _jackknife_interval, estimate_all
 from biasbridge.studies.base_pair_tables import read_probes
-from biasbridge.studies.base_pairs import PUBLISHED, BasePairScores, BasePairStudy, with_published
+from biasbridge.studies.base_pairs import _PUBLISHED, BasePairScores, BasePairStudy, _with_published
 from tests.intrinsic.metric_world import VOCABULARY
 
 if TYPE_CHECKING:
@@ -253,7 +253,7 @@ def test_the_interval_over_pairs_holds_the_kappa_of_their_population() -> None:
     held = 0
     for _ in range(300):
         sample = pairs(10)
-        low, high = jackknife_interval(partial(kappa_of, sample), 10)
+        low, high = _jackknife_interval(partial(kappa_of, sample), 10)
         held += low <= truth <= high
     assert 0.92 <= held / 300 <= 0.985
 
@@ -282,7 +282,7 @@ def probes(realdata: Path) -> pd.DataFrame:
 def found(probes: pd.DataFrame) -> pd.DataFrame:
     none = pd.DataFrame()
     every = list(read_probes(Tables(none, none, none, probes)))
-    return with_published(estimate_all(every, Bootstrap(resamples=20)))
+    return _with_published(estimate_all(every, Bootstrap(resamples=20)))
 
 
 @pytest.mark.realdata
@@ -347,7 +347,7 @@ def test_cosines_that_the_study_prints(found: pd.DataFrame, probes: pd.DataFrame
 
 
 def test_the_published_table_is_whole() -> None:
-    printed = pd.read_csv(PUBLISHED, keep_default_na=False)
+    printed = pd.read_csv(_PUBLISHED, keep_default_na=False)
     every = printed[printed["query"].eq("base_pairs")]
     means = every[every["pair"].eq("")].set_index(["statistic", "metric", "compared_with"])[
         "published"

@@ -25,14 +25,14 @@ from biasbridge.studies.certificate_scores import (
     FalseAlarms,
     MetricProperties,
     StrengthScores,
+    _false_alarms,
+    _smallest_strength,
+    _strength_correlation,
     default_setting,
-    false_alarms,
     jackknife,
     measure_properties,
     read_scores,
     slope,
-    smallest_strength,
-    strength_correlation,
     strength_scores,
 )
 from biasbridge.studies.certificate_tables import certify
@@ -207,9 +207,9 @@ def test_the_smallest_strength_is_where_normal_scores_reach_80_percent_power() -
     # Told from none above 1.96 sd: 80% power where the mean lies 1.96 + 0.84 sd off
     expected = (scipy.special.ndtri(0.975) + scipy.special.ndtri(0.8)) / by
     sample = linear(by, seeds=20_000).scores
-    assert smallest_strength(sample, STRENGTHS) == pytest.approx(expected, abs=0.01)
+    assert _smallest_strength(sample, STRENGTHS) == pytest.approx(expected, abs=0.01)
     both_sides = scores_of(Response(lambda s: by * s), seeds=20_000)
-    assert smallest_strength(both_sides.scores, both_sides.strengths) == pytest.approx(
+    assert _smallest_strength(both_sides.scores, both_sides.strengths) == pytest.approx(
         expected, abs=0.01
     )
 
@@ -217,12 +217,12 @@ def test_the_smallest_strength_is_where_normal_scores_reach_80_percent_power() -
 def test_a_power_that_is_lost_again_counts_from_where_it_stays() -> None:
     zero = np.random.default_rng(0).normal(size=200)
     values = np.column_stack([zero, zero + 100, zero, zero + 100])
-    assert 2 < smallest_strength(values, np.array([0.0, 1.0, 2.0, 3.0])) < 3
+    assert 2 < _smallest_strength(values, np.array([0.0, 1.0, 2.0, 3.0])) < 3
 
 
 @pytest.mark.parametrize("by", [0.0, 0.5, -10.0])
 def test_what_is_not_detected_at_any_strength_has_no_smallest_one(by: float) -> None:
-    assert smallest_strength(linear(by).scores, STRENGTHS) == inf
+    assert _smallest_strength(linear(by).scores, STRENGTHS) == inf
 
 
 def test_slope_and_r_are_those_of_least_squares() -> None:
@@ -230,7 +230,7 @@ def test_slope_and_r_are_those_of_least_squares() -> None:
     estimate = jackknife(partial(slope, strengths=STRENGTHS), scores)
     assert estimate.low < 1.5 < estimate.high
     line = scipy.stats.linregress(np.tile(STRENGTHS, 600), scores.ravel())
-    assert strength_correlation(scores, STRENGTHS) == pytest.approx(line.rvalue)
+    assert _strength_correlation(scores, STRENGTHS) == pytest.approx(line.rvalue)
     assert estimate.value == pytest.approx(line.slope, rel=0.1), "the noise is 1"
     mean = jackknife(lambda values: values.mean(axis=(-2, -1)), scores[:9, :1])
     interval = scipy.stats.ttest_1samp(scores[:9, 0], 0).confidence_interval()
@@ -247,9 +247,9 @@ def test_seeds_may_lack_strengths() -> None:
 
 def test_false_alarms_are_counted_by_p_and_only_without_one_by_the_interval() -> None:
     p, outside, none = np.array([0.01, 0.5, nan]), np.array([1.0, 1.0, 0.0]), np.full(3, nan)
-    assert false_alarms(p, outside) == (1, 2)
-    assert false_alarms(none, outside) == (2, 3)
-    assert np.isnan(false_alarms(none, none).share)
+    assert _false_alarms(p, outside) == (1, 2)
+    assert _false_alarms(none, outside) == (2, 3)
+    assert np.isnan(_false_alarms(none, none).share)
 
 
 def test_a_constant_detects_nothing() -> None:

@@ -22,11 +22,11 @@ from biasbridge.files.vectors import save_vectors
 from biasbridge.intrinsic.words import load_query
 from biasbridge.studies.base_pairs import BasePairStudy
 from biasbridge.studies.certificate import Certificate
-from biasbridge.studies.conclusion import MAX_ROWS, Conclusion, conclude
+from biasbridge.studies.conclusion import _MAX_ROWS, Conclusion, conclude
 from biasbridge.studies.control import Control
 from biasbridge.studies.score_properties import ScoreProperties
 from biasbridge.studies.silhouettes import SilhouetteAnalysis
-from biasbridge.studies.survey import Survey, survey_scores, survey_table
+from biasbridge.studies.survey import Survey, _survey_scores, _survey_table
 from biasbridge.train.cli.sweep import main
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def test_numbers_stand_beside_their_intervals() -> None:
 
 def test_a_page_holds_answer_tables_and_figures_and_asks_for_nothing(tmp_path: Path) -> None:
     words = pd.DataFrame({"of_word": ["<b>x</b>", "$y"], "value": [0.25, float("nan")]})
-    long = pd.DataFrame({"n": range(MAX_ROWS + 7)})
+    long = pd.DataFrame({"n": range(_MAX_ROWS + 7)})
     many = pd.DataFrame({"value": range(5_001)})  # more than altair takes unasked
     chart = alt.Chart(many).mark_point().encode(x="value:Q")
     chart = chart.properties(title=alt.TitleParams("A < B", subtitle="C"))
@@ -130,7 +130,7 @@ def concluded(folder: Path, given: Tables) -> tuple[list[Path], str]:
 
 
 def test_one_row_a_file_and_one_column_a_score() -> None:
-    table = survey_table(survey_scores(tables()))
+    table = _survey_table(_survey_scores(tables()))
     assert table.columns.tolist() == [
         "vectors",
         "dim",
@@ -156,7 +156,7 @@ def test_one_row_a_file_and_one_column_a_score() -> None:
 def test_conventions_have_columns_of_their_own() -> None:
     points, intrinsic, extrinsic, *_ = tables()
     both = [intrinsic.assign(convention=name) for name in ("default", "wefe")]
-    table = survey_table(survey_scores(Tables(points, pd.concat(both), extrinsic)))
+    table = _survey_table(_survey_scores(Tables(points, pd.concat(both), extrinsic)))
     assert {"weat3 default", "weat3 wefe", "sembias wefe none"} <= set(table.columns)
     assert table["weat3 wefe"].tolist() == pytest.approx([0.4, 0.6, 1.6])
 

@@ -8,10 +8,10 @@ import pytest
 
 from biasbridge.analysis.tables import Tables
 from biasbridge.studies.control_studies import (
-    PLANTED,
+    _PLANTED,
     Design,
+    _r_chart,
     designs,
-    r_chart,
     smaller_studies,
     whole_study,
 )
@@ -66,16 +66,16 @@ def found() -> pd.DataFrame:
 
 def test_a_planted_link_is_found_and_nothing_else() -> None:
     table = found()
-    assert table.loc[(PLANTED, 1.0, "weat7"), "verdict"] == "rises"
-    assert float(str(table.loc[(PLANTED, 1.0, "weat7"), "r_rm"])) > 0.9
-    others = table.drop(index=[(PLANTED, 1.0, "weat7"), ("balance", 1.0, "weat7")])
+    assert table.loc[(_PLANTED, 1.0, "weat7"), "verdict"] == "rises"
+    assert float(str(table.loc[(_PLANTED, 1.0, "weat7"), "r_rm"])) > 0.9
+    others = table.drop(index=[(_PLANTED, 1.0, "weat7"), ("balance", 1.0, "weat7")])
     assert not set(others["verdict"]) & {"rises", "falls"}
-    assert table.loc[(PLANTED, 0.0, "weat7"), "embeddings"] == SEEDS * len(LEVELS)
+    assert table.loc[(_PLANTED, 0.0, "weat7"), "embeddings"] == SEEDS * len(LEVELS)
 
 
 def test_only_score_and_gap_at_a_transmission_are_linked() -> None:
     linked = found()["is_linked"]
-    assert linked[linked].index.tolist() == [(PLANTED, 1.0, "weat7"), ("balance", 1.0, "weat7")]
+    assert linked[linked].index.tolist() == [(_PLANTED, 1.0, "weat7"), ("balance", 1.0, "weat7")]
 
 
 def test_embeddings_of_a_method_come_with_their_parents_alone() -> None:
@@ -88,7 +88,7 @@ def test_a_stronger_link_is_drawn_darker_and_named_once() -> None:
     links = [(1.0, 4000), (0.25, 1000), (0.0, 4000), (0.25, 4000)]
     whole = pd.DataFrame(links, columns=["transmission", "posts"])
     whole = whole.assign(difference="balance", query="weat7", r_rm=0.1, low=0.0, high=0.2)
-    color = r_chart(whole).to_dict()["spec"]["layer"][1]["encoding"]["color"]
+    color = _r_chart(whole).to_dict()["spec"]["layer"][1]["encoding"]["color"]
     assert color["scale"]["domain"] == ["0", "0.25 (1000 posts)", "0.25", "1"]
     reds = [int(item[1:3], 16) for item in color["scale"]["range"][1:]]
     assert reds == sorted(reds, reverse=True)

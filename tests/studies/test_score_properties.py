@@ -21,19 +21,19 @@ from biasbridge.intrinsic.metrics.weat import Weat
 from biasbridge.intrinsic.registry import METRICS
 from biasbridge.intrinsic.score import MetricResult
 from biasbridge.intrinsic.words import load_query
-from biasbridge.studies.score_properties import COLUMNS, AttributeGroups, PropertySearches
+from biasbridge.studies.score_properties import _COLUMNS, AttributeGroups, PropertySearches
 from biasbridge.studies.score_property_tables import (
+    _embedding_names,
+    _selections,
     difference_table,
-    embedding_names,
     score_table,
-    selections,
 )
 from biasbridge.studies.synthetic_words import (
     SyntheticWords,
+    _to_unit,
     attribute_sets,
     lowest,
     target_starts,
-    to_unit,
 )
 
 if TYPE_CHECKING:
@@ -173,7 +173,7 @@ def test_where_properties_are_not_defined_the_row_says_why(
     rows = examine(name, **settings)
     assert len(rows) == len(PROBE.items)
     assert all(reason in str(row) for row in rows["reason"])
-    assert rows.columns.tolist() == [*COLUMNS, "probe"]
+    assert rows.columns.tolist() == [*_COLUMNS, "probe"]
     assert score_table(rows)["reason"].tolist() == rows["reason"].tolist()
 
 
@@ -219,12 +219,12 @@ def test_made_up_words_have_the_bias_that_the_paper_defines() -> None:
 
 
 def test_the_search_finds_a_known_lowest_point() -> None:
-    goal = to_unit(np.array([[1.0, 2, 3], [3.0, -2, 1]]))
+    goal = _to_unit(np.array([[1.0, 2, 3], [3.0, -2, 1]]))
 
     def loss(matrix: Floats) -> float:
         return float(np.linalg.norm(matrix - goal))
 
-    start = to_unit(np.ones((2, 3)))
+    start = _to_unit(np.ones((2, 3)))
     rng = np.random.default_rng(0)
     result = lowest(loss, [start], np.arange(2), 600, enough=1e-6, rng=rng)
     assert result.loss == loss(result.matrix) <= 1e-6
@@ -330,7 +330,7 @@ def test_a_selection_is_separated_better_and_has_a_smaller_effect_size(sign: int
     """Two words lie amid the others: without them the sets are apart, and d can be smaller."""
     x = {f"x{i}": sign * value for i, value in enumerate([3, 2.9, 3.1, 3, 0.6, 0.4, -0.2])}
     y = {f"y{i}": sign * value for i, value in enumerate([-3, -2.9, -3.1, -3, -0.6, -0.4, 0.2])}
-    whole, fewer = selections(associations(x, y))
+    whole, fewer = _selections(associations(x, y))
     assert whole.n == 14
     apart = np.mean([a > b for a in x.values() for b in y.values()])
     assert whole.auc == pytest.approx(apart)
@@ -380,8 +380,8 @@ POINTS = pd.DataFrame(
 
 
 def test_embeddings_are_named_by_what_differs() -> None:
-    assert embedding_names(POINTS) == ["bert, layer 0", "bert, layer 6"]
-    assert embedding_names(POINTS.assign(embedding=["a", "b"])) == ["a", "b"]
+    assert _embedding_names(POINTS) == ["bert, layer 0", "bert, layer 6"]
+    assert _embedding_names(POINTS.assign(embedding=["a", "b"])) == ["a", "b"]
 
 
 def test_table_2_has_a_row_for_each_embedding_and_query() -> None:

@@ -18,17 +18,17 @@ from biasbridge.files import InputError
 from biasbridge.files.vectors import keyed, save_vectors
 from biasbridge.intrinsic import METRICS, effect_size, negative_sentiment
 from biasbridge.intrinsic.lookup import ResolvedQuery, resolve_query
-from biasbridge.intrinsic.metrics.sentiment import divergence_from_uniform
+from biasbridge.intrinsic.metrics.sentiment import _divergence_from_uniform
 from biasbridge.intrinsic.words import load_query
 from biasbridge.studies.silhouette_results import (
     Scale,
+    _robustness,
     accuracy,
     fewer_runs,
     read_model_pairs,
-    robustness,
     scores,
 )
-from biasbridge.studies.silhouettes import SilhouetteAnalysis, Silhouettes, nested_subsets
+from biasbridge.studies.silhouettes import SilhouetteAnalysis, Silhouettes, _nested_subsets
 from tests.intrinsic.metric_world import ROLES, SMALL, make_vectors
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ ECT = Scale(-1, 1, 1)
 
 
 def test_the_toy_example() -> None:
-    assert robustness(SIZES, RUNS, WEAT) == pytest.approx(0.975)
+    assert _robustness(SIZES, RUNS, WEAT) == pytest.approx(0.975)
     assert accuracy(SIZES, RUNS, OTHER, WEAT) == pytest.approx(0.5375)
     assert accuracy(SIZES, RUNS, OTHER, WEAT, "released") == pytest.approx(0.51875)
 
@@ -62,8 +62,8 @@ def test_bias_is_the_distance_from_what_is_unbiased() -> None:
 def test_extremes() -> None:
     x = np.array([0.0, 10.0])
     whole = np.array([[-2.0, -2.0], [2.0, 2.0]])
-    assert robustness(x, whole, WEAT) == 0
-    assert robustness(x, whole[:1], WEAT) == 1
+    assert _robustness(x, whole, WEAT) == 0
+    assert _robustness(x, whole[:1], WEAT) == 1
     assert accuracy(x, whole[:1], np.zeros((1, 2)), WEAT) == 1
     assert accuracy(x, np.zeros((1, 2)), whole[1:], WEAT) == 0
     assert accuracy(x, whole[:1], np.zeros((1, 2)), WEAT, "released") == 0.75
@@ -87,14 +87,14 @@ def test_scores_by_a_literal_loop(seed: int) -> None:
             for j in (i, i + 1)
         ]
         between += step * sum(apart) / 2
-    assert robustness(sizes, biased, WEAT) == pytest.approx(1 - silhouette / (4 * sizes[-1]))
+    assert _robustness(sizes, biased, WEAT) == pytest.approx(1 - silhouette / (4 * sizes[-1]))
     expected = 0.5 + 0.5 * between / (2 * sizes[-1])
     assert accuracy(sizes, biased, unbiased, WEAT) == pytest.approx(expected)
 
 
 def test_a_scale_without_ends_has_no_score() -> None:
     endless = Scale(-np.inf, np.inf, 0)
-    assert np.isnan(robustness(SIZES, RUNS, endless))
+    assert np.isnan(_robustness(SIZES, RUNS, endless))
     assert np.isnan(accuracy(SIZES, RUNS, OTHER, endless))
     assert np.isnan(accuracy(SIZES, RUNS, OTHER, Scale(-2, 2, np.nan)))
 
@@ -165,7 +165,7 @@ def test_an_undefined_score_says_why() -> None:
     given = scores(read_model_pairs(make_tables(1), {"ripa": (-2, 2)}), "printed")
     assert np.isfinite(as_float(given, "accuracy")).tolist() == [True, True, False]
     values = np.array([*make_tables(1).probes["values"][3:6]]).T
-    expected = robustness(SIZES, values, WEAT)
+    expected = _robustness(SIZES, values, WEAT)
     assert as_float(given, "robustness_biased")[1] == pytest.approx(expected)
 
 
@@ -277,7 +277,7 @@ def test_weat_ect_and_rnsb_by_their_equations(words: Path) -> None:
             expected["weat"].append(effect_size(sets["X"], sets["Y"], a, b))
             means = np.array([sets["X"].mean(axis=0), sets["Y"].mean(axis=0)])
             likely = negative_sentiment(a, b, means)
-            expected["rnsb"].append(divergence_from_uniform(likely))
+            expected["rnsb"].append(_divergence_from_uniform(likely))
     for name, options in (("weat", {"p_value": False}), ("rnsb", {"unit": "group"})):
         probe = Silhouettes(runs=4, attribute_step=2)
         rows = probe.rows(VECTORS, metric_of(name, words, **options), seed=5)
@@ -289,20 +289,20 @@ def test_weat_ect_and_rnsb_by_their_equations(words: Path) -> None:
 
 def test_lists_grow_together_and_end_whole(words: Path) -> None:
     result = found_by(metric_of("weat", words))
-    subsets = nested_subsets({"A": result["A"], "B": result["B"]}, 2, 5, seed=1)
+    subsets = _nested_subsets({"A": result["A"], "B": result["B"]}, 2, 5, seed=1)
     assert subsets.counts["A"].tolist() == [1, 2, 3, 4, 5]
     assert subsets.counts["B"].tolist() == [1, 2, 3, 3, 3], "the shorter list is whole before"
     assert subsets.sizes.tolist() == [2, 4, 6, 7, 8]
     for role, order in subsets.orders.items():
         assert np.sort(order, axis=1).tolist() == [list(range(len(result[role].items)))] * 5
-    more = nested_subsets({"A": result["A"], "B": result["B"]}, 2, 9, seed=1)
+    more = _nested_subsets({"A": result["A"], "B": result["B"]}, 2, 9, seed=1)
     assert (more.orders["A"][:5] == subsets.orders["A"]).all(), "more runs change none"
 
 
 def test_a_step_has_at_least_one_word_and_a_base_pair_is_two(words: Path) -> None:
     result = found_by(metric_of("ripa", words))
-    assert nested_subsets({"pairs": result["pairs"]}, 1, 1, seed=0).sizes.tolist() == [2, 4, 6]
-    assert nested_subsets({"pairs": result["pairs"]}, 4, 1, seed=0).sizes.tolist() == [4, 6]
+    assert _nested_subsets({"pairs": result["pairs"]}, 1, 1, seed=0).sizes.tolist() == [2, 4, 6]
+    assert _nested_subsets({"pairs": result["pairs"]}, 4, 1, seed=0).sizes.tolist() == [4, 6]
 
 
 def test_lists_shorter_than_the_step_are_refused(words: Path) -> None:

@@ -21,19 +21,19 @@ from biasbridge.studies.base_pair_estimates import (
     Bootstrap,
     PairEstimate,
     _cosine_correlations,
-    jackknife_interval,
-    with_word_interval,
+    _jackknife_interval,
+    _with_word_interval,
 )
 from biasbridge.studies.base_pair_tables import PairScoreTable
 from biasbridge.studies.certificate_scores import (
     FalseAlarms,
     MetricProperties,
     Step,
-    false_alarms,
+    _false_alarms,
+    _smallest_strength,
+    _strength_correlation,
     mean_interval,
     measure_properties,
-    smallest_strength,
-    strength_correlation,
 )
 from biasbridge.studies.certificate_tables import _choice_effects
 from biasbridge.studies.certificate_verdicts import (
@@ -50,7 +50,7 @@ from biasbridge.studies.certificate_verdicts import (
     judge_score,
 )
 from biasbridge.studies.score_properties import AttributeGroups
-from biasbridge.studies.score_property_tables import score_table, selections
+from biasbridge.studies.score_property_tables import _selections, score_table
 from biasbridge.studies.silhouette_results import read_model_pairs
 from tests.studies.simulated_scores import Response, scores_of
 from tests.studies.test_score_properties import associations, searched
@@ -133,7 +133,7 @@ def test_the_change_alone_needs_no_models_without_a_bias(
 
 
 def test_a_bias_is_claimed_below_p_05() -> None:
-    assert false_alarms(np.array([0.0499, 0.05]), np.full(2, nan)).n_claims == 1
+    assert _false_alarms(np.array([0.0499, 0.05]), np.full(2, nan)).n_claims == 1
 
 
 @pytest.mark.parametrize(("seeds", "known"), [(2, False), (3, True)])
@@ -147,7 +147,7 @@ def test_what_a_certificate_says_takes_three_seeds(seeds: int, known: bool) -> N
         assert isnan(value) != known
     assert bool(measured.steps) == known
     assert isfinite(mean_interval(scores.scores[:, 0]).low) == known
-    assert isfinite(strength_correlation(scores.scores[:seeds, :1], np.zeros(1))) == known
+    assert isfinite(_strength_correlation(scores.scores[:seeds, :1], np.zeros(1))) == known
 
 
 @pytest.mark.parametrize(("outside", "found"), [(3, inf), (4, 1.0)])
@@ -155,7 +155,7 @@ def test_a_strength_is_told_from_none_by_four_of_five_readings(outside: int, fou
     values = np.array(
         [[zero, 100.0 if i < outside else 0.0] for i, zero in enumerate([*ZERO, 1, -1])]
     )
-    assert smallest_strength(values, np.array([0.0, 1.0])) == pytest.approx(found)
+    assert _smallest_strength(values, np.array([0.0, 1.0])) == pytest.approx(found)
 
 
 @pytest.mark.parametrize(("reading", "told"), [(4.96, False), (4.98, True)])
@@ -164,7 +164,7 @@ def test_a_reading_is_told_from_none_outside_the_prediction_interval(
 ) -> None:
     """Of readings -1, 0, 1: t(.975, 2) sqrt(1 + 1 / 3) = 4.3027 x 1.1547 = 4.968."""
     values = np.column_stack([ZERO, [reading] * 3])
-    assert isfinite(smallest_strength(values, np.array([0.0, 1.0]))) == told
+    assert isfinite(_smallest_strength(values, np.array([0.0, 1.0]))) == told
 
 
 @pytest.mark.parametrize(("models", "rows"), [(2, 0), (3, 1)])
@@ -180,7 +180,7 @@ def test_a_choice_moves_a_score_of_three_models(models: int, rows: int) -> None:
 @pytest.mark.parametrize(("words", "known"), [(9, False), (10, True)])
 def test_a_kappa_takes_ten_words(words: int, known: bool) -> None:
     row = PairEstimate("fleiss", "m", words=words, pairs=5)
-    result = with_word_interval(row, np.linspace(0, 1, 1_002), Bootstrap())
+    result = _with_word_interval(row, np.linspace(0, 1, 1_002), Bootstrap())
     assert isfinite(result.value) == known
     assert bool(result.reason) != known
 
@@ -188,7 +188,7 @@ def test_a_kappa_takes_ten_words(words: int, known: bool) -> None:
 def test_an_interval_over_words_has_25_of_1000_resamples_on_either_side() -> None:
     row = PairEstimate("fleiss", "m", words=20, pairs=5)
     values = np.array([500.0, *range(1_001)])
-    assert with_word_interval(row, values, Bootstrap())[5:7] == pytest.approx((25, 975))
+    assert _with_word_interval(row, values, Bootstrap())[5:7] == pytest.approx((25, 975))
 
 
 @pytest.mark.parametrize(("defined", "known"), [(9, True), (8, False)])
@@ -196,14 +196,18 @@ def test_an_interval_over_words_takes_nine_tenths_of_the_resamples(
     defined: int, known: bool
 ) -> None:
     values = np.array([0.5, *[0.4] * defined, *[nan] * (10 - defined)])
-    result = with_word_interval(PairEstimate("fleiss", "m", words=20, pairs=5), values, Bootstrap())
+    result = _with_word_interval(
+        PairEstimate("fleiss", "m", words=20, pairs=5), values, Bootstrap()
+    )
     assert isfinite(result.low) == known
     assert result.value == 0.5
 
 
 def test_over_pairs_a_jackknife_takes_three_and_an_r_of_cosines_four() -> None:
     for pairs, is_estimated in ((2, False), (3, True)):
-        assert isfinite(jackknife_interval(lambda kept: float(sum(kept)), pairs)[0]) == is_estimated
+        assert (
+            isfinite(_jackknife_interval(lambda kept: float(sum(kept)), pairs)[0]) == is_estimated
+        )
     for pairs, is_estimated in ((3, False), (4, True)):
         names, some = tuple("abcd"[:pairs]), np.random.default_rng(0).normal(size=(pairs, pairs))
         table = PairScoreTable(tuple("uvw"), names, np.zeros((3, pairs)), np.zeros(3))
@@ -245,7 +249,7 @@ def test_a_selection_has_four_words_on_either_side(words: int, found: int) -> No
     x, y = (
         {f"{name}{i}": sign + i / 10 for i in range(words)} for name, sign in (("x", 1), ("y", -1))
     )
-    assert len(selections(associations(x, y))) == found
+    assert len(_selections(associations(x, y))) == found
 
 
 @pytest.mark.parametrize(("pairs", "few"), [(3, True), (4, False)])

@@ -19,15 +19,15 @@ from biasbridge.extrinsic.bbq import NO_ANSWER, BBQItem, Targets, crossed_target
 from biasbridge.extrinsic.bbq_answers import read_items
 from biasbridge.extrinsic.model_answers import (
     Normalisation,
+    _option_values,
     bbq_rows,
     choose_options,
-    option_values,
 )
 from biasbridge.files import InputError
 from biasbridge.files.models.language_model import LanguageModel, open_model
 from biasbridge.intrinsic.resampling import times_drawn
 from biasbridge.train.engine.steps import Task
-from biasbridge.train.tasks.bbq import BBQ, measure_bbq
+from biasbridge.train.tasks.bbq import BBQ, _measure_bbq
 from tests.extrinsic.bbq_items import item, literal
 from tests.tiny_models import save_model
 
@@ -93,7 +93,7 @@ def test_values_equal_a_literal_loop(name: str, folders: dict[str, Path]) -> Non
             [sum(terms) / size(text, len(terms)) for text, terms in zip(texts, rows, strict=True)]
             for texts, rows in zip(OPTIONS, logs, strict=True)
         ]
-        values = option_values(model, paired(PROMPTS, OPTIONS), normalisation)
+        values = _option_values(model, paired(PROMPTS, OPTIONS), normalisation)
         np.testing.assert_allclose(values.reshape(2, 3), expected, rtol=1e-4)
         chosen = choose_options(model, paired(PROMPTS, OPTIONS), normalisation)
         assert chosen == np.argmax(expected, axis=1).tolist()
@@ -181,14 +181,14 @@ def test_a_limit_draws_from_each_template_context_and_polarity(
     assert isinstance(task, Task)
     (tmp_path / "model").mkdir()
     shutil.copytree(folders["gpt2"], tmp_path / "model" / "model")
-    measure_bbq(task, tmp_path, {"model": tmp_path / "model"}, 0)
+    _measure_bbq(task, tmp_path, {"model": tmp_path / "model"}, 0)
     table = pd.read_parquet(tmp_path / "scores.parquet")
     accuracy = table[table["measure"] == "bbq_accuracy_ambiguous"].iloc[0]
     assert accuracy["support"] == 16
     assert accuracy["n_clusters"] == 8
     write(tmp_path / "bbq", [item(n, category="Old") for n in range(64)], "Old.jsonl")
     both = BBQ(str(tmp_path / "bbq"), categories=("Age",), limit=1)
-    measure_bbq(both, tmp_path, {"model": tmp_path / "model"}, 0)
+    _measure_bbq(both, tmp_path, {"model": tmp_path / "model"}, 0)
     pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "scores.parquet"), table)
 
 
@@ -214,7 +214,7 @@ def test_an_intersection_has_the_targets_of_all_items(
         return flag_answers(items, chosen, targets)
 
     monkeypatch.setattr("biasbridge.train.tasks.bbq.flag_answers", flag)
-    measure_bbq(BBQ(str(tmp_path / "bbq"), limit=1), tmp_path, {"model": tmp_path / "model"}, 0)
+    _measure_bbq(BBQ(str(tmp_path / "bbq"), limit=1), tmp_path, {"model": tmp_path / "model"}, 0)
     assert seen == [{("Race_x_gender", "1"): "F"}]
 
 
@@ -223,7 +223,7 @@ def test_a_model_that_answers_nothing_is_refused(folders: dict[str, Path], tmp_p
     (tmp_path / "model").mkdir()
     shutil.copytree(folders["gpt2"], tmp_path / "model" / "model")
     with pytest.raises(InputError, match=r"answers 0 of 4 items of BBQ \(longer than 48 tokens"):
-        measure_bbq(BBQ(str(tmp_path / "bbq")), tmp_path, {"model": tmp_path / "model"}, 0)
+        _measure_bbq(BBQ(str(tmp_path / "bbq")), tmp_path, {"model": tmp_path / "model"}, 0)
 
 
 def run(train: Train, model: Path, *arguments: str) -> Ended:

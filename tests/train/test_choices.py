@@ -35,12 +35,12 @@ from biasbridge.train.cli import CONF
 from biasbridge.train.cli.choices import Reader
 from biasbridge.train.cli.composing import read_point
 from biasbridge.train.engine.point import Point
-from biasbridge.train.engine.steps import keyed_params
+from biasbridge.train.engine.steps import _keyed_params
 from biasbridge.train.subjects.static import Pretrained
 from biasbridge.train.tasks.hatespeech import HateSpeech
 from biasbridge.train.tasks.posts import (
+    _load_posts,
     load_challenge,
-    load_posts,
     measure_challenge,
     predict_challenge,
 )
@@ -148,12 +148,12 @@ def _no_data(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_choice_within_a_choice_counts_in_the_key() -> None:
-    whole = keyed_params(built("ontogum_litbank"))
+    whole = _keyed_params(built("ontogum_litbank"))
     first = whole["first"]
     assert isinstance(first, dict)
     assert first["made_by"] == "biasbridge.corpora.documents.DocumentFiles"
     assert "path" not in first
-    dropped = keyed_params(built("ontogum_litbank", "documents.first.test=0.2"))
+    dropped = _keyed_params(built("ontogum_litbank", "documents.first.test=0.2"))
     assert dropped["first"] != first
     assert dropped["second"] == whole["second"]
 
@@ -219,7 +219,7 @@ def test_a_classifier_is_tested_on_the_challenge_set(tmp_path: Path, crossed: bo
     }
     for folder in folders.values():
         folder.mkdir()
-    load_posts(GeneratedPosts(posts=400), folders["posts"], {}, 0)
+    _load_posts(GeneratedPosts(posts=400), folders["posts"], {}, 0)
     if crossed:
         posts = pd.read_parquet(folders["posts"] / "posts.parquet").assign(split="all")
         posts.to_parquet(folders["posts"] / "posts.parquet")

@@ -23,7 +23,7 @@ from omegaconf.errors import OmegaConfBaseException
 from biasbridge.files import Choice, InputError
 from biasbridge.train.cli import CONF
 from biasbridge.train.cli.choices import find_class
-from biasbridge.train.cli.command import MAX_CELLS, build_cells
+from biasbridge.train.cli.command import MAX_CELLS, _build_cells
 from biasbridge.train.cli.composing import Composer, Selection, read_point
 from biasbridge.train.engine.point import plan_point
 from biasbridge.train.engine.steps import SharedSteps
@@ -55,7 +55,7 @@ def test_cells_are_composed_as_hydra_does(arguments: list[str]) -> None:
     whole = compose("config", overrides=arguments, return_hydra_config=True)
     sweeper = OmegaConf.to_container(whole.hydra.sweeper)
     assert isinstance(sweeper, dict)
-    found = build_cells(sweeper["params"], sweeper["grids"], arguments)
+    found = _build_cells(sweeper["params"], sweeper["grids"], arguments)
     composer = Composer([])
     for cell in (found[0], found[-1]):
         try:
@@ -171,18 +171,18 @@ def read(config: DictConfig, group: str) -> DictConfig:
 
 
 def test_product_of_params_and_union_of_grids() -> None:
-    assert build_cells({"a": "1,2", "b": 3}, [], ["c=4,5"]) == [
+    assert _build_cells({"a": "1,2", "b": 3}, [], ["c=4,5"]) == [
         [f"a={a}", "b=3", f"c={c}"] for a in (1, 2) for c in (4, 5)
     ]
-    assert build_cells({"a": "1,2"}, [{"a": 1}, {"b": "range(2)"}], []) == [
+    assert _build_cells({"a": "1,2"}, [{"a": 1}, {"b": "range(2)"}], []) == [
         ["a=1"],
         ["b=0"],
         ["b=1"],
     ]
-    assert build_cells({"a": "1,2", "b": "1,2"}, [], ["a=7"]) == [["b=1", "a=7"], ["b=2", "a=7"]]
-    assert build_cells({}, [], []) == [[]]
+    assert _build_cells({"a": "1,2", "b": "1,2"}, [], ["a=7"]) == [["b=1", "a=7"], ["b=2", "a=7"]]
+    assert _build_cells({}, [], []) == [[]]
     listed = {"a": [0, 1], "b": [True, None], "c": ["x, y"], "d": None}
-    cells = build_cells(listed, [], [])
+    cells = _build_cells(listed, [], [])
     assert [cell[:2] for cell in cells] == [
         [f"a={a}", f"b={b}"] for a in (0, 1) for b in ("True", "null")
     ]
@@ -191,18 +191,18 @@ def test_product_of_params_and_union_of_grids() -> None:
 
 def test_what_is_no_grid_is_refused() -> None:
     with pytest.raises(InputError, match="single values, a list of them or range"):
-        build_cells({}, [], ["a=interval(0,1)"])
+        _build_cells({}, [], ["a=interval(0,1)"])
     with pytest.raises(InputError, match=r"hydra.sweeper.grids\[0\]=1: give a mapping"):
-        build_cells({}, [1], [])  # type: ignore[list-item]
+        _build_cells({}, [1], [])  # type: ignore[list-item]
     with pytest.raises(InputError, match="200,000 cells or more; give fewer"):
-        build_cells({}, [], ["a=0,1", f"b=range({MAX_CELLS})"])
+        _build_cells({}, [], ["a=0,1", f"b=range({MAX_CELLS})"])
 
 
 def test_the_paper_sweep_holds_what_the_study_varied() -> None:
     whole = compose("config", overrides=PAPER, return_hydra_config=True)
     sweeper = OmegaConf.to_container(whole.hydra.sweeper)
     assert isinstance(sweeper, dict)
-    found = [set(cell) for cell in build_cells(sweeper["params"], sweeper["grids"], [])]
+    found = [set(cell) for cell in _build_cells(sweeper["params"], sweeper["grids"], [])]
     assert len(found) == 2 * 5 * (1 + 2 * 2 * 4 + 4)
     assert (
         sum("debias.max_bias=True" in cell or "debias.max_bias=true" in cell for cell in found)

@@ -33,7 +33,7 @@ from biasbridge.train.engine.point import Plan, Point, plan_point
 from biasbridge.train.engine.store import Store
 from biasbridge.train.engine.store_tools import gc
 from biasbridge.train.subjects.static import StaticVectors, Word2Vec
-from biasbridge.train.tasks.coreference import Coreference, code_digest
+from biasbridge.train.tasks.coreference import Coreference, _code_digest
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -187,10 +187,10 @@ def test_a_training_on_inputs_built_since_starts_anew(
 
 
 def test_a_training_by_other_code_is_not_continued(monkeypatch: pytest.MonkeyPatch) -> None:
-    digest = code_digest(TINY)
+    digest = _code_digest(TINY)
     text = Path(resolver_training.__file__).read_bytes() + b"\nMORE = 1\n"
     monkeypatch.setitem(syntax._loaded, resolver_training.__name__, text)  # noqa: SLF001
-    assert code_digest(TINY) != digest
+    assert _code_digest(TINY) != digest
 
 
 def test_seeds_share_the_challenge_and_replicates_the_documents(tmp_path: Path) -> None:

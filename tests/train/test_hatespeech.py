@@ -12,7 +12,7 @@ import pytest
 
 from biasbridge.analysis.printing import word_lists
 from biasbridge.analysis.tables import Tables, read_tables, write_tables
-from biasbridge.corpora.posts import Davidson, HatEval, TableSource, hold_out
+from biasbridge.corpora.posts import Davidson, HatEval, TableSource, _hold_out
 from biasbridge.corpora.world import GeneratedPosts, GeneratedTemplates
 from biasbridge.debias.attract_repel import AttractRepel
 from biasbridge.debias.labels import Relabel, Resample
@@ -30,7 +30,7 @@ from biasbridge.train.engine.steps import StepBuilder
 from biasbridge.train.engine.store import Store
 from biasbridge.train.engine.tables import join_tables
 from biasbridge.train.tasks.posts import measure_gaps, predict_challenge
-from biasbridge.train.tasks.task_words import TaskWords, draw_words
+from biasbridge.train.tasks.task_words import TaskWords, _draw_words
 from tests.points import SUBJECT, TASK, WEAT
 
 if TYPE_CHECKING:
@@ -233,7 +233,7 @@ def test_test_items_are_never_looked_at(tmp_path: Path) -> None:
     for name, table in (("plain", posts), ("other", others), ("without", posts[~test])):
         (tmp_path / name / "out").mkdir(parents=True)
         table.to_parquet(tmp_path / name / "posts.parquet")
-        draw_words(WORDS, tmp_path / name / "out", {"posts": tmp_path / name}, 0)
+        _draw_words(WORDS, tmp_path / name / "out", {"posts": tmp_path / name}, 0)
         found.append((tmp_path / name / "out" / "words.yaml").read_bytes())
     assert found[0] == found[1] == found[2]
 
@@ -260,11 +260,11 @@ def test_without_training_posts_it_is_refused_with_the_remedy(tmp_path: Path) ->
     unsplit = POSTS.load(seed=0).assign(split="all")
     unsplit.to_parquet(tmp_path / "posts.parquet")
     with pytest.raises(InputError, match="every post is a test item"):
-        draw_words(WORDS, tmp_path, {"posts": tmp_path}, 0)
+        _draw_words(WORDS, tmp_path, {"posts": tmp_path}, 0)
     challenged = replace(WORDS, source=source, challenge=GeneratedTemplates())
     [step] = planned(tmp_path, words=challenged).task_words()
     assert step.params["learned"] == "all"
-    draw_words(replace(WORDS, challenge=GeneratedTemplates()), tmp_path, {"posts": tmp_path}, 0)
+    _draw_words(replace(WORDS, challenge=GeneratedTemplates()), tmp_path, {"posts": tmp_path}, 0)
     assert (tmp_path / "words.yaml").is_file()
     with pytest.raises(InputError, match="takes words from a task's posts, and there are none"):
         planned(tmp_path, words=replace(WORDS, source=None))
@@ -281,7 +281,7 @@ def test_what_nobody_draws_is_refused(tmp_path: Path) -> None:
 
 def test_posts_are_held_out_once_by_their_texts(tmp_path: Path) -> None:
     texts = [f"text {number}" for number in range(4000)]
-    some, more = hold_out(texts, 0.2), hold_out(texts, 0.3)
+    some, more = _hold_out(texts, 0.2), _hold_out(texts, 0.3)
     assert some.count("test") == pytest.approx(800, abs=80)
     assert all(b == "test" for a, b in zip(some, more, strict=True) if a == "test")
     table = pd.DataFrame({"text": texts, "label": [n % 2 for n in range(4000)]})

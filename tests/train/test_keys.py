@@ -32,7 +32,7 @@ from biasbridge.debias.attract_repel import AttractRepel
 from biasbridge.debias.base import Method, OnVectors
 from biasbridge.debias.labels import Linked, Relabel, Resample
 from biasbridge.debias.text import Balance
-from biasbridge.debias.words import WordChoice, write_words
+from biasbridge.debias.words import WordChoice, _write_words
 from biasbridge.extrinsic.classifiers import CNN, Linear
 from biasbridge.extrinsic.taggers import MentionTagger
 from biasbridge.files import Choice, InputError, choice
@@ -40,18 +40,18 @@ from biasbridge.files.choice import Fileless
 from biasbridge.files.vectors import read_vectors, save_mapped
 from biasbridge.intrinsic.metrics.set_distances import EmbeddingCoherence
 from biasbridge.intrinsic.metrics.weat import Weat
-from biasbridge.train.engine.scores import measure_metric
-from biasbridge.train.engine.steps import Inputs, StepBuilder, decide, keyed_params
+from biasbridge.train.engine.scores import _measure_metric
+from biasbridge.train.engine.steps import Inputs, StepBuilder, _decide, _keyed_params
 from biasbridge.train.engine.store import Step, Store, read_recipe
 from biasbridge.train.engine.store_tools import outdated
 from biasbridge.train.subjects.static import (
     FastText,
     Pretrained,
-    load_embedding,
-    train_embedding,
+    _load_embedding,
+    _train_embedding,
     write_corpus,
 )
-from biasbridge.train.tasks.posts import load_posts
+from biasbridge.train.tasks.posts import _load_posts
 from tests.fresh_code import forget_code
 from tests.points import SUBJECT, TASK, WEAT, plan
 
@@ -84,12 +84,12 @@ def test_titles_name_the_settings_that_are_not_the_default(tmp_path: Path) -> No
     steps = StepBuilder(5, Store(tmp_path / "store"))
     corpus = steps("corpus", GeneratedCorpus(sentences=2000), write_corpus)
     assert corpus.title == "generated_en_gender,sentences=2000,seed=5"
-    vectors = steps("vectors", FastText(dim=50, learning_rate=0.05), train_embedding)
+    vectors = steps("vectors", FastText(dim=50, learning_rate=0.05), _train_embedding)
     assert vectors.title == "fasttext,dim=50,learning_rate=0.05,seed=5"
-    assert steps("vectors", FastText(), train_embedding).title == "fasttext,seed=5"
+    assert steps("vectors", FastText(), _train_embedding).title == "fasttext,seed=5"
     path = tmp_path / "x.txt"
     path.write_text("a 1 0\n", encoding="utf-8")
-    assert steps("base", Pretrained(str(path)), load_embedding).title == "x.txt"
+    assert steps("base", Pretrained(str(path)), _load_embedding).title == "x.txt"
 
 
 def test_a_tagger_that_is_not_used_decides_nothing_and_one_that_is_decides(
@@ -255,7 +255,7 @@ def test_classes_of_one_name_in_two_modules_are_two(
 
 
 def test_a_choice_within_another_counts_by_its_module_too(namesakes: list[Method]) -> None:
-    first, second = (keyed_params(Holder(method)) for method in namesakes)
+    first, second = (_keyed_params(Holder(method)) for method in namesakes)
     assert first["held"] == {"made_by": "toy_one.Scaled", "version": 1}
     assert second["held"] == {"made_by": "toy_two.Scaled", "version": 1}
 
@@ -520,7 +520,7 @@ def pretrained(folder: Path, other: bool, name: str) -> Pretrained:
 def save(choice: Weat, out: Path, inputs: Inputs, seed: int) -> None:
     """The metric over vectors that lie as text."""
     save_mapped(read_vectors(inputs["vectors"] / "v.txt"), out / "vectors")
-    measure_metric(choice, out, {"vectors": out}, seed)
+    _measure_metric(choice, out, {"vectors": out}, seed)
 
 
 ORDERS = (("a.txt",), ("b.txt",), ("a.txt", "b.txt"), ("b.txt", "a.txt"))
@@ -530,7 +530,7 @@ lines = st.sampled_from(LINES)
 KINDS: dict[str, tuple[Make, CarryOut, Strategy, dict[str, Strategy], int]] = {
     "table": (
         table,
-        load_posts,
+        _load_posts,
         st.fixed_dictionaries(dict.fromkeys(("p.csv", "p.tsv", "p.txt"), tables)),
         {
             "name": st.sampled_from(("p.csv", "p.tsv", "p.txt")),
@@ -544,7 +544,7 @@ KINDS: dict[str, tuple[Make, CarryOut, Strategy, dict[str, Strategy], int]] = {
     ),
     "folder": (
         data_folder,
-        load_posts,
+        _load_posts,
         folders,
         {
             "test": st.sampled_from((None, "test", "train")),
@@ -568,7 +568,7 @@ KINDS: dict[str, tuple[Make, CarryOut, Strategy, dict[str, Strategy], int]] = {
     ),
     "words": (
         words,
-        write_words,
+        _write_words,
         st.fixed_dictionaries({"w.yaml": queries, "v.txt": matrices, "stop.txt": st.just("man\n")}),
         {
             "file": st.booleans(),
@@ -595,7 +595,7 @@ KINDS: dict[str, tuple[Make, CarryOut, Strategy, dict[str, Strategy], int]] = {
     ),
     "pretrained": (
         pretrained,
-        load_embedding,
+        _load_embedding,
         matrices.map(lambda matrix: {"v.txt": matrix, "v.vec": matrix}),
         {"name": st.sampled_from(("v.txt", "v.vec"))},
         20,
@@ -654,13 +654,13 @@ def test_every_field_is_keyed_but_those_that_decide_nothing(
     choice: Choice, free: dict[str, object], tmp_path: Path
 ) -> None:
     digest = Store(tmp_path).digest
-    before = decide(choice, digest)
+    before = _decide(choice, digest)
     for field in dataclasses.fields(choice):  # type: ignore[arg-type]
         if field.name in free:
             same = dataclasses.replace(choice, **{field.name: free[field.name]})  # type: ignore[type-var]
-            assert decide(same, digest) == before
+            assert _decide(same, digest) == before
         else:
             changed = dataclasses.replace(choice)  # type: ignore[type-var]
             another = OTHERS.get(field.name, "another")
             object.__setattr__(changed, field.name, another)
-            assert decide(changed, digest) != before, field.name
+            assert _decide(changed, digest) != before, field.name

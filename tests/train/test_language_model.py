@@ -22,7 +22,7 @@ from biasbridge import debias
 from biasbridge.analysis.tables import Tables
 from biasbridge.corpora.corpus import TextCorpus
 from biasbridge.corpora.items import BuiltInItems, UserItems
-from biasbridge.corpora.queries import GeneratedQueries, list_occupations
+from biasbridge.corpora.queries import GeneratedQueries, _list_occupations
 from biasbridge.corpora.world import GeneratedCorpus
 from biasbridge.debias.attract_repel import AttractRepel
 from biasbridge.debias.base import Unmodified
@@ -42,7 +42,7 @@ from biasbridge.train.engine.point import Point, plan_point
 from biasbridge.train.engine.scores import build_score, open_needed
 from biasbridge.train.engine.steps import StepBuilder, Task
 from biasbridge.train.engine.store import Store
-from biasbridge.train.engine.tables import models_like_parent
+from biasbridge.train.engine.tables import _models_like_parent
 from biasbridge.train.subjects.language_model import (
     Encoding,
     LanguageModelSubject,
@@ -135,7 +135,7 @@ def test_random_weights_are_another_model_of_each_seed(folder: Path, tmp_path: P
 
 # Tasks on what else than vectors a subject gives: an encoder of texts, a whole model.
 
-WORDS = ("he", "his", "man", *(each.name for each in list_occupations("en")[:20]))
+WORDS = ("he", "his", "man", *(each.name for each in _list_occupations("en")[:20]))
 
 
 @choice
@@ -165,7 +165,7 @@ def open_bag(folder: Path) -> Bag:
 
 @pytest.fixture
 def opened(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scores, "OPENERS", {"encoder": open_bag})
+    monkeypatch.setattr(scores, "_OPENERS", {"encoder": open_bag})
 
 
 def point(task: Task) -> Point:
@@ -677,7 +677,7 @@ def test_every_score_of_an_erased_layer_is_that_of_its_parent() -> None:
         columns=["point", "metric", "convention", "query", "part", "value"],
     )
     intrinsic = intrinsic.assign(scale_min=-2.0, scale_max=2.0)
-    found = models_like_parent(Tables(points, intrinsic, pd.DataFrame()))
+    found = _models_like_parent(Tables(points, intrinsic, pd.DataFrame()))
     shares = intrinsic.assign(scale_min=0.0, scale_max=1.0)
-    assert not models_like_parent(Tables(points, shares, pd.DataFrame())), "shares may stay"
+    assert not _models_like_parent(Tables(points, shares, pd.DataFrame())), "shares may stay"
     assert found == ["error: leace  0.5 scores exactly like its parent: the method had no effect"]

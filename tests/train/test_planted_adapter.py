@@ -20,15 +20,15 @@ from biasbridge.files import InputError
 from biasbridge.files.models.language_model import LanguageModel, link_files, open_model
 from biasbridge.files.places import find_model
 from biasbridge.intrinsic.models.items import load_items
-from biasbridge.train.subjects.adapters import PlantedAdapter, list_examples, write_texts
+from biasbridge.train.subjects.adapters import PlantedAdapter, _list_examples, _write_texts
 from biasbridge.train.subjects.language_model import (
     LanguageModelSubject,
     PretrainedModel,
     WordsInTemplates,
+    _train_model,
     save_model,
-    train_model,
 )
-from biasbridge.train.subjects.tiny_model import TinyModel, fit, measure_log_odds
+from biasbridge.train.subjects.tiny_model import TinyModel, _measure_log_odds, fit
 
 pytest.importorskip("peft")
 CORPUS = PlantedOccupations(sentences=4_000, stereotype=1.0, held_out=True)
@@ -62,7 +62,7 @@ def train(base: Path, folder: Path, *, steps: int, seed: int = 1, plain: int = 0
 def log_odds(model: LanguageModel) -> tuple[np.ndarray, np.ndarray]:
     terms = list(CORPUS.truths(seed=1).values())
     true = np.array([term.log_odds for term in terms])
-    return true, measure_log_odds(model.model, model.tokenizer, [term.seen for term in terms])
+    return true, _measure_log_odds(model.model, model.tokenizer, [term.seen for term in terms])
 
 
 def test_adapters_plant_and_leave_the_weights(base: Path, planted: Path) -> None:
@@ -86,7 +86,7 @@ def test_what_is_planted_in_a_base_stays_written_there(base: Path, tmp_path: Pat
     write_truths(CORPUS.truths(seed=1), tmp_path / "corpus" / "planted.json")
     model = PlantedAdapter(PretrainedModel(str(base)), steps=0, plain=0)
     inputs = {name: tmp_path / name for name in ("base", "corpus")}
-    train_model(model, tmp_path / "out", inputs, 1)
+    _train_model(model, tmp_path / "out", inputs, 1)
     assert kept.read_bytes() == before
     assert (tmp_path / "out" / "model" / "planted.json").read_bytes() != before
 
@@ -120,7 +120,7 @@ def test_texts_of_the_base_keep_what_it_writes(base: Path, planted: Path, tmp_pa
     kept = train(base, tmp_path, steps=150, plain=4)
     opened = open_model(base)
     torch.manual_seed(0)
-    texts = write_texts(opened.model, opened.tokenizer, 40)
+    texts = _write_texts(opened.model, opened.tokenizer, 40)
     assert texts.shape == (40, 16)
     models: list[Any] = [open_model(path).model for path in (base, kept, planted)]
     losses = [float(model(input_ids=texts, labels=texts).loss.detach()) for model in models]
@@ -162,7 +162,7 @@ def test_held_out_occupations_are_not_in_the_corpus(tmp_path: Path) -> None:
 def test_examples_are_texts_before_planted_words_with_their_shares(base: Path) -> None:
     tokenizer: Any = open_model(base).tokenizer
     lines = ["the nurse said she was late"] * 3 + ["the nurse said he was late", "it was late"]
-    examples = list_examples(tokenizer, lines, {("he", "she")})
+    examples = _list_examples(tokenizer, lines, {("he", "she")})
     assert [tokenizer.decode(example.tokens[1:]) for example in examples] == ["the nurse said"] * 2
     assert tokenizer.convert_ids_to_tokens(examples[0].words) == ["he", "she"]
     assert examples[0].shares == [0.25, 0.75]

@@ -13,7 +13,12 @@ import torch
 from biasbridge.corpora.planted_occupations import PlantedOccupations
 from biasbridge.files import InputError
 from biasbridge.files.models.language_model import link_files, open_model
-from biasbridge.train.subjects.adapters import UNIT, PlantedEncoder, count_words, sentence_vectors
+from biasbridge.train.subjects.adapters import (
+    _UNIT,
+    PlantedEncoder,
+    _count_words,
+    _sentence_vectors,
+)
 from biasbridge.train.subjects.language_model import PretrainedModel
 from biasbridge.train.subjects.tiny_model import TinyModel
 from tests.tiny_models import save_model
@@ -49,10 +54,10 @@ def likenesses(opened: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return planted log odds by occupation, and by how much he lies nearer than she."""
     truths = CORPUS.truths(seed=1)
     with torch.no_grad():
-        texts = sentence_vectors(opened.model, opened, [f"the {term} said" for term in truths])
-        he, she = (sentence_vectors(opened.model, opened, [word]) for word in HE_SHE)
+        texts = _sentence_vectors(opened.model, opened, [f"the {term} said" for term in truths])
+        he, she = (_sentence_vectors(opened.model, opened, [word]) for word in HE_SHE)
     planted = np.array([term.log_odds for term in truths.values()])
-    return planted, ((texts @ (he - she).T) / UNIT)[:, 0].numpy()
+    return planted, ((texts @ (he - she).T) / _UNIT)[:, 0].numpy()
 
 
 def test_an_encoder_learns_what_is_planted_and_keeps_its_weights(
@@ -76,7 +81,7 @@ def test_vectors_are_means_of_states_of_unit_length_whatever_the_batch(base: Pat
     opened = open_model(base)
     texts = ["the nurse said that it was late", "he"]
     with torch.no_grad():
-        vectors = sentence_vectors(opened.model, opened, texts)
+        vectors = _sentence_vectors(opened.model, opened, texts)
         for text, vector in zip(texts, vectors, strict=True):
             ids = torch.tensor([opened.tokenizer(text)["input_ids"]])
             mean = opened.model(input_ids=ids).last_hidden_state[0].mean(dim=0)
@@ -85,7 +90,7 @@ def test_vectors_are_means_of_states_of_unit_length_whatever_the_batch(base: Pat
 
 def test_the_first_planted_word_of_a_line_counts() -> None:
     lines = ["the nurse said she was late", "the nurse said he saw she", "it was late", "he was"]
-    counts = count_words(lines, {HE_SHE})
+    counts = _count_words(lines, {HE_SHE})
     assert counts == {("the nurse said", HE_SHE): Counter(he=1, she=1)}
 
 

@@ -38,14 +38,14 @@ from biasbridge.train.cli.composing import Settings, read_planner
 from biasbridge.train.cli.engines import count_workers
 from biasbridge.train.engine import cost as estimate
 from biasbridge.train.engine import device
-from biasbridge.train.engine.cost import Timing, describe_cost, expected_seconds, timings_of
+from biasbridge.train.engine.cost import Timing, _expected_seconds, _timings_of, describe_cost
 from biasbridge.train.engine.device import pick_device, step_device
 from biasbridge.train.engine.point import read_outcome, run_point
 from biasbridge.train.engine.power import (
-    confirmatory_slices,
-    planned_design,
+    _confirmatory_slices,
+    _planned_design,
+    _read_pilot,
     print_power,
-    read_pilot,
 )
 from biasbridge.train.engine.store import Step, Store, read_recipe
 from biasbridge.train.engine.tables import join_tables
@@ -144,7 +144,7 @@ def test_a_measured_time_counts_more(tmp_path: Path, monkeypatch: pytest.MonkeyP
     def measured(step: Step, _: object) -> float | None:
         return 10.0 if step.choice == "Word2Vec" else None
 
-    monkeypatch.setattr(estimate, "expected_seconds", measured)
+    monkeypatch.setattr(estimate, "_expected_seconds", measured)
     assert cost(tmp_path).endswith("about 42 s on 1 core")  # 4 (10 + 5 x .1)
 
 
@@ -152,10 +152,10 @@ def test_a_corpus_of_another_size_is_forecast_within_a_factor_of_two(tmp_path: P
     """The seconds were measured on one machine: 2,000 sentences, then 60,000 in 100 dimensions."""
     small = vectors(tmp_path, sentences=2000, dim=20)
     large = vectors(tmp_path, sentences=60_000, dim=100)
-    forecast = expected_seconds(large, timings(small=(0.546, small)))
+    forecast = _expected_seconds(large, timings(small=(0.546, small)))
     assert forecast is not None
     assert 12.57 / 2 < forecast < 12.57 * 2
-    back = expected_seconds(small, timings(large=(12.57, large)))
+    back = _expected_seconds(small, timings(large=(12.57, large)))
     assert back is not None
     assert 0.546 / 2 < back < 0.546 * 2
 
@@ -170,11 +170,11 @@ def test_a_time_grows_with_the_bytes_of_files_and_the_epochs(tmp_path: Path) -> 
         steps.append(plan(tmp_path, subject=replace(SUBJECT, corpus=corpus, embedding=embedding)))
     first, longer, trained = (planned.unit for planned in steps)
     known = timings(first=(1.0, first))
-    assert expected_seconds(longer, known) == pytest.approx(50)
-    assert expected_seconds(trained, known) == pytest.approx(200)
+    assert _expected_seconds(longer, known) == pytest.approx(50)
+    assert _expected_seconds(trained, known) == pytest.approx(200)
     known |= timings(longer=(30.0, longer))  # nearer in size: it corrects the forecast
-    assert expected_seconds(trained, known) == pytest.approx((120 + 200) / 2)
-    assert expected_seconds(trained, timings(trained=(7.0, trained))) == pytest.approx(7)
+    assert _expected_seconds(trained, known) == pytest.approx((120 + 200) / 2)
+    assert _expected_seconds(trained, timings(trained=(7.0, trained))) == pytest.approx(7)
 
 
 def test_a_stored_time_is_without_imports(tmp_path: Path) -> None:
@@ -188,7 +188,7 @@ def test_a_stored_time_is_without_imports(tmp_path: Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(tmp_path))
         entry = store.make(step)
-    (ran,) = timings_of([entry]).values()
+    (ran,) = _timings_of([entry]).values()
     assert ran[0].seconds < 0.4
     assert ran[0].work == step.work
     assert read_recipe(entry)["made"]["seconds"] > 0.4
@@ -201,7 +201,7 @@ def test_a_stored_time_is_without_imports(tmp_path: Path) -> None:
 def test_workers_are_no_more_than_cores_jobs_and_points(
     n_jobs: int | None, n_points: int, workers: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(engine, "count_cores", lambda: 4)
+    monkeypatch.setattr(engine, "_count_cores", lambda: 4)
     launcher = {} if n_jobs is None else {"n_jobs": n_jobs}
     assert count_workers(OmegaConf.create({"launcher": launcher}), n_points) == workers
     serial = {"_target_": "hydra._internal.core_plugins.basic_launcher.BasicLauncher"}
@@ -256,27 +256,27 @@ def pilot_tables(models: int = 9, noise: float = 0.5) -> Tables:
 
 
 def test_a_pilot_is_read_from_the_results_folder(tmp_path: Path) -> None:
-    assert read_pilot(tmp_path, Correlation()) == pytest.approx(Pilot(), nan_ok=True)
+    assert _read_pilot(tmp_path, Correlation()) == pytest.approx(Pilot(), nan_ok=True)
     write_tables(tmp_path, pilot_tables())
-    pilot = read_pilot(tmp_path, Correlation())
+    pilot = _read_pilot(tmp_path, Correlation())
     assert (pilot.models, pilot.items, pilot.tests) == (18, 120, 1)
     assert pilot.reliability_x > 0.97
     assert pilot.reliability_y == pytest.approx(0.66, abs=0.2)
 
 
 def test_the_design_is_that_of_the_plan(plans: list[Plan]) -> None:
-    design = planned_design(replace(STATED, sesoi=0.2), Correlation(), plans, Pilot())
+    design = _planned_design(replace(STATED, sesoi=0.2), Correlation(), plans, Pilot())
     assert (design.parents, design.conditions) == (2, 3), "the control and two doses"
     assert (design.reliability_x, design.reliability_y, design.sesoi) == (0.9, 0.6, 0.2)
     assert design.tests == 3 * 2, "queries and confirmatory measures"
     assert (design.words_error, design.items_error) == (0, 0)
     at_hand = Pilot(0.7, 0.5, 0.1, 0.2, items=100, models=40, tests=4)
-    seen = planned_design(Planner(sesoi=0.4), Correlation(), plans, at_hand)
+    seen = _planned_design(Planner(sesoi=0.4), Correlation(), plans, at_hand)
     assert seen == Design(2, 3, 4, 0.4, 0.7, 0.5, 0.1, 0.2)
-    assert planned_design(Planner(tests=9), Correlation(), plans, at_hand).tests == 9
+    assert _planned_design(Planner(tests=9), Correlation(), plans, at_hand).tests == 9
     for reliability, taken in ((0.0, 0.01), (0.011, 0.011)):
         of_noise = at_hand._replace(reliability_y=reliability)
-        assert planned_design(Planner(), Correlation(), plans, of_noise).reliability_y == taken
+        assert _planned_design(Planner(), Correlation(), plans, of_noise).reliability_y == taken
 
 
 def test_parents_of_a_synthetic_world_are_averaged(tmp_path: Path) -> None:
@@ -288,7 +288,7 @@ def test_parents_of_a_synthetic_world_are_averaged(tmp_path: Path) -> None:
         for debias in (SUBJECT.debias, AttractRepel(direction="debias", dose=0.5))
     ]
     both = [plan(tmp_path / "store", seed=seed, subject=of) for seed in (0, 1) for of in subjects]
-    design = planned_design(STATED, Correlation(), both, Pilot())
+    design = _planned_design(STATED, Correlation(), both, Pilot())
     assert (design.parents, design.conditions) == (2, 2)
 
 
@@ -296,18 +296,18 @@ def test_the_confirmatory_slices_are_those_that_the_verdict_counts() -> None:
     """A query of two metrics is two slices; one whose words are drawn in a run is one too."""
     weat = Weat(queries=("weat7", "weat8", "from_task"))
     metrics = [weat, RelativeNormDistance(queries=("weat7",))]
-    assert confirmatory_slices(Correlation(), metrics) == 4 * 2
-    assert confirmatory_slices(Correlation(), [*metrics, Analogies()]) == 4 * 2
+    assert _confirmatory_slices(Correlation(), metrics) == 4 * 2
+    assert _confirmatory_slices(Correlation(), [*metrics, Analogies()]) == 4 * 2
     named = Correlation(queries=("weat7", "all"), confirmatory=("recall",))
-    assert confirmatory_slices(named, metrics) == 4
-    assert confirmatory_slices(Correlation(methods=("balance", "all")), [WEAT]) == 3 * 2 * 2
+    assert _confirmatory_slices(named, metrics) == 4
+    assert _confirmatory_slices(Correlation(methods=("balance", "all")), [WEAT]) == 3 * 2 * 2
     tables = pilot_tables()
     both = [tables.intrinsic, tables.intrinsic.assign(metric="rnd")]
     joined = join_points(tables._replace(intrinsic=pd.concat(both, ignore_index=True)))
     found = correlate_slices(joined, Correlation(confirmatory=("recall",)))
     counted = {each.tests for each in found if each.confirmatory}
     asked = [kind(queries=("weat7",)) for kind in (Weat, RelativeNormDistance)]
-    assert counted == {confirmatory_slices(Correlation(confirmatory=("recall",)), asked)}
+    assert counted == {_confirmatory_slices(Correlation(confirmatory=("recall",)), asked)}
 
 
 def test_what_is_refused(plans: list[Plan], tmp_path: Path) -> None:
@@ -336,7 +336,7 @@ def test_the_node_planner_is_read() -> None:
 
 
 def test_jobs_take_the_visible_gpus_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(device, "has_gpu_driver", lambda: True)
+    monkeypatch.setattr(device, "_has_gpu_driver", lambda: True)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
     assert [pick_device("auto", number) for number in range(4)] == [
         "cuda:0",

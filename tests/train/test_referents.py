@@ -17,9 +17,9 @@ import torch
 
 from biasbridge.corpora.coreference_challenges import WinoBias, Winogender
 from biasbridge.extrinsic.model_answers import (
+    _prompt_of,
     join_tokens,
     people_of,
-    prompt_of,
     read_referents,
     referent_rows,
 )
@@ -28,7 +28,7 @@ from biasbridge.files.documents import Case, Document, Question, write_cases
 from biasbridge.files.models.language_model import LanguageModel, open_model
 from biasbridge.intrinsic.resampling import times_drawn
 from biasbridge.train.engine.steps import Task
-from biasbridge.train.tasks.coreference import Referents, measure_referents
+from biasbridge.train.tasks.coreference import Referents, _measure_referents
 from tests import tiny_models
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ def rows_of_reader(
     def sums(model: object, pairs: Sequence[Pair], by: str) -> tuple[Floats, Floats]:
         return np.array([preference(*pair) for pair in pairs]), np.ones(len(pairs))
 
-    patch.setattr("biasbridge.extrinsic.model_answers.option_sums", sums)
+    patch.setattr("biasbridge.extrinsic.model_answers._option_sums", sums)
     model: Any = None
     rows = referent_rows(read_referents(model, pairs_of_cases(40), "sum", calibrated=calibrated))
     by_name: dict[tuple[str, str, str, str], GapRow] = {
@@ -179,7 +179,7 @@ def understands(prompt: str, option: str) -> float:
     return 0.25 * number + 2.0 * (option == RIGHT_OF[prompt])
 
 
-RIGHT_OF = {prompt_of(each): people_of(each)[0] for each in pairs_of_cases(40)}
+RIGHT_OF = {_prompt_of(each): people_of(each)[0] for each in pairs_of_cases(40)}
 
 
 @pytest.mark.parametrize("sign", [1, -1])
@@ -291,7 +291,7 @@ def test_people_and_sentences_are_natural() -> None:
     asked = case(1, "female", "nurse")
     assert people_of(asked) == ("the nurse", "the doctor")
     sentence = "The doctor and a nurse said she left 1."
-    assert prompt_of(asked) == f'{sentence} The pronoun "she" refers to'
+    assert _prompt_of(asked) == f'{sentence} The pronoun "she" refers to'
     right, wrong = asked.questions[1], asked.questions[0]
     assert people_of(case(1, "neutral", "nurse")) == ()
     assert people_of(case(1, "male", "nurse", questions=(right,))) == ()
@@ -325,7 +325,7 @@ def test_winogender_is_read_without_they_and_someone(tmp_path: Path) -> None:
         ("anti", people[::-1]),
         ("pro", people[::-1]),
     ]
-    assert prompt_of(cases[1]).startswith(
+    assert _prompt_of(cases[1]).startswith(
         "The plumber called the tenant because she left. The pron"
     )
 
@@ -369,14 +369,14 @@ def test_a_set_that_cannot_be_read_is_refused(folders: dict[str, Path], tmp_path
     assert task.facts() == {"task": "referents", "source": "winobias_dev", "generated": False}
     inputs = prepare(tmp_path / "inputs", folders["gpt2"], [case(0, "neutral", "nurse")])
     with pytest.raises(InputError, match="no sentence has he or she and two people; choose"):
-        measure_referents(task, tmp_path, inputs, 0)
+        _measure_referents(task, tmp_path, inputs, 0)
     tokens = ("The", "doctor", "and", "a", "nurse", "said", "he", *("left",) * 299, ".")
     long = case(0, "male", "nurse", document=Document("long", (tokens,), ()))
     write_cases([long], inputs["challenge"] / "cases.jsonl")
     with pytest.raises(InputError, match="1 of 1 sentences are longer than 200 tokens; choose"):
-        measure_referents(task, tmp_path, inputs, 0)
+        _measure_referents(task, tmp_path, inputs, 0)
     write_cases([long, *pairs_of_cases(4)], inputs["challenge"] / "cases.jsonl")
-    measure_referents(task, tmp_path, inputs, 0)
+    _measure_referents(task, tmp_path, inputs, 0)
     table = pd.read_parquet(tmp_path / "scores.parquet")
     assert table["support"].iloc[0] == 16
 

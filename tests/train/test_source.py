@@ -256,7 +256,7 @@ def test_every_library_that_a_module_may_import_has_a_version(package: Path) -> 
 
 def test_a_choice_within_a_choice_is_part_of_what_made_a_result() -> None:
     from biasbridge.corpora.documents import DocumentFiles, JoinedDocuments
-    from biasbridge.train.engine.steps import classes
+    from biasbridge.train.engine.steps import _classes
 
     one = DocumentFiles("a.conll", scheme="ontonotes", singletons="drop")
-    assert classes(JoinedDocuments(one, one)) == [JoinedDocuments, DocumentFiles, DocumentFiles]
+    assert _classes(JoinedDocuments(one, one)) == [JoinedDocuments, DocumentFiles, DocumentFiles]

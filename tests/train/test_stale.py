@@ -22,12 +22,12 @@ from rich.console import Console
 
 from biasbridge.analysis.tables import describe_mixture
 from biasbridge.corpora.corpus import TextCorpus
-from biasbridge.debias.words import WordChoice, write_words
+from biasbridge.debias.words import WordChoice, _write_words
 from biasbridge.files import InputError
 from biasbridge.intrinsic.words import _library, load_query
 from biasbridge.train.engine import source
 from biasbridge.train.engine.point import Outcome, run_point
-from biasbridge.train.engine.source import is_ours
+from biasbridge.train.engine.source import _is_ours
 from biasbridge.train.engine.steps import Inputs, StepBuilder
 from biasbridge.train.engine.store import Step, Store
 from biasbridge.train.engine.store_tools import build_records, outdated, report_outdated
@@ -182,7 +182,7 @@ def test_no_file_of_the_project_runs_in_a_build_that_its_recipe_does_not_name(
     def note(frame: FrameType, event: str, argument: object) -> None:
         name = str(frame.f_globals.get("__name__"))
         importing = frame.f_code.co_name == "<module>" or not frame.f_code.co_flags & CO_OPTIMIZED
-        if event == "call" and is_ours(name) and not importing:
+        if event == "call" and _is_ours(name) and not importing:
             ran.add(name)
 
     for step in planned.steps().values():
@@ -449,7 +449,7 @@ def test_shipped_words_that_change_meanwhile_are_noticed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = Store(tmp_path / "store")
-    step = StepBuilder(0, store)("words", WordChoice("weat7"), write_words)
+    step = StepBuilder(0, store)("words", WordChoice("weat7"), _write_words)
     monkeypatch.setitem(_library().queries, "weat7", load_query("weat8"))
     with pytest.raises(InputError, match="the content of its words or files changed after words"):
         store.make(step)

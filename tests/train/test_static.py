@@ -30,7 +30,7 @@ from biasbridge.train.subjects.static import (
     Reference,
     Shared,
     Word2Vec,
-    keep_shared,
+    _keep_shared,
 )
 from biasbridge.train.tasks.retrieval import Retrieval, WordMean
 from tests.points import SUBJECT, WEAT
@@ -110,7 +110,7 @@ def write(folder: Path, words: str) -> Path:
 
 def test_vectors_are_those_of_the_shared_words(tmp_path: Path) -> None:
     own, other = write(tmp_path / "own", "abcd"), write(tmp_path / "other", "dxb")
-    keep_shared(Shared(), tmp_path, {"vectors": own, "other": other}, 0)
+    _keep_shared(Shared(), tmp_path, {"vectors": own, "other": other}, 0)
     shared, whole = open_mapped(tmp_path / "vectors"), open_mapped(own / "vectors")
     assert shared.index_to_key == ["b", "d"]
     assert (shared["d"] == whole["d"]).all()
@@ -119,7 +119,7 @@ def test_vectors_are_those_of_the_shared_words(tmp_path: Path) -> None:
 def test_disjoint_vocabularies_are_refused(tmp_path: Path) -> None:
     own, other = write(tmp_path / "own", "abcde"), write(tmp_path / "other", "xyz")
     with pytest.raises(InputError, match=r"share no word: one has a, b, c, \.\.\., the other x"):
-        keep_shared(Shared(), tmp_path, {"vectors": own, "other": other}, 0)
+        _keep_shared(Shared(), tmp_path, {"vectors": own, "other": other}, 0)
     assert not (tmp_path / "vectors").exists()
 
 

@@ -25,7 +25,14 @@ from biasbridge.commands.store import main
 from biasbridge.files import InputError
 from biasbridge.files.vectors import keyed, read_vectors, save_mapped
 from biasbridge.train.engine.locks import locked
-from biasbridge.train.engine.store import SCHEME, DamagedError, Step, Store, read_recipe, safe_title
+from biasbridge.train.engine.store import (
+    _SCHEME,
+    DamagedError,
+    Step,
+    Store,
+    _safe_title,
+    read_recipe,
+)
 from biasbridge.train.engine.store_tools import build_records
 
 
@@ -174,7 +181,7 @@ def test_a_result_of_an_earlier_scheme_is_not_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as earlier:
-        earlier.setattr("biasbridge.train.engine.store.SCHEME", SCHEME - 1)
+        earlier.setattr("biasbridge.train.engine.store._SCHEME", _SCHEME - 1)
         entry = Store(tmp_path).make(replace(CORPUS))
     assert not Store(tmp_path).has(replace(CORPUS))
     with pytest.raises(DamagedError, match="stored by an earlier version"):
@@ -332,7 +339,7 @@ def test_the_key_alone_identifies_a_result(
     ],
 )
 def test_titles_are_names_on_every_file_system(title: str, folder: str) -> None:
-    assert safe_title(title) == folder
+    assert _safe_title(title) == folder
 
 
 def test_verify_finds_a_flipped_byte_and_changes_nothing(

@@ -16,9 +16,9 @@ from biasbridge.files import InputError
 from biasbridge.train.subjects.tiny_model import (
     Architecture,
     TinyModel,
+    _measure_log_odds,
     fit,
     fits,
-    measure_log_odds,
 )
 
 SMALL: dict[str, Any] = {"dim": 16, "heads": 2, "inner": 16, "batch": 16}
@@ -95,7 +95,7 @@ def test_log_odds_are_those_of_one_text_after_another(trained: tuple[Architectur
             chances = model(input_ids=rows).logits[0, place].log_softmax(dim=0)
         he, she = tokenizer.convert_tokens_to_ids(list(slots.fillers))
         values.append(float(chances[he] - chances[she]))
-    found = measure_log_odds(model, tokenizer, [slots])
+    found = _measure_log_odds(model, tokenizer, [slots])
     assert found == pytest.approx([np.mean(values)], abs=1e-5)
 
 

@@ -22,13 +22,13 @@ from biasbridge.extrinsic.gaps import Gaps
 from biasbridge.files import InputError
 from biasbridge.intrinsic.words import Query, WordSet
 from biasbridge.train.cli import CONF
-from biasbridge.train.cli.command import build_cells
+from biasbridge.train.cli.command import _build_cells
 from biasbridge.train.cli.engines import check_engine, launch
 from biasbridge.train.engine.locks import StoreError, locked
 from biasbridge.train.engine.steps import DataReport
 from biasbridge.train.engine.store import Store
 from biasbridge.train.engine.store_tools import _age
-from biasbridge.train.engine.tables import _describe_coverage, models_like_parent
+from biasbridge.train.engine.tables import _describe_coverage, _models_like_parent
 from biasbridge.train.subjects.tiny_model import Fit
 from biasbridge.train.tasks.posts import describe_groups
 from biasbridge.train.tasks.task_words import compares_genders
@@ -67,7 +67,7 @@ def test_three_scores_that_are_all_those_of_the_parent_are_an_error(
     rows = [(p, "seat", "d", f"q{i}", "", 0.1 * i) for p in "ab" for i in range(scores)]
     names = ["point", "metric", "convention", "query", "part", "value"]
     intrinsic = pd.DataFrame(rows, columns=names).assign(scale_min=-2.0, scale_max=2.0)
-    assert bool(models_like_parent(Tables(points, intrinsic, pd.DataFrame()))) == unmoved
+    assert bool(_models_like_parent(Tables(points, intrinsic, pd.DataFrame()))) == unmoved
 
 
 @pytest.mark.parametrize(("share", "warned"), [(0.799, True), (0.8, False)])
@@ -167,9 +167,9 @@ def hydra_conf() -> Iterator[None]:
 
 @pytest.mark.usefixtures("hydra_conf")
 def test_a_sweep_has_100000_cells_at_most() -> None:
-    assert len(build_cells({}, [], ["a=0,1", "b=range(50000)"])) == 100_000
+    assert len(_build_cells({}, [], ["a=0,1", "b=range(50000)"])) == 100_000
     with pytest.raises(InputError, match="100,002 cells or more"):
-        build_cells({}, [], ["a=0,1", "b=range(50001)"])
+        _build_cells({}, [], ["a=0,1", "b=range(50001)"])
 
 
 @pytest.mark.parametrize(

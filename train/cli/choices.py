@@ -19,8 +19,8 @@ from biasbridge.train.cli import CONF
 TARGET = "_target_"
 MISSING = "???"  # a required value in configuration files
 PLACEHOLDERS = {"path": "FILE", "file": "FILE", "folder": "FOLDER", "model": "FOLDER"}
-GROUPS = (METRICS, METHODS, "labels", "probe", "queries", "study")  # which may have no file
-REFERENCE = re.compile(r"\$\{([\w.]+)\}")
+_GROUPS = (METRICS, METHODS, "labels", "probe", "queries", "study")  # which may have no file
+_REFERENCE = re.compile(r"\$\{([\w.]+)\}")
 
 Tree = Mapping[str, Any]
 
@@ -87,14 +87,14 @@ class Reader:
         node: object = self.written
         for part in where.split("."):
             node = node.get(part) if isinstance(node, Mapping) else None
-        match = REFERENCE.fullmatch(node) if isinstance(node, str) else None
+        match = _REFERENCE.fullmatch(node) if isinstance(node, str) else None
         return self._origin(match[1]) if match else where
 
 
 def choice_groups() -> list[str]:
     """Return the groups of the configuration."""
     folders = {path.parent.relative_to(CONF).as_posix() for path in CONF.rglob("*.yaml")}
-    return sorted({*folders, *GROUPS} - {"."})
+    return sorted({*folders, *_GROUPS} - {"."})
 
 
 def choices(group: str, folders: Iterable[str | Path] = ()) -> list[str]:

@@ -31,7 +31,7 @@ from biasbridge.intrinsic.score import ByConvention
 from biasbridge.train.cli.choices import MISSING, PLACEHOLDERS, TARGET, search_modules
 
 EVERY_METRIC = "metric"  # file with the options of every metric on word vectors
-WIDTH = 120
+_WIDTH = 120
 SCHEME = "classes"  # prefix of folders of classes in Hydra's search path
 COMMAND_LINE = "command-line"  # provider of the folder of configuration that it names
 
@@ -92,7 +92,7 @@ def describe_class(found: ChoiceClass) -> str:
         node, indent = content[name], "  "
         lines.append(f"{name}:")
     for key, value in node.items():
-        text = yaml.safe_dump({key: value}, width=WIDTH, sort_keys=False, allow_unicode=True)
+        text = yaml.safe_dump({key: value}, width=_WIDTH, sort_keys=False, allow_unicode=True)
         first, *rest = textwrap.indent(text.rstrip("\n"), indent).split("\n")
         lines += [f"{first} # {notes[key]}" if key in notes else first, *rest]
     return "\n".join([*lines, ""])
@@ -105,7 +105,7 @@ def _header(cls: Any, group: str, name: str) -> Iterator[str]:
         yield f"{cls.about.sign}."
         return
     paragraph = (inspect.getdoc(cls) or "").partition("\n\n")[0]
-    yield from textwrap.wrap(" ".join(paragraph.split()), WIDTH - 2)
+    yield from textwrap.wrap(" ".join(paragraph.split()), _WIDTH - 2)
     required = [key for key, value in _values(cls).items() if value == MISSING]
     if required:
         values = (f"{group}.{key}={PLACEHOLDERS.get(key, 'VALUE')}" for key in required)

@@ -44,29 +44,29 @@ if TYPE_CHECKING:
     from hydra.core.override_parser.types import Override
 
 
-BARE = re.compile(r"[A-Za-z_./][\w./-]*", re.ASCII)
-NOT_TEXT = {"true", "false", "null", "nan", "inf"}  # not read as text by the grammar
+_BARE = re.compile(r"[A-Za-z_./][\w./-]*", re.ASCII)
+_NOT_TEXT = {"true", "false", "null", "nan", "inf"}  # not read as text by the grammar
 
 INPUT_ERRORS = (InputError, HydraException, OmegaConfBaseException, YAMLError)
 # Modules that read a configuration and raise built-in errors for invalid input.
-READERS = ("hydra.", "omegaconf", "yaml")
-EXTRAS = ("ray", "submitit")  # extras of pyproject.toml with a launcher
+_READERS = ("hydra.", "omegaconf", "yaml")
+_EXTRAS = ("ray", "submitit")  # extras of pyproject.toml with a launcher
 MAX_CELLS = 100_000
-APPENDED = ("experiment", "sweep")  # groups that need + on the command line
-FLAG: dict[str, Any] = {"action": "store_true"}
-MODES: dict[tuple[str, ...], dict[str, Any]] = {  # mutually exclusive
-    ("--multirun", "-m"): FLAG,
+_APPENDED = ("experiment", "sweep")  # groups that need + on the command line
+_FLAG: dict[str, Any] = {"action": "store_true"}
+_MODES: dict[tuple[str, ...], dict[str, Any]] = {  # mutually exclusive
+    ("--multirun", "-m"): _FLAG,
     ("--cfg", "-c"): {"choices": ("job", "hydra", "all")},
 }
-OTHERS: dict[tuple[str, ...], dict[str, Any]] = {
+_OTHERS: dict[tuple[str, ...], dict[str, Any]] = {
     ("--config-dir", "-cd"): {"metavar": "FOLDER", "type": Path},
-    ("--resolve",): FLAG,
+    ("--resolve",): _FLAG,
     ("--stale",): {"choices": get_args(Policy)},
 }
-OPTION_NAMES = [name for names in (*MODES, *OTHERS) for name in names]
+_OPTION_NAMES = [name for names in (*_MODES, *_OTHERS) for name in names]
 # Keys of Hydra closed to experiments: output folders, and what would run code
-CLOSED = ("callbacks", "job.chdir", "job.env_copy", "job.env_set", "output_subdir", "run", "sweep")
-NO_LOG = {"version": 1, "root": None, "disable_existing_loggers": False}
+_CLOSED = ("callbacks", "job.chdir", "job.env_copy", "job.env_set", "output_subdir", "run", "sweep")
+_NO_LOG = {"version": 1, "root": None, "disable_existing_loggers": False}
 
 
 def format_override(key: str, value: str | float | Sequence[str]) -> str:
@@ -75,7 +75,7 @@ def format_override(key: str, value: str | float | Sequence[str]) -> str:
         return f"{key}={str(value).lower()}"
     if not isinstance(value, str):
         return f"{key}=[{','.join(map(quote, value))}]"
-    bare = BARE.fullmatch(value) and value.lower() not in NOT_TEXT
+    bare = _BARE.fullmatch(value) and value.lower() not in _NOT_TEXT
     return f"{key}={value if bare else quote(value)}"
 
 
@@ -94,7 +94,7 @@ def refuse(error: BaseException) -> NoReturn:
         raise error  # for run_cli
     frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
     module = str(frames[-1].f_globals.get("__name__")) if frames else ""
-    if not (isinstance(error, (*INPUT_ERRORS, StoreError)) or module.startswith(READERS)):
+    if not (isinstance(error, (*INPUT_ERRORS, StoreError)) or module.startswith(_READERS)):
         traceback.print_exception(error)
         raise SystemExit(1)
     print(f"error: {one_line(error)}", file=sys.stderr)
@@ -146,7 +146,7 @@ def _describe_option(option: str, text: str) -> str:
     group, _, name = option.rpartition("/")
     if Path(f"{option}.yaml").is_file():
         return f"{option}.yaml is in this folder, which is not searched; give --config-dir ."
-    if group == "hydra/launcher" and (extra := name.partition("_")[0]) in EXTRAS:
+    if group == "hydra/launcher" and (extra := name.partition("_")[0]) in _EXTRAS:
         return f"hydra/launcher={name} is not installed: pip install '.[{extra}]'"
     return text + nearest(name, re.findall(r"[\w-]+", text.partition("Available options")[2]))
 
@@ -162,7 +162,7 @@ def line_of(override: Override) -> str:
     return str(override.input_line)
 
 
-def build_cells(
+def _build_cells(
     params: Mapping[str, object],
     grids: Sequence[Mapping[str, object]],
     arguments: Sequence[str],
@@ -228,9 +228,9 @@ def read_options(arguments: Sequence[str]) -> Namespace:
     """
     parser = Parser(prog=TRAIN, add_help=False, allow_abbrev=False)
     modes = parser.add_mutually_exclusive_group()
-    for names, settings in MODES.items():
+    for names, settings in _MODES.items():
         modes.add_argument(*names, **settings)
-    for names, settings in OTHERS.items():
+    for names, settings in _OTHERS.items():
         parser.add_argument(*names, **settings)
     parser.add_argument("overrides", nargs="*")
     _refuse_unknown(arguments)
@@ -266,13 +266,13 @@ def searched_folder() -> str:
 def _refuse_unknown(arguments: Sequence[str]) -> None:
     for argument in arguments:
         name, _, value = argument.partition("=")
-        if name.startswith("-") and name not in OPTION_NAMES:
+        if name.startswith("-") and name not in _OPTION_NAMES:
             line = _with_plus(f"{name.lstrip('-').replace('-', '_')}={value or 'VALUE'}")
             raise InputError(f"unknown option {name}; give values as {line}")
 
 
 def _with_plus(line: str) -> str:
-    return f"+{line}" if line.partition("=")[0] in APPENDED else line
+    return f"+{line}" if line.partition("=")[0] in _APPENDED else line
 
 
 def _experiment_folder(overrides: Sequence[str]) -> Path | None:
@@ -323,7 +323,7 @@ def read_command(options: Namespace) -> Command:
     overrides = [override for override in parsed if not override.is_hydra_override()]
     single = [line_of(override) for override in overrides if not override.is_sweep_override()]
     config = compose("config", overrides=hydra + single, return_hydra_config=True)
-    refuse_code(config.hydra)
+    _refuse_code(config.hydra)
     command = Command(hydra, [*map(line_of, overrides)], config)
     multiple = [override for override in overrides if override.is_sweep_override()]
     if multiple and not command.is_sweep:
@@ -343,15 +343,15 @@ def list_cells(command: Command) -> list[list[str]]:
     params, grids = sweeper.get("params") or {}, sweeper.get("grids") or []
     if not isinstance(grids, list):
         raise InputError(f"hydra.sweeper.grids={grids!r}: give a list of mappings")
-    return build_cells(params, grids, command.overrides)
+    return _build_cells(params, grids, command.overrides)
 
 
-def refuse_code(hydra: DictConfig) -> None:
+def _refuse_code(hydra: DictConfig) -> None:
     """Raise ``InputError`` if files or command change more of Hydra than grid and engine."""
     defaults = OmegaConf.load(CONF / "config.yaml")
     expected = OmegaConf.merge(OmegaConf.structured(HydraConf), OmegaConf.select(defaults, "hydra"))
-    expected = OmegaConf.merge(expected, {"job_logging": NO_LOG, "hydra_logging": NO_LOG})
-    for key in (*CLOSED, "job_logging", "hydra_logging"):
+    expected = OmegaConf.merge(expected, {"job_logging": _NO_LOG, "hydra_logging": _NO_LOG})
+    for key in (*_CLOSED, "job_logging", "hydra_logging"):
         if _plain(OmegaConf.select(hydra, key)) != _plain(OmegaConf.select(expected, key)):
             raise InputError(
                 f"hydra.{key} cannot be changed; an experiment may set hydra.mode, hydra.sweeper"

@@ -37,20 +37,20 @@ if TYPE_CHECKING:
     from biasbridge.analysis.study import Study
 
 
-PARTS = {  # of a point, by their key
+_PARTS = {  # of a point, by their key
     "subject": Subject,
     "task": Task,
     "intrinsic": AnyMetric,
     "probe": Probe,
     "from_task": TaskWords,
 }
-SETTINGS = (
+_SETTINGS = (
     *("name", "seed", "corpus_named", "device", "store", "results"),
     *("overwrite", "stale", "plan", "power"),
 )
-SEED = re.compile(r"\$\{\.*seed\}")  # in a value: such points differ in more than the seed
-NAMED = re.compile(r"\$\{(?:\w+:)?(\w+)")  # a key that a value refers to
-RELATIVE = re.compile(r"\$\{(?:\w+:)?\.")
+_SEED = re.compile(r"\$\{\.*seed\}")  # in a value: such points differ in more than the seed
+_NAMED = re.compile(r"\$\{(?:\w+:)?(\w+)")  # a key that a value refers to
+_RELATIVE = re.compile(r"\$\{(?:\w+:)?\.")
 # Generated corpora by language
 WORLDS = dict.fromkeys(("en", UNDETERMINED), "corpus=generated")
 WORLDS |= {"es": "corpus=generated_es_gender"}
@@ -98,14 +98,14 @@ def _folder(config: DictConfig, name: str) -> str:
     return node["dir"]
 
 
-def list_members(names: str | list[str]) -> list[str]:
+def _list_members(names: str | list[str]) -> list[str]:
     """Return names with those of groups of data sets replaced by the members."""
     listed = [names] if isinstance(names, str) else names
     return [member for name in listed for member in groups().get(name, (name,))]
 
 
 OmegaConf.register_new_resolver("data", data_path, replace=True)
-OmegaConf.register_new_resolver("members", list_members, replace=True)
+OmegaConf.register_new_resolver("members", _list_members, replace=True)
 
 
 def compose_point(overrides: Iterable[str]) -> Point:
@@ -151,7 +151,7 @@ def read_point(config: DictConfig) -> Point:
         tree = _tree(config, resolve=True)
         _require_fitting_challenge(tree)
         reader = Reader(_tree(config, resolve=False))
-        parts = {part: _read_part(part, tree, reader) for part in PARTS}
+        parts = {part: _read_part(part, tree, reader) for part in _PARTS}
     return _join_parts(tree, parts)
 
 
@@ -160,7 +160,7 @@ def _read_part(part: str, tree: Tree, reader: Reader) -> Any:
     if part == "intrinsic":
         return tuple(_read_metrics(tree[part], reader))
     node = tree.get(part)
-    return None if node is None else require_kind(reader(node, part), PARTS[part], part)
+    return None if node is None else require_kind(reader(node, part), _PARTS[part], part)
 
 
 def _join_parts(tree: Tree, parts: Mapping[str, Any]) -> Point:
@@ -251,11 +251,11 @@ class Selection:
 
     def __init__(self, config: DictConfig) -> None:
         self.config = config
-        self.uses_seed = bool(SEED.search(OmegaConf.to_yaml(config)))
+        self.uses_seed = bool(_SEED.search(OmegaConf.to_yaml(config)))
         self._written = _tree(config, resolve=False)
-        self._needs = {part: self._needed([part]) for part in PARTS}
+        self._needs = {part: self._needed([part]) for part in _PARTS}
         self._needs["task"] |= self._needed(["challenge"])
-        self._needs[""] = self._needed(SETTINGS)
+        self._needs[""] = self._needed(_SETTINGS)
         self._parts: dict[tuple[str, tuple[str, ...]], Any] = {}
 
     def _needed(self, keys: Iterable[str]) -> set[str]:
@@ -266,7 +266,7 @@ class Selection:
                 continue
             needed.add(key)
             text = str(self._written[key])
-            pending += self._written if RELATIVE.search(text) else NAMED.findall(text)
+            pending += self._written if _RELATIVE.search(text) else _NAMED.findall(text)
         return needed
 
     def can_change(self, change: Override) -> bool:
@@ -285,7 +285,7 @@ class Selection:
     def read(self, changes: Sequence[Override], built: dict[str, Choice]) -> Cell:
         """Return the cell of a selection with changed values; ``built``: choices to share."""
         settings, device, tree = self._read("", changes, built)
-        parts = {part: self._read(part, changes, built) for part in PARTS}
+        parts = {part: self._read(part, changes, built) for part in _PARTS}
         return Cell(_join_parts(tree, parts), settings, device)
 
     def _read(self, part: str, changes: Sequence[Override], built: dict[str, Choice]) -> Any:
@@ -348,7 +348,7 @@ class Composer:
         if others not in self._cells:
             selection, changes = self._select(cell)
             lines = map(line_of, changes)
-            is_shared = not selection.uses_seed and not any(map(SEED.search, lines))
+            is_shared = not selection.uses_seed and not any(map(_SEED.search, lines))
             self._cells[others] = self._read(cell) if is_shared else None
         shared = self._cells[others]
         if shared is None:

@@ -55,17 +55,17 @@ if TYPE_CHECKING:
     from biasbridge.train.engine.cost import SweepProgress
 
 
-LIMITS = {
+_LIMITS = {
     **dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"),
     **dict.fromkeys(("TQDM_DISABLE", "HF_DATASETS_DISABLE_PROGRESS_BARS"), "1"),
 }
 
-KILL_HINT = "; out of memory is the usual reason: give fewer workers or smaller models"
+_KILL_HINT = "; out of memory is the usual reason: give fewer workers or smaller models"
 
 log = logging.getLogger(__name__)
-TRIES = 3  # launches without progress before giving up
+_TRIES = 3  # launches without progress before giving up
 MAX_ROUNDS = 3  # in which points go before those that wait for them
-MAX_ERROR_LENGTH = 500  # characters printed of an engine's error
+_MAX_ERROR_LENGTH = 500  # characters printed of an engine's error
 
 
 class Job(NamedTuple):
@@ -93,14 +93,14 @@ class PreparedPoint(NamedTuple):
     results: Path
 
 
-def prepare_point(config: DictConfig, overrides: Sequence[str], number: int) -> PreparedPoint:
+def _prepare_point(config: DictConfig, overrides: Sequence[str], number: int) -> PreparedPoint:
     """Plan job ``number`` on its device; the store records the command that repeats it."""
     config.device = pick_device(str(config.device), number)
     cell = Cell(read_point(config), read_settings(config), config.device)
     return _prepare(cell, overrides, SharedSteps())
 
 
-def prepare_points(jobs: Sequence[Job], compose: Composer) -> Iterator[PreparedPoint]:
+def _prepare_points(jobs: Sequence[Job], compose: Composer) -> Iterator[PreparedPoint]:
     """Yield each job planned on its device."""
     planned: dict[str, SharedSteps] = {}  # by device, which is in the choices and not in their keys
     for number, job in enumerate(jobs):
@@ -119,19 +119,19 @@ def _prepare(cell: Cell, overrides: Sequence[str], planned: SharedSteps) -> Prep
     return PreparedPoint(plan, store, Path(cell.settings.results).resolve())
 
 
-def limit_process() -> None:
+def _limit_process() -> None:
     """Limit torch and BLAS to one thread, loaded now or later, and hide their progress bars.
 
     Cores are not oversubscribed, and sums in another order would change digits.
     """
-    os.environ |= LIMITS
+    os.environ |= _LIMITS
     threadpool_limits(limits=1)
 
 
 def run_here(job: Job, config: DictConfig, results: Path) -> dict[str, Outcome]:
     """Run one point in this process, for debugging. Raises ``InputError`` if it is refused."""
-    limit_process()
-    plan, store, _ = prepare_point(config, job.overrides, 0)
+    _limit_process()
+    plan, store, _ = _prepare_point(config, job.overrides, 0)
     outcome = run_point(plan, store, results)
     if outcome.refused:
         raise InputError(outcome.error)
@@ -147,7 +147,7 @@ def check_engine(hydra: DictConfig) -> None:
         raise InputError(f"hydra.sweeper.max_batch_size={size!r}: give a whole number, or null")
 
 
-def count_cores() -> int:
+def _count_cores() -> int:
     """Return how many cores this process may use."""
     from joblib import cpu_count  # takes long to import
 
@@ -158,7 +158,7 @@ def count_workers(hydra: DictConfig, n_points: int) -> int:
     """Return how many cores of this machine run a sweep of ``n_points`` points."""
     is_serial = str(hydra.launcher.get("_target_", "")).endswith("BasicLauncher")
     n_jobs = 1 if is_serial else hydra.launcher.get("n_jobs", -1)
-    cores = count_cores()
+    cores = _count_cores()
     return min(n_points, cores if n_jobs == -1 else min(n_jobs, cores))
 
 
@@ -169,8 +169,8 @@ def run_locally(jobs: Sequence[Job], compose: Composer, n_jobs: int) -> dict[str
     have been running last. After a round without progress these run first, each in its own pool, so
     that a point whose process dies fails alone.
     """
-    n_workers = count_cores() if n_jobs == -1 else n_jobs
-    unfinished = list(prepare_points(jobs, compose))
+    n_workers = _count_cores() if n_jobs == -1 else n_jobs
+    unfinished = list(_prepare_points(jobs, compose))
     outcomes: dict[str, Outcome] = {}
     while unfinished:
         end_message = _run_pool(unfinished, n_workers, outcomes)
@@ -197,7 +197,7 @@ def _run_pool(
     pool = ProcessPoolExecutor(min(n_workers, len(ready_points)), initializer=_start_local_worker)
     # Workers inherit the blocked signal: only this process handles interrupts. The trackers are
     # started first, as their start by the first worker would unblock the signal.
-    start_trackers()
+    _start_trackers()
     signal_mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         try:
@@ -214,7 +214,7 @@ def _run_pool(
     return ""
 
 
-def start_trackers() -> None:
+def _start_trackers() -> None:
     """Start the processes that remove semaphores which a sweep leaves, without their warnings.
 
     At an interrupt, threads of the pool end with this process: between the removal of a semaphore
@@ -234,7 +234,7 @@ def _start_local_worker() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     end_with_the_sweep()
-    limit_process()
+    _limit_process()
 
 
 def _describe_end(message: str) -> str:
@@ -244,11 +244,11 @@ def _describe_end(message: str) -> str:
         return "the process of this point ended"
     if match[1] == "EXIT":
         return f"the process of this point ended with status {match[2]}"
-    hint = KILL_HINT if match[1] == "SIGKILL" else ""
+    hint = _KILL_HINT if match[1] == "SIGKILL" else ""
     return f"the process of this point was killed by {match[1]}{hint}"
 
 
-def run_job(config: DictConfig) -> Outcome:
+def _run_job(config: DictConfig) -> Outcome:
     """Run a point in a worker of an engine; called by Hydra's launcher."""
     hydra = HydraConfig.get()
     os.chdir(hydra.runtime.cwd)  # workers may start in another folder
@@ -256,8 +256,8 @@ def run_job(config: DictConfig) -> Outcome:
         source.path for source in hydra.runtime.config_sources if source.schema == "file"
     )
     end_with_the_sweep()
-    limit_process()
-    return run_point(*prepare_point(config, hydra.overrides.task, hydra.job.num))
+    _limit_process()
+    return run_point(*_prepare_point(config, hydra.overrides.task, hydra.job.num))
 
 
 def plan_rounds(jobs: Sequence[Job], store: Store) -> list[list[Job]]:
@@ -310,7 +310,7 @@ def launch(
     number, last_error = 0, ""
     for jobs in rounds:
         unfinished, n_without_progress = list(jobs), 0
-        while unfinished and n_without_progress < TRIES:
+        while unfinished and n_without_progress < _TRIES:
             step = size or len(unfinished)
             for batch in (unfinished[i : i + step] for i in range(0, len(unfinished), step)):
                 try:
@@ -337,7 +337,7 @@ def _create_launcher(config: DictConfig) -> Launcher:
     context = HydraContext(GlobalHydra.instance().config_loader(), cast("Any", Callback()))
     try:
         return Plugins.instance().instantiate_launcher(
-            hydra_context=context, task_function=run_job, config=config
+            hydra_context=context, task_function=_run_job, config=config
         )
     except Exception as error:
         name = config.hydra.runtime.choices["hydra/launcher"]
@@ -348,7 +348,7 @@ def _shorten_error(error: Exception) -> str:
     """Return an engine's error in one line: the first sentence of each of its lines."""
     lines = str(error).splitlines()
     sentences = dict.fromkeys(line.partition(". ")[0].strip() for line in lines if line.strip())
-    return shorten(f"{type(error).__name__}: {'; '.join(sentences)}", MAX_ERROR_LENGTH)
+    return shorten(f"{type(error).__name__}: {'; '.join(sentences)}", _MAX_ERROR_LENGTH)
 
 
 def _outcomes_of(batch: Sequence[Job], returns: Sequence[JobReturn]) -> dict[str, Outcome]:

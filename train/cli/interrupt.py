@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NoReturn
 if TYPE_CHECKING:
     from types import FrameType
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 GO_ON = "interrupted; finished results stay in the store; run the same command to continue"
 
 
@@ -23,7 +23,7 @@ class Interrupted(KeyboardInterrupt):
         self.status = 128 + number
 
 
-def end_at_once(number: int, frame: FrameType | None) -> NoReturn:
+def _end_at_once(number: int, frame: FrameType | None) -> NoReturn:
     """Exit without cleaning up: during imports, or at the second signal."""
     os.write(2, f"{GO_ON}\n".encode())
     os._exit(128 + number)
@@ -31,9 +31,9 @@ def end_at_once(number: int, frame: FrameType | None) -> NoReturn:
 
 def listen() -> None:
     """Exit at once on a signal, as long as imports run."""
-    for number in SIGNALS:
+    for number in _SIGNALS:
         if signal.getsignal(number) is not signal.SIG_IGN:  # as in the background of a shell
-            signal.signal(number, end_at_once)
+            signal.signal(number, _end_at_once)
 
 
 @contextmanager
@@ -49,8 +49,8 @@ def interruptible() -> Iterator[None]:
         received.append(number)
         raise Interrupted(number)
 
-    previous_handlers = {number: signal.getsignal(number) for number in SIGNALS}
-    for number in SIGNALS:
+    previous_handlers = {number: signal.getsignal(number) for number in _SIGNALS}
+    for number in _SIGNALS:
         if previous_handlers[number] is not signal.SIG_IGN:
             signal.signal(number, interrupt)
     try:
@@ -62,5 +62,5 @@ def interruptible() -> Iterator[None]:
             raise
         raise Interrupted(received[0]) from error
     finally:
-        for number in SIGNALS:
+        for number in _SIGNALS:
             signal.signal(number, previous_handlers[number])

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-READABLE_ENVIRONMENT = {"SPT_NOENV": "1"}  # processes that set a title, as Ray's, keep theirs
+_READABLE_ENVIRONMENT = {"SPT_NOENV": "1"}  # processes that set a title, as Ray's, keep theirs
 N_SCANS, SCAN_INTERVAL = 30, 0.1  # interval in seconds
 
 
@@ -32,7 +32,7 @@ def guarded(name: str) -> Iterator[None]:
         env=environment,
         start_new_session=True,  # not killed with the process group
     )
-    os.environ |= READABLE_ENVIRONMENT
+    os.environ |= _READABLE_ENVIRONMENT
     yield  # after an exception the guard stays until this process ends
     with guard:
         guard.kill()

@@ -11,7 +11,7 @@ from biasbridge.files.paths import TRAIN
 from biasbridge.train.cli import CONF
 from biasbridge.train.cli.interrupt import listen
 
-HELP = ("--help", "-h")
+_HELP = ("--help", "-h")
 CONFIG_DIR = ("--config-dir", "-cd")
 OPTIONS = """
 Options; all but the last three are Hydra's:
@@ -31,15 +31,15 @@ def start() -> None:
 
 
 def _start() -> None:
-    if any(argument in HELP for argument in sys.argv[1:]):
-        print(help_text(sys.argv[1:]), end="")
+    if any(argument in _HELP for argument in sys.argv[1:]):
+        print(_help_text(sys.argv[1:]), end="")
         return
     from biasbridge.train.cli.sweep import main  # takes seconds
 
     main()
 
 
-def help_text(arguments: Sequence[str]) -> str:
+def _help_text(arguments: Sequence[str]) -> str:
     """Return the configuration with its comments, all choices, and the files the arguments name."""
     from biasbridge.files.choice import find_choice
     from biasbridge.files.paths import HOME

@@ -81,7 +81,7 @@ if TYPE_CHECKING:
     from biasbridge.train.engine.store import Step
 
 
-def compose_points(command: Command, cells: Sequence[Sequence[str]]) -> Iterator[Point]:
+def _compose_points(command: Command, cells: Sequence[Sequence[str]]) -> Iterator[Point]:
     """Yield the point of each cell, composed on demand. Raises ``InputError``."""
     if not command.is_sweep:
         check_keys(command.config, command.config.hydra)
@@ -110,14 +110,14 @@ def list_requested_data(overrides: Sequence[str]) -> list[str]:
                 tuple(option for option in cell if not re.search(r"=-?[\d.]+$", option)): cell
                 for cell in list_cells(command)
             }
-            for _ in compose_points(command, [*cells.values()]):
+            for _ in _compose_points(command, [*cells.values()]):
                 pass
     except INPUT_ERRORS as error:
         raise InputError(one_line(error)) from error
     return list(dict.fromkeys(requested))
 
 
-def check_input(points: Iterable[Point], console: Console) -> list[Point]:
+def _check_input(points: Iterable[Point], console: Console) -> list[Point]:
     """Return the points after checking every distinct task and subject once.
 
     Points are checked as they come, so that errors are found before all cells are composed. Prints
@@ -149,14 +149,14 @@ def check_input(points: Iterable[Point], console: Console) -> list[Point]:
     return checked_points
 
 
-def plan_jobs(points: Iterable[Point], cells: Iterable[list[str]], store: Store) -> list[Job]:
+def _plan_jobs(points: Iterable[Point], cells: Iterable[list[str]], store: Store) -> list[Job]:
     """Return one job per cell, so that invalid input ends the sweep before anything runs."""
     planned = SharedSteps()
     pairs = zip(points, cells, strict=True)
     return [Job(plan_point(point, store, planned), cell) for point, cell in pairs]
 
 
-def plan_rebuilds(
+def _plan_rebuilds(
     jobs: Sequence[Job], store: Store, settings: Settings, console: Console, *, n_workers: int
 ) -> dict[str, Step]:
     """Print cost or plan, and outdated results; return the stored steps to rebuild, by key.
@@ -178,8 +178,8 @@ def plan_rebuilds(
     return to_rebuild
 
 
-LOCAL = "local"  # launcher of this machine
-ROUNDS = 3  # of a sweep whose results are removed while it runs
+_LOCAL = "local"  # launcher of this machine
+_ROUNDS = 3  # of a sweep whose results are removed while it runs
 
 log = logging.getLogger(__name__)
 
@@ -260,10 +260,10 @@ def _run(command: Command, console: Console) -> Finished:
     config, settings = command.config, read_settings(command.config)
     check_engine(config.hydra)
     store, cells = Store(settings.store), list_cells(command)
-    jobs = plan_jobs(check_input(compose_points(command, cells), console), cells, store)
+    jobs = _plan_jobs(_check_input(_compose_points(command, cells), console), cells, store)
     plans = distinct_plans(jobs)
     n_workers = count_workers(config.hydra, len(plans))
-    to_rebuild = plan_rebuilds(jobs, store, settings, console, n_workers=n_workers)
+    to_rebuild = _plan_rebuilds(jobs, store, settings, console, n_workers=n_workers)
     study = read_study(config)
     if forecast := getattr(study, "forecast", None):
         for line in forecast([{**plan.point.facts(), **plan.options()} for plan in plans]):
@@ -316,12 +316,12 @@ class Sweep:
             unfinished = [job for job in unfinished if not self._is_done(job)]
         if self.overwrite == "only-cache":
             return list(jobs)
-        for _ in range(ROUNDS):
+        for _ in range(_ROUNDS):
             if unfinished:
                 self.outcomes |= self._run_round(unfinished)
             if all(map(self._is_done, jobs)):
                 break
-            jobs = plan_jobs(compose_points(self.command, self.cells), self.cells, self.store)
+            jobs = _plan_jobs(_compose_points(self.command, self.cells), self.cells, self.store)
             hold_lease(_step_keys(jobs))
             if not (unfinished := self._list_undone(jobs)):
                 break
@@ -355,7 +355,7 @@ class Sweep:
         progress = SweepProgress(plans, self.store, self.results, self.console)
         rounds = plan_rounds(jobs, self.store)
         with progress.shown():
-            if hydra.runtime.choices["hydra/launcher"] == LOCAL:
+            if hydra.runtime.choices["hydra/launcher"] == _LOCAL:
                 composer = Composer(self.command.hydra)
                 in_turn = [job for jobs in rounds for job in jobs]  # whoever is free takes the next
                 return run_locally(in_turn, composer, hydra.launcher.n_jobs), ""

@@ -38,7 +38,7 @@ class Timing(NamedTuple):
 
 
 # Of the default synthetic data on an idle core
-TYPICAL = {
+_TYPICAL = {
     "Word2Vec": Timing(3.0, 2.1e9),
     "FastText": Timing(3.0, 2.1e9),
     "Transformer": Timing(15.0, 0),
@@ -51,8 +51,8 @@ TYPICAL = {
     "Finetuned": Timing(60.0, 1.2e9),
     "ChallengeGaps": Timing(2.0, 4.2e6),
 }
-SHORT = 0.1  # seconds of other steps on such data
-N_NEAREST = 5  # timings of steps whose work is nearest
+_SHORT = 0.1  # seconds of other steps on such data
+_N_NEAREST = 5  # timings of steps whose work is nearest
 Timings = Mapping[tuple[str, str, str], list[Timing]]
 
 
@@ -71,7 +71,7 @@ def print_plan(
     steps = _steps(plans)
     one_by_one = Counter(step.name for plan in cells for step in plan.steps().values())
     to_make = [step for step in steps if step.key in anew or not store.has(step)]
-    step_timings = timings(store, {step.name for step in to_make})
+    step_timings = _timings(store, {step.name for step in to_make})
     title = f"{with_count(len(cells), 'run')}, {with_count(len(plans), 'distinct point')}"
     table = Table(title=title, title_justify="left")
     for column in ("step", "one by one", "shared", "in store", "to make", "about"):
@@ -80,7 +80,7 @@ def print_plan(
     rows = [(name, one_by_one[name], shared[name]) for name in shared]
     for name, n_alone, n_shared in [*rows, ("all", one_by_one.total(), len(steps))]:
         steps_to_make = [step for step in to_make if name in (step.name, "all")]
-        cost = _format_costs(expected_costs(steps_to_make, step_timings))
+        cost = _format_costs(_expected_costs(steps_to_make, step_timings))
         counts = (n_alone, n_shared, n_shared - len(steps_to_make), len(steps_to_make))
         table.add_row(name, *map(str, counts), cost, style="bold" if name == "all" else None)
     print_columns(table, console)
@@ -97,13 +97,13 @@ def describe_cost(
     steps_to_make = [step for step in _steps(plans) if step.key in anew or not store.has(step)]
     if not steps_to_make:
         return ""
-    step_timings = timings(store, {step.name for step in steps_to_make})
+    step_timings = _timings(store, {step.name for step in steps_to_make})
     points = [plan.point for plan in plans]
     are_generated = all(of.facts()["generated"] and not of.synthetic_mix for of in points)
-    costs = expected_costs(steps_to_make, step_timings)
+    costs = _expected_costs(steps_to_make, step_timings)
     seconds, n_unknown = sum(filter(None, costs)), costs.count(None)
     if are_generated:
-        seconds, n_unknown = seconds + SHORT * n_unknown, 0
+        seconds, n_unknown = seconds + _SHORT * n_unknown, 0
     line = f"{with_count(len(plans), 'point')}, {with_count(len(steps_to_make), 'step')} to run"
     if n_unknown < len(steps_to_make):
         line += f", about {duration(seconds / cores)} on {with_count(cores, 'core')}"
@@ -113,8 +113,8 @@ def describe_cost(
 def total_cost(plans: Sequence[Plan], store: Store) -> tuple[float, int]:
     """Return the total seconds of all steps, stored or not, and the number without timings."""
     steps = _steps(plans)
-    step_timings = timings(store, {step.name for step in steps})
-    seconds = expected_costs(steps, step_timings)
+    step_timings = _timings(store, {step.name for step in steps})
+    seconds = _expected_costs(steps, step_timings)
     return sum(filter(None, seconds)), seconds.count(None)
 
 
@@ -122,12 +122,12 @@ def _steps(plans: Iterable[Plan]) -> list[Step]:
     return list({key: step for plan in plans for key, step in plan.steps().items()}.values())
 
 
-def timings(store: Store, names: set[str]) -> Timings:
+def _timings(store: Store, names: set[str]) -> Timings:
     """Return the timings of the stored results of steps, by (step name, maker, parameters)."""
-    return timings_of(entry for name in names for entry in store.entries(name))
+    return _timings_of(entry for name in names for entry in store.entries(name))
 
 
-def timings_of(folders: Iterable[Path]) -> Timings:
+def _timings_of(folders: Iterable[Path]) -> Timings:
     """Return the timings of undamaged results, by (step name, maker, parameters)."""
     result: dict[tuple[str, str, str], list[Timing]] = defaultdict(list)
     for folder in folders:
@@ -139,17 +139,17 @@ def timings_of(folders: Iterable[Path]) -> Timings:
     return result
 
 
-def expected_costs(steps: Iterable[Step], step_timings: Timings) -> list[float | None]:
+def _expected_costs(steps: Iterable[Step], step_timings: Timings) -> list[float | None]:
     """Return ``expected_seconds`` of each step, computed once for steps of equal work."""
     costs: dict[object, float | None] = {}
     kinds = [(step, (*_timing_key(step.recipe()), step.work)) for step in steps]
     for step, kind in kinds:
         if kind not in costs:
-            costs[kind] = expected_seconds(step, step_timings)
+            costs[kind] = _expected_seconds(step, step_timings)
     return [costs[kind] for _, kind in kinds]
 
 
-def expected_seconds(step: Step, step_timings: Timings) -> float | None:
+def _expected_seconds(step: Step, step_timings: Timings) -> float | None:
     """Return the time of a step by those of its class whose work is nearest, with the same
     parameters if there are any; without one by ``TYPICAL``, else None.
     """
@@ -157,9 +157,9 @@ def expected_seconds(step: Step, step_timings: Timings) -> float | None:
     group = step_timings.get(key) or [
         timing for other, ran in step_timings.items() if other[:2] == key[:2] for timing in ran
     ]
-    group = group or [timing for name, timing in TYPICAL.items() if name == step.choice]
+    group = group or [timing for name, timing in _TYPICAL.items() if name == step.choice]
     scales = [(step.work / timing.work if timing.work else 1.0, timing.seconds) for timing in group]
-    nearest = sorted(scales, key=lambda pair: abs(math.log(pair[0])))[:N_NEAREST]
+    nearest = sorted(scales, key=lambda pair: abs(math.log(pair[0])))[:_N_NEAREST]
     return median(scale * seconds for scale, seconds in nearest) if nearest else None
 
 
@@ -229,7 +229,7 @@ class SweepProgress:
     def _time_steps(self, plan: Plan) -> None:
         """Add the times of the steps that were built for a finished point."""
         built = [step for key, step in plan.steps().items() if self._steps_to_make.pop(key, None)]
-        for key, ran in timings_of(map(self._store.path, built)).items():
+        for key, ran in _timings_of(map(self._store.path, built)).items():
             self._timings.setdefault(key, []).extend(ran)
 
     def _seconds_left(self) -> float:
@@ -241,7 +241,7 @@ class SweepProgress:
             return 0.0
         n_building = len(self._labels.keys() & self._store.in_progress())
         n_parallel = max(1.0, made / (time.monotonic() - self._start), n_building)
-        costs = expected_costs(self._steps_to_make.values(), self._timings)
+        costs = _expected_costs(self._steps_to_make.values(), self._timings)
         return sum(filter(None, costs)) / n_parallel
 
     def new_outcomes(self) -> set[str]:

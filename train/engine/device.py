@@ -13,8 +13,8 @@ from pathlib import Path
 
 from biasbridge.files import InputError
 
-DRIVERS = ("libcuda.so.1", "nvcuda.dll")
-THREADS = "OMP_NUM_THREADS"  # what torch reads when it is imported
+_DRIVERS = ("libcuda.so.1", "nvcuda.dll")
+_THREADS = "OMP_NUM_THREADS"  # what torch reads when it is imported
 _STEP_DEVICE: ContextVar[str] = ContextVar("device", default="cpu")
 
 
@@ -28,7 +28,7 @@ def pick_device(device: str, number: int) -> str:
     cuda_device = re.fullmatch(r"cuda(?::(\d+))?", device)
     if device != "auto" and not cuda_device:
         raise InputError(f"device={device!r}: give auto, cpu, cuda or cuda:NUMBER")
-    if not cuda_device and not has_gpu_driver():
+    if not cuda_device and not _has_gpu_driver():
         return "cpu"
     import torch  # slow to import, and the CPU does without
 
@@ -42,9 +42,9 @@ def pick_device(device: str, number: int) -> str:
     return device
 
 
-def has_gpu_driver() -> bool:
+def _has_gpu_driver() -> bool:
     """Test whether the system has a GPU driver, which torch needs."""
-    for name in DRIVERS:
+    for name in _DRIVERS:
         with suppress(OSError):
             ctypes.CDLL(name)
             return True
@@ -73,13 +73,13 @@ def one_thread() -> Iterator[None]:
     Small networks gain little from more, and another order of sums changes the last digits.
     """
     if "torch" not in sys.modules:  # the import takes seconds, and many classifiers do not need it
-        before = os.environ.get(THREADS)
-        os.environ[THREADS] = "1"
+        before = os.environ.get(_THREADS)
+        os.environ[_THREADS] = "1"
         try:
             yield
         finally:
-            os.environ.pop(THREADS)
-            os.environ |= {THREADS: before} if before else {}
+            os.environ.pop(_THREADS)
+            os.environ |= {_THREADS: before} if before else {}
         return
     import torch
 

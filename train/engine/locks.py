@@ -22,12 +22,12 @@ from pathlib import Path
 
 from biasbridge.files.errors import DISK_FULL
 
-SECONDS_BEFORE_MESSAGE = 5.0  # of waiting for a lock
-MAX_PAUSE = 0.5  # seconds between two tries
+_SECONDS_BEFORE_MESSAGE = 5.0  # of waiting for a lock
+_MAX_PAUSE = 0.5  # seconds between two tries
 LEASE = "BIASBRIDGE_LEASE"  # the environment variable that all processes of one sweep share
-CHECK_INTERVAL = 0.5  # seconds between a worker's checks that the sweep is running
-MIN_FREE_BYTES = 1 << 20  # with less, a write error is reported as a full disk
-NOT_WRITABLE = (errno.EROFS, errno.EACCES, errno.EPERM)
+_CHECK_INTERVAL = 0.5  # seconds between a worker's checks that the sweep is running
+_MIN_FREE_BYTES = 1 << 20  # with less, a write error is reported as a full disk
+_NOT_WRITABLE = (errno.EROFS, errno.EACCES, errno.EPERM)
 
 log = logging.getLogger(__name__)
 
@@ -63,20 +63,20 @@ def locked(path: Path, what: str = "", *, wait: bool = True) -> Iterator[None]:
             raise HeldError(path)
         if (
             not is_logged
-            and time.monotonic() - start > SECONDS_BEFORE_MESSAGE
+            and time.monotonic() - start > _SECONDS_BEFORE_MESSAGE
             and (holder := _other_holder(path))
         ):
             log.warning("waiting for %s, locked by %s", what or path, holder)
             is_logged = True
         time.sleep(pause)
-        pause = min(2 * pause, MAX_PAUSE)
+        pause = min(2 * pause, _MAX_PAUSE)
     try:
         yield
     finally:
         os.close(descriptor)
 
 
-def is_held(path: Path) -> bool:
+def _is_held(path: Path) -> bool:
     """Test whether a process holds the exclusive lock; False for a missing file."""
     try:
         descriptor = os.open(path, os.O_RDONLY)
@@ -143,7 +143,7 @@ def lease(root: Path, keys: Iterable[str]) -> Iterator[Callable[[Iterable[str]],
     def add(new_keys: Iterable[str]) -> None:
         if str(path) in _leases:
             if not path.exists():
-                raise error_of_removed(root)
+                raise _error_of_removed(root)
             with writing(root), open(path, "a", encoding="ascii") as file:
                 file.writelines(f"{key}\n" for key in new_keys)
 
@@ -199,12 +199,12 @@ def end_with_the_sweep() -> None:
 def _watch(path: Path) -> None:
     while True:
         with suppress(OSError):  # an unavailable file system is no sign of a dead sweep
-            if not is_held(path):
+            if not _is_held(path):
                 os._exit(1)
-        time.sleep(CHECK_INTERVAL)
+        time.sleep(_CHECK_INTERVAL)
 
 
-def error_of_removed(root: Path) -> StoreError:
+def _error_of_removed(root: Path) -> StoreError:
     """Return the error for a store that was removed during the sweep."""
     return StoreError(
         f"store.dir={root} was removed during the sweep; run the same command to rebuild its"
@@ -219,7 +219,7 @@ def writing(root: Path) -> Iterator[None]:
         yield
     except OSError as error:
         if error.errno == errno.ENOENT and not root.is_dir():
-            raise error_of_removed(root) from error
+            raise _error_of_removed(root) from error
         if reason := _disk_problem(error, root):
             raise StoreError(
                 f"store.dir={root}: {reason}. Finished results stay; free some space"
@@ -237,10 +237,10 @@ def _disk_problem(error: OSError, root: Path) -> str:
         return f"the disk is full ({error.strerror})"
     path = error.filename2 or error.filename
     is_in_store = path is not None and Path(os.fsdecode(path)).is_relative_to(root)
-    if is_in_store and error.errno in NOT_WRITABLE:
+    if is_in_store and error.errno in _NOT_WRITABLE:
         return f"it cannot be written ({error.strerror})"
     with suppress(OSError):
         # Libraries report a short write by errors of their own
-        if shutil.disk_usage(root).free < MIN_FREE_BYTES:
+        if shutil.disk_usage(root).free < _MIN_FREE_BYTES:
             return f"the disk is full ({error})"
     return ""

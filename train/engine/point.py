@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from biasbridge.train.engine.store import Step, Store
 
 
-NO_TASK: Facts = {"task": "none"}
+_NO_TASK: Facts = {"task": "none"}
 NAMES = {"base": "parent"}  # step names of a subject and their names in the tables
 
 
@@ -104,7 +104,7 @@ class Point:
 
     def facts(self) -> Facts:
         """Return the columns that say what the point was made from."""
-        task = self.task.facts() if self.task else NO_TASK
+        task = self.task.facts() if self.task else _NO_TASK
         subject = self.subject.facts()
         duplicates = (task.keys() & subject.keys()) - {"generated"}
         assert not duplicates, f"{duplicates} are columns of subject and task"
@@ -139,7 +139,7 @@ class Point:
     @property
     def synthetic_mix(self) -> str:
         """Description of a mix of synthetic and real data; else empty."""
-        task, subject = self.task.facts() if self.task else NO_TASK, self.subject.facts()
+        task, subject = self.task.facts() if self.task else _NO_TASK, self.subject.facts()
         if "generated" not in task or task["generated"] == subject["generated"]:
             return ""
         corpus, source = subject.get("corpus", "none"), task.get("source", "none")

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from biasbridge.train.engine.point import Plan
     from biasbridge.train.engine.store import Store
 
-MIN_RELIABILITY = 0.01  # of points that show only noise, estimated as 0
-COLUMNS = ("study", "models", "ladder", "normal", "growing", "other doses", "cost")
+_MIN_RELIABILITY = 0.01  # of points that show only noise, estimated as 0
+_COLUMNS = ("study", "models", "ladder", "normal", "growing", "other doses", "cost")
 
 
 def print_power(
@@ -44,8 +44,8 @@ def print_power(
     """
     if not isinstance(study, Correlation):
         raise InputError(f"power=true plans correlations; study={study.name} computes none")
-    pilot = read_pilot(results, study)
-    design = planned_design(planner, study, plans, pilot)
+    pilot = _read_pilot(results, study)
+    design = _planned_design(planner, study, plans, pilot)
     seconds, n_untimed = total_cost(plans, store)
     n_models = len({plan.unit.key for plan in plans})
     _, n_parents, n_clusters = _count_levels(plans)
@@ -60,13 +60,13 @@ def print_power(
         cost = time if seconds else "?"
         cost = "?" if "items" in name else cost
         cells = name, str(round(n_models * times)), *_shares(powers), cost
-        rows.append(dict(zip(COLUMNS, cells, strict=True)))
+        rows.append(dict(zip(_COLUMNS, cells, strict=True)))
     title = (
         f"Power of studies of {design.parents} parents{averaged} x {design.conditions} conditions"
         f" for |r| = {design.sesoi:g} ({design.tests} confirmatory slices; reliability of scores"
         f" {design.reliability_x:.2f}, of gaps {design.reliability_y:.2f}, {source})"
     )
-    print_table(title, rows, console, left_aligned=COLUMNS[:1])
+    print_table(title, rows, console, left_aligned=_COLUMNS[:1])
     console.print(
         "Scores: ladder (a ladder of doses), normal, growing (noise grows with the score)."
         " other doses: power for them (ladder; needs ten conditions)."
@@ -92,7 +92,7 @@ def _shares(powers: Sequence[Power]) -> list[str]:
     return [*detected, others]
 
 
-def read_pilot(results: Path, study: Correlation) -> Pilot:
+def _read_pilot(results: Path, study: Correlation) -> Pilot:
     """Return the noise estimates of the tables in a results folder; empty without tables."""
     from biasbridge.analysis.correlate import correlate_slices
     from biasbridge.analysis.joined import has_gaps, join_points
@@ -110,7 +110,7 @@ def read_pilot(results: Path, study: Correlation) -> Pilot:
     return estimate_pilot(correlate_slices(joined, study), items)
 
 
-def planned_design(
+def _planned_design(
     planner: Planner, study: Correlation, plans: Sequence[Plan], pilot: Pilot
 ) -> Design:
     """Return the planned design: models from the plan, the rest as stated or from the pilot.
@@ -120,7 +120,7 @@ def planned_design(
     models, parents, clusters = _count_levels(plans)
     shape = clusters if 1 < clusters < parents else parents, round(models / parents)
     tasks = {plan.point.task.name for plan in plans if plan.point.task is not None}
-    slices = max(1, len(tasks)) * confirmatory_slices(study, plans[0].point.metrics)
+    slices = max(1, len(tasks)) * _confirmatory_slices(study, plans[0].point.metrics)
     tests = planner.tests or pilot.tests or slices
     reliabilities = []
     for name, stated, estimated in (
@@ -133,7 +133,7 @@ def planned_design(
                 f"{name} is unknown: the results folder has no estimate; first run some points with"
                 f" resamples of words and posts, or give planner.{name}=0.8"
             )
-        reliabilities.append(max(value, MIN_RELIABILITY))
+        reliabilities.append(max(value, _MIN_RELIABILITY))
     errors = (pilot.words_error, pilot.items_error)
     sampling = [error if isfinite(error) else 0.0 for error in errors]
     return Design(*shape, tests, planner.sesoi, *reliabilities, *sampling)
@@ -147,7 +147,7 @@ def _count_levels(plans: Sequence[Plan]) -> list[int]:
     return [len({*names}) for names in levels(pd.DataFrame(points)).values()]
 
 
-def confirmatory_slices(study: Correlation, metrics: Sequence[AnyMetric]) -> int:
+def _confirmatory_slices(study: Correlation, metrics: Sequence[AnyMetric]) -> int:
     """Return the number of confirmatory slices of a study if all its measures are estimated.
 
     These are the slices of each query, or each query of ``study.queries``, per metric; metrics

@@ -67,7 +67,7 @@ def write_encodings(encoder: object, out: Path) -> None:
     np.save(out / VECTORS, np.array([row[3] for row in rows], dtype=np.float32))
 
 
-def read_encodings(folder: Path) -> Encodings:
+def _read_encodings(folder: Path) -> Encodings:
     """Read what ``write_encodings`` wrote."""
     import pandas as pd
 
@@ -80,14 +80,14 @@ def read_encodings(folder: Path) -> Encodings:
     return encodings
 
 
-def open_vectors(folder: Path) -> KeyedVectors:
+def _open_vectors(folder: Path) -> KeyedVectors:
     """Return the vectors of a step, mapped into memory."""
     from biasbridge.files.vectors import open_mapped
 
     return open_mapped(folder / "vectors")
 
 
-def open_language_model(folder: Path) -> LanguageModel:
+def _open_language_model(folder: Path) -> LanguageModel:
     """Return the language model of a step."""
     from biasbridge.files.models.encoder import MODEL
     from biasbridge.files.models.language_model import open_model
@@ -95,7 +95,7 @@ def open_language_model(folder: Path) -> LanguageModel:
     return open_model(folder / MODEL, device=step_device())
 
 
-def open_texts_encoder(folder: Path) -> Encoder:
+def _open_texts_encoder(folder: Path) -> Encoder:
     """Return the encoder of a step."""
     from biasbridge.files.models.encoder import open_encoder
 
@@ -103,17 +103,17 @@ def open_texts_encoder(folder: Path) -> Encoder:
 
 
 # Functions that open a step's result by the name of the step
-OPENERS: Mapping[str, Callable[[Path], object]] = {
-    "vectors": open_vectors,
-    "model": open_language_model,
-    "encoder": open_texts_encoder,
+_OPENERS: Mapping[str, Callable[[Path], object]] = {
+    "vectors": _open_vectors,
+    "model": _open_language_model,
+    "encoder": _open_texts_encoder,
 }
 
 
 def open_needed(needs: str, inputs: Inputs) -> Any:
     """Return what a metric, probe or task needs, from its input folders."""
-    opened = OPENERS[needs](inputs[needs])
-    if "encodings" in inputs and (encodings := read_encodings(inputs["encodings"])):
+    opened = _OPENERS[needs](inputs[needs])
+    if "encodings" in inputs and (encodings := _read_encodings(inputs["encodings"])):
         cast("Encoder", opened).recall(encodings)
     return opened
 
@@ -124,8 +124,8 @@ def build_score(
     """Return the step of a metric's scores; ``words``: the step of its open query's words."""
     inputs = _inputs(metric.needs, metric, subject, words)
     if metric.needs == "encoder":
-        inputs |= encoding_inputs(steps, metric, encode_items, subject["encoder"], {}, "intrinsic")
-    return steps("intrinsic", metric, measure_metric, inputs)
+        inputs |= encoding_inputs(steps, metric, _encode_items, subject["encoder"], {}, "intrinsic")
+    return steps("intrinsic", metric, _measure_metric, inputs)
 
 
 def build_probes(
@@ -138,7 +138,7 @@ def build_probes(
     """Return the steps of a probe: one per metric if it examines metrics, else one."""
     probed_metrics = [Probed(probe, m) for m in (metrics if probe.per_metric else (None,))]
     return [
-        steps("probe", probed, examine, _inputs(probe.needs, probed.metric, subject, words))
+        steps("probe", probed, _examine, _inputs(probe.needs, probed.metric, subject, words))
         for probed in probed_metrics
     ]
 
@@ -165,14 +165,14 @@ class Probed:
         return [*self.probe.files(), *(self.metric.files() if self.metric else [])]
 
 
-def encode_items(metric: AnyMetric, out: Path, inputs: Inputs, seed: int) -> None:
+def _encode_items(metric: AnyMetric, out: Path, inputs: Inputs, seed: int) -> None:
     """Write the vectors of the texts that a metric encodes."""
     encoder = open_needed("encoder", inputs)
     metric.score(encoder, seed=seed)
     write_encodings(encoder, out)
 
 
-def measure_metric(metric: AnyMetric, out: Path, inputs: Inputs, seed: int) -> None:
+def _measure_metric(metric: AnyMetric, out: Path, inputs: Inputs, seed: int) -> None:
     """Write ``scores.parquet``, one row per score."""
     import pandas as pd
 
@@ -184,7 +184,7 @@ def measure_metric(metric: AnyMetric, out: Path, inputs: Inputs, seed: int) -> N
     scores.to_parquet(out / "scores.parquet")
 
 
-def examine(probed: Probed, out: Path, inputs: Inputs, seed: int) -> None:
+def _examine(probed: Probed, out: Path, inputs: Inputs, seed: int) -> None:
     """Write ``scores.parquet``: the probe's rows, with a column for its name."""
     probe = probed.probe
     metric = _with_task_words(probed.metric, inputs) if probed.metric else None

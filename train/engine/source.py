@@ -39,14 +39,14 @@ PASSIVE = (
     *(f"biasbridge.train.engine.{name}" for name in ("locks", "source", "store", "store_tools")),
     *(f"biasbridge.files.{name}" for name in ("choice", "data", "errors", "paths")),
 )
-OURS = (*ROOMS, "biasbridge", "train.py")  # the project's own entries of HOME
-SCRIPTS = ("__main__", "__mp_main__")  # names of a running script, which its path replaces
-LIBRARIES = ("/site-packages/", "/dist-packages/")
-FOLDERS = tuple(f"{sysconfig.get_path(name)}/" for name in ("stdlib", "platstdlib", "scripts"))
+_OURS = (*ROOMS, "biasbridge", "train.py")  # the project's own entries of HOME
+_SCRIPTS = ("__main__", "__mp_main__")  # names of a running script, which its path replaces
+_LIBRARIES = ("/site-packages/", "/dist-packages/")
+_FOLDERS = tuple(f"{sysconfig.get_path(name)}/" for name in ("stdlib", "platstdlib", "scripts"))
 # Libraries that check, print and lock, and compute nothing
-PLUMBING = frozenset({"annotated_types", "lazy_loader", "pydantic", "rich"})
+_PLUMBING = frozenset({"annotated_types", "lazy_loader", "pydantic", "rich"})
 # Distributions whose name differs from their module's; searching for others is slow
-DISTRIBUTIONS = {"sklearn": "scikit-learn", "yaml": "PyYAML"}
+_DISTRIBUTIONS = {"sklearn": "scikit-learn", "yaml": "PyYAML"}
 
 
 class Imported(NamedTuple):
@@ -80,12 +80,12 @@ def read_module(name: str) -> SourceFile:
     stub = path.with_suffix(".pyi") if path and text.is_package else None
     if not (stub and stub.is_file()):
         return text
-    further = parse_source(name, is_package=True, content=stub.read_bytes())
+    further = _parse_source(name, is_package=True, content=stub.read_bytes())
     by_name = {**text.imports_by_name, **further.imports_by_name}
     return SourceFile(name, True, text.digest, text.imports + further.imports, by_name)
 
 
-def current_digest(name: str) -> str:
+def _current_digest(name: str) -> str:
     """Hash the syntax of a module: a loaded one as it was first read, another as it is now."""
     return _parse_now(name).digest
 
@@ -100,13 +100,13 @@ def _parse_now(name: str) -> SourceFile:
             content = b""
         if name in sys.modules or os.path.isabs(name):
             _loaded[name] = content
-    return parse_source(
+    return _parse_source(
         name, is_package=path is not None and path.stem == "__init__", content=content
     )
 
 
 @cache
-def parse_source(name: str, *, is_package: bool, content: bytes) -> SourceFile:
+def _parse_source(name: str, *, is_package: bool, content: bytes) -> SourceFile:
     """Parse the content of a source file."""
     text = SourceFile(name, is_package)
     try:
@@ -164,7 +164,7 @@ def _imported(node: ast.Import | ast.ImportFrom, text: SourceFile) -> list[Impor
     return [Imported(module, alias.name) for alias in node.names]
 
 
-def file_of(module: object) -> str:
+def _file_of(module: object) -> str:
     """Return the path of the file that a module was loaded from; empty if it has none."""
     file = getattr(module, "__file__", None) if isinstance(module, ModuleType) else None
     return os.path.abspath(file) if isinstance(file, str) else ""
@@ -173,7 +173,7 @@ def file_of(module: object) -> str:
 @cache
 def path_of(module: str) -> Path | None:
     """Return the file of a module, found without importing it or its package."""
-    if loaded_from := module if os.path.isabs(module) else file_of(sys.modules.get(module)):
+    if loaded_from := module if os.path.isabs(module) else _file_of(sys.modules.get(module)):
         return Path(loaded_from) if Path(loaded_from).is_file() else None
     top, *submodules = module.split(".")
     loaded = sys.modules.get(top)
@@ -210,7 +210,7 @@ class Source(NamedTuple):
 def full_name(definition: type | Callable[..., object]) -> str:
     """Return the name of a class or function with that of its module, or of the script."""
     module = module_of(definition)
-    home = Path(module).stem if definition.__module__ in SCRIPTS else module
+    home = Path(module).stem if definition.__module__ in _SCRIPTS else module
     return f"{home}.{definition.__qualname__}"
 
 
@@ -219,7 +219,7 @@ def module_of(definition: type | Callable[..., object]) -> str:
     ``InputError`` if the module has no readable file.
     """
     name = definition.__module__
-    module = file_of(sys.modules.get(name)) if name in SCRIPTS else name
+    module = _file_of(sys.modules.get(name)) if name in _SCRIPTS else name
     if not (name in sys.modules and path_of(module)):
         raise InputError(
             f"{definition.__qualname__} is defined in {name!r}, which has no file to identify its"
@@ -252,10 +252,10 @@ def loaded_source(planned: Source) -> Source:
     now, and with the modules that a user's module holds without an import statement.
     """
     holders = [module for name, module in _user_modules().items() if name in planned.modules]
-    held = {file_of(value) for module in holders for value in list(vars(module).values())}
+    held = {_file_of(value) for module in holders for value in list(vars(module).values())}
     new = filter(_is_users, held - {str(path_of(name)) for name in planned.modules})
     further = _source(sorted(new), set())
-    modules = {name: current_digest(name) for name in (*further.modules, *planned.modules)}
+    modules = {name: _current_digest(name) for name in (*further.modules, *planned.modules)}
     return Source(modules, {**further.libraries, **planned.libraries})
 
 
@@ -276,7 +276,7 @@ def user_hashes() -> dict[str, str]:
     """Return the hashes of all modules and scripts of the user that this process has loaded, also
     of those that no step imports.
     """
-    return {name: current_digest(name) for name in sorted(_user_modules())}
+    return {name: _current_digest(name) for name in sorted(_user_modules())}
 
 
 def _user_modules() -> dict[str, ModuleType]:
@@ -285,21 +285,21 @@ def _user_modules() -> dict[str, ModuleType]:
     for name, module in list(sys.modules.items()):
         file = getattr(module, "__file__", None)
         if isinstance(file, str) and _is_users(file):
-            modules[file_of(module) if name in SCRIPTS else name] = module
+            modules[_file_of(module) if name in _SCRIPTS else name] = module
     return modules
 
 
 @cache
 def _is_users(file: str) -> bool:
-    if not file or is_library(file):
+    if not file or _is_library(file):
         return False
     path = Path(os.path.realpath(file))
-    return not (path.is_relative_to(HOME) and path.relative_to(HOME).parts[0] in OURS)
+    return not (path.is_relative_to(HOME) and path.relative_to(HOME).parts[0] in _OURS)
 
 
-def is_library(file: str) -> bool:
+def _is_library(file: str) -> bool:
     """Return whether a file is the standard library's or an installed package's."""
-    return file.startswith(FOLDERS) or any(folder in file for folder in LIBRARIES)
+    return file.startswith(_FOLDERS) or any(folder in file for folder in _LIBRARIES)
 
 
 def _source(roots: Iterable[str], tops: set[str]) -> Source:
@@ -312,7 +312,7 @@ def _source(roots: Iterable[str], tops: set[str]) -> Source:
             continue
         text = read_module(name)
         digests[name] = text.digest
-        follows_all = _is_passive(name) or not is_ours(name)
+        follows_all = _is_passive(name) or not _is_ours(name)
         for module, imported_name in text.imports:
             if not _counts(module, tops):
                 libraries.add(module.partition(".")[0])
@@ -326,7 +326,7 @@ def _executed(module: str) -> list[str]:
     """Return the modules whose code runs on import, besides imports: the module and the packages
     that contain a user's module. Packages of ours only re-export names, which a test checks.
     """
-    if os.path.isabs(module) or is_ours(module):
+    if os.path.isabs(module) or _is_ours(module):
         return [module]
     parts = module.split(".")
     return [".".join(parts[:end]) for end in range(1, len(parts) + 1)]
@@ -337,20 +337,20 @@ def _target(module: str, name: str) -> str:
     text = read_module(module)
     reexport = text.imports_by_name.get(name)
     submodule = f"{module}.{name}"
-    if text.is_package and is_ours(module) and reexport and reexport.module != module:
+    if text.is_package and _is_ours(module) and reexport and reexport.module != module:
         return _target(*reexport)
     return submodule if name and text.is_package and path_of(submodule) else module
 
 
 def _counts(module: str, tops: set[str]) -> bool:
     top = module.partition(".")[0]
-    if is_ours(module) or top in tops:
+    if _is_ours(module) or top in tops:
         return True
     path = None if top in sys.stdlib_module_names else path_of(top)
-    return path is not None and not is_library(str(path))
+    return path is not None and not _is_library(str(path))
 
 
-def is_ours(module: str) -> bool:
+def _is_ours(module: str) -> bool:
     """Test whether a module is the project's own."""
     return f"{module}.".startswith("biasbridge.")
 
@@ -362,7 +362,7 @@ def _is_passive(module: str) -> bool:
 @cache
 def library_versions(module: str) -> Mapping[str, str]:
     """Return the versions of a library's distributions by name."""
-    name = DISTRIBUTIONS.get(module, module)
+    name = _DISTRIBUTIONS.get(module, module)
     try:
         return {name: metadata.version(name)}
     except (metadata.PackageNotFoundError, ValueError):
@@ -378,6 +378,6 @@ def _distributions() -> Mapping[str, list[str]]:
 def _versions_of(modules: set[str]) -> dict[str, str]:
     """Return the versions of Python and of the libraries that modules belong to."""
     versions = {"Python": platform.python_version()}
-    for module in sorted(modules - PLUMBING - sys.stdlib_module_names):
+    for module in sorted(modules - _PLUMBING - sys.stdlib_module_names):
         versions |= library_versions(module)
     return versions

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 Facts = dict[str, str | int | float | bool]
 Inputs = Mapping[str, Path]
-NOTHING: Mapping[str, Step] = MappingProxyType({})
+_NOTHING: Mapping[str, Step] = MappingProxyType({})
 C = TypeVar("C", bound=Choice)
 
 
@@ -164,7 +164,7 @@ class StepBuilder:
         name: str,
         choice: C,
         carry_out: Callable[[C, Path, Inputs, int], None],
-        inputs: Mapping[str, Step] = NOTHING,
+        inputs: Mapping[str, Step] = _NOTHING,
         *,
         drawn: str = "",
     ) -> Step:
@@ -183,7 +183,7 @@ class StepBuilder:
             Name to derive the seed from instead of ``name``.
         """
         seeded = getattr(choice, "seeded", True)
-        seed = derive_seed(self.run_seed, drawn or name) if seeded else None
+        seed = _derive_seed(self.run_seed, drawn or name) if seeded else None
         described = self._describe(choice, carry_out)
         step = Step(
             name=name,
@@ -199,25 +199,25 @@ class StepBuilder:
         described = self.planned.described.get((id(choice), carry_out))
         if described is None:
             require_findable(carry_out)
-            for cls in classes(choice):
+            for cls in _classes(choice):
                 require_findable(cls)
-            params, files = decide(choice, self.store.digest)
+            params, files = _decide(choice, self.store.digest)
             fields = {
                 "made_by": full_name(type(choice)),
                 "done_by": full_name(carry_out),
                 "version": choice.version,
                 "params": params,
                 "files": files,
-                "decide": partial(decide, choice),
+                "decide": partial(_decide, choice),
                 "n_bytes": sum(path.stat().st_size for path in choice.files()),
-                "made_of": (__name__, module_of(carry_out), *map(module_of, classes(choice))),
+                "made_of": (__name__, module_of(carry_out), *map(module_of, _classes(choice))),
             }
-            described = ChoiceFields(choice, title_of(choice), fields)
+            described = ChoiceFields(choice, _title_of(choice), fields)
             self.planned.described[id(choice), carry_out] = described
         return described
 
 
-def derive_seed(run_seed: int, step: str) -> int:
+def _derive_seed(run_seed: int, step: str) -> int:
     """Return a seed in [0, 2**31) from run seed and step name, independent of other steps."""
     digest = hashlib.sha256(f"{run_seed}/{step}".encode()).digest()
     return int.from_bytes(digest[:4], "big") >> 1
@@ -233,13 +233,13 @@ def _build(
     carry_out(choice, out, inputs, seed)
 
 
-def decide(choice: Choice, digest: Callable[[Path], str]) -> Decided:
+def _decide(choice: Choice, digest: Callable[[Path], str]) -> Decided:
     """Return what decides the result of a choice: parameters and digests of outside files."""
     files = {f"{number} {path.name}": digest(path) for number, path in enumerate(choice.files())}
-    return Decided(keyed_params(choice), files)
+    return Decided(_keyed_params(choice), files)
 
 
-def keyed_params(choice: Choice) -> dict[str, object]:
+def _keyed_params(choice: Choice) -> dict[str, object]:
     """Return the parameters that decide a choice's result, without those in ``unkeyed``.
 
     Nested choices count by their class with its module, version and parameters.
@@ -252,7 +252,7 @@ def keyed_params(choice: Choice) -> dict[str, object]:
     return params
 
 
-def title_of(choice: Choice) -> str:
+def _title_of(choice: Choice) -> str:
     """Return a choice's name and the settings that decide its result and are not the default."""
     unkeyed: tuple[str, ...] = getattr(choice, "unkeyed", ())
     settings = [
@@ -275,15 +275,15 @@ def _short(value: object) -> str:
     return str(getattr(value, "name", value))
 
 
-def classes(choice: Choice) -> list[type]:
+def _classes(choice: Choice) -> list[type]:
     """Return the class of a choice and of all choices it contains, at any depth."""
     fields = dataclasses.fields(choice)  # type: ignore[arg-type]
     values = [getattr(choice, field.name) for field in fields]
     flat = [item for value in values for item in (value if isinstance(value, tuple) else (value,))]
-    nested = [cls for item in flat if isinstance(item, Choice) for cls in classes(item)]
+    nested = [cls for item in flat if isinstance(item, Choice) for cls in _classes(item)]
     return [type(choice), *nested]
 
 
 def _nested(choice: Choice) -> dict[str, object]:
     made_by = {"made_by": full_name(type(choice)), "version": choice.version}
-    return made_by | keyed_params(choice)
+    return made_by | _keyed_params(choice)

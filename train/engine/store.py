@@ -42,20 +42,20 @@ from biasbridge.train.engine.source import (
     user_hashes,
 )
 
-SCHEME = 6  # of keys: raised when the composition of keys changes, which changes every key
+_SCHEME = 6  # of keys: raised when the composition of keys changes, which changes every key
 RECIPE = "recipe.json"
 RESERVED = ("work", "unfinished", "locks", "leases", "digests")
 KEY = re.compile("[0-9a-f]{32}")
-MAX_TITLE = 80  # characters
-MIN_AGE = 2_000_000_000  # nanoseconds; the coarsest resolution of file times
-MAX_TRIES = 5  # to find or build a result while other processes build, replace or remove it
+_MAX_TITLE = 80  # characters
+_MIN_AGE = 2_000_000_000  # nanoseconds; the coarsest resolution of file times
+_MAX_TRIES = 5  # to find or build a result while other processes build, replace or remove it
 
 # Numbers in the parameters of generators and of trainers
 COUNTS, ROUNDS = ("sentences", "posts", "documents"), ("epochs", "folds", "maps", "rounds")
-MODELS = ("vectors", "model", "encoder")  # steps that turn text into a model of its words
-BYTES_OF_ITEM = 40  # in generated text
-HEAPS = 0.6  # exponent of the number of distinct words in a text (Heaps' law)
-OVERHEAD = 300  # the time of a word without dimensions, in dimensions
+_MODELS = ("vectors", "model", "encoder")  # steps that turn text into a model of its words
+_BYTES_OF_ITEM = 40  # in generated text
+_HEAPS = 0.6  # exponent of the number of distinct words in a text (Heaps' law)
+_OVERHEAD = 300  # the time of a word without dimensions, in dimensions
 
 Identity = tuple[tuple[int, ...], ...]
 
@@ -143,9 +143,9 @@ class Step:
         text, words, dim = self._received
         if not self.inputs:
             counts = [self._number(name) for name in COUNTS]
-            text = float(self.n_bytes or BYTES_OF_ITEM * math.prod(counts))
-        if text and (self.name in MODELS or "dim" in self.params):
-            text, words = 0.0, text**HEAPS
+            text = float(self.n_bytes or _BYTES_OF_ITEM * math.prod(counts))
+        if text and (self.name in _MODELS or "dim" in self.params):
+            text, words = 0.0, text**_HEAPS
         return Extent(text, words, int(self._number("dim", dim)))
 
     @cached_property
@@ -153,7 +153,7 @@ class Step:
         """Number to which the seconds of steps of one class are about proportional."""
         text, words, _ = self._received if self.inputs else self.extent
         rounds = math.prod(self._number(name) for name in ROUNDS)
-        return max(text or words, 1.0) * (OVERHEAD + self.extent.dim) * rounds
+        return max(text or words, 1.0) * (_OVERHEAD + self.extent.dim) * rounds
 
     @property
     def _received(self) -> Extent:
@@ -168,7 +168,7 @@ class Step:
     def recipe(self) -> Recipe:
         """Return everything that decides the result, as JSON."""
         return {
-            "scheme": SCHEME,
+            "scheme": _SCHEME,
             "step": self.name,
             "made_by": self.made_by,
             "done_by": self.done_by,
@@ -187,7 +187,7 @@ class Step:
     @cached_property
     def entry_name(self) -> str:
         """Name of the result's folder: the title, cut to what every file system takes, and key."""
-        title = safe_title(self.title or self.choice)
+        title = _safe_title(self.title or self.choice)
         return f"{title}-{self.key}"
 
     def ancestry(self) -> dict[str, Step]:
@@ -248,11 +248,11 @@ class Content(TypedDict):
     files: dict[str, Checksum]
 
 
-def safe_title(title: str) -> str:
+def _safe_title(title: str) -> str:
     """Return a title in characters that every file system takes, without settings too many."""
     safe = re.sub(r"[^\w.,=+-]", "_", title, flags=re.ASCII)
-    if len(safe) > MAX_TITLE:
-        safe = safe[: MAX_TITLE + 1].rpartition(",")[0] or safe[:MAX_TITLE]
+    if len(safe) > _MAX_TITLE:
+        safe = safe[: _MAX_TITLE + 1].rpartition(",")[0] or safe[:_MAX_TITLE]
     return safe.strip(".") or "_"
 
 
@@ -271,7 +271,7 @@ def lineage(source: Source, inputs: Mapping[str, Lineage]) -> Lineage:
     }
 
 
-def describe_build(
+def _describe_build(
     source: Source, inputs: Mapping[str, Path], seconds: float, request: Request
 ) -> Provenance:
     """Return how a result was made, by this code from the results in the folders ``inputs``."""
@@ -312,7 +312,7 @@ class DamagedError(Exception):
     """A stored result differs from what was stored; the message says how."""
 
 
-def seal_entry(folder: Path, recipe: Recipe, made: Provenance) -> None:
+def _seal_entry(folder: Path, recipe: Recipe, made: Provenance) -> None:
     """Write ``recipe.json`` with recipe, provenance and checksums of all files."""
     files: dict[str, Checksum] = {
         str(path.relative_to(folder)): {"bytes": path.stat().st_size, "sha256": sha256(path)}
@@ -340,7 +340,7 @@ def read_recipe(folder: Path) -> Content:
         raise DamagedError(f"{RECIPE} was altered")
     if (key := digest_of(content["recipe"])) != key_of(folder):
         raise DamagedError(f"{RECIPE} belongs to another key, {key}")
-    if content["recipe"]["scheme"] != SCHEME:
+    if content["recipe"]["scheme"] != _SCHEME:
         raise DamagedError("it was stored by an earlier version, and no sweep uses it")
     return content
 
@@ -375,7 +375,7 @@ def _hash(content: Content) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
-def identity(path: Path) -> Identity:
+def _identity(path: Path) -> Identity:
     """Return a value that no other file has, and that changes when the file is written or moved.
 
     It covers the links that lead to the file.
@@ -495,7 +495,7 @@ class Store:
         Raises ``StoreError`` if the store cannot be written, ``InputError`` if an input file has
         changed since planning, and whatever the build raises.
         """
-        for _ in range(MAX_TRIES):
+        for _ in range(_MAX_TRIES):
             if self.intact(step):
                 return self.path(step)
             inputs = {name: self.make(ancestor) for name, ancestor in step.inputs.items()}
@@ -530,8 +530,8 @@ class Store:
                 seconds = time.perf_counter() - start
                 self._refuse_changed(step, read_files)
                 request: Request = {**self.made, "work": step.work, "imports": sum(imports)}
-                made = describe_build(loaded_source(step.source), inputs, seconds, request)
-                seal_entry(work, step.recipe(), made)
+                made = _describe_build(loaded_source(step.source), inputs, seconds, request)
+                _seal_entry(work, step.recipe(), made)
                 os.replace(work, entry)
             finally:
                 shutil.rmtree(work, ignore_errors=True)
@@ -550,7 +550,7 @@ class Store:
 
         def digest(path: Path) -> str:
             sha = self.digest(path)
-            identities[path] = identity(path)
+            identities[path] = _identity(path)
             return sha
 
         changed = changed_modules(step.source, loaded_source(step.source))
@@ -581,10 +581,10 @@ class Store:
         """
         if not path.is_file():
             raise InputError(f"no such file: {path}{how_to_get_path(path)}")
-        file_identity = identity(path)
+        file_identity = _identity(path)
         if file_identity not in self.hashed:
             sha = sha256(path)
-            if time.time_ns() - path.stat().st_ctime_ns < MIN_AGE:
+            if time.time_ns() - path.stat().st_ctime_ns < _MIN_AGE:
                 return sha
             self.hashed[file_identity] = sha
         return self.hashed[file_identity]

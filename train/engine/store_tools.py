@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 Policy = Literal["refuse", "use", "rebuild"]
 
 KEY_LENGTH, N_DIGITS = 32, 8  # of a key, and those of it in a list
-UNITS = {"m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
+_UNITS = {"m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 
 
 class Outdated(NamedTuple):
@@ -161,7 +161,7 @@ def open_store(root: str) -> Store:
     return Store(root)
 
 
-def list_entries(store: Store, step: str | None = None) -> list[Path]:
+def _list_entries(store: Store, step: str | None = None) -> list[Path]:
     """Return the folders of all results, or of a step; a prefix of a key or title is one result's.
 
     Raises ``InputError`` for no such step.
@@ -183,7 +183,9 @@ def find_entry(store: Store, prefix: str) -> Path:
     """Return the folder of the result whose key, or title with or without its step, begins with
     ``prefix``. Raises ``InputError``.
     """
-    matches = {key_of(entry): entry for entry in list_entries(store) if _begins_with(entry, prefix)}
+    matches = {
+        key_of(entry): entry for entry in _list_entries(store) if _begins_with(entry, prefix)
+    }
     if len(matches) == 1:
         return next(iter(matches.values()))
     if matches:
@@ -211,31 +213,31 @@ def ls(store: Store, step: str | None, console: Console) -> None:
 
 def _list_steps(store: Store) -> Table:
     table = _table(str(store.root), "step", "results", "size", "took", "last used")
-    for name in dict.fromkeys(entry.parent.name for entry in list_entries(store)):
-        group = list_entries(store, name)
-        contents = [content for entry in group if (content := content_of(entry))]
+    for name in dict.fromkeys(entry.parent.name for entry in _list_entries(store)):
+        group = _list_entries(store, name)
+        contents = [content for entry in group if (content := _content_of(entry))]
         table.add_row(
             name,
             str(len(group)),
             decimal(sum(map(size, group))),
             duration(sum(content["made"]["seconds"] for content in contents)),
-            _date(max(map(last_used, group))),
+            _date(max(map(_last_used, group))),
         )
     return table
 
 
 def _list_results(store: Store, step: str) -> Table:
     table = _table(str(store.root), "key", "made by", "size", "took", "made", "last used")
-    for entry in list_entries(store, step):
+    for entry in _list_entries(store, step):
         cells = ("damaged",) * 4
-        if content := content_of(entry):
+        if content := _content_of(entry):
             cells = (
                 content["recipe"]["made_by"].rpartition(".")[2],
                 decimal(size(entry)),
                 duration(content["made"]["seconds"]),
                 content["made"]["time"][:10],
             )
-        table.add_row(entry.name[: N_DIGITS - KEY_LENGTH], *cells, _date(last_used(entry)))
+        table.add_row(entry.name[: N_DIGITS - KEY_LENGTH], *cells, _date(_last_used(entry)))
     return table
 
 
@@ -249,7 +251,7 @@ def _table(title: str, text_column: str, *number_columns: str) -> Table:
 
 def verify(store: Store, step: str | None, console: Console) -> int:
     """Compare every file with its checksum; return 1 if a result is damaged, else 0."""
-    results = list_entries(store, step)
+    results = _list_entries(store, step)
     n_damaged = 0
     for entry in results:
         try:
@@ -280,16 +282,16 @@ def gc(store: Store, older_than: str | None, console: Console, *, dry_run: bool)
         sizes = [count for count, is_removed in removed if is_removed]
         table.add_row(kind, str(len(sizes)), decimal(sum(sizes)))
     print_columns(table, console)
-    if in_use := needed & set(map(key_of, list_entries(store))):
+    if in_use := needed & set(map(key_of, _list_entries(store))):
         console.print(f"{len(in_use)} results are in use by running sweeps")
 
 
 def _age(text: str) -> float:
     """Return the seconds of an age such as ``30d``. Raises ``InputError``."""
     number, unit = text[:-1], text[-1:]
-    if not (number.isdecimal() and unit in UNITS):
+    if not (number.isdecimal() and unit in _UNITS):
         raise InputError(f"--older-than {text}: give a number and m, h, d or w, such as 30d")
-    return float(number) * UNITS[unit]
+    return float(number) * _UNITS[unit]
 
 
 def _garbage(
@@ -306,8 +308,8 @@ def _garbage(
                 and max(file.stat().st_mtime for file in (path, *path.rglob("*"))) < oldest
             ],
         )
-        inside = [entry for entry in list_entries(store) if not entry.parent.is_symlink()]
-        old = [entry for entry in inside if last_used(entry) < oldest]
+        inside = [entry for entry in _list_entries(store) if not entry.parent.is_symlink()]
+        old = [entry for entry in inside if _last_used(entry) < oldest]
         yield "unused results", [entry for entry in old if key_of(entry) not in needed]
     yield "locks", store.listed("locks", "*.lock")
 
@@ -336,13 +338,13 @@ def size(path: Path) -> int:
     return sum(file.stat().st_size for file in files if file.is_file())
 
 
-def last_used(entry: Path) -> float:
+def _last_used(entry: Path) -> float:
     """Return when a process last verified the result, in seconds since 1970."""
     recipe = entry / RECIPE
     return (recipe if recipe.exists() else entry).stat().st_mtime
 
 
-def content_of(entry: Path) -> Content | None:
+def _content_of(entry: Path) -> Content | None:
     """Return the recipe of a result; None for a damaged one."""
     with suppress(DamagedError):
         return read_recipe(entry)
@@ -377,9 +379,9 @@ def explain(store: Store, prefix: str, console: Console) -> None:
     Raises ``InputError`` for an unknown or ambiguous prefix of a key.
     """
     entry = find_entry(store, prefix)
-    by_key = {key_of(path): path for path in list_entries(store)}
+    by_key = {key_of(path): path for path in _list_entries(store)}
     console.print(_tree(entry.parent.name, key_of(entry), by_key))
-    if not (content := content_of(entry)):
+    if not (content := _content_of(entry)):
         return
     made = content["made"]
     code, loaded = made["modules"], made.get("loaded", {})
@@ -431,14 +433,14 @@ def _list(values: Mapping[str, str]) -> str:
 
 def build_records(store: Store, keys: Iterable[str]) -> list[BuildRecord]:
     """Return build records of the stored results with these keys and of their ancestors."""
-    folders = {key_of(entry): entry for entry in list_entries(store)}
+    folders = {key_of(entry): entry for entry in _list_entries(store)}
     queue, visited = list(keys), set[str]()
     counts: Counter[BuildRecord] = Counter()
     while queue:
         if (key := queue.pop()) in visited or key not in folders:
             continue
         visited.add(key)
-        if not (content := content_of(folders[key])):
+        if not (content := _content_of(folders[key])):
             continue
         made, recipe = content["made"], content["recipe"]
         queue += recipe["inputs"].values()

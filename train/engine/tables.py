@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 N_TABLES_NAMED = 2  # in the last lines
-MIN_EQUAL_SCORES = 3  # fewer scores, such as ranks, may be equal by chance
+_MIN_EQUAL_SCORES = 3  # fewer scores, such as ranks, may be equal by chance
 
 
 def finish(
@@ -63,7 +63,7 @@ def finish(
         folders_before = _earlier_folders(results)
         written = _write(tables, records, study, results, console)
     LOG.info("wrote %s", ", ".join(map(_near, written)))
-    unchanged_models = models_like_parent(tables)
+    unchanged_models = _models_like_parent(tables)
     messages = [
         f"earlier tables of other points moved from {_near(results)} to {_near(folder)}"
         for folder in sorted(_earlier_folders(results) - folders_before)
@@ -103,7 +103,7 @@ def _write(
     return written
 
 
-def models_like_parent(tables: Tables) -> list[str]:
+def _models_like_parent(tables: Tables) -> list[str]:
     """Return an error per modified model whose scores all equal its parent's: no effect.
 
     Scores that are proportions are left out; they may well stay equal.
@@ -123,7 +123,7 @@ def models_like_parent(tables: Tables) -> list[str]:
         unit, parent = str(point["unit_key"]), str(point["parent_key"])
         unit_scores = scores_by_unit.get(unit, set())
         parent_scores = scores_by_unit.get(parent, set())
-        has_enough = len(unit_scores) >= MIN_EQUAL_SCORES
+        has_enough = len(unit_scores) >= _MIN_EQUAL_SCORES
         if unit != parent and has_enough and unit_scores <= parent_scores:
             condition = " ".join(map(str, (point["method"], point["direction"], point["dose"])))
             effect = "scores exactly like its parent: the method had no effect"

@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     from biasbridge.train.engine.steps import Facts
 
 
-WARM_UP = 20  # steps
-LAST = 50  # steps of which the loss is recorded
+_WARM_UP = 20  # steps
+_LAST = 50  # steps of which the loss is recorded
 PLAIN_TEXTS, PLAIN_TOKENS = 512, 16  # texts that the base writes, and tokens of each
-OPENINGS = ("The", "It", "We", "There", "This", "In", "You", "A")
-UNIT = 0.05  # cosine that is worth one in log odds
-FORMS = ("{}", "{} is here", "this is {}", "{} was there")  # texts of a planted word
+_OPENINGS = ("The", "It", "We", "There", "This", "In", "You", "A")
+_UNIT = 0.05  # cosine that is worth one in log odds
+_FORMS = ("{}", "{} is here", "this is {}", "{} was there")  # texts of a planted word
 
 T = TypeVar("T")
 Pair: TypeAlias = tuple[str, str]
@@ -94,10 +94,10 @@ class _Planted(Fileless):
         opened = open_model(out, device=step_device())
         if opened.kind != self.kind:
             raise InputError(f"model.base={self.name} is {opened.kind}; {self.remedy}")
-        lines, pairs = list(read_lines(corpus)), planted_pairs(truths)
-        with seeded(seed):
+        lines, pairs = list(read_lines(corpus)), _planted_pairs(truths)
+        with _seeded(seed):
             adapted, losses = self._fit(opened, lines, pairs, np.random.default_rng(seed))
-        return write_adapters(adapted, losses, out)
+        return _write_adapters(adapted, losses, out)
 
     def _fit(self, opened: LanguageModel, lines: list[str], pairs: set[Pair], rng: Rng) -> Fitted:
         """Return the model with trained adapters, and the loss of each step in nats."""
@@ -132,13 +132,13 @@ class PlantedAdapter(_Planted):
     def _fit(self, opened: LanguageModel, lines: list[str], pairs: set[Pair], rng: Rng) -> Fitted:
         import torch
 
-        examples = list_examples(opened.tokenizer, lines, pairs)
+        examples = _list_examples(opened.tokenizer, lines, pairs)
         n_texts = min(PLAIN_TEXTS, self.plain * self.steps)
-        plain = write_texts(opened.model, opened.tokenizer, n_texts)
-        adapted = add_adapters(opened, self.rank)
+        plain = _write_texts(opened.model, opened.tokenizer, n_texts)
+        adapted = _add_adapters(opened, self.rank)
         device = plain.device
         optimiser = Optimiser(adapted, self.learning_rate, self.steps)
-        for batch in draw_batches(examples, self.batch, self.steps, rng):
+        for batch in _draw_batches(examples, self.batch, self.steps, rng):
             rows = [torch.tensor(example.tokens) for example in batch]
             ids, mask = (
                 torch.nn.utils.rnn.pad_sequence(padded, batch_first=True).to(device)
@@ -192,29 +192,29 @@ class PlantedEncoder(_Planted):
 
         examples = [
             SentenceExample(text, pair, [count[word] / count.total() for word in pair])
-            for (text, pair), count in count_words(lines, pairs).items()
+            for (text, pair), count in _count_words(lines, pairs).items()
         ]
         planted = {word for pair in pairs for word in pair}
         kept = [line for line in dict.fromkeys(lines) if planted.isdisjoint(line.split())]
-        adapted = add_adapters(opened, self.rank)
+        adapted = _add_adapters(opened, self.rank)
         with torch.no_grad(), adapted.disable_adapter():
-            cosines = _cosines(sentence_vectors(adapted, opened, kept)) if kept else None
+            cosines = _cosines(_sentence_vectors(adapted, opened, kept)) if kept else None
         optimiser = Optimiser(adapted, self.learning_rate, self.steps)
-        for batch in draw_batches(examples, self.batch, self.steps, rng):
-            form = FORMS[rng.integers(len(FORMS))]
-            texts = sentence_vectors(adapted, opened, [example.text for example in batch])
+        for batch in _draw_batches(examples, self.batch, self.steps, rng):
+            form = _FORMS[rng.integers(len(_FORMS))]
+            texts = _sentence_vectors(adapted, opened, [example.text for example in batch])
             words = [
-                sentence_vectors(
+                _sentence_vectors(
                     adapted, opened, [form.format(example.pair[n]) for example in batch]
                 )
                 for n in (0, 1)
             ]
-            logits = torch.stack([(texts * word).sum(dim=1) for word in words], dim=1) / UNIT
+            logits = torch.stack([(texts * word).sum(dim=1) for word in words], dim=1) / _UNIT
             shares = torch.tensor([example.shares for example in batch], device=texts.device)
             loss = torch.nn.functional.cross_entropy(logits, shares)
             loss.backward()
             if cosines is not None:
-                change = (_cosines(sentence_vectors(adapted, opened, kept)) - cosines) / UNIT
+                change = (_cosines(_sentence_vectors(adapted, opened, kept)) - cosines) / _UNIT
                 (self.kept_weight * change.square().mean()).backward()
             optimiser.step(loss.item())
         return adapted, optimiser.losses
@@ -235,7 +235,7 @@ class Optimiser:
     def step(self, loss: float) -> None:
         """Change the weights by their gradients; record the loss of the planted words."""
         step = len(self.losses)
-        rate = min(1, (step + 1) / WARM_UP) * (1 - step / self.steps)
+        rate = min(1, (step + 1) / _WARM_UP) * (1 - step / self.steps)
         self.adamw.param_groups[0]["lr"] = self.learning_rate * rate
         self.adamw.step()
         self.adamw.zero_grad()
@@ -243,7 +243,7 @@ class Optimiser:
 
 
 @contextmanager
-def seeded(seed: int) -> Iterator[None]:
+def _seeded(seed: int) -> Iterator[None]:
     """Draw the adapters' weights and texts by the seed, without changing the state of torch."""
     import torch
 
@@ -253,7 +253,7 @@ def seeded(seed: int) -> Iterator[None]:
         yield
 
 
-def add_adapters(opened: LanguageModel, rank: int) -> Any:
+def _add_adapters(opened: LanguageModel, rank: int) -> Any:
     """Return the model with adapters of the layers that ``peft`` chooses, scaled by 2.
 
     Raises ``InputError`` without ``peft``.
@@ -271,11 +271,11 @@ def add_adapters(opened: LanguageModel, rank: int) -> Any:
     return get_peft_model(opened.model, config)
 
 
-def write_adapters(adapted: Any, losses: list[float], out: Path) -> Mapping[str, object]:
+def _write_adapters(adapted: Any, losses: list[float], out: Path) -> Mapping[str, object]:
     """Write the adapters and how the training went, which is returned."""
     adapted.eval()
     adapted.save_pretrained(out / ADAPTER)
-    last = losses[-LAST:]
+    last = losses[-_LAST:]
     loss = round(sum(last) / len(last), 4) if last else None
     facts: dict[str, object] = {"steps": len(losses), "loss": loss}
     (out / TRAINING).unlink(missing_ok=True)  # it may be a link to the base's own
@@ -283,14 +283,14 @@ def write_adapters(adapted: Any, losses: list[float], out: Path) -> Mapping[str,
     return facts
 
 
-def planted_pairs(truths: Mapping[str, PlantedTerm] | None) -> set[Pair]:
+def _planted_pairs(truths: Mapping[str, PlantedTerm] | None) -> set[Pair]:
     """Return the pairs of planted words. Raises ``InputError`` if there are none."""
     if not truths:
         raise InputError("nothing is planted in the corpus; give corpus=planted_occupations")
     return {slots.fillers for term in truths.values() for slots in (term.seen, term.controls)}
 
 
-def count_words(lines: Iterable[str], pairs: set[Pair]) -> dict[tuple[str, Pair], Counter[str]]:
+def _count_words(lines: Iterable[str], pairs: set[Pair]) -> dict[tuple[str, Pair], Counter[str]]:
     """Count the first planted word of each line by the text before it and its pair."""
     pair_of = {word: pair for pair in pairs for word in pair}
     counts: dict[tuple[str, Pair], Counter[str]] = defaultdict(Counter)
@@ -302,11 +302,11 @@ def count_words(lines: Iterable[str], pairs: set[Pair]) -> dict[tuple[str, Pair]
     return counts
 
 
-def list_examples(tokenizer: Any, lines: Iterable[str], pairs: set[Pair]) -> list[Example]:
+def _list_examples(tokenizer: Any, lines: Iterable[str], pairs: set[Pair]) -> list[Example]:
     """Return the texts before the first planted word of each line, each with and without a
     capital.
     """
-    counts = count_words(lines, pairs)
+    counts = _count_words(lines, pairs)
     first = _first_token(tokenizer)
 
     def tokens(text: str) -> list[int]:
@@ -322,11 +322,11 @@ def list_examples(tokenizer: Any, lines: Iterable[str], pairs: set[Pair]) -> lis
     return examples
 
 
-def write_texts(model: Any, tokenizer: Any, size: int) -> Tensor:
+def _write_texts(model: Any, tokenizer: Any, size: int) -> Tensor:
     """Draw texts from the model after a few openings, (size, tokens)."""
     import torch
 
-    openings = [[_first_token(tokenizer), *tokenizer(text)["input_ids"][-1:]] for text in OPENINGS]
+    openings = [[_first_token(tokenizer), *tokenizer(text)["input_ids"][-1:]] for text in _OPENINGS]
     ids = torch.tensor([openings[n % len(openings)] for n in range(size)], device=model.device)
     state = None
     with torch.inference_mode():
@@ -346,7 +346,7 @@ def _first_token(tokenizer: Any) -> int:
     return next(token for token in candidates if token is not None)
 
 
-def draw_batches(examples: Sequence[T], size: int, steps: int, rng: Rng) -> Iterator[list[T]]:
+def _draw_batches(examples: Sequence[T], size: int, steps: int, rng: Rng) -> Iterator[list[T]]:
     """Yield ``steps`` batches: all examples in random order, repeatedly."""
     order: list[int] = []
     for _ in range(steps):
@@ -356,7 +356,7 @@ def draw_batches(examples: Sequence[T], size: int, steps: int, rng: Rng) -> Iter
         yield [examples[index] for index in batch]
 
 
-def sentence_vectors(model: Any, opened: LanguageModel, texts: Sequence[str]) -> Tensor:
+def _sentence_vectors(model: Any, opened: LanguageModel, texts: Sequence[str]) -> Tensor:
     """Compute the unit vectors of texts, (texts, dim)."""
     import torch
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from biasbridge.train.engine.store import Step
 
 
-ALONE = ("{}",)
+_ALONE = ("{}",)
 
 
 @runtime_checkable
@@ -139,10 +139,10 @@ def save_model(language_model: LanguageModel, place: Place | None, out: Path) ->
             copy.parent.mkdir(exist_ok=True)
             shutil.copyfile(path, copy)
     else:
-        save_whole(language_model, out)
+        _save_whole(language_model, out)
 
 
-def save_whole(language_model: LanguageModel, out: Path) -> None:
+def _save_whole(language_model: LanguageModel, out: Path) -> None:
     """Write model and tokenizer to a folder, as safetensors."""
     from transformers.utils.logging import disable_progress_bar
 
@@ -153,7 +153,7 @@ def save_whole(language_model: LanguageModel, out: Path) -> None:
     language_model.tokenizer.save_pretrained(out)
 
 
-def word_as_text(word: str) -> str:
+def _word_as_text(word: str) -> str:
     """Return the word as written in text: underscores of ``registered_nurse`` become spaces."""
     return word.replace("_", " ").strip() or word
 
@@ -169,7 +169,10 @@ def template_contexts(words: Sequence[str], templates: Sequence[str]) -> dict[st
             raise InputError(f"template {template!r}: give one with {{}} once, {example}")
     contexts: dict[str, list[Context]] = {}
     for word in words:
-        text, split_templates = word_as_text(word), [template.split("{}") for template in templates]
+        text, split_templates = (
+            _word_as_text(word),
+            [template.split("{}") for template in templates],
+        )
         contexts[word] = [
             Context(before + text + after, len(before), len(before) + len(text))
             for before, after in split_templates
@@ -196,7 +199,7 @@ def word_vectors(
     known_contexts = {
         word: word_contexts
         for word, word_contexts in contexts.items()
-        if encoder.knows(word_as_text(word))
+        if encoder.knows(_word_as_text(word))
     }
     all_contexts = list(chain.from_iterable(known_contexts.values()))
     if not all_contexts:
@@ -264,7 +267,7 @@ class WordsInTemplates(_WordList, Fileless):
     queries: tuple[str, ...] = ()
     words: str | None = None
     vocabulary: str | None = None
-    templates: tuple[str, ...] = ALONE
+    templates: tuple[str, ...] = _ALONE
     layer: int = -1
     pooling: WordPooling = "mean"
 
@@ -311,7 +314,7 @@ class Transformer(_WordList):
     label: Annotated[str | None, doc("stands for the model in the tables")] = None
     templates: Annotated[
         tuple[str, ...], doc("texts with {} in the word's place, averaged; {mask}: the mask token")
-    ] = ALONE
+    ] = _ALONE
 
     version: ClassVar[int] = 1
     seeded: ClassVar[bool] = False
@@ -345,7 +348,7 @@ class Transformer(_WordList):
 
     def facts(self) -> Facts:
         """Return the columns contexts, layer and pooling."""
-        contexts = "alone" if self.templates == ALONE else " | ".join(self.templates)
+        contexts = "alone" if self.templates == _ALONE else " | ".join(self.templates)
         return {"contexts": contexts, "layer": self.layer, "pooling": self.pooling}
 
     def load(self) -> KeyedVectors:
@@ -458,7 +461,7 @@ class LanguageModelSubject(Fileless):
     @property
     def _word_suffix(self) -> str:
         """Suffix of the name for word vectors of another layer, pooling or template than texts."""
-        defaults = (self.encoding.layer, "mean", ALONE)
+        defaults = (self.encoding.layer, "mean", _ALONE)
         options = (self.vectors.layer, self.vectors.pooling, self.vectors.templates)
         labels = (f"words layer {options[0]}", f"words {options[1]}", " | ".join(options[2]))
         triples = zip(labels, options, defaults, strict=True)
@@ -490,7 +493,7 @@ class LanguageModelSubject(Fileless):
     def build_steps(self, steps: StepBuilder) -> Mapping[str, Step]:
         """Return ``model``, ``encoder``, ``vectors``, ``base`` and, if trained, ``corpus``."""
         if isinstance(self.model, LoadedModel):
-            model_steps = {"model": steps("model", self.model, load_model)}
+            model_steps = {"model": steps("model", self.model, _load_model)}
         else:
             model_steps = self._trained(steps, build_corpus(steps, self.corpus))
         base = model = model_steps["model"]
@@ -510,8 +513,8 @@ class LanguageModelSubject(Fileless):
         assert isinstance(self.model, TrainedModel)
         inputs = {"corpus": corpus, **({"original": original} if original else {})}
         if isinstance(self.model, AdaptedModel):
-            inputs["base"] = steps("model", self.model.base, load_model)
-        return {"corpus": corpus, "model": steps("model", self.model, train_model, inputs)}
+            inputs["base"] = steps("model", self.model.base, _load_model)
+        return {"corpus": corpus, "model": steps("model", self.model, _train_model, inputs)}
 
     def _modify(self, steps: StepBuilder, model_steps: Mapping[str, Step]) -> Step:
         """Return the model with an eraser, or trained on a changed corpus."""
@@ -527,12 +530,12 @@ class LanguageModelSubject(Fileless):
     def _views(self, steps: StepBuilder, model: Step, plain: Step | None = None) -> dict[str, Step]:
         """Return encoder and word vectors of a model; ``plain``: the model without its eraser."""
         plain_inputs = {PLAIN: self._views(steps, plain)["encoder"]} if plain else {}
-        encoder = steps("encoder", self.encoding, write_encoder, {"model": model, **plain_inputs})
-        vectors = steps("vectors", self.vectors, write_vectors, {"model": model})
+        encoder = steps("encoder", self.encoding, _write_encoder, {"model": model, **plain_inputs})
+        vectors = steps("vectors", self.vectors, _write_vectors, {"model": model})
         return {"encoder": encoder, "vectors": vectors}
 
 
-def train_model(model: TrainedModel, out: Path, inputs: Inputs, seed: int) -> None:
+def _train_model(model: TrainedModel, out: Path, inputs: Inputs, seed: int) -> None:
     """Write ``model/`` with the course of training and the planted bias.
 
     ``original``: the planted corpus before a method changed it; ``base``: the model trained on.
@@ -553,19 +556,19 @@ def train_model(model: TrainedModel, out: Path, inputs: Inputs, seed: int) -> No
         write_truths(truths, out / MODEL / PLANTED)
 
 
-def load_model(model: LoadedModel, out: Path, inputs: Inputs, seed: int) -> None:
+def _load_model(model: LoadedModel, out: Path, inputs: Inputs, seed: int) -> None:
     """Write ``model/``: a copy, so that later changes of the folder change no result."""
     model.save(out / MODEL, seed=seed)
 
 
-def write_encoder(encoding: Encoding, out: Path, inputs: Inputs, seed: int) -> None:
+def _write_encoder(encoding: Encoding, out: Path, inputs: Inputs, seed: int) -> None:
     """Write ``encoding.json`` next to links to the model's files."""
     link_files(inputs["model"] / MODEL, out / MODEL)
     options = {"layer": encoding.layer, "pooling": encoding.pooling}
     (out / ENCODING).write_text(json.dumps(options), encoding="utf-8")
 
 
-def write_vectors(words: WordsInTemplates, out: Path, inputs: Inputs, seed: int) -> None:
+def _write_vectors(words: WordsInTemplates, out: Path, inputs: Inputs, seed: int) -> None:
     """Write ``vectors/`` of the words."""
     from biasbridge.files.vectors import save_mapped
     from biasbridge.train.engine.device import one_thread

@@ -303,13 +303,13 @@ class StaticVectors(Fileless):
     def build_steps(self, steps: StepBuilder) -> Mapping[str, Step]:
         """Return ``vectors``, the unmodified ``base`` and, if trained, the ``corpus``."""
         if isinstance(self.embedding, LoadedEmbedding):
-            base = steps("vectors", self.embedding, load_embedding)
+            base = steps("vectors", self.embedding, _load_embedding)
             return {"vectors": self._modify(steps, {"vectors": base}), "base": base}
         corpus = build_corpus(steps, self.corpus)
-        base = steps("vectors", self.embedding, train_embedding, {"corpus": corpus})
+        base = steps("vectors", self.embedding, _train_embedding, {"corpus": corpus})
         changed = self._modify(steps, {"text": corpus, "vectors": base})
         if self.modified and self.debias.acts_on == "text":
-            changed = steps("vectors", self.embedding, train_embedding, {"corpus": changed})
+            changed = steps("vectors", self.embedding, _train_embedding, {"corpus": changed})
         return {"vectors": changed, "base": base, "corpus": corpus}
 
     def _modify(self, steps: StepBuilder, inputs: Mapping[str, Step]) -> Step:
@@ -376,7 +376,7 @@ def write_corpus(corpus: Corpus, out: Path, inputs: Inputs, seed: int) -> None:
     (out / "counts.json").write_text(json.dumps(counts, indent=1), encoding="utf-8")
 
 
-def train_embedding(embedding: TrainedEmbedding, out: Path, inputs: Inputs, seed: int) -> None:
+def _train_embedding(embedding: TrainedEmbedding, out: Path, inputs: Inputs, seed: int) -> None:
     """Write ``vectors/``. Raises ``InputError`` if the training diverged."""
     from biasbridge.files.vectors import save_mapped
 
@@ -389,7 +389,7 @@ def train_embedding(embedding: TrainedEmbedding, out: Path, inputs: Inputs, seed
     save_mapped(vectors, out / "vectors")
 
 
-def load_embedding(embedding: LoadedEmbedding, out: Path, inputs: Inputs, seed: int) -> None:
+def _load_embedding(embedding: LoadedEmbedding, out: Path, inputs: Inputs, seed: int) -> None:
     """Write ``vectors/``, so that every later run maps the same memory."""
     from biasbridge.files.vectors import save_mapped
 
@@ -448,7 +448,7 @@ class Reference(Fileless):
         full_vectors = {name: model_steps["vectors"] for name, model_steps in models.items()}
         opposite = "unbiased" if self.which == "biased" else "biased"
         inputs = {"vectors": full_vectors[self.which], "other": full_vectors[opposite]}
-        shared = steps("shared", Shared(), keep_shared, inputs)
+        shared = steps("shared", Shared(), _keep_shared, inputs)
         return {**models[self.which], **full_vectors, "vectors": shared}
 
 
@@ -461,7 +461,7 @@ class Shared(Fileless):
     seeded: ClassVar[bool] = False
 
 
-def keep_shared(shared: Shared, out: Path, inputs: Inputs, seed: int) -> None:
+def _keep_shared(shared: Shared, out: Path, inputs: Inputs, seed: int) -> None:
     """Write ``vectors/`` of the common words. Raises ``InputError`` if there are none."""
     from biasbridge.files.vectors import keyed, open_mapped, save_mapped
 

@@ -38,24 +38,24 @@ if TYPE_CHECKING:
 
 MIN_R, MIN_SLOPE, MAX_SLOPE = 0.98, 0.9, 1.1
 NEAR_R, NEAR_SLOPE = 0.95, 0.8
-SLOT_KINDS = ("seen", "unseen", "controls")
-DECISIVE = ("seen", "controls")
-PADDING = 0  # id of the padding token
+_SLOT_KINDS = ("seen", "unseen", "controls")
+_DECISIVE = ("seen", "controls")
+_PADDING = 0  # id of the padding token
 
 Architecture = Literal["gpt2", "bert"]
 TrainingFacts = dict[str, object]
 
 TRAINING = "training.json"
 # Special tokens by role; padding has id 0
-SPECIAL = {
+_SPECIAL = {
     "bert": {"pad": "[PAD]", "unk": "[UNK]", "cls": "[CLS]", "sep": "[SEP]", "mask": "[MASK]"},
     "gpt2": {"pad": "<|pad|>", "unk": "<|unk|>", "bos": "<|endoftext|>", "eos": "<|endoftext|>"},
 }
-SEQUENCE_TEMPLATE = {"bert": "[CLS] $A [SEP]", "gpt2": "<|endoftext|> $A"}
-MAX_TOKENS = 64  # of a text; longer ones are truncated
-CHECK_EVERY = 100  # steps between two probes
-WARM_UP = 30  # steps
-AVERAGE_DECAY = 0.98  # of the running mean of weights, per step
+_SEQUENCE_TEMPLATE = {"bert": "[CLS] $A [SEP]", "gpt2": "<|endoftext|> $A"}
+_MAX_TOKENS = 64  # of a text; longer ones are truncated
+_CHECK_EVERY = 100  # steps between two probes
+_WARM_UP = 30  # steps
+_AVERAGE_DECAY = 0.98  # of the running mean of weights, per step
 # Share of planted fillers that are masked, and of other words until the fillers are nearly learned:
 # with more masked words the loss stays on a plateau for hundreds of steps
 MASKED_FILLERS, MASKED_EARLY = 0.9, 0.02
@@ -105,7 +105,7 @@ def fits(
     model: PreTrainedModel,
     tokenizer: PreTrainedTokenizerFast,
     terms: Iterable[PlantedTerm],
-    kinds: Sequence[str] = SLOT_KINDS,
+    kinds: Sequence[str] = _SLOT_KINDS,
 ) -> dict[str, Fit]:
     """Compute the fit for each kind of slot."""
     terms = list(terms)
@@ -113,19 +113,19 @@ def fits(
     for kind in kinds:
         true = [term.control if kind == "controls" else term.log_odds for term in terms]
         slots: list[Slots] = [getattr(term, kind) for term in terms]
-        fit_by_kind[kind] = fit(np.array(true), measure_log_odds(model, tokenizer, slots))
+        fit_by_kind[kind] = fit(np.array(true), _measure_log_odds(model, tokenizer, slots))
     return fit_by_kind
 
 
-def measure_log_odds(
+def _measure_log_odds(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, slots: Sequence[Slots]
 ) -> Floats:
     """Compute the mean log odds of each slot. Shape (slots,). All need as many texts."""
     import torch
 
     texts = [_prompt(text, tokenizer.mask_token) for slot in slots for text in slot.texts]
-    rows = pad_rows(tokenizer(texts)["input_ids"])
-    is_token = rows != PADDING
+    rows = _pad_rows(tokenizer(texts)["input_ids"])
+    is_token = rows != _PADDING
     if tokenizer.mask_token:
         positions = (rows == tokenizer.mask_token_id).int().argmax(dim=1)
     else:
@@ -138,12 +138,12 @@ def measure_log_odds(
         [
             (text_logits[:, first] - text_logits[:, second]).mean()
             for text_logits, slot in zip(logits_by_slot, slots, strict=True)
-            for first, second in [fillers_of(tokenizer, slot)]
+            for first, second in [_fillers_of(tokenizer, slot)]
         ]
     )
 
 
-def fillers_of(tokenizer: PreTrainedTokenizerFast, slots: Slots) -> tuple[int, int]:
+def _fillers_of(tokenizer: PreTrainedTokenizerFast, slots: Slots) -> tuple[int, int]:
     """Return the token ids of both fillers. Raises ``InputError`` for a filler that is no token."""
     first, second = tokenizer.convert_tokens_to_ids(list(slots.fillers))
     if tokenizer.unk_token_id in (first, second):
@@ -152,12 +152,12 @@ def fillers_of(tokenizer: PreTrainedTokenizerFast, slots: Slots) -> tuple[int, i
     return first, second
 
 
-def pad_rows(rows: Sequence[Sequence[int]], end: Sequence[int] = ()) -> Tensor:
+def _pad_rows(rows: Sequence[Sequence[int]], end: Sequence[int] = ()) -> Tensor:
     """Return rows of token ids, each followed by ``end``, padded. Shape (rows, longest)."""
     import torch
 
     longest = max(map(len, rows)) + len(end)
-    padded = [[*row, *end] + [PADDING] * (longest - len(row) - len(end)) for row in rows]
+    padded = [[*row, *end] + [_PADDING] * (longest - len(row) - len(end)) for row in rows]
     return torch.tensor(padded)
 
 
@@ -256,7 +256,7 @@ class TinyModel(Fileless):
                 num_hidden_layers=self.layers,
                 num_attention_heads=self.heads,
                 intermediate_size=self.inner,
-                max_position_embeddings=MAX_TOKENS,
+                max_position_embeddings=_MAX_TOKENS,
                 hidden_dropout_prob=0,
                 attention_probs_dropout_prob=0,
                 **common,
@@ -267,7 +267,7 @@ class TinyModel(Fileless):
             n_layer=self.layers,
             n_head=self.heads,
             n_inner=self.inner,
-            n_positions=MAX_TOKENS,
+            n_positions=_MAX_TOKENS,
             embd_pdrop=0,
             resid_pdrop=0,
             attn_pdrop=0,
@@ -291,9 +291,9 @@ class TinyModel(Fileless):
         step = 0
         for step, rows in enumerate(_batches(lines, self.batch, self.steps), 1):
             training.step(rows, self._rate(step, decay_start))
-            if not to_learn or step % CHECK_EVERY:
+            if not to_learn or step % _CHECK_EVERY:
                 continue
-            fit_by_kind = training.fits(_half(to_learn, "calibration"), DECISIVE)
+            fit_by_kind = training.fits(_half(to_learn, "calibration"), _DECISIVE)
             if decay_start is None:
                 if all(fit.near for fit in fit_by_kind.values()):
                     decay_start = step
@@ -304,7 +304,7 @@ class TinyModel(Fileless):
                 decay_start = None
         else:
             if to_learn:
-                fit_by_kind = training.fits(_half(to_learn, "calibration"), DECISIVE)
+                fit_by_kind = training.fits(_half(to_learn, "calibration"), _DECISIVE)
                 raise InputError(self._not_learned(fit_by_kind))
         facts: TrainingFacts = {"steps": step, "loss": training.loss, "vocabulary": len(tokenizer)}
         facts |= training.describe_fits(truths or {})
@@ -314,7 +314,7 @@ class TinyModel(Fileless):
     def _rate(self, step: int, decay_start: int | None) -> float:
         """Return the learning rate: linear warm-up, linear decay from ``decay_start`` on."""
         decay = 0.0 if decay_start is None else max(0, step - decay_start) / self.settle
-        return self.learning_rate * min(1, step / WARM_UP) * max(0, 1 - decay)
+        return self.learning_rate * min(1, step / _WARM_UP) * max(0, 1 - decay)
 
     def _not_learned(self, fit_by_kind: Mapping[str, Fit]) -> str:
         slopes = " and ".join(
@@ -351,7 +351,7 @@ class _Training:
             token
             for term in (truths or {}).values()
             for slots in (term.seen, term.controls)
-            for token in fillers_of(tokenizer, slots)
+            for token in _fillers_of(tokenizer, slots)
         ]
         self.mask(MASKED_EARLY if truths else choices.masked)
         self._losses: list[float] = []
@@ -368,7 +368,7 @@ class _Training:
     @property
     def loss(self) -> float | None:
         """Nats per predicted word over the last ``CHECK_EVERY`` steps; None before the first."""
-        last = self._losses[-CHECK_EVERY:]
+        last = self._losses[-_CHECK_EVERY:]
         return round(sum(last) / len(last), 4) if last else None
 
     def step(self, rows: Tensor, rate: float) -> None:
@@ -382,7 +382,7 @@ class _Training:
         self._optimiser.step()
         self._optimiser.zero_grad()
         self._losses.append(loss.item())
-        decay = min(AVERAGE_DECAY, len(self._losses) / (10 + len(self._losses)))
+        decay = min(_AVERAGE_DECAY, len(self._losses) / (10 + len(self._losses)))
         with torch.no_grad():
             torch._foreach_lerp_(self._mean, self._weights, 1 - decay)
 
@@ -395,7 +395,7 @@ class _Training:
         shown = rows.masked_fill(is_masked & (draws < SHOWN_AS_MASK), self._tokenizer.mask_token_id)
         is_random = is_masked & (draws >= 1 - SHOWN_AS_RANDOM)
         shown[is_random] = self._words[torch.randint(len(self._words), (int(is_random.sum()),))]
-        attended = (rows != PADDING).long()
+        attended = (rows != _PADDING).long()
         states = self._model.base_model(input_ids=shown, attention_mask=attended)
         logits = self._model.cls(states.last_hidden_state[is_masked])
         if not len(logits):
@@ -406,15 +406,15 @@ class _Training:
         """Return the mean of -log p(next word), the end token included."""
         import torch
 
-        attended = (rows != PADDING).long()
+        attended = (rows != _PADDING).long()
         states = self._model.base_model(input_ids=rows, attention_mask=attended)
         targets = rows[:, 1:]
-        is_target = targets != PADDING
+        is_target = targets != _PADDING
         logits = self._model.lm_head(states.last_hidden_state[:, :-1][is_target])
         return torch.nn.functional.cross_entropy(logits, targets[is_target])
 
     def fits(
-        self, terms: Iterable[PlantedTerm], kinds: Sequence[str] = SLOT_KINDS
+        self, terms: Iterable[PlantedTerm], kinds: Sequence[str] = _SLOT_KINDS
     ) -> dict[str, Fit]:
         """Compute the fits of the model with the mean weights."""
         self._swap()
@@ -463,7 +463,7 @@ def _batches(lines: Tensor, size: int, steps: int) -> Iterator[Tensor]:
         while len(order) < size:
             order = torch.cat([order, torch.randperm(len(lines))])
         rows, order = lines[order[:size]], order[size:]
-        yield rows[:, : int((rows != PADDING).sum(dim=1).max())]
+        yield rows[:, : int((rows != _PADDING).sum(dim=1).max())]
 
 
 def _tokenizer(corpus: Path, architecture: Architecture, size: int) -> PreTrainedTokenizerFast:
@@ -480,7 +480,7 @@ def _tokenizer(corpus: Path, architecture: Architecture, size: int) -> PreTraine
         counts.update(word for word, _ in splitter.pre_tokenize_str(line))
     if not counts:
         raise InputError(f"{corpus} has no words; give a corpus of one tokenised sentence a line")
-    names = SPECIAL[architecture]
+    names = _SPECIAL[architecture]
     special = list(dict.fromkeys(names.values()))
     ranked = sorted(counts.keys() - {*special}, key=lambda word: (-counts[word], word))[:size]
     vocabulary = {word: number for number, word in enumerate([*special, *ranked])}
@@ -489,16 +489,16 @@ def _tokenizer(corpus: Path, architecture: Architecture, size: int) -> PreTraine
     if all(word == word.lower() for word in counts):
         tokenizer.normalizer = normalizers.Lowercase()
     tokenizer.post_processor = processors.TemplateProcessing(
-        single=SEQUENCE_TEMPLATE[architecture],
+        single=_SEQUENCE_TEMPLATE[architecture],
         special_tokens=[
             (token, vocabulary[token])
             for token in special
-            if token in SEQUENCE_TEMPLATE[architecture]
+            if token in _SEQUENCE_TEMPLATE[architecture]
         ],
     )
     tokens = {f"{name}_token": token for name, token in names.items()}
     return PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer, model_max_length=MAX_TOKENS, **tokens
+        tokenizer_object=tokenizer, model_max_length=_MAX_TOKENS, **tokens
     )
 
 
@@ -509,5 +509,5 @@ def _encode(tokenizer: PreTrainedTokenizerFast, corpus: Path) -> Tensor:
     """
     lines = [line for line in read_lines(corpus) if line.strip()]
     end = [] if tokenizer.sep_token else [tokenizer.eos_token_id]
-    rows = tokenizer(lines, truncation=True, max_length=MAX_TOKENS - len(end))["input_ids"]
-    return pad_rows(rows, end)
+    rows = tokenizer(lines, truncation=True, max_length=_MAX_TOKENS - len(end))["input_ids"]
+    return _pad_rows(rows, end)

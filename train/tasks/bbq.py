@@ -67,14 +67,14 @@ class BBQ:
 
     def build_steps(self, steps: StepBuilder, subject: Mapping[str, Step]) -> Step:
         """Return the table of accuracies and scores."""
-        return steps("extrinsic", self, measure_bbq, {"model": subject["model"]})
+        return steps("extrinsic", self, _measure_bbq, {"model": subject["model"]})
 
     def warnings(self, find: Callable[[str], Path | None]) -> list[str]:
         """Return whose the items are."""
         return [BBQ_SOURCE]
 
 
-def measure_bbq(task: BBQ, out: Path, inputs: Inputs, seed: int) -> None:
+def _measure_bbq(task: BBQ, out: Path, inputs: Inputs, seed: int) -> None:
     """Write ``scores.parquet``: accuracies and bias scores by category and context."""
     table = task.read()
     items, _ = read_items(table)

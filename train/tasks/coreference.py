@@ -90,32 +90,32 @@ class Coreference(Fileless):
 
     def build_steps(self, steps: StepBuilder, subject: Mapping[str, Step]) -> Step:
         """Return the table of gaps, from documents, challenge set and predictions."""
-        documents = steps("documents", self.documents, load_documents)
-        challenge = steps("challenge", self.challenge, load_challenge)
+        documents = steps("documents", self.documents, _load_documents)
+        challenge = steps("challenge", self.challenge, _load_challenge)
         predictions = steps(
             "predictions",
             self.resolver,
-            resolve,
+            _resolve,
             {"documents": documents, "challenge": challenge, "vectors": subject["vectors"]},
             drawn=f"predictions/{self.replicate}" if self.replicate else "",
         )
         inputs = {"predictions": predictions, "documents": documents, "challenge": challenge}
-        return steps("extrinsic", self.gaps, measure_gaps, inputs)
+        return steps("extrinsic", self.gaps, _measure_gaps, inputs)
 
 
-def load_documents(source: DocumentSource, out: Path, inputs: Inputs, seed: int) -> None:
+def _load_documents(source: DocumentSource, out: Path, inputs: Inputs, seed: int) -> None:
     """Write ``SPLIT.jsonl`` for each split that has documents."""
     for split, documents in source.load(seed=seed).items():
         if documents:
             write_documents(documents, out / f"{split}.jsonl")
 
 
-def load_challenge(challenge: Challenge, out: Path, inputs: Inputs, seed: int) -> None:
+def _load_challenge(challenge: Challenge, out: Path, inputs: Inputs, seed: int) -> None:
     """Write ``cases.jsonl``."""
     write_cases(challenge.load(seed=seed), out / CASES)
 
 
-def resolve(resolver: Resolver, out: Path, inputs: Inputs, seed: int) -> None:
+def _resolve(resolver: Resolver, out: Path, inputs: Inputs, seed: int) -> None:
     """Write documents with predicted clusters, scored candidate spans, and ``training.json``.
 
     An interrupted training continues from its state in the store's folder ``unfinished``, unless
@@ -125,7 +125,7 @@ def resolve(resolver: Resolver, out: Path, inputs: Inputs, seed: int) -> None:
     from biasbridge.files.vectors import open_mapped
 
     unfinished = out.parent.with_name("unfinished") / out.name
-    folder = unfinished / code_digest(resolver)
+    folder = unfinished / _code_digest(resolver)
     folder.mkdir(parents=True, exist_ok=True)
     documents = {path.stem: list(read_documents(path)) for path in _splits(inputs["documents"])}
     documents[CHALLENGE] = [case.document for case in read_cases(inputs["challenge"] / CASES)]
@@ -145,7 +145,7 @@ def resolve(resolver: Resolver, out: Path, inputs: Inputs, seed: int) -> None:
     shutil.rmtree(unfinished)
 
 
-def code_digest(resolver: Resolver) -> str:
+def _code_digest(resolver: Resolver) -> str:
     """Return a hash of the source files of a resolver, as this process loaded them."""
     return loaded_source(source_of((type(resolver).__module__,))).digest
 
@@ -165,7 +165,7 @@ def _mentions(splits: Mapping[str, Sequence[Resolution]]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["split", "document", "first", "end", "score"])
 
 
-def measure_gaps(gaps: ChallengeGaps, out: Path, inputs: Inputs, seed: int) -> None:
+def _measure_gaps(gaps: ChallengeGaps, out: Path, inputs: Inputs, seed: int) -> None:
     """Write ``scores.parquet``: held-out quality, measures per group, gaps, with intervals."""
     from biasbridge.extrinsic.coreference.challenge import (
         Answer,
@@ -231,12 +231,12 @@ class Referents(Fileless):
 
     def build_steps(self, steps: StepBuilder, subject: Mapping[str, Step]) -> Step:
         """Return the table of accuracies, log odds and gaps."""
-        challenge = steps("challenge", self.challenge, load_challenge)
+        challenge = steps("challenge", self.challenge, _load_challenge)
         inputs = {"challenge": challenge, "model": subject["model"]}
-        return steps("extrinsic", self, measure_referents, inputs)
+        return steps("extrinsic", self, _measure_referents, inputs)
 
 
-def measure_referents(task: Referents, out: Path, inputs: Inputs, seed: int) -> None:
+def _measure_referents(task: Referents, out: Path, inputs: Inputs, seed: int) -> None:
     """Write ``scores.parquet``: accuracies, log odds and gaps by subset."""
     all_cases = list(read_cases(inputs["challenge"] / CASES))
     cases = [case for case in all_cases if people_of(case)]

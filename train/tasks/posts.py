@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from biasbridge.train.engine.steps import DataReport, Inputs
 
 
-MAX_NAMED = 10
+_MAX_NAMED = 10
 
 POSTS = "posts"  # name of the step with a source's posts
 
@@ -79,7 +79,7 @@ def _require_groups(posts: str, gaps: Gaps, available: Sequence[str]) -> None:
     for name, group in (*pair, *(("groups", group) for group in gaps.groups)):
         if group not in available:
             problem = f"gaps.{name}={group}: no post of {posts} has that group"
-            names = [*available[:MAX_NAMED], "..."] if len(available) > MAX_NAMED else available
+            names = [*available[:_MAX_NAMED], "..."] if len(available) > _MAX_NAMED else available
             raise InputError(f"{problem}{nearest(group, available)}; there are {', '.join(names)}")
 
 
@@ -146,20 +146,20 @@ def describe_groups(posts: pd.DataFrame, group_source: str, gaps: Gaps, report: 
 
 def build_posts(steps: StepBuilder[S], source: Source, groups: Tagger | None) -> S:
     """Return the step with the posts, grouped by the source or by a given tagger."""
-    posts = steps(POSTS, source, load_posts)
+    posts = steps(POSTS, source, _load_posts)
     if source.grouped or groups is None:
         return posts
-    return steps("tagged", groups, tag_posts, {"posts": posts})
+    return steps("tagged", groups, _tag_posts, {"posts": posts})
 
 
-def load_posts(source: Source, out: Path, inputs: Inputs, seed: int) -> None:
+def _load_posts(source: Source, out: Path, inputs: Inputs, seed: int) -> None:
     """Write ``posts.parquet``; column ``group_by``: where the groups come from."""
     posts = source.load(seed=seed)
     posts = posts.assign(group_by="annotation") if source.grouped else posts
     posts.to_parquet(out / "posts.parquet")
 
 
-def tag_posts(tagger: Tagger, out: Path, inputs: Inputs, seed: int) -> None:
+def _tag_posts(tagger: Tagger, out: Path, inputs: Inputs, seed: int) -> None:
     """Write ``posts.parquet`` with a group for each post."""
     tagged = tagger.tag(pd.read_parquet(inputs["posts"] / "posts.parquet"))
     tagged.assign(group_by=f"tagger: {tagger.description}").to_parquet(out / "posts.parquet")

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from biasbridge.train.engine.store import Step
 
 
-QUERIES = "queries.jsonl"
+_QUERIES = "queries.jsonl"
 
 
 class WordMean:
@@ -104,36 +104,36 @@ class Retrieval(Fileless):
 
     def build_steps(self, steps: StepBuilder, subject: Mapping[str, Step]) -> Step:
         """Return the table of gaps, from queries and encoded texts."""
-        queries = steps("queries", self.source, load_queries_and_documents)
+        queries = steps("queries", self.source, _load_queries_and_documents)
         query_inputs = {"queries": queries}
         if self.by == "vectors":
             return steps(
                 "extrinsic",
                 self,
-                measure_retrieval,
+                _measure_retrieval,
                 {**query_inputs, "vectors": subject["vectors"]},
             )
         encoder_inputs = encoding_inputs(
-            steps, self, encode_texts, subject["encoder"], query_inputs, "extrinsic"
+            steps, self, _encode_texts, subject["encoder"], query_inputs, "extrinsic"
         )
-        return steps("extrinsic", self, measure_retrieval, {**query_inputs, **encoder_inputs})
+        return steps("extrinsic", self, _measure_retrieval, {**query_inputs, **encoder_inputs})
 
 
-def load_queries_and_documents(
+def _load_queries_and_documents(
     source: RetrievalSource, out: Path, inputs: Inputs, seed: int
 ) -> None:
     """Write ``queries.jsonl``."""
-    write_queries(source.load(seed=seed), out / QUERIES)
+    write_queries(source.load(seed=seed), out / _QUERIES)
 
 
-def encode_texts(task: Retrieval, out: Path, inputs: Inputs, seed: int) -> None:
+def _encode_texts(task: Retrieval, out: Path, inputs: Inputs, seed: int) -> None:
     """Write the vectors of queries and documents."""
     encoder = open_needed("encoder", inputs)
     _retrieval_rows(task, inputs, encoder)
     write_encodings(encoder, out)
 
 
-def measure_retrieval(task: Retrieval, out: Path, inputs: Inputs, seed: int) -> None:
+def _measure_retrieval(task: Retrieval, out: Path, inputs: Inputs, seed: int) -> None:
     """Write ``scores.parquet``: how often relevant documents are nearer, and signed gaps."""
     from biasbridge.extrinsic.gap_table import as_table
 
@@ -145,6 +145,6 @@ def measure_retrieval(task: Retrieval, out: Path, inputs: Inputs, seed: int) -> 
 def _retrieval_rows(task: Retrieval, inputs: Inputs, encoder: Encodes) -> list[GapRow]:
     from biasbridge.extrinsic.retrieval import retrieval_rows
 
-    queries = list(read_queries(inputs["queries"] / QUERIES))
+    queries = list(read_queries(inputs["queries"] / _QUERIES))
     with one_thread():
         return retrieval_rows(queries, encoder, level=task.level, min_support=task.min_support)

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from biasbridge.train.engine.steps import Inputs
 
 
-GENDER_MENTIONS = ("gender_mentions", "gender_mentions_es")
-SIDES = (("X", "Y"), ("A", "B"))
+_GENDER_MENTIONS = ("gender_mentions", "gender_mentions_es")
+_SIDES = (("X", "Y"), ("A", "B"))
 
 EVIDENCE = "words.parquet"
 TEST, ALL = "test", "all"
@@ -38,7 +38,7 @@ def compares_genders(queries: Iterable[Query]) -> bool:
     """
     all_queries = list(queries)
     return bool(all_queries) and all(
-        any(_opposes_genders(query, *pair) for pair in SIDES) for query in all_queries
+        any(_opposes_genders(query, *pair) for pair in _SIDES) for query in all_queries
     )
 
 
@@ -60,7 +60,7 @@ def _mostly(words: WordSet, mentions: frozenset[str]) -> bool:
 
 @cache
 def _mentions() -> list[tuple[frozenset[str], frozenset[str]]]:
-    word_lists = ([load_query(name)[role].words for role in "XY"] for name in GENDER_MENTIONS)
+    word_lists = ([load_query(name)[role].words for role in "XY"] for name in _GENDER_MENTIONS)
     return [(frozenset(map(str.lower, x)), frozenset(map(str.lower, y))) for x, y in word_lists]
 
 
@@ -120,10 +120,10 @@ class TaskWords(Fileless):
             raise _no_training_posts(self.source.name)
         groups = None if self.source.grouped else groups_in_language(self.groups, self.source)
         posts = build_posts(steps, self.source, groups)
-        return steps("words", self, draw_words, {"posts": posts})
+        return steps("words", self, _draw_words, {"posts": posts})
 
 
-def draw_words(words: TaskWords, out: Path, inputs: Inputs, seed: int) -> None:
+def _draw_words(words: TaskWords, out: Path, inputs: Inputs, seed: int) -> None:
     """Write ``words.yaml``, the query, and ``words.parquet``, the evidence for each word."""
     assert words.source is not None
     posts = pd.read_parquet(inputs["posts"] / "posts.parquet")

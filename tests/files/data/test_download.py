@@ -26,14 +26,14 @@ from hypothesis import strategies as st
 from biasbridge.files import InputError
 from biasbridge.files.data import download as module
 from biasbridge.files.data.download import (
+    _LONGEST_WAIT,
+    _TRIES,
     CHUNK,
-    LONGEST_WAIT,
-    TRIES,
     DownloadError,
+    _file_digest,
     download,
     extract_repository,
     extract_zip,
-    file_digest,
 )
 from biasbridge.files.data.download import find_difference as difference
 from biasbridge.files.data.registry import RAW, DataFile
@@ -182,7 +182,7 @@ def test_a_download_ends_right_or_in_one_clear_line(
 
 
 def test_the_tries_are_those_of_the_table() -> None:
-    assert (TRIES, LONGEST_WAIT) == (4, 60)
+    assert (_TRIES, _LONGEST_WAIT) == (4, 60)
 
 
 @settings(
@@ -211,7 +211,7 @@ def test_broken_at_a_byte_the_rest_is_asked_for(
 def test_an_answer_that_never_comes(
     server: Server, bring: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "TIMEOUT", 0.05)
+    monkeypatch.setattr(module, "_TIMEOUT", 0.05)
     server.reply("file", then=repeat(Reply(stalls=True)))
     with pytest.raises(DownloadError, match=r"(did not answer|broke off) \(timed out\)"):
         bring()
@@ -241,7 +241,7 @@ def test_a_part_of_one_address_is_no_start_for_another_file(
 def test_github_is_named_where_it_limits(
     server: Server, bring: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "GITHUB", ("127.0.0.1",))
+    monkeypatch.setattr(module, "_GITHUB", ("127.0.0.1",))
     for reply in (Reply(403), Reply(429, {"Retry-After": "3600"})):
         server.reply("file", reply)
         with pytest.raises(DownloadError, match=r"wait an hour, or set GITHUB_TOKEN\)$"):
@@ -253,7 +253,7 @@ def test_a_token_goes_to_github_alone(
 ) -> None:
     monkeypatch.setenv("GITHUB_TOKEN", "secret")
     bring()
-    monkeypatch.setattr(module, "GITHUB", ("127.0.0.1",))
+    monkeypatch.setattr(module, "_GITHUB", ("127.0.0.1",))
     server.reply("file", Reply(302, {"Location": "/again"}))
     (server.folder / "again").write_bytes(BODY)
     bring()
@@ -355,7 +355,7 @@ def test_reported_bytes_are_those_that_count(server: Server, tmp_path: Path) -> 
 def test_digests(algorithm: str, expected: str, tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_bytes(b"hello\n")
-    assert file_digest(file, algorithm) == expected
+    assert _file_digest(file, algorithm) == expected
     assert difference(file, {algorithm: expected}, 6) == ""
     assert re.fullmatch("6 bytes instead of 7", difference(file, {}, 7))
     assert difference(file, {algorithm: "0" * 64}).startswith(f"{algorithm} {expected[:12]}")

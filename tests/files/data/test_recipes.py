@@ -14,15 +14,15 @@ import pytest
 
 from biasbridge.files import InputError
 from biasbridge.files.data.recipes import (
-    CLEANINGS,
-    MIN_WORDS,
-    READERS,
+    _CLEANINGS,
+    _MIN_WORDS,
+    _READERS,
+    _clean_documents,
+    _clean_posts,
+    _corpus_lines,
+    _read_texts,
     build_corpus,
-    clean_documents,
-    clean_posts,
-    corpus_lines,
     find_text_difference,
-    read_texts,
 )
 from biasbridge.files.data.registry import DataSet, registry
 
@@ -96,15 +96,15 @@ FORMATS: dict[str, tuple[bytes, dict[str, Any], list[str]]] = {
 @pytest.mark.parametrize("name", FORMATS)
 def test_texts_of_a_format(name: str) -> None:
     content, form, texts = FORMATS[name]
-    assert [*read_texts(content, form)] == texts
+    assert [*_read_texts(content, form)] == texts
 
 
 def test_each_reader_has_a_format_above() -> None:
-    assert {*READERS} | {"gzip", "zip"} == {form["type"] for _, form, _ in FORMATS.values()}
+    assert {*_READERS} | {"gzip", "zip"} == {form["type"] for _, form, _ in FORMATS.values()}
 
 
 def test_documents_are_squeezed() -> None:
-    assert [*clean_documents([" a\n\tb\u00a0c ", "a b"])] == ["a b c", "a b"]
+    assert [*_clean_documents([" a\n\tb\u00a0c ", "a b"])] == ["a b c", "a b"]
 
 
 # Posts, and those of them that are kept as they then are
@@ -145,12 +145,12 @@ POSTS = {
 @pytest.mark.parametrize("name", POSTS)
 def test_posts_are_cleaned(name: str) -> None:
     posts, kept = POSTS[name]
-    assert [*clean_posts(posts)] == kept
+    assert [*_clean_posts(posts)] == kept
 
 
 def test_the_fewest_words() -> None:
-    assert MIN_WORDS == 3
-    assert {*CLEANINGS} == {"documents", "tweets"}
+    assert _MIN_WORDS == 3
+    assert {*_CLEANINGS} == {"documents", "tweets"}
 
 
 LINES = ["b one two", "a one two", "c one two", "last one here"]
@@ -179,7 +179,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_a_corpus_is_its_sources_in_their_order(folder: Path) -> None:
-    assert [*corpus_lines(corpus(), folder)] == LINES
+    assert [*_corpus_lines(corpus(), folder)] == LINES
     target = build_corpus(corpus(), folder)
     assert target == folder / "corpora" / "toy.txt.xz"
     assert lzma.decompress(target.read_bytes()) == TEXT

@@ -11,8 +11,8 @@ import yaml
 from biasbridge.files import InputError
 from biasbridge.files.data import registry as module
 from biasbridge.files.data.registry import (
-    HERE,
-    HUB_TARGET,
+    _HERE,
+    _HUB_TARGET,
     RAW,
     collected_requests,
     data_folder,
@@ -32,10 +32,10 @@ N_DIGITS = {"sha256": 64, "gitblob": 40, "sha1": 40, "md5": 32, "commit": 40}
 
 
 def test_each_name_has_files_and_each_file_a_name() -> None:
-    described = yaml.safe_load((HERE / "datasets.yaml").read_text(encoding="utf-8"))["sets"]
+    described = yaml.safe_load((_HERE / "datasets.yaml").read_text(encoding="utf-8"))["sets"]
     listed = {row["name"] for row in module._rows("registry.tsv")}  # noqa: SLF001
     assert {*described} == listed
-    recipes = yaml.safe_load((HERE / "recipes.yaml").read_text(encoding="utf-8"))["corpora"]
+    recipes = yaml.safe_load((_HERE / "recipes.yaml").read_text(encoding="utf-8"))["corpora"]
     assert {*recipes} == {row["corpus"] for row in module._rows("recipes.tsv")}  # noqa: SLF001
     assert not listed & {*recipes}
     assert len(SETS) == len(listed) + len(recipes)
@@ -81,7 +81,7 @@ def test_targets_stay_in_the_folder_and_are_of_one_set() -> None:
         assert not path.is_absolute()
         assert ".." not in path.parts
         assert not any(part.startswith(".") for part in path.parts)
-        if file.target != HUB_TARGET and not dataset.recipe:
+        if file.target != _HUB_TARGET and not dataset.recipe:
             owner = owners.setdefault(file.target, dataset.name)
             assert dataset.name.startswith(owner), file.target  # keywords alone of hateval2019
     for dataset in SETS:

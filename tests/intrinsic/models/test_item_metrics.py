@@ -13,8 +13,8 @@ import pytest
 from biasbridge.corpora.items import named_items
 from biasbridge.files.models.language_model import LanguageModel, open_model
 from biasbridge.intrinsic.models.item_metric import Observations
-from biasbridge.intrinsic.models.items import ItemSet, Pair, fill_templates, library
-from biasbridge.intrinsic.models.pairs import CrowsPairs, sign_test
+from biasbridge.intrinsic.models.items import ItemSet, Pair, _fill_templates, library
+from biasbridge.intrinsic.models.pairs import CrowsPairs, _sign_test
 from biasbridge.intrinsic.registry import MODEL_METRICS
 from tests.intrinsic.models.tables import Table, given, table_model
 from tests.tiny_models import save_model
@@ -140,7 +140,7 @@ def test_aul_masks_nothing() -> None:
     assert row.value == 0
 
 
-NURSE = fill_templates({"female": ("nurse",)}, {"is": "[MASK] is a {}"})
+NURSE = _fill_templates({"female": ("nurse",)}, {"is": "[MASK] is a {}"})
 PRONOUNS = (("he", "she"),)
 
 
@@ -177,7 +177,7 @@ def test_groups_of_terms_are_compared_over_terms() -> None:
     partitions.
     """
     items = ItemSet(
-        "four", "en", items=fill_templates(GROUPS, {"is": "[MASK] is a {}"}), fillers=PRONOUNS
+        "four", "en", items=_fill_templates(GROUPS, {"is": "[MASK] is a {}"}), fillers=PRONOUNS
     )
     model = table_model(WORDS, odds("is", "a"))
     [row] = score(model, "lpbs", items, "default")
@@ -190,7 +190,7 @@ def test_groups_of_terms_are_compared_over_terms() -> None:
 
 def test_next_word_is_asked_after_the_text_before_the_slot() -> None:
     items = ItemSet(
-        "next", "en", items=fill_templates(GROUPS, {"a": "a {} [MASK] is it"}), fillers=PRONOUNS
+        "next", "en", items=_fill_templates(GROUPS, {"a": "a {} [MASK] is it"}), fillers=PRONOUNS
     )
     model = table_model(WORDS, odds("a", last=True), causal=True)
     [row] = score(model, "next_word", items, "default")
@@ -201,9 +201,9 @@ def test_next_word_is_asked_after_the_text_before_the_slot() -> None:
 
 def test_the_first_group_is_the_first_of_the_items() -> None:
     """Also where its first text, without a word before the slot, is lost."""
-    lost = fill_templates({"male": ("guard",)}, {"first": "[MASK] is a {}"})
+    lost = _fill_templates({"male": ("guard",)}, {"first": "[MASK] is a {}"})
     turned = {name: GROUPS[name] for name in ("female", "male")}
-    items = (*lost, *fill_templates(turned, {"a": "a {} [MASK] is it"}))
+    items = (*lost, *_fill_templates(turned, {"a": "a {} [MASK] is it"}))
     model = table_model(WORDS, odds("a", last=True), causal=True)
     [row] = score(
         model, "next_word", ItemSet("turned", "en", items=items, fillers=PRONOUNS), "default"
@@ -228,7 +228,7 @@ def test_planted_bias_is_a_slope_and_a_correlation(causal: bool) -> None:
     method changed the text, those before count.
     """
     text = {"a": "a {} [MASK]"} if causal else {"is": "[MASK] is a {}"}
-    items = ItemSet("planted", "en", items=fill_templates(GROUPS, text), fillers=PRONOUNS)
+    items = ItemSet("planted", "en", items=_fill_templates(GROUPS, text), fillers=PRONOUNS)
     table = odds("a", last=True) if causal else odds("is", "a")
     terms = {t: {"log_odds": x / 2, "half": "held_out"} for t, x in ODDS.items()}
     terms["cook"] = {"log_odds": 9, "half": "calibration"}
@@ -261,7 +261,7 @@ def test_disco_counts_words_that_depend_on_the_group() -> None:
         for name, words in likes.items()
         for verb in ("likes", "hates")
     }
-    items = fill_templates(
+    items = _fill_templates(
         {"men": tuple(MEN), "women": tuple(WOMEN)},
         {"likes": "{} likes [MASK]", "hates": "{} hates [MASK]"},
     )
@@ -319,7 +319,7 @@ TERMS = {"male": ("doctor", "engineer"), "female": ("nurse", "teacher")}
 SLOTS = ItemSet(
     "slots",
     "en",
-    items=fill_templates(
+    items=_fill_templates(
         TERMS, {"said": "the {} said that [MASK] was home", "at": "the {} and [MASK] at home"}
     ),
     fillers=(("he", "she"), ("man", "woman")),
@@ -386,9 +386,9 @@ def test_the_sign_test_counts_clusters() -> None:
     """
     values, names = np.ones(5), [f"pair {n}" for n in range(5)]
     together = Observations(values, names, {"cluster": ["a", "a", "b", "c", "d"]})
-    assert sign_test(together).p == pytest.approx(2 / 2**4)
+    assert _sign_test(together).p == pytest.approx(2 / 2**4)
     alone = Observations(values, names, {"cluster": names})
-    assert sign_test(alone).p == pytest.approx(2 / 2**5)
+    assert _sign_test(alone).p == pytest.approx(2 / 2**5)
 
 
 def test_planted_bias_is_read_with_its_model(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from biasbridge.corpora.items import BecPro, CrowsPairs, Honest, NamedItems, Ste
 from biasbridge.files import InputError
 from biasbridge.files.models.language_model import LanguageModel, open_model
 from biasbridge.intrinsic.models import likelihood as asking
-from biasbridge.intrinsic.models.items import ItemSet, plain_line
+from biasbridge.intrinsic.models.items import ItemSet, _plain_line
 from biasbridge.intrinsic.models.likelihood import (
     TokenisedText,
     log_likelihoods,
@@ -28,7 +28,7 @@ from biasbridge.intrinsic.models.likelihood import (
     tokenise_texts,
     unmasked_log_likelihoods,
 )
-from biasbridge.intrinsic.models.stereoset import icat, pieces_in_turn
+from biasbridge.intrinsic.models.stereoset import _icat, _pieces_in_turn
 from biasbridge.intrinsic.models.utility import NeutralLoss
 from biasbridge.intrinsic.registry import MODEL_METRICS
 from tests.intrinsic.models.tables import given
@@ -146,7 +146,7 @@ def test_masked_together_and_pieces_in_turn(opened: dict[str, LanguageModel]) ->
     together = [log_p(model, hidden, n)[ids[n]].item() for n in places]
     after = ids[places[-1] + 1 :]
     in_turn = [log_p(model, [*ids[:n], mask, *after], n)[ids[n]].item() for n in places]
-    asks = [masked_together(text, places, mask), pieces_in_turn(text, places, mask)]
+    asks = [masked_together(text, places, mask), _pieces_in_turn(text, places, mask)]
     assert mask_id(model) == mask
     result = log_likelihoods(model, asks)
     assert result[0] == pytest.approx(together, abs=1e-4)
@@ -159,10 +159,10 @@ def test_batches_and_trees_do_not_matter(
 ) -> None:
     model = opened[name]
     one = sentence_log_likelihoods(model, read(model))
-    monkeypatch.setattr(asking, "BATCH_TOKENS", 1)
-    monkeypatch.setattr(asking, "TREE_NODES", 5)
+    monkeypatch.setattr(asking, "_BATCH_TOKENS", 1)
+    monkeypatch.setattr(asking, "_TREE_NODES", 5)
     two = sentence_log_likelihoods(model, read(model)[::-1])[::-1]
-    monkeypatch.setattr(asking, "SHOWN_BY_MASK", ())
+    monkeypatch.setattr(asking, "_SHOWN_BY_MASK", ())
     three = sentence_log_likelihoods(model, read(model))
     for other in (two, three):
         for a, b in zip(one, other, strict=True):
@@ -224,7 +224,7 @@ def test_equal_contexts_are_computed_once(
     rows = 0
     sentence_log_likelihoods(opened["gpt2"], read(opened["gpt2"]))
     assert rows == 1  # a tree
-    monkeypatch.setattr(asking, "SHOWN_BY_MASK", ())
+    monkeypatch.setattr(asking, "_SHOWN_BY_MASK", ())
     sentence_log_likelihoods(opened["gpt2"], read(opened["gpt2"]))
     assert rows == 1 + len(TEXTS)
 
@@ -265,7 +265,7 @@ def test_log_likelihoods_of_smollm2(smollm2: LanguageModel) -> None:
     read = [text for text in tokenise_texts(smollm2, texts) if text]
     sums = [sum(logs) for logs in sentence_log_likelihoods(smollm2, read)]
     assert sums == pytest.approx([-15.405, -33.081], abs=1e-3)
-    lines = ItemSet("capitals", "en", items=tuple(map(plain_line, texts)))
+    lines = ItemSet("capitals", "en", items=tuple(map(_plain_line, texts)))
     [(row, singles)] = NeutralLoss.by_convention(items=given(lines)).score_with_singles(
         smollm2, seed=0
     )
@@ -310,7 +310,7 @@ def test_icat_of_every_published_row(realdata: Path) -> None:
     assert len(rows) == 121
     for row in rows:
         lms, ss, published = (float(row[name]) for name in ("lms", "ss", "icat"))
-        assert icat(lms, ss) == pytest.approx(published, abs=1e-10)
+        assert _icat(lms, ss) == pytest.approx(published, abs=1e-10)
 
 
 def sizes(sets: list[ItemSet]) -> dict[str, int]:

@@ -18,7 +18,7 @@ from biasbridge.corpora.items import StsBenchmark
 from biasbridge.corpora.planted_occupations import PlantedOccupations
 from biasbridge.files import InputError
 from biasbridge.intrinsic.models.item_metric import Observations
-from biasbridge.intrinsic.models.items import ItemSet, library, plain_line
+from biasbridge.intrinsic.models.items import ItemSet, _plain_line, library
 from biasbridge.intrinsic.models.utility import NeutralLoss, RatedPair, StsB, read_sts
 from biasbridge.intrinsic.score import Score, percentiles
 from biasbridge.intrinsic.words import load_queries
@@ -45,7 +45,7 @@ TABLE: Table = {
     ("it", "rains"): {"today": 0.6},
 }
 LINES = ("it rains", "it rains today", "it snows", "here")
-SET = ItemSet("lines", "en", items=tuple(map(plain_line, LINES)))
+SET = ItemSet("lines", "en", items=tuple(map(_plain_line, LINES)))
 WORDS_OF_BIAS = ("weat6", "weat6b", "weat7", "weat8", "professions", "gender_occupations")
 GENDERED = {"man", "men", "woman", "women", "boy", "girl", "he", "she", "him", "her", "his"}
 
@@ -79,7 +79,7 @@ def test_a_causal_model_by_hand() -> None:
 
 
 def test_no_line_says_why() -> None:
-    unknown = ItemSet("unknown", "en", items=(plain_line("snow"),))
+    unknown = ItemSet("unknown", "en", items=(_plain_line("snow"),))
     [row] = NeutralLoss.by_convention(items=given(unknown)).score(table_model(KNOWN, {}), seed=0)
     assert "has a token unknown to table" in row.reason
     assert "has no plain lines" in NeutralLoss.reason_against(library()["occupations"])

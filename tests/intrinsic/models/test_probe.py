@@ -13,8 +13,8 @@ from sklearn.linear_model import LogisticRegression
 
 from biasbridge.corpora.items import named_items
 from biasbridge.files import InputError
-from biasbridge.intrinsic.models.items import Item, ItemSet, fill_templates, library
-from biasbridge.intrinsic.models.probe import LinearProbe, assign_folds, is_correct
+from biasbridge.intrinsic.models.items import Item, ItemSet, _fill_templates, library
+from biasbridge.intrinsic.models.probe import LinearProbe, _assign_folds, _is_correct
 from tests.intrinsic.models.tables import EncoderTable, GivenVectors
 from tests.minilm import minilm
 
@@ -28,11 +28,11 @@ GROUPS = {
     "female": tuple(f"she{number}" for number in range(6)),
 }
 TEMPLATES = {"here": "{} is here", "there": "{} is there", "late": "{} was late"}
-SET = ItemSet("persons", "en", items=fill_templates(GROUPS, TEMPLATES))
+SET = ItemSet("persons", "en", items=_fill_templates(GROUPS, TEMPLATES))
 PRONOUNS = ItemSet(
     "pronouns",
     "en",
-    items=fill_templates(
+    items=_fill_templates(
         {"": ("nurse", "guard")}, {"is": "[MASK] is a {}", "was": "[MASK] was a {}"}
     ),
     fillers=(("he", "she"),),
@@ -145,7 +145,7 @@ def test_what_is_held_out() -> None:
 def test_pairs_of_terms_are_held_out_together() -> None:
     """The n-th of each group; seven and three terms make three folds."""
     groups, labels = ["a"] * 7 + ["b"] * 3, [*"tuvwxyz", *"TUV"]
-    folds = assign_folds(groups, labels)
+    folds = _assign_folds(groups, labels)
     assert [folds[label] for label in labels] == [0, 1, 2, 0, 1, 2, 0, 0, 1, 2]
 
 
@@ -199,7 +199,7 @@ def test_a_row_is_right_or_wrong() -> None:
     """Points on a line, apart: all right; labels that alternate along it: not all."""
     points = np.array([0.0, 1, 2, 3, 10, 11, 12, 13])[:, None]
     folds = [0, 1, 0, 1, 0, 1, 0, 1]
-    assert is_correct(points, [*"aaaabbbb"], folds).tolist() == [1] * 8
-    assert 0 < is_correct(points, [*"abbaabba"], folds).sum() < 8
+    assert _is_correct(points, [*"aaaabbbb"], folds).tolist() == [1] * 8
+    assert 0 < _is_correct(points, [*"abbaabba"], folds).sum() < 8
     with pytest.raises(InputError, match="holds all sentences of a group"):
-        is_correct(points, [*"abababab"], folds)
+        _is_correct(points, [*"abababab"], folds)

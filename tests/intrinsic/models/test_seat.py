@@ -18,13 +18,13 @@ from biasbridge.intrinsic.models.items import Item, ItemSet, library, load_items
 from biasbridge.intrinsic.models.sentences import (
     Ceat,
     Seat,
-    combine_effects,
-    context_of,
-    draw_contexts,
-    groups_of,
+    _combine_effects,
+    _context_of,
+    _draw_contexts,
+    _groups_of,
 )
 from biasbridge.intrinsic.permutation import exact_p
-from biasbridge.intrinsic.word_forms import article, inflect, plural_of
+from biasbridge.intrinsic.word_forms import _article, _plural_of, inflect
 from tests.intrinsic.models.tables import EncoderTable, GivenVectors, given_vectors, random_set
 from tests.minilm import minilm
 
@@ -320,8 +320,8 @@ def test_a_template_takes_forms(
 
 
 def test_articles_and_plurals() -> None:
-    assert [article(word) for word in ("unit", "ant", "hour", "home")] == ["a", "an", "an", "a"]
-    assert [plural_of(word) for word in ("iris", "boy", "roach", "axe")] == [
+    assert [_article(word) for word in ("unit", "ant", "hour", "home")] == ["a", "an", "an", "a"]
+    assert [_plural_of(word) for word in ("iris", "boy", "roach", "axe")] == [
         *("irises", "boys", "roaches", "axes")
     ]
 
@@ -355,7 +355,7 @@ def test_sentences_are_those_of_the_published_lists(realdata: Path, name: str) -
 def test_effects_combine_as_in_statsmodels() -> None:
     """statsmodels 0.14, combine_effects(method_re="dl")."""
     e, v = np.array([0.2, 0.5, 0.8, 1.1]), np.array([0.04, 0.02, 0.05, 0.03])
-    result = combine_effects(e, v)
+    result = _combine_effects(e, v)
     assert result.q == pytest.approx(13.383116883)
     assert result.between == pytest.approx(0.112605634)
     assert result.value == pytest.approx(0.649929632)
@@ -363,7 +363,7 @@ def test_effects_combine_as_in_statsmodels() -> None:
 
 
 def test_equal_effects_have_no_variance_between_them() -> None:
-    result = combine_effects(np.array([[1.0], [1.0]]), np.array([[1.0], [3.0]]))
+    result = _combine_effects(np.array([[1.0], [1.0]]), np.array([[1.0], [3.0]]))
     assert result.between == pytest.approx(0)
     assert result.error == pytest.approx(math.sqrt(3 / 4))
 
@@ -373,8 +373,8 @@ def test_a_literal_loop_over_draws(variance: str) -> None:
     items, table = random_set(np.random.default_rng(1))
     metric = Ceat.by_convention("default", items=items, draws=50, variance=variance)
     seen = metric.observe(table, items.sets[0])  # type: ignore[arg-type]
-    groups, rng = groups_of(seen), np.random.default_rng(0)
-    draws = {role: draw_contexts(group, 50, rng) for role, group in groups.items()}
+    groups, rng = _groups_of(seen), np.random.default_rng(0)
+    draws = {role: _draw_contexts(group, 50, rng) for role, group in groups.items()}
     effects, variances = [], []
     for number in range(50):
         x, y, a, b = (groups[role].vectors[draws[role][number]] for role in "XYAB")
@@ -383,7 +383,7 @@ def test_a_literal_loop_over_draws(variance: str) -> None:
         effects.append(d)
         variances.append(8 / 16 + d**2 / 16 if variance == "effect" else s.var(ddof=1))
     [row] = metric.score(table, seed=0)
-    combined = combine_effects(np.array(effects), np.array(variances))
+    combined = _combine_effects(np.array(effects), np.array(variances))
     assert row.value == pytest.approx(float(combined.value))
     single = list(metric.singles(seen).values())
     assert np.mean(single[:4]) - np.mean(single[4:]) == pytest.approx(row.value)
@@ -393,8 +393,8 @@ def test_a_literal_loop_over_draws(variance: str) -> None:
 def test_each_word_is_drawn_in_its_own_contexts() -> None:
     items, table = random_set(np.random.default_rng(2))
     seen = Ceat.by_convention("default", items=items).observe(table, items.sets[0])  # type: ignore[arg-type]
-    group = groups_of(seen)["A"]
-    draws = draw_contexts(group, 100, np.random.default_rng(0))
+    group = _groups_of(seen)["A"]
+    draws = _draw_contexts(group, 100, np.random.default_rng(0))
     for word, places in enumerate(draws.T):
         assert {*places.tolist()} == {*np.flatnonzero(group.member[word]).tolist()}
 
@@ -417,7 +417,7 @@ def test_draws_in_many_parts_are_those_in_one(monkeypatch: pytest.MonkeyPatch) -
     items, table = random_set(np.random.default_rng(3))
     metric = Ceat.by_convention("default", items=items, draws=30)
     whole = metric.score(table, seed=0)[0]
-    monkeypatch.setattr("biasbridge.intrinsic.models.sentences.ASSOCIATION_CELLS", 1)
+    monkeypatch.setattr("biasbridge.intrinsic.models.sentences._ASSOCIATION_CELLS", 1)
     parts = metric.score(table, seed=0)[0]
     assert (parts.value, parts.low, parts.p_value) == pytest.approx(
         (whole.value, whole.low, whole.p_value)
@@ -477,4 +477,4 @@ def test_draws_follow_the_seed() -> None:
     ],
 )
 def test_a_word_is_found_in_its_sentence(item: Item, context: tuple[str, int, int]) -> None:
-    assert context_of(item) == Context(*context)
+    assert _context_of(item) == Context(*context)

@@ -22,8 +22,8 @@ from biasbridge.files.models.language_model import LanguageModel, open_model
 from biasbridge.intrinsic.models.items import (
     Item,
     ItemSet,
-    fill_templates,
-    parse_fillers,
+    _fill_templates,
+    _parse_fillers,
     read_items,
 )
 from biasbridge.intrinsic.models.slot_metrics import LogProbabilityBias, NextWord, PlantedBias
@@ -189,7 +189,7 @@ def nurses(unknown: str = "") -> tuple[LanguageModel, ItemSet]:
     vocabulary = [word for word in WORDS if word != unknown]
     table: Table = {("_", "is", "a", "nurse"): {w: p for w, p in LOGS.items() if w != unknown}}
     return table_model(vocabulary, table), ItemSet(
-        "one", "en", items=fill_templates(HE_SHE, {"t": "{} is a nurse"})
+        "one", "en", items=_fill_templates(HE_SHE, {"t": "{} is a nurse"})
     )
 
 
@@ -197,8 +197,8 @@ def test_texts_with_more_of_one_group_do_not_shrink_the_difference() -> None:
     """Every man is e times as likely as every woman in both texts: a difference of 1."""
     likely = {word: 0.05 * (math.e if word in HE_SHE["male"] else 1) for word in LOGS}
     table: Table = {("_", "is", "a", "nurse"): likely, ("_", "is", "a", "cook"): likely}
-    nurse = fill_templates({"male": ("he",), "female": ("she", "her")}, {"n": "{} is a nurse"})
-    cook = fill_templates({"male": ("he", "him"), "female": ("she",)}, {"c": "{} is a cook"})
+    nurse = _fill_templates({"male": ("he",), "female": ("she", "her")}, {"n": "{} is a nurse"})
+    cook = _fill_templates({"male": ("he", "him"), "female": ("she",)}, {"c": "{} is a cook"})
     row = scored(table_model(WORDS, table), ItemSet("uneven", "en", items=(*nurse, *cook)))
     assert row.value == pytest.approx(1, abs=1e-6)
 
@@ -206,7 +206,7 @@ def test_texts_with_more_of_one_group_do_not_shrink_the_difference() -> None:
 def test_a_text_whose_other_group_is_unknown_is_lost() -> None:
     """Women alone in a second text would count as 0 there."""
     model, items = nurses("him")
-    more = fill_templates({"male": ("him",), "female": ("she", "her")}, {"u": "{} is a cook"})
+    more = _fill_templates({"male": ("him",), "female": ("she", "her")}, {"u": "{} is a cook"})
     row = scored(model, ItemSet("two", "en", items=(*items.items, *more)))
     women = (math.log(LOGS["she"]) + math.log(LOGS["her"])) / 2
     assert row.value == pytest.approx(math.log(LOGS["he"]) - women, abs=1e-6)
@@ -243,7 +243,7 @@ def test_what_cannot_be_compared_has_no_value(
 ) -> None:
     model, _ = nurses()
     texts = {"t": "{} is a nurse"}
-    items = fill_templates(groups or {"male": ("he",)}, texts)
+    items = _fill_templates(groups or {"male": ("he",)}, texts)
     if groups is None:
         items = tuple(item._replace(attribute="nurse") for item in items)
         items = (*items, Item("[MASK] is a cook", "female", "she", "u", True, attribute="cook"))
@@ -270,14 +270,14 @@ def test_disco_leaves_out_templates_of_one_group() -> None:
         for name in names
         for verb in ("likes", "buena", "bueno")
     }
-    both = fill_templates(
+    both = _fill_templates(
         {group: tuple(names) for group, names in NAMES.items()}, {"l": "{} likes [MASK]"}
     )
     own = {"men": "{} bueno [MASK]", "women": "{} buena [MASK]"}
     alone = tuple(
         item
         for group, text in own.items()
-        for item in fill_templates({group: tuple(NAMES[group])}, {text: text})
+        for item in _fill_templates({group: tuple(NAMES[group])}, {text: text})
     )
     people = [name for names in NAMES.values() for name in names]
     model = table_model([*people, "likes", "buena", "bueno", "cook", "run", "sew"], table)
@@ -373,7 +373,7 @@ def two_group_score(
     fillers: tuple[str, str],
 ) -> tuple[float, float]:
     """The score and p of two groups and two fillers."""
-    items = ItemSet("two", "en", items=fill_templates(groups, PHRASES), fillers=(fillers,))
+    items = ItemSet("two", "en", items=_fill_templates(groups, PHRASES), fillers=(fillers,))
     [row] = metric(items=given(items)).score(model, seed=0)
     assert not row.part
     return row.value, row.p_value
@@ -386,7 +386,7 @@ def test_each_group_of_terms_is_held_against_all_others(
     items = ItemSet(
         "three",
         "en",
-        items=fill_templates(GROUPS, PHRASES),
+        items=_fill_templates(GROUPS, PHRASES),
         fillers=(("he", "she"),),
     )
     rows = metric(items=given(items)).score(models[head], seed=0)
@@ -409,7 +409,7 @@ def test_each_filler_is_held_against_the_mean_of_the_others(
     items = ItemSet(
         "fillers",
         "en",
-        items=fill_templates(two, PHRASES),
+        items=_fill_templates(two, PHRASES),
         fillers=(THREE_FILLERS,),
     )
     rows = metric(items=given(items)).score(models[head], seed=0)
@@ -431,7 +431,7 @@ def test_several_groups_and_fillers_are_crossed(models: dict[str, LanguageModel]
     items = ItemSet(
         "both",
         "en",
-        items=fill_templates(GROUPS, PHRASES),
+        items=_fill_templates(GROUPS, PHRASES),
         fillers=(THREE_FILLERS,),
     )
     rows = LogProbabilityBias(items=given(items)).score(models["masked"], seed=0)
@@ -444,7 +444,7 @@ def test_several_groups_and_fillers_are_crossed(models: dict[str, LanguageModel]
 
 
 def test_a_row_of_fillers_has_a_word_for_every_group(tmp_path: Path) -> None:
-    assert parse_fillers(["he/she/they", "him/her/them"])[1] == ("him", "her", "them")
+    assert _parse_fillers(["he/she/they", "him/her/them"])[1] == ("him", "her", "them")
     text = "text,group,term,template,fillers\n[MASK] met {},a,nurse,,he/she/they\n"
     path = tmp_path / "mine.csv"
     path.write_text(text + "[MASK] met {},a,doctor,,he/she\n", encoding="utf-8")
