@@ -79,6 +79,14 @@ class Declaration(Fileless):
                 if name != ALL and name not in present:
                     hint = f"{nearest(name, present)}; there are {', '.join(sorted(present))}"
                     lines.append(f"warning: study.{field} names {name!r}, which no point has{hint}")
+        present = {*map(str, joined["measure"])}
+        if self.confirmatory != CONFIRMATORY and not present & {*self.confirmatory}:
+            name = self.confirmatory[0] if self.confirmatory else ""
+            hint = f"{nearest(name, present)}; there are {', '.join(sorted(present))}"
+            lines.append(
+                f"warning: study.confirmatory names {name!r}, which no gap has{hint}; every measure"
+                " is tested"
+            )
         return lines
 
     def holds(self, names: Mapping[str, str], present: Iterable[str]) -> bool:

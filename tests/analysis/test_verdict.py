@@ -258,12 +258,18 @@ def verdict_of(table: pd.DataFrame, *condition: str, cluster: str = "") -> Slice
 
 
 def test_a_declared_name_that_no_point_has_is_told() -> None:
-    joined = pd.DataFrame({"query": ["weat6b"], "embedding": ["word2vec"], "method": ["none"]})
+    cells = {"query": "weat6b", "embedding": "word2vec", "method": "none", "measure": "precision"}
+    joined = pd.DataFrame([cells])
     declared = Declaration(queries=("wat6b", "weat6b"), methods=("all", "none"))
     [line] = declared.unmatched(joined)
     text = "warning: study.queries names 'wat6b', which no point has; did you mean 'weat6b'?"
     assert line.startswith(text)
     assert not Declaration().unmatched(joined)
+    assert not Declaration(confirmatory=("recall", "precision")).unmatched(joined)
+    [line] = Declaration(confirmatory=("precisoin",)).unmatched(joined)
+    text = "warning: study.confirmatory names 'precisoin', which no gap has; did you mean"
+    assert line.startswith(text)
+    assert line.endswith("every measure is tested")
 
 
 def test_one_spelling_of_a_condition_gives_no_scope_beyond_these_runs() -> None:
