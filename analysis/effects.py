@@ -345,7 +345,18 @@ def _outcomes(tables: Tables, utility: str) -> Iterator[pd.DataFrame]:
 
 
 def effect_table(results: Sequence[Effect]) -> pd.DataFrame:
-    """Return one row per effect."""
+    """Return one row per effect.
+
+    Parameters
+    ----------
+    results : sequence of Effect
+        Changes from the unmodified models.
+
+    Returns
+    -------
+    DataFrame
+        Columns: docs/results.md.
+    """
     rows = [{**result.names, **result._asdict()} for result in results]
     return pd.DataFrame(rows, columns=[*_SHARED, *_OUTCOME, *CONDITION, *Effect._fields[1:]])
 

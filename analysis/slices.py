@@ -260,7 +260,19 @@ class SliceResult(NamedTuple):
 def correlation_table(
     results: Iterable[SliceResult], columns: Sequence[str] = CORRELATION_COLUMNS
 ) -> pd.DataFrame:
-    """Return one row per slice result, in the given columns."""
+    """Return one row per slice result, in the given columns.
+
+    Parameters
+    ----------
+    results : iterable of SliceResult
+        As ``correlate_slices`` returns them.
+    columns : sequence of str, optional
+        By default all of docs/results.md.
+
+    Returns
+    -------
+    DataFrame
+    """
     return pd.DataFrame([_row(result) for result in results], columns=list(columns))
 
 

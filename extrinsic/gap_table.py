@@ -75,6 +75,16 @@ class GapRow(NamedTuple):
 def as_table(rows: Sequence[GapRow]) -> pd.DataFrame:
     """Return a table of rows, counts as nullable integers, without ``_OPTIONAL`` columns that are
     empty.
+
+    Parameters
+    ----------
+    rows : sequence of GapRow
+        As :func:`measure_gaps` returns them.
+
+    Returns
+    -------
+    DataFrame
+        One row per value and gap.
     """
     supports = ("support", "support_privileged", "support_unprivileged", "n_clusters")
     lists = [row._replace(resampled=list(row.resampled)) for row in rows]
@@ -147,7 +157,24 @@ def measure_gaps(request: GapRequest, table: pd.DataFrame) -> tuple[list[GapRow]
     """Compute the rows of one classifier, or of several and each pair of them, and notes on empty
     groups.
 
-    Raises ``InputError`` as ``GapRequest.read`` does.
+    Parameters
+    ----------
+    request : GapRequest
+        Columns, groups and measures.
+    table : DataFrame
+        One row per item.
+
+    Returns
+    -------
+    rows : list of GapRow
+        Values by group and gaps, privileged minus unprivileged.
+    notes : list of str
+        Such as groups without items.
+
+    Raises
+    ------
+    InputError
+        As ``GapRequest.read`` does.
     """
     classifiers, gaps = request.read(table)
     predictions, *others = classifiers.values()

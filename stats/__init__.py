@@ -1,1 +1,5 @@
 """Statistics that know nothing of the other rooms: intervals, resampling, multiple testing."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -34,7 +34,23 @@ UNDEFINED = Estimate()
 
 
 def quantile(level: float) -> float:
-    """Return z with P(|Z| <= z) = level, Z standard normal."""
+    """Return z with P(|Z| <= z) = level, Z standard normal.
+
+    Parameters
+    ----------
+    level : float
+        Confidence level, in (0, 1).
+
+    Returns
+    -------
+    float
+        Above 0.
+
+    Examples
+    --------
+    >>> round(quantile(0.95), 2)
+    1.96
+    """
     return NormalDist().inv_cdf((1 + level) / 2)
 
 
@@ -58,6 +74,23 @@ def wilson(k: float, n: float, level: float) -> Floats:
         (k + z^2 / 2 -+ z sqrt(k (n - k) / n + z^2 / 4)) / (n + z^2)
 
     All p with |k / n - p| <= z sqrt(p (1 - p) / n), z as in ``quantile``; never of zero width.
+
+    Parameters
+    ----------
+    k, n : float
+        Number of items with the property, and of all items, n > 0.
+    level : float
+        Confidence level, in (0, 1).
+
+    Returns
+    -------
+    array of shape (2,)
+        Low and high, in [0, 1].
+
+    Examples
+    --------
+    >>> wilson(8, 10, 0.95).round(2).tolist()
+    [0.49, 0.94]
     """
     z = quantile(level)
     half = z * np.sqrt(k * (n - k) / n + z**2 / 4)
@@ -66,7 +99,20 @@ def wilson(k: float, n: float, level: float) -> Floats:
 
 
 def proportion_estimate(k: float, n: float, level: float = 0.95) -> Estimate:
-    """Return k / n with Wilson's interval, which rounding does not move off it; NaN for n = 0."""
+    """Return the share k / n with Wilson's interval.
+
+    Parameters
+    ----------
+    k, n : float
+        Number of items with the property, and of all items.
+    level : float, default=0.95
+        Confidence level of the interval.
+
+    Returns
+    -------
+    Estimate
+        The interval holds the value, in spite of rounding; all NaN for n = 0.
+    """
     if not n:
         return UNDEFINED
     value = k / n
@@ -79,6 +125,17 @@ def mean_estimate(values: Floats, level: float) -> Estimate:
 
     With 10 to 117 values its coverage is above a percentile bootstrap's for all shapes simulated
     (``tests/extrinsic/test_retrieval.py``). If all values are equal the interval is NaN.
+
+    Parameters
+    ----------
+    values : array of shape (n,)
+        At least two numbers.
+    level : float
+        Confidence level of the interval.
+
+    Returns
+    -------
+    Estimate
     """
     from scipy.special import stdtrit  # slow to import
 
@@ -107,6 +164,16 @@ def difference(a: Estimate, b: Estimate) -> Estimate:
 
         low = a - b - sqrt((a - low_a)^2 + (high_b - b)^2)
         high = a - b + sqrt((high_a - a)^2 + (b - low_b)^2)
+
+    Parameters
+    ----------
+    a, b : Estimate
+        Estimates of two groups that share no item, with intervals of one level.
+
+    Returns
+    -------
+    Estimate
+        Above 0 where a is larger.
     """
     value = a.value - b.value
     return Estimate(
@@ -195,7 +262,23 @@ def error_correlations(
 
 
 def holm(p: Sequence[float]) -> list[float]:
-    """Return Holm's (1979) adjusted p-values of tests that are judged together."""
+    """Return Holm's (1979) adjusted p-values of tests that are judged together.
+
+    Parameters
+    ----------
+    p : sequence of float
+        One p-value a test.
+
+    Returns
+    -------
+    list of float
+        In the order of ``p``, each at least as large, at most 1.
+
+    Examples
+    --------
+    >>> [round(adjusted, 3) for adjusted in holm([0.01, 0.04, 0.03])]
+    [0.03, 0.06, 0.06]
+    """
     values = np.asarray(p, dtype=float)
     order = np.argsort(values)
     steps: Floats = values[order] * np.arange(len(values), 0, -1)

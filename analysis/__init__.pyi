@@ -1,0 +1,12 @@
+from .agreement import cohen_kappa as cohen_kappa
+from .agreement import fleiss_kappa as fleiss_kappa
+from .correlate import Levels as Levels
+from .correlate import correlate_slices as correlate_slices
+from .declaration import Declaration as Declaration
+from .effects import effect_table as effect_table
+from .joined import join_points as join_points
+from .slices import SliceResult as SliceResult
+from .slices import correlation_table as correlation_table
+from .study import Correlation as Correlation
+from .tables import Tables as Tables
+from .tables import read_tables as read_tables

@@ -1,0 +1,14 @@
+from .coreference_challenges import WinoBias as WinoBias
+from .coreference_challenges import Winogender as Winogender
+from .corpus import DatasetCorpus as DatasetCorpus
+from .corpus import TextCorpus as TextCorpus
+from .post_challenges import HateCheck as HateCheck
+from .post_challenges import TableChallenge as TableChallenge
+from .posts import DatasetSource as DatasetSource
+from .posts import Davidson as Davidson
+from .posts import Founta as Founta
+from .posts import HatEval as HatEval
+from .posts import TableSource as TableSource
+from .posts import TweetEvalHate as TweetEvalHate
+from .world import GeneratedCorpus as GeneratedCorpus
+from .world import GeneratedPosts as GeneratedPosts

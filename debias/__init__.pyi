@@ -1,0 +1,16 @@
+from .attract_repel import AttractRepel as AttractRepel
+from .base import OnVectors as OnVectors
+from .erasers import Bam as Bam
+from .erasers import Gbdd as Gbdd
+from .erasers import Inlp as Inlp
+from .erasers import Leace as Leace
+from .erasers import LinearEraser as LinearEraser
+from .erasers import MeanDifference as MeanDifference
+from .erasers import RandomDirection as RandomDirection
+from .erasers import SentDebias as SentDebias
+from .erasers import Steering as Steering
+from .hard import DoubleHard as DoubleHard
+from .hard import Hard as Hard
+from .hard import Oscar as Oscar
+from .text import Balance as Balance
+from .text import CounterfactualAugmentation as CounterfactualAugmentation
