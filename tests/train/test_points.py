@@ -372,8 +372,8 @@ def test_language_models_of_a_step_are_on_the_device_of_the_job(tmp_path: Path) 
 SWEEP = """
 import os
 from joblib.externals.loky.backend import resource_tracker
-from biasbridge.train.cli.engines import start_trackers
-start_trackers()
+from biasbridge.train.cli.engines import _start_trackers
+_start_trackers()
 resource_tracker.register("/loky-1-never-made", "semlock")
 os._exit(130)
 """
