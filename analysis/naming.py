@@ -37,7 +37,6 @@ UTILITY = "f1"
 SMALLEST_CHANGE = 0.02  # smallest change of interest, where an experiment declares no other
 MIN_COVERAGE = 0.8  # share of a text's tokens with a vector; below, a classifier has little input
 ANNOTATION = "annotation"
-ERROR_RATES = ("fpr", "fnr")  # measures of which less is better
 REVERSED_SIGN = " (sign reversed)"  # after the title of such a score
 REVERSED = "less is more biased"  # scores whose unbiased value is the upper end of their scale
 _METRIC_TITLES = {

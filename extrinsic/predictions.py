@@ -32,6 +32,7 @@ from biasbridge.extrinsic.grouped_predictions import (
 )
 from biasbridge.extrinsic.measures import RANKINGS
 from biasbridge.files import InputError, nearest
+from biasbridge.files.group_names import CROSSED_BY
 from biasbridge.files.language import (
     case_note,
     find_joined,
@@ -52,7 +53,6 @@ if TYPE_CHECKING:
 # Measures that do not depend on base rates come first
 DEFAULT_MEASURES = ("base_rate", "recall", "fpr", "precision", "f1")
 _GROUP_SEPARATOR = "\x1f"  # between the groups of an item in several
-CROSSED_BY = " & "
 _MAX_CROSSED = 1_000
 _MISSING = "missing"
 Missing = Literal["no-group", "group", "drop"]

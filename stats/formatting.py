@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from math import isfinite, isnan, nan
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from math import inf, isfinite, isnan, nan
 from typing import Any, Literal, TypeAlias
 
 from biasbridge.stats.intervals import ALPHA, quantile
@@ -15,7 +15,9 @@ ChangeRow: TypeAlias = Mapping[Any, Any]
 Claim: TypeAlias = tuple[str, str]  # the claim, and its interval
 MAX_NAMED = 5  # in a sentence or list
 # What groups are compared with
+_ALL = "all"
 IN_WORDS = {"rest": "all others", "none": "items in no group"}
+ERROR_RATES = ("fpr", "fnr")  # measures of which less is better
 _POWER_QUANTILE = quantile(0.6) / quantile(0.95)  # of power .8, in half widths of an interval
 
 
@@ -82,7 +84,7 @@ def _describe_family(
     )
     adjusted = f"after adjustment over {len(tested)} comparisons (Holm)"
     if not significant:
-        sizes = sorted(map(_detectable_change, tested))
+        sizes = sorted(map(detectable_change, tested))
         missed = f"Changes below {_points(sizes[0])} to {_points(sizes[-1])} points could be missed"
         return [
             (f"No {subject} {versions} is sure", f" {adjusted}. {missed}, by group and measure.")
@@ -136,7 +138,40 @@ def _points(value: float) -> str:
     return f"{size:.{0 if size >= 1 else 1}f}"
 
 
-def _detectable_change(row: ChangeRow) -> float:
+def detectable_change(row: ChangeRow) -> float:
     """Return the change that is sure after adjustment in four of five samples of this size."""
     joint_half, half = ((row[f"high{end}"] - row[f"low{end}"]) / 2 for end in ("_simultaneous", ""))
     return float(joint_half + _POWER_QUANTILE * half)
+
+
+def harm_sign(measure: str) -> int:
+    """Return 1 where a larger value is worse for a group, else -1."""
+    return 1 if measure in ERROR_RATES else -1
+
+
+def order_groups(rows: Iterable[ChangeRow]) -> list[str]:
+    """Return the groups of a table of gaps, the one that fares worst first.
+
+    By the largest harm in recall and error rates, or in other measures where these are missing: of
+    the last version against the first, or of a group against what it is compared with. Groups
+    without a value come last.
+    """
+    rows = list(rows)
+    harms: dict[str, dict[str, float]] = {}
+    groups = dict.fromkeys(row["group"] for row in rows if row["kind"] == "value")
+    first = next((row.get("earlier") for row in rows if row.get("earlier")), "")
+    for row in rows:
+        if first and row["kind"] == "value" and row["earlier"] == first:  # the last pair stays
+            harm = harm_sign(row["measure"]) * row["value"]
+            harms.setdefault(row["measure"], {})[row["group"]] = harm
+        elif not first and row["kind"] == "gap" and not isnan(row["value"]):
+            by_group = harms.setdefault(row["measure"], {})
+            by_group[row["unprivileged"]] = max(by_group.get(row["unprivileged"], -1), row["value"])
+    decisive = [harms[name] for name in ("recall", *ERROR_RATES) if name in harms]
+    sizes = decisive or list(harms.values())
+
+    def worst(group: str) -> float:
+        measured = [by_group[group] for by_group in sizes if group in by_group]
+        return max((harm for harm in measured if not isnan(harm)), default=-inf)
+
+    return sorted((group for group in groups if group != _ALL), key=lambda group: -worst(group))

@@ -6,15 +6,16 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from math import isnan, nan
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from biasbridge.analysis.charts import order_groups
-from biasbridge.analysis.naming import ALL, ERROR_RATES, capitalise, measure_title
+from biasbridge.analysis.naming import ALL, capitalise, measure_title
 from biasbridge.stats.formatting import (
+    ERROR_RATES,
     IN_WORDS,
     MAX_NAMED,
     describe_changes,
     describe_clusters,
     format_estimate,
     format_number,
+    order_groups,
 )
 from biasbridge.stats.intervals import ALPHA, describe_adjusted
 
@@ -254,10 +255,15 @@ def _pair_sentence(row: Row) -> Line:
         missed = f"A gap below about {format_number(_detectable_gap(row))} could be missed."
         estimate = row_estimate(row, plus=True)
         return f"{name}: no difference seen", f", {estimate} ({n}). {missed}"
+    is_sure = row["low_simultaneous"] > 0 or row["high_simultaneous"] < 0
+    chance = "" if is_sure else " May be chance: several measures were compared."
     if row["value"] > 0:
-        return f"{name} is worse for {row['unprivileged']}", f" by {row_estimate(row)} ({n})."
+        return (
+            f"{name} is worse for {row['unprivileged']}",
+            f" by {row_estimate(row)} ({n}).{chance}",
+        )
     flipped: Row = {"value": -row["value"], "low": -row["high"], "high": -row["low"]}
-    return f"{name} is worse for {row['privileged']}", f" by {row_estimate(flipped)} ({n})."
+    return f"{name} is worse for {row['privileged']}", f" by {row_estimate(flipped)} ({n}).{chance}"
 
 
 def _listed(rows: Sequence[Row]) -> str:
@@ -335,15 +341,18 @@ def read_blocks(table: pd.DataFrame, label: str = "") -> list[GapBlock]:
     only one.
     """
     columns = [name for name in ("classifier", "subset") if name in table]
+    groups = order_groups(table.to_dict("records"))
     if not columns:
-        return [_describe("", table, label)]
+        return [_describe("", table, label, groups)]
     prefix = {"classifier": "", "subset": "class "}
     parts = [prefix[name] + table[name].where(table[name].ne(""), "") for name in columns]
     names = parts[0] if len(parts) == 1 else parts[0] + ", " + parts[1]
-    return [_describe(str(name), rows, label) for name, rows in table.groupby(names, sort=False)]
+    return [
+        _describe(str(name), rows, label, groups) for name, rows in table.groupby(names, sort=False)
+    ]
 
 
-def _describe(name: str, block: pd.DataFrame, label: str) -> GapBlock:
+def _describe(name: str, block: pd.DataFrame, label: str, groups: Sequence[str]) -> GapBlock:
     gaps = block[block["kind"] == "gap"]
     is_pair = len(gaps[["privileged", "unprivileged"]].drop_duplicates()) == 1
     is_change = "earlier" in block and bool(block["earlier"].iloc[0])
@@ -361,5 +370,4 @@ def _describe(name: str, block: pd.DataFrame, label: str) -> GapBlock:
         counts, widths = block["n_clusters"].dropna(), gaps["widening"].dropna()
         clusters = describe_clusters(counts.tolist(), widths.tolist())
         lines = [*lines, *([("", clusters)] if clusters else [])]
-    groups = order_groups(block)
     return GapBlock(name, block, groups, is_pair, is_change, headline, lines, warning)

@@ -10,6 +10,8 @@ import vl_convert
 from biasbridge import __version__
 from biasbridge.analysis.charts import CONFIG, MAX_GROUPS, gap_panels, thresholds_chart
 from biasbridge.analysis.naming import measure_title
+from biasbridge.analysis.report.counts import read_wording
+from biasbridge.analysis.report.decision import decide_release
 from biasbridge.analysis.report.gap_facts import (
     LIMITS,
     TEXT_COLUMNS,
@@ -54,10 +56,13 @@ def write_gaps_page(
     title: str,
     *,
     label: str = "",
+    called: str = "",
+    gated: pd.DataFrame | None = None,
     verdict: str = "",
     notes: Iterable[str] = (),
 ) -> Path:
-    """Write the page of a table of gaps, with a section for each classifier and class.
+    """Write the page of a table of gaps: a decision in counts of 100, and folded below it a section
+    for each classifier and class.
 
     Parameters
     ----------
@@ -67,8 +72,10 @@ def write_gaps_page(
         Of the page.
     label
         Name of the positive class, as in "30% of the items are ..."; empty for label 1.
-    verdict
-        Sentence of a gate; empty without one.
+    called
+        What positive items are called: see :func:`read_wording`.
+    gated, verdict
+        ``decisions`` and sentence of a gate; None and empty without one.
     notes
         What was left out.
 
@@ -77,12 +84,16 @@ def write_gaps_page(
     Path
         The page, which needs no network.
     """
-    present = set(table["measure"])
-    blocks = read_blocks(escape_control(table), label)
+    present, table = set(table["measure"]), escape_control(table)
+    gated = None if gated is None else escape_control(gated)
+    blocks = read_blocks(table, label)
+    decision = decide_release(table, read_wording(printable(called), printable(label)), gated)
     return write_page(
         path,
         "gaps_page.html",
-        title=title,
+        title=printable(title),
+        decision=decision,
+        is_sure=" sure" in " ".join((decision.reason, *decision.counts)).lower(),
         blocks=list(map(_sections, blocks)),
         verdict=printable(verdict),
         notes=list(map(printable, notes)),
@@ -113,7 +124,9 @@ def write_thresholds_page(
 def _sections(block: GapBlock) -> dict[str, Any]:
     """Return what the template says of a block."""
     return block._asdict() | {
-        "figures": [_figure(*panel, block.table) for panel in gap_panels(block.table).items()],
+        "figures": [
+            _figure(*panel, block.table) for panel in gap_panels(block.table, block.groups).items()
+        ],
         "group_table": value_table(block.table, block.groups, plus=block.is_change),
         "gaps": gap_tables(block.table, block.groups, is_pair=block.is_pair),
     }

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from biasbridge.command_line import DOCUMENTS, Command, as_csv, returns, say, split_names
 from biasbridge.files import InputError
 from biasbridge.files.errors import printable
+from biasbridge.files.group_names import GroupNames, read_group_names
 from biasbridge.inputs import InputTable, as_dataframe, as_names, with_notes
 
 if TYPE_CHECKING:
@@ -42,6 +43,13 @@ class _MeasuredGaps(NamedTuple):
     rows: list[GapRow]
     notes: list[str]
     gate: GateResult | None = None
+    names: GroupNames = GroupNames()
+    called: str = ""
+
+    @property
+    def shown(self) -> pd.DataFrame:
+        """Table of the rows, with the display names of groups."""
+        return self.names.in_table(self.table)
 
     @property
     def table(self) -> pd.DataFrame:
@@ -49,6 +57,16 @@ class _MeasuredGaps(NamedTuple):
         from biasbridge.extrinsic.gap_table import as_table
 
         return as_table(self.rows).drop(columns="resampled")
+
+    @property
+    def gated(self) -> pd.DataFrame | None:
+        """The gaps of the gate, with the display names of groups."""
+        return None if self.gate is None else self.names.in_table(self.gate.decisions)
+
+    @property
+    def verdict(self) -> str:
+        """Sentence of the gate; empty without one."""
+        return "" if self.gate is None else self.gate.sentence
 
     @property
     def label(self) -> str:
@@ -349,7 +367,12 @@ def _require_score(options: Mapping[str, Any], option: str) -> None:
 
 
 def _run(
-    *, thresholds: bool = False, documents: Sequence[str] = (), **options: Any
+    *,
+    thresholds: bool = False,
+    names: str = "",
+    items: str = "",
+    documents: Sequence[str] = (),
+    **options: Any,
 ) -> _MeasuredGaps | _ThresholdGaps:
     """Measure gaps, with a gate, or at every threshold.
 
@@ -357,6 +380,11 @@ def _run(
     ----------
     thresholds : bool
         Show the gaps at every threshold of the score, and where they close, without pred.
+    names : str
+        CSV or YAML with a display name by group, used wherever people read.
+    items : str
+        What positive items are called on the page and the card, such as "toxic comments". A
+        preposition at the end replaces "about": "able applicants among".
     """
     rules = {
         name: options.pop(name) for name in ("bounds", "fail_if", "fail_on") if name in options
@@ -381,11 +409,18 @@ def _run(
             raise InputError(ONE_VERSION)
         measures = options.get("measures") or [*DEFAULT_MEASURES, *(RANKINGS if scores else ())]
         options["measures"] = list(dict.fromkeys([*measures, *rules["bounds"]]))
-    if not rules:
-        return _measure(**options)
-    items = _read(**options)
-    measured = _measure(**options | {"predictions": items})
-    return measured._replace(gate=gate(**options | {"predictions": items}, **rules))
+    table = _read(**options)
+    measured = _measure(**options | {"predictions": table})._replace(called=items)
+    if names:
+        groups = dict.fromkeys(filter(None, (row.group for row in measured.rows)))
+        measured = measured._replace(names=read_group_names(names, groups))
+    if rules:
+        from biasbridge.extrinsic.gate import decide, find_gated_gaps
+
+        gated = find_gated_gaps(measured.request, table, rules["bounds"], rules["fail_on"])
+        decision = decide(gated, rules["bounds"], rules["fail_if"], measured.names)
+        measured = measured._replace(gate=decision)
+    return measured
 
 
 def _run_thresholds(
@@ -414,9 +449,10 @@ def _show(result: _MeasuredGaps | _ThresholdGaps, console: Console) -> None:
         step = 5 if len(result.text) > _SHOWN_THRESHOLDS else 1
         print_text_table(result.text[::step], console)
     else:
-        print_gap_tables(result.rows, console, result.label)
+        print_gap_tables(list(map(result.names.in_row, result.rows)), console, result.label)
     for note in result.notes:
-        say(console, note if isinstance(result, _ThresholdGaps) else f"note: {note}")
+        text = note if isinstance(result, _ThresholdGaps) else result.names.in_text(note)
+        say(console, text if isinstance(result, _ThresholdGaps) else f"note: {text}")
 
 
 def _print_verdict(result: _MeasuredGaps | _ThresholdGaps, console: Console) -> int:
@@ -440,8 +476,16 @@ def _write_page(
     request, label = result.request, result.label
     columns = [*request.group, *filter(None, [" × ".join(request.cross)])]
     title += f"{f' is {label}' if label else ''}, by {', '.join(columns)}"
-    verdict = "" if result.gate is None else result.gate.sentence
-    write_gaps_page(table, page, title, label=label, verdict=verdict, notes=notes)
+    write_gaps_page(
+        result.shown,
+        page,
+        title,
+        label=label,
+        called=result.called,
+        gated=result.gated,
+        verdict=result.verdict,
+        notes=map(result.names.in_text, notes),
+    )
 
 
 def _format(kind: str, result: _MeasuredGaps | _ThresholdGaps, *, predictions: str) -> str:
@@ -460,7 +504,15 @@ def _format(kind: str, result: _MeasuredGaps | _ThresholdGaps, *, predictions: s
         len(result.items),
         result.notes,
     )
-    return format_gaps(kind, result.table, facts)
+    if kind not in ("md", "tex"):
+        return format_gaps(kind, result.table, facts)
+    facts = facts._replace(
+        notes=list(map(result.names.in_text, result.notes)),
+        called=result.called,
+        gated=result.gated,
+        verdict=result.verdict,
+    )
+    return format_gaps(kind, result.shown, facts)
 
 
 def _read_bounds(text: str) -> dict[str, float]:
