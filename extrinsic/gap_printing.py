@@ -37,8 +37,8 @@ _WORSE = "positive: worse for"
 
 def print_gap_tables(rows: Sequence[GapRow], console: Console, label: str = "") -> None:
     """Print a table for each classifier and class: one line per measure for two groups; for more,
-    one line per group, the one that fares worst first; of two versions what changed. ``label`` names the
-    positive class, if it is not 1.
+    one line per group, the one that fares worst first; of two versions what changed. ``label``
+    names the positive class, if it is not 1.
     """
     order = order_groups([row._asdict() for row in rows])
     blocks = [list(block) for _, block in groupby(rows, lambda row: (row.classifier, row.subset))]

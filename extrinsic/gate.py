@@ -15,7 +15,7 @@ from biasbridge.extrinsic.gap_table import WITHOUT_GAP, as_table, measure_gaps
 from biasbridge.extrinsic.gaps import ALL_MEASURES, CRITERIA
 from biasbridge.files import InputError, nearest
 from biasbridge.files.errors import printable
-from biasbridge.files.group_names import CROSSED_BY, GroupNames
+from biasbridge.files.group_names import AS_THEY_ARE, CROSSED_BY, GroupNames
 from biasbridge.stats.formatting import IN_WORDS, Sign, format_number
 from biasbridge.stats.intervals import ALPHA, MAX_GAPS
 
@@ -123,7 +123,7 @@ def decide(
     gaps: pd.DataFrame,
     bounds: Mapping[str, float],
     fail_if: FailIf,
-    names: GroupNames = GroupNames(),
+    names: GroupNames = AS_THEY_ARE,
 ) -> GateResult:
     """Decide on gaps by their simultaneous intervals; ``names`` are those of the sentence.
 

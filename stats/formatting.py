@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import inf, isfinite, isnan, nan
 from typing import Any, Literal, TypeAlias
 
@@ -149,29 +149,21 @@ def harm_sign(measure: str) -> int:
     return 1 if measure in ERROR_RATES else -1
 
 
-def order_groups(rows: Iterable[ChangeRow]) -> list[str]:
+def order_groups(rows: Sequence[ChangeRow]) -> list[str]:
     """Return the groups of a table of gaps, the one that fares worst first.
 
-    By the largest harm in recall and error rates, or in other measures where these are missing: of
-    the last version against the first, or of a group against what it is compared with. Groups
-    without a value come last.
+    By the largest harm in recall and error rates, else in other measures: of later versions against
+    the first, or of a group against what it is compared with. Groups without a value come last.
     """
-    rows = list(rows)
-    harms: dict[str, dict[str, float]] = {}
+    first = next((row["earlier"] for row in rows if row.get("earlier")), "")
+    kind = "value" if first else "gap"
+    rated = [row for row in rows if row["kind"] == kind and (row.get("earlier") or "") == first]
+    rated = [row for row in rated if row["measure"] in ("recall", *ERROR_RATES)] or rated
+    worst: dict[str, float] = {}
+    for row in rated:
+        sign = harm_sign(row["measure"]) if first else 1
+        group, harm = row["group"] or row["unprivileged"], sign * row["value"]
+        if not isnan(harm):
+            worst[group] = max(worst.get(group, -inf), harm)
     groups = dict.fromkeys(row["group"] for row in rows if row["kind"] == "value")
-    first = next((row.get("earlier") for row in rows if row.get("earlier")), "")
-    for row in rows:
-        if first and row["kind"] == "value" and row["earlier"] == first:  # the last pair stays
-            harm = harm_sign(row["measure"]) * row["value"]
-            harms.setdefault(row["measure"], {})[row["group"]] = harm
-        elif not first and row["kind"] == "gap" and not isnan(row["value"]):
-            by_group = harms.setdefault(row["measure"], {})
-            by_group[row["unprivileged"]] = max(by_group.get(row["unprivileged"], -1), row["value"])
-    decisive = [harms[name] for name in ("recall", *ERROR_RATES) if name in harms]
-    sizes = decisive or list(harms.values())
-
-    def worst(group: str) -> float:
-        measured = [by_group[group] for by_group in sizes if group in by_group]
-        return max((harm for harm in measured if not isnan(harm)), default=-inf)
-
-    return sorted((group for group in groups if group != _ALL), key=lambda group: -worst(group))
+    return sorted((name for name in groups if name != _ALL), key=lambda x: -worst.get(x, -inf))

@@ -28,8 +28,7 @@ from biasbridge.analysis.naming import (
     describe_taggers,
     measure_title,
 )
-from biasbridge.analysis.report.counts import read_wording
-from biasbridge.analysis.report.decision import decide_release
+from biasbridge.analysis.report.decision import Decision, decide_release
 from biasbridge.analysis.report.gap_facts import (
     LIMITS,
     GapBlock,
@@ -82,9 +81,8 @@ _SYNTHETIC = "% Synthetic data: no evidence about the world."
 
 
 class GapFacts(NamedTuple):
-    """Where a table of gaps comes from; ``modified`` is the file's time in s since 1970.
-
-    ``called``, ``gated`` and ``verdict`` are those of ``write_gaps_page``.
+    """Where a table of gaps comes from; ``modified`` is the file's time in s since 1970. Of a model
+    card also the decision, and the sentence of a gate.
     """
 
     file: str
@@ -94,8 +92,7 @@ class GapFacts(NamedTuple):
     n_rows: int
     notes: list[str]
     version: str = f"biasbridge {__version__}"
-    called: str = ""
-    gated: pd.DataFrame | None = None
+    decision: Decision | None = None
     verdict: str = ""
 
 
@@ -130,23 +127,19 @@ def _markdown(table: pd.DataFrame, facts: GapFacts) -> str:
 
     Versions have one table, that of their change, with the values of both.
     """
-    label = printable(" or ".join(facts.positive))
-    wording = read_wording(printable(facts.called), label)
-    gated = None if facts.gated is None else escape_control(facts.gated)
-    decision = decide_release(escape_control(table), wording, gated)
+    decision = facts.decision or decide_release(table, label=" or ".join(facts.positive))
     meanings = [f"{word}: {meaning}." for word, meaning in decision.meanings]
     sentences = [*decision.counts, *meanings, *filter(None, [printable(facts.verdict)])]
-    reason = _escape_markdown(decision.reason)
-    lines = ["## Performance by group", "", f"**{decision.heading}**: {reason}.", ""]
+    heading, reason = map(_escape_markdown, (decision.heading, decision.reason))
+    lines = ["## Performance by group", "", f"**{heading}**: {reason}.", ""]
     lines += [f"- {_escape_markdown(sentence)}" for sentence in sentences]
     blocks = _blocks(table, facts, _escape_markdown)
     has_versions = any(block.is_change for block in blocks)
     for block in blocks:
         shown = [block.headline] if has_versions else [block.headline, *map("".join, block.lines)]
         name = f"{block.name}: " if block.name else ""
-        is_next_alike = has_versions and block is not blocks[-2]  # base rates are those of all
-        warning = "" if is_next_alike else block.warning
-        lines += [f"- {name}{sentence}" for sentence in [*shown, warning] if sentence]
+        shown += [block.warning] if not has_versions or block is blocks[0] else []
+        lines += [f"- {name}{sentence}" for sentence in shown if sentence]
     for block in blocks:
         for part in block.tables if not has_versions else _change_tables(block, blocks):
             name = "" if has_versions else block.name
@@ -175,16 +168,14 @@ def _change_tables(block: GapBlock, blocks: Sequence[GapBlock]) -> list[TextTabl
         for part in (block, *(part for side in sides for part in blocks if part.name == side))
     )
     columns = [[part.head.index(name) for name in change.head[2:]] for part in (old, new)]
-    rows = [
-        [
-            *row[:2],
-            *(
-                f"{before[i].split()[0]} to {after[j].split()[0]}: {cell}"
-                for cell, i, j in zip(row[2:], *columns, strict=True)
-            ),
-        ]
-        for row, before, after in zip(change.rows, old.rows, new.rows, strict=True)
-    ]
+
+    def values(row: Sequence[str], numbers: Sequence[int]) -> list[str]:
+        return [row[number].split()[0] for number in numbers]
+
+    rows = []
+    for row, before, after in zip(change.rows, old.rows, new.rows, strict=True):
+        cells = zip(values(before, columns[0]), values(after, columns[1]), row[2:], strict=True)
+        rows.append([*row[:2], *(f"{first} to {last}: {cell}" for first, last, cell in cells)])
     return [TextTable(f"{sides[0]} to {sides[1]}, and the change", change.head, rows)]
 
 

@@ -10,8 +10,7 @@ import vl_convert
 from biasbridge import __version__
 from biasbridge.analysis.charts import CONFIG, MAX_GROUPS, gap_panels, thresholds_chart
 from biasbridge.analysis.naming import measure_title
-from biasbridge.analysis.report.counts import read_wording
-from biasbridge.analysis.report.decision import decide_release
+from biasbridge.analysis.report.decision import Decision, decide_release
 from biasbridge.analysis.report.gap_facts import (
     LIMITS,
     TEXT_COLUMNS,
@@ -56,8 +55,7 @@ def write_gaps_page(
     title: str,
     *,
     label: str = "",
-    called: str = "",
-    gated: pd.DataFrame | None = None,
+    decision: Decision | None = None,
     verdict: str = "",
     notes: Iterable[str] = (),
 ) -> Path:
@@ -72,10 +70,10 @@ def write_gaps_page(
         Of the page.
     label
         Name of the positive class, as in "30% of the items are ..."; empty for label 1.
-    called
-        What positive items are called: see :func:`read_wording`.
-    gated, verdict
-        ``decisions`` and sentence of a gate; None and empty without one.
+    decision
+        First on the page; by default that without a gate.
+    verdict
+        Sentence of a gate; empty without one.
     notes
         What was left out.
 
@@ -85,15 +83,12 @@ def write_gaps_page(
         The page, which needs no network.
     """
     present, table = set(table["measure"]), escape_control(table)
-    gated = None if gated is None else escape_control(gated)
     blocks = read_blocks(table, label)
-    decision = decide_release(table, read_wording(printable(called), printable(label)), gated)
     return write_page(
         path,
         "gaps_page.html",
         title=printable(title),
-        decision=decision,
-        is_sure=" sure" in " ".join((decision.reason, *decision.counts)).lower(),
+        decision=decision or decide_release(table, label=label),
         blocks=list(map(_sections, blocks)),
         verdict=printable(verdict),
         notes=list(map(printable, notes)),

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from biasbridge.command_line import DOCUMENTS, Command, as_csv, returns, say, split_names
 from biasbridge.files import InputError
 from biasbridge.files.errors import printable
-from biasbridge.files.group_names import GroupNames, read_group_names
+from biasbridge.files.group_names import AS_THEY_ARE, GroupNames, read_group_names
 from biasbridge.inputs import InputTable, as_dataframe, as_names, with_notes
 
 if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
+    from biasbridge.analysis.report.decision import Decision
     from biasbridge.extrinsic.gap_table import GapRow
     from biasbridge.extrinsic.gate import GateResult
     from biasbridge.extrinsic.predictions import GapRequest
@@ -43,7 +44,7 @@ class _MeasuredGaps(NamedTuple):
     rows: list[GapRow]
     notes: list[str]
     gate: GateResult | None = None
-    names: GroupNames = GroupNames()
+    names: GroupNames = AS_THEY_ARE
     called: str = ""
 
     @property
@@ -59,14 +60,17 @@ class _MeasuredGaps(NamedTuple):
         return as_table(self.rows).drop(columns="resampled")
 
     @property
-    def gated(self) -> pd.DataFrame | None:
-        """The gaps of the gate, with the display names of groups."""
-        return None if self.gate is None else self.names.in_table(self.gate.decisions)
-
-    @property
     def verdict(self) -> str:
         """Sentence of the gate; empty without one."""
         return "" if self.gate is None else self.gate.sentence
+
+    @property
+    def decision(self) -> Decision:
+        """What to do, on the first screen of the page."""
+        from biasbridge.analysis.report.decision import decide_release
+
+        gated = None if self.gate is None else self.names.in_table(self.gate.decisions)
+        return decide_release(self.shown, items=self.called, label=self.label, gated=gated)
 
     @property
     def label(self) -> str:
@@ -389,6 +393,8 @@ def _run(
     rules = {
         name: options.pop(name) for name in ("bounds", "fail_if", "fail_on") if name in options
     }
+    if thresholds and (names or items):
+        raise InputError("--names and --items are not of --thresholds; leave them out")
     if thresholds:
         return _run_thresholds(options, documents, has_gate=bool(rules))
     scores, pred = (as_names(options.get(name, ())) for name in ("score", "pred"))
@@ -409,15 +415,15 @@ def _run(
             raise InputError(ONE_VERSION)
         measures = options.get("measures") or [*DEFAULT_MEASURES, *(RANKINGS if scores else ())]
         options["measures"] = list(dict.fromkeys([*measures, *rules["bounds"]]))
-    table = _read(**options)
-    measured = _measure(**options | {"predictions": table})._replace(called=items)
+    measured = _measure(**options)._replace(called=items)
     if names:
         groups = dict.fromkeys(filter(None, (row.group for row in measured.rows)))
         measured = measured._replace(names=read_group_names(names, groups))
     if rules:
         from biasbridge.extrinsic.gate import decide, find_gated_gaps
 
-        gated = find_gated_gaps(measured.request, table, rules["bounds"], rules["fail_on"])
+        kind = rules["fail_on"]
+        gated = find_gated_gaps(measured.request, measured.items, rules["bounds"], kind)
         decision = decide(gated, rules["bounds"], rules["fail_if"], measured.names)
         measured = measured._replace(gate=decision)
     return measured
@@ -451,8 +457,8 @@ def _show(result: _MeasuredGaps | _ThresholdGaps, console: Console) -> None:
     else:
         print_gap_tables(list(map(result.names.in_row, result.rows)), console, result.label)
     for note in result.notes:
-        text = note if isinstance(result, _ThresholdGaps) else result.names.in_text(note)
-        say(console, text if isinstance(result, _ThresholdGaps) else f"note: {text}")
+        is_line = isinstance(result, _ThresholdGaps)
+        say(console, note if is_line else f"note: {result.names.in_text(note)}")
 
 
 def _print_verdict(result: _MeasuredGaps | _ThresholdGaps, console: Console) -> int:
@@ -476,16 +482,9 @@ def _write_page(
     request, label = result.request, result.label
     columns = [*request.group, *filter(None, [" × ".join(request.cross)])]
     title += f"{f' is {label}' if label else ''}, by {', '.join(columns)}"
-    write_gaps_page(
-        result.shown,
-        page,
-        title,
-        label=label,
-        called=result.called,
-        gated=result.gated,
-        verdict=result.verdict,
-        notes=map(result.names.in_text, notes),
-    )
+    verdict, notes = result.verdict, list(map(result.names.in_text, notes))
+    said = {"label": label, "decision": result.decision, "verdict": verdict, "notes": notes}
+    write_gaps_page(result.shown, page, title, **said)
 
 
 def _format(kind: str, result: _MeasuredGaps | _ThresholdGaps, *, predictions: str) -> str:
@@ -506,12 +505,8 @@ def _format(kind: str, result: _MeasuredGaps | _ThresholdGaps, *, predictions: s
     )
     if kind not in ("md", "tex"):
         return format_gaps(kind, result.table, facts)
-    facts = facts._replace(
-        notes=list(map(result.names.in_text, result.notes)),
-        called=result.called,
-        gated=result.gated,
-        verdict=result.verdict,
-    )
+    notes = list(map(result.names.in_text, result.notes))
+    facts = facts._replace(notes=notes, decision=result.decision, verdict=result.verdict)
     return format_gaps(kind, result.shown, facts)
 
 
