@@ -167,7 +167,7 @@ def _panel(
     lines = alt.Chart(means).encode(x, y, colour, alt.Detail("words:N"), *dash)
     is_unmodified = alt.datum.method == ORIGINAL
     layers = [
-        base.transform_filter(~is_unmodified).mark_point(filled=True, size=18, opacity=0.4),
+        base.transform_filter(~is_unmodified).mark_point(filled=True, size=18, fillOpacity=0.4),
         lines.mark_line(strokeWidth=1.5, point={"size": 20}),
         base.transform_filter(is_unmodified).mark_point(filled=True, size=45, opacity=1),
     ]

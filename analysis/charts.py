@@ -160,7 +160,7 @@ def intervals(
 ) -> list[alt.Chart]:
     """Return layers: a line for each interval, a point for its value, along x (``axis``)."""
     low, high = ends
-    rule = base.mark_rule(opacity=opacity, strokeWidth=width)
+    rule = base.mark_rule(strokeOpacity=opacity, strokeWidth=width)
     point = base.mark_point(filled=True, size=size, opacity=1)
     return [
         rule.encode(alt.X(f"{low}:Q", **axis), alt.X2(high)),

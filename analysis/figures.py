@@ -510,10 +510,10 @@ def _points(order: dict[str, list[str]], text: ChartText) -> list[alt.Chart]:
     require_distinct(order["shape"], SHAPES, "shapes")
     scale = alt.Scale(domain=order["shape"], range=list(SHAPES[: len(order["shape"])]))
     shape = alt.Shape("shape:N", scale=scale, **_legend(text.shape))
-    across = _where_valid("y", "x_low", "x_high").mark_rule(opacity=0.15)
-    bar = _where_valid("y", "y_low", "y_high").mark_rule(opacity=0.25)
+    across = _where_valid("y", "x_low", "x_high").mark_rule(strokeOpacity=0.15)
+    bar = _where_valid("y", "y_low", "y_high").mark_rule(strokeOpacity=0.25)
     point = _where_valid("y").mark_point(
-        size=48, filled=True, opacity=0.85, stroke="white", strokeWidth=0.5
+        size=48, filled=True, fillOpacity=0.85, stroke="white", strokeWidth=0.5
     )
     return [
         across.encode(_x(text, "x_low"), alt.X2("x_high"), y, colour),

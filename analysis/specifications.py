@@ -392,7 +392,7 @@ def _upper(table: pd.DataFrame) -> Any:
     layers = [
         base.mark_area(color="#999999", opacity=0.3).encode(y("null_low"), alt.Y2("null_high")),
         alt.Chart().mark_rule(color=INK).encode(y=alt.datum(0)),
-        signed.mark_rule(opacity=0.25).encode(y("low"), alt.Y2("high")),
+        signed.mark_rule(strokeOpacity=0.25).encode(y("low"), alt.Y2("high")),
         signed.mark_point(filled=True, size=14, opacity=1).encode(y("r_rm")),
     ]
     return alt.layer(*layers, data=rows).properties(width=_CURVE_WIDTH, height=220)
