@@ -11,9 +11,6 @@ from math import isnan, nan
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
 from biasbridge.extrinsic.log_items import (
     Json,
     LogInfo,
@@ -289,6 +286,8 @@ def _helm_item(request: Json) -> LogItem:
 
 def _read_lighteval(path: Path) -> pd.DataFrame:
     """Read the details of a task: ``details_<task>_<time>.parquet``."""
+    import pyarrow.parquet as pq
+
     rows = read_arrow(path, lambda raw: pq.read_table(raw, columns=[*_LIGHTEVAL_COLUMNS]))
     parts = path.resolve().parent.parts
     model = "/".join(parts[parts.index("details") + 1 : -1]) if "details" in parts else ""
@@ -356,6 +355,8 @@ def _read_saved_dataset(path: Path) -> pd.DataFrame:
         raise InputError(f"{path} holds several splits: {names}; give the folder of one")
     files = [file["filename"] for file in read_object(path / _STATE)["_data_files"]]
     paths = [named_beside(path / _STATE, name) for name in files]
+    import pyarrow as pa
+
     tables = (read_arrow(file, lambda raw: pa.ipc.open_stream(raw).read_all()) for file in paths)
     return plain_frame([row for rows in tables for row in rows], LogInfo(path, "datasets"))
 
@@ -444,6 +445,9 @@ def _field_names(path: Path, suffix: str) -> set[str]:
     Lines in the first line).
     """
     if suffix == ".parquet":
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
         try:
             return {*pq.read_schema(path).names}
         except (pa.ArrowException, OSError):

@@ -18,11 +18,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 from gensim.models import KeyedVectors
 from gensim.models.fasttext import FastTextKeyedVectors
 from numpy.typing import NDArray
-from pyarrow import csv
 
 from biasbridge.files.errors import InputError
 from biasbridge.files.language import normalise_text
@@ -421,6 +419,9 @@ def _decode(number: int, word: bytes, path: Path) -> str:
 
 def _parse(line_numbers: list[int], rows: list[bytes], dim: int, path: Path) -> Singles:
     """Parse the numbers of each row, float32 (rows, dim)."""
+    import pyarrow as pa
+    from pyarrow import csv
+
     names = [str(i) for i in range(dim)]
     try:
         table = csv.read_csv(

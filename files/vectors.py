@@ -14,10 +14,8 @@ from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
-import pyarrow as pa
 from gensim.models import KeyedVectors, Word2Vec
 from numpy.typing import NDArray
-from pyarrow import compute
 
 from biasbridge.files.errors import InputError, nearest
 from biasbridge.files.paths import atomic_path
@@ -248,6 +246,9 @@ def _read_gensim(path: Path, trusted: bool) -> KeyedVectors:
 
 
 def _text_rows(block: VectorBlock, path: Path) -> bytes:
+    import pyarrow as pa
+    from pyarrow import compute
+
     words, rows = block
     numbers = compute.cast(pa.array(rows.ravel()), pa.string())
     offsets = pa.array(np.arange(0, rows.size + 1, rows.shape[1], dtype=np.int32))

@@ -12,7 +12,8 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from biasbridge.analysis.charts import BLACK, GREY, STAMP, Drawing, colour, finish, shades
+from biasbridge.analysis.charts import BLACK, GREY, Drawing, colour, finish, shades
+from biasbridge.analysis.naming import STAMP
 from biasbridge.studies import SYNTHETIC
 from biasbridge.studies.certificate_scores import (
     TRAINING_STEPS,

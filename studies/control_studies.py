@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 import numpy as np
 
-from biasbridge.analysis.charts import GREY, STAMP, Drawing, finish, intervals, rule_at, shades
+from biasbridge.analysis.charts import GREY, Drawing, finish, intervals, rule_at, shades
 from biasbridge.analysis.joined import join_points, origins, rows_of
-from biasbridge.analysis.naming import CONTROL, query_title
+from biasbridge.analysis.naming import CONTROL, STAMP, query_title
 from biasbridge.analysis.slices import measure_slice
 from biasbridge.analysis.tables import as_float, as_text, text_rows
 from biasbridge.analysis.verdict import AT_MOST, FALLS, RISES, VERDICTS, judge
