@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import altair as alt
 
-from biasbridge.analysis.naming import ALL, capitalise, measure_title, row_names
+from biasbridge.analysis.naming import (
+    ALL,
+    MAX_GROUPS,
+    capitalise,
+    measure_title,
+    row_names,
+)
 from biasbridge.analysis.printing import text_columns
 from biasbridge.analysis.tables import as_text
 from biasbridge.files import InputError
@@ -63,13 +69,8 @@ CONFIG: dict[str, Any] = {
         "labelLimit": 240,
     },
 }
-STAMP = (
-    "Synthetic data: it shows how the metrics behave in a planted world and is no evidence about"
-    " the real one."
-)
 _VERSION_HEIGHT = alt.Step(11)  # of a mark, where versions lie beside each other
 Drawing: TypeAlias = alt.TopLevelMixin
-MAX_GROUPS = 30  # per chart: more cannot be distinguished
 _GAP_WIDTH = 250
 _MAX_LINES_DRAWN = 6  # groups by threshold: more lines cannot be told apart
 _SCORE_WIDTH = 220
@@ -158,7 +159,7 @@ def intervals(
 ) -> list[alt.Chart]:
     """Return layers: a line for each interval, a point for its value, along x (``axis``)."""
     low, high = ends
-    rule = base.mark_rule(opacity=opacity, strokeWidth=width)
+    rule = base.mark_rule(strokeOpacity=opacity, strokeWidth=width)
     point = base.mark_point(filled=True, size=size, opacity=1)
     return [
         rule.encode(alt.X(f"{low}:Q", **axis), alt.X2(high)),

@@ -38,6 +38,11 @@ SMALLEST_CHANGE = 0.02  # smallest change of interest, where an experiment decla
 MIN_COVERAGE = 0.8  # share of a text's tokens with a vector; below, a classifier has little input
 ANNOTATION = "annotation"
 REVERSED_SIGN = " (sign reversed)"  # after the title of such a score
+MAX_GROUPS = 30  # per chart: more cannot be distinguished
+STAMP = (
+    "Synthetic data: it shows how the metrics behave in a planted world and is no evidence about"
+    " the real one."
+)
 REVERSED = "less is more biased"  # scores whose unbiased value is the upper end of their scale
 _METRIC_TITLES = {
     "weat": "WEAT effect size (d)",

@@ -448,8 +448,11 @@ def _run_thresholds(
     return _ThresholdGaps(options["score"][0], table, threshold_text(table), [*closing, *notes])
 
 
-def _show(result: _MeasuredGaps | _ThresholdGaps, console: Console) -> None:
+def _show(
+    result: _MeasuredGaps | _ThresholdGaps, console: Console, *, report: Path | None = None
+) -> None:
     from biasbridge.extrinsic.gap_printing import print_gap_tables, print_text_table
+    from biasbridge.files.extras import describe_missing_charts
 
     if isinstance(result, _ThresholdGaps):
         step = 5 if len(result.text) > _SHOWN_THRESHOLDS else 1
@@ -459,6 +462,8 @@ def _show(result: _MeasuredGaps | _ThresholdGaps, console: Console) -> None:
     for note in result.notes:
         is_line = isinstance(result, _ThresholdGaps)
         say(console, note if is_line else f"note: {result.names.in_text(note)}")
+    if report and (missing_charts := describe_missing_charts()):
+        say(console, f"note: {missing_charts}")
 
 
 def _print_verdict(result: _MeasuredGaps | _ThresholdGaps, console: Console) -> int:
