@@ -58,7 +58,7 @@ _ESCAPED_COLUMNS = (
 METHOD = (
     "In brackets: 95% intervals for the choice of items (Wilson's of proportions, Newcombe's of"
     " their gaps, Price and Bonett's of differences between versions); what differs from 0 does so"
-    " after adjustment over all groups and measures."
+    " after adjustment over all groups and measures (gaps Bonferroni's, changes Holm's)."
 )
 _KIND_SUFFIXES = {"value": "", "gap": " gap", "max_difference": " largest difference"}
 _SPECIAL = {

@@ -150,8 +150,8 @@ def _count(value: object) -> str:
 
 
 def _many_sentences(gaps: pd.DataFrame, *, base_rates_differ: bool) -> tuple[str, list[Line]]:
-    """Return the headline, with the differences beyond chance by simultaneous intervals, and lines:
-    those that unequal base rates make by themselves, and possible chance.
+    """Return the headline and lines: differences beyond chance by simultaneous intervals, the
+    largest first, then those that unequal base rates make by themselves, and possible chance.
     """
     rows = gaps[gaps["value"].notna()].to_dict("records")
     labels = [
@@ -162,7 +162,12 @@ def _many_sentences(gaps: pd.DataFrame, *, base_rates_differ: bool) -> tuple[str
     lines = []
     significant = [row for row in rows if row["p"] * len(rows) < ALPHA]
     moved = [row for row in significant if row["measure"] in _MOVED_BY_BASE_RATES]
-    if base_rates_differ and moved:
+    moved = moved if base_rates_differ else []
+    for claim, sign in (("Worse", 1), ("Better", -1)):
+        sure = [row for row in significant if row not in moved and sign * row["value"] > 0]
+        if listed := _listed(sorted(sure, key=lambda row: -abs(row["value"]))):
+            lines.append((f"{claim} than others", f": {listed}."))
+    if moved:
         measures = " and ".join(dict.fromkeys(measure_title(row["measure"]) for row in moved))
         names = f"{capitalise(measures)} differ for {group_names(moved)}"
         lines.append(("", f"{names}, which unequal base rates alone can cause (below)."))
