@@ -60,7 +60,7 @@ def read_group_names(path: str | Path, groups: Iterable[str]) -> GroupNames:
         content = read_nested(path)
         if not isinstance(content, Mapping):
             raise InputError(f"{path}: give a line for each group, such as 'f: women'")
-        rows = [*content.items()]
+        rows: list[Any] = [*content.items()]
     else:
         table = read_table(path)
         if table.shape[1] < 2:

@@ -213,16 +213,16 @@ class _Facts:
     """
 
     def __init__(self, table: pd.DataFrame, items: str, label: str) -> None:
-        rows: list[Row] = table.to_dict("records")
+        rows: Sequence[Row] = table.to_dict("records")
         values = [row for row in rows if row["kind"] == "value"]
         single = [row for row in values if not row.get("earlier")]
         present = dict.fromkeys(row["measure"] for row in single if row["measure"] != "base_rate")
         rates = [name for name in ("recall", "fnr", "fpr") if name in present]
         others = [name for name in (*_OUTCOMES, *present) if name in present]
         self.measures = [x for x in rates if x != "fnr" or "recall" not in rates] or others[:1]
-        versions = list(dict.fromkeys(row.get("classifier", "") for row in single))
+        versions: list[str] = list(dict.fromkeys(row.get("classifier", "") for row in single))
         self._versions = [*versions[:1], *versions[1:][-1:]]
-        self.first, self.last = self._versions if versions[1:] else ("", "")
+        self.first, self.last = (versions[0], versions[-1]) if versions[1:] else ("", "")
         self.gaps = [row for row in rows if row["kind"] == "gap" and not row.get("earlier")]
         pair = f"{self.last} - {self.first}"
         changes = [row for row in values if row.get("earlier") and row["classifier"] == pair]
@@ -282,7 +282,7 @@ class _Facts:
 
     def _difference(self, row: Row, group: str) -> str:
         """Format the change or gap of a measure that is not counted."""
-        estimate = format_estimate(*(float(row[name]) for name in ("value", "low", "high")))
+        estimate = format_estimate(float(row["value"]), float(row["low"]), float(row["high"]))
         noun = "change" if row["kind"] == "value" else "gap"
         return f"the {noun} of {measure_title(row['measure'])}{self._about(group)} is {estimate}"
 

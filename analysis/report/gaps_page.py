@@ -56,28 +56,11 @@ def write_gaps_page(
     verdict: str = "",
     notes: Iterable[str] = (),
 ) -> Path:
-    """Write the page of a table of gaps: a decision in counts of 100, and folded below it a section
-    for each classifier and class.
+    """Write the page of a table of gaps, which needs no network: a decision in counts of 100, and
+    folded below it a section for each classifier and class.
 
-    Parameters
-    ----------
-    table
-        What :func:`biasbridge.gaps` returns.
-    path, title
-        Of the page.
-    label
-        Name of the positive class, as in "30% of the items are ..."; empty for label 1.
-    decision
-        First on the page; by default that without a gate.
-    verdict
-        Sentence of a gate; empty without one.
-    notes
-        What was left out.
-
-    Returns
-    -------
-    Path
-        The page, which needs no network.
+    ``label`` names the positive class, as in "30% of the items are ..."; empty for label 1.
+    ``verdict`` is the sentence of a gate, ``decision`` by default that without a gate.
     """
     present, table = set(table["measure"]), escape_control(table)
     missing_charts = describe_missing_charts()

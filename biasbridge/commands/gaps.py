@@ -460,8 +460,9 @@ def _show(
     else:
         print_gap_tables(list(map(result.names.in_row, result.rows)), console, result.label)
     for note in result.notes:
-        is_line = isinstance(result, _ThresholdGaps)
-        say(console, note if is_line else f"note: {result.names.in_text(note)}")
+        if isinstance(result, _MeasuredGaps):
+            note = f"note: {result.names.in_text(note)}"
+        say(console, note)
     if report and (missing_charts := describe_missing_charts()):
         say(console, f"note: {missing_charts}")
 
@@ -487,9 +488,15 @@ def _write_page(
     request, label = result.request, result.label
     columns = [*request.group, *filter(None, [" × ".join(request.cross)])]
     title += f"{f' is {label}' if label else ''}, by {', '.join(columns)}"
-    verdict, notes = result.verdict, list(map(result.names.in_text, notes))
-    said = {"label": label, "decision": result.decision, "verdict": verdict, "notes": notes}
-    write_gaps_page(result.shown, page, title, **said)
+    write_gaps_page(
+        result.shown,
+        page,
+        title,
+        label=label,
+        decision=result.decision,
+        verdict=result.verdict,
+        notes=map(result.names.in_text, notes),
+    )
 
 
 def _format(kind: str, result: _MeasuredGaps | _ThresholdGaps, *, predictions: str) -> str:

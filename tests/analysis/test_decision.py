@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from html import unescape
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -39,8 +39,12 @@ def few(table: pd.DataFrame, n: int) -> pd.DataFrame:
     return pd.concat([table, pd.DataFrame(rare)[list(table)]], ignore_index=True)
 
 
+def versions_of(table: pd.DataFrame) -> list[str]:
+    return [name for name in map(str, table) if name.startswith("v")]
+
+
 def decide(table: pd.DataFrame, **options: Any) -> Decision:
-    versions = [name for name in table if name.startswith("v")]
+    versions = versions_of(table)
     bounds = options.pop("bounds", None)
     rules = {name: options.pop(name) for name in ("fail_if", "fail_on") if name in options}
     gated = gate(table, bounds, pred=versions, **rules, **options).decisions if bounds else None
@@ -109,7 +113,9 @@ def test_the_decision_of_a_gate_agrees_with_its_exit_status(
 
 @pytest.mark.parametrize("fail_if", ["worse", "possible"])
 @pytest.mark.parametrize("n_few", [0, 9])
-def test_a_group_without_a_value_is_never_released(fail_if: str, n_few: int) -> None:
+def test_a_group_without_a_value_is_never_released(
+    fail_if: Literal["worse", "possible"], n_few: int
+) -> None:
     table = few(items(4_000, women=(0.1,), men=(0.1,)), 9)
     if not n_few:  # named, with no item that counts
         table.loc[table["group"] == "few", "label"] = 0
@@ -126,10 +132,11 @@ def test_random_tables_never_contradict_their_gate() -> None:
     """Release is never exit status 3, and "do not release" always is."""
     rng = np.random.default_rng(0)
     seen = set()
+    rules: tuple[Literal["worse", "possible"], ...] = ("worse", "possible")
     for _ in range(60):
         shares = {name: (rng.uniform(0.05, 0.3),) for name in ("a", "b", "c")}
         table = items(int(rng.choice([9, 80, 3_000])), **shares)
-        for fail_if in ("worse", "possible"):
+        for fail_if in rules:
             bounds = {"recall": float(rng.choice([0.02, 0.1, 0.25]))}
             result = gate(table, bounds, pred="v1", fail_if=fail_if)
             heading = decide_release(gaps(table, pred="v1"), gated=result.decisions).heading
@@ -240,7 +247,7 @@ def first_screen(page: Path) -> str:
     return " ".join(unescape(re.sub(r"<[^>]+>", "", main_part.replace("<t", " <t"))).split())
 
 
-PAGES = {
+PAGES: dict[str, tuple[pd.DataFrame, dict[str, Any]]] = {
     "two groups": (BAD, {}),
     "seven groups, worse": (items(800, **GROUPS), {"items": "toxic comments"}),
     "seven groups, unsure": (items(60, **GROUPS), {"items": "toxic comments"}),
@@ -255,7 +262,7 @@ PAGES = {
 def test_the_first_screen_has_fewer_than_120_words(tmp_path: Path, name: str) -> None:
     table, options = PAGES[name]
     decision = decide(table, **options)
-    versions = [column for column in table if column.startswith("v")]
+    versions = versions_of(table)
     path = tmp_path / "page.html"
     page = write_gaps_page(gaps(table, pred=versions), path, "p.csv", decision=decision)
     text = first_screen(page)
