@@ -10,17 +10,21 @@ import pandas as pd
 _MAX_COLUMNS = 10  # that are shown
 _MAX_NOTES = 5
 # By function: what a reader looks at, in order; blank columns are skipped
-_GAP = "measure group privileged unprivileged value low high"
+_GAP = "privileged unprivileged value low high"
 _MAIN: Mapping[str, str] = {
     "audit": "vectors metric convention query part value low high p n_found n_oov certificate",
     "bbq": "category convention context accuracy score low high n n_not_unknown reason",
-    "certify": "metric convention subject query slope slope_low slope_high verdict n reason",
+    "certify": "metric convention subject query models slope slope_low slope_high verdict why",
     "correlate": "metric query measure method n change change_low change_high verdict r_rm",
     "effects": "side metric query measure method direction dose change low high",
-    "gaps": f"classifier subset earlier kind {_GAP} support reason",
+    "gaps": f"classifier subset earlier kind measure group {_GAP} support reason",
     "read_results": "method direction dose seed metric query measure x y utility",
-    "thresholds": f"threshold f1 kind {_GAP} reason",
+    "thresholds": f"threshold f1 measure {_GAP} low_simultaneous high_simultaneous reason",
 }
+
+
+def _all_columns() -> pd.option_context:
+    return pd.option_context("display.max_columns", _MAX_COLUMNS)
 
 
 class ResultTable(pd.DataFrame):
@@ -35,11 +39,13 @@ class ResultTable(pd.DataFrame):
         return ResultTable
 
     def __repr__(self) -> str:
-        return "\n".join([repr(self._short()), *self._lines()])
+        with _all_columns():
+            return "\n".join([repr(self._short()), *self._lines()])
 
     def _repr_html_(self) -> str:
         lines = "".join(f"<p>{escape(line)}</p>" for line in self._lines())
-        return f"{self._short()._repr_html_()}{lines}"  # type: ignore[operator]
+        with _all_columns():
+            return f"{self._short()._repr_html_()}{lines}"  # type: ignore[operator]
 
     def _short(self) -> pd.DataFrame:
         table = pd.DataFrame(self)
