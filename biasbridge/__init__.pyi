@@ -7,6 +7,7 @@ from .commands.correlate import correlate as correlate
 from .commands.correlate import read_results as read_results
 from .commands.debias import debias as debias
 from .commands.effects import effects as effects
+from .commands.gaps import choose_threshold as choose_threshold
 from .commands.gaps import gaps as gaps
 from .commands.gaps import gate as gate
 from .commands.gaps import thresholds as thresholds

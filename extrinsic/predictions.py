@@ -13,7 +13,7 @@ import tokenize
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, product
+from itertools import chain, combinations, product
 from math import prod
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
@@ -83,8 +83,9 @@ class GapRequest:
     Several ``pred`` are classifiers of the same items, with a column of ``score`` each, or none.
     ``positive``: labels of the positive class; empty for labels 0 and 1. ``cluster``: column of
     what items were drawn with, such as their author or template. ``group``: by default the column
-    "group", or none where columns are crossed. ``level``: of the intervals. Raises ``InputError``
-    for incompatible options.
+    "group", or none where columns are crossed. ``depth``: of the crosses of the ``cross`` columns;
+    None crosses all of them. ``level``: of the intervals. Raises ``InputError`` for incompatible
+    options.
     """
 
     gold: str
@@ -103,6 +104,7 @@ class GapRequest:
     level: float = 0.95
     group_sep: str = ""
     cross: Sequence[str] = ()
+    depth: int | None = None
     missing: Missing = "no-group"
 
     def __post_init__(self) -> None:
@@ -119,6 +121,15 @@ class GapRequest:
             yield f"--group {repeated} is given twice; name each column once"
         if self.cross and not 1 < len({*self.cross}) == len(self.cross):
             yield f"--cross {','.join(self.cross)}: give two or more columns, each once"
+        if self.depth is not None and not self.cross:
+            yield "--depth is of crossed columns; name them by --cross"
+        elif self.depth is not None and not 1 <= self.depth <= len(self.cross):
+            n = (
+                f"1 to {len(self.cross)}, the columns of --cross"
+                if self.cross
+                else "it with --cross"
+            )
+            yield f"--depth {self.depth}: give {n}"
         if self.missing not in get_args(Missing):
             yield f"--missing {self.missing}; give one of {', '.join(get_args(Missing))}"
         if [*self.pred] == [self.gold]:
@@ -182,19 +193,29 @@ class GapRequest:
         columns = _prefix_shared({name: self._read_group_column(table, name) for name in names})
         is_empty = np.any([column.is_empty for column in columns.values()], axis=0)
         is_kept = np.array(~is_empty | (self.missing != "drop"))
+        single = self.cross if self.depth else ()  # also measured without crossing
         notes = []
         if n_empty := int(is_empty.sum()):
             listed = " or ".join(map(repr, names))
             count = f"{n_empty:,} of {len(table):,} rows have an empty {listed}"
             words = sorted({*chain(*(column.words for column in columns.values()))} - {""})
             count += f" ({', '.join(map(repr, words))} counts as empty)" if words else ""
-            meanings = _NOTES_OF_SEVERAL if len(self.group) > 1 else _NOTES
+            is_several = len({*self.group, *single}) > 1
+            meanings = _NOTES_OF_SEVERAL if is_several else _NOTES
             notes.append(f"{count}: {meanings[self.missing]}")
-        group_columns = [_name_unknown(columns[name]) for name in self.group]
+        group_columns = [
+            _name_unknown(columns[name]) for name in dict.fromkeys((*self.group, *single))
+        ]
         if self.cross:
-            crossed = _name_unknown(_cross([columns[name] for name in self.cross]))
-            notes.append(_describe_small(crossed, is_kept, self.min_support))
-            group_columns.append(crossed)
+            depths = range(2, self.depth + 1) if self.depth else [len(self.cross)]
+            sets = chain(*(combinations(self.cross, depth) for depth in depths))
+            crossed = _cross_all([[columns[name] for name in names] for names in sets])
+            n_rows = _count_rows(crossed, is_kept)
+            notes.append(_describe_small(n_rows, self.min_support))
+            if self.depth:  # the note alone names small cells
+                small = {name for name, n in n_rows.items() if n < max(self.min_support, 1)}
+                crossed = [column.without(small) for column in crossed]
+            group_columns += [_name_unknown(column) for column in crossed if column.groups]
         notes += [
             case_note(column.groups, f"groups of {name!r}") for name, column in columns.items()
         ]
@@ -449,6 +470,13 @@ class _GroupColumn(NamedTuple):
     is_flag: bool = False
     words: Collection[str] = ()
 
+    def without(self, left_out: Collection[str]) -> _GroupColumn:
+        """Return the column without some of its groups."""
+        groups, *cells = (
+            [name for name in names if name not in left_out] for names in (self.groups, *self.cells)
+        )
+        return self._replace(groups=groups, cells=cells)
+
 
 def _is_empty(cell: Any, named: Collection[str] = ()) -> bool:
     """Return whether a cell has no name; ``NA`` is one where it is ``named``."""
@@ -528,14 +556,17 @@ def _prefix_shared(columns: Mapping[str, _GroupColumn]) -> dict[str, _GroupColum
     return renamed
 
 
-def _cross(columns: Sequence[_GroupColumn]) -> _GroupColumn:
-    """Return the crossed groups of columns, ``a & b``; ``groups`` has those without items too."""
-    if (n_crossed := prod(len(column.groups) for column in columns)) > _MAX_CROSSED:
+def _cross_all(sets: Sequence[Sequence[_GroupColumn]]) -> list[_GroupColumn]:
+    """Return the crossed groups of each set of columns, ``a & b``; ``groups`` has those without
+    items too.
+    """
+    n_crossed = sum(prod(len(column.groups) for column in columns) for columns in sets)
+    if n_crossed > _MAX_CROSSED:
         raise InputError(
             f"crossing gives {n_crossed:,} groups, allowed are {_MAX_CROSSED:,}; cross columns with"
             " fewer values"
         )
-    return _combine(columns, lambda a, b: map(CROSSED_BY.join, product(a, b)))
+    return [_combine(columns, lambda a, b: map(CROSSED_BY.join, product(a, b))) for columns in sets]
 
 
 def _combine(
@@ -555,15 +586,22 @@ def _combine(
     return combined
 
 
-def _describe_small(crossed: _GroupColumn, kept: Mask, min_support: int) -> str:
+def _count_rows(columns: Iterable[_GroupColumn], kept: Mask) -> dict[str, int]:
+    """Count the kept rows of each crossed group."""
+    counts: dict[str, int] = {}
+    for column in columns:
+        counts |= dict.fromkeys(column.groups, 0)
+        n_rows = np.bincount(column.code[kept], minlength=len(column.cells)).tolist()
+        for names, n in zip(column.cells, n_rows, strict=True):
+            for name in counts.keys() & {*names}:
+                counts[name] += n
+    return counts
+
+
+def _describe_small(n_rows: Mapping[str, int], min_support: int) -> str:
     """Return which crossed groups have fewer rows than ``min_support``; empty if none has."""
-    n_rows = np.bincount(crossed.code[kept], minlength=len(crossed.cells)).tolist()
-    counts = dict.fromkeys(crossed.groups, 0)
-    for names, n in zip(crossed.cells, n_rows, strict=True):
-        for name in counts.keys() & {*names}:
-            counts[name] += n
-    small = [f"{name} ({n})" for name, n in counts.items() if n < min_support]
-    count = f"{len(small)} of {len(counts)} crossed groups"
+    small = [f"{name} ({n})" for name, n in n_rows.items() if n < min_support]
+    count = f"{len(small)} of {len(n_rows)} crossed groups"
     return f"{count} have fewer than {min_support} items: {', '.join(small)}" if small else ""
 
 

@@ -25,7 +25,7 @@ from biasbridge.files.tables import escape_control
 from biasbridge.stats.formatting import format_number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     import altair as alt
@@ -95,19 +95,33 @@ def write_gaps_page(
 
 
 def write_thresholds_page(
-    table: pd.DataFrame, text: pd.DataFrame, sentences: Sequence[str], path: Path, title: str
+    tables: Mapping[str, tuple[pd.DataFrame, pd.DataFrame]],
+    sentences: Sequence[str],
+    path: Path,
+    title: str,
+    *,
+    choices: pd.DataFrame | None = None,
 ) -> Path:
-    """Write the page of gaps by threshold: sentences, a chart of the table, and its text."""
-    spec = make_spec(thresholds_chart(escape_control(table)))
+    """Write the page of gaps by threshold: the decision, sentences, and a chart of each score's
+    table with the largest gaps as text. ``choices``: of a threshold for each score.
+    """
+    decisions = [] if choices is None else choices[["decision", "details"]].to_numpy().tolist()
     return write_page(
         path,
         "thresholds_page.html",
         title=title,
+        decisions=[list(map(printable, lines)) for lines in decisions],
         sentences=sentences,
-        chart=as_image(vl_convert.vegalite_to_svg(spec).encode()),
-        head=list(text),
-        rows=text.to_numpy().tolist(),
+        sections=[_thresholds_section(score, *both) for score, both in tables.items()],
     )
+
+
+def _thresholds_section(score: str, table: pd.DataFrame, text: pd.DataFrame) -> dict[str, Any]:
+    """Return what the template shows of a score."""
+    spec = make_spec(thresholds_chart(escape_control(table)))
+    chart = as_image(vl_convert.vegalite_to_svg(spec).encode())
+    rows = text.to_numpy().tolist()
+    return {"score": printable(score), "chart": chart, "head": list(text), "rows": rows}
 
 
 def _sections(block: GapBlock) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentTypeError
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from itertools import chain
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -21,8 +22,9 @@ if TYPE_CHECKING:
     from biasbridge.extrinsic.gap_table import GapRow
     from biasbridge.extrinsic.gate import GateResult
     from biasbridge.extrinsic.predictions import GapRequest
+    from biasbridge.extrinsic.threshold_choice import ThresholdChoice
 
-_FAILED = 3  # exit status where the gate fails
+_FAILED = 3  # exit status where the gate fails, or no threshold keeps its bounds
 _SHOWN_THRESHOLDS = 20  # of more, every fifth is printed
 _LISTS = ("pred", "group", "score", "measures", "compare", "groups", "positive", "cross")
 _EPILOG = """\
@@ -31,7 +33,8 @@ negative rate (fpr, fnr) the other way round: positive = worse for the other gro
 Wilson's score intervals at 95 %, of gaps Newcombe's, of differences within items Price and
 Bonett's, of the largest difference one that accounts for the maximum. An item in no group counts
 in the rows "all" and in the rest. Rows with the same value in a column id are one item in several
-groups. The gate exits with status 3 where it fails. docs/howto/predictions.md explains more."""
+groups. The gate exits with status 3 where it fails, --bound where no threshold keeps its bounds.
+docs/howto/predictions.md explains more."""
 
 
 class _MeasuredGaps(NamedTuple):
@@ -57,12 +60,23 @@ class _MeasuredGaps(NamedTuple):
 
 
 class _ThresholdGaps(NamedTuple):
-    """The table of :func:`thresholds`, with a row of text per threshold, and sentences."""
+    """The table of :func:`thresholds` by score, sentences, and the choice of a threshold."""
 
-    score: str
-    table: pd.DataFrame
-    text: pd.DataFrame
+    tables: dict[str, pd.DataFrame]
     notes: list[str]
+    choice: ThresholdChoice | None = None
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """Table of all scores, with the tests of their thresholds."""
+        import pandas as pd
+
+        table = pd.concat(self.tables.values(), keys=self.tables, names=["score"])
+        table = table.reset_index("score").reset_index(drop=True)
+        if self.choice is not None:
+            tests = self.choice.thresholds.drop(columns="f1")
+            table = table.merge(tests, on=["score", "threshold"], how="left")
+        return table if len(self.tables) > 1 else table.drop(columns="score")
 
 
 def _with_reasons(measured: _MeasuredGaps) -> pd.DataFrame:
@@ -85,6 +99,7 @@ def gaps(
     group: str | Sequence[str] = (),
     group_sep: str = "",
     cross: Sequence[str] = (),
+    depth: int | None = None,
     missing: Literal["no-group", "group", "drop"] = "no-group",
     privileged: str | None = None,
     unprivileged: str | None = None,
@@ -125,6 +140,10 @@ def gaps(
         Separator of several group names in one cell, such as ";" (lists need none).
     cross : sequence of str
         Two or more columns whose crossed groups, such as "female & black", are groups too.
+    depth : int, optional
+        Measure the columns of cross one by one, by twos and so on up to this many. All groups are
+        adjusted together. Without it only the cross of all columns is measured. A note names
+        crossed groups with fewer than min_support items, which are left out.
     missing : {"no-group", "group", "drop"}
         What an empty cell of groups is: no group, a group "missing", or a row to leave out. An item
         in no group is no part of a rest. ``NA``, ``nan`` and ``None`` are empty cells.
@@ -300,6 +319,67 @@ def thresholds(predictions: InputTable, *, score: str = "score", **options: Any)
     return table
 
 
+def choose_threshold(
+    predictions: InputTable,
+    bound: Mapping[str, float] | None = None,
+    *,
+    cost: Mapping[str, float] | None = None,
+    score: str | Sequence[str] = "score",
+    **options: Any,
+) -> ThresholdChoice:
+    """Choose the best threshold of a score at which the gaps between groups keep to bounds.
+
+    A threshold counts if the interval of each bounded gap lies at or below its bound, and if it
+    beats flagging all items or none. Intervals account for the search over thresholds and scores:
+    in at most 5% of samples a threshold counts although a gap is above its bound. One threshold
+    holds for all groups. A threshold by group treats people differently by their group, which is
+    often unlawful.
+
+    Parameters
+    ----------
+    predictions : DataFrame or path
+        A table with a row per item.
+    bound : mapping of str to float, optional
+        Choose the best of --thresholds at which each gap is surely at most its bound, as
+        recall=.1,fpr=.1. The exit status is 3 without one. In Python ``{"recall": 0.1}``.
+    cost : mapping of str to float, optional
+        Choose the cheapest of --thresholds by what a false negative and a false positive cost, as
+        fn=5,fp=1. Without it the best has the highest F1. In Python ``{"fn": 5, "fp": 1}``.
+    score : str or sequence of str
+        Column of scores of each version, larger for label 1.
+    options
+        Of :func:`biasbridge.gaps`, such as ``privileged`` and ``cluster``, without ``pred``.
+
+    Returns
+    -------
+    ThresholdChoice
+        True where every score has a threshold; ``sentence`` says which and why, ``choices`` is a
+        table with a row per score, ``thresholds`` one of all tested.
+
+    Raises
+    ------
+    InputError
+        Neither bound nor cost, a measure without a gap at a threshold, a bound outside [0, 1), or
+        what :func:`biasbridge.gaps` refuses.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> items = {"label": [0, 1] * 400, "group": ["men"] * 400 + ["women"] * 400}
+    >>> items["score"] = [0.2, 0.7, 0.4, 0.9] * 200
+    >>> choice = choose_threshold(pd.DataFrame(items), {"recall": 0.1}, privileged="men")
+    >>> choice.choices[["threshold", "f1"]].to_dict("records")
+    [{'threshold': 0.7, 'f1': 1.0}]
+    """
+    from biasbridge.extrinsic.threshold_choice import choose_thresholds
+
+    if "pred" in options:
+        raise InputError("thresholds predict from the score; leave out pred")
+    options |= {"score": score, "pred": []}
+    items = _read(predictions, **options)
+    return choose_thresholds(_fields(options), items, bound or {}, cost or {})
+
+
 def _fields(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return options of :func:`gaps` as fields of ``GapRequest``."""
     fields = {"gold": "label", "pred": "prediction", "measures": (), "compare": (), **options}
@@ -338,8 +418,10 @@ def _columns_by_threshold(options: Mapping[str, Any]) -> dict[str, str]:
     """Return the columns of scores by the names of the predictions from them."""
     threshold = options["threshold"]
     _require_score(options, "--threshold")
-    if not isfinite(threshold):
-        raise InputError(f"--threshold {threshold}: give a number")
+    if not isinstance(threshold, int | float) or not isfinite(threshold):
+        from biasbridge.extrinsic.threshold_choice import ONE_THRESHOLD
+
+        raise InputError(f"--threshold {threshold}: give a number; {ONE_THRESHOLD}")
     return {f"{score} >= {threshold!r}": score for score in as_names(options["score"])}
 
 
@@ -358,11 +440,14 @@ def _run(
     thresholds : bool
         Show the gaps at every threshold of the score, and where they close, without pred.
     """
-    rules = {
-        name: options.pop(name) for name in ("bounds", "fail_if", "fail_on") if name in options
-    }
+    rules, rules_of_choice = (
+        {name: options.pop(name) for name in names if name in options}
+        for names in (("bounds", "fail_if", "fail_on"), ("bound", "cost"))
+    )
     if thresholds:
-        return _run_thresholds(options, documents, has_gate=bool(rules))
+        return _run_thresholds(options, documents, rules_of_choice, has_gate=bool(rules))
+    for name in rules_of_choice:
+        raise InputError(f"--{name} chooses one of --thresholds; add it")
     scores, pred = (as_names(options.get(name, ())) for name in ("score", "pred"))
     n_classifiers = max(len(scores), len(pred))
     if "eee" in documents and n_classifiers > 1:
@@ -389,30 +474,41 @@ def _run(
 
 
 def _run_thresholds(
-    options: dict[str, Any], documents: Sequence[str], *, has_gate: bool
+    options: dict[str, Any], documents: Sequence[str], rules: dict[str, Any], *, has_gate: bool
 ) -> _ThresholdGaps:
-    from biasbridge.extrinsic.thresholds import describe_closing, threshold_text
+    from biasbridge.extrinsic.predictions import DEFAULT_MEASURES
+    from biasbridge.extrinsic.thresholds import AT_THRESHOLD, describe_closing
 
     _require_score(options, "--thresholds")
     for name in documents:
         if name != "csv":
             raise InputError(f"--{name} is not of --thresholds; give --csv or --report")
-    if len(options["score"]) > 1:
-        raise InputError("--thresholds is of one --score; leave out the others")
     if "threshold" in options or has_gate:
         raise InputError("--thresholds shows all; leave it out for --threshold and --fail-above")
-    table = thresholds(**options | {"score": options["score"][0]})
-    closing = describe_closing(table)
-    notes = [printable(note) for note in table.attrs["notes"] if note not in closing]
-    return _ThresholdGaps(options["score"][0], table, threshold_text(table), [*closing, *notes])
+    options["predictions"] = _read(**options | {"pred": []})
+    choice = choose_threshold(**options, **rules) if rules else None
+    measures = options.get("measures") or [x for x in DEFAULT_MEASURES if x in AT_THRESHOLD]
+    options["measures"] = list(dict.fromkeys([*measures, *rules.get("bound", ())]))
+    tables = {score: thresholds(**options | {"score": score}) for score in options["score"]}
+    notes = [line for table in tables.values() for line in table.attrs["notes"]]
+    closing = {score: describe_closing(table) for score, table in tables.items()}
+    said = [line for lines in closing.values() for line in lines]
+    if len(tables) > 1:
+        said = [f"{score}: {line}" for score, lines in closing.items() for line in lines]
+    others = [note for note in dict.fromkeys(notes) if note not in chain(*closing.values())]
+    return _ThresholdGaps(tables, [*said, *map(printable, others)], choice)
 
 
 def _show(result: _MeasuredGaps | _ThresholdGaps, console: Console) -> None:
     from biasbridge.extrinsic.gap_printing import print_gap_tables, print_text_table
+    from biasbridge.extrinsic.thresholds import threshold_text
 
     if isinstance(result, _ThresholdGaps):
-        step = 5 if len(result.text) > _SHOWN_THRESHOLDS else 1
-        print_text_table(result.text[::step], console)
+        for score, table in result.tables.items():
+            if len(result.tables) > 1:
+                say(console, f"\n{score}")
+            text = threshold_text(table)
+            print_text_table(text[:: 5 if len(text) > _SHOWN_THRESHOLDS else 1], console)
     else:
         print_gap_tables(result.rows, console, result.label)
     for note in result.notes:
@@ -420,7 +516,7 @@ def _show(result: _MeasuredGaps | _ThresholdGaps, console: Console) -> None:
 
 
 def _print_verdict(result: _MeasuredGaps | _ThresholdGaps, console: Console) -> int:
-    decision = result.gate if isinstance(result, _MeasuredGaps) else None
+    decision = result.gate if isinstance(result, _MeasuredGaps) else result.choice
     if decision is None:
         return 0
     console.print(decision.sentence, soft_wrap=True)
@@ -431,17 +527,22 @@ def _write_page(
     result: _MeasuredGaps | _ThresholdGaps, page: Path, *, predictions: str, gold: str = "label"
 ) -> None:
     from biasbridge.analysis.report.gaps_page import write_gaps_page, write_thresholds_page
+    from biasbridge.extrinsic.thresholds import threshold_text
 
-    title, table, notes = f"{Path(predictions).name}: {gold}", result.table, result.notes
+    title, notes = f"{Path(predictions).name}: {gold}", result.notes
     if isinstance(result, _ThresholdGaps):
-        title += f" by thresholds of {result.score}"
-        write_thresholds_page(table, result.text, notes, page, title)
+        title += f" by thresholds of {', '.join(result.tables)}"
+        choices = None if result.choice is None else result.choice.choices
+        tables = {score: (table, threshold_text(table)) for score, table in result.tables.items()}
+        write_thresholds_page(tables, notes, page, title, choices=choices)
         return
     request, label = result.request, result.label
-    columns = [*request.group, *filter(None, [" × ".join(request.cross)])]
+    crossed = request.cross if request.depth else filter(None, [" × ".join(request.cross)])
+    columns = list(dict.fromkeys([*request.group, *crossed]))
+    columns += [f"crossed up to {request.depth}"] if request.depth else []
     title += f"{f' is {label}' if label else ''}, by {', '.join(columns)}"
     verdict = "" if result.gate is None else result.gate.sentence
-    write_gaps_page(table, page, title, label=label, verdict=verdict, notes=notes)
+    write_gaps_page(result.table, page, title, label=label, verdict=verdict, notes=notes)
 
 
 def _format(kind: str, result: _MeasuredGaps | _ThresholdGaps, *, predictions: str) -> str:
@@ -463,19 +564,31 @@ def _format(kind: str, result: _MeasuredGaps | _ThresholdGaps, *, predictions: s
     return format_gaps(kind, result.table, facts)
 
 
-def _read_bounds(text: str) -> dict[str, float]:
+def _read_numbers(text: str, example: str) -> dict[str, float]:
     """Read ``recall=.1,fpr=.05``."""
-    bounds: dict[str, float] = {}
+    numbers: dict[str, float] = {}
     for part in split_names(text):
-        measure, _, number = (word.strip() for word in part.partition("="))
+        name, _, number = (word.strip() for word in part.partition("="))
         try:
-            bound = float(number)
+            value = float(number)
         except ValueError:
-            raise ArgumentTypeError(f"{part!r} is no bound; give MEASURE=X: recall=.1") from None
-        if measure in bounds:
-            raise ArgumentTypeError(f"{measure} has two bounds; give one")
-        bounds[measure] = bound
-    return bounds
+            raise ArgumentTypeError(
+                f"{part!r} is not NAME=NUMBER; give such as {example}"
+            ) from None
+        if name in numbers:
+            raise ArgumentTypeError(f"{name} has two values; give one")
+        numbers[name] = value
+    return numbers
+
+
+def _read_threshold(text: str) -> float:
+    """Read one number for all groups."""
+    try:
+        return float(text)
+    except ValueError:
+        from biasbridge.extrinsic.threshold_choice import ONE_THRESHOLD
+
+        raise ArgumentTypeError(f"{text!r} is not a number; {ONE_THRESHOLD}") from None
 
 
 _measure: Callable[..., _MeasuredGaps] = gaps.raw  # type: ignore[attr-defined]
@@ -483,14 +596,20 @@ main = Command(
     gaps,
     _show,
     run=_run,
-    also=[gate],
+    also=[gate, choose_threshold],
     end=_print_verdict,
     documents={kind: partial(_format, kind) for kind in DOCUMENTS},
     report=_write_page,
-    types={"bounds": _read_bounds},
+    types={
+        "bounds": partial(_read_numbers, example="recall=.1"),
+        "bound": partial(_read_numbers, example="recall=.1"),
+        "cost": partial(_read_numbers, example="fn=5,fp=1"),
+        "threshold": _read_threshold,
+    },
     spelling="filter NAME; quoted --unquoted; gold COL; pred COL...; score COL...; group COL...; "
-    "group_sep SEP; cross COL,COL; privileged GROUP; unprivileged GROUP; groups A,B,...; "
+    "group_sep SEP; cross COL,COL; depth N; privileged GROUP; unprivileged GROUP; groups A,B,...; "
     "compare A,B,...; measures A,B,...; positive LABEL...; cluster COL; min_support N; "
-    "threshold X; bounds --fail-above MEASURE=X,...; options",
+    "threshold X; bounds --fail-above MEASURE=X,...; "
+    "bound MEASURE=X,...; cost fn=X,fp=X; options",
     epilog=_EPILOG,
 )
