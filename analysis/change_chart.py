@@ -16,7 +16,6 @@ from biasbridge.analysis.charts import (
     BLACK,
     GREY,
     PALETTE,
-    STAMP,
     Drawing,
     finish,
     intervals,
@@ -32,6 +31,7 @@ from biasbridge.analysis.naming import (
     REVERSED,
     SLICE_COLUMNS,
     SMALLEST_CHANGE,
+    STAMP,
     gap_axis,
 )
 from biasbridge.analysis.observations import observations

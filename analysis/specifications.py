@@ -15,7 +15,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from biasbridge.analysis.charts import INK, PALETTE, STAMP, Drawing, finish
+from biasbridge.analysis.charts import INK, PALETTE, Drawing, finish
 from biasbridge.analysis.correlation import (
     ONE_THREAD,
     demeaned,
@@ -25,7 +25,15 @@ from biasbridge.analysis.correlation import (
     studentised,
 )
 from biasbridge.analysis.joined import rows_of
-from biasbridge.analysis.naming import ALL, GAP, SCORE, SLICE_COLUMNS, measure_title, query_title
+from biasbridge.analysis.naming import (
+    ALL,
+    GAP,
+    SCORE,
+    SLICE_COLUMNS,
+    STAMP,
+    measure_title,
+    query_title,
+)
 from biasbridge.analysis.observations import Observations, observations
 from biasbridge.analysis.printing import print_lines
 from biasbridge.analysis.scopes import MINIMUM, RUNS

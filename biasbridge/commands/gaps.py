@@ -499,9 +499,12 @@ def _run_thresholds(
     return _ThresholdGaps(tables, [*said, *map(printable, others)], choice)
 
 
-def _show(result: _MeasuredGaps | _ThresholdGaps, console: Console) -> None:
+def _show(
+    result: _MeasuredGaps | _ThresholdGaps, console: Console, *, report: Path | None = None
+) -> None:
     from biasbridge.extrinsic.gap_printing import print_gap_tables, print_text_table
     from biasbridge.extrinsic.thresholds import threshold_text
+    from biasbridge.files.extras import describe_missing_charts
 
     if isinstance(result, _ThresholdGaps):
         for score, table in result.tables.items():
@@ -513,6 +516,8 @@ def _show(result: _MeasuredGaps | _ThresholdGaps, console: Console) -> None:
         print_gap_tables(result.rows, console, result.label)
     for note in result.notes:
         say(console, note if isinstance(result, _ThresholdGaps) else f"note: {note}")
+    if report and (missing_charts := describe_missing_charts()):
+        say(console, f"note: {missing_charts}")
 
 
 def _print_verdict(result: _MeasuredGaps | _ThresholdGaps, console: Console) -> int:
