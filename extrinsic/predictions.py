@@ -30,7 +30,7 @@ from biasbridge.extrinsic.grouped_predictions import (
     UNKNOWN_FLAG,
     GroupedPredictions,
 )
-from biasbridge.extrinsic.measures import RANKINGS
+from biasbridge.extrinsic.measures import ECE, RANKINGS, SCORED
 from biasbridge.files import InputError, nearest
 from biasbridge.files.language import (
     case_note,
@@ -145,9 +145,9 @@ class GapRequest:
             yield "--multiclass measures one classifier; give one --pred"
         if self.multiclass and self.score:
             yield "--score is of labels 0 and 1; leave it out, or --multiclass"
-        aucs = [name for name in self.measures if name in RANKINGS]
-        if aucs and not self.score and not self.multiclass:
-            yield f"--measures {' '.join(aucs)} needs scores; give their column by --score"
+        scored = [name for name in self.measures if name in SCORED]
+        if scored and not self.score and not self.multiclass:
+            yield f"--measures {' '.join(scored)} needs scores; give their column by --score"
         if self.unprivileged and not self.privileged:
             yield "--unprivileged is compared with --privileged; give both"
         if "pair" in self.compare and not self.unprivileged:
@@ -160,7 +160,8 @@ class GapRequest:
 
     def read(self, table: pd.DataFrame) -> tuple[dict[str, pd.DataFrame], Gaps]:
         """Read the predictions of each classifier, with the columns of
-        ``read_grouped_predictions`` and notes on their groups, and choose the comparisons.
+        ``read_grouped_predictions``, the index of their rows and notes on their groups, and choose
+        the comparisons.
 
         Raises ``InputError`` for a missing column or group, and for labels other than 0 and 1, or
         other than ``positive`` and ``multiclass`` allow.
@@ -171,7 +172,7 @@ class GapRequest:
         if not is_kept.any():
             raise InputError(f"no rows are left: {notes[0]}; give another --missing")
         table = table if is_kept.all() else table[is_kept]
-        table = table.reset_index(drop=True)  # columns are joined by position
+        index, table = table.index, table.reset_index(drop=True)  # columns are joined by position
         scores = self.score or [""] * len(self.pred)
         classifiers = {
             name: self._read_columns(table, name, score).assign(group=groups)
@@ -181,6 +182,7 @@ class GapRequest:
         repeats = bool(self.cluster) and table.attrs.get("cluster") == self.cluster
         for predictions in classifiers.values():
             predictions.attrs |= {"notes": notes, "repeats": repeats}
+            predictions.index = index
         return classifiers, self._choose_gaps(groups)
 
     def _read_groups(self, table: pd.DataFrame) -> tuple[pd.Categorical, Mask, list[str]]:
@@ -210,7 +212,7 @@ class GapRequest:
             depths = range(2, self.depth + 1) if self.depth else [len(self.cross)]
             sets = chain(*(combinations(self.cross, depth) for depth in depths))
             crossed = _cross_all([[columns[name] for name in names] for names in sets])
-            n_rows = _count_rows(crossed, is_kept)
+            n_rows = dict(chain(*(_count_rows(column, is_kept).items() for column in crossed)))
             notes.append(_describe_small(n_rows, self.min_support))
             if self.depth:  # the note alone names small cells
                 small = {name for name, n in n_rows.items() if n < max(self.min_support, 1)}
@@ -289,8 +291,11 @@ class GapRequest:
             labels = [read_binary(table, name, _LABEL_REMEDY) for name in names]
         columns = pd.DataFrame({"label": labels[0], "prediction": labels[1]})
         if score:
-            is_measured = not self.measures or {*self.measures} & {*RANKINGS}
+            is_measured = not self.measures or {*self.measures} & {*SCORED}
             columns["score"] = (read_scores if is_measured else get_column)(table, score)
+        if score and ECE in self.measures:
+            is_probability = columns["score"].between(0, 1)
+            _require(is_probability, table[score], f"{ECE} needs probabilities from 0 to 1")
         if "id" in table:
             columns["id"] = get_column(table, "id")
         if self.cluster:
@@ -343,7 +348,7 @@ def read_grouped_predictions(predictions: pd.DataFrame, gaps: Gaps) -> GroupedPr
     columns: dict[str, NDArray[Any]] = {
         name: read_binary(predictions, name) for name in ("label", "prediction")
     }
-    if {*gaps.measures} & {*RANKINGS}:
+    if {*gaps.measures} & {*SCORED}:
         columns["score"] = read_scores(predictions, "score")
     if "unit" in predictions:
         columns["unit"] = pd.factorize(spell_alike(predictions["unit"]))[0]
@@ -586,15 +591,13 @@ def _combine(
     return combined
 
 
-def _count_rows(columns: Iterable[_GroupColumn], kept: Mask) -> dict[str, int]:
-    """Count the kept rows of each crossed group."""
-    counts: dict[str, int] = {}
-    for column in columns:
-        counts |= dict.fromkeys(column.groups, 0)
-        n_rows = np.bincount(column.code[kept], minlength=len(column.cells)).tolist()
-        for names, n in zip(column.cells, n_rows, strict=True):
-            for name in counts.keys() & {*names}:
-                counts[name] += n
+def _count_rows(column: _GroupColumn, among: Mask) -> dict[str, int]:
+    """Count the rows of each group ``among`` some."""
+    n_rows = np.bincount(column.code[among], minlength=len(column.cells)).tolist()
+    counts = dict.fromkeys(column.groups, 0)
+    for names, n in zip(column.cells, n_rows, strict=True):
+        for name in counts.keys() & {*names}:
+            counts[name] += n
     return counts
 
 
@@ -696,6 +699,11 @@ def _read_groups(table: pd.DataFrame, column: str) -> pd.Series:
 def _known_groups(names: Iterable[str]) -> list[str]:
     """Return the distinct names of groups, without those of unknown ones."""
     return sorted({name for name in names if not name.startswith((UNKNOWN, UNKNOWN_FLAG))})
+
+
+def split_groups(cell: str) -> list[str]:
+    """Return the groups of an item from its cell in the column ``group`` of predictions."""
+    return _known_groups(cell.split(_GROUP_SEPARATOR))
 
 
 def _check_groups(present: Sequence[str], allowed: Collection[str], gaps: Gaps) -> None:

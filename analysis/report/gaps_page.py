@@ -40,6 +40,7 @@ _MEANINGS = {
     "auc": "how often an item with label 1 scores higher than one with label 0",
     "bpsn_auc": "the same, of other items with label 1 and the group's with label 0",
     "bnsp_auc": "the same, of the group's items with label 1 and others with label 0",
+    "ece": "how far scores lie from the proportion with label 1, on average over ten bins",
     "demographic_parity": "the largest difference in selection rate",
     "equalised_odds": "the larger of the largest differences in recall and false positive rate",
 }

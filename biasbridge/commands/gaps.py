@@ -6,14 +6,29 @@ from argparse import ArgumentTypeError
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import chain
-from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from biasbridge.command_line import DOCUMENTS, Command, as_csv, returns, say, split_names
+from biasbridge.command_line import (
+    DOCUMENTS,
+    Command,
+    as_csv,
+    output_file,
+    returns,
+    say,
+    split_names,
+)
 from biasbridge.files import InputError
 from biasbridge.files.errors import printable
-from biasbridge.inputs import InputTable, as_dataframe, as_names, with_notes
+from biasbridge.inputs import InputTable, as_names, with_notes
+from biasbridge.prediction_tables import (
+    choose_threshold,
+    number_rows,
+    read_items,
+    request_fields,
+    require_score,
+    thresholds,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,8 +40,8 @@ if TYPE_CHECKING:
     from biasbridge.extrinsic.threshold_choice import ThresholdChoice
 
 _FAILED = 3  # exit status where the gate fails, or no threshold keeps its bounds
+_TABLE_FILES = (".csv", ".jsonl", ".parquet")
 _SHOWN_THRESHOLDS = 20  # of more, every fifth is printed
-_LISTS = ("pred", "group", "score", "measures", "compare", "groups", "positive", "cross")
 _EPILOG = """\
 A gap is the privileged group's value minus the other group's, of the false positive and false
 negative rate (fpr, fnr) the other way round: positive = worse for the other group. Intervals are
@@ -160,7 +175,8 @@ def gaps(
         ``"max-difference"``: the two furthest apart.
     measures : str or sequence of str
         Names of measures, by default base_rate, recall, fpr, precision and f1. There are also fnr,
-        accuracy, selection_rate, auc, bpsn_auc, bnsp_auc, demographic_parity and equalised_odds.
+        accuracy, selection_rate, ece (expected calibration error of scores that are probabilities),
+        auc, bpsn_auc, bnsp_auc, demographic_parity and equalised_odds.
     positive : str or sequence of str
         Label of the positive class; may be repeated.
     multiclass : bool
@@ -204,8 +220,8 @@ def gaps(
     from biasbridge.extrinsic.gap_table import measure_gaps
     from biasbridge.extrinsic.predictions import GapRequest
 
-    request = GapRequest(**_fields(options))
-    items = _read(**options)
+    request = GapRequest(**request_fields(options))
+    items = read_items(**options)
     rows, notes = measure_gaps(request, items)
     return _MeasuredGaps(items, request, rows, [*notes, *items.attrs.get("notes", [])])
 
@@ -264,8 +280,8 @@ gaps fail.
     from biasbridge.extrinsic.predictions import GapRequest
 
     check_gate(bounds, fail_if, fail_on, as_names(options.get("compare", ())))
-    request = GapRequest(**_fields(options))
-    items = _read(predictions, **options)
+    request = GapRequest(**request_fields(options))
+    items = read_items(predictions, **options)
     if "low_simultaneous" in items:
         if options:
             raise InputError(f"{', '.join(options)}: of predictions only; this is a table of gaps")
@@ -273,165 +289,13 @@ gaps fail.
     return decide(find_gated_gaps(request, items, bounds, fail_on), bounds, fail_if)
 
 
-def thresholds(predictions: InputTable, *, score: str = "score", **options: Any) -> pd.DataFrame:
-    """Measure the gaps between groups at every threshold of a score.
-
-    Predicted 1 is a score at or above the threshold. Thresholds are all scores, or 101 quantiles of
-    more.
-
-    Parameters
-    ----------
-    predictions : DataFrame or path
-        A table with a row per item.
-    score : str
-        Column of scores, larger for label 1.
-    options
-        Of :func:`biasbridge.gaps`, such as ``privileged`` and ``cluster``, without ``pred``.
-
-    Returns
-    -------
-    DataFrame
-        One row per threshold and gap: ``f1`` over all items, and the columns of
-        :func:`biasbridge.gaps`; simultaneous intervals are adjusted over the gaps at a threshold.
-        ``attrs["notes"]`` says of each measure at which thresholds its gap closes (no simultaneous
-        interval excludes 0), or where it is smallest, and what that costs in F1.
-
-    Raises
-    ------
-    InputError
-        A score that is no number, an AUC, or what :func:`biasbridge.gaps` refuses.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> items = {"label": [0, 1] * 40, "score": range(80), "group": ["men"] * 40 + ["women"] * 40}
-    >>> table = thresholds(pd.DataFrame(items), measures="recall", privileged="men")
-    >>> print(table.loc[table["threshold"] == 40, ["f1", "value"]].round(2).to_dict("records"))
-    [{'f1': 0.5, 'value': -1.0}]
-    """
-    from biasbridge.extrinsic.thresholds import describe_closing, threshold_table
-
-    if "pred" in options:
-        raise InputError("thresholds predict from the score; leave out pred")
-    options |= {"score": score, "pred": []}
-    table = threshold_table(_fields(options), _read(predictions, **options))
-    table.attrs["notes"] += describe_closing(table)
-    return table
-
-
-def choose_threshold(
-    predictions: InputTable,
-    bound: Mapping[str, float] | None = None,
-    *,
-    cost: Mapping[str, float] | None = None,
-    score: str | Sequence[str] = "score",
-    **options: Any,
-) -> ThresholdChoice:
-    """Choose the best threshold of a score at which the gaps between groups keep to bounds.
-
-    A threshold counts if the interval of each bounded gap lies at or below its bound, and if it
-    beats flagging all items or none. Intervals account for the search over thresholds and scores:
-    in at most 5% of samples a threshold counts although a gap is above its bound. One threshold
-    holds for all groups. A threshold by group treats people differently by their group, which is
-    often unlawful.
-
-    Parameters
-    ----------
-    predictions : DataFrame or path
-        A table with a row per item.
-    bound : mapping of str to float, optional
-        Choose the best of --thresholds at which each gap is surely at most its bound, as
-        recall=.1,fpr=.1. The exit status is 3 without one. In Python ``{"recall": 0.1}``.
-    cost : mapping of str to float, optional
-        Choose the cheapest of --thresholds by what a false negative and a false positive cost, as
-        fn=5,fp=1. Without it the best has the highest F1. In Python ``{"fn": 5, "fp": 1}``.
-    score : str or sequence of str
-        Column of scores of each version, larger for label 1.
-    options
-        Of :func:`biasbridge.gaps`, such as ``privileged`` and ``cluster``, without ``pred``.
-
-    Returns
-    -------
-    ThresholdChoice
-        True where every score has a threshold; ``sentence`` says which and why, ``choices`` is a
-        table with a row per score, ``thresholds`` one of all tested.
-
-    Raises
-    ------
-    InputError
-        Neither bound nor cost, a measure without a gap at a threshold, a bound outside [0, 1), or
-        what :func:`biasbridge.gaps` refuses.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> items = {"label": [0, 1] * 400, "group": ["men"] * 400 + ["women"] * 400}
-    >>> items["score"] = [0.2, 0.7, 0.4, 0.9] * 200
-    >>> choice = choose_threshold(pd.DataFrame(items), {"recall": 0.1}, privileged="men")
-    >>> choice.choices[["threshold", "f1"]].to_dict("records")
-    [{'threshold': 0.7, 'f1': 1.0}]
-    """
-    from biasbridge.extrinsic.threshold_choice import choose_thresholds
-
-    if "pred" in options:
-        raise InputError("thresholds predict from the score; leave out pred")
-    options |= {"score": score, "pred": []}
-    items = _read(predictions, **options)
-    return choose_thresholds(_fields(options), items, bound or {}, cost or {})
-
-
-def _fields(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return options of :func:`gaps` as fields of ``GapRequest``."""
-    fields = {"gold": "label", "pred": "prediction", "measures": (), "compare": (), **options}
-    fields |= {name: as_names(fields[name]) for name in _LISTS if name in fields}
-    if fields.pop("threshold", None) is not None:
-        fields["pred"] = list(_columns_by_threshold(options))
-    for name in ("predictions", "filter", "quoted"):
-        fields.pop(name, None)
-    return fields
-
-
-def _read(
-    predictions: InputTable,
-    *,
-    filter: str = "",
-    quoted: bool = True,
-    gold: str = "label",
-    pred: str | Sequence[str] = "prediction",
-    threshold: float | None = None,
-    **options: Any,
-) -> pd.DataFrame:
-    """Read the table of predictions, and predict by a threshold."""
-    labels = [gold, *([] if threshold is not None else as_names(pred))]
-    items = as_dataframe(predictions, filter=filter, quoted=quoted, labels=labels)
-    if threshold is None:
-        return items
-    from biasbridge.extrinsic.predictions import read_scores
-
-    columns = _columns_by_threshold({"threshold": threshold, "pred": pred, **options})
-    return items.assign(
-        **{name: read_scores(items, score) >= threshold for name, score in columns.items()}
-    )
-
-
-def _columns_by_threshold(options: Mapping[str, Any]) -> dict[str, str]:
-    """Return the columns of scores by the names of the predictions from them."""
-    threshold = options["threshold"]
-    _require_score(options, "--threshold")
-    if not isinstance(threshold, int | float) or not isfinite(threshold):
-        from biasbridge.extrinsic.threshold_choice import ONE_THRESHOLD
-
-        raise InputError(f"--threshold {threshold}: give a number; {ONE_THRESHOLD}")
-    return {f"{score} >= {threshold!r}": score for score in as_names(options["score"])}
-
-
-def _require_score(options: Mapping[str, Any], option: str) -> None:
-    if options.get("pred", "prediction") != "prediction" or not options.get("score"):
-        raise InputError(f"{option} predicts from scores; give --score, and leave out --pred")
-
-
 def _run(
-    *, thresholds: bool = False, documents: Sequence[str] = (), **options: Any
+    *,
+    thresholds: bool = False,
+    changed: Path | None = None,
+    reliability: Path | None = None,
+    documents: Sequence[str] = (),
+    **options: Any,
 ) -> _MeasuredGaps | _ThresholdGaps:
     """Measure gaps, with a gate, or at every threshold.
 
@@ -439,24 +303,38 @@ def _run(
     ----------
     thresholds : bool
         Show the gaps at every threshold of the score, and where they close, without pred.
+    changed : path, optional
+        Write the items whose prediction changed from one --pred to a later one: newly missed,
+        newly flagged, newly found, no longer flagged.
+    reliability : path, optional
+        Write the reliability curve of each group: the share of label 1 by bins of --score.
     """
     rules, rules_of_choice = (
         {name: options.pop(name) for name in names if name in options}
         for names in (("bounds", "fail_if", "fail_on"), ("bound", "cost"))
     )
+    for name, path in (("changed", changed), ("reliability", reliability)) if thresholds else ():
+        if path:
+            raise InputError(f"--{name} is not of --thresholds; leave one of them out")
     if thresholds:
         return _run_thresholds(options, documents, rules_of_choice, has_gate=bool(rules))
     for name in rules_of_choice:
         raise InputError(f"--{name} chooses one of --thresholds; add it")
+    from biasbridge.extrinsic.gate import ONE_VERSION
+
     scores, pred = (as_names(options.get(name, ())) for name in ("score", "pred"))
     n_classifiers = max(len(scores), len(pred))
+    if changed and n_classifiers < 2:
+        raise InputError(f"--changed: {ONE_VERSION}")
+    if reliability and not scores:
+        raise InputError("--reliability is of probabilities; give their column by --score")
     if "eee" in documents and n_classifiers > 1:
         raise InputError("--eee: a file of Every Eval Ever is of one classifier; give one --pred")
     for name in rules if "bounds" not in rules else ():
         option = name.replace("_", "-")
         raise InputError(f"--{option} is the rule of a gate; give its bounds by --fail-above")
     if rules:
-        from biasbridge.extrinsic.gate import ONE_VERSION, check_gate
+        from biasbridge.extrinsic.gate import check_gate
         from biasbridge.extrinsic.measures import RANKINGS
         from biasbridge.extrinsic.predictions import DEFAULT_MEASURES
 
@@ -468,7 +346,7 @@ def _run(
         options["measures"] = list(dict.fromkeys([*measures, *rules["bounds"]]))
     if not rules:
         return _measure(**options)
-    items = _read(**options)
+    items = read_items(**options)
     measured = _measure(**options | {"predictions": items})
     return measured._replace(gate=gate(**options | {"predictions": items}, **rules))
 
@@ -479,13 +357,13 @@ def _run_thresholds(
     from biasbridge.extrinsic.predictions import DEFAULT_MEASURES
     from biasbridge.extrinsic.thresholds import AT_THRESHOLD, describe_closing
 
-    _require_score(options, "--thresholds")
+    require_score(options, "--thresholds")
     for name in documents:
         if name != "csv":
             raise InputError(f"--{name} is not of --thresholds; give --csv or --report")
     if "threshold" in options or has_gate:
         raise InputError("--thresholds shows all; leave it out for --threshold and --fail-above")
-    options["predictions"] = _read(**options | {"pred": []})
+    options["predictions"] = read_items(**options | {"pred": []})
     choice = choose_threshold(**options, **rules) if rules else None
     measures = options.get("measures") or [x for x in DEFAULT_MEASURES if x in AT_THRESHOLD]
     options["measures"] = list(dict.fromkeys([*measures, *rules.get("bound", ())]))
@@ -520,7 +398,28 @@ def _show(
         say(console, f"note: {missing_charts}")
 
 
-def _print_verdict(result: _MeasuredGaps | _ThresholdGaps, console: Console) -> int:
+def _end(
+    result: _MeasuredGaps | _ThresholdGaps,
+    console: Console,
+    *,
+    predictions: str,
+    changed: Path | None = None,
+    reliability: Path | None = None,
+) -> int:
+    """Write the tables of items, and print the decision."""
+    if isinstance(result, _MeasuredGaps) and (changed or reliability):
+        from biasbridge.extrinsic.item_tables import CHANGES, changed_table, reliability_table
+        from biasbridge.files.tables import write_table
+
+        items = number_rows(result.items, predictions)
+        if changed:
+            table = changed_table(result.request, items)
+            write_table(table, changed)
+            counts = ", ".join(f"{table['change'].eq(x).sum():,} {x}" for x in CHANGES.values())
+            say(console, f"{changed}: {counts}")
+        if reliability:
+            write_table(reliability_table(result.request, items), reliability)
+            say(console, reliability)
     decision = result.gate if isinstance(result, _MeasuredGaps) else result.choice
     if decision is None:
         return 0
@@ -602,7 +501,7 @@ main = Command(
     _show,
     run=_run,
     also=[gate, choose_threshold],
-    end=_print_verdict,
+    end=_end,
     documents={kind: partial(_format, kind) for kind in DOCUMENTS},
     report=_write_page,
     types={
@@ -610,11 +509,13 @@ main = Command(
         "bound": partial(_read_numbers, example="recall=.1"),
         "cost": partial(_read_numbers, example="fn=5,fp=1"),
         "threshold": _read_threshold,
+        "changed": output_file(*_TABLE_FILES),
+        "reliability": output_file(*_TABLE_FILES),
     },
     spelling="filter NAME; quoted --unquoted; gold COL; pred COL...; score COL...; group COL...; "
     "group_sep SEP; cross COL,COL; depth N; privileged GROUP; unprivileged GROUP; groups A,B,...; "
     "compare A,B,...; measures A,B,...; positive LABEL...; cluster COL; min_support N; "
     "threshold X; bounds --fail-above MEASURE=X,...; "
-    "bound MEASURE=X,...; cost fn=X,fp=X; options",
+    "bound MEASURE=X,...; cost fn=X,fp=X; changed FILE; reliability FILE; options",
     epilog=_EPILOG,
 )
