@@ -36,7 +36,7 @@ _PRIOR_ITEMS, _PRIOR_HALF = 2, 0.5
 
 def bin_scores(score: Floats) -> Ints:
     """Return the bin of each score, (items,): between deciles, of which equal ones are one."""
-    edges = np.unique(np.quantile(score, np.arange(1, _N_BINS) / _N_BINS))
+    edges = np.unique(np.quantile(score, np.arange(1, _N_BINS) / _N_BINS, method="higher"))
     bins: Ints = np.searchsorted(edges, score, side="right")
     return bins
 
@@ -91,7 +91,9 @@ def calibration_error(
         variance = true**2 + error**2 - size**2
         return float(weight @ size) + z * sqrt(float(weight**2 @ variance))
 
-    def solve(true: Callable[[float], Floats], end: float, z: float) -> float:
+    def solve(
+        true: Callable[[float], Floats], end: float, z: float, observed: float = observed
+    ) -> float:
         """Return the ECE between true(0), calibrated, and true(end) that expects the observed."""
         low, high = 0.0, end
         if expect(true(low), z) >= observed:
@@ -111,5 +113,6 @@ def calibration_error(
 
     z = quantile(level)
     value = solve(shrunk, most, 0)
-    high = solve(spread, 1 / float(weight @ error), -z)
+    # Items that fit better than calibrated ones by chance show no more than those
+    high = solve(spread, 1 / float(weight @ error), -z, max(observed, expect(spread(0), 0)))
     return Estimate(value, solve(shrunk, most, z), min(max(value, high), 1))

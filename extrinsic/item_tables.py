@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from biasbridge.extrinsic.gate import ONE_VERSION
 from biasbridge.extrinsic.grouped_predictions import ALL, GroupedPredictions, GroupOrRest
 from biasbridge.extrinsic.measures import ECE
 from biasbridge.extrinsic.predictions import read_grouped_predictions, split_groups
+from biasbridge.files import InputError
 
 if TYPE_CHECKING:
     from biasbridge.extrinsic.predictions import GapRequest
@@ -32,6 +34,8 @@ def changed_table(request: GapRequest, table: pd.DataFrame) -> pd.DataFrame:
     the names of the ``earlier`` and the ``later`` version; then those of the table, called
     ``table.row`` and the like where they share a name. Sorted by versions, change and groups.
     """
+    if len(request.pred) < 2:
+        raise InputError(ONE_VERSION)
     classifiers, _ = request.read(table)
     order = [*CHANGES.values()]
     frames = []
