@@ -106,10 +106,12 @@ def calibration_error(
     most = float((distance / error).max())
 
     def shrunk(less: float) -> Floats:
-        return np.maximum(distance - (most - less) * error, 0)
+        differences: Floats = np.maximum(distance - (most - less) * error, 0)
+        return differences
 
     def spread(by: float) -> Floats:
-        return by * error
+        differences: Floats = by * error
+        return differences
 
     z = quantile(level)
     value = solve(shrunk, most, 0)

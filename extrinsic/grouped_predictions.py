@@ -261,8 +261,8 @@ class GroupedPredictions:
         influences = np.zeros(len(self.confusion_cell))
         if measure == ECE:
             mask = self.mask(side)
-            label, score, bins = self._calibrated(mask)
-            terms = np.sign(calibration_differences(label, score, bins)) * (label - score)
+            labels, scores, bins = self._calibrated(mask)
+            terms = np.sign(calibration_differences(labels, scores, bins)) * (labels - scores)
             influences[mask] = (terms - terms.mean()) / len(terms)
             return influences
         ranking = RANKINGS[measure]

@@ -61,8 +61,8 @@ def changed_table(request: GapRequest, table: pd.DataFrame) -> pd.DataFrame:
         frames.append(rows.assign(number=number).sort_values(["number", "groups"], kind="stable"))
     changes = pd.concat(frames, ignore_index=True).drop(columns="number")
     own = table.loc[changes["row"]].reset_index(drop=True)
-    names = {name: f"table.{name}" for name in changes if name in own}
-    return pd.concat([changes, own.rename(columns=names)], axis=1)
+    own.columns = pd.Index([f"table.{name}" if name in changes else name for name in own])
+    return pd.concat([changes, own], axis=1)
 
 
 def reliability_table(request: GapRequest, table: pd.DataFrame) -> pd.DataFrame:

@@ -179,12 +179,11 @@ def _choose(
     unbounded = int(loss.argmin())
 
     def describe(number: int | None, prefix: str) -> dict[str, float]:
-        estimates = {"f1": UNDEFINED if number is None else f1[number]}
-        if cost:
-            is_none = number is None
-            estimates["cost"] = (
-                UNDEFINED if is_none else expected_cost(sample, cost, thresholds[number])
-            )
+        estimates = dict.fromkeys(("f1", *(["cost"] if cost else [])), UNDEFINED)
+        if number is not None:
+            estimates["f1"] = f1[number]
+        if number is not None and cost:
+            estimates["cost"] = expected_cost(sample, cost, float(thresholds[number]))
         return {
             f"{prefix}{measure}{end}": value
             for measure, estimate in estimates.items()

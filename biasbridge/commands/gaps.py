@@ -309,9 +309,9 @@ def _run(
     reliability : path, optional
         Write the reliability curve of each group: the share of label 1 by bins of --score.
     """
+    names: tuple[list[str], ...] = (["bounds", "fail_if", "fail_on"], ["bound", "cost"])
     rules, rules_of_choice = (
-        {name: options.pop(name) for name in names if name in options}
-        for names in (("bounds", "fail_if", "fail_on"), ("bound", "cost"))
+        {name: options.pop(name) for name in of_rule if name in options} for of_rule in names
     )
     for name, path in (("changed", changed), ("reliability", reliability)) if thresholds else ():
         if path:

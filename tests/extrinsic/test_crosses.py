@@ -48,11 +48,12 @@ def test_groups_of_all_crosses_are_those_of_a_loop(depth: int) -> None:
     kept = {name: rows for name, rows in groups.items() if "&" not in name or sum(rows) >= 10}
     values = measured[measured["kind"] == "value"].set_index(["measure", "group"])
     assert {*values.loc["recall"].index} == {*kept, "all"}
+    of_measure = {name: values.loc[name].to_dict("index") for name in ("recall", "fpr")}
     for name, rows in kept.items():
         of_group = table[rows]
         for measure, label in (("recall", 1), ("fpr", 0)):
             with_label = of_group[of_group["label"] == label]["prediction"].tolist()
-            row = values.loc[measure, name]
+            row = of_measure[measure][name]
             assert row["support"] == len(with_label)
             if len(with_label) >= 10:
                 assert row["value"] == pytest.approx(sum(with_label) / len(with_label))

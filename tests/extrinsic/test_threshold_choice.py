@@ -46,7 +46,12 @@ def literal_choice(
     rows = []
     for threshold in sorted(table["v1"].unique()):
         predicted = (table["v1"] >= threshold).astype(int)
-        request = {"gold": "label", "pred": ["p"], "measures": [*bound], "level": level}
+        request: dict[str, Any] = {
+            "gold": "label",
+            "pred": ["p"],
+            "measures": [*bound],
+            "level": level,
+        }
         measured, _ = measure_gaps(GapRequest(**request, **options), table.assign(p=predicted))
         excess = [
             inf if np.isnan(row.value) else row.high - bound[row.measure]
