@@ -48,7 +48,9 @@ def test_groups_of_all_crosses_are_those_of_a_loop(depth: int) -> None:
     kept = {name: rows for name, rows in groups.items() if "&" not in name or sum(rows) >= 10}
     values = measured[measured["kind"] == "value"].set_index(["measure", "group"])
     assert {*values.loc["recall"].index} == {*kept, "all"}
-    of_measure = {name: values.loc[name].to_dict("index") for name in ("recall", "fpr")}
+    of_measure = {
+        name: values.loc[[name]].droplevel(0).to_dict("index") for name in ("recall", "fpr")
+    }
     for name, rows in kept.items():
         of_group = table[rows]
         for measure, label in (("recall", 1), ("fpr", 0)):
