@@ -10,7 +10,7 @@ interval has the values whose plug-in lies within z standard errors. For value a
 differences are the observed ones, each shrunk by as many standard errors; for the upper end they
 are as many standard errors in each bin, which expects the least of chance.
 
-``tests/extrinsic/test_calibration.py`` simulates it: 91% to 99% of intervals cover the ECE with 200
+``tests/extrinsic/test_calibration.py`` simulates it: 92% to 99% of intervals cover the ECE with 200
 items or more. With 50 items of a rare class they may cover it in 70%.
 """
 
