@@ -1,8 +1,8 @@
 """The tables of the pages in this folder, from the recorded tables of results.
 
 ``python docs/runs/pages.py`` writes them between ``<!-- NAME RUN -->`` and ``<!-- end -->``. After
-``<!-- NAME RUN file -->`` the page has a link, and the table is ``RUN/NAME.csv``, or ``RUN_NAME.csv``
-where the run has no folder.
+``<!-- NAME RUN file -->`` the page has a link, and the table is ``RUN/NAME.csv``, or
+``RUN_NAME.csv`` where the run has no folder.
 """
 
 from __future__ import annotations
