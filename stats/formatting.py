@@ -17,7 +17,7 @@ MAX_NAMED = 5  # in a sentence or list
 # What groups are compared with
 _ALL = "all"
 IN_WORDS = {"rest": "all others", "none": "items in no group"}
-ERROR_RATES = ("fpr", "fnr")  # measures of which less is better
+ERROR_RATES = ("fpr", "fnr", "ece")  # measures of which less is better
 _POWER_QUANTILE = quantile(0.6) / quantile(0.95)  # of power .8, in half widths of an interval
 
 
@@ -158,7 +158,7 @@ def order_groups(rows: Sequence[ChangeRow]) -> list[str]:
     first = next((row["earlier"] for row in rows if row.get("earlier")), "")
     kind = "value" if first else "gap"
     rated = [row for row in rows if row["kind"] == kind and (row.get("earlier") or "") == first]
-    rated = [row for row in rated if row["measure"] in ("recall", *ERROR_RATES)] or rated
+    rated = [row for row in rated if row["measure"] in ("recall", "fpr", "fnr")] or rated
     worst: dict[str, float] = {}
     for row in rated:
         sign = harm_sign(row["measure"]) if first else 1

@@ -200,9 +200,8 @@ def _without_bound(facts: _Facts) -> _Answer:
 
 
 def _matters(row: Row) -> bool:
-    """Test whether a group without a value matters: a crossed one without items does not."""
-    names = " ".join(str(row[side]) for side in ("group", "privileged", "unprivileged"))
-    return bool(row["support"]) or CROSSED_BY not in names
+    """Test whether a group without a value matters: a crossed one with too few items does not."""
+    return not any(CROSSED_BY in str(row[side]) for side in ("group", "privileged", "unprivileged"))
 
 
 class _Facts:
