@@ -230,9 +230,11 @@ def _describe(
         decision = f"{score}: no threshold that beats flagging all items or none is shown to keep"
         decision += " every gap within its bound."
         if nearest is None:
-            return f"{score}: no threshold beats flagging all items or none.", f"There {numbers}."
-        is_above = bool(nearest) and nearest.low > bound[nearest.measure]
-        verb = "is surely above" if is_above else "may be above"
+            return (
+                f"{score}: no threshold beats flagging all items or none.",
+                f"At {unbounded} {numbers}.",
+            )
+        verb = "is surely above" if nearest.low > bound[nearest.measure] else "may be above"
         details = f"The nearest is {format_trimmed(threshold)}, where {gap} {verb} {limit}."
         return decision, f"{details} At {unbounded} {numbers}."
     chosen = format_trimmed(row["threshold"])
