@@ -86,10 +86,16 @@ def threshold_text(table: pd.DataFrame) -> pd.DataFrame:
     largest = _largest_gaps(table)
     largest["text"] = [_format_gap(row) for row in largest.to_dict("records")]
     text = table[["threshold", "f1"]].drop_duplicates().map(format_trimmed)
+    text["threshold"] = table["threshold"].map(format_threshold)
     for measure, rows in largest.groupby("measure", sort=False):
         gaps = rows.set_index("threshold")["text"]
         text[name_measure(str(measure))] = table["threshold"].map(gaps).fillna("-")
     return text.rename(columns={"f1": "F1 of all"})
+
+
+def format_threshold(threshold: float) -> str:
+    """Format with four digits, however small: ``.0004123``."""
+    return f"{threshold:.4g}".replace("0.", ".", 1) if abs(threshold) < 1 else f"{threshold:.4g}"
 
 
 def _choose_thresholds(score: Floats | None) -> Floats:
@@ -159,5 +165,6 @@ def _closing(rows: pd.DataFrame, f1: pd.Series[float]) -> str:
     else:
         chosen = closed.iloc[int(closed["f1"].fillna(-1).argmax())]
         claim = "no gap is detectable at threshold"
-    threshold, value, best = map(format_trimmed, (chosen["threshold"], chosen["f1"], f1.max()))
+    threshold = format_threshold(chosen["threshold"])
+    value, best = map(format_trimmed, (chosen["f1"], f1.max()))
     return f"{claim} {threshold}, {_format_gap(chosen)}. F1 is {value} there and {best} at best"
