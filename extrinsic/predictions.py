@@ -172,7 +172,8 @@ class GapRequest:
         if not is_kept.any():
             raise InputError(f"no rows are left: {notes[0]}; give another --missing")
         table = table if is_kept.all() else table[is_kept]
-        index, table = table.index, table.reset_index(drop=True)  # columns are joined by position
+        # Columns are joined by position; the index says of which rows, for the items of a change
+        index, table = table.index, table.reset_index(drop=True)
         scores = self.score or [""] * len(self.pred)
         classifiers = {
             name: self._read_columns(table, name, score).assign(group=groups)

@@ -96,7 +96,10 @@ def write_thresholds_page(
     """Write the page of gaps by threshold: the decision, sentences, and a chart of each score's
     table with the largest gaps as text. ``choices``: of a threshold for each score.
     """
-    decisions = [] if choices is None else choices[["decision", "details"]].to_numpy().tolist()
+    decisions = []
+    for row in [] if choices is None else choices.to_dict("records"):
+        version = f"{row['score']}: " if len(tables) > 1 else ""
+        decisions.append([row["decision"], version + row["details"]])
     missing_charts = describe_missing_charts()
     return write_page(
         path,
