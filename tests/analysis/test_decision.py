@@ -367,3 +367,17 @@ def test_wrong_names_are_refused(tmp_path: Path, content: str, message: str) -> 
 def test_thresholds_refuse_names(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="not of --thresholds"):
         main(["p.csv", "--score", "s", "--thresholds", "--items", "toxic comments"])
+
+
+@pytest.mark.parametrize(("group", "heading"), [("few", "Cannot tell"), ("few & b", "Release v2")])
+def test_crossed_groups_with_too_few_items_do_not_count(group: str, heading: str) -> None:
+    table = few(ALIKE, 9).replace({"group": {"few": group}})
+    assert decide(table).heading == heading
+
+
+def test_calibration_error_is_worse_where_larger() -> None:
+    rows = [
+        {"kind": "value", "group": group, "measure": "ece", "earlier": "v1", "value": value}
+        for group, value in (("better", -0.1), ("worse", 0.1), ("unknown", np.nan))
+    ]
+    assert order_groups(rows) == ["worse", "better", "unknown"]
