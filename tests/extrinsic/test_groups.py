@@ -18,12 +18,13 @@ from statsmodels.stats.proportion import confint_proportions_2indep
 import biasbridge
 from biasbridge.commands.gaps import main
 from biasbridge.extrinsic.gap_table import gap_table, make_block
-from biasbridge.extrinsic.gaps import Gaps
+from biasbridge.extrinsic.gaps import ALL_MEASURES, Gaps
 from biasbridge.extrinsic.grouped_predictions import GroupedPredictions, GroupOrRest
 from biasbridge.extrinsic.measures import MEASURES
 from biasbridge.extrinsic.spread import DIFFERENCE, estimate_spread
 from biasbridge.files import InputError
 from biasbridge.intrinsic.resampling import times_drawn
+from biasbridge.stats.measure_facts import MEASURE_FACTS
 
 if TYPE_CHECKING:
     from biasbridge.stats.arrays import Floats
@@ -647,3 +648,7 @@ def test_the_largest_difference_among_overlapping_groups_holds_the_truth(share: 
         for _ in range(500)
     ]
     assert np.mean([each.low <= truth <= each.high for each in result]) >= 0.93
+
+
+def test_every_measure_is_described_once() -> None:
+    assert {*MEASURE_FACTS} == {*ALL_MEASURES}
