@@ -24,9 +24,9 @@ from biasbridge.files.choice import FieldError
 from biasbridge.files.language import (
     UNDETERMINED,
     LanguageCode,
+    binary_key,
     find_joined,
     is_missing,
-    name_key,
     normalise_text,
     spell_alike,
 )
@@ -556,8 +556,8 @@ def _binary_labels(
         raise InputError(f"{source} holds no posts")
     if n_missing := sum(map(is_missing, cell_texts)):
         raise InputError(f"{source}: {n_missing} posts have no label; remove them")
-    names = [_label_name(label) for label in cell_texts]
-    positive_names = {_label_name(label) for label in positive} or {"1"}
+    names = [binary_key(label) for label in cell_texts]
+    positive_names = {binary_key(label) for label in positive} or {"1"}
     if not positive and (unknown := sorted({*names} - {"0", "1"})):
         problem = f"labels beyond 0 and 1: {', '.join(unknown[:5])}"
         example = f"""'{option}.positive=["{unknown[-1]}"]'"""
@@ -579,11 +579,6 @@ def _binary_labels(
 def _spell_all(cells: Iterable[object]) -> list[str]:
     """Return names in one spelling each, empty where they are missing."""
     return spell_alike(pd.Series([*cells], dtype=object)).fillna("").tolist()
-
-
-def _label_name(label: object) -> str:
-    key = name_key(label)
-    return {"true": "1", "false": "0"}.get(key.lower(), key)
 
 
 def _group_names(cells: Iterable[object], source: str) -> list[str | None]:

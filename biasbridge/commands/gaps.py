@@ -96,6 +96,7 @@ def gaps(
     cluster: str | None = None,
     min_support: int = 10,
     threshold: float | None = None,
+    cut: float | None = None,
 ) -> _MeasuredGaps:
     """Measure performance by group and the gaps between groups, with 95% intervals.
 
@@ -103,8 +104,9 @@ def gaps(
     ----------
     predictions : DataFrame or path
         A table with a row per item, or a result file of an evaluation harness. A table is a pandas
-        one, or a file .csv, .tsv (also .gz, .bz2, .xz), .jsonl or .parquet. Result files are those
-        of ``biasbridge.extrinsic.logs``; their items without an answer are left out.
+        one, or a file .csv, .tsv (also .gz, .bz2, .xz), .jsonl, .json, .xlsx or .parquet. Result
+        files are those of ``biasbridge.extrinsic.logs``. Rows without a label or a prediction are
+        left out.
     filter : str
         Filter of the answers, of lm-evaluation-harness with several.
     quoted : bool
@@ -154,6 +156,9 @@ def gaps(
         Fewest items behind a value; groups with fewer have none (0: any).
     threshold : float, optional
         Predict 1 where the score is this or more, without pred.
+    cut : float, optional
+        Take labels and groups in columns of fractions, such as shares of annotators, as 1 from this
+        value on.
 
     Returns
     -------
@@ -326,11 +331,11 @@ def _read(
     items = as_dataframe(predictions, filter=filter, quoted=quoted, labels=labels)
     if threshold is None:
         return items
-    from biasbridge.extrinsic.predictions import read_scores
+    from biasbridge.extrinsic.predictions import predict_by_threshold
 
     columns = _columns_by_threshold({"threshold": threshold, "pred": pred, **options})
     return items.assign(
-        **{name: read_scores(items, score) >= threshold for name, score in columns.items()}
+        **{name: predict_by_threshold(items, x, threshold) for name, x in columns.items()}
     )
 
 
@@ -491,6 +496,6 @@ main = Command(
     spelling="filter NAME; quoted --unquoted; gold COL; pred COL...; score COL...; group COL...; "
     "group_sep SEP; cross COL,COL; privileged GROUP; unprivileged GROUP; groups A,B,...; "
     "compare A,B,...; measures A,B,...; positive LABEL...; cluster COL; min_support N; "
-    "threshold X; bounds --fail-above MEASURE=X,...; options",
+    "threshold X; cut X; bounds --fail-above MEASURE=X,...; options",
     epilog=_EPILOG,
 )
