@@ -164,8 +164,8 @@ class GapRequest:
         """
         if table.empty:
             raise InputError("the table of predictions has no rows; give one for each item")
-        table = table.reset_index(drop=True)  # columns are joined by position
-        table, copy_note = _leave_out_copies(self._cut_fractions(table))
+        table = self._cut_fractions(table).reset_index(drop=True)  # columns are joined by position
+        table, copy_note = _leave_out_copies(table)
         blanks = self._find_blanks(table)
         groups, is_kept, notes = self._read_groups(table, blanks)
         table = table if is_kept.all() else table[is_kept].reset_index(drop=True)
@@ -194,7 +194,7 @@ class GapRequest:
             if (numbers := find_fractions(table, name)) is None:
                 continue
             if self.cut is not None:
-                flags[name] = (numbers >= self.cut).astype(float).where(numbers.notna())
+                flags[name] = (numbers >= self.cut).astype(float).where(numbers.notna()).array
                 continue
             n, is_share = numbers.nunique(), bool(numbers.dropna().between(0, 1).all())
             are_codes = (n <= 2 or not is_share) and n <= _MANY_NUMBERS
@@ -279,8 +279,8 @@ class GapRequest:
         note += f": left out{versions}; by group {', '.join(listed) or 'none'}"
         if self.cluster or len(names) < 2:  # rows of a cluster are not lost independently
             return note
-        of_group = np.array([(n_left_out[name], n_rows[name]) for name in names]).T
-        p = holm(_exact_p(*of_group, int(is_left_out.sum()), len(is_left_out)))
+        k, n = np.array([(n_left_out[name], n_rows[name]) for name in names]).T
+        p = holm(_exact_p(k, n, int(is_left_out.sum()), len(is_left_out)))
         often = [name for name, adjusted in zip(names, p, strict=True) if adjusted < ALPHA]
         most = [name for name in often if n_left_out[name] / n_rows[name] > is_left_out.mean()]
         verb = "more" if most else "less"
@@ -503,7 +503,9 @@ def _read_positive(table: pd.DataFrame, columns: Sequence[str], positive: Sequen
         if is_truth or ({*labels} <= _BINARY and not labels_present & _BINARY):
             flags.append(table[name].map(binary_key) == "1")
             continue
-        if {*labels} == _BINARY and labels_present & _BINARY and labels_present - _BINARY:
+        are_labels = _BINARY & positive_labels == {"1"}  # predicted positive all the same
+        is_mixed = labels_present & _BINARY and labels_present - _BINARY
+        if {*labels} == _BINARY and is_mixed and not are_labels:
             raise InputError(
                 f"column {name!r} holds 0 and 1 only, which may be labels of {first!r} or say what"
                 " is predicted positive; give a column of labels, or true and false"
@@ -715,8 +717,8 @@ def _leave_out_copies(table: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     else:
         texts = table.astype(str)
         is_copy = texts.duplicated()
-        is_telling = is_copy.any() and texts[~is_copy].nunique().max() > 0.9 * (~is_copy).sum()
-        is_copy &= is_telling  # a text or a name of its own in nearly every row
+        if is_copy.any() and texts[~is_copy].nunique().max() < 0.9 * (~is_copy).sum():
+            return table, ""  # rows without a text or a name of their own are alike by chance
         note = "repeat an earlier one in all columns; each counts, so leave out copies"
     n = int(is_copy.sum())
     return table, f"{n:,} of {len(is_copy):,} rows {note}" if n else ""

@@ -41,8 +41,10 @@ _WHOLE = re.compile(r"([+-]?\d+)\.0+")
 _MISSING = {"", "NA", "N/A", "#N/A", "<NA>", "nan", "NaN", "NaT", "None", "NULL", "null"}
 _JOINTS = (";", "|", ",", "/", "+", "&", "\n")  # between several names in a cell
 # Truth values as programs write them, and spreadsheets in the language of their user
-_TRUE = "true yes wahr ja vrai oui verdadero sí si verdadeiro sim vero sì waar prawda истина doğru"
-_FALSE = "false no falsch nein faux non falso não onwaar nee fałsz ложь yanlış yanliş"
+_TRUE = (
+    "1,0 true yes wahr ja vrai oui verdadero sí si verdadeiro sim vero sì waar prawda истина doğru"
+)
+_FALSE = "0,0 false no falsch nein faux non falso não onwaar nee fałsz ложь yanlış yanliş"
 _TRUTH = {word: key for key, words in (("1", _TRUE), ("0", _FALSE)) for word in words.split()}
 # First digits of the SHA-256 of each slur in lower case. The words come from HateCheck's templates,
 # HatEval's keywords and tokens of Davidson et al.'s tweets, with their plurals.

@@ -246,17 +246,15 @@ def _read_excel(path: Path) -> pd.DataFrame:
         raise InputError(f"{path} has {listed}; {remedy}" if filled else f"{path} is empty")
     [sheet] = filled.values()
     header = _header(path, [str(name) for name in sheet.iloc[0]])
-    rows = sheet.iloc[1:, : len(header)].reset_index(drop=True).astype(str)
+    rows: pd.DataFrame = sheet.iloc[1:, : len(header)].reset_index(drop=True).astype(str)
     return rows.set_axis(header, axis=1)
 
 
 def _read_json(path: Path, notes: list[str]) -> pd.DataFrame:
-    rows: Iterable[dict[str, Any]]
+    rows = read_json_lines(path, JSON_OBJECT, "JSON object", notes)
     if _JSON_ARRAY.match(read_head(path, _JSON_HEAD)):
         text = "\n".join(read_lines(path, notes))
-        rows = parse_json(text, _JSON_OBJECTS, f"{path} is no array of JSON objects")
-    else:
-        rows = read_json_lines(path, JSON_OBJECT, "JSON object", notes)
+        rows = iter(parse_json(text, _JSON_OBJECTS, f"{path} is no array of JSON objects"))
     columns: dict[str, list[object]] = {}
     for number, row in enumerate(rows):
         if new := row.keys() - columns.keys():

@@ -8,6 +8,7 @@ import gzip
 import io
 import json
 import lzma
+import re
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
@@ -30,10 +31,11 @@ _DAMAGE = (EOFError, OSError, lzma.LZMAError, zlib.error, zipfile.BadZipFile)
 _BOM = "\ufeff"
 _PICKLES = (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05")  # first bytes, by protocol
 _UTF16_REMEDY = "save it as 'CSV UTF-8' (Excel), or convert it with 'iconv -f UTF-16 -t UTF-8'"
+_MARKED = "utf-16"  # with a byte order mark
 _HEAD = 512  # bytes that tell UTF-16 from others
 _WESTERN = "cp1252"  # of Windows in Western Europe and America; has the letters of Latin-1
-# Share of characters beyond ASCII, where there are some: Cyrillic read as Western has more
-_MAX_ACCENTED, _FEWEST_ACCENTED = 0.4, 20
+_FOREIGN = re.compile(r"[^\W\d_a-zA-Z]{3}")  # in text of Cyrillic or Greek that is read as Western
+_MAX_FOREIGN = 1 / 3  # share of the lines beyond ASCII
 
 
 def read_lines(path: str | Path, notes: list[str] | None = None) -> Iterator[str]:
@@ -47,8 +49,14 @@ def read_lines(path: str | Path, notes: list[str] | None = None) -> Iterator[str
     number = 0
     with open_binary(path) as content:
         encoding = _find_utf16(content.peek(_HEAD)[:_HEAD])
-        decode = _decode_utf16 if encoding else _decode_lines
-        for number, text in enumerate(decode(content, str(path), encoding, notes), 1):
+        if encoding == _MARKED and notes is None:
+            raise InputError(f"{path} is UTF-16; {_UTF16_REMEDY}")
+        if encoding and notes is not None:
+            notes.append(f"{path} is read as UTF-16")
+            lines = _decode_utf16(content, str(path), encoding)
+        else:
+            lines = _decode_lines(content, str(path), notes)
+        for number, text in enumerate(lines, 1):
             text = text.removeprefix(_BOM) if number == 1 else text
             yield text.rstrip("\r\n") if text.endswith("\n") else text
     if number == 0:
@@ -65,7 +73,7 @@ def read_head(path: str | Path, n_bytes: int) -> str:
 def _find_utf16(head: bytes) -> str:
     """Return the UTF-16 of a byte order mark, or of text where every second byte is 0; else ""."""
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return "utf-16"
+        return _MARKED
     halves = {"utf-16-be": (head[::2], head[1::2]), "utf-16-le": (head[1::2], head[::2])}
     return next(
         (
@@ -77,23 +85,16 @@ def _find_utf16(head: bytes) -> str:
     )
 
 
-def _decode_utf16(
-    content: IO[bytes], path: str, encoding: str, notes: list[str] | None
-) -> Iterator[str]:
-    if notes is None:
-        raise InputError(f"{path} is UTF-16; {_UTF16_REMEDY}")
-    notes.append(f"{path} is read as UTF-16")
+def _decode_utf16(content: IO[bytes], path: str, encoding: str) -> Iterator[str]:
     try:
         yield from io.TextIOWrapper(content, encoding, newline="\n")
     except UnicodeError as error:
         raise InputError(f"{path} is damaged UTF-16 ({error}); write it again") from None
 
 
-def _decode_lines(
-    content: IO[bytes], path: str, encoding: str, notes: list[str] | None
-) -> Iterator[str]:
+def _decode_lines(content: IO[bytes], path: str, notes: list[str] | None) -> Iterator[str]:
     """Yield the lines of UTF-8, or of Windows-1252 if the first beyond ASCII is not UTF-8."""
-    first = n_accented = n_characters = 0
+    first = n_foreign = n_accented = 0
     for number, line in enumerate(content, 1):
         if line.isascii():
             yield line.decode("ascii")
@@ -113,14 +114,14 @@ def _decode_lines(
             remedy = "it is binary: give a text file" if is_binary else convert
             raise InputError(f"{path}: line {number} is not UTF-8 ({problem}); {remedy}") from None
         if encoding == _WESTERN and notes is not None:
-            n_accented += sum(not character.isascii() for character in text)
-            n_characters += len(text)
+            n_accented += 1
+            n_foreign += bool(_FOREIGN.search(text))
             if number == first:
                 example = next(word for word in text.split() if not word.isascii())[:40]
                 where = f"line {number} has {example!r}"
                 notes.append(f"{path} is not UTF-8: read as Windows-1252 ({_WESTERN}), {where}")
         yield text
-    if n_accented > max(_FEWEST_ACCENTED, _MAX_ACCENTED * n_characters):
+    if n_foreign > _MAX_FOREIGN * n_accented:
         problem = f"{path} is neither UTF-8 nor in a Western encoding"
         raise InputError(f"{problem}; convert it to UTF-8, for example with iconv")
 
