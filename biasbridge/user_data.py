@@ -172,7 +172,7 @@ def describe_bbq(path: Path) -> str:
 
     known = {*FIELDS, *ANSWERS, *PROMPTS[0], ID, TEMPLATE}
     known |= {"answer"}
-    names = [str(name) for name in read_table(path) if name.partition(".")[0] not in known]
+    names = [name for name in map(str, read_table(path)) if name.partition(".")[0] not in known]
     for name in ["", *names]:
         with suppress(InputError):
             rows = bbq(path, answer=name or None)

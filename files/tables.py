@@ -34,7 +34,7 @@ JSON_LINES = ".jsonl"
 EXCEL = ".xlsx"
 _OTHER_SEPARATORS = ("\t", ";")  # of spreadsheets, with the same endings
 JSON_OBJECT = TypeAdapter(dict[str, Any])
-_JSON_OBJECTS = TypeAdapter(list[dict[str, Any]])
+_JSON_OBJECTS: TypeAdapter[Iterable[dict[str, Any]]] = TypeAdapter(list[dict[str, Any]])
 _JSON_ARRAY = re.compile(r"\s*\[\s*[{\]]")
 _MAX_FIELDS = 100  # of the objects of a column; with more keys they hold data, such as counts
 _JSON_HEAD = 1 << 16  # bytes of a .json file that tell its form
@@ -226,14 +226,13 @@ def _as_text(cell: object) -> object:
 
 def _read_excel(path: Path) -> pd.DataFrame:
     """Read the only sheet with cells; numbers and dates become text."""
+    import python_calamine  # noqa: F401 - as for Parquet
+
     with open_plain(path) as raw:
         content = io.BytesIO(raw.read())
     options: Any = {"sheet_name": None, "header": None, "dtype": object, "keep_default_na": False}
     try:
         sheets = pd.read_excel(content, engine="calamine", **options)
-    except ImportError as error:
-        remedy = "run pip install 'biasbridge[excel]', or save the sheet as CSV UTF-8"
-        raise InputError(f"{path}: reading Excel needs python-calamine; {remedy}") from error
     except BaseException as error:  # a panic of the reader, in Rust, is no Exception
         if isinstance(error, KeyboardInterrupt | SystemExit | MemoryError):
             raise
@@ -253,10 +252,10 @@ def _read_excel(path: Path) -> pd.DataFrame:
 
 
 def _read_json(path: Path, notes: list[str]) -> pd.DataFrame:
-    rows = read_json_lines(path, JSON_OBJECT, "JSON object", notes)
+    rows: Iterable[dict[str, Any]] = read_json_lines(path, JSON_OBJECT, "JSON object", notes)
     if _JSON_ARRAY.match(read_head(path, _JSON_HEAD)):
         text = "\n".join(read_lines(path, notes))
-        rows = iter(parse_json(text, _JSON_OBJECTS, f"{path} is no array of JSON objects"))
+        rows = parse_json(text, _JSON_OBJECTS, f"{path} is no array of JSON objects")
     columns: dict[str, list[object]] = {}
     for number, row in enumerate(rows):
         if new := row.keys() - columns.keys():
