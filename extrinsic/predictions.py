@@ -259,11 +259,17 @@ class GapRequest:
         ]
         combined = _combine(group_columns, chain)
         if blanks:
-            notes.insert(0, self._describe_left_out(combined, blanks, is_left_out))
+            has_repeats = "id" in table and bool(table["id"].duplicated().any())
+            is_tested = not (self.cluster or has_repeats)  # rows are lost one by one
+            notes.insert(0, self._describe_left_out(combined, blanks, is_left_out, is_tested))
         return _as_categorical(combined, is_kept), is_kept, [*filter(None, notes)]
 
     def _describe_left_out(
-        self, groups: _GroupColumn, blanks: Mapping[str, Mask], is_left_out: Mask
+        self,
+        groups: _GroupColumn,
+        blanks: Mapping[str, Mask],
+        is_left_out: Mask,
+        is_tested: bool,
     ) -> str:
         """Return how many rows are left out, of which groups, and of which significantly many."""
         counts = " or ".join(f"{name!r} ({rows.sum():,})" for name, rows in blanks.items())
@@ -277,7 +283,7 @@ class GapRequest:
         n_more = len(listed) - _LISTED_GROUPS
         listed[_LISTED_GROUPS:] = [f"{n_more} more groups"] if n_more > 0 else []
         note += f": left out{versions}; by group {', '.join(listed) or 'none'}"
-        if self.cluster or len(names) < 2:  # rows of a cluster are not lost independently
+        if not is_tested or len(names) < 2:
             return note
         k, n = np.array([(n_left_out[name], n_rows[name]) for name in names]).T
         p = holm(_exact_p(k, n, int(is_left_out.sum()), len(is_left_out)))

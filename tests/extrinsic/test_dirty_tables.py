@@ -190,7 +190,7 @@ def shares() -> pd.DataFrame:
     rng = np.random.default_rng(6)
     yes, no = ([0.5, 0.6, 0.75, 1.0], [0.0, 0.1, 0.25, 0.4])
 
-    def draw(has_said: bool) -> float:
+    def draw(has_said: int | None) -> float:
         return float(rng.choice(yes if has_said else no))
 
     return pd.DataFrame(
