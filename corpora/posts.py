@@ -27,6 +27,7 @@ from biasbridge.files.language import (
     binary_key,
     find_joined,
     is_missing,
+    name_key,
     normalise_text,
     spell_alike,
 )
@@ -550,14 +551,16 @@ class Founta(SingleFileData, OptionalSplit):
 def _binary_labels(
     cells: Iterable[object], positive: Sequence[str | int], source: str, option: str = "source"
 ) -> list[int]:
-    """Return labels as 0 and 1; ``1``, ``1.0`` and ``True`` are the same label."""
+    """Return labels as 0 and 1, which ``True`` and, without ``positive``, ``ja`` are too."""
     cell_texts = [normalise_text(str(cell)) for cell in cells]
     if not cell_texts:
         raise InputError(f"{source} holds no posts")
     if n_missing := sum(map(is_missing, cell_texts)):
         raise InputError(f"{source}: {n_missing} posts have no label; remove them")
-    names = [binary_key(label) for label in cell_texts]
-    positive_names = {binary_key(label) for label in positive} or {"1"}
+    names = [_label_name(label) for label in cell_texts]
+    if not positive and {"0", "1"}.issuperset(truths := [*map(binary_key, cell_texts)]):
+        names = truths
+    positive_names = {_label_name(label) for label in positive} or {"1"}
     if not positive and (unknown := sorted({*names} - {"0", "1"})):
         problem = f"labels beyond 0 and 1: {', '.join(unknown[:5])}"
         example = f"""'{option}.positive=["{unknown[-1]}"]'"""
@@ -579,6 +582,11 @@ def _binary_labels(
 def _spell_all(cells: Iterable[object]) -> list[str]:
     """Return names in one spelling each, empty where they are missing."""
     return spell_alike(pd.Series([*cells], dtype=object)).fillna("").tolist()
+
+
+def _label_name(label: object) -> str:
+    key = name_key(label)
+    return {"true": "1", "false": "0"}.get(key.lower(), key)
 
 
 def _group_names(cells: Iterable[object], source: str) -> list[str | None]:

@@ -699,8 +699,9 @@ def _exact_p(k: Counts, n: Counts, n_marked: int, n_rows: int) -> list[float]:
 def find_fractions(table: pd.DataFrame, column: str) -> pd.Series[float] | None:
     """Return a column of numbers that are not all whole, NaN where it is empty; else None."""
     cells = _find_column(table, column)
-    if cells.dtype == object and cells.map(is_list_like).any():
-        return None
+    if cells.dtype in (object, complex):
+        if any(is_list_like(cell) or isinstance(cell, complex) for cell in cells):
+            return None
     numbers = read_numbers(cells)[0]
     known = numbers[~find_blank(cells)]
     return None if known.isna().any() or (known % 1 == 0).all() else numbers
@@ -715,7 +716,7 @@ def _leave_out_copies(table: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     items of their own, and stay.
     """
     if "id" in table:
-        repeated = spell_alike(get_column(table, "id")).duplicated(keep=False)
+        repeated = get_column(table, "id").map(name_key).duplicated(keep=False)
         texts = table[repeated].map(name_key)
         is_copy = texts.duplicated().reindex(table.index, fill_value=False)
         note = "repeat another with the same id in all columns: left out"
