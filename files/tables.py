@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+import zipfile
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import islice
@@ -40,6 +41,8 @@ _MAX_FIELDS = 100  # of the objects of a column; with more keys they hold data, 
 _JSON_HEAD = 1 << 16  # bytes of a .json file that tell its form
 _UNQUOTED = "or give --unquoted (gaps) or quoted=false if they are text"
 _FORMULA = re.compile("'*[=+@-]")  # an apostrophe before one gets another, so that each comes off
+_EXCEL_CELL = re.compile(rb"""[<:]c\s[^>]*?r=["']([A-Z]{1,3})(\d{1,7})["']""")
+_FEWEST_CELLS, _MOST_SPARSE = 1_000_000, 4
 _DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(e[+-]?\d+)?", re.IGNORECASE)
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+")
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?|[+-]?(inf|nan)", re.IGNORECASE)
@@ -232,7 +235,10 @@ def _read_excel(path: Path) -> pd.DataFrame:
         content = io.BytesIO(raw.read())
     options: Any = {"sheet_name": None, "header": None, "dtype": object, "keep_default_na": False}
     try:
+        _require_dense(content, path)
         sheets = pd.read_excel(content, engine="calamine", **options)
+    except InputError:
+        raise
     except BaseException as error:  # a panic of the reader, in Rust, is no Exception
         if isinstance(error, KeyboardInterrupt | SystemExit | MemoryError):
             raise
@@ -247,8 +253,31 @@ def _read_excel(path: Path) -> pd.DataFrame:
         raise InputError(f"{path} has {listed}; {remedy}" if filled else f"{path} is empty")
     [sheet] = filled.values()
     header = _header(path, [str(name) for name in sheet.iloc[0]])
-    rows: pd.DataFrame = sheet.iloc[1:, : len(header)].reset_index(drop=True).astype(str)
-    return rows.set_axis(header, axis=1)
+    rows: pd.DataFrame = sheet.iloc[1:, : len(header)].astype(str).set_axis(header, axis=1)
+    return rows[(rows != "").any(axis=1)].reset_index(drop=True)
+
+
+def _column_number(letters: bytes) -> int:
+    return sum(26**place * (letter - 64) for place, letter in enumerate(reversed(letters)))
+
+
+def _require_dense(content: io.BytesIO, path: Path) -> None:
+    """Raise ``InputError`` for a sheet of few cells far apart: the reader fills all between them,
+    and ends the process where memory is short.
+    """
+    with zipfile.ZipFile(content) as archive:
+        for name in archive.namelist():
+            columns, last, n_cells = set[bytes](), 0, 0
+            sheet = archive.read(name) if name.startswith("xl/worksheets/") else b""
+            for cell in _EXCEL_CELL.finditer(sheet):
+                columns.add(cell[1])
+                last, n_cells = max(last, int(cell[2])), n_cells + 1
+            width = max(map(_column_number, columns), default=0)
+            if width * last > _FEWEST_CELLS + _MOST_SPARSE * n_cells:
+                problem = (
+                    f"{path}: {n_cells:,} cells are spread over {last:,} rows and {width:,} columns"
+                )
+                raise InputError(f"{problem}; delete those far from the table, or save it as CSV")
 
 
 def _read_json(path: Path, notes: list[str]) -> pd.DataFrame:

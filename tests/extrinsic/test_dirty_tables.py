@@ -142,6 +142,13 @@ def as_xlsx(sheets: Mapping[str, pd.DataFrame]) -> Mapping[str, str]:
     return parts
 
 
+def with_cell(place: str) -> Mapping[str, str]:
+    """A workbook with a further cell; the others have no place of their own."""
+    parts = as_xlsx({"a": frame()})
+    cell = f'<row><c r="{place}"><v>1</v></c></row></sheetData>'
+    return {name: text.replace("</sheetData>", cell) for name, text in parts.items()}
+
+
 def write(content: Any, path: Path) -> Any:
     """The path of the written content; a table is handed over as it is."""
     if isinstance(content, pd.DataFrame):
@@ -454,6 +461,12 @@ REFUSED: dict[str, tuple[str, Any, dict[str, Any], str]] = {
         r"2 sheets with cells \('a', 'b'\); save the one with the table as CSV UTF-8, or delete",
     ),
     "no sheet": ("p.xlsx", as_xlsx({"a": pd.DataFrame()}), {}, r"p\.xlsx is empty"),
+    "a cell far off": (
+        "p.xlsx",
+        with_cell("XFD1048576"),
+        {},
+        "1 cells are spread over 1,048,576 rows and 16,384 columns; delete those far from",
+    ),
     "no workbook": ("p.xlsx", b"PK", {}, "is no Excel workbook or is damaged .*; save it again"),
 }
 
@@ -475,6 +488,13 @@ def test_without_the_reader_of_excel_the_extra_is_named(
     path = write(as_xlsx({"a": frame()}), tmp_path / "p.xlsx")
     with pytest.raises(InputError, match=r"needs python-calamine: run pip install '\.\[excel]'"):
         biasbridge.gaps(path)
+
+
+def test_a_cell_of_excel_that_is_not_far_off_is_read(tmp_path: Path) -> None:
+    pytest.importorskip("python_calamine")
+    table = read_table(write(with_cell("AZ300"), tmp_path / "p.xlsx"))
+    assert table.columns.tolist() == [*Item._fields]
+    assert len(table) == 240
 
 
 def test_cells_of_excel_are_text_as_in_csv(tmp_path: Path) -> None:
