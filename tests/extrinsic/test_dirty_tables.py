@@ -632,3 +632,11 @@ def test_the_exact_p_is_that_of_a_loop_over_the_tables_and_seldom_false() -> Non
         tails = sum(chances[: i + 1]), sum(chances[i:])
         assert value == pytest.approx(min(1, 2 * min(tails)))
     assert sum(c for c, value in zip(chances, p, strict=True) if value < 0.05) < 0.05
+
+
+def test_rows_keep_their_numbers_where_others_are_left_out(tmp_path: Path) -> None:
+    table = without("prediction").assign(later=[1 - int(item.prediction or 0) for item in ITEMS])
+    path = write(as_csv(pd.concat([table[:1], table])), tmp_path / "p.csv")  # the first twice
+    changed = biasbridge.changed_items(path, pred=["prediction", "later"])
+    rows = dict(zip(changed["id"].astype(int), changed["row"], strict=True))
+    assert rows == {item.id: item.id + 1 + (item.id > 0) for item in keep()}
