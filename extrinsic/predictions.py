@@ -32,6 +32,7 @@ from biasbridge.extrinsic.grouped_predictions import (
 )
 from biasbridge.extrinsic.measures import ECE, RANKINGS, SCORED
 from biasbridge.files import InputError, nearest
+from biasbridge.files.group_names import CROSSED_BY
 from biasbridge.files.language import (
     binary_key,
     case_note,
@@ -56,7 +57,6 @@ if TYPE_CHECKING:
 # Measures that do not depend on base rates come first
 DEFAULT_MEASURES = ("base_rate", "recall", "fpr", "precision", "f1")
 _GROUP_SEPARATOR = "\x1f"  # between the groups of an item in several
-CROSSED_BY = " & "
 _MAX_CROSSED = 1_000
 _MISSING = "missing"
 Missing = Literal["no-group", "group", "drop"]
@@ -176,7 +176,8 @@ class GapRequest:
         if table.empty:
             raise InputError("the table of predictions has no rows; give one for each item")
         table = self._cut_fractions(table)
-        index, table = table.index, table.reset_index(drop=True)  # columns are joined by position
+        # Columns are joined by position; the index says of which rows, for the items of a change
+        index, table = table.index, table.reset_index(drop=True)
         table, copy_note = _leave_out_copies(table)
         blanks = self._find_blanks(table)
         groups, is_kept, notes = self._read_groups(table, blanks)
