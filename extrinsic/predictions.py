@@ -759,9 +759,10 @@ def _leave_out_copies(table: pd.DataFrame) -> tuple[pd.DataFrame, str]:
         note = "repeat another with the same id in all columns: left out"
         table = table[~is_copy]
     else:
-        texts = table.astype(str)
-        is_copy = texts.duplicated()
-        if is_copy.any() and texts[~is_copy].nunique().max() < 0.9 * (~is_copy).sum():
+        is_copy = table.astype(str).duplicated()
+        kept = table[~is_copy].astype(str) if is_copy.any() else table[:0]
+        names = [name for name in kept if read_numbers(kept[name])[0].isna().mean() > 0.5]
+        if not names or kept[names].nunique().max() < 0.9 * len(kept):
             return table, ""  # rows without a text or a name of their own are alike by chance
         note = "repeat an earlier one in all columns; each counts, so leave out copies"
     n = int(is_copy.sum())

@@ -504,6 +504,23 @@ def test_cells_of_excel_are_text_as_in_csv(tmp_path: Path) -> None:
     assert read.to_dict("list") == {"code": ["01", "NA"], "n": ["1", "2.5"], "is": ["True", ""]}
 
 
+@pytest.mark.parametrize(
+    ("texts", "is_noted"),
+    [
+        ([f"text {n}" for n in range(90)] + ["text 0"] * 10, True),
+        ([f"text {n}" for n in range(90)] + ["a", "b"] * 5, True),
+        ([f"text {n % 30}" for n in range(100)], False),  # a few templates
+        ([f"0.{n}" for n in range(90)] + ["0.0"] * 10, False),  # scores
+    ],
+)
+def test_rows_that_may_be_copies_are_noted(texts: list[str], is_noted: bool) -> None:
+    groups = ["men", "women"] * 50
+    table = pd.DataFrame({"text": texts, "label": 1, "prediction": 1, "group": groups})
+    table["part"] = [n // 30 % 2 for n in range(100)]
+    notes = biasbridge.gaps(table, measures="recall").attrs["notes"]
+    assert any("repeat an earlier one" in note for note in notes) is is_noted
+
+
 def test_a_row_that_lacks_one_version_is_left_out_of_all() -> None:
     other = [None if item.id in LOST else 1 - int(item.prediction or 0) for item in ITEMS]
     rows = biasbridge.gaps(
