@@ -591,7 +591,7 @@ def test_every_way_of_asking_counts_an_id_once(options: dict[str, Any]) -> None:
 )
 def test_rows_that_contradict_one_another_are_refused(change: dict[str, Any], message: str) -> None:
     rows = {"id": ["x", "x", "y"], "label": [1, 1, 1], "prediction": [1, 1, 1]}
-    rows |= {"group": ["a", "b", "b"], "score": [0.5, 0.5, 0.1]} | change
+    rows |= {"group": ["a", "b", "b"], "score": [0.5, 0.5, 0.1], "n": [1, 2, 3]} | change
     with pytest.raises(InputError, match=message):
         biasbridge.gaps(pd.DataFrame(rows), score="score", min_support=0)
 
