@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from collections.abc import Mapping
@@ -11,18 +12,20 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+import numpy as np
+
 from biasbridge.before_after import compare
 from biasbridge.corpora.items import PUBLISHED, named_items, published_source, user_items
 from biasbridge.debias.base import signed_dose
 from biasbridge.debias.until import Goal, TargetScore, dose_for_goal
 from biasbridge.debias.words import require_roles
-from biasbridge.files import InputError, atomic_path, nearest
+from biasbridge.files import InputError, atomic_path, eraser_hook, nearest
 from biasbridge.files.data.registry import data_folder
-from biasbridge.files.eraser import ERASER, Eraser, hook_eraser
+from biasbridge.files.eraser import ERASER, MERGED, Eraser, hook_eraser, merge_eraser
 from biasbridge.files.models.encoder import Encoder, Pooling
 from biasbridge.files.models.language_model import AnyModel, LanguageModel, open_model, with_eraser
 from biasbridge.files.paths import require_new
-from biasbridge.files.places import Place, find_model
+from biasbridge.files.places import CONFIG, MODEL_SUFFIXES, Place, find_model
 from biasbridge.intrinsic.registry import MODEL_METRICS
 
 if TYPE_CHECKING:
@@ -34,6 +37,11 @@ if TYPE_CHECKING:
     from biasbridge.intrinsic.score import Score
     from biasbridge.intrinsic.words import Query
 
+HOOK = "eraser_hook.py"  # in the folder of a model with an eraser
+_MODULES = "modules.json"  # of sentence-transformers, in a sentence encoder's folder
+# Options of its pooling that are not a mean of tokens, in two forms of the file
+_NOT_MEAN = ("pooling_mode_max_tokens", "pooling_mode_mean_sqrt_len_tokens")
+_NOT_MEAN_MODES = ("max", "mean_sqrt_len_tokens")
 _EVERY, _WITH_HEAD = ("masked", "causal", "encoder"), ("masked", "causal")
 # Metrics that compare models before and after, with the kinds of models that have them
 _COMPARED: Mapping[str, tuple[str, ...]] = {
@@ -145,7 +153,8 @@ class ModelErasure:
         return replace(opened, eraser=self.eraser)
 
     def write(self, out: Path, *, force: bool = False) -> None:
-        """Save the unmodified model and its eraser; ``force`` replaces a folder with an eraser.
+        """Save the model with the eraser in its weights, or else the unmodified model with its
+        eraser and the hook that opens them; ``force`` replaces a folder that this has written.
 
         Raise ``InputError`` for another existing folder, for the folder of the model itself, and
         if the model does not fit the eraser.
@@ -153,21 +162,66 @@ class ModelErasure:
         from biasbridge.train.subjects.language_model import save_model
 
         require_new_model(out, force=force)
-        place = self.place
+        opened, place = self.encoder.opened, self.place
         if place and place.local and Path(place.source).resolve().is_relative_to(out.resolve()):
             raise InputError(f"{out} holds the model that is read; give another name")
-        with with_eraser(self.encoder.opened, self.eraser), atomic_path(out) as work:
-            save_model(self.encoder.opened, self.place, work)
-            self.eraser.save(work / ERASER)
+        merged = merge_eraser(opened.model, self.eraser)
+        with with_eraser(opened, self.eraser), atomic_path(out) as work:
+            if merged:
+                save_model(replace(opened, model=merged), None, work)
+                self.eraser.save(work / MERGED)
+            else:
+                save_model(opened, place, work)
+                self.eraser.save(work / ERASER)
+                shutil.copyfile(eraser_hook.__file__, work / HOOK)
+                if place and (Path(place.source) / _MODULES).is_file():
+                    _write_modules(Path(place.source), self.eraser, self.encoder.layers, work)
             replaced = out.with_name(f".{out.name}-{work.parent.name}")
             if out.is_dir():
                 out.rename(replaced)
         shutil.rmtree(replaced, ignore_errors=True)
 
 
+def _write_modules(source: Path, eraser: Eraser, n_layers: int, out: Path) -> None:
+    """Copy the modules of a sentence encoder; an eraser of the last layer becomes one of them.
+
+    sentence-transformers alone then gives the vectors of the erased model: an affine map commutes
+    with the pooling of tokens, unless that takes their maximum.
+    """
+    from safetensors.numpy import save_file
+
+    modules: list[dict[str, Any]] = json.loads((source / _MODULES).read_text(encoding="utf-8"))
+    for name in {Path(module["path"]).name for module in modules} - {""}:
+        for path in (path for path in (source / name).glob("*") if path.suffix in MODEL_SUFFIXES):
+            (out / name).mkdir(exist_ok=True)
+            shutil.copyfile(path, out / name / path.name)
+    is_pooling = [module["type"].endswith(".Pooling") for module in modules]
+    if not any(is_pooling) or eraser.layer % (n_layers + 1) < n_layers:
+        return
+    place = is_pooling.index(True) + 1
+    config_file = out / Path(modules[place - 1]["path"]).name / CONFIG
+    pooling = json.loads(config_file.read_text(encoding="utf-8"))
+    if any(map(pooling.get, _NOT_MEAN)) or pooling.get("pooling_mode") in _NOT_MEAN_MODES:
+        return
+    modules.insert(place, {"path": "eraser", "type": "sentence_transformers.models.Dense"})
+    modules = [{**module, "idx": i, "name": str(i)} for i, module in enumerate(modules)]
+    size = {"in_features": eraser.dim, "out_features": eraser.dim, "bias": True}
+    config = {**size, "activation_function": "torch.nn.modules.linear.Identity"}
+    constant = eraser.apply(np.zeros((1, eraser.dim)))
+    weight = (eraser.apply(np.eye(eraser.dim)) - constant).T
+    tensors = {"linear.weight": weight, "linear.bias": constant[0]}
+    (out / "eraser").mkdir()
+    save_file(
+        {name: np.ascontiguousarray(array, np.float32) for name, array in tensors.items()},
+        out / "eraser" / "model.safetensors",
+    )
+    for name, content in ((f"eraser/{CONFIG}", config), (_MODULES, modules)):
+        (out / name).write_text(json.dumps(content, indent=2), encoding="utf-8")
+
+
 def require_new_model(out: Path, *, force: bool) -> None:
-    """Raise ``InputError`` if the folder exists, unless ``force`` and it has an eraser."""
-    if not (force and (out / ERASER).is_file()):
+    """Raise ``InputError`` if the folder exists, unless ``force`` and it was written here."""
+    if not (force and any((out / name).is_file() for name in (ERASER, MERGED))):
         require_new(out)
 
 

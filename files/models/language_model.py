@@ -82,8 +82,9 @@ class LanguageModel:
     @property
     def base(self) -> PreTrainedModel:
         """The model without its head; of an encoder-decoder the encoder."""
-        bare = cast("PreTrainedModel", self.model.base_model)
-        return bare.get_encoder() if bare.config.is_encoder_decoder else bare
+        from biasbridge.files.eraser_hook import base_of
+
+        return cast("PreTrainedModel", base_of(self.model))
 
     @property
     def mask(self) -> str:
