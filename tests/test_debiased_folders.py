@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -90,21 +91,40 @@ def states_of(opened: LanguageModel, line: str) -> Any:
         return network(**keys, output_hidden_states=True)
 
 
+def assert_equal(found: Any, wanted: Any) -> None:
+    """Equal to 1e-5 of the largest state: attention is summed in another order."""
+    largest = max(1, abs(np.asarray(wanted)).max())
+    np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-5 * largest)
+
+
+def scores_of(states: Sequence[Any], logits: Sequence[Any]) -> list[float]:
+    """Cosines of the first line with the others and, with a head, nats per token of each."""
+    pooled = [line.mean(axis=0) for line in states]
+    unit = [vector / np.linalg.norm(vector) for vector in pooled]
+    logs = [torch.tensor(line).double().log_softmax(-1).numpy() for line in logits]
+    return [float(unit[0] @ other) for other in unit[1:]] + [float(x[:, 0].mean()) for x in logs]
+
+
 def compare(folder: Path, plain: LanguageModel, found: Any, eraser: Eraser) -> None:
-    """States and logits are ours to 1e-5, and the erased layer is the formula applied by hand."""
+    """States, logits and scores are ours; the erased layer is the formula applied by hand."""
     ours = open_model(folder)
+    outputs = [states_of(ours, line) for line in LINES]
+    last = len(outputs[0].hidden_states) - 1
+    logits = [out.logits[0].numpy() for out in outputs if "logits" in out]
     for n, line in enumerate(LINES):
-        states = states_of(ours, line)
-        for layer, wanted in enumerate(states.hidden_states):
-            np.testing.assert_allclose(found[f"{n} {layer}"], wanted[0], rtol=1e-5, atol=1e-5)
-        if "logits" in states:
-            np.testing.assert_allclose(found[f"{n} logits"], states.logits[0], rtol=1e-5, atol=1e-5)
+        for layer, wanted in enumerate(outputs[n].hidden_states):
+            assert_equal(found[f"{n} {layer}"], wanted[0])
+        if logits:
+            assert_equal(found[f"{n} logits"], logits[n])
         before = states_of(plain, line).hidden_states[eraser.layer][0].double().numpy()
         x = before - eraser.mean
         by_hand = before - eraser.dose * (x @ eraser.left @ eraser.right + eraser.shift)
-        layer = eraser.layer % len(states.hidden_states)
-        np.testing.assert_allclose(found[f"{n} {layer}"], by_hand, rtol=1e-5, atol=1e-5)
+        assert_equal(found[f"{n} {eraser.layer % (last + 1)}"], by_hand)
         assert abs(by_hand - before).max() > 1e-4
+    found_states = [found[f"{n} {last}"] for n in range(len(LINES))]
+    found_logits = [found[f"{n} logits"] for n in range(len(LINES)) if logits]
+    wanted = scores_of([out.hidden_states[-1][0].numpy() for out in outputs], logits)
+    assert scores_of(found_states, found_logits) == pytest.approx(wanted, abs=1e-5, rel=0)
 
 
 @pytest.fixture(scope="module")
