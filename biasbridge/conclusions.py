@@ -110,10 +110,10 @@ def _score_text(score: Score) -> str:
     """``seat7b 1.44 [0.30, 1.91], p 0.0014``."""
     is_bounded = math.isfinite(score.low)
     interval = f" [{_number(score.low)}, {_number(score.high)}]" if is_bounded else ""
-    p = "" if math.isnan(score.p_value) else f", p {score.p_value:.2g},"
+    p = "" if math.isnan(score.p_value) else f", p {score.p_value:.2g}"
     name = " ".join(filter(None, (score.query, score.part)))
     convention = "" if score.convention == "default" else f" ({score.convention})"
-    return f"{name}{convention} {_number(score.value)}{interval}{p}".removesuffix(",")
+    return f"{name}{convention} {_number(score.value)}{interval}{p}"
 
 
 def _certificate(rows: Sequence[AuditedScore]) -> str:

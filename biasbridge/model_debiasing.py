@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from os import PathLike
@@ -26,6 +25,7 @@ from biasbridge.files.models.encoder import Encoder, Pooling
 from biasbridge.files.models.language_model import AnyModel, LanguageModel, open_model, with_eraser
 from biasbridge.files.paths import require_new
 from biasbridge.files.places import CONFIG, MODEL_SUFFIXES, Place, find_model
+from biasbridge.files.terminal import forecast
 from biasbridge.intrinsic.registry import MODEL_METRICS
 
 if TYPE_CHECKING:
@@ -42,17 +42,7 @@ _MODULES = "modules.json"  # of sentence-transformers, in a sentence encoder's f
 # Options of its pooling that are not a mean of tokens, in two forms of the file
 _NOT_MEAN = ("pooling_mode_max_tokens", "pooling_mode_mean_sqrt_len_tokens")
 _NOT_MEAN_MODES = ("max", "mean_sqrt_len_tokens")
-_EVERY, _WITH_HEAD = ("masked", "causal", "encoder"), ("masked", "causal")
-# Metrics that compare models before and after, with the kinds of models that have them
-_COMPARED: Mapping[str, tuple[str, ...]] = {
-    "seat": _EVERY,
-    "probe": _EVERY,
-    "sts_b": _EVERY,
-    "neutral_loss": _WITH_HEAD,
-    "lpbs": ("masked",),
-    "next_word": ("causal",),
-}
-_ITEM_SETS = {"seat": ("seat6b", "seat8")}  # instead of all default sets of a metric
+_KEPT = "similarity_kept"  # utility of every model, beside the metrics
 
 
 @dataclass(frozen=True)
@@ -138,11 +128,36 @@ class ModelErasure:
         return replace(self, method=method, eraser=self.eraser.at(signed_dose(method)), goal=goal)
 
     def compared(self) -> pd.DataFrame:
-        """Compare the score of the goal, and the usual ones of such a model, before and after."""
-        metrics = [*([self.goal.metric] if self.goal else []), *_usual_metrics(self.encoder.opened)]
-        return compare(
-            (self.scores(metric, 0.0), self.scores(metric, self.method.dose)) for metric in metrics
-        )
+        """Compare the score of the goal, utility and every test of an audit before and after; those
+        that became worse come first.
+        """
+        from pandas import concat
+
+        metrics = _audited_metrics(self.encoder.opened.kind)
+        goals = [self.goal.metric] if self.goal else []
+        parts = [part for m in metrics for part in m.parts(self.encoder.opened.kind)]
+        with forecast([*parts, *parts]):
+            pairs = (
+                (self.scores(metric, 0.0), self.scores(metric, self.method.dose))
+                for metric in [*goals, *metrics]
+            )
+            table = compare(pairs, worst_first=True)
+        return concat([table, self._similarity_kept()], ignore_index=True)
+
+    def _similarity_kept(self) -> pd.DataFrame:
+        """Correlate the cosines of everyday sentences before and after: 1 keeps all of them."""
+        from pandas import DataFrame
+
+        [lines] = (items.lines for items in named_items(["neutral_sentences"]).load())
+        with with_eraser(self.encoder.opened, self.eraser) as erased:
+            after = Encoder(erased, layer=self.encoder.layer, pooling=self.encoder.pooling)
+            vectors = [self.encoder.encode(lines), after.encode(lines)]
+        above = np.triu_indices(len(lines), 1)
+        unit = [rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in vectors]
+        kept = np.corrcoef([(rows @ rows.T)[above] for rows in unit])[0, 1]
+        row = {"metric": _KEPT, "query": "neutral_sentences", "part": "", "n": len(lines)}
+        row |= {"before": 1.0, "after": kept, "low": np.nan, "high": np.nan, "verdict": ""}
+        return DataFrame([row])
 
     def model(self) -> LanguageModel:
         """Attach the eraser to the model; to a copy if the caller opened it."""
@@ -254,12 +269,19 @@ def model_goal(text: str) -> Goal[ItemMetric]:
     return Goal(metric, target.query, target.value)
 
 
-def _usual_metrics(opened: LanguageModel) -> list[ItemMetric]:
-    """Return the metrics of bias and of utility whose items are available for this model."""
+def utility_line(table: pd.DataFrame) -> str:
+    """Return what a copy kept of its use, and what it did not."""
+    names = [*(name for name, m in MODEL_METRICS.items() if "utility" in m.about.sign), _KEPT]
+    rows = table[table["metric"].isin(names)]
+    values = zip(rows["metric"], rows["before"], rows["after"], strict=True)
+    return "utility: " + ", ".join(f"{name} {old:.3f} -> {new:.3f}" for name, old, new in values)
+
+
+def _audited_metrics(kind: str) -> list[ItemMetric]:
+    """Return the metrics of an audit of such a model whose items are available."""
     metrics = []
-    for name, model_kinds in _COMPARED.items():
-        if name in MODEL_METRICS and opened.kind in model_kinds:
-            metric = MODEL_METRICS[name]
-            source = named_items(_ITEM_SETS.get(name, metric.about.asks), available_only=True)
-            metrics += [metric.by_convention(items=source)] if source.load() else []
+    for metric in MODEL_METRICS.values():
+        source = named_items(metric.about.asks, available_only=True)
+        if not metric.reason_against_model(kind) and source.load():
+            metrics.append(metric.by_convention(items=source))
     return metrics

@@ -94,6 +94,7 @@ class ItemMetric(ByConvention):
     needs: ClassVar[str] = "model"
     kinds: ClassVar[tuple[str, ...]] = ("masked", "causal")  # of models, where it needs one
     instead: ClassVar[str] = ""  # remedy for another kind
+    texts_per_item: ClassVar[int] = 1  # that a model computes, about
     version: ClassVar[int] = 1
     seeded: ClassVar[bool] = False
     unlabelled: ClassVar[tuple[str, ...]] = ("items", "convention", "intervals")
@@ -178,9 +179,15 @@ class ItemMetric(ByConvention):
 
     def parts(self, kind: str) -> list[tuple[str, float]]:
         """Return each set by label, with the texts that a model of the kind computes."""
-        per_text = _TOKENS if self.needs == "model" and kind == "masked" else 1
-        texts = {items.name: len(items.items) + 2 * len(items.pairs) for items in self.items.load()}
-        return [(f"{self.about.name} {name}", n * per_text) for name, n in texts.items()]
+        per_item = self.texts_per_item
+        per_item *= _TOKENS if self.needs == "model" and kind == "masked" else 1
+        return [
+            (
+                f"{self.about.name} {items.name}",
+                per_item * (len(items.items) + 2 * len(items.pairs)),
+            )
+            for items in self.items.load()
+        ]
 
     def score(self, model: Any, *, seed: int) -> list[Score]:
         """Return a row per set of items, or per part of a set."""
