@@ -54,7 +54,10 @@ TEST_HEADING, SCORE_HEADING, SCORE_RANGE = "gap, score", "score", "from, to"
 _ALL_TESTS = "all tests"
 CHANGE_HEADING, VERDICT_HEADING = "change of the gap [95%]", "verdict"
 _NOT_SEEN = "Cannot tell: four of five such studies would have seen a change of about {change}."
-_WITHIN = "At most {x}: the 90% interval of the change lies within -{x} and +{x}."
+_WITHIN = (
+    "At most {x}: the 90% interval of the change lies within -{x} and +{x}; where methods have"
+    " slopes of their own, so do their changes."
+)
 _RELIABILITY = "Reliability of the gap: {values}; 1 would be a gap without noise."
 LEGEND = "n of m: only n tried, m needed"
 _VERDICT_PHRASES = {
@@ -196,7 +199,9 @@ def detectable(results: Sequence[SliceResult]) -> list[str]:
     changes = [
         result.detectable_change
         for result in results
-        if result.verdict == CANNOT_TELL and isfinite(result.detectable_change)
+        if result.verdict == CANNOT_TELL
+        and isfinite(result.detectable_change)
+        and not result.nonlinear.reason  # more data would not change that
     ]
     if not changes:
         return []
@@ -365,6 +370,7 @@ def print_correlations(results: Sequence[SliceResult], console: Console) -> None
         ]
         synthetic = ", synthetic data" if any(result.synthetic for result in family) else ""
         print_table(f"{heading}: {R_RM}{synthetic}", rows, console)
+        print_lines(reasons(family), console)
     print_lines(describe_taggers(result.group_by for result in confirmatory), console)
 
 

@@ -16,7 +16,6 @@ from biasbridge.analysis.charts import (
     BLACK,
     GREY,
     PALETTE,
-    STAMP,
     Drawing,
     finish,
     intervals,
@@ -32,6 +31,7 @@ from biasbridge.analysis.naming import (
     REVERSED,
     SLICE_COLUMNS,
     SMALLEST_CHANGE,
+    STAMP,
     gap_axis,
 )
 from biasbridge.analysis.observations import observations
@@ -167,7 +167,7 @@ def _panel(
     lines = alt.Chart(means).encode(x, y, colour, alt.Detail("words:N"), *dash)
     is_unmodified = alt.datum.method == ORIGINAL
     layers = [
-        base.transform_filter(~is_unmodified).mark_point(filled=True, size=18, opacity=0.4),
+        base.transform_filter(~is_unmodified).mark_point(filled=True, size=18, fillOpacity=0.4),
         lines.mark_line(strokeWidth=1.5, point={"size": 20}),
         base.transform_filter(is_unmodified).mark_point(filled=True, size=45, opacity=1),
     ]

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import altair as alt
 import numpy as np
 
-from biasbridge.analysis.naming import ALL, capitalise, measure_title, row_names
+from biasbridge.analysis.naming import (
+    ALL,
+    MAX_GROUPS,
+    capitalise,
+    measure_title,
+    order_groups,
+    row_names,
+)
 from biasbridge.analysis.printing import text_columns
 from biasbridge.analysis.tables import as_text
 from biasbridge.files import InputError
@@ -63,13 +70,8 @@ CONFIG: dict[str, Any] = {
         "labelLimit": 240,
     },
 }
-STAMP = (
-    "Synthetic data: it shows how the metrics behave in a planted world and is no evidence about"
-    " the real one."
-)
 _VERSION_HEIGHT = alt.Step(11)  # of a mark, where versions lie beside each other
 Drawing: TypeAlias = alt.TopLevelMixin
-MAX_GROUPS = 30  # per chart: more cannot be distinguished
 _GAP_WIDTH = 250
 _MAX_LINES_DRAWN = 6  # groups by threshold: more lines cannot be told apart
 _SCORE_WIDTH = 220
@@ -158,7 +160,7 @@ def intervals(
 ) -> list[alt.Chart]:
     """Return layers: a line for each interval, a point for its value, along x (``axis``)."""
     low, high = ends
-    rule = base.mark_rule(opacity=opacity, strokeWidth=width)
+    rule = base.mark_rule(strokeOpacity=opacity, strokeWidth=width)
     point = base.mark_point(filled=True, size=size, opacity=1)
     return [
         rule.encode(alt.X(f"{low}:Q", **axis), alt.X2(high)),
@@ -173,14 +175,6 @@ def rule_at(value: float, **options: Any) -> alt.Chart:
 
 
 # Charts of a table of gaps, as ``biasbridge.gaps`` returns it.
-
-
-def order_groups(table: pd.DataFrame) -> list[str]:
-    """Return the groups of a table, the one with the largest gap in any measure first."""
-    gaps = table[table["kind"] == "gap"]
-    largest = gaps["value"].abs().groupby(gaps["unprivileged"]).max().fillna(-1.0)
-    groups = [name for name in table.loc[table["kind"] == "value", "group"].unique() if name != ALL]
-    return sorted(groups, key=lambda name: -largest.get(name, -1.0))
 
 
 def gap_panels(table: pd.DataFrame) -> dict[str, alt.LayerChart]:

@@ -105,7 +105,7 @@ def _draw(
 ) -> list[Path]:
     # Charts are imported only where there is something to draw
     from biasbridge.analysis.figures import draw_figures
-    from biasbridge.analysis.report import build_report
+    from biasbridge.analysis.report.page import build_report
     from biasbridge.analysis.specifications import specification_curves, write_curves
 
     curves = specification_curves(joined, results)

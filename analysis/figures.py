@@ -22,7 +22,6 @@ from biasbridge.analysis.charts import (
     INK,
     PALETTE,
     SHAPES,
-    STAMP,
     Drawing,
     finish,
     palette_of,
@@ -47,6 +46,7 @@ from biasbridge.analysis.naming import (
     SCORE,
     SLICE_COLUMNS,
     SMALLEST_CHANGE,
+    STAMP,
     describe_taggers,
     gap_axis,
     gap_titles,
@@ -90,7 +90,7 @@ _POOLED_NOTE = (
     "All queries pooled: n counts every embedding once per query; in r it counts once, with the"
     " mean of its scores."
 )
-Layout: TypeAlias = "tuple[pd.Series[str], pd.Series[str]]"  # row and column of each point
+PanelLayout: TypeAlias = "tuple[pd.Series[str], pd.Series[str]]"  # row and column of each point
 _MAX_COLUMNS = 6  # of panels that are legible on a page
 _MAX_POINTS_DRAWN = 30_000
 _HELD_OUT = "held_out"  # the subset of a task's own test items, beside a challenge set
@@ -272,7 +272,7 @@ def _split_titles(part: pd.DataFrame) -> tuple[pd.Series[str], pd.Series[str]]:
     return halves[0], halves[2]
 
 
-def _narrow_layout(*layouts: Layout) -> Layout:
+def _narrow_layout(*layouts: PanelLayout) -> PanelLayout:
     fitting = (layout for layout in layouts if layout[1].nunique() <= _MAX_COLUMNS)
     return next(fitting, layouts[-1])
 
@@ -510,10 +510,10 @@ def _points(order: dict[str, list[str]], text: ChartText) -> list[alt.Chart]:
     require_distinct(order["shape"], SHAPES, "shapes")
     scale = alt.Scale(domain=order["shape"], range=list(SHAPES[: len(order["shape"])]))
     shape = alt.Shape("shape:N", scale=scale, **_legend(text.shape))
-    across = _where_valid("y", "x_low", "x_high").mark_rule(opacity=0.15)
-    bar = _where_valid("y", "y_low", "y_high").mark_rule(opacity=0.25)
+    across = _where_valid("y", "x_low", "x_high").mark_rule(strokeOpacity=0.15)
+    bar = _where_valid("y", "y_low", "y_high").mark_rule(strokeOpacity=0.25)
     point = _where_valid("y").mark_point(
-        size=48, filled=True, opacity=0.85, stroke="white", strokeWidth=0.5
+        size=48, filled=True, fillOpacity=0.85, stroke="white", strokeWidth=0.5
     )
     return [
         across.encode(_x(text, "x_low"), alt.X2("x_high"), y, colour),

@@ -39,6 +39,11 @@ MIN_COVERAGE = 0.8  # share of a text's tokens with a vector; below, a classifie
 ANNOTATION = "annotation"
 ERROR_RATES = ("fpr", "fnr")  # measures of which less is better
 REVERSED_SIGN = " (sign reversed)"  # after the title of such a score
+MAX_GROUPS = 30  # per chart: more cannot be distinguished
+STAMP = (
+    "Synthetic data: it shows how the metrics behave in a planted world and is no evidence about"
+    " the real one."
+)
 REVERSED = "less is more biased"  # scores whose unbiased value is the upper end of their scale
 _METRIC_TITLES = {
     "weat": "WEAT effect size (d)",
@@ -247,3 +252,11 @@ def group_mismatch_of(points: pd.DataFrame, extrinsic: pd.DataFrame) -> str:
     gaps = extrinsic[extrinsic["kind"] == "gap"] if "kind" in extrinsic else extrinsic
     groups = {*as_text(gaps, "privileged"), *as_text(gaps, "unprivileged")} - {"", "rest", "none"}
     return group_mismatch(about, groups)
+
+
+def order_groups(table: pd.DataFrame) -> list[str]:
+    """Return the groups of a table, the one with the largest gap in any measure first."""
+    gaps = table[table["kind"] == "gap"]
+    largest = gaps["value"].abs().groupby(gaps["unprivileged"]).max().fillna(-1.0)
+    groups = [name for name in table.loc[table["kind"] == "value", "group"].unique() if name != ALL]
+    return sorted(groups, key=lambda name: -largest.get(name, -1.0))

@@ -15,7 +15,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from biasbridge.analysis.charts import INK, PALETTE, STAMP, Drawing, finish
+from biasbridge.analysis.charts import INK, PALETTE, Drawing, finish
 from biasbridge.analysis.correlation import (
     ONE_THREAD,
     demeaned,
@@ -25,7 +25,15 @@ from biasbridge.analysis.correlation import (
     studentised,
 )
 from biasbridge.analysis.joined import rows_of
-from biasbridge.analysis.naming import ALL, GAP, SCORE, SLICE_COLUMNS, measure_title, query_title
+from biasbridge.analysis.naming import (
+    ALL,
+    GAP,
+    SCORE,
+    SLICE_COLUMNS,
+    STAMP,
+    measure_title,
+    query_title,
+)
 from biasbridge.analysis.observations import Observations, observations
 from biasbridge.analysis.printing import print_lines
 from biasbridge.analysis.scopes import MINIMUM, RUNS
@@ -384,7 +392,7 @@ def _upper(table: pd.DataFrame) -> Any:
     layers = [
         base.mark_area(color="#999999", opacity=0.3).encode(y("null_low"), alt.Y2("null_high")),
         alt.Chart().mark_rule(color=INK).encode(y=alt.datum(0)),
-        signed.mark_rule(opacity=0.25).encode(y("low"), alt.Y2("high")),
+        signed.mark_rule(strokeOpacity=0.25).encode(y("low"), alt.Y2("high")),
         signed.mark_point(filled=True, size=14, opacity=1).encode(y("r_rm")),
     ]
     return alt.layer(*layers, data=rows).properties(width=_CURVE_WIDTH, height=220)

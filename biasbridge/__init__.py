@@ -21,7 +21,7 @@ _loaded, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 def __getattr__(name: str) -> object:
     value = _loaded(name)
     if callable(value):
-        from biasbridge.extras import named_extra
+        from biasbridge.files.extras import named_extra
 
         value = named_extra(f"biasbridge.{name}")(value)
         value.__module__ = __name__  # where a pickle by name looks for it

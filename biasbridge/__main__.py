@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 from biasbridge import __version__
 from biasbridge.commands import COMMANDS
-from biasbridge.extras import named_extra
 from biasbridge.files import InputError, nearest, run_cli
+from biasbridge.files.extras import named_extra
 
 _SWEEPS = ("train", "certify", "data")  # these print their own progress
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from biasbridge.files import InputError
+from biasbridge.files.extras import named_extra
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+@named_extra("biasbridge.plot.gaps")
 def gaps(table: pd.DataFrame) -> alt.TopLevelMixin:
     """Plot each measure by group with 95% intervals, one panel per measure.
 
@@ -48,6 +50,7 @@ def gaps(table: pd.DataFrame) -> alt.TopLevelMixin:
     return gaps_chart(table)
 
 
+@named_extra("biasbridge.plot.audit")
 def audit(table: pd.DataFrame) -> alt.TopLevelMixin:
     """Plot the scores of each metric: a panel per metric, a colour per embedding, a row per query
     and convention.
@@ -91,6 +94,7 @@ def audit(table: pd.DataFrame) -> alt.TopLevelMixin:
     return scores_chart(table)
 
 
+@named_extra("biasbridge.plot.change")
 def change(folder: str | PathLike[str]) -> alt.TopLevelMixin:
     """Plot gap against score in each declared test of a study, and the changes of the gap.
 
@@ -128,6 +132,7 @@ def change(folder: str | PathLike[str]) -> alt.TopLevelMixin:
     return change_chart(data, results, smallest_change)
 
 
+@named_extra("biasbridge.plot.scatter")
 def scatter(
     table: pd.DataFrame,
     x: str = "x",

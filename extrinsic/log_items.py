@@ -12,14 +12,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from math import nan
 from pathlib import Path, PurePath
-from typing import IO, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
-import pyarrow as pa
 from pydantic_core import from_json
 
 from biasbridge.files import InputError
 from biasbridge.files.text import open_binary, open_plain
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 Json = dict[str, Any]
 _MAX_FIELDS = 1_000
@@ -105,7 +107,7 @@ def refuse_damage(place: object) -> Iterator[None]:
     """Raise ``InputError`` with the place for content that is damaged or of another form."""
     try:
         yield
-    except InputError:
+    except (InputError, ModuleNotFoundError):
         raise
     except Exception as error:  # of libraries, and of values that are missing or of another type
         reason = "no " * isinstance(error, KeyError) + " ".join(str(error).split())
@@ -211,6 +213,8 @@ def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, raw: IO[bytes]
     if mark != b"PK\x03\x04" or info.flag_bits & 1:
         raise ValueError("encrypted, or not where its directory says")
     raw.seek(name + extra, 1)
+    import pyarrow as pa
+
     packed = pa.BufferReader(raw.read(info.compress_size))
     content: bytes = pa.CompressedInputStream(packed, "zstd").read(info.file_size + 1)
     return content

@@ -11,9 +11,6 @@ from math import isnan, nan
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
 from biasbridge.extrinsic.log_items import (
     Json,
     LogInfo,
@@ -289,6 +286,8 @@ def _helm_item(request: Json) -> LogItem:
 
 def _read_lighteval(path: Path) -> pd.DataFrame:
     """Read the details of a task: ``details_<task>_<time>.parquet``."""
+    import pyarrow.parquet as pq
+
     rows = read_arrow(path, lambda raw: pq.read_table(raw, columns=[*_LIGHTEVAL_COLUMNS]))
     parts = path.resolve().parent.parts
     model = "/".join(parts[parts.index("details") + 1 : -1]) if "details" in parts else ""
@@ -356,11 +355,13 @@ def _read_saved_dataset(path: Path) -> pd.DataFrame:
         raise InputError(f"{path} holds several splits: {names}; give the folder of one")
     files = [file["filename"] for file in read_object(path / _STATE)["_data_files"]]
     paths = [named_beside(path / _STATE, name) for name in files]
+    import pyarrow as pa
+
     tables = (read_arrow(file, lambda raw: pa.ipc.open_stream(raw).read_all()) for file in paths)
     return plain_frame([row for rows in tables for row in rows], LogInfo(path, "datasets"))
 
 
-class Format(NamedTuple):
+class LogFormat(NamedTuple):
     """A format: its name in sentences, its reader, its suffix, and fields that begin its files."""
 
     title: str
@@ -377,22 +378,22 @@ def _read_objects(path: Path) -> pd.DataFrame:
 
 _EVERY_EVAL_EVER = "samples of Every Eval Ever"
 FORMATS = {
-    "lm_eval": Format(
+    "lm_eval": LogFormat(
         "samples of lm-evaluation-harness", _read_lm_eval, JSON_LINES, "doc_id doc filtered_resps"
     ),
-    "inspect": Format("a log of Inspect", _read_inspect, ".json", "version status eval"),
-    "helm": Format("a run of HELM", _read_helm, ".json", "adapter_spec request_states"),
-    "every_eval_ever": Format(
+    "inspect": LogFormat("a log of Inspect", _read_inspect, ".json", "version status eval"),
+    "helm": LogFormat("a run of HELM", _read_helm, ".json", "adapter_spec request_states"),
+    "every_eval_ever": LogFormat(
         _EVERY_EVAL_EVER, _read_every_eval_ever, JSON_LINES, "evaluation_id sample_id"
     ),
-    "every_eval_ever.json": Format(
+    "every_eval_ever.json": LogFormat(
         _EVERY_EVAL_EVER, _read_every_eval_ever, ".json", "schema_version evaluation_id"
     ),
-    "lighteval": Format(
+    "lighteval": LogFormat(
         "details of lighteval", _read_lighteval, ".parquet", " ".join(_LIGHTEVAL_COLUMNS)
     ),
-    "datasets": Format("a folder saved by datasets", _read_saved_dataset),
-    JSON_OBJECTS: Format("JSON Lines", _read_objects, JSON_LINES),
+    "datasets": LogFormat("a folder saved by datasets", _read_saved_dataset),
+    JSON_OBJECTS: LogFormat("JSON Lines", _read_objects, JSON_LINES),
 }
 # A folder is of the format of the first of these files that it holds
 _FOLDERS = {_STATE: "datasets", SPLITS: "datasets", _SCENARIO: "helm"}
@@ -444,6 +445,9 @@ def _field_names(path: Path, suffix: str) -> set[str]:
     Lines in the first line).
     """
     if suffix == ".parquet":
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
         try:
             return {*pq.read_schema(path).names}
         except (pa.ArrowException, OSError):

@@ -43,9 +43,16 @@ def _escape(node: Any) -> Any:
     return "\n".join(map(printable, node.split("\n"))) if isinstance(node, str) else node
 
 
+def draw_svg(chart: alt.TopLevelMixin) -> str:
+    """Return the chart as SVG."""
+    import vl_convert  # slow to import
+
+    return str(vl_convert.vegalite_to_svg(make_spec(chart)))
+
+
 def save_charts(chart: alt.TopLevelMixin, stem: Path, suffixes: Sequence[str]) -> list[Path]:
     """Write the chart in several formats; all are made from one SVG."""
-    import vl_convert  # slow to import
+    import vl_convert
 
     spec = make_spec(chart)
     svg = vl_convert.vegalite_to_svg(spec)

@@ -164,6 +164,8 @@ def require_unique_columns(names: Iterable[object], source: str) -> None:
 
 
 def _read_parquet(path: Path, lists: str | tuple[str, ...] | None) -> pd.DataFrame:
+    import pyarrow  # noqa: F401 - pandas would name other readers where it is missing
+
     with open_plain(path) as raw:
         try:
             table = pd.read_parquet(raw)

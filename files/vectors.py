@@ -14,10 +14,8 @@ from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
-import pyarrow as pa
 from gensim.models import KeyedVectors, Word2Vec
 from numpy.typing import NDArray
-from pyarrow import compute
 
 from biasbridge.files.errors import InputError, nearest
 from biasbridge.files.paths import atomic_path
@@ -26,8 +24,8 @@ from biasbridge.files.vector_files import detect_format, detect_layout, is_numbe
 from biasbridge.files.vector_readers import (
     ASCII_SPACE,
     MAX_NUMBERED,
-    Block,
     OddRows,
+    VectorBlock,
     check_blocks,
     checked,
     encode,
@@ -247,7 +245,10 @@ def _read_gensim(path: Path, trusted: bool) -> KeyedVectors:
     return vectors
 
 
-def _text_rows(block: Block, path: Path) -> bytes:
+def _text_rows(block: VectorBlock, path: Path) -> bytes:
+    import pyarrow as pa
+    from pyarrow import compute
+
     words, rows = block
     numbers = compute.cast(pa.array(rows.ravel()), pa.string())
     offsets = pa.array(np.arange(0, rows.size + 1, rows.shape[1], dtype=np.int32))
@@ -269,7 +270,7 @@ def _require_text(words: Sequence[str], path: Path) -> None:
             raise InputError(f"{path}: {reason}; rename it, or write a mapped folder")
 
 
-def _binary_rows(block: Block, path: Path) -> bytes:
+def _binary_rows(block: VectorBlock, path: Path) -> bytes:
     words, rows = block
     values = np.ascontiguousarray(rows, dtype="<f4")
     names = (encode(word, path) for word in words)

@@ -12,7 +12,8 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from biasbridge.analysis.charts import BLACK, GREY, STAMP, Drawing, colour, finish, shades
+from biasbridge.analysis.charts import BLACK, GREY, Drawing, colour, finish, shades
+from biasbridge.analysis.naming import STAMP
 from biasbridge.studies import SYNTHETIC
 from biasbridge.studies.certificate_scores import (
     TRAINING_STEPS,
@@ -71,7 +72,7 @@ class CertificateTables(NamedTuple):
     training: pd.DataFrame
 
 
-def certify(all_scores: Sequence[StrengthScores], resamples: int) -> CertificateTables:
+def certificate_tables(all_scores: Sequence[StrengthScores], resamples: int) -> CertificateTables:
     """Compute the tables of every metric, convention, material and subject, in their order."""
     settings_by_metric: dict[_Names, list[StrengthScores]] = defaultdict(list)
     for scores in all_scores:

@@ -1,4 +1,4 @@
-"""The base, without the packages of the extra ``study``: the commands and functions that need no
+"""The base, without the packages of extras: the commands and functions that need no
 more of it work, the others say what they lack, and each import is declared.
 """
 
@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
+from importlib import metadata
 from pathlib import Path
 
 import pandas as pd
@@ -20,20 +21,21 @@ from packaging.utils import canonicalize_name
 
 from biasbridge.analysis.tables import write_tables
 from biasbridge.commands import COMMANDS
-from biasbridge.extras import STUDY, named_extra
 from biasbridge.files import InputError
 from biasbridge.files.documents import Document, write_documents
+from biasbridge.files.extras import EXTRAS, named_extra
 from biasbridge.files.paths import ROOMS
 from tests.analysis.conftest import make_tables
 from tests.extrinsic.bbq_items import item
 from tests.extrinsic.test_logs import choice_line, write
 
 ROOT = Path(__file__).resolve().parent.parent
-REMEDY = "run pip install '.[study]' in the clone of biasbridge"
+REMEDY = "run pip install '.[{}]' in the clone of biasbridge"
+OPTIONAL = {name: package for packages in EXTRAS.values() for name, package in packages.items()}
+EXTRA_OF = {package: extra for extra, packages in EXTRAS.items() for package in packages.values()}
 BROUGHT = {  # modules by the distribution that brings them, where its name is another
     "pydantic_core": "pydantic",
     "typing_extensions": "pydantic",
-    "vl_convert": "vl-convert-python",
     "yaml": "pyyaml",
 }
 # Of the start of every process, those that a command starts too
@@ -75,25 +77,26 @@ print(json.dumps(ended))
 Ends = dict[str, tuple[int | str, str]]
 LOG = "samples_toxic_2026-01-02T03-04-05.678901.jsonl"
 WORK = {  # commands, and a part of what they print
-    "gaps p.csv --report gaps.html": "women",
+    "gaps p.csv --report gaps.html": "note: charts need altair: run pip install '.[plots]'",
     "gaps p.csv --csv gaps.csv --md gaps.md --tex gaps.tex --eee gaps.json": "women",
     "gaps p.csv --pred prediction --pred later --report two.html": "later",
-    "gaps p.csv --score score --thresholds --report thresholds.html": "threshold",
+    "gaps p.csv --score score --thresholds --report thresholds.html": "note: charts need altair",
     f"gaps {LOG} --group group": "women",
     f"check {LOG}": "lm-eval",
     "check p.csv": "to measure gaps: biasbridge gaps p.csv",
     "check bbq.jsonl": "to use it: biasbridge bbq bbq.jsonl",
     "check key.jsonl key.jsonl": "biasbridge coreference key.jsonl key.jsonl",
     "bbq bbq.jsonl": "ambiguous",
-    "report results": "report.html",
-    "correlate results": "weat",
     "correlate u.csv --x x --y y": "x",
-    "scatter results --out scatter.html": "scatter.html",
     "coreference key.jsonl key.jsonl": "MUC",
     "completion bash": "complete",
 }
 GATE = "gaps p.csv --fail-above recall=.01 --fail-if possible"
 LACK = {
+    "gaps p.parquet": "pyarrow",
+    "report results": "altair",
+    "correlate results": "pyarrow",
+    "scatter u.csv --x x --y y --out u.svg": "altair",
     "audit a.vec": "gensim",
     "debias a.vec b.vec --direction debias": "gensim",
     "tsne a.vec weat7 --out t.svg": "gensim",
@@ -105,12 +108,16 @@ HELP = [f"{name} --help" for name in COMMANDS if name != "completion"]
 STATEMENTS = (
     "from biasbridge import bbq, correlate, gaps, gate, plot, predict, query, read_results",
     "from biasbridge import thresholds; thresholds('p.csv', score='score')",
-    "table = gaps('p.csv'); plot.gaps(table)",
+    "table = gaps('p.csv')",
     "assert gate('p.csv', {'recall': 0.9})",
     "bbq('bbq.jsonl'); query('weat7')",
     "import pickle; assert pickle.loads(pickle.dumps(gaps)) is gaps",
 )
-NEEDY = ("import biasbridge; biasbridge.audit('a.vec')", "biasbridge.debias('a.vec', 'weat7')")
+NEEDY = {
+    "import biasbridge; biasbridge.audit('a.vec')": "gensim",
+    "biasbridge.debias('a.vec', 'weat7')": "gensim",
+    "biasbridge.plot.gaps(table)": "altair",
+}
 
 
 @pytest.fixture(scope="module")
@@ -134,7 +141,7 @@ def ended(tmp_path_factory: pytest.TempPathFactory) -> Ends:
 
 def _write_files(folder: Path) -> None:
     (folder / "start").mkdir()
-    block = BLOCK.format(blocked={*STUDY})
+    block = BLOCK.format(blocked={*OPTIONAL})
     (folder / "start" / "sitecustomize.py").write_text(block, encoding="utf-8")
     rows = [
         (f"text {number}", number % 2, number % 3 % 2, number % 5 % 2, number % 7 / 7, group)
@@ -143,6 +150,7 @@ def _write_files(folder: Path) -> None:
     ]
     columns = ["text", "label", "prediction", "later", "score", "group"]
     pd.DataFrame(rows, columns=columns).to_csv(folder / "p.csv", index=False)
+    (folder / "p.parquet").write_bytes(b"PAR1")
     docs = [{"id": n, "label": n % 2, "group": ("men", "women")[n // 2 % 2]} for n in range(80)]
     write(folder / LOG, [choice_line(n, doc, target=str(n % 2)) for n, doc in enumerate(docs)])
     items = [item(number) for number in range(64)]
@@ -179,7 +187,7 @@ def test_help_needs_the_base_alone(line: str, ended: Ends) -> None:
 @pytest.mark.parametrize("line", LACK)
 def test_a_command_names_the_extra_it_lacks(line: str, ended: Ends) -> None:
     needs = f"biasbridge {line.split()[0]} needs {LACK[line]}"
-    assert ended[line][0] == f"InputError: {needs}: {REMEDY}"
+    assert ended[line][0] == f"InputError: {needs}: {REMEDY.format(EXTRA_OF[LACK[line]])}"
 
 
 @pytest.mark.parametrize("statement", STATEMENTS)
@@ -189,8 +197,9 @@ def test_functions_work_on_the_base(statement: str, ended: Ends) -> None:
 
 @pytest.mark.parametrize("statement", NEEDY)
 def test_a_function_names_the_extra_it_lacks(statement: str, ended: Ends) -> None:
-    name = statement.partition("(")[0].rpartition("biasbridge.")[2]
-    assert ended[statement][0] == f"InputError: biasbridge.{name} needs gensim: {REMEDY}"
+    name, package = statement.partition("(")[0].rpartition("biasbridge.")[2], NEEDY[statement]
+    needs = f"InputError: biasbridge.{name} needs {package}"
+    assert ended[statement][0] == f"{needs}: {REMEDY.format(EXTRA_OF[package])}"
 
 
 def test_other_missing_modules_are_no_matter_of_extras() -> None:
@@ -223,21 +232,51 @@ def imported() -> Iterator[str]:
 
 def test_base_and_study_share_no_package_and_declare_every_import() -> None:
     lists = declared()
-    assert not lists["base"] & lists["study"]
-    assert lists["study"] == {*STUDY.values()}
-    needed = {STUDY.get(name, BROUGHT.get(name, name)) for name in imported()}
+    for extra, packages in EXTRAS.items():
+        assert not lists["base"] & lists[extra]
+        assert lists[extra] - {"biasbridge"} == {*packages.values()}
+    needed = {OPTIONAL.get(name, BROUGHT.get(name, name)) for name in imported()}
     needed -= {*sys.stdlib_module_names, "biasbridge"}
     assert {canonicalize_name(name) for name in needed} <= (
         lists["base"]
-        | lists["study"]
+        | {*OPTIONAL.values()}
         | lists["onnx"]
         | lists["adapters"]
         | {"pytest"}  # of the plugin
     )
 
 
-def test_all_that_is_installed_for_development_includes_the_study() -> None:
+def size_with_dependencies(names: set[str]) -> int:
+    """The bytes of installed distributions and of all that they require."""
+    closure: set[str] = set()
+    while names:
+        closure |= names
+        required = {
+            requirement
+            for name in names
+            for requirement in map(Requirement, metadata.requires(name) or ())
+            if requirement.marker is None or requirement.marker.evaluate({"extra": ""})
+        }
+        names = {canonicalize_name(requirement.name) for requirement in required} - closure
+    files = {file for name in closure for file in metadata.files(name) or ()}
+    paths = (Path(str(file.locate())) for file in files)
+    return sum(path.stat().st_size for path in paths if path.is_file())
+
+
+def test_the_base_stays_small() -> None:
+    # The limit of 450 MB is of site-packages with pip, setuptools and the package itself
+    assert size_with_dependencies(declared()["base"]) < 400e6
+
+
+@pytest.mark.parametrize(
+    ("extra", "included"),
+    [
+        ("study", {"parquet", "plots"}),
+        ("dev", {"adapters", "onnx", "ray", "study", "submitit"}),
+    ],
+)
+def test_an_extra_includes_others(extra: str, included: set[str]) -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    ours = [Requirement(text) for text in project["optional-dependencies"]["dev"]]
+    ours = [Requirement(text) for text in project["optional-dependencies"][extra]]
     [extras] = [requirement.extras for requirement in ours if requirement.name == "biasbridge"]
-    assert extras == {"adapters", "onnx", "ray", "study", "submitit"}
+    assert extras == included

@@ -6,8 +6,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from math import isnan, nan
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from biasbridge.analysis.charts import order_groups
-from biasbridge.analysis.naming import ALL, ERROR_RATES, capitalise, measure_title
+from biasbridge.analysis.naming import ALL, ERROR_RATES, capitalise, measure_title, order_groups
 from biasbridge.stats.formatting import (
     IN_WORDS,
     MAX_NAMED,

@@ -5,11 +5,8 @@ from __future__ import annotations
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
-import vl_convert
-
 from biasbridge import __version__
-from biasbridge.analysis.charts import CONFIG, MAX_GROUPS, gap_panels, thresholds_chart
-from biasbridge.analysis.naming import measure_title
+from biasbridge.analysis.naming import MAX_GROUPS, measure_title
 from biasbridge.analysis.report.gap_facts import (
     LIMITS,
     TEXT_COLUMNS,
@@ -19,8 +16,9 @@ from biasbridge.analysis.report.gap_facts import (
     value_table,
 )
 from biasbridge.analysis.report.templates import as_image, write_page
-from biasbridge.files.charts import make_spec
+from biasbridge.files.charts import draw_svg
 from biasbridge.files.errors import printable
+from biasbridge.files.extras import describe_missing_charts
 from biasbridge.files.tables import escape_control
 from biasbridge.stats.formatting import format_number
 
@@ -28,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    import altair as alt
     import pandas as pd
 
 _MEANINGS = {
@@ -79,11 +76,13 @@ def write_gaps_page(
     """
     present = set(table["measure"])
     blocks = read_blocks(escape_control(table), label)
+    missing_charts = describe_missing_charts()
     return write_page(
         path,
         "gaps_page.html",
         title=title,
-        blocks=list(map(_sections, blocks)),
+        blocks=[_sections(block, has_charts=not missing_charts) for block in blocks],
+        missing_charts=missing_charts,
         verdict=printable(verdict),
         notes=list(map(printable, notes)),
         max_groups=MAX_GROUPS,
@@ -98,32 +97,41 @@ def write_thresholds_page(
     table: pd.DataFrame, text: pd.DataFrame, sentences: Sequence[str], path: Path, title: str
 ) -> Path:
     """Write the page of gaps by threshold: sentences, a chart of the table, and its text."""
-    spec = make_spec(thresholds_chart(escape_control(table)))
+    chart, missing_charts = "", describe_missing_charts()
+    if not missing_charts:
+        from biasbridge.analysis.charts import thresholds_chart
+
+        chart = as_image(draw_svg(thresholds_chart(escape_control(table))).encode())
     return write_page(
         path,
         "thresholds_page.html",
         title=title,
         sentences=sentences,
-        chart=as_image(vl_convert.vegalite_to_svg(spec).encode()),
+        chart=chart,
+        missing_charts=missing_charts,
         head=list(text),
         rows=text.to_numpy().tolist(),
     )
 
 
-def _sections(block: GapBlock) -> dict[str, Any]:
+def _sections(block: GapBlock, *, has_charts: bool) -> dict[str, Any]:
     """Return what the template says of a block."""
     return block._asdict() | {
-        "figures": [_figure(*panel, block.table) for panel in gap_panels(block.table).items()],
+        "figures": _figures(block.table) if has_charts else [],
         "group_table": value_table(block.table, block.groups, plus=block.is_change),
         "gaps": gap_tables(block.table, block.groups, is_pair=block.is_pair),
     }
 
 
-def _figure(measure: str, panel: alt.LayerChart, block: pd.DataFrame) -> tuple[str, str]:
-    """Return a drawing and its text alternative."""
-    spec = make_spec(panel.configure(**CONFIG))
-    rows = block[(block["kind"] == "value") & (block["measure"] == measure)]
-    records = rows.head(MAX_GROUPS).to_dict("records")
-    values = ", ".join(f"{row['group']} {format_number(row['value'], 2)}" for row in records)
-    image = as_image(vl_convert.vegalite_to_svg(spec).encode())
-    return f"{measure_title(measure)} by group: {values}", image
+def _figures(block: pd.DataFrame) -> list[tuple[str, str]]:
+    """Return drawings, each after its text alternative."""
+    from biasbridge.analysis.charts import CONFIG, gap_panels
+
+    figures = []
+    for measure, panel in gap_panels(block).items():
+        rows = block[(block["kind"] == "value") & (block["measure"] == measure)]
+        records = rows.head(MAX_GROUPS).to_dict("records")
+        values = ", ".join(f"{row['group']} {format_number(row['value'], 2)}" for row in records)
+        image = as_image(draw_svg(panel.configure(**CONFIG)).encode())
+        figures.append((f"{measure_title(measure)} by group: {values}", image))
+    return figures

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from biasbridge.analysis.charts import STAMP
+from biasbridge.analysis.naming import STAMP
 from biasbridge.analysis.tables import as_text
 from biasbridge.files import atomic_path
 

@@ -407,8 +407,11 @@ def _run_thresholds(
     return _ThresholdGaps(options["score"][0], table, threshold_text(table), [*closing, *notes])
 
 
-def _show(result: _MeasuredGaps | _ThresholdGaps, console: Console) -> None:
+def _show(
+    result: _MeasuredGaps | _ThresholdGaps, console: Console, *, report: Path | None = None
+) -> None:
     from biasbridge.extrinsic.gap_printing import print_gap_tables, print_text_table
+    from biasbridge.files.extras import describe_missing_charts
 
     if isinstance(result, _ThresholdGaps):
         step = 5 if len(result.text) > _SHOWN_THRESHOLDS else 1
@@ -417,6 +420,8 @@ def _show(result: _MeasuredGaps | _ThresholdGaps, console: Console) -> None:
         print_gap_tables(result.rows, console, result.label)
     for note in result.notes:
         say(console, note if isinstance(result, _ThresholdGaps) else f"note: {note}")
+    if report and (missing_charts := describe_missing_charts()):
+        say(console, f"note: {missing_charts}")
 
 
 def _print_verdict(result: _MeasuredGaps | _ThresholdGaps, console: Console) -> int:

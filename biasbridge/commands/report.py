@@ -38,7 +38,7 @@ def report(results: str | PathLike[str], *, out: str | PathLike[str] | None = No
         A table is missing or damaged.
     """
     from biasbridge.analysis.figures import draw_figures
-    from biasbridge.analysis.report import build_report
+    from biasbridge.analysis.report.page import build_report
     from biasbridge.analysis.specifications import draw_curves, specification_curves
     from biasbridge.files.terminal import open_console
 

@@ -14,7 +14,8 @@ import pandas as pd
 import pytest
 
 from biasbridge import gaps
-from biasbridge.analysis.charts import gap_panels, order_groups
+from biasbridge.analysis.charts import gap_panels
+from biasbridge.analysis.naming import order_groups
 from biasbridge.analysis.report.gap_facts import _MISSED_FACTOR, _many_sentences, read_blocks
 from biasbridge.analysis.report.gaps_page import write_gaps_page
 from biasbridge.commands.gaps import main

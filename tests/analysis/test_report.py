@@ -24,9 +24,14 @@ from biasbridge.analysis.correlation import Correlation
 from biasbridge.analysis.declaration import Declaration
 from biasbridge.analysis.joined import join_points
 from biasbridge.analysis.naming import SLICE_COLUMNS
-from biasbridge.analysis.report import build_report
 from biasbridge.analysis.report.documents import correlations_tex, escape
-from biasbridge.analysis.report.page import Card, _answer_card, _describe_compared, _unmodified_gaps
+from biasbridge.analysis.report.page import (
+    Card,
+    _answer_card,
+    _describe_compared,
+    _unmodified_gaps,
+    build_report,
+)
 from biasbridge.analysis.report.page_data import _dose_curves
 from biasbridge.analysis.scopes import DOSES, RUNS
 from biasbridge.analysis.slices import RESULT_COLUMNS, SliceResult

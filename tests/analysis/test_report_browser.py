@@ -18,7 +18,7 @@ import pytest
 from biasbridge.analysis.answer import change_rows, declared, scope_rows
 from biasbridge.analysis.correlate import correlate_slices
 from biasbridge.analysis.joined import join_points
-from biasbridge.analysis.report import build_report
+from biasbridge.analysis.report.page import build_report
 from biasbridge.stats.formatting import format_estimate
 
 if TYPE_CHECKING:

@@ -11,10 +11,9 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from biasbridge.analysis.charts import STAMP
 from biasbridge.analysis.correlate import correlate_slices
 from biasbridge.analysis.joined import join_points
-from biasbridge.analysis.naming import SLICE_COLUMNS
+from biasbridge.analysis.naming import SLICE_COLUMNS, STAMP
 from biasbridge.analysis.specifications import _CHOICES, Curve, _curve_chart, specification_curves
 from biasbridge.analysis.tables import Tables
 from biasbridge.stats.formatting import format_number

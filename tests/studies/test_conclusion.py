@@ -15,7 +15,7 @@ import pytest
 from gensim.models import KeyedVectors
 from rich.console import Console
 
-from biasbridge.analysis.charts import STAMP
+from biasbridge.analysis.naming import STAMP
 from biasbridge.analysis.printing import as_text_columns
 from biasbridge.analysis.tables import Tables
 from biasbridge.files.vectors import save_vectors
