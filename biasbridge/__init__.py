@@ -6,6 +6,8 @@
 """
 
 import sys
+from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
 from types import ModuleType
 
@@ -23,10 +25,25 @@ def __getattr__(name: str) -> object:
     if callable(value):
         from biasbridge.files.extras import named_extra
 
-        value = named_extra(f"biasbridge.{name}")(value)
+        value = _displayed(named_extra(f"biasbridge.{name}")(value))
         value.__module__ = __name__  # where a pickle by name looks for it
         globals()[name] = value
     return value
+
+
+def _displayed(function: Callable[..., object]) -> Callable[..., object]:
+    """Have notebooks show the main columns and the notes of the tables that a function returns."""
+
+    @wraps(function)
+    def displayed(*args: object, **kwargs: object) -> object:
+        result = function(*args, **kwargs)
+        if type(result).__name__ != "DataFrame":
+            return result
+        from biasbridge.result_table import as_result
+
+        return as_result(result, function.__name__)  # type: ignore[arg-type]
+
+    return displayed
 
 
 class _Front(ModuleType):

@@ -4,19 +4,36 @@ saves them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import wraps
+from typing import TYPE_CHECKING, ParamSpec
 
 from biasbridge.files import InputError
+from biasbridge.files.charts import show_pictures
 from biasbridge.files.extras import named_extra
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from os import PathLike
 
     import altair as alt
     import pandas as pd
 
+P = ParamSpec("P")
 
-@named_extra("biasbridge.plot.gaps")
+
+def _chart(draw: Callable[P, alt.TopLevelMixin]) -> Callable[P, alt.TopLevelMixin]:
+    """Name the extra that a function lacks, and have notebooks show its chart offline."""
+
+    @wraps(draw)
+    def chart(*args: P.args, **kwargs: P.kwargs) -> alt.TopLevelMixin:
+        with named_extra(f"biasbridge.plot.{draw.__name__}"):
+            show_pictures()
+            return draw(*args, **kwargs)
+
+    return chart
+
+
+@_chart
 def gaps(table: pd.DataFrame) -> alt.TopLevelMixin:
     """Plot each measure by group with 95% intervals, one panel per measure.
 
@@ -50,7 +67,7 @@ def gaps(table: pd.DataFrame) -> alt.TopLevelMixin:
     return gaps_chart(table)
 
 
-@named_extra("biasbridge.plot.audit")
+@_chart
 def audit(table: pd.DataFrame) -> alt.TopLevelMixin:
     """Plot the scores of each metric: a panel per metric, a colour per embedding, a row per query
     and convention.
@@ -94,7 +111,7 @@ def audit(table: pd.DataFrame) -> alt.TopLevelMixin:
     return scores_chart(table)
 
 
-@named_extra("biasbridge.plot.change")
+@_chart
 def change(folder: str | PathLike[str]) -> alt.TopLevelMixin:
     """Plot gap against score in each declared test of a study, and the changes of the gap.
 
@@ -132,7 +149,7 @@ def change(folder: str | PathLike[str]) -> alt.TopLevelMixin:
     return change_chart(data, results, smallest_change)
 
 
-@named_extra("biasbridge.plot.scatter")
+@_chart
 def scatter(
     table: pd.DataFrame,
     x: str = "x",

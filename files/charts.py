@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import struct
+from base64 import b64encode
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +15,7 @@ from biasbridge.files.paths import atomic_path, require_output
 if TYPE_CHECKING:
     import altair as alt
 
+_RENDERER = "vega_and_picture"
 FORMATS = (".svg", ".png", ".pdf", ".html", ".json")
 
 
@@ -48,6 +51,35 @@ def draw_svg(chart: alt.TopLevelMixin) -> str:
     import vl_convert  # slow to import
 
     return str(vl_convert.vegalite_to_svg(make_spec(chart)))
+
+
+def show_pictures() -> None:
+    """Have notebooks show charts with a picture, so that they need no network.
+
+    Jupyter draws the Vega-Lite where it can; GitHub and others show the PNG. A renderer that the
+    user chose stays.
+    """
+    import altair as alt
+
+    if _RENDERER in alt.renderers.names() or alt.renderers.active != "default":
+        return
+    alt.renderers.register(_RENDERER, _as_mime_bundle)
+    alt.renderers.enable(_RENDERER)
+
+
+def _as_mime_bundle(spec: dict[str, Any], **_: object) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return a chart for a notebook, and the size of its picture, with two pixels to the point."""
+    import vl_convert
+
+    picture = vl_convert.vegalite_to_png(_escape(spec), scale=2)
+    width, height = struct.unpack(">II", picture[16:24])
+    version = spec["$schema"].rpartition("/v")[2].partition(".")[0]
+    bundle = {
+        f"application/vnd.vegalite.v{version}+json": spec,
+        "image/png": b64encode(picture).decode(),
+        "text/plain": "<chart>",
+    }
+    return bundle, {"image/png": {"width": width // 2, "height": height // 2}}
 
 
 def save_charts(chart: alt.TopLevelMixin, stem: Path, suffixes: Sequence[str]) -> list[Path]:

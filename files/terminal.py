@@ -38,7 +38,11 @@ PROGRESS_SECONDS = 30.0  # between two lines
 
 
 def open_console(**options: Any) -> Console:
-    """Return rich's ``Console`` with ``options``, without markup, emoji and highlighting."""
+    """Return rich's ``Console`` with ``options``, without markup, emoji and highlighting.
+
+    In a notebook it writes to its file too, and not into the cell's output.
+    """
+    options = {"force_jupyter": False, **options}
     return Console(markup=False, emoji=False, highlight=False, **options)
 
 

@@ -248,7 +248,7 @@ def test_base_and_study_share_no_package_and_declare_every_import() -> None:
 
 def size_with_dependencies(names: set[str]) -> int:
     """The bytes of installed distributions and of all that they require."""
-    closure: set[str] = set()
+    closure = set[str]()
     while names:
         closure |= names
         required = {

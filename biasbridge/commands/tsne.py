@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from biasbridge.command_line import Command, output_file, say
 from biasbridge.commands.audit import embeddings_by_name
-from biasbridge.files.charts import FORMATS, save_chart
+from biasbridge.files.charts import FORMATS, save_chart, show_pictures
 from biasbridge.inputs import Vectors, WordsInput, as_vectors, built_in, word_file
 from biasbridge.intrinsic.lookup import LetterCase
 
@@ -80,6 +80,7 @@ def tsne(
         for name, one in embeddings_by_name(cast("Any", vectors)).items()
     }
     options: dict[str, Any] = {"perplexity": perplexity, "iterations": iterations, "seed": seed}
+    show_pictures()
     chart = tsne_chart(chosen, embeddings, case=case, **options)
     if out is not None:
         save_chart(chart, fspath(out))

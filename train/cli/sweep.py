@@ -246,7 +246,9 @@ def run_experiment(
         if quiet:
             LOG.setLevel(logging.ERROR)
         with hydra_started(options.config_dir):
-            console = open_console(quiet=quiet and out is None, file=out)
+            colours = None if out is None else False  # notebooks ask for them in any file
+            is_quiet_console = quiet and out is None
+            console = open_console(quiet=is_quiet_console, file=out, force_terminal=colours)
             return _run(read_command(options), console)
     except INPUT_ERRORS as error:
         raise InputError(one_line(error)) from error
