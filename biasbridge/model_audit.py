@@ -261,13 +261,14 @@ def _item_scores(
     audited: list[AuditedScore] = []
     for metric in metrics:
         model = encoder if metric.needs == "encoder" else encoder.opened
-        for row in metric.score_with_singles(model, seed=seed):
+        for score, singles in metric.score_with_singles(model, seed=seed):
             # The certificate is of two groups; parts of such a metric compare more
-            is_of_two = not (row[0].part and isinstance(metric, TermMetric))
-            items = by_name[row[0].query]
+            is_of_two = not (score.part and isinstance(metric, TermMetric))
+            items = by_name[score.query]
             language = gender_words(items) if is_of_two else ""
             above = meaning_above(metric.about, items) if is_of_two else ""
-            audited.append(AuditedScore(encoder.name, *row, model_kind, language, above=above))
+            row = AuditedScore(encoder.name, score, singles, model_kind, language, above=above)
+            audited.append(row)
     return audited
 
 

@@ -107,8 +107,9 @@ class Eraser:
 
         from biasbridge.files.eraser_hook import eraser_of
 
-        matrices = (torch.tensor(getattr(self, name)) for name in _TENSORS)
-        erase: Callable[[torch.Tensor], torch.Tensor] = eraser_of(*matrices, self.dose)
+        left, right, mean, shift = (torch.tensor(getattr(self, name)) for name in _TENSORS)
+        erase: Callable[[torch.Tensor], torch.Tensor]
+        erase = eraser_of(left, right, mean, shift, self.dose)
         return erase
 
     def save(self, path: Path) -> None:
@@ -210,7 +211,8 @@ def merge_eraser(model: PreTrainedModel, eraser: Eraser) -> PreTrainedModel | No
             part = eraser if table is merged.get_input_embeddings() else without_constant
             rows = torch.tensor(part.apply(table.weight.detach().double().cpu().numpy()))
             table.weight = Parameter(rows.to(table.weight), requires_grad=False)
-    merged.config.tie_word_embeddings = False  # the head keeps the rows as they were
+    config: Any = merged.config
+    config.tie_word_embeddings = False  # the head keeps the rows as they were
     undo = hook_eraser(base, eraser)
     wanted = [_states(base, layer) for layer in (0, layers)]
     undo()

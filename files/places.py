@@ -188,7 +188,8 @@ def _adapted(folder: Path) -> Place:
 
     Raises ``InputError`` without safetensors, for learned tokens, and for a base without a commit.
     """
-    settings: Mapping[str, object] = read_nested(folder / _ADAPTER_CONFIG)
+    content = read_nested(folder / _ADAPTER_CONFIG)
+    settings = content if isinstance(content, Mapping) else {}
     kind, base = str(settings.get("peft_type")), str(settings.get("base_model_name_or_path"))
     if "PROMPT" in kind or kind in ("PREFIX_TUNING", "P_TUNING"):
         raise InputError(f"{folder}: {kind} puts learned tokens before each text: not measured")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from typing import Any
 
 import pytest
@@ -154,7 +155,7 @@ def test_scores_that_became_worse_come_first_and_are_told_after_holm() -> None:
 
 def test_time_left_is_that_of_the_cost_that_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = iter([5.0, 15.0, 15.0, 19.0, 25.0, 25.0])
-    monkeypatch.setattr(terminal.time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(time, "monotonic", lambda: next(clock))
     assert terminal.work_at_hand("it") == "it is at work"
     terminal.begin_part("nothing is forecast")
     with terminal.forecast([("a", 1), ("b", 2), ("c", 3)]):

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import pytest
@@ -84,7 +84,7 @@ def run_alone(jobs: list[str]) -> None:
 
 
 def states_of(opened: LanguageModel, line: str) -> Any:
-    given = opened.tokenizer([line], return_tensors="pt")
+    given = cast("Any", opened.tokenizer)([line], return_tensors="pt")
     keys = {k: given[k] for k in ("input_ids", "attention_mask")}
     network = opened.base if opened.kind == "encoder" else opened.model
     with torch.inference_mode():
@@ -159,6 +159,8 @@ def test_a_merged_model_can_be_replaced_and_keeps_its_head(tmp_path: Path) -> No
     for dose in (1, -1):
         debias(model, dose=dose, force=True, templates=["the {} said"], **how)
     assert Eraser.load(tmp_path / "out" / MERGED).dose == -1
+    merged: Any
+    plain: Any
     merged, plain = (open_model(folder).model for folder in (tmp_path / "out", model))
     head, rows = (merged.get_output_embeddings(), merged.get_input_embeddings())
     assert torch.equal(head.weight, plain.get_output_embeddings().weight)

@@ -174,10 +174,11 @@ def test_a_pipeline_is_its_model_and_other_objects_are_refused(gpt2: Path, pairs
         def encode(self, texts: object) -> None:
             """As that of sentence-transformers."""
 
-    for other, told in (
+    cases: list[tuple[Any, str]] = [
         (model, r"model=GPT2LMHeadModel: give a folder, .* \(model, tokenizer\)$"),
         (SentenceEncoder(2, 2), r"of a SentenceTransformer \(encoder\[0\].auto_model"),
-    ):
+    ]
+    for other, told in cases:
         with pytest.raises(InputError, match=told):
             audit(other, metrics="seat")
         with pytest.raises(InputError, match=told):

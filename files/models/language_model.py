@@ -254,7 +254,8 @@ def open_model(
     if isinstance(model, LanguageModel):
         return model
     if hasattr(model, "tokenizer") and hasattr(model, "model"):  # a pipeline
-        model = (model.model, model.tokenizer)
+        pipeline: Any = model
+        model = (pipeline.model, pipeline.tokenizer)
     if isinstance(model, tuple):
         if (dtype, device) != ("float32", "cpu"):
             raise InputError("a loaded model keeps its dtype and device; set them where it is made")
@@ -276,9 +277,9 @@ def open_model(
     with convert_load_errors(name):
         tokenizer = load_tokenizer(place, name)
         loaded = _load_model(outline, name, random_seed=random_seed, dtype=dtype)
-        for adapter in filter(None, (place.adapter, Path(place.source) / ADAPTER)):
-            if random_seed is None and Path(adapter).is_dir():
-                loaded = _merge_adapter(loaded, Path(adapter))
+        for adapter in (Path(place.adapter or ""), Path(place.source) / ADAPTER):
+            if random_seed is None and adapter.name and adapter.is_dir():
+                loaded = _merge_adapter(loaded, adapter)
         loaded = loaded.to(device).eval()
         is_named = place.local or place.adapter
         short_name = Path(name).name if is_named else place.source
@@ -425,7 +426,7 @@ def _load_model(
 
 def head_problem(config: PreTrainedConfig, name: str) -> str:
     """Return why a model predicts no tokens, with the remedy; empty if it does."""
-    architectures = config.architectures or ()
+    architectures = list(config.architectures or ())
     is_encoder = any(label.endswith("EncoderModel") for label in architectures)
     remedy = "give a masked or causal language model, or metrics of encoded texts, such as seat"
     if config.is_encoder_decoder and not is_encoder:
