@@ -132,7 +132,7 @@ class ItemMetric(ByConvention):
         if cls.needs != "model" or kind in cls.kinds:
             return ""
         if kind == "encoder":
-            return "the model is an encoder and has no head that predicts tokens"
+            return "measured as an encoder, the model has no head that predicts tokens"
         return f"the metric needs a {cls.kinds[0]} model, this is {kind}{cls.instead}"
 
     def observe(self, model: Any, items: ItemSet) -> ItemObservations:
