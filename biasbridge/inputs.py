@@ -41,14 +41,19 @@ _WORD_FILES = (".yaml", ".yml", ".json", ".csv", ".tsv")
 
 
 def is_model(subject: object) -> bool:
-    """Test whether this is a language model: opened, a folder, or inside a package."""
+    """Test whether this is a language model: opened, a folder, or inside a package.
+
+    Also a network without its tokenizer, which is refused where models are opened.
+    """
     from biasbridge.files.places import is_model_path
 
     if isinstance(subject, str | PathLike):
         return is_model_path(str(subject))
     if isinstance(subject, tuple):
         return len(subject) == 2 and not isinstance(subject[0], str | PathLike)
-    return type(subject).__name__ == "LanguageModel"
+    return hasattr(subject, "state_dict") or (
+        hasattr(subject, "model") and hasattr(subject, "tokenizer")  # a pipeline
+    )
 
 
 def refuse_options(options: Mapping[str, object], applies_to: str) -> None:
