@@ -16,6 +16,7 @@ from biasbridge.analysis.report.decision import TOLERATED, Decision, decide_rele
 from biasbridge.analysis.report.gaps_page import write_gaps_page
 from biasbridge.commands.gaps import main
 from biasbridge.files import InputError
+from biasbridge.files.group_names import GroupNames
 from biasbridge.stats.formatting import order_groups
 
 
@@ -332,6 +333,24 @@ def test_display_names_are_wherever_people_read(
     for kind in ("csv", "json"):
         assert "Women" not in read[kind]
         assert "women" in read[kind]
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("9 items of group men, fewer than 10", "9 items of group Men, fewer than 10"),
+        ("the items of group men are one cluster", "the items of group Men are one cluster"),
+        (
+            "2 have fewer than 10 items: men (3), men & b (4)",
+            "2 have fewer than 10 items: Men (3), ",
+        ),
+        ("by group women 1 of 1,500, men 0 of 9", "by group Women & girls 1 of 1,500, Men 0 of 9"),
+        ("more often of men than of other rows", "more often of Men than of other rows"),
+        ("column 'men' of women; men by men", "column 'men' of women; men by men"),
+    ],
+)
+def test_names_in_reasons_and_notes(text: str, shown: str) -> None:
+    assert GroupNames({"women": "Women & girls", "men": "Men"}).in_text(text).startswith(shown)
 
 
 def test_parts_of_a_crossed_group_have_names(tmp_path: Path) -> None:
