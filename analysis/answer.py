@@ -34,7 +34,7 @@ from biasbridge.analysis.naming import (
     with_count,
 )
 from biasbridge.analysis.printing import p_value, print_lines, print_table
-from biasbridge.analysis.scopes import MINIMUM, RUNS, SCOPES
+from biasbridge.analysis.scopes import CORPORA, MINIMUM, RUNS, SCOPES, SEEDS
 from biasbridge.analysis.slices import digits_of
 from biasbridge.analysis.tables import as_float, as_text, text_rows
 from biasbridge.analysis.verdict import AT_MOST, CANNOT_TELL, FALLS, RISES, TOO_FEW
@@ -54,7 +54,10 @@ TEST_HEADING, SCORE_HEADING, SCORE_RANGE = "gap, score", "score", "from, to"
 _ALL_TESTS = "all tests"
 CHANGE_HEADING, VERDICT_HEADING = "change of the gap [95%]", "verdict"
 _NOT_SEEN = "Cannot tell: four of five such studies would have seen a change of about {change}."
-_WITHIN = "At most {x}: the 90% interval of the change lies within -{x} and +{x}."
+_WITHIN = (
+    "At most {x}: the 90% interval of the change lies within -{x} and +{x}; where methods have"
+    " slopes of their own, so do their changes."
+)
 _RELIABILITY = "Reliability of the gap: {values}; 1 would be a gap without noise."
 LEGEND = "n of m: only n tried, m needed"
 _VERDICT_PHRASES = {
@@ -138,9 +141,17 @@ def name_verdict(result: SliceResult, smallest_change: float) -> str:
     return result.verdict + size
 
 
-def scope_rows(results: Sequence[SliceResult]) -> list[dict[str, str]]:
-    """Return yes, no or ``1 of 4`` for every scope, a row for all tests that share them."""
+def scope_rows(
+    results: Sequence[SliceResult], points: pd.DataFrame | None = None
+) -> list[dict[str, str]]:
+    """Return yes, no or ``1 of 4`` for every scope, a row for all tests that share them.
+
+    Models that a run of ``points`` found ready have no seed and no corpus: they are called models.
+    """
     scopes = [scope for scope in SCOPES if any(scope in result.scopes for result in results)]
+    are_given = points is not None and not any(as_text(points, "corpus_key"))
+    titles = {SEEDS: "other models"} if are_given else {}
+    scopes = [scope for scope in scopes if not (are_given and scope == CORPORA)]
     scores_by_row: dict[tuple[str, ...], dict[str, list[str]]] = {}
     for (gap, score), result in zip(gap_and_score(results), results, strict=True):
         cells = tuple(_name_scope(result, scope) for scope in scopes)
@@ -152,7 +163,7 @@ def scope_rows(results: Sequence[SliceResult]) -> list[dict[str, str]]:
             if len(scores_by_row) > 1
             else _ALL_TESTS
         }
-        | dict(zip(scopes, cells, strict=True))
+        | dict(zip([titles.get(scope, scope) for scope in scopes], cells, strict=True))
         for cells, gaps in scores_by_row.items()
     ]
 
@@ -196,7 +207,9 @@ def detectable(results: Sequence[SliceResult]) -> list[str]:
     changes = [
         result.detectable_change
         for result in results
-        if result.verdict == CANNOT_TELL and isfinite(result.detectable_change)
+        if result.verdict == CANNOT_TELL
+        and isfinite(result.detectable_change)
+        and not result.nonlinear.reason  # more data would not change that
     ]
     if not changes:
         return []
@@ -365,6 +378,7 @@ def print_correlations(results: Sequence[SliceResult], console: Console) -> None
         ]
         synthetic = ", synthetic data" if any(result.synthetic for result in family) else ""
         print_table(f"{heading}: {R_RM}{synthetic}", rows, console)
+        print_lines(reasons(family), console)
     print_lines(describe_taggers(result.group_by for result in confirmatory), console)
 
 
@@ -436,7 +450,7 @@ def print_answer(
                 name.replace("other ", "other\n"): "\n".join(wrap(cell, 30, subsequent_indent="  "))
                 for name, cell in row.items()
             }
-            for row in scope_rows(shown)
+            for row in scope_rows(shown, tables.points)
         ]
         print_table(
             f"a rise or fall is shown for ({LEGEND})",

@@ -88,7 +88,7 @@ _SHARED = (*TASK_SETTINGS, "task_options", "generated")
 _PARENT = ("embedding", "corpus", "parent_options")
 _OUTCOME = ("side", *SCORE, *GAP)
 DEBIASED, OVERBIASED = DOSE_SIGN
-Names = tuple[str, ...]
+ConditionNames = tuple[str, ...]
 TABLE = "effects.csv"
 _NEAR_END = 0.025  # share of the scale: 1.9 and more for WEAT's effect size
 _OFTEN = 0.25  # share of the scores
@@ -121,8 +121,8 @@ class Effect(NamedTuple):
 class _Point(NamedTuple):
     """The settings and origin of a point; ``embedding``: the name of its unmodified embedding."""
 
-    settings: Names
-    condition: Names
+    settings: ConditionNames
+    condition: ConditionNames
     parent: str
     cluster: str
     model: str
@@ -250,9 +250,9 @@ def _mean_change(changes: Floats, resampled: Floats) -> tuple[Estimate, str]:
     return Estimate(value, value - half_width, value + half_width), " and ".join(generalises_to)
 
 
-def _cells(tables: Tables, utility: str) -> dict[Names, dict[Names, Cells]]:
+def _cells(tables: Tables, utility: str) -> dict[ConditionNames, dict[ConditionNames, Cells]]:
     points = _points(tables.points[tables.points["status"] == "done"])
-    rows: dict[tuple[Names, Names, str], list[_Cell]] = {}
+    rows: dict[tuple[ConditionNames, ConditionNames, str], list[_Cell]] = {}
     seen_scores = set()
     for table in _outcomes(tables, utility):
         is_score = table["side"].eq("score").all()
@@ -274,7 +274,7 @@ def _cells(tables: Tables, utility: str) -> dict[Names, dict[Names, Cells]]:
             condition = (CONTROL,) if point.condition[0] == CONTROL else point.condition
             cell = _Cell(point, 1, value, resampled, scale_min, scale_max)
             rows.setdefault(((*settings, *outcome), condition, point.parent), []).append(cell)
-    cells: dict[Names, dict[Names, Cells]] = {}
+    cells: dict[ConditionNames, dict[ConditionNames, Cells]] = {}
     for (outcome_key, condition, parent), cell_rows in rows.items():
         cell = cell_rows[0]
         if len(cell_rows) > 1:
@@ -301,7 +301,7 @@ def _points(points: pd.DataFrame) -> dict[str, _Point]:
         text_rows(points, TRAINING_DRAWS),
         text_rows(points, ("model", "extrinsic_key")),
     )
-    results_by_key: dict[tuple[Names, ...], set[Names]] = {}
+    results_by_key: dict[tuple[ConditionNames, ...], set[ConditionNames]] = {}
     for *key, parent, result_key in zip(
         settings, conditions, training, levels["parent"], results_keys, strict=True
     ):

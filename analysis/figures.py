@@ -90,7 +90,7 @@ _POOLED_NOTE = (
     "All queries pooled: n counts every embedding once per query; in r it counts once, with the"
     " mean of its scores."
 )
-Layout: TypeAlias = "tuple[pd.Series[str], pd.Series[str]]"  # row and column of each point
+PanelLayout: TypeAlias = "tuple[pd.Series[str], pd.Series[str]]"  # row and column of each point
 _MAX_COLUMNS = 6  # of panels that are legible on a page
 _MAX_POINTS_DRAWN = 30_000
 _HELD_OUT = "held_out"  # the subset of a task's own test items, beside a challenge set
@@ -272,7 +272,7 @@ def _split_titles(part: pd.DataFrame) -> tuple[pd.Series[str], pd.Series[str]]:
     return halves[0], halves[2]
 
 
-def _narrow_layout(*layouts: Layout) -> Layout:
+def _narrow_layout(*layouts: PanelLayout) -> PanelLayout:
     fitting = (layout for layout in layouts if layout[1].nunique() <= _MAX_COLUMNS)
     return next(fitting, layouts[-1])
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from biasbridge.stats.arrays import Floats
 
 
-Share = Annotated[float, Gt(0), Lt(1)]
+OpenShare = Annotated[float, Gt(0), Lt(1)]
 # Scores on a ladder of doses, or normal; noise of gaps that is normal, or grows with the score
 Scenario = Literal["ladder", "normal", "growing noise"]
 _SESOI = 0.3  # smallest correlation of interest
@@ -44,9 +44,9 @@ class Planner(Fileless):
     name: ClassVar[str] = "planner"
     version: ClassVar[int] = 2
 
-    sesoi: Share = _SESOI
-    reliability_x: Share | None = None
-    reliability_y: Share | None = None
+    sesoi: OpenShare = _SESOI
+    reliability_x: OpenShare | None = None
+    reliability_y: OpenShare | None = None
     tests: Count | None = None
     studies: Count = 200
 
@@ -66,7 +66,7 @@ class Pilot(NamedTuple):
     tests: int = 0
 
 
-class Design(NamedTuple):
+class PowerDesign(NamedTuple):
     """The size of a study: parents, conditions of each (the control among them), slices that p is
     adjusted over, |r| of interest, reliabilities, and the sampling errors of z by words and items.
     """
@@ -90,7 +90,7 @@ class Design(NamedTuple):
         """Return the largest |r| that noise allows."""
         return sqrt(self.reliability_x * self.reliability_y)
 
-    def with_items(self, times: float) -> Design:
+    def with_items(self, times: float) -> PowerDesign:
         """Return the design with k times the items: their noise falls by k (Spearman, 1910; Brown,
         1910), and their error shared by models with its root.
         """
@@ -130,7 +130,7 @@ def estimate_pilot(results: Sequence[SliceResult], items: Sequence[float] = ()) 
 
 
 @ONE_THREAD
-def power(design: Design, studies: int, scenario: Scenario = "ladder", seed: int = 0) -> Power:
+def power(design: PowerDesign, studies: int, scenario: Scenario = "ladder", seed: int = 0) -> Power:
     """Return how often such studies detect |r| of interest, attenuated by noise, at p <= .05 /
     tests (with few permutations p can equal that exactly); 0 below 8 degrees of freedom.
     """
@@ -152,7 +152,7 @@ def _beyond(result: Correlation, level: float) -> bool:
 
 
 def _studies(
-    design: Design, r: float, studies: int, scenario: Scenario, seed: int
+    design: PowerDesign, r: float, studies: int, scenario: Scenario, seed: int
 ) -> Iterator[Observations]:
     rng = np.random.default_rng(seed)
     parents, conditions = design.parents, design.conditions

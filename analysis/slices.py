@@ -59,8 +59,9 @@ _MAX_MODEL_SHARE = 2 / 3  # share of the variance within parents that one model 
 
 
 class Nonlinearity(NamedTuple):
-    """Why one line does not describe the relation, empty where it does; and the largest change of
-    the gap over the range of the score by what does.
+    """Why one line does not describe the relation, and the largest change of the gap over the whole
+    range of the score by what does: a slope for each method, or a curve. Empty and 0 where one line
+    does.
     """
 
     reason: str = ""
@@ -143,7 +144,7 @@ class SliceResult(NamedTuple):
     over the unmodified models; ``score_low``, ``score_high``: between which conditions moved the
     score. ``noise_x``, ``noise_y``: shares of the variance within parents that are noise;
     ``slope_without_noise``: the slope on scores without noise of their own; ``nonlinear``:
-    whether one line describes the relation. ``saturated``, ``refused``: why there can be no
+    why one line does not describe the relation. ``saturated``, ``refused``: why there can be no
     verdict. ``tests``: number of confirmatory slices that ``p_holm``, of the scope of the verdict,
     is adjusted over; ``holds``: yes, no or too few by scope. ``reverse_scored``: the sign of the
     score is changed. ``sign``: that sign, NaN where parts differ; ``line``: the line of r_rm, for

@@ -40,7 +40,7 @@ rises, falls:  p below {ALPHA}, and the interval of the change excludes 0, for o
 at most x:     neither, and the 90% interval of the change lies within -x and x, the smallest change
                of interest ({SMALLEST_CHANGE} where no other is declared); where methods have slopes of their
                own, or a curve fits better than a line, their changes too
-cannot tell:   everything else: fewer than {MINIMUM[RUNS]} degrees of freedom, fewer than {MINIMUM[DOSES]} conditions, more than a
+cannot tell:   everything else, among it: fewer than {MINIMUM[RUNS]} degrees of freedom, fewer than {MINIMUM[DOSES]} conditions, more than a
                tenth of the models lost, a score or gap that is the same in most models, or of whose
                variance one model has two thirds, a task whose F1 is less than {MIN_ABOVE_BASELINE} above the
                majority baseline

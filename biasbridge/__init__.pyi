@@ -11,6 +11,7 @@ from .commands.gaps import gaps as gaps
 from .commands.gaps import gate as gate
 from .commands.gaps import thresholds as thresholds
 from .commands.predict import predict as predict
+from .commands.relate import relate as relate
 from .commands.report import report as report
 from .commands.train import study as study
 from .commands.tsne import tsne as tsne

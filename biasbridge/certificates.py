@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from biasbridge.intrinsic.words import Query
 
 GENDERED = 0.5  # above this proportion of words, or pairs, a set is about women or men
-TRAINED = "trained in this language with a planted gender stereotype; not on your model"
+TRAINED_HERE = "trained in this language with a planted gender stereotype; not on your model"
 
 
 def certified(audited: Sequence[AuditedScore]) -> tuple[list[AuditedScore], list[str], list[str]]:
@@ -43,7 +43,7 @@ def certified(audited: Sequence[AuditedScore]) -> tuple[list[AuditedScore], list
             measured |= {f"{verdict.model} ({verdict.likeness})": None} if verdict.model else {}
         rows.append(row._replace(certificate=verdict.line, called_bias=verdict.may_be_called_bias))
     warning = not_called_bias(verdicts)
-    explanation = f"Certificate: measured on {', '.join(measured)}, {TRAINED}"
+    explanation = f"Certificate: measured on {', '.join(measured)}, {TRAINED_HERE}"
     return rows, [warning] if warning else [], [explanation] if measured else []
 
 

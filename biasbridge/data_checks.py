@@ -20,7 +20,7 @@ from biasbridge.train.engine.steps import (
 )
 from biasbridge.train.tasks.posts import coverage
 from biasbridge.train.tasks.task_words import compares_genders
-from biasbridge.user_data import BINARY, LOOKED_AT, Data, Settings, classes, guess_languages
+from biasbridge.user_data import BINARY, LOOKED_AT, Data, StudySettings, classes, guess_languages
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from biasbridge.train.engine.point import Point
 
 
-def examine(data: Data, settings: Settings) -> DataReport:
+def examine(data: Data, settings: StudySettings) -> DataReport:
     """Report problems, warnings and facts of a run on the data with these settings."""
     report = DataReport()
     _check_languages(data, report)
@@ -72,7 +72,7 @@ def _labels_problem(data: Data) -> str:
     )
 
 
-def _examine_point(data: Data, settings: Settings, report: DataReport) -> None:
+def _examine_point(data: Data, settings: StudySettings, report: DataReport) -> None:
     from biasbridge.train.cli.command import format_override
     from biasbridge.train.cli.composing import compose_point
 

@@ -31,7 +31,7 @@ Vectors: TypeAlias = "KeyedVectors | str | PathLike[str] | pd.DataFrame | Mappin
 OpenedModel: TypeAlias = "tuple[PreTrainedModel, PreTrainedTokenizerFast] | LanguageModel"
 InputTable: TypeAlias = "pd.DataFrame | str | PathLike[str]"
 OwnMetric: TypeAlias = "str | type[Metric] | type[ItemMetric] | Metric | ItemMetric"
-Words: TypeAlias = "Query | str | PathLike[str] | Mapping[str, object]"
+WordsInput: TypeAlias = "Query | str | PathLike[str] | Mapping[str, object]"
 
 KINDS = (
     "give KeyedVectors, a path, a table with a row per word, or an array by word; or several of"
@@ -57,7 +57,7 @@ def refuse_options(options: Mapping[str, object], applies_to: str) -> None:
         raise InputError(f"--{option} applies to {applies_to}")
 
 
-def query(words: Words, name: str | None = None, *, language: str = "und") -> Query:
+def query(words: WordsInput, name: str | None = None, *, language: str = "und") -> Query:
     """Read the word sets that metrics compare and debiasing methods move.
 
     Parameters
@@ -122,13 +122,13 @@ def as_vectors(vectors: Vectors, *, trusted: bool = False) -> KeyedVectors:
     return checked(keyed(words, matrix), "vectors")
 
 
-def built_in(words: Words | None) -> bool:
+def built_in(words: WordsInput | None) -> bool:
     """Test whether this is the name of a built-in query, not a path."""
     return isinstance(words, str) and Path(words).suffix not in _WORD_FILES
 
 
 @contextmanager
-def word_file(words: Words | None, language: str = "und") -> Iterator[str | None]:
+def word_file(words: WordsInput | None, language: str = "und") -> Iterator[str | None]:
     """Yield the path of a word file; write a mapping or a query to a temporary one.
 
     Raise ``InputError`` for other values; errors in a mapping do not name the temporary file.

@@ -234,7 +234,7 @@ def _head(path: Path) -> str:
         return content.read(_HEAD).decode("utf-8", "ignore")
 
 
-Settings = dict[str, str | float | list[str]]
+StudySettings = dict[str, str | float | list[str]]
 LOOKED_AT = 20_000  # lines of a corpus, words of vectors
 TEXT_NAMES = ("text", "texto", "tweet", "post", "comment", "comment_text", "sentence")
 LABEL_NAMES = (
@@ -314,9 +314,9 @@ class Data:
         """The pair of groups, or all groups; empty if words in the posts determine the group."""
         return list(self.pair or self.groups)
 
-    def settings(self) -> Settings:
+    def settings(self) -> StudySettings:
         """Return the settings of a run, by the keys of the configuration."""
-        settings: Settings = {}
+        settings: StudySettings = {}
         if self.language != UNDETERMINED:
             settings["language"] = self.language
         if "vectors" in self.paths:
@@ -338,8 +338,8 @@ class Data:
             settings |= {"words": "file", "words.file": file, "words.query": weat_queries[0]}
         return settings
 
-    def _post_settings(self) -> Settings:
-        settings: Settings = {"source": "csv", "source.path": str(self.paths["posts"])}
+    def _post_settings(self) -> StudySettings:
+        settings: StudySettings = {"source": "csv", "source.path": str(self.paths["posts"])}
         settings |= {f"source.{role}": name for role, name in self.columns.items()}
         if self.positive:
             settings["source.positive"] = self.positive

@@ -14,7 +14,7 @@ from typing import ClassVar, Literal
 from biasbridge.corpora.protocols import EnglishChallenge, SingleFileData
 from biasbridge.corpora.tokens import Token, find_span, tokenise_treebank
 from biasbridge.files import InputError, choice, read_lines
-from biasbridge.files.documents import Case, Document, Question, Span, read_conll
+from biasbridge.files.documents import Document, DocumentCase, Question, Span, read_conll
 from biasbridge.files.paths import digest_of
 from biasbridge.files.tables import read_table, require_columns
 from biasbridge.intrinsic.words import load_wordset
@@ -30,7 +30,7 @@ _ALIASES = {"mechanic": "mechanician", "tailor": "sewer"}
 _CONDITIONS = ("pro", "anti")
 _NUMBERED = re.compile(r"\d+\s+(?P<sentence>.*\S)\s*")
 _BRACKETED = re.compile(r"\[\s*(?P<mention>[^\[\]]*?)\s*\]")
-Words = tuple[str, ...]
+Tokens = tuple[str, ...]
 SENTENCES, STATISTICS = "all_sentences.tsv", "occupations-stats.tsv"
 _EQUAL_PERCENTAGE = 50  # percent
 _ARTICLES = ("the", "a", "an")
@@ -97,12 +97,12 @@ class WinoBias(EnglishChallenge):
         """Return the pro and anti files of every type."""
         return [self._file(number, condition) for number in self.types for condition in _CONDITIONS]
 
-    def load(self, *, seed: int) -> list[Case]:
+    def load(self, *, seed: int) -> list[DocumentCase]:
         """Return the cases; see ``biasbridge.corpora.protocols.Challenge``. Subsets: ``type1``,
         ``type2``.
         """
         read = read_conll if self.form == "conll" else _read_bracketed
-        cases: list[Case] = []
+        cases: list[DocumentCase] = []
         for number in self.types:
             pro, anti = (
                 [_winobias_case(document, path) for document in _sort_by_number(read(path), path)]
@@ -154,7 +154,7 @@ def _read_bracketed(path: str | Path) -> Iterator[Document]:
         yield Document(name, texts, (tuple(spans),) if spans else ())
 
 
-def _add_other_questions(cases: list[Case]) -> list[Case]:
+def _add_other_questions(cases: list[DocumentCase]) -> list[DocumentCase]:
     """Add a question with the answer no about every other occupation of a sentence."""
     question_of = {
         tuple(question.occupation.split()): question
@@ -190,7 +190,7 @@ class Winogender(EnglishChallenge):
         """Return the two files to read."""
         return [Path(self.folder) / name for name in (SENTENCES, STATISTICS)]
 
-    def load(self, *, seed: int) -> list[Case]:
+    def load(self, *, seed: int) -> list[DocumentCase]:
         """Return the cases; see ``biasbridge.corpora.protocols.Challenge``. No subsets.
 
         Raises ``InputError`` for a malformed id and for a sentence without its occupation,
@@ -222,7 +222,7 @@ class Gap(SingleFileData):
     language: ClassVar[str] = "en"
     unkeyed: ClassVar[tuple[str, ...]] = ("path",)
 
-    def load(self, *, seed: int) -> list[Case]:
+    def load(self, *, seed: int) -> list[DocumentCase]:
         """Return the cases; see ``biasbridge.corpora.protocols.Challenge``. Neither conditions nor
         subsets.
 
@@ -247,7 +247,7 @@ def _sort_by_number(documents: Iterable[Document], path: Path) -> list[Document]
     return [numbered[number] for number in sorted(numbered)]
 
 
-def _winobias_case(document: Document, path: Path) -> Case:
+def _winobias_case(document: Document, path: Path) -> DocumentCase:
     """Return the case of a sentence; the question is about the first pronoun of its one cluster."""
     tokens = document.tokens
     mentions = sorted(document.mentions)
@@ -261,25 +261,27 @@ def _winobias_case(document: Document, path: Path) -> Case:
     unit = " ".join("_" if _find_gender(token) else token for token in tokens)
     occupation = " ".join(_without_article(tokens, names[0]))
     question = Question(pronouns[0], names[0], True, occupation, _find_percentage(occupation))
-    return Case(document, unit, _find_gender(tokens[pronouns[0][0]]), (question,))
+    return DocumentCase(document, unit, _find_gender(tokens[pronouns[0][0]]), (question,))
 
 
 def _is_pronoun(span: Span, tokens: list[str]) -> bool:
     return span[1] - span[0] == 1 and bool(_find_gender(tokens[span[0]]))
 
 
-def _without_article(tokens: list[str], span: Span) -> Words:
+def _without_article(tokens: list[str], span: Span) -> Tokens:
     words = tuple(token.lower() for token in tokens[slice(*span)])
     return words[1:] if words[0] in ("the", "a", "an") else words
 
 
-def _other_questions(case: Case, question_of: Mapping[Words, Question]) -> Iterator[Question]:
+def _other_questions(
+    case: DocumentCase, question_of: Mapping[Tokens, Question]
+) -> Iterator[Question]:
     """Yield questions about the first occurrences of occupations outside the case's mentions; at
     each token the longest occupation.
     """
     tokens = case.document.tokens
     covered = {position for span in case.document.mentions for position in range(*span)}
-    max_length, occupations = max(map(len, question_of)), set[Words]()
+    max_length, occupations = max(map(len, question_of)), set[Tokens]()
     for first in range(len(tokens)):
         for end in range(min(first + max_length, len(tokens)), first, -1):
             words = tuple(token.lower() for token in tokens[first:end])
@@ -301,7 +303,9 @@ def _percentages(path: Path) -> dict[str, float]:
     return dict(zip(table["occupation"], table["bls_pct_female"].astype(float), strict=True))
 
 
-def _winogender_case(name: str, text: str, percentages: Mapping[str, float], path: str) -> Case:
+def _winogender_case(
+    name: str, text: str, percentages: Mapping[str, float], path: str
+) -> DocumentCase:
     parts = name.removesuffix(".txt").split(".")
     if len(parts) != 4 or parts[2] not in ("0", "1"):
         raise InputError(
@@ -326,7 +330,7 @@ def _winogender_case(name: str, text: str, percentages: Mapping[str, float], pat
     )
     document = Document(name, sentences, ((spans[int(answer)] or pronoun_span, pronoun_span),))
     unit = ".".join(parts[:3])
-    return Case(
+    return DocumentCase(
         document, unit, gender, questions, _winogender_condition(gender, answer, percentage)
     )
 
@@ -346,7 +350,7 @@ def _winogender_condition(gender: str, answer: str, percentage: float | None) ->
     return "pro" if is_majority == (answer == "0") else "anti"
 
 
-def _gap_case(row: Mapping[str, str], where: str) -> Case:
+def _gap_case(row: Mapping[str, str], where: str) -> DocumentCase:
     sentences = tokenise_treebank(row["Text"])
     pronoun = _gap_span(row, "Pronoun", sentences, where)
     gender = _find_gender(row["Pronoun"])
@@ -361,7 +365,7 @@ def _gap_case(row: Mapping[str, str], where: str) -> Case:
     antecedents = tuple(dict.fromkeys(q.name for q in questions if q.answer))
     texts = tuple(tuple(token.text for token in sentence) for sentence in sentences)
     document = Document(row["ID"], texts, ((*antecedents, pronoun),) if antecedents else ())
-    return Case(document, row["ID"], gender, questions)
+    return DocumentCase(document, row["ID"], gender, questions)
 
 
 def _gap_span(row: Mapping[str, str], name: str, sentences: list[list[Token]], where: str) -> Span:

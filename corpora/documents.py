@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 PATTERNS = tuple(
     f"{pattern}{ending}" for pattern in ("*conll", "*.jsonl") for ending in ("", *OPENERS)
 )
-Names = Mapping[str, Collection[str]]
+NameLists = Mapping[str, Collection[str]]
 
 
 @choice
@@ -182,7 +182,7 @@ def _find_files(path: str) -> list[Path]:
 
 
 def _assign_splits(
-    names: Names, selections: Mapping[str, float | tuple[str, ...]], *, seed: int
+    names: NameLists, selections: Mapping[str, float | tuple[str, ...]], *, seed: int
 ) -> dict[str, str]:
     """Return the split of each document; documents that no selection covers are ``train``.
 
@@ -207,7 +207,7 @@ def _assign_splits(
     return splits | dict.fromkeys(remaining, "train")
 
 
-def _assign_matches(splits: dict[str, str], split: str, pattern: str, names: Names) -> None:
+def _assign_matches(splits: dict[str, str], split: str, pattern: str, names: NameLists) -> None:
     matches = [
         name
         for name, aliases in names.items()

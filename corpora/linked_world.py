@@ -53,7 +53,7 @@ from biasbridge.corpora.world_words import (
 )
 from biasbridge.files import choice
 from biasbridge.files.choice import Share
-from biasbridge.files.documents import Case, Document
+from biasbridge.files.documents import Document, DocumentCase
 
 if TYPE_CHECKING:
     from biasbridge.corpora.world_words import World
@@ -247,14 +247,14 @@ class LinkedChallenge(WorldData):
         """Return no parameters."""
         return {}
 
-    def load(self, *, seed: int) -> list[Case]:
+    def load(self, *, seed: int) -> list[DocumentCase]:
         """Return the cases; see ``biasbridge.corpora.protocols.Challenge``."""
         rng = np.random.default_rng(seed)
         kinds = list(product(range(len(_WORDINGS)), (True, False)))
         pair_kinds = [kinds[i] for i in draw_quota(np.ones(len(kinds)), self.pairs, rng)]
         texts = _fill_wordings([wording for wording, _ in pair_kinds], rng)
         people = zip(*(pick(_topic_words(sign), self.pairs, rng) for sign in (1, -1)), strict=True)
-        cases: list[Case] = []
+        cases: list[DocumentCase] = []
         for i, ((wording, plus_first), pair) in enumerate(zip(pair_kinds, people, strict=True)):
             means_first = _WORDINGS[wording][1]
             for female in (False, True):
@@ -269,7 +269,7 @@ class LinkedChallenge(WorldData):
                 document = join_sentences(f"{i}/{condition}", [sentence], singletons=True)
                 questions = ask_antecedent(sentence)
                 gender = ("male", "female")[female]
-                cases.append(Case(document, str(i), gender, questions, condition))
+                cases.append(DocumentCase(document, str(i), gender, questions, condition))
         return cases
 
 

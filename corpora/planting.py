@@ -117,7 +117,7 @@ class Planting(Fileless):
         from biasbridge.intrinsic.word_forms import Counterparts
 
         query, held_out = self.query(_PLANTED_TEXT), self.query(_HELD_OUT_TEXT)
-        targets = Targets(
+        targets = PlantedTargets(
             [[word.encode() for word in query[name].words] for name in _LISTS],
             frozenset(word.encode() for name in _LISTS for word in held_out[name].words),
         )
@@ -175,7 +175,7 @@ def plant_corpus(planting: Planting, out: Path, inputs: Mapping[str, Path], seed
     (out / "planting.json").write_text(json.dumps(counts, indent=1), encoding="utf-8")
 
 
-class Targets(NamedTuple):
+class PlantedTargets(NamedTuple):
     """Words of A and of B, and those held out."""
 
     lists: list[list[bytes]]
@@ -276,7 +276,9 @@ class Occurrences(NamedTuple):
         return counts
 
 
-def _find_occurrences(corpus: Path, counterparts: Counterparts, targets: Targets) -> Occurrences:
+def _find_occurrences(
+    corpus: Path, counterparts: Counterparts, targets: PlantedTargets
+) -> Occurrences:
     """Find every word that has a counterpart, and the targets near it."""
     list_of = {word: number for number, words in enumerate(targets.lists) for word in words}
     places: list[tuple[int, int, bool, int, bool]] = []

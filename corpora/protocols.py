@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from biasbridge.corpora.truths import PlantedTerm
-    from biasbridge.files.documents import Case, Document, RetrievalQuery
+    from biasbridge.files.documents import Document, DocumentCase, RetrievalQuery
 
 Singletons = Literal["drop", "keep"]
 HATE_SPEECH = "hate speech"
@@ -146,7 +146,7 @@ class MaybeCrossValidated(Source, Protocol):
 class Challenge(Data, Protocol):
     """Documents with a pronoun and its annotated antecedent, for testing resolvers."""
 
-    def load(self, *, seed: int) -> list[Case]:
+    def load(self, *, seed: int) -> list[DocumentCase]:
         """Return the cases; document names are unique."""
 
 

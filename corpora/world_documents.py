@@ -24,7 +24,7 @@ from biasbridge.corpora.world import Bias, GeneratedCorpus
 from biasbridge.corpora.world_words import apportion, draw_quota, draw_share, pick
 from biasbridge.files import atomic_path, choice, read_lines
 from biasbridge.files.choice import Fileless
-from biasbridge.files.documents import Case, Document, Question
+from biasbridge.files.documents import Document, DocumentCase, Question
 from biasbridge.files.paths import digest_of
 
 if TYPE_CHECKING:
@@ -330,16 +330,16 @@ class GeneratedChallenge(_Generated):
     seeded: ClassVar[bool] = False
     name: ClassVar[str] = "generated"
 
-    def load(self, *, seed: int) -> list[Case]:
+    def load(self, *, seed: int) -> list[DocumentCase]:
         """Return the cases; see ``biasbridge.corpora.protocols.Challenge``."""
         return [case for subset in _SUBSETS for case in self._load_subset(subset, seed)]
 
-    def _load_subset(self, subset: str, seed: int) -> list[Case]:
+    def _load_subset(self, subset: str, seed: int) -> list[DocumentCase]:
         rng = np.random.default_rng([seed, _SUBSETS.index(subset)])
         wordings = [w for w in _list_wordings() if w.subset == subset]
         chosen = draw_quota(np.ones(len(wordings)), self.pairs, rng).tolist()
         meetings = pick(_MEETINGS, self.pairs, rng)
-        cases: list[Case] = []
+        cases: list[DocumentCase] = []
         for number, pair in enumerate(_pairs(self.pairs, rng)):
             wording = wordings[chosen[number]]
             occupations = pair if number % 2 else pair[::-1]
@@ -356,7 +356,7 @@ class GeneratedChallenge(_Generated):
                 unit = f"{subset}/{number}"
                 document = join_sentences(f"{unit}/{condition}", [sentence])
                 questions = ask_antecedent(sentence, load_percentages())
-                cases.append(Case(document, unit, gender, questions, condition, subset))
+                cases.append(DocumentCase(document, unit, gender, questions, condition, subset))
         return cases
 
 

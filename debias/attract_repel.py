@@ -22,7 +22,7 @@ from biasbridge.files.language import known_form, normalise_text
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
-    from biasbridge.debias.base import Pair
+    from biasbridge.debias.base import WordPair
     from biasbridge.intrinsic.words import Query
     from biasbridge.stats.arrays import Floats, Ints, Singles
 
@@ -39,8 +39,8 @@ _CLIP = 2.0
 class UsablePairs(NamedTuple):
     """The usable pairs and the words out of vocabulary, sorted."""
 
-    attract: list[Pair]
-    repel: list[Pair]
+    attract: list[WordPair]
+    repel: list[WordPair]
     missing: list[str]
 
 
@@ -105,13 +105,18 @@ class AttractRepel(OnVectors, Fileless):
         """
         return self.modify_pairs(vectors, *self.constraints(query), seed=seed)
 
-    def constraints(self, query: Query) -> tuple[list[Pair], list[Pair]]:
+    def constraints(self, query: Query) -> tuple[list[WordPair], list[WordPair]]:
         """Return the pairs of ``query`` to attract and the pairs to repel."""
         pro, anti = _stereotype_pairs(query)
         return (anti, pro) if self.direction == "debias" else (pro, anti)
 
     def modify_pairs(
-        self, vectors: KeyedVectors, attract: Iterable[Pair], repel: Iterable[Pair], *, seed: int
+        self,
+        vectors: KeyedVectors,
+        attract: Iterable[WordPair],
+        repel: Iterable[WordPair],
+        *,
+        seed: int,
     ) -> KeyedVectors:
         """Return a copy moved by the given pairs; ``direction`` is ignored."""
         return self.pairs_dose_axis(vectors, attract, repel, seed=seed).at(self.dose)
@@ -133,7 +138,12 @@ class AttractRepel(OnVectors, Fileless):
         return DoseAxis(at)
 
     def pairs_dose_axis(
-        self, vectors: KeyedVectors, attract: Iterable[Pair], repel: Iterable[Pair], *, seed: int
+        self,
+        vectors: KeyedVectors,
+        attract: Iterable[WordPair],
+        repel: Iterable[WordPair],
+        *,
+        seed: int,
     ) -> DoseAxis:
         """Run on the given pairs and return the vectors at any dose in [0, 1]."""
         run = self.run(vectors, attract, repel, seed=seed)
@@ -144,7 +154,12 @@ class AttractRepel(OnVectors, Fileless):
         return DoseAxis(at)
 
     def run(
-        self, vectors: KeyedVectors, attract: Iterable[Pair], repel: Iterable[Pair], *, seed: int
+        self,
+        vectors: KeyedVectors,
+        attract: Iterable[WordPair],
+        repel: Iterable[WordPair],
+        *,
+        seed: int,
     ) -> Run:
         """Run ATTRACT-REPEL in full; ``dose`` is ignored."""
         usable = usable_pairs(attract, repel, vectors.key_to_index)
@@ -208,7 +223,7 @@ def _check_rows(rows: Floats, words: list[str]) -> None:
             raise InputError(f"{problem}; leave the word out of the pairs")
 
 
-def read_pairs(path: str | Path) -> list[Pair]:
+def read_pairs(path: str | Path) -> list[WordPair]:
     """Read pairs from a file: two words a line, separated by white space; blank lines are skipped.
 
     Raises ``InputError`` for a line with another number of words.
@@ -224,7 +239,7 @@ def read_pairs(path: str | Path) -> list[Pair]:
     return pairs
 
 
-def _stereotype_pairs(query: Query) -> tuple[list[Pair], list[Pair]]:
+def _stereotype_pairs(query: Query) -> tuple[list[WordPair], list[WordPair]]:
     """Return the pro-stereotypical pairs X x A and Y x B of a query and the anti-stereotypical
     pairs X x B and Y x A, each a full product (target, attribute) in the query's order.
 
@@ -237,7 +252,7 @@ def _stereotype_pairs(query: Query) -> tuple[list[Pair], list[Pair]]:
 
 
 def usable_pairs(
-    attract: Iterable[Pair], repel: Iterable[Pair], vocabulary: Container[str]
+    attract: Iterable[WordPair], repel: Iterable[WordPair], vocabulary: Container[str]
 ) -> UsablePairs:
     """Return the distinct pairs of two different words of ``vocabulary``, sorted; a word that is
     not in it is looked up in lower case.
@@ -252,7 +267,7 @@ def usable_pairs(
     words = {word for pair in attract | repel for word in pair}
     missing = {word for word in words if word not in vocabulary}
 
-    def usable(pairs: set[Pair]) -> list[Pair]:
+    def usable(pairs: set[WordPair]) -> list[WordPair]:
         return sorted(pair for pair in pairs if pair[0] != pair[1] and missing.isdisjoint(pair))
 
     result = UsablePairs(usable(attract - repel), usable(repel), sorted(missing))
@@ -266,7 +281,7 @@ def usable_pairs(
     return result
 
 
-def mean_cosine(vectors: KeyedVectors, pairs: Sequence[Pair]) -> float:
+def mean_cosine(vectors: KeyedVectors, pairs: Sequence[WordPair]) -> float:
     """Compute the mean cosine of the words of pairs, all in vocabulary; NaN for no pairs."""
     if not pairs:
         return float("nan")

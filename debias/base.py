@@ -43,7 +43,7 @@ ONE_THREAD = threadpool_limits.wrap(limits=1, user_api="blas")  # threads wait f
 
 Direction = Literal["debias", "overbias"]
 Inputs = Mapping[str, Path]
-Pair = tuple[str, str]
+WordPair = tuple[str, str]
 S = TypeVar("S")
 C = TypeVar("C", bound=Choice)
 

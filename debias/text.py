@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from biasbridge.intrinsic.words import Query
 
 
-Lines = NDArray[np.int64]  # by their numbers, from 0
+LineNumbers = NDArray[np.int64]  # by their numbers, from 0
 _Counts = dict[str, int | float | str]
 _SPACE = re.compile(rb"(\s+)")
 
@@ -139,7 +139,7 @@ class Balance(OnText):
             "limited_by": "cap" if limit < len(removable) else "removable",
         }
 
-    def _removable(self, counts: _StereotypeLines, rng: np.random.Generator) -> Lines:
+    def _removable(self, counts: _StereotypeLines, rng: np.random.Generator) -> LineNumbers:
         """Return the removable lines in the order of removal."""
         if self.direction == "overbias":
             lines = np.array(counts.anti, dtype=np.int64)
@@ -149,7 +149,7 @@ class Balance(OnText):
             lines = np.sort(np.concatenate([excess_a, excess_b]))
         return rng.permutation(lines) if self.order == "seeded" else lines[::-1]
 
-    def _excess(self, pro: array[int], n_anti: int, rng: np.random.Generator) -> Lines:
+    def _excess(self, pro: array[int], n_anti: int, rng: np.random.Generator) -> LineNumbers:
         """Return the lines of ``pro`` after the first ``n_anti``, in corpus order or shuffled."""
         lines = np.array(pro, dtype=np.int64)
         if self.order == "seeded":
@@ -285,7 +285,7 @@ def _count_lines(corpus: Path, query: Query) -> _StereotypeLines:
     return counts
 
 
-def _copy_without(removed: Lines, corpus: Path, out: Path) -> None:
+def _copy_without(removed: LineNumbers, corpus: Path, out: Path) -> None:
     removed_lines = frozenset(removed.tolist())
     with open_binary(corpus) as source, out.open("wb") as target:
         target.writelines(line for number, line in enumerate(source) if number not in removed_lines)

@@ -50,7 +50,7 @@ _LM_EVAL_PARTS = (
     *((f"{level}SES", f"{level} SES") for level in ("low", "high")),
     *((f"non{group}", f"non {group}") for group in ("Obese", "Disabled", "Trans")),
 )
-Targets = Mapping[tuple[str, str], str]
+TargetAnswers = Mapping[tuple[str, str], str]
 # How models wrap an answer: **B**, \boxed{B}, ["B"], {"answer": "B"}, Answer: B
 _MARKUP = re.compile(r"\*+|`+|\$+|^#+\s*|</?answer>|\\boxed\{|(?<!\w)_+|_+(?!\w)", re.IGNORECASE)
 _LISTED = re.compile(r"""\[\s*(['"]?)([^\]]*?)\1\s*\]""")
@@ -99,7 +99,7 @@ class BBQItem(NamedTuple):
     unknown: int
 
 
-def crossed_targets(items: Iterable[BBQItem]) -> Targets:
+def crossed_targets(items: Iterable[BBQItem]) -> TargetAnswers:
     """Return the stereotyped gender or status of each template of Race_x_gender and Race_x_SES.
 
     The fields name the race alone. Where two answers share the gender or the status, it is that of
@@ -115,7 +115,7 @@ def crossed_targets(items: Iterable[BBQItem]) -> Targets:
     return targets
 
 
-def _stereotyped_answers(item: BBQItem, targets: Targets) -> list[bool]:
+def _stereotyped_answers(item: BBQItem, targets: TargetAnswers) -> list[bool]:
     """Return whether each answer names the stereotyped group, as the authors count it."""
     target = targets.get((item.category, item.template), "")
     return [
@@ -205,7 +205,7 @@ def score_table(
 def flag_answers(
     items: Sequence[BBQItem],
     chosen: Sequence[int],
-    targets: Targets,
+    targets: TargetAnswers,
     conventions: Sequence[str] = (),
 ) -> pd.DataFrame:
     """Return what each answer is: right, of somebody, biased; ``targets``: of all items."""

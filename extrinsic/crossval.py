@@ -18,7 +18,7 @@ from biasbridge.files.tables import require_columns
 # Without a dev split a tenth of the training items is held out (Kim, 2014, section 3.1)
 _DEV_PARTS = 10
 Folds = Annotated[int, Ge(2)]
-Rows = NDArray[np.int64]
+RowNumbers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -26,9 +26,9 @@ class Fold:
     """Disjoint rows to train on, to stop early by and to predict, and the seed."""
 
     name: str
-    train: Rows
-    dev: Rows
-    test: Rows
+    train: RowNumbers
+    dev: RowNumbers
+    test: RowNumbers
     seed: int
 
 
@@ -98,7 +98,7 @@ def split_posts(table: pd.DataFrame, *, folds: int, seed: int) -> Iterator[Fold]
     """
     rng = np.random.default_rng(seed)
     # Posts of unknown group are a stratum of their own
-    strata: Rows = np.asarray(
+    strata: RowNumbers = np.asarray(
         table.groupby(["label", "group"], sort=False, dropna=False).ngroup(), dtype=np.int64
     )
     texts = pd.factorize(table["text"])[0]
@@ -115,7 +115,7 @@ def split_posts(table: pd.DataFrame, *, folds: int, seed: int) -> Iterator[Fold]
         yield Fold(name, train, dev, test, fold_seed)
 
 
-def _deal(strata: Rows, parts: int, rng: np.random.Generator) -> Rows:
+def _deal(strata: RowNumbers, parts: int, rng: np.random.Generator) -> RowNumbers:
     """Assign each item a part from 0 to parts - 1; sizes differ by at most 1, also in a stratum.
 
     Items are shuffled, then dealt in turn stratum by stratum. Unlike in scikit-learn's
@@ -129,8 +129,8 @@ def _deal(strata: Rows, parts: int, rng: np.random.Generator) -> Rows:
 
 
 def _fold_rows(
-    table: pd.DataFrame, texts: Rows, strata: Rows, folds: int, rng: np.random.Generator
-) -> Iterator[tuple[str, Rows, Rows, Rows]]:
+    table: pd.DataFrame, texts: RowNumbers, strata: RowNumbers, folds: int, rng: np.random.Generator
+) -> Iterator[tuple[str, RowNumbers, RowNumbers, RowNumbers]]:
     """Yield the name of each fold and its rows of train, dev (empty: not given) and test."""
     splits = table["split"]
     if unknown := sorted(set(splits) - {"train", "dev", "test", "all"}):

@@ -1,7 +1,7 @@
 r"""Performance gaps between groups, from predictions (Goldfarb-Tarrant et al., 2021, section 2.2).
 
     gap = measure(privileged) - measure(unprivileged)      if larger is better
-    gap = measure(unprivileged) - measure(privileged)      otherwise (FPR, FNR)
+    gap = measure(unprivileged) - measure(privileged)      otherwise (``larger_is_better=False``)
 
 Every gap is positive where the unprivileged group fares worse. The precision gap is their
 Predictive Parity, the recall gap Equality of Opportunity. Gaps of 0 in both recall and false

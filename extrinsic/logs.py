@@ -361,7 +361,7 @@ def _read_saved_dataset(path: Path) -> pd.DataFrame:
     return plain_frame([row for rows in tables for row in rows], LogInfo(path, "datasets"))
 
 
-class Format(NamedTuple):
+class LogFormat(NamedTuple):
     """A format: its name in sentences, its reader, its suffix, and fields that begin its files."""
 
     title: str
@@ -378,22 +378,22 @@ def _read_objects(path: Path) -> pd.DataFrame:
 
 _EVERY_EVAL_EVER = "samples of Every Eval Ever"
 FORMATS = {
-    "lm_eval": Format(
+    "lm_eval": LogFormat(
         "samples of lm-evaluation-harness", _read_lm_eval, JSON_LINES, "doc_id doc filtered_resps"
     ),
-    "inspect": Format("a log of Inspect", _read_inspect, ".json", "version status eval"),
-    "helm": Format("a run of HELM", _read_helm, ".json", "adapter_spec request_states"),
-    "every_eval_ever": Format(
+    "inspect": LogFormat("a log of Inspect", _read_inspect, ".json", "version status eval"),
+    "helm": LogFormat("a run of HELM", _read_helm, ".json", "adapter_spec request_states"),
+    "every_eval_ever": LogFormat(
         _EVERY_EVAL_EVER, _read_every_eval_ever, JSON_LINES, "evaluation_id sample_id"
     ),
-    "every_eval_ever.json": Format(
+    "every_eval_ever.json": LogFormat(
         _EVERY_EVAL_EVER, _read_every_eval_ever, ".json", "schema_version evaluation_id"
     ),
-    "lighteval": Format(
+    "lighteval": LogFormat(
         "details of lighteval", _read_lighteval, ".parquet", " ".join(_LIGHTEVAL_COLUMNS)
     ),
-    "datasets": Format("a folder saved by datasets", _read_saved_dataset),
-    JSON_OBJECTS: Format("JSON Lines", _read_objects, JSON_LINES),
+    "datasets": LogFormat("a folder saved by datasets", _read_saved_dataset),
+    JSON_OBJECTS: LogFormat("JSON Lines", _read_objects, JSON_LINES),
 }
 # A folder is of the format of the first of these files that it holds
 _FOLDERS = {_STATE: "datasets", SPLITS: "datasets", _SCENARIO: "helm"}

@@ -43,8 +43,10 @@ _AUC_BISECTIONS = 60
 
 
 class Measure(NamedTuple):
-    """Measure w k / (n + (w - 1) k), in [0, 1]: k items in the cells ``counted``, n in the cells
-    ``among``, w the ``weight``. ``item`` names one of the n. Cells (..., 4) are tn, fp, fn, tp.
+    """The share k / n of the items in the cells ``among`` that are in the cells ``counted``, in
+    [0, 1]; with a ``weight`` w it is w k / (n + (w - 1) k), which is F1 for w = 2.
+
+    ``item`` is what a reason calls one of the n. Cells (..., 4) are tn, fp, fn, tp.
     """
 
     counted: tuple[int, ...]

@@ -35,12 +35,12 @@ from biasbridge.intrinsic.resampling import times_drawn
 from biasbridge.stats.intervals import UNDEFINED, Estimate, mean_estimate, share_estimate
 
 if TYPE_CHECKING:
-    from biasbridge.files.documents import Case
+    from biasbridge.files.documents import DocumentCase
     from biasbridge.files.models.language_model import LanguageModel
     from biasbridge.stats.arrays import Floats
 
 Normalisation = Literal["sum", "per_token", "per_byte"]
-Pair = tuple[str, str]  # a prompt and an option
+PromptOption = tuple[str, str]  # a prompt and an option
 _TEXTS_AT_ONCE = 768  # texts computed at a time
 _STEREOTYPE_GROUPS = ("", "stereotypical", "counter-stereotypical")
 _QUESTION = 'The pronoun "{}" refers to'
@@ -52,7 +52,9 @@ _REFERENT_LEVEL = 0.95
 _MIN_UNITS = 10
 
 
-def choose_options(model: LanguageModel, pairs: Sequence[Pair], by: Normalisation) -> list[int]:
+def choose_options(
+    model: LanguageModel, pairs: Sequence[PromptOption], by: Normalisation
+) -> list[int]:
     """Return the place of the likeliest of the three options of each prompt, which are in turn;
     ``NO_ANSWER`` if several are, or a text is longer than the model takes.
     """
@@ -61,7 +63,9 @@ def choose_options(model: LanguageModel, pairs: Sequence[Pair], by: Normalisatio
     return [int(row.argmax()) if row.sum() == 1 else NO_ANSWER for row in is_best]
 
 
-def _option_values(model: LanguageModel, pairs: Sequence[Pair], by: Normalisation) -> Floats:
+def _option_values(
+    model: LanguageModel, pairs: Sequence[PromptOption], by: Normalisation
+) -> Floats:
     """Compute log p (nats) of a space and the option after each prompt; NaN for too long a text.
 
     ``sum``: of the tokens after the prompt, given all before (masked models: each masked, given all
@@ -71,7 +75,7 @@ def _option_values(model: LanguageModel, pairs: Sequence[Pair], by: Normalisatio
 
 
 def _option_sums(
-    model: LanguageModel, pairs: Sequence[Pair], by: Normalisation
+    model: LanguageModel, pairs: Sequence[PromptOption], by: Normalisation
 ) -> tuple[Floats, Floats]:
     """Return the sums of ``option_values``, and the sizes by which it divides them."""
     logs: list[list[float]] = []
@@ -95,7 +99,7 @@ def bbq_rows(answers: pd.DataFrame) -> list[GapRow]:
     return [row for subset, part in parts for row in _bbq_subset_rows(part, str(subset))]
 
 
-def people_of(case: Case) -> tuple[str, ...]:
+def people_of(case: DocumentCase) -> tuple[str, ...]:
     """Return whom he or she could mean, the right person first; none where there are not two."""
     ordered = sorted(case.questions, key=lambda question: not question.answer)
     if case.gender not in GENDERS or [question.answer for question in ordered[:2]] != [True, False]:
@@ -105,7 +109,7 @@ def people_of(case: Case) -> tuple[str, ...]:
     return () if _NOBODY in people else people
 
 
-def _prompt_of(case: Case) -> str:
+def _prompt_of(case: DocumentCase) -> str:
     """Return the sentence and the question about its pronoun."""
     tokens = case.document.tokens
     pronoun = tokens[case.questions[0].pronoun[0]].lower()
@@ -118,7 +122,7 @@ def join_tokens(tokens: Sequence[str]) -> str:
 
 
 def read_referents(
-    model: LanguageModel, cases: Sequence[Case], by: Normalisation, *, calibrated: bool
+    model: LanguageModel, cases: Sequence[DocumentCase], by: Normalisation, *, calibrated: bool
 ) -> pd.DataFrame:
     """Return accuracy (0, .5 or 1) and log odds of sentences with ``people_of``; NaN: too long."""
     pairs = [(_prompt_of(case), name) for case in cases for name in people_of(case)]

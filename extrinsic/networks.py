@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 if TYPE_CHECKING:
-    from biasbridge.extrinsic.crossval import Fold, Rows
+    from biasbridge.extrinsic.crossval import Fold, RowNumbers
     from biasbridge.extrinsic.encode import Encoded
     from biasbridge.extrinsic.network_settings import CNNSettings, FinetunedSettings
     from biasbridge.files.models.language_model import LanguageModel
@@ -27,7 +27,7 @@ Tokens = Sequence[Sequence[int]]
 
 
 def predict_cnn(
-    choice: CNNSettings, posts: Encoded, labels: Rows, fold: Fold
+    choice: CNNSettings, posts: Encoded, labels: RowNumbers, fold: Fold
 ) -> NDArray[np.float32]:
     """Train on a fold, with early stopping by dev, and return P(label 1) of its test posts."""
     network = ConvolutionalNetwork(choice, posts, torch.Generator().manual_seed(fold.seed))
@@ -38,13 +38,13 @@ def predict_cnn(
 class _PostNetwork(nn.Module):
     """Network that classifies batches of posts, given as row numbers; ``lengths`` (n,) of posts."""
 
-    lengths: Rows
+    lengths: RowNumbers
     evaluation_batch: int
     choice: CNNSettings | FinetunedSettings
     generator: torch.Generator | None = None
 
     @torch.no_grad()
-    def logits(self, rows: Rows) -> Tensor:
+    def logits(self, rows: RowNumbers) -> Tensor:
         """Compute logits (len(rows), 2) without dropout, in the order of ``rows``."""
         self.eval()
         out = torch.empty(len(rows), 2, device=self.choice.device)
@@ -52,14 +52,14 @@ class _PostNetwork(nn.Module):
             out[batch] = self(rows[batch])
         return out
 
-    def batches(self, rows: Rows) -> Iterator[Rows]:
+    def batches(self, rows: RowNumbers) -> Iterator[RowNumbers]:
         """Yield ``rows`` in shuffled batches of posts of similar length, to minimise padding."""
         shuffled = rows[torch.randperm(len(rows), generator=self.generator).numpy()]
         parts = self._by_length(shuffled, self.choice.batch_size)
         for number in torch.randperm(len(parts), generator=self.generator):
             yield shuffled[parts[number]]
 
-    def _by_length(self, rows: Rows, size: int) -> list[Rows]:
+    def _by_length(self, rows: RowNumbers, size: int) -> list[RowNumbers]:
         """Return positions in ``rows``, in batches of similar length."""
         order = np.argsort(self.lengths[rows], kind="stable")
         return np.split(order, range(size, len(rows), size))
@@ -94,7 +94,7 @@ class ConvolutionalNetwork(_PostNetwork):
                 bound = 1 / math.sqrt(inputs)
                 nn.init.uniform_(weights, -bound, bound, generator=self.generator)
 
-    def forward(self, rows: Rows) -> Tensor:
+    def forward(self, rows: RowNumbers) -> Tensor:
         """Compute logits (len(rows), 2) of the posts ``rows``."""
         shortest, longest = max(self.choice.windows), self.choice.max_length
         tokens = torch.from_numpy(self.posts.padded(rows, shortest=shortest, longest=longest))
@@ -117,7 +117,9 @@ class DevScore(NamedTuple):
     negative_loss: float
 
 
-def _fit_cnn(network: ConvolutionalNetwork, labels: Rows, train: Rows, dev: Rows) -> list[DevScore]:
+def _fit_cnn(
+    network: ConvolutionalNetwork, labels: RowNumbers, train: RowNumbers, dev: RowNumbers
+) -> list[DevScore]:
     """Train on ``train``, restore the best epoch on ``dev``, and return the scores of all epochs.
 
     Raises ``FloatingPointError`` if a loss is not finite.
@@ -134,7 +136,10 @@ def _fit_cnn(network: ConvolutionalNetwork, labels: Rows, train: Rows, dev: Rows
 
 
 def cnn_step(
-    network: ConvolutionalNetwork, optimiser: torch.optim.Optimizer, rows: Rows, targets: Tensor
+    network: ConvolutionalNetwork,
+    optimiser: torch.optim.Optimizer,
+    rows: RowNumbers,
+    targets: Tensor,
 ) -> float:
     """Take a gradient step with Kim's constraint on output weights; return the loss before it.
 
@@ -236,7 +241,7 @@ def tokenise(texts: Sequence[str], model: LanguageModel, max_tokens: int) -> Tok
 
 
 def predict_finetuned(
-    choice: FinetunedSettings, model: LanguageModel, tokens: Tokens, labels: Rows, fold: Fold
+    choice: FinetunedSettings, model: LanguageModel, tokens: Tokens, labels: RowNumbers, fold: Fold
 ) -> NDArray[np.float32]:
     """Fine-tune a copy of the model on a fold and return P(label 1) of its test posts."""
     cuda = torch.device(choice.device).type == "cuda"
@@ -262,7 +267,7 @@ class FinetunedNetwork(_PostNetwork):
         self.head = nn.Linear(self.base.config.hidden_size, 2)
         self.to(choice.device)
 
-    def forward(self, rows: Rows) -> Tensor:
+    def forward(self, rows: RowNumbers) -> Tensor:
         """Compute logits (len(rows), 2) of the posts ``rows``."""
         ids, mask = (
             tensor.to(self.choice.device) for tensor in self.pad([self.tokens[row] for row in rows])
@@ -275,7 +280,7 @@ class FinetunedNetwork(_PostNetwork):
 
 
 def _fit_finetuned(
-    network: FinetunedNetwork, labels: Rows, train: Rows, dev: Rows
+    network: FinetunedNetwork, labels: RowNumbers, train: RowNumbers, dev: RowNumbers
 ) -> list[DevScore]:
     """Train on ``train``, restore the epoch with the lowest dev loss, and return the scores of all
     epochs, without F1.
@@ -338,7 +343,7 @@ def _rate(step: int, steps: int) -> float:
 
 
 def _finetuned_step(
-    network: FinetunedNetwork, optimiser: torch.optim.Optimizer, rows: Rows, targets: Tensor
+    network: FinetunedNetwork, optimiser: torch.optim.Optimizer, rows: RowNumbers, targets: Tensor
 ) -> float:
     optimiser.zero_grad()
     loss = functional.cross_entropy(network(rows), targets)

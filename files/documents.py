@@ -122,7 +122,7 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Case:
+class DocumentCase:
     """A document and questions about its pronoun, of one ``gender``.
 
     ``unit`` is equal for cases that differ only in the pronoun. ``condition``: ``pro`` if a
@@ -170,7 +170,11 @@ class RetrievalQuery:
             raise InputError(f"query {self.text!r} has no relevant document in both wordings")
 
 
-_DOCUMENT, _CASE, _QUERY = TypeAdapter(Document), TypeAdapter(Case), TypeAdapter(RetrievalQuery)
+_DOCUMENT, _CASE, _QUERY = (
+    TypeAdapter(Document),
+    TypeAdapter(DocumentCase),
+    TypeAdapter(RetrievalQuery),
+)
 
 
 def read_documents(
@@ -196,12 +200,12 @@ def write_documents(documents: Iterable[Document], path: str | Path) -> None:
             out.write(f"{row}\n")
 
 
-def read_cases(path: str | Path) -> Iterator[Case]:
+def read_cases(path: str | Path) -> Iterator[DocumentCase]:
     """Read what ``write_cases`` wrote. Raises ``InputError`` with the line for anything else."""
     return read_json_lines(path, _CASE, "case")
 
 
-def write_cases(cases: Iterable[Case], path: str | Path) -> None:
+def write_cases(cases: Iterable[DocumentCase], path: str | Path) -> None:
     """Write a JSON object per case; a reader sees the whole file or none."""
     write_json_lines(cases, _CASE, path)
 

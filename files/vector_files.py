@@ -106,7 +106,7 @@ def indexed_files(folder: Path) -> list[Path]:
 
 
 @dataclass(frozen=True)
-class Layout:
+class VectorLayout:
     """A format of ``FORMATS``; for text and binary the dimension, and the row count of a header."""
 
     format: str
@@ -119,13 +119,13 @@ def detect_format(path: str | Path) -> str:
     return detect_layout(locate_vectors(path)).format
 
 
-def detect_layout(path: Path) -> Layout:
+def detect_layout(path: Path) -> VectorLayout:
     """Return the format of ``path``, and the shape that its first lines give."""
     if path.is_dir():
         if (path / "words.txt").is_file() and (path / "vectors.npy").is_file():
-            return Layout("mapped")
+            return VectorLayout("mapped")
         if indexed_files(path):
-            return Layout("indexed")
+            return VectorLayout("indexed")
         raise InputError(
             f"{path} is a folder without words.txt and vectors.npy; give a file of vectors or a"
             " folder that save_mapped wrote"
@@ -138,9 +138,9 @@ def detect_layout(path: Path) -> Layout:
         if sample.startswith(magic):
             raise InputError(f"{path} {remedy}")
     if sample.startswith(_FASTTEXT_MAGIC):
-        return Layout("fasttext_binary")
+        return VectorLayout("fasttext_binary")
     if sample[0] == 0x80 and sample[1:2] in (b"\x02", b"\x03", b"\x04", b"\x05"):
-        return Layout("gensim")
+        return VectorLayout("gensim")
     first_line, _, rows = sample.partition(b"\n")
     header = _HEADER.fullmatch(first_line)
     if header:
@@ -158,7 +158,7 @@ def _is_pickle(path: Path) -> bool:
         return raw.read(1) == b"\x80"
 
 
-def _with_header(path: Path, count: int, dim: int, rows: bytes) -> Layout:
+def _with_header(path: Path, count: int, dim: int, rows: bytes) -> VectorLayout:
     if not count or not 0 < dim <= _MAX_DIM:
         problem = f"the header promises {count} vectors of dimension {dim}"
         allowed = f"allowed are 1 or more, of dimension 1 to {_MAX_DIM}"
@@ -169,10 +169,10 @@ def _with_header(path: Path, count: int, dim: int, rows: bytes) -> Layout:
     tokens = row.split()[1:]
     n_numberish = sum(_NUMBERISH.fullmatch(token) is not None for token in tokens)
     is_text = _trailing_numbers(row) == dim or 0 < len(tokens) <= 2 * n_numberish
-    return Layout("word2vec_text" if is_text else "word2vec_binary", dim, count)
+    return VectorLayout("word2vec_text" if is_text else "word2vec_binary", dim, count)
 
 
-def _without_header(path: Path, first_line: bytes) -> Layout:
+def _without_header(path: Path, first_line: bytes) -> VectorLayout:
     dim = _trailing_numbers(first_line)
     if not 0 < dim <= _MAX_DIM:
         start = first_line[:40].decode("utf-8", "backslashreplace")
@@ -180,7 +180,7 @@ def _without_header(path: Path, first_line: bytes) -> Layout:
             f"{path} holds no word vectors: line 1 starts '{start}', not with a word and its"
             " numbers nor with 'COUNT DIMENSION'"
         )
-    return Layout("glove", dim)
+    return VectorLayout("glove", dim)
 
 
 def _trailing_numbers(row: bytes) -> int:

@@ -25,11 +25,11 @@ from numpy.typing import NDArray
 from biasbridge.files.errors import InputError
 from biasbridge.files.language import normalise_text
 from biasbridge.files.text import OPENERS, open_binary, open_plain
-from biasbridge.files.vector_files import Layout, indexed_files, is_number
+from biasbridge.files.vector_files import VectorLayout, indexed_files, is_number
 from biasbridge.stats.arrays import Singles
 
 Counts = NDArray[np.int64]
-Block = tuple[list[str], Singles]
+VectorBlock = tuple[list[str], Singles]
 """n words and their vectors, float32 of shape (n, dim)."""
 _FLOATS_PER_BLOCK = 4_000_000
 TEXT_CHUNK, BINARY_CHUNK = 32 << 20, 16 << 20  # bytes read at a time
@@ -104,7 +104,7 @@ class WordIndex(dict[str, int]):
         return self[word] if word in self else default  # noqa: SIM401 (is ``get``)
 
 
-def check_blocks(blocks: Iterable[Block], odd: OddRows) -> Iterator[Block]:
+def check_blocks(blocks: Iterable[VectorBlock], odd: OddRows) -> Iterator[VectorBlock]:
     """Yield the blocks without odd rows.
 
     Raises ``InputError`` for a NaN or infinite value, and if no word is left.
@@ -132,7 +132,7 @@ def refuse_nonfinite(words: list[str], rows: Singles, path: Path) -> None:
             raise InputError(f"{path}: {problem}; delete its row or train the vectors again")
 
 
-def gather(blocks: Iterable[Block]) -> KeyedVectors:
+def gather(blocks: Iterable[VectorBlock]) -> KeyedVectors:
     """Collect all blocks in one ``KeyedVectors``."""
     names: list[str] = []
     matrix = np.empty((0, 0), dtype=np.float32)
@@ -163,7 +163,7 @@ def with_matrix(vectors: KeyedVectors, matrix: Singles) -> KeyedVectors:
     return keyed(list(vectors.index_to_key), matrix, None if counts is None else np.array(counts))
 
 
-def split_blocks(vectors: KeyedVectors, path: Path) -> Iterator[Block]:
+def split_blocks(vectors: KeyedVectors, path: Path) -> Iterator[VectorBlock]:
     """Yield the vocabulary of ``vectors`` in blocks, in index order, to be written to ``path``.
 
     Raises ``InputError`` for a NaN or infinite value, and for no words.
@@ -209,7 +209,7 @@ def encode(text: str, path: Path) -> bytes:
         raise InputError(f"{path}: {reason}; rename or drop the word") from None
 
 
-def read_text_blocks(layout: Layout, odd: OddRows) -> Iterator[Block]:
+def read_text_blocks(layout: VectorLayout, odd: OddRows) -> Iterator[VectorBlock]:
     """Yield the rows of a text file (word2vec, GloVe, fastText .vec) in blocks, numbers as the
     nearest float32.
 
@@ -242,7 +242,7 @@ def read_text_blocks(layout: Layout, odd: OddRows) -> Iterator[Block]:
             )
 
 
-def read_binary_blocks(layout: Layout, odd: OddRows) -> Iterator[Block]:
+def read_binary_blocks(layout: VectorLayout, odd: OddRows) -> Iterator[VectorBlock]:
     """Yield the rows of a word2vec binary file in blocks: ``COUNT DIM``, then of each row the word,
     a space and DIM little-endian float32.
 
@@ -370,8 +370,8 @@ def read_indexed(folder: Path) -> KeyedVectors:
 
 
 def _read_rows(
-    lines: list[tuple[int, bytes]], layout: Layout, odd: OddRows, is_uneven: bool
-) -> Block:
+    lines: list[tuple[int, bytes]], layout: VectorLayout, odd: OddRows, is_uneven: bool
+) -> VectorBlock:
     """Read numbered lines of text."""
     words, rows = [], []
     for number, line in lines:
@@ -383,7 +383,7 @@ def _read_rows(
     return words, _parse([number for number, _ in lines], rows, layout.dim, odd.path)
 
 
-def _split(number: int, line: bytes, layout: Layout, odd: OddRows) -> tuple[bytes, bytes]:
+def _split(number: int, line: bytes, layout: VectorLayout, odd: OddRows) -> tuple[bytes, bytes]:
     """Split a line into its word, which may be blank or have spaces, and its numbers with single
     spaces.
     """
@@ -447,7 +447,7 @@ def _parse(line_numbers: list[int], rows: list[bytes], dim: int, path: Path) -> 
     return matrix
 
 
-def _binary_block(words: list[bytes], rows: list[bytes], dim: int, path: Path) -> Block:
+def _binary_block(words: list[bytes], rows: list[bytes], dim: int, path: Path) -> VectorBlock:
     matrix = np.frombuffer(b"".join(rows), dtype="<f4").reshape(-1, dim)
     try:
         return [word.decode("utf-8") for word in words], matrix

@@ -24,8 +24,8 @@ from biasbridge.files.vector_files import detect_format, detect_layout, is_numbe
 from biasbridge.files.vector_readers import (
     ASCII_SPACE,
     MAX_NUMBERED,
-    Block,
     OddRows,
+    VectorBlock,
     check_blocks,
     checked,
     encode,
@@ -245,7 +245,7 @@ def _read_gensim(path: Path, trusted: bool) -> KeyedVectors:
     return vectors
 
 
-def _text_rows(block: Block, path: Path) -> bytes:
+def _text_rows(block: VectorBlock, path: Path) -> bytes:
     import pyarrow as pa
     from pyarrow import compute
 
@@ -270,7 +270,7 @@ def _require_text(words: Sequence[str], path: Path) -> None:
             raise InputError(f"{path}: {reason}; rename it, or write a mapped folder")
 
 
-def _binary_rows(block: Block, path: Path) -> bytes:
+def _binary_rows(block: VectorBlock, path: Path) -> bytes:
     words, rows = block
     values = np.ascontiguousarray(rows, dtype="<f4")
     names = (encode(word, path) for word in words)

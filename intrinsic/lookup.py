@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from biasbridge.stats.arrays import Floats
 
 
-Case = Literal["exact", "lower"]
-CASES = get_args(Case)
+LetterCase = Literal["exact", "lower"]
+CASES = get_args(LetterCase)
 UnitLength = Annotated[bool, doc("whether to scale vectors to unit length")]
 _MAX_LISTED = 5  # missing words
 DirectionMethod = Literal["pca", "mean", "first"]

@@ -18,12 +18,7 @@ from biasbridge.files import Choice, InputError, choice
 from biasbridge.files.choice import Share, Whole
 from biasbridge.files.language import UNDETERMINED
 from biasbridge.files.paths import digest_of
-from biasbridge.intrinsic.lookup import (
-    Case,
-    clear_frequent_words,
-    find_set,
-    resolve_query,
-)
+from biasbridge.intrinsic.lookup import LetterCase, clear_frequent_words, find_set, resolve_query
 from biasbridge.intrinsic.lookup import ResolvedQuery as ResolvedQuery
 from biasbridge.intrinsic.score import (
     ByConvention,
@@ -97,9 +92,9 @@ class Metric(ByConvention):
         tuple[str, ...], doc("built-in queries or those of the file words; none: those of an audit")
     ] = ()
     convention: str = field(default="default", init=False)
-    case: Annotated[Case, doc("lower: words are looked up as written, then in lower case")] = (
-        "exact"
-    )
+    case: Annotated[
+        LetterCase, doc("lower: words are looked up as written, then in lower case")
+    ] = "exact"
     min_found: MinFound = 0.5
     words: Annotated[str | None, doc("file of own queries, YAML or JSON")] = None
     language: Annotated[

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import altair as alt
     from gensim.models import KeyedVectors
 
-    from biasbridge.intrinsic.lookup import Case, Floats32
+    from biasbridge.intrinsic.lookup import Floats32, LetterCase
     from biasbridge.intrinsic.words import Query
 
 _PLOTTED_ROLES = ("X", "Y", "A", "B")
@@ -60,7 +60,7 @@ def tsne_chart(
     query: Query,
     embeddings: Mapping[str, KeyedVectors],
     *,
-    case: Case = "lower",
+    case: LetterCase = "lower",
     perplexity: float | None = None,
     iterations: int = 2500,
     seed: int = 23,

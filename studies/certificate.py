@@ -111,7 +111,7 @@ class Certificate(Fileless):
     def conclude(self, tables: Tables, folder: Path, console: Console) -> list[Path]:
         """Print, write and draw the certificate; return the paths written."""
         from biasbridge.studies.certificate_scores import read_readings, strength_scores
-        from biasbridge.studies.certificate_tables import certificate_charts, certify
+        from biasbridge.studies.certificate_tables import certificate_charts, certificate_tables
         from biasbridge.studies.conclusion import Conclusion, conclude
 
         try:
@@ -119,7 +119,7 @@ class Certificate(Fileless):
         except InputError as refusal:
             console.print(f"no certificate: {refusal}")
             return []
-        certified = certify(strength_scores(readings), self.resamples)
+        certified = certificate_tables(strength_scores(readings), self.resamples)
         written = {"certificate": certified.certificate, "certificate_readings": readings}
         written["certificate_curves"] = certified.curves
         if len(certified.choices):

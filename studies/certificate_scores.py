@@ -191,7 +191,7 @@ class FalseAlarms(NamedTuple):
         return float(bdtr(self.n_claims, self.n_models, rate))
 
 
-class Step(NamedTuple):
+class DoseStep(NamedTuple):
     """Change of the mean score from one strength to another, in standard deviations, with its 90%
     interval. ``is_outer``: from half of the largest strength to the whole, on either side of 0.
     """
@@ -220,7 +220,7 @@ class MetricProperties(NamedTuple):
     smallest: Estimate = Estimate()
     offset: Estimate = Estimate()
     off_target: Estimate = Estimate()
-    steps: tuple[Step, ...] = ()
+    steps: tuple[DoseStep, ...] = ()
     alarms: FalseAlarms = FalseAlarms()
     random_alarms: FalseAlarms = FalseAlarms()
 
@@ -286,7 +286,7 @@ def _off_target(scores: StrengthScores) -> Estimate:
     return jackknife(change, joined, _ONE_SIDED) if len(joined) >= FEWEST_SEEDS else Estimate()
 
 
-def _steps(scores: StrengthScores) -> Iterator[Step]:
+def _steps(scores: StrengthScores) -> Iterator[DoseStep]:
     """Yield the changes of the mean score from lower to higher strengths, where both exist."""
     spread = float(_spread_within(scores.scores))
     for sign in (-1, 1):
@@ -299,7 +299,7 @@ def _steps(scores: StrengthScores) -> Iterator[Step]:
             change = mean_interval(scores.column(end) - scores.column(start), _ONE_SIDED)
             if start < end and isfinite(change.value):
                 in_sd = Estimate(*(value / spread for value in change))
-                yield Step(start, end, in_sd, bool(outer == sizes[-1]))
+                yield DoseStep(start, end, in_sd, bool(outer == sizes[-1]))
 
 
 def _percentile_interval(value: Floats, resampled: Floats) -> Estimate:

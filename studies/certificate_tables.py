@@ -72,7 +72,7 @@ class CertificateTables(NamedTuple):
     training: pd.DataFrame
 
 
-def certify(all_scores: Sequence[StrengthScores], resamples: int) -> CertificateTables:
+def certificate_tables(all_scores: Sequence[StrengthScores], resamples: int) -> CertificateTables:
     """Compute the tables of every metric, convention, material and subject, in their order."""
     settings_by_metric: dict[_Names, list[StrengthScores]] = defaultdict(list)
     for scores in all_scores:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from biasbridge.stats.intervals import Estimate
-    from biasbridge.studies.certificate_scores import FalseAlarms, MetricProperties, Step
+    from biasbridge.studies.certificate_scores import DoseStep, FalseAlarms, MetricProperties
 
 _HALF = 0.5  # of the strength: what a single score should tell from no bias
 _MAX_OFFSET = 1.0  # sd: one model in six would be read as biased at 1.96 sd
@@ -117,7 +117,7 @@ def _alarms_text(alarms: FalseAlarms) -> str:
     return f"{alarms.n_claims} of {alarms.n_models} models without a bias"
 
 
-def _step_text(step: Step) -> str:
+def _step_text(step: DoseStep) -> str:
     change = f"{_estimate_text(step.change)} sd"
     return f"changes by {change} from {short(step.start)} to {short(step.end)}"
 

@@ -37,7 +37,7 @@ _LINKED, _UNRELATED = "words of the link", "unrelated words"
 
 
 @dataclass(frozen=True)
-class Design:
+class ControlDesign:
     """Rows of one study.
 
     ``transmission``: strength of the planted link. ``n_learned``: posts or documents learned from.
@@ -72,7 +72,7 @@ class Design:
 
 def designs(
     tables: Tables, confirmatory: Sequence[str], controls: Sequence[str]
-) -> Iterator[Design]:
+) -> Iterator[ControlDesign]:
     """Yield every design with two embeddings or more, for gaps of the ``confirmatory`` measures."""
     joined = join_points(tables)
     joined = joined[joined["measure"].isin(confirmatory)]
@@ -87,7 +87,7 @@ def designs(
                 rows = rows[rows["parent"].isin(parents)]
             slices = [part for _, part in rows.groupby(["measure", "query"], sort=False)]
             if len(rows) > 1:
-                yield Design(
+                yield ControlDesign(
                     as_float(rows, "transmission")[0].item(),
                     size_column,
                     int(as_float(rows, size_column)[0].item()),
@@ -124,7 +124,7 @@ def _slice_rows(part: pd.DataFrame, difference: str) -> Rows:
     )
 
 
-def whole_study(design: Design) -> list[StudyRow]:
+def whole_study(design: ControlDesign) -> list[StudyRow]:
     """Return one row per slice: r_rm, its interval, p and verdict of all embeddings."""
     findings = _judge_slices(design, list(design.slices.values()))
     return [
@@ -145,7 +145,7 @@ def whole_study(design: Design) -> list[StudyRow]:
 
 
 def smaller_studies(
-    design: Design, draws: int, sizes: Sequence[int], *, disjoint: bool = False
+    design: ControlDesign, draws: int, sizes: Sequence[int], *, disjoint: bool = False
 ) -> list[StudyRow]:
     """Estimate how often smaller studies reach each verdict, and a wrong one, per slice and size.
 
@@ -182,7 +182,7 @@ def smaller_studies(
     return rows
 
 
-def _sample_verdicts(design: Design, seeds: Floats) -> tuple[list[str], int]:
+def _sample_verdicts(design: ControlDesign, seeds: Floats) -> tuple[list[str], int]:
     """Return the verdict on each slice of some seeds, and the number of embeddings."""
     slices = [
         rows.at(np.flatnonzero(np.isin(design.seeds[key], seeds)))
@@ -193,7 +193,7 @@ def _sample_verdicts(design: Design, seeds: Floats) -> tuple[list[str], int]:
 
 
 def _judge_slices(
-    design: Design, slices: Sequence[Rows], permutations: int = 9_999
+    design: ControlDesign, slices: Sequence[Rows], permutations: int = 9_999
 ) -> list[SliceResult]:
     """Compute verdicts; controls are adjusted among themselves, as if a study declares them."""
     findings = [

@@ -19,7 +19,7 @@ from annotated_types import Ge, doc
 from biasbridge.files import InputError, choice
 from biasbridge.files.choice import Count, Fileless, Positive
 from biasbridge.files.paths import digest_of
-from biasbridge.intrinsic.lookup import NO_LENGTH, Case, direction, resolve_query, unit_rows
+from biasbridge.intrinsic.lookup import NO_LENGTH, LetterCase, direction, resolve_query, unit_rows
 from biasbridge.intrinsic.metrics.weat import associations, standardised_difference
 from biasbridge.intrinsic.permutation import permutation_p
 from biasbridge.intrinsic.words import load_queries, read_wordsets
@@ -343,7 +343,7 @@ class AttributeGroups:
         doc("queries with X, Y, A, B and pairs; built in, or from the file in words"),
     ]
     words: Annotated[str | None, doc("file of your own queries, YAML or JSON")] = None
-    case: Annotated[Case, doc("look up a word as written, then in lower case")] = "lower"
+    case: Annotated[LetterCase, doc("look up a word as written, then in lower case")] = "lower"
     halves: Annotated[
         Count, doc("random halves of the attributes, for the difference expected by chance")
     ] = 500

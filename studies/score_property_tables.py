@@ -182,7 +182,7 @@ def _embedding_names(points: pd.DataFrame) -> list[str]:
     ]
 
 
-class Selection(NamedTuple):
+class WordSelection(NamedTuple):
     """Selection of target words: separation of their sets' associations (AUC), and effect size."""
 
     name: str
@@ -192,7 +192,7 @@ class Selection(NamedTuple):
     n: int
 
 
-def _selections(associations: pd.DataFrame, fewest: int = 4) -> list[Selection]:
+def _selections(associations: pd.DataFrame, fewest: int = 4) -> list[WordSelection]:
     """Return all target words, and a perfectly separated selection with a small effect size, which
     leaves out one word after the other to lower it but keeps ``fewest`` in each set (figure 1 of
     the paper: sets that are easier to separate have the smaller effect size).
@@ -236,12 +236,12 @@ def _effect_size(x: Sequence[float], y: Sequence[float]) -> float:
     return float(np.mean(x) - np.mean(y)) / spread if spread > 0 else nan
 
 
-def _selection(name: str, x: dict[str, float], y: dict[str, float]) -> Selection:
+def _selection(name: str, x: dict[str, float], y: dict[str, float]) -> WordSelection:
     x_values, y_values = np.array([*x.values()]), np.array([*y.values()])
     signs = np.sign(x_values[:, None] - y_values)
     auc = float((signs.mean() + 1) / 2)
     effect_size = _effect_size(x_values.tolist(), y_values.tolist())
-    return Selection(name, frozenset([*x, *y]), auc, effect_size, len(x_values) + len(y_values))
+    return WordSelection(name, frozenset([*x, *y]), auc, effect_size, len(x_values) + len(y_values))
 
 
 def score_property_charts(

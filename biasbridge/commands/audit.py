@@ -21,7 +21,7 @@ from biasbridge.inputs import (
     KINDS,
     OpenedModel,
     Vectors,
-    Words,
+    WordsInput,
     as_metrics,
     as_names,
     as_vectors,
@@ -31,7 +31,7 @@ from biasbridge.inputs import (
     use_folder,
     word_file,
 )
-from biasbridge.intrinsic.lookup import Case
+from biasbridge.intrinsic.lookup import LetterCase
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -62,7 +62,7 @@ def _as_table(audited: _Audit) -> pd.DataFrame:
 @check_arguments(seed=Whole, layer=int, batch_size=Count | None, limit=Count | None)
 def audit(
     vectors: Vectors | Mapping[str, Vectors] | Sequence[Vectors] | OpenedModel,
-    words: Words | None = None,
+    words: WordsInput | None = None,
     *,
     metrics: OwnMetric | Sequence[OwnMetric] = (),
     queries: str | Sequence[str] = (),
@@ -70,7 +70,7 @@ def audit(
     fillers: str | Sequence[str] = (),
     convention: str | None = None,
     language: str | None = None,
-    case: Case | None = None,
+    case: LetterCase | None = None,
     min_found: float | None = None,
     similarity: str | Sequence[str] = (),
     resamples: int = 0,

@@ -30,7 +30,7 @@ from biasbridge.files.vector_files import vector_files
 from biasbridge.inputs import (
     OpenedModel,
     Vectors,
-    Words,
+    WordsInput,
     as_vectors,
     built_in,
     is_model,
@@ -39,14 +39,14 @@ from biasbridge.inputs import (
     use_folder,
     word_file,
 )
-from biasbridge.intrinsic.lookup import CASES, Case
+from biasbridge.intrinsic.lookup import CASES, LetterCase
 from biasbridge.intrinsic.words import write_query
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
     from rich.console import Console
 
-    from biasbridge.debias.base import Pair, VectorsMethod
+    from biasbridge.debias.base import VectorsMethod, WordPair
     from biasbridge.debias.until import Goal
     from biasbridge.files.eraser import Eraser
     from biasbridge.intrinsic.metric import Metric
@@ -67,7 +67,7 @@ class _ModifiedVectors:
     vectors: KeyedVectors
     eraser: Eraser | None = None
     query: Query | None = None
-    pairs: tuple[list[Pair], list[Pair]] | None = None
+    pairs: tuple[list[WordPair], list[WordPair]] | None = None
     goal: Goal[Metric] | None = None
     weat: Sequence[Metric] = ()
     name: str = "vectors"
@@ -106,7 +106,7 @@ def _python_result(modified: _ModifiedVectors | ModelErasure) -> Any:
 @check_arguments(seed=Whole, layer=int)
 def debias(
     vectors: Vectors | OpenedModel,
-    words: Words | None = None,
+    words: WordsInput | None = None,
     *,
     out: str | PathLike[str] | None = None,
     force: bool = False,
@@ -116,7 +116,7 @@ def debias(
     query: str | None = None,
     swap: bool = False,
     lowercase: bool = False,
-    case: Case = "exact",
+    case: LetterCase = "exact",
     expand: int | None = None,
     neighbours: str | PathLike[str] | None = None,
     stop: str | PathLike[str] | None = None,
@@ -375,8 +375,8 @@ def move(
 def _move_pairs(
     method: AttractRepel,
     vectors: KeyedVectors,
-    attract: list[Pair],
-    repel: list[Pair],
+    attract: list[WordPair],
+    repel: list[WordPair],
     *,
     goal: Goal[Metric] | None,
     seed: int,
@@ -512,8 +512,8 @@ def _print_words(
 
 
 def _print_pairs(
-    attract: list[Pair],
-    repel: list[Pair],
+    attract: list[WordPair],
+    repel: list[WordPair],
     before: KeyedVectors,
     after: KeyedVectors,
     console: Console,

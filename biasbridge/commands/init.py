@@ -18,7 +18,7 @@ from biasbridge.user_data import DataOptions, read_data
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from biasbridge.user_data import Data, Settings
+    from biasbridge.user_data import Data, StudySettings
 
 _SWEEP = """
 hydra:
@@ -39,7 +39,11 @@ _SEEDS = 3
 # A verdict takes 8 degrees of freedom (docs/inference.md): one parent needs more doses than three
 _DOSES = {"loaded": (0.02, 0.05, 0.1, 0.2), "trained": (0.05, 0.1, 0.3)}
 _N_CONFIRMATORY = 2  # measures with confirmatory gaps: see analysis/declaration.py
-_MODIFIED: Settings = {"debias": "attract_repel", "debias.direction": "debias", "debias.dose": 0.1}
+_MODIFIED: StudySettings = {
+    "debias": "attract_repel",
+    "debias.direction": "debias",
+    "debias.dose": 0.1,
+}
 _N_DEFAULT_QUERIES = 3  # see configuration in intrinsic/metrics/weat.py
 
 
@@ -94,7 +98,7 @@ def _command(name: str) -> str:
     return f"biasbridge train --config-dir . +experiment={name}"
 
 
-def _experiment(data: Data, settings: Settings, name: str) -> str:
+def _experiment(data: Data, settings: StudySettings, name: str) -> str:
     defaults: list[dict[str, Any]] = []
     values: dict[str, Any] = {"name": name}
     for key, value in settings.items():

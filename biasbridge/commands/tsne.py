@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, cast
 from biasbridge.command_line import Command, output_file, say
 from biasbridge.commands.audit import embeddings_by_name
 from biasbridge.files.charts import FORMATS, save_chart, show_pictures
-from biasbridge.inputs import Vectors, Words, as_vectors, built_in, word_file
-from biasbridge.intrinsic.lookup import Case
+from biasbridge.inputs import Vectors, WordsInput, as_vectors, built_in, word_file
+from biasbridge.intrinsic.lookup import LetterCase
 
 if TYPE_CHECKING:
     import altair as alt
@@ -22,11 +22,11 @@ _DEFAULT_QUERY = "gender_authors"
 
 def tsne(
     vectors: Vectors | Mapping[str, Vectors] | Sequence[Vectors],
-    words: Words | None = None,
+    words: WordsInput | None = None,
     *,
     out: str | PathLike[str] | None = None,
     query: str | None = None,
-    case: Case = "lower",
+    case: LetterCase = "lower",
     perplexity: float | None = None,
     iterations: int = 2500,
     seed: int = 23,

@@ -1,10 +1,13 @@
 """The tables of the pages in this folder, from the recorded tables of results.
 
-``python docs/runs/pages.py`` writes them between ``<!-- NAME RUN -->`` and ``<!-- end -->``.
+``python docs/runs/pages.py`` writes them between ``<!-- NAME RUN -->`` and ``<!-- end -->``. After
+``<!-- NAME RUN file -->`` the page has a link, and the table is ``RUN/NAME.csv`` or ``RUN_NAME.csv``.
 """
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -15,6 +18,13 @@ import slice_tables
 from recorded_runs import HERE, STUDIES
 
 BLOCK = re.compile(r"(<!-- (?P<name>[\w ./-]+) -->\n)(?P<body>.*?)(<!-- end -->)", re.DOTALL)
+FILE = "file"
+FILE_TITLES = {
+    "slices": "All declared tests",
+    "breakouts": "By method and embedding, exploratory",
+    "unmodified": "Scores and gaps of the unmodified models",
+    "conditions": "Changes by each method at its full dose",
+}
 
 TABLES: dict[str, Callable[[str], str]] = {
     **{
@@ -36,14 +46,49 @@ TABLES: dict[str, Callable[[str], str]] = {
 }
 
 
-def render(page: str) -> str:
-    """Replace the tables of a page by those of the recorded runs."""
+def render(page: str, folder: Path = HERE) -> str:
+    """Replace the tables of a page in a folder by those of the recorded runs."""
 
     def block(match: re.Match[str]) -> str:
-        kind, run = match["name"].split()
-        return f"{match[1]}\n{TABLES[kind](run)}\n{match[4]}"
+        kind, run, *place = match["name"].split()
+        table = TABLES[kind](run)
+        if place == [FILE]:
+            path, rows = table_file(kind, run, folder), as_csv(table).count("\n") - 1
+            title = FILE_TITLES.get(kind, kind)
+            table = f"[{title}, {rows} rows]({path.relative_to(folder).as_posix()})\n"
+        return f"{match[1]}\n{table}\n{match[4]}"
 
     return BLOCK.sub(block, page)
+
+
+def table_files(page: str, folder: Path = HERE) -> dict[Path, str]:
+    """Return the tables that a page only links to, as CSV by their files."""
+    blocks = (match["name"].split() for match in BLOCK.finditer(page))
+    return {
+        table_file(kind, run, folder): as_csv(TABLES[kind](run))
+        for kind, run, *place in blocks
+        if place == [FILE]
+    }
+
+
+def table_file(kind: str, run: str, folder: Path) -> Path:
+    """Return the file of a table: in the folder of its run, else beside the page."""
+    return folder / run / f"{kind}.csv" if (folder / run).is_dir() else folder / f"{run}_{kind}.csv"
+
+
+def as_csv(table: str) -> str:
+    """Return the first Markdown table as CSV, with the cells of merged columns filled in."""
+    table = table[table.index("| ") :].split("\n\n")[0]
+    lines = [line[2:-2].split(" | ") for line in table.splitlines()]
+    rows = [lines[0], *lines[2:]]
+    for above, row in zip(rows[1:], rows[2:], strict=False):
+        for i in range(len(row)):
+            if row[i]:
+                break
+            row[i] = above[i]
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows(rows)
+    return out.getvalue()
 
 
 def pages() -> Iterator[Path]:
@@ -55,5 +100,8 @@ def pages() -> Iterator[Path]:
 
 if __name__ == "__main__":
     for path in pages():
-        path.write_text(render(path.read_text(encoding="utf-8")), encoding="utf-8")
+        text = path.read_text(encoding="utf-8")
+        for file, table in table_files(text, path.parent).items():
+            file.write_text(table, encoding="utf-8")
+        path.write_text(render(text, path.parent), encoding="utf-8")
     slice_tables.draw_changes()

@@ -19,7 +19,7 @@ from biasbridge.files.charts import save_charts
 from biasbridge.files.tables import write_csv
 from biasbridge.studies import SYNTHETIC
 from biasbridge.studies.certificate_scores import strength_scores
-from biasbridge.studies.certificate_tables import certify, verdict_chart, with_material
+from biasbridge.studies.certificate_tables import certificate_tables, verdict_chart, with_material
 
 if TYPE_CHECKING:
     from biasbridge.analysis.charts import Drawing
@@ -39,7 +39,7 @@ def main(folders: Sequence[Path], out: Path) -> None:
         readings = pd.concat([readings[kept], added], ignore_index=True)
     with gzip.GzipFile(out / READINGS.name, "wb", mtime=0) as text:
         text.write(readings.to_csv(index=False).encode())
-    tables = certify(strength_scores(readings), RESAMPLES)
+    tables = certificate_tables(strength_scores(readings), RESAMPLES)
     write_csv(tables.certificate, out / "certificate.csv")
     write_csv(tables.choices, out / "certificate_choices.csv")
     write_csv(tables.training, out / "certificate_training.csv")

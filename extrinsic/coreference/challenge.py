@@ -29,7 +29,7 @@ from annotated_types import Gt, Lt
 from biasbridge.extrinsic.coreference.scorer import COUNTERS, METRICS, counts, rates
 from biasbridge.files import InputError, choice
 from biasbridge.files.choice import Fileless, Whole
-from biasbridge.files.documents import Case
+from biasbridge.files.documents import DocumentCase
 from biasbridge.intrinsic.resampling import times_drawn
 from biasbridge.stats.arrays import Floats
 from biasbridge.stats.intervals import UNDEFINED, Estimate, quantile
@@ -66,7 +66,7 @@ _Statistic = Callable[[Floats], Floats]
 class Answer(NamedTuple):
     """Case and the resolution of its document."""
 
-    case: Case
+    case: DocumentCase
     resolution: Resolution
 
 
@@ -269,7 +269,7 @@ def held_out_rows(
     """
     names = [document.title for document in documents]
     tallies = [
-        _tally(Answer(Case(document, document.title, "", ()), resolution))
+        _tally(Answer(DocumentCase(document, document.title, "", ()), resolution))
         for document, resolution in zip(documents, resolutions, strict=True)
     ]
     units = Units(names, np.stack(tallies)[:, None], widened=False)
@@ -410,7 +410,7 @@ def _subset_rows(answers: Sequence[Answer], gaps: ChallengeGaps) -> list[Challen
 
 
 def _tally_groups(
-    cases: Sequence[Case], group_of: Sequence[str], tallies: Sequence[Floats]
+    cases: Sequence[DocumentCase], group_of: Sequence[str], tallies: Sequence[Floats]
 ) -> _GroupTallies:
     """Sum tallies by unit and group; cases without a group are left out."""
     groups = sorted({*group_of} - {""})

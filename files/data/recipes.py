@@ -33,10 +33,10 @@ _NOT_IN_KEY = re.compile("[^a-z0-9\u00df-\u00f6\u00f8-\u00ff]+")
 XZ = b"\xfd7zXZ\0"
 _PRESET = 6  # of xz: half a minute for 8 million tokens
 
-Format = Mapping[str, Any]
+RecipeFormat = Mapping[str, Any]
 
 
-def _read_texts(content: bytes, form: Format) -> Iterator[str]:
+def _read_texts(content: bytes, form: RecipeFormat) -> Iterator[str]:
     """Yield the texts of a file in its order.
 
     ``form`` is a source's ``format``: its ``type`` is a name in ``READERS``, ``gzip`` or ``zip``;
@@ -56,20 +56,20 @@ def _read_texts(content: bytes, form: Format) -> Iterator[str]:
         yield from _READERS[kind](text, form)
 
 
-def _read_lines(text: str, form: Format) -> Iterator[str]:
+def _read_lines(text: str, form: RecipeFormat) -> Iterator[str]:
     yield from text.split("\n")
 
 
-def _read_whole(text: str, form: Format) -> Iterator[str]:
+def _read_whole(text: str, form: RecipeFormat) -> Iterator[str]:
     yield text
 
 
-def _read_tagged(text: str, form: Format) -> Iterator[str]:
+def _read_tagged(text: str, form: RecipeFormat) -> Iterator[str]:
     """Read one text of tokens ``word/tag``."""
     yield " ".join(token.rsplit("/", 1)[0] for token in text.split())
 
 
-def _read_column(text: str, form: Format) -> Iterator[str]:
+def _read_column(text: str, form: RecipeFormat) -> Iterator[str]:
     """Read a column, by name or number, of the rows whose cells are as ``where`` says."""
     quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if form.get("quoted", True) else csv.QUOTE_NONE
     rows = csv.reader(
@@ -87,7 +87,7 @@ def _read_column(text: str, form: Format) -> Iterator[str]:
             yield row[column]
 
 
-def _read_json_lines(text: str, form: Format) -> Iterator[str]:
+def _read_json_lines(text: str, form: RecipeFormat) -> Iterator[str]:
     """Read fields that are texts or lists of texts."""
     for line in filter(str.strip, text.split("\n")):
         record = json.loads(line)
@@ -95,12 +95,12 @@ def _read_json_lines(text: str, form: Format) -> Iterator[str]:
             yield from [record[name]] if isinstance(record[name], str) else record[name]
 
 
-def _read_json_tokens(text: str, form: Format) -> Iterator[str]:
+def _read_json_tokens(text: str, form: RecipeFormat) -> Iterator[str]:
     for line in filter(str.strip, text.split("\n")):
         yield " ".join(json.loads(line)[form["field"]])
 
 
-def _read_conll(text: str, form: Format) -> Iterator[str]:
+def _read_conll(text: str, form: RecipeFormat) -> Iterator[str]:
     """Read tokens in the first column, with empty lines between texts."""
     tokens: list[str] = []
     for line in [*text.split("\n"), ""]:
@@ -111,7 +111,7 @@ def _read_conll(text: str, form: Format) -> Iterator[str]:
             tokens = []
 
 
-_READERS: Mapping[str, Callable[[str, Format], Iterator[str]]] = {
+_READERS: Mapping[str, Callable[[str, RecipeFormat], Iterator[str]]] = {
     "lines": _read_lines,
     "whole": _read_whole,
     "tagged": _read_tagged,

@@ -28,7 +28,7 @@ RAW, ARCHIVE = "https://raw.githubusercontent.com/", "https://codeload.github.co
 _HUB_TARGET = "(hub cache)"
 _GIBIBYTE = 2**30
 
-Kind = Literal["data", "corpus", "vectors", "model", "hub data"]
+DataKind = Literal["data", "corpus", "vectors", "model", "hub data"]
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class DataSet:
     """
 
     name: str
-    kind: Kind
+    kind: DataKind
     what: str
     licence: str
     licence_source: str
@@ -227,7 +227,7 @@ def _read_checks(text: str) -> dict[str, str]:
     return dict(check.split(":", 1) for check in text.split())
 
 
-def _kind(file: DataFile, what: str) -> Kind:
+def _kind(file: DataFile, what: str) -> DataKind:
     if file.target == _HUB_TARGET:
         return "hub data" if what.startswith("hub data") else "model"
     return "vectors" if file.target.startswith("vectors/") else "data"

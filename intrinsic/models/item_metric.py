@@ -40,7 +40,7 @@ ScoreSettings = Mapping[str, str | int | float]
 
 
 @dataclass(frozen=True)
-class Observations:
+class ItemObservations:
     """Observations of a model on n items.
 
     values: array of n rows. names: names of the items, for single scores. factors: what items
@@ -121,7 +121,7 @@ class ItemMetric(ByConvention):
         """Return why the metric cannot use these items; empty if it can."""
         raise NotImplementedError
 
-    def observe(self, model: Any, items: ItemSet) -> Observations:
+    def observe(self, model: Any, items: ItemSet) -> ItemObservations:
         """Observe the model on each item; an ``InputError`` becomes NaN with its reason.
 
         Parameters
@@ -133,7 +133,7 @@ class ItemMetric(ByConvention):
         """
         raise NotImplementedError
 
-    def summarise(self, observed: Observations, weights: Floats) -> Mapping[str, Floats]:
+    def summarise(self, observed: ItemObservations, weights: Floats) -> Mapping[str, Floats]:
         """Compute the score of each part with weighted items.
 
         Parameters
@@ -150,7 +150,7 @@ class ItemMetric(ByConvention):
         """
         raise NotImplementedError
 
-    def test(self, observed: Observations) -> Mapping[str, PValue]:
+    def test(self, observed: ItemObservations) -> Mapping[str, PValue]:
         """Compute the p-value of each part that has one, over words, templates or clusters."""
         return {}
 
@@ -158,7 +158,7 @@ class ItemMetric(ByConvention):
         """Return the value of a part without the bias, that of ``about``; None: not about bias."""
         return self.about.unbiased
 
-    def singles(self, observed: Observations) -> Mapping[str, float]:
+    def singles(self, observed: ItemObservations) -> Mapping[str, float]:
         """Return the single scores that the value summarises, by word, item or pair."""
         values = observed.values if observed.values.ndim == 1 else np.empty(0)
         return dict(zip(observed.names, values.tolist(), strict=False))
@@ -190,7 +190,7 @@ class ItemMetric(ByConvention):
                 rows.append((row, singles if part in ("", next(iter(results))) else {}))
         return rows
 
-    def _results(self, observed: Observations) -> dict[str, MetricResult]:
+    def _results(self, observed: ItemObservations) -> dict[str, MetricResult]:
         """Return the result of each part, with its test and its interval."""
         values = self.summarise(observed, np.ones((len(observed.names), 1)))
         resampled = self.summarise(observed, observed.resample_weights()) if self.intervals else {}
@@ -209,7 +209,7 @@ class ItemMetric(ByConvention):
         return results
 
     def _row(
-        self, items: ItemSet, part: str, result: MetricResult, observed: Observations | None
+        self, items: ItemSet, part: str, result: MetricResult, observed: ItemObservations | None
     ) -> Score:
         lost = observed.lost if observed else ()
         return make_row(

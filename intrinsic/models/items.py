@@ -20,7 +20,9 @@ SLOT = "[MASK]"  # in a text: the word to predict
 TERM = "{}"  # in a template: the term
 # What precedes the first word of a sentence: nothing or the end of another one, and opening marks
 _BEFORE_SENTENCE = re.compile(r"(^|[^.][.!?]['\"’”»)\]]*\s+)[\s¿¡'\"‘“„«(\[]*$")
-Fillers = tuple[tuple[str, ...], ...]  # words for the first group, the second, and further ones
+FillerGroups = tuple[
+    tuple[str, ...], ...
+]  # words for the first group, the second, and further ones
 _ITEMSETS = Path(__file__).parent.parent / "itemsets"
 _SLOT_COLUMNS = ("text", "group", "term", "template")
 _PAIR_COLUMNS = ("stereo", "anti")
@@ -55,7 +57,7 @@ class Item(NamedTuple):
     fills: bool
     form: str = ""
     attribute: str = ""
-    fillers: Fillers = ()
+    fillers: FillerGroups = ()
 
     @property
     def word(self) -> str:
@@ -101,9 +103,9 @@ class ItemSet:
     source: str = ""
     items: tuple[Item, ...] = ()
     pairs: tuple[Pair, ...] = ()
-    fillers: Fillers = ()
+    fillers: FillerGroups = ()
 
-    def fillers_of(self, item: Item) -> Fillers:
+    def fillers_of(self, item: Item) -> FillerGroups:
         """Return the words for the slot of an item that contains its term."""
         return item.fillers or self.fillers
 
@@ -238,7 +240,7 @@ def read_items(
     )
 
 
-def _parse_fillers(pairs: Sequence[str]) -> Fillers:
+def _parse_fillers(pairs: Sequence[str]) -> FillerGroups:
     """Parse fillers such as ``Er/Sie``: a word for each group."""
     fillers: list[tuple[str, ...]] = []
     for pair in pairs:
@@ -286,7 +288,7 @@ def _fill_templates(
     )
 
 
-def _with_capital(item: Item, fillers: Fillers) -> Item:
+def _with_capital(item: Item, fillers: FillerGroups) -> Item:
     """Return the item with a capital on fillers that begin a sentence; a term is spelt as given."""
     before, slot, _ = item.text.partition(SLOT)
     if item.fills or not slot or not _BEFORE_SENTENCE.search(before):

@@ -14,7 +14,7 @@ from annotated_types import doc
 from biasbridge.files import InputError, choice
 from biasbridge.intrinsic.models.item_metric import (
     ItemMetric,
-    Observations,
+    ItemObservations,
     ScoreSettings,
     items_from,
 )
@@ -70,7 +70,7 @@ class PairMetric(ItemMetric):
         """Return why the items give no pairs of sentences; empty if they do."""
         return "" if items.paired else f"{items.name} has no pairs of sentences"
 
-    def summarise(self, observed: Observations, weights: Floats) -> Mapping[str, Floats]:
+    def summarise(self, observed: ItemObservations, weights: Floats) -> Mapping[str, Floats]:
         """Return the mean of all pairs and, if there are several groups, of each group."""
         labels = np.array(observed.groups)
         masks = {"": np.ones(len(labels), dtype=bool)}
@@ -124,10 +124,10 @@ def _is_indistinct(model: LanguageModel, stereo: TokenisedText, anti: TokenisedT
 
 def _pair_observations(
     pairs: Sequence[_TokenisedPair], values: Floats, settings: ScoreSettings, lost: Sequence[str]
-) -> Observations:
+) -> ItemObservations:
     """Return one observation per pair; a pair without a cluster forms its own."""
     clusters = [read_pair.pair.cluster or read_pair.pair.stereo for read_pair in pairs]
-    return Observations(
+    return ItemObservations(
         values,
         [read_pair.name for read_pair in pairs],
         {"cluster": clusters},
@@ -144,7 +144,7 @@ def _preferences(stereo: Floats, anti: Floats, ties: Ties) -> Floats:
     return np.where(np.abs(difference) < _SAME, tie, (difference > 0).astype(float))
 
 
-def _sign_test(observed: Observations) -> PValue:
+def _sign_test(observed: ItemObservations) -> PValue:
     """Compute the exact two-sided p of "half of the pairs prefer either sentence".
 
     Signs are flipped by whole clusters; with one pair per cluster this is the sign test. Ties keep
@@ -169,7 +169,7 @@ def _sign_flip_p(sizes: Sequence[int], threshold: int) -> PValue:
     return PValue(p, "exact", 0, len(sizes), "two-sided", False, p, p)
 
 
-def _t_test(observed: Observations) -> Mapping[str, PValue]:
+def _t_test(observed: ItemObservations) -> Mapping[str, PValue]:
     """Compute Student's two-sided p of mean 0 with cluster-robust errors (Liang and Zeger, 1986).
 
     Returns nothing with fewer than two clusters or without variation.
@@ -286,7 +286,7 @@ class CrowsPairs(PairMetric):
     digits: Annotated[Literal[-1, 3], doc("decimals of a sentence's score; -1: not rounded")] = -1
     ties: Annotated[Ties, doc("value of a tie: 1/2, or 0 as for anti")] = "half"
 
-    def observe(self, model: Any, items: ItemSet) -> Observations:
+    def observe(self, model: Any, items: ItemSet) -> ItemObservations:
         """Return 1 for each pair whose stereotype is likelier, else 0."""
         scored = self._scored(model)
         pairs, lost, settings = _tokenise_pairs(
@@ -320,7 +320,7 @@ class CrowsPairs(PairMetric):
             [pair for pair, _ in scored_pairs], values, {**settings, **details}, lost
         )
 
-    def test(self, observed: Observations) -> Mapping[str, PValue]:
+    def test(self, observed: ItemObservations) -> Mapping[str, PValue]:
         """Return the exact sign test over clusters; nothing if ties count as anti."""
         return {"": _sign_test(observed)} if self.ties == "half" else {}
 
@@ -399,7 +399,7 @@ class Aul(PairMetric):
 
     ties: Annotated[Ties, doc("value of a tie: 1/2, or 0 as for anti")] = "half"
 
-    def observe(self, model: Any, items: ItemSet) -> Observations:
+    def observe(self, model: Any, items: ItemSet) -> ItemObservations:
         """Return 1 for each pair whose stereotype is likelier, else 0."""
         require_model_kind(model, "masked", "use crows_pairs or pll for causal models")
         pairs, lost, settings = _tokenise_pairs(model, items)
@@ -414,7 +414,7 @@ class Aul(PairMetric):
         }
         return _pair_observations(pairs, values, {**settings, **details}, lost)
 
-    def test(self, observed: Observations) -> Mapping[str, PValue]:
+    def test(self, observed: ItemObservations) -> Mapping[str, PValue]:
         """Return the exact sign test over clusters; nothing if ties count as anti."""
         return {"": _sign_test(observed)} if self.ties == "half" else {}
 
@@ -479,7 +479,7 @@ class PseudoLogLikelihood(PairMetric):
     ] = False
     first_token: Annotated[str, doc("token before the text of a causal model")] = "own"
 
-    def observe(self, model: Any, items: ItemSet) -> Observations:
+    def observe(self, model: Any, items: ItemSet) -> ItemObservations:
         """Return PLL(stereo) - PLL(anti) of each pair."""
         if self.within_word_l2r:
             require_model_kind(model, "masked", "a causal model has no masks")
@@ -493,6 +493,6 @@ class PseudoLogLikelihood(PairMetric):
             details = {"masked at a time": masks, **details}
         return _pair_observations(pairs, sums[::2] - sums[1::2], {**settings, **details}, lost)
 
-    def test(self, observed: Observations) -> Mapping[str, PValue]:
+    def test(self, observed: ItemObservations) -> Mapping[str, PValue]:
         """Return Student's p with cluster-robust errors."""
         return _t_test(observed)

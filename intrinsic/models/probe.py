@@ -12,7 +12,7 @@ from annotated_types import doc
 from numpy.typing import NDArray
 
 from biasbridge.files import InputError, choice
-from biasbridge.intrinsic.models.item_metric import ItemMetric, Observations, items_from, sizes
+from biasbridge.intrinsic.models.item_metric import ItemMetric, ItemObservations, items_from, sizes
 from biasbridge.intrinsic.models.items import SLOT, ItemSet
 from biasbridge.intrinsic.score import Convention, MetricInfo
 
@@ -92,7 +92,7 @@ class LinearProbe(ItemMetric):
         groups = "1 group" if n_groups == 1 else f"{n_groups} groups"
         return "" if n_groups == 2 else f"{items.name} has {groups}, and the probe needs two"
 
-    def observe(self, encoder: Encoder, items: ItemSet) -> Observations:
+    def observe(self, encoder: Encoder, items: ItemSet) -> ItemObservations:
         """Return 1 for each sentence classified correctly, else 0."""
         examples = _examples_of(items)
         is_readable = [
@@ -109,7 +109,7 @@ class LinearProbe(ItemMetric):
         sentences = [example.sentence for example in readable]
         vectors = np.asarray(encoder.encode(sentences), dtype=np.float64)
         chance = max(map(groups.count, groups)) / len(groups)
-        return Observations(
+        return ItemObservations(
             values=_is_correct(vectors, groups, folds),
             names=sentences,
             factors=factors,
@@ -151,12 +151,12 @@ class LinearProbe(ItemMetric):
             " held out"
         )
 
-    def summarise(self, observed: Observations, weights: Floats) -> Mapping[str, Floats]:
+    def summarise(self, observed: ItemObservations, weights: Floats) -> Mapping[str, Floats]:
         """Return the accuracy."""
         with np.errstate(invalid="ignore"):
             return {"": observed.values @ weights / weights.sum(axis=0)}
 
-    def singles(self, observed: Observations) -> Mapping[str, float]:
+    def singles(self, observed: ItemObservations) -> Mapping[str, float]:
         """Return the accuracy on each term's sentences."""
         values_of = _by_group(observed.factors["term"], observed.values.tolist())
         return {term: float(np.mean(values)) for term, values in values_of.items()}

@@ -22,7 +22,7 @@ from biasbridge.intrinsic.metrics.weat import (
     weighted_differences,
     weighted_effect_sizes,
 )
-from biasbridge.intrinsic.models.item_metric import ItemMetric, Observations, items_from, sizes
+from biasbridge.intrinsic.models.item_metric import ItemMetric, ItemObservations, items_from, sizes
 from biasbridge.intrinsic.models.likelihood import find_words
 from biasbridge.intrinsic.permutation import PValue, Tail, permutation_p
 from biasbridge.intrinsic.score import Convention, MetricInfo
@@ -97,7 +97,7 @@ class EncodedItems(ItemMetric):
         """Return, as settings, which hidden states are averaged into a vector."""
         raise NotImplementedError
 
-    def observe(self, encoder: Encoder, items: ItemSet) -> Observations:
+    def observe(self, encoder: Encoder, items: ItemSet) -> ItemObservations:
         """Return the vectors of the items of X, Y, A and B without unknown tokens, (n, dim)."""
         candidates = [item for item in items.items if item.group in _GROUP_ROLES]
         readable = [item for item in candidates if encoder.knows(item.sentence)]
@@ -109,7 +109,7 @@ class EncodedItems(ItemMetric):
         layer = encoder.layer if self.layer is None else self.layer
         labels = {"term": [i.term for i in encoded], "template": [i.template for i in encoded]}
         words = {item.word for item in encoded}
-        return Observations(
+        return ItemObservations(
             values=np.asarray(vectors[is_finite], dtype=np.float64),
             names=[item.sentence for item in encoded],
             factors={name: labels[name] for name in self.shared},
@@ -134,7 +134,7 @@ def _require_groups(scored: Sequence[Item], items: ItemSet) -> None:
 
 
 def _groups_of(
-    observed: Observations, weights: Floats | None = None, order: str = _GROUP_ROLES
+    observed: ItemObservations, weights: Floats | None = None, order: str = _GROUP_ROLES
 ) -> dict[str, EncodedGroup]:
     """Return the groups by role, by default with each sentence once; ``order`` names the groups
     that act as X, Y, A and B.
@@ -243,13 +243,13 @@ class Seat(EncodedItems):
         special = "left out" if pooling == "words" else "included"
         return {"pooling": pooling, "special tokens": special if encoder.special_tokens else "none"}
 
-    def summarise(self, observed: Observations, weights: Floats) -> Mapping[str, Floats]:
+    def summarise(self, observed: ItemObservations, weights: Floats) -> Mapping[str, Floats]:
         """Return the effect size."""
         with np.errstate(divide="ignore", invalid="ignore"):
             s, *target_weights = _associations_of(self._groups(observed, weights), self.unit)
             return {"": weighted_effect_sizes(s, *target_weights, ddof=self.ddof)}
 
-    def test(self, observed: Observations) -> Mapping[str, PValue]:
+    def test(self, observed: ItemObservations) -> Mapping[str, PValue]:
         """Return p of the difference of means over permutations of words or sentences."""
         if self.permuted == "nothing":
             return {}
@@ -259,16 +259,16 @@ class Seat(EncodedItems):
         p = permutation_p(of_x, of_y, tail=self.tail, samples=samples, seed=observed.seed)
         return {"": p}
 
-    def singles(self, observed: Observations) -> Mapping[str, float]:
+    def singles(self, observed: ItemObservations) -> Mapping[str, float]:
         """Return s of each target word."""
         return _by_target(self._groups(observed), self._unweighted(observed, "word")[0])
 
     def _groups(
-        self, observed: Observations, weights: Floats | None = None
+        self, observed: ItemObservations, weights: Floats | None = None
     ) -> dict[str, EncodedGroup]:
         return _groups_of(observed, weights, "ABXY" if self.swapped else _GROUP_ROLES)
 
-    def _unweighted(self, observed: Observations, over: str) -> tuple[Floats, int]:
+    def _unweighted(self, observed: ItemObservations, over: str) -> tuple[Floats, int]:
         """Return s of each target and the number of targets in X."""
         by_vector = over == "word" and self.unit == "vector"
         s, x_weights, _ = _associations_of(self._groups(observed), "vector" if by_vector else over)
@@ -415,11 +415,11 @@ class Ceat(EncodedItems):
         special = "in the text" if encoder.special_tokens else "none"
         return {"pooling": self.pooling, "draws": self.draws, "special tokens": special}
 
-    def summarise(self, observed: Observations, weights: Floats) -> Mapping[str, Floats]:
+    def summarise(self, observed: ItemObservations, weights: Floats) -> Mapping[str, Floats]:
         """Return the combined effect size."""
         return {"": _combine_effects(*self._effects(observed, weights)).value}
 
-    def test(self, observed: Observations) -> Mapping[str, PValue]:
+    def test(self, observed: ItemObservations) -> Mapping[str, PValue]:
         """Return p over permutations of words, or p as published."""
         if self.permuted == "words":
             s, size = self._standardised(observed)
@@ -430,11 +430,11 @@ class Ceat(EncodedItems):
         p = float(norm.sf(combined.value[0] / combined.error[0]))
         return {"": PValue(p, "normal", 0, self.draws, "greater", False, p, p)}
 
-    def singles(self, observed: Observations) -> Mapping[str, float]:
+    def singles(self, observed: ItemObservations) -> Mapping[str, float]:
         """Return s of each target word, standardised within draws and averaged over them."""
         return _by_target(_groups_of(observed), self._standardised(observed)[0])
 
-    def _standardised(self, observed: Observations) -> tuple[Floats, int]:
+    def _standardised(self, observed: ItemObservations) -> tuple[Floats, int]:
         """Return (s - mean) / spread of each target word, averaged with the weights of the draws,
         and the number of words in X. The difference of its means is the combined effect size.
         """
@@ -449,7 +449,7 @@ class Ceat(EncodedItems):
         return weights @ z / weights.sum(), len(groups["X"].words)
 
     def _effects(
-        self, observed: Observations, weights: Floats | None = None
+        self, observed: ItemObservations, weights: Floats | None = None
     ) -> tuple[Floats, Floats]:
         """Return the effect size of each draw and its variance, (draws, R)."""
         groups = _groups_of(observed, weights)

@@ -14,7 +14,7 @@ from annotated_types import Gt, Lt, doc
 
 from biasbridge.files import InputError, choice
 from biasbridge.files.choice import Count
-from biasbridge.intrinsic.models.item_metric import ItemMetric, Observations, items_from
+from biasbridge.intrinsic.models.item_metric import ItemMetric, ItemObservations, items_from
 from biasbridge.intrinsic.models.items import SLOT, Item, ItemSet
 from biasbridge.intrinsic.models.likelihood import (
     TokenisedText,
@@ -91,13 +91,13 @@ class LogProbabilityBias(TermMetric):
         bool, doc("divide the difference by the standard deviation of all terms")
     ] = False
 
-    def observe(self, model: Any, items: ItemSet) -> Observations:
+    def observe(self, model: Any, items: ItemSet) -> ItemObservations:
         """Return b(t) of each term in each template."""
         require_model_kind(model, "masked", "use next_word for causal models")
         scored_items, values, lost, settings = filler_log_odds(model, items, prior=self.prior)
         return item_observations(scored_items, values, settings, lost)
 
-    def summarise(self, observed: Observations, weights: Floats) -> Mapping[str, Floats]:
+    def summarise(self, observed: ItemObservations, weights: Floats) -> Mapping[str, Floats]:
         """Return the difference between the groups of each contrast."""
         return {
             part: group_difference(contrast, weights, standardised=self.standardised)
@@ -141,7 +141,7 @@ class NextWord(TermMetric):
     sentence: Annotated[bool, doc("score the whole sentence")] = False
     first_token: Annotated[str, doc("token before the text")] = "own"
 
-    def observe(self, model: Any, items: ItemSet) -> Observations:
+    def observe(self, model: Any, items: ItemSet) -> ItemObservations:
         """Return b(t) of each term in each template."""
         require_model_kind(model, "causal", "use lpbs for masked models")
         scored_items, values, lost, settings = filler_log_odds(
@@ -197,7 +197,7 @@ class DisCo(ItemMetric):
             return f"{items.name} has {len(items.groups)} groups of terms; disco compares two"
         return ""
 
-    def observe(self, model: Any, items: ItemSet) -> Observations:
+    def observe(self, model: Any, items: ItemSet) -> ItemObservations:
         """Return the likeliest tokens in the slot of each item, (items, top)."""
         require_model_kind(model, "masked")
         mask = mask_id(model)
@@ -234,7 +234,7 @@ class DisCo(ItemMetric):
         scored_items = [item for item, _ in scored]
         return item_observations(scored_items, values, {**settings, **details}, [*lost, *unpaired])
 
-    def summarise(self, observed: Observations, weights: Floats) -> Mapping[str, Floats]:
+    def summarise(self, observed: ItemObservations, weights: Floats) -> Mapping[str, Floats]:
         """Return the mean over templates, weighted by how often their terms are drawn."""
         templates = np.array(observed.factors["template"])
         template_values, template_weights = [], []
@@ -349,7 +349,7 @@ class PlantedBias(ItemMetric):
             return f"{items.name} has more than two fillers; log odds are planted of two"
         return no_slots(items)
 
-    def observe(self, model: Any, items: ItemSet) -> Observations:
+    def observe(self, model: Any, items: ItemSet) -> ItemObservations:
         """Return measured and true log odds of each held-out term in each template, (items, 2)."""
         if not model.planted:
             raise InputError(f"nothing is planted in {model.name}: its folder has no planted.json")
@@ -366,7 +366,7 @@ class PlantedBias(ItemMetric):
         log_odds_pairs = np.array([[values[n], truth[scored_items[n].term]] for n in held_out])
         return item_observations(held_out_items, log_odds_pairs, settings, lost, half=_HELD_OUT)
 
-    def summarise(self, observed: Observations, weights: Floats) -> Mapping[str, Floats]:
+    def summarise(self, observed: ItemObservations, weights: Floats) -> Mapping[str, Floats]:
         """Return slope and correlation."""
         measured, true = (by_term(observed, weights, column) for column in observed.values.T)
         x, y = _centred(true), _centred(measured)
@@ -375,7 +375,7 @@ class PlantedBias(ItemMetric):
             s_xy, s_xx, s_yy = (w * x * y).sum(0), (w * x * x).sum(0), (w * y * y).sum(0)
             return {"slope": s_xy / s_xx, "r": s_xy / np.sqrt(s_xx * s_yy)}
 
-    def test(self, observed: Observations) -> Mapping[str, PValue]:
+    def test(self, observed: ItemObservations) -> Mapping[str, PValue]:
         """Return the two-sided p of slope and r from random permutations of the terms."""
         unweighted = np.ones((len(observed.names), 1))
         measured, true = (

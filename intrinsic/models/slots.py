@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 
 from biasbridge.files import InputError, choice
-from biasbridge.intrinsic.models.item_metric import ItemMetric, Observations, ScoreSettings
+from biasbridge.intrinsic.models.item_metric import ItemMetric, ItemObservations, ScoreSettings
 from biasbridge.intrinsic.models.items import SLOT, Item, no_fillers
 from biasbridge.intrinsic.models.likelihood import (
     TokenisedText,
@@ -287,7 +287,7 @@ def item_observations(
     settings: ScoreSettings,
     lost: Sequence[str],
     **extra: Any,
-) -> Observations:
+) -> ItemObservations:
     """Return a value or row of values per item, with terms and templates as factors."""
     fields = ("term", "template", "attribute")
     factors = {name: [str(getattr(item, name)) for item in items] for name in fields}
@@ -296,7 +296,7 @@ def item_observations(
     counts = {f"{name}s": len({*labels}) for name, labels in factors.items()}
     groups = [item.group for item in items]
     names = [f"{item.term} ({item.template})" for item in items]
-    return Observations(values, names, factors, groups, {**settings, **counts, **extra}, lost)
+    return ItemObservations(values, names, factors, groups, {**settings, **counts, **extra}, lost)
 
 
 @choice
@@ -313,12 +313,12 @@ class TermMetric(ItemMetric):
             return f"the terms that fill {items.name} are of one group, {groups[0]}; give two"
         return ""
 
-    def summarise(self, observed: Observations, weights: Floats) -> Mapping[str, Floats]:
+    def summarise(self, observed: ItemObservations, weights: Floats) -> Mapping[str, Floats]:
         """Return the difference between the groups of each contrast."""
         parts = group_contrasts(observed)
         return {part: group_difference(contrast, weights) for part, contrast in parts.items()}
 
-    def test(self, observed: Observations) -> Mapping[str, PValue]:
+    def test(self, observed: ItemObservations) -> Mapping[str, PValue]:
         """Return the two-sided p over partitions of terms, exact up to 40; none for one group."""
         tests = {}
         for part, contrast in group_contrasts(observed).items():
@@ -331,7 +331,7 @@ class TermMetric(ItemMetric):
         return tests
 
 
-def group_contrasts(observed: Observations) -> dict[str, Observations]:
+def group_contrasts(observed: ItemObservations) -> dict[str, ItemObservations]:
     """Return what is compared, by part: two groups of terms, as ``""``; of more groups each with
     all others, and the same for each of more than two fillers.
     """
@@ -362,7 +362,7 @@ class TermMeans(NamedTuple):
     weights: Floats
 
 
-def by_term(observed: Observations, weights: Floats, values: Floats | None = None) -> TermMeans:
+def by_term(observed: ItemObservations, weights: Floats, values: Floats | None = None) -> TermMeans:
     """Average values over the texts of each term of each group."""
     values = observed.values if values is None else values
     labels = list(zip(observed.groups, observed.factors["term"], strict=True))
@@ -380,7 +380,7 @@ def by_term(observed: Observations, weights: Floats, values: Floats | None = Non
 
 
 def group_difference(
-    observed: Observations, weights: Floats, *, standardised: bool = False
+    observed: ItemObservations, weights: Floats, *, standardised: bool = False
 ) -> Floats:
     """Compute the difference of the groups' means over terms, (R,); with one group its mean.
 

@@ -9,7 +9,7 @@ import numpy as np
 from annotated_types import doc
 
 from biasbridge.files import InputError, choice
-from biasbridge.intrinsic.models.item_metric import ItemMetric, Observations, items_from
+from biasbridge.intrinsic.models.item_metric import ItemMetric, ItemObservations, items_from
 from biasbridge.intrinsic.models.items import SLOT, ItemSet, Pair
 from biasbridge.intrinsic.models.likelihood import (
     TokenisedText,
@@ -102,7 +102,7 @@ class StereoSet(ItemMetric):
             return f"{items.name} has no pairs with an unrelated sentence and a frame"
         return ""
 
-    def observe(self, model: Any, items: ItemSet) -> Observations:
+    def observe(self, model: Any, items: ItemSet) -> ItemObservations:
         """Return percent of comparisons won and percent stereo likelier of each item, (n, 2)."""
         texts = [text for pair in items.pairs for text in _sentences(pair)]
         tokenised = tokenise_texts(model, texts, first_token=self.first_token)
@@ -126,7 +126,9 @@ class StereoSet(ItemMetric):
         details = {"scored": scored, "ties": "anti", "terms": len({*terms})}
         groups = [pair.group for pair in pairs]
         names = [f"item {n + 1}" for n in complete]
-        return Observations(values, names, {"term": terms}, groups, {**settings, **details}, lost)
+        return ItemObservations(
+            values, names, {"term": terms}, groups, {**settings, **details}, lost
+        )
 
     def _scores(self, model: Any, pairs: Sequence[Pair], texts: Sequence[TokenisedText]) -> Floats:
         if model.kind == "causal":
@@ -143,7 +145,7 @@ class StereoSet(ItemMetric):
                 queries.append(_pieces_in_turn(text, positions, mask))
         return np.array([np.exp(logs).mean() for logs in log_likelihoods(model, queries)])
 
-    def summarise(self, observed: Observations, weights: Floats) -> Mapping[str, Floats]:
+    def summarise(self, observed: ItemObservations, weights: Floats) -> Mapping[str, Floats]:
         """Return ss, lms and icat over all items."""
         item_weights = np.ones(len(observed.names))
         if self.over == "terms":

@@ -11,7 +11,7 @@ import numpy as np
 
 from biasbridge.files import InputError, choice
 from biasbridge.files.text import read_lines
-from biasbridge.intrinsic.models.item_metric import ItemMetric, Observations, items_from
+from biasbridge.intrinsic.models.item_metric import ItemMetric, ItemObservations, items_from
 from biasbridge.intrinsic.models.likelihood import (
     describe_reading,
     sentence_log_likelihoods,
@@ -100,7 +100,7 @@ class StsB(ItemMetric):
         rated = items.pairs and all(np.isfinite(pair.rating) for pair in items.pairs)
         return "" if rated else f"{items.name} has no rated pairs of sentences"
 
-    def observe(self, encoder: Any, items: ItemSet) -> Observations:
+    def observe(self, encoder: Any, items: ItemSet) -> ItemObservations:
         """Return the ranks of cosine and rating of each pair, (pairs, 2)."""
         from scipy.stats import rankdata  # slow to import
 
@@ -113,9 +113,11 @@ class StsB(ItemMetric):
             "layer": encoder.layer,
             "dtype": encoder.opened.dtype,
         }
-        return Observations(np.stack(ranks, axis=1), names, {"cluster": names}, settings=settings)
+        return ItemObservations(
+            np.stack(ranks, axis=1), names, {"cluster": names}, settings=settings
+        )
 
-    def summarise(self, observed: Observations, weights: Floats) -> Mapping[str, Floats]:
+    def summarise(self, observed: ItemObservations, weights: Floats) -> Mapping[str, Floats]:
         """Return Pearson's correlation of the ranks."""
         x, y = observed.values.T
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -159,7 +161,7 @@ class NeutralLoss(ItemMetric):
         """Return why the items have no plain lines; empty if they do."""
         return "" if items.lines else f"{items.name} has no plain lines"
 
-    def observe(self, model: LanguageModel, items: ItemSet) -> Observations:
+    def observe(self, model: LanguageModel, items: ItemSet) -> ItemObservations:
         """Return nats and number of tokens of each line, (lines, 2)."""
         min_tokens = 2 if model.kind == "causal" else 1
         tokenised = dict(zip(items.lines, tokenise_texts(model, items.lines), strict=True))
@@ -175,7 +177,7 @@ class NeutralLoss(ItemMetric):
         settings = describe_reading(model, scored.values())
         masking = {"masked at a time": "one token"} if model.kind == "masked" else {}
         counts = {"tokens scored": sum(map(len, logs)), "lines": len(scored)}
-        return Observations(
+        return ItemObservations(
             values,
             [*scored],
             {"line": [*scored]},
@@ -183,13 +185,13 @@ class NeutralLoss(ItemMetric):
             lost=[line for line in tokenised if line not in scored],
         )
 
-    def summarise(self, observed: Observations, weights: Floats) -> Mapping[str, Floats]:
+    def summarise(self, observed: ItemObservations, weights: Floats) -> Mapping[str, Floats]:
         """Return total nats / total tokens."""
         nats, tokens = observed.values.T @ weights
         with np.errstate(invalid="ignore"):
             return {"": nats / tokens}
 
-    def singles(self, observed: Observations) -> Mapping[str, float]:
+    def singles(self, observed: ItemObservations) -> Mapping[str, float]:
         """Return the loss of each line."""
         nats, tokens = observed.values.T
         return dict(zip(observed.names, (nats / tokens).tolist(), strict=True))

@@ -27,7 +27,7 @@ from biasbridge.analysis.effects import _mean_change
 from biasbridge.analysis.joined import join_points, low_utility_reason
 from biasbridge.analysis.naming import GENDERS, group_mismatch
 from biasbridge.analysis.observations import noise_shares, observations, select_comparable
-from biasbridge.analysis.power import Design, _beyond, power
+from biasbridge.analysis.power import PowerDesign, _beyond, power
 from biasbridge.analysis.report.gap_facts import _base_rate_warning
 from biasbridge.analysis.report.page import _coverage
 from biasbridge.analysis.scopes import (
@@ -232,7 +232,7 @@ def test_r_over_conditions_takes_ten(conditions: int, measured: bool) -> None:
     rows = make_rows(x, y, parent=parent, condition=condition, method=np.full(len(x), "m"))
     actual = measure_slice(rows, {}, full=True, permutations=19)
     assert isfinite(actual.scopes[DOSES].r) == measured
-    assert isfinite(power(Design(2, conditions), 1).detected_over_conditions) == measured
+    assert isfinite(power(PowerDesign(2, conditions), 1).detected_over_conditions) == measured
 
 
 @pytest.mark.parametrize(("f1", "refused"), [(0.2999, True), (0.3, False)])
@@ -346,7 +346,7 @@ def test_a_simulated_study_sees_what_reaches_the_level(p: float, seen: bool) -> 
 
 def test_a_planned_study_of_many_tests_can_be_seen() -> None:
     """p falls to .05 / 60 only with more permutations than the fewest."""
-    assert power(Design(3, 12, tests=60, sesoi=0.99), 1).detected == 1
+    assert power(PowerDesign(3, 12, tests=60, sesoi=0.99), 1).detected == 1
 
 
 @pytest.mark.parametrize(("share", "warned"), [(0.799, True), (0.8, False)])

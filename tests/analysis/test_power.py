@@ -10,7 +10,7 @@ import pytest
 
 from biasbridge.analysis.correlation import Correlation, Sampling
 from biasbridge.analysis.observations import NoiseShares, Observations, observations
-from biasbridge.analysis.power import Design, Planner, Scenario, estimate_pilot, power
+from biasbridge.analysis.power import Planner, PowerDesign, Scenario, estimate_pilot, power
 from biasbridge.analysis.scopes import RUNS
 from biasbridge.analysis.slices import SliceResult
 from biasbridge.files import InputError
@@ -68,7 +68,7 @@ def seen(found: list[Observations], tests: int = 1) -> float:
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_power_is_that_of_simulated_studies(scenario: Scenario) -> None:
-    design = Design(5, 9, tests=3, sesoi=0.5)
+    design = PowerDesign(5, 9, tests=3, sesoi=0.5)
     stated = power(design, STUDIES, scenario)
     actual = seen(simulated(5, 9, 0.5, scenario, Noise(), STUDIES), tests=3)
     assert 0.1 < stated.detected < 0.95
@@ -78,7 +78,7 @@ def test_power_is_that_of_simulated_studies(scenario: Scenario) -> None:
 def test_noise_of_measurement_is_foreseen() -> None:
     """Reliabilities of .8 and .7: errors of so much of the true variance that shares are those."""
     noise = Noise(0.25, 3 / 7)
-    stated = power(Design(6, 12, 1, 0.4, 0.8, 0.7), STUDIES, "normal")
+    stated = power(PowerDesign(6, 12, 1, 0.4, 0.8, 0.7), STUDIES, "normal")
     actual = seen(simulated(6, 12, 0.4, "normal", noise, STUDIES))
     assert stated.detected == pytest.approx(actual, abs=error(stated.detected, actual))
 
@@ -89,7 +89,7 @@ def test_what_models_share_is_foreseen() -> None:
     """
     r, spread, sizes = 0.5, 0.25, (9,) * 6
     gaps = r * r / (1 - r * r) + 1 + spread**2
-    design = Design(6, 9, 1, r, 1.0, 1 - spread**2 / gaps, items_error=spread / sqrt(gaps))
+    design = PowerDesign(6, 9, 1, r, 1.0, 1 - spread**2 / gaps, items_error=spread / sqrt(gaps))
     stated, rng = power(design, STUDIES, "normal").detected, np.random.default_rng(0)
     studies = (on_items(sizes, r, spread, rng) for _ in range(STUDIES))
     ignored = power(design._replace(items_error=0.0), STUDIES, "normal").detected
@@ -99,10 +99,10 @@ def test_what_models_share_is_foreseen() -> None:
 
 
 def test_below_eight_degrees_of_freedom_nothing_is_seen() -> None:
-    nothing = power(Design(2, 5, sesoi=0.99), 5)
+    nothing = power(PowerDesign(2, 5, sesoi=0.99), 5)
     assert nothing.detected == 0, "10 models - 2 parents - 1 are 7"
     assert isnan(nothing.detected_over_conditions)
-    assert power(Design(3, 4, sesoi=0.99), 5).detected == 1
+    assert power(PowerDesign(3, 4, sesoi=0.99), 5).detected == 1
 
 
 def test_a_pilot_is_the_middle_of_the_confirmatory_slices() -> None:

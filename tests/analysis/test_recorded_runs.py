@@ -69,7 +69,9 @@ def test_intervals_are_those_of_the_prototype() -> None:
 def test_every_table_of_a_page_is_that_of_its_run(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     assert pages.BLOCK.search(text), "a recorded page has no table of a recorded run"
-    assert pages.render(text) == text
+    assert pages.render(text, page.parent) == text
+    for path, table in pages.table_files(text, page.parent).items():
+        assert path.read_text(encoding="utf-8") == table
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
@@ -79,6 +81,7 @@ def test_every_number_in_the_words_of_a_page_is_in_a_table_of_it(page: Path) -> 
     """
     text = page.read_text(encoding="utf-8")
     tables = "".join(actual["body"] for actual in pages.BLOCK.finditer(text))
+    tables += "".join(pages.table_files(text, page.parent).values())
     words = re.sub(r"```.*?```|`[^`]*`", "", pages.BLOCK.sub("", text), flags=re.DOTALL)
     message, shown = (set(NUMBER.findall(part)) for part in (words, tables))
     assert {item.lstrip("-") for item in message - PLANNED} <= {item.lstrip("-") for item in shown}

@@ -23,7 +23,7 @@ from biasbridge.extrinsic.coreference.challenge import (
 from biasbridge.extrinsic.coreference.resolution import Resolution
 from biasbridge.extrinsic.coreference.scorer import score
 from biasbridge.files import InputError
-from biasbridge.files.documents import Case, Cluster, Document, Question
+from biasbridge.files.documents import Cluster, Document, DocumentCase, Question
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,16 +37,16 @@ NONE: tuple[Cluster, ...] = ()
 ANSWERS = (RIGHT, WRONG, BOTH, NONE)
 
 
-def case(unit: int, condition: str, gender: str, subset: str = "type1") -> Case:
+def case(unit: int, condition: str, gender: str, subset: str = "type1") -> DocumentCase:
     questions = (
         Question(PRONOUN, COOK, True, "cook", 38.0),
         Question(PRONOUN, NURSE, False, "nurse", 90.0),
     )
     document = Document(f"{subset}/{unit}/{condition}", TOKENS, RIGHT)
-    return Case(document, f"{subset} {unit}", gender, questions, condition, subset)
+    return DocumentCase(document, f"{subset} {unit}", gender, questions, condition, subset)
 
 
-def answer(asked: Case, response: tuple[Cluster, ...]) -> Answer:
+def answer(asked: DocumentCase, response: tuple[Cluster, ...]) -> Answer:
     mentions = dict.fromkeys({COOK, NURSE, PRONOUN}, 0.0)
     return Answer(asked, Resolution(replace(asked.document, clusters=response), mentions))
 

@@ -1,4 +1,4 @@
-"""Gaps and intervals against statsmodels and counts by hand; ``test_many_groups`` has fairlearn."""
+"""Gaps and intervals against statsmodels, fairlearn, scikit-learn and counts by hand."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ from biasbridge.intrinsic.lookup import (
 from biasbridge.intrinsic.metric import PairScores
 from biasbridge.intrinsic.metrics.set_distances import EmbeddingCoherence, coherence
 from biasbridge.intrinsic.metrics.weat import Weat, standardised_difference, weighted_effect_sizes
-from biasbridge.intrinsic.models.item_metric import Observations
+from biasbridge.intrinsic.models.item_metric import ItemObservations
 from biasbridge.intrinsic.models.pairs import _preferences
 from biasbridge.intrinsic.models.probe import _assign_folds, _is_correct
 from biasbridge.intrinsic.models.sentences import Ceat, Seat
@@ -103,7 +103,7 @@ def test_planted_log_odds_are_held_against_9999_permutations() -> None:
     terms = [f"t{number}" for number in range(10)]
     values = np.repeat(np.arange(10.0)[:, None], 2, axis=1)
     p = PlantedBias.test(
-        _of_class(PlantedBias), Observations(values, terms, {"term": terms}, ["g"] * 10)
+        _of_class(PlantedBias), ItemObservations(values, terms, {"term": terms}, ["g"] * 10)
     )
     assert {p_value.n for p_value in p.values()} == {9_999}
 
@@ -264,7 +264,7 @@ def test_sentences_are_permuted_99999_times(monkeypatch: pytest.MonkeyPatch) -> 
     seat = Seat.by_convention("may", items=NO_ITEMS)
     monkeypatch.setattr(Seat, "_unweighted", lambda *_: (np.arange(42.0), 21))
     names = ["a"] * 42
-    [p] = seat.test(Observations(np.zeros(42), names, {"term": names})).values()
+    [p] = seat.test(ItemObservations(np.zeros(42), names, {"term": names})).values()
     assert (p.method, p.n) == ("sampled", 99_999)
 
 

@@ -35,7 +35,7 @@ from biasbridge.studies.certificate_scores import (
     slope,
     strength_scores,
 )
-from biasbridge.studies.certificate_tables import certify
+from biasbridge.studies.certificate_tables import certificate_tables
 from biasbridge.studies.certificate_verdicts import (
     CANNOT_TELL,
     DETECTS_HALF,
@@ -287,21 +287,21 @@ def test_the_largest_r_of_a_placebo_stands_beside_every_metrics() -> None:
     good = tables.intrinsic[tables.intrinsic["metric"] == "good"]
     turned = good.assign(metric="placebo", convention="norm", value=-good["value"])
     both = tables._replace(intrinsic=pd.concat([tables.intrinsic, noise, turned]))
-    table = certify(read_scores(both, "stereotype"), 20).certificate
+    table = certificate_tables(read_scores(both, "stereotype"), 20).certificate
     [r] = table[table["convention"] == "norm"]["r"]
     assert r < -0.9
     assert table["placebo_r"].tolist() == [-r] * 5
-    without = certify(read_scores(tables, "stereotype"), 20).certificate
+    without = certificate_tables(read_scores(tables, "stereotype"), 20).certificate
     assert without["placebo_r"].isna().all()
 
 
 def test_the_usual_setting_is_that_of_most_models_and_the_other_is_a_choice() -> None:
     every = read_scores(with_other_words(make_tables(20)), "stereotype")
     assert [one.setting["sentences"] for one in default_setting(every)] == ["2000"] * 3
-    result = certify(every, 20)
+    result = certificate_tables(every, 20)
     table = result.certificate.set_index("metric")
     assert table.loc["good", "verdict"] == DETECTS_HALF
-    noise = certify(read_scores(make_tables(), "stereotype"), 20).certificate.iloc[1]
+    noise = certificate_tables(read_scores(make_tables(), "stereotype"), 20).certificate.iloc[1]
     assert (noise["metric"], noise["verdict"]) == ("noise", FALSE_ALARMS)
     assert table.loc["noise", "false_alarms"] == 1.0
     assert table.loc["good", "false_alarms"] == 0.0
@@ -318,7 +318,7 @@ def test_what_stands_before_a_text_is_a_choice_and_no_convention() -> None:
         convention="default,case=lower,first_token=none", value=tables.intrinsic["value"] + 2
     )
     both = pd.concat([tables.intrinsic, other])
-    result = certify(read_scores(tables._replace(intrinsic=both), "stereotype"), 20)
+    result = certificate_tables(read_scores(tables._replace(intrinsic=both), "stereotype"), 20)
     assert set(result.certificate["convention"]) == {"default"}
     choices = result.choices[result.choices["choice"] == "first token"]
     sway = choices.set_index("metric").loc["good"]
@@ -328,7 +328,9 @@ def test_what_stands_before_a_text_is_a_choice_and_no_convention() -> None:
 
 def test_a_score_whose_unbiased_end_is_the_upper_one_is_turned() -> None:
     tables = with_other_words(make_tables(20))
-    table = certify(read_scores(tables, "stereotype"), 20).certificate.set_index("metric")
+    table = certificate_tables(read_scores(tables, "stereotype"), 20).certificate.set_index(
+        "metric"
+    )
     assert table.loc["reverse", "verdict"] == DETECTS_HALF
     assert table.loc["reverse", "slope"] == pytest.approx(table.loc["good", "slope"])
 
@@ -347,7 +349,7 @@ def test_models_stopped_in_training_say_when_the_bias_is_seen() -> None:
         points=pd.concat([tables.points, pd.DataFrame(points)]),
         intrinsic=pd.concat([tables.intrinsic, pd.DataFrame(scores)]),
     )
-    result = certify(read_scores(stopped, "stereotype"), 20)
+    result = certificate_tables(read_scores(stopped, "stereotype"), 20)
     assert result.training["steps"].tolist()[:4] == [0, 100, 200, 400]
     good = result.certificate.set_index("metric").loc["good"]
     assert good["random_alarms"] == 1.0
@@ -360,7 +362,7 @@ def test_the_readings_that_are_written_give_the_certificate_again(tmp_path: Path
     Certificate(resamples=20).conclude(tables._replace(points=points), tmp_path, console)
     readings = pd.read_csv(tmp_path / "certificate_readings.csv")
     assert set(readings["off_target"]) == {0, 0.8}
-    again = certify(strength_scores(readings), 20).certificate
+    again = certificate_tables(strength_scores(readings), 20).certificate
     written = pd.read_csv(tmp_path / "certificate.csv")
     written = written.fillna({name: "" for name in again if again[name].dtype == object})
     pd.testing.assert_frame_equal(again, written, check_dtype=False)
@@ -388,7 +390,7 @@ def test_materials_have_rows_of_their_own() -> None:
 
 
 def test_gaps_are_read_where_label_bias_is_planted() -> None:
-    table = certify(read_scores(make_tables(), "label_bias"), 20).certificate
+    table = certificate_tables(read_scores(make_tables(), "label_bias"), 20).certificate
     assert table["metric"].tolist() == ["recall gap"]
     assert table["r"].item() > 0.99
 
@@ -412,7 +414,7 @@ def test_a_metric_that_falls_by_its_documented_sign_is_turned_too() -> None:
         turned.assign(metric="mac"),
         good.assign(metric="mac", convention="sweater"),
     ]
-    result = certify(
+    result = certificate_tables(
         read_scores(tables._replace(intrinsic=pd.concat(rows)), "stereotype"), 20
     ).certificate
     assert result["verdict"].tolist() == [DETECTS_HALF] * 3

@@ -9,7 +9,7 @@ import pytest
 from biasbridge.analysis.tables import Tables
 from biasbridge.studies.control_studies import (
     _PLANTED,
-    Design,
+    ControlDesign,
     _r_chart,
     designs,
     smaller_studies,
@@ -94,7 +94,7 @@ def test_a_stronger_link_is_drawn_darker_and_named_once() -> None:
     assert reds == sorted(reds, reverse=True)
 
 
-def linked_design(sized: str = "posts") -> Design:
+def linked_design(sized: str = "posts") -> ControlDesign:
     found = designs(make_tables(sized), ("precision",), ("control",))
     return next(item for item in found if item.transmission == 1)
 

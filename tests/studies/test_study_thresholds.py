@@ -26,9 +26,9 @@ from biasbridge.studies.base_pair_estimates import (
 )
 from biasbridge.studies.base_pair_tables import PairScoreTable
 from biasbridge.studies.certificate_scores import (
+    DoseStep,
     FalseAlarms,
     MetricProperties,
-    Step,
     _false_alarms,
     _smallest_strength,
     _strength_correlation,
@@ -103,11 +103,14 @@ DETECTED = MetricProperties(
         ({"off_target": estimate(1.1)}, CANNOT_TELL),
         ({"off_target": estimate(1.11)}, OFF_TARGET),
         ({"off_target": Estimate()}, CANNOT_TELL),
-        ({"steps": (Step(0.4, 0.8, estimate(0.71), True),)}, DETECTS_HALF),  # a line rises by 4 sd
-        ({"steps": (Step(0.4, 0.8, estimate(0.69), True),)}, NOT_GRADED),
-        ({"steps": (Step(0.0, 0.4, estimate(-0.1), False),)}, DETECTS_HALF),
-        ({"steps": (Step(0.0, 0.4, estimate(-0.11), False),)}, NOT_GRADED),
-        ({"steps": (Step(0.4, 0.8, estimate(0.9, 0.91), True),)}, CANNOT_TELL),
+        (
+            {"steps": (DoseStep(0.4, 0.8, estimate(0.71), True),)},
+            DETECTS_HALF,
+        ),  # a line rises by 4 sd
+        ({"steps": (DoseStep(0.4, 0.8, estimate(0.69), True),)}, NOT_GRADED),
+        ({"steps": (DoseStep(0.0, 0.4, estimate(-0.1), False),)}, DETECTS_HALF),
+        ({"steps": (DoseStep(0.0, 0.4, estimate(-0.11), False),)}, NOT_GRADED),
+        ({"steps": (DoseStep(0.4, 0.8, estimate(0.9, 0.91), True),)}, CANNOT_TELL),
         ({"slope": Estimate()}, NOT_ESTIMATED),
     ],
 )

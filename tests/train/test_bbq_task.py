@@ -15,7 +15,13 @@ import pandas as pd
 import pytest
 import torch
 
-from biasbridge.extrinsic.bbq import NO_ANSWER, BBQItem, Targets, crossed_targets, flag_answers
+from biasbridge.extrinsic.bbq import (
+    NO_ANSWER,
+    BBQItem,
+    TargetAnswers,
+    crossed_targets,
+    flag_answers,
+)
 from biasbridge.extrinsic.bbq_answers import read_items
 from biasbridge.extrinsic.model_answers import (
     Normalisation,
@@ -209,7 +215,7 @@ def test_an_intersection_has_the_targets_of_all_items(
     shutil.copytree(folders["gpt2"], tmp_path / "model" / "model")
     seen: list[object] = []
 
-    def flag(items: list[BBQItem], chosen: list[int], targets: Targets) -> pd.DataFrame:
+    def flag(items: list[BBQItem], chosen: list[int], targets: TargetAnswers) -> pd.DataFrame:
         seen.append(targets)
         return flag_answers(items, chosen, targets)
 

@@ -21,7 +21,7 @@ from rich.console import Console
 
 from biasbridge.analysis.correlate import correlate_slices
 from biasbridge.analysis.joined import join_points
-from biasbridge.analysis.power import Design, Pilot, Planner
+from biasbridge.analysis.power import Pilot, Planner, PowerDesign
 from biasbridge.analysis.study import Correlation
 from biasbridge.analysis.tables import Tables, write_tables
 from biasbridge.corpora.corpus import TextCorpus
@@ -272,7 +272,7 @@ def test_the_design_is_that_of_the_plan(plans: list[Plan]) -> None:
     assert (design.words_error, design.items_error) == (0, 0)
     at_hand = Pilot(0.7, 0.5, 0.1, 0.2, items=100, models=40, tests=4)
     seen = _planned_design(Planner(sesoi=0.4), Correlation(), plans, at_hand)
-    assert seen == Design(2, 3, 4, 0.4, 0.7, 0.5, 0.1, 0.2)
+    assert seen == PowerDesign(2, 3, 4, 0.4, 0.7, 0.5, 0.1, 0.2)
     assert _planned_design(Planner(tests=9), Correlation(), plans, at_hand).tests == 9
     for reliability, taken in ((0.0, 0.01), (0.011, 0.011)):
         of_noise = at_hand._replace(reliability_y=reliability)

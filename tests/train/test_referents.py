@@ -24,7 +24,7 @@ from biasbridge.extrinsic.model_answers import (
     referent_rows,
 )
 from biasbridge.files import InputError
-from biasbridge.files.documents import Case, Document, Question, write_cases
+from biasbridge.files.documents import Document, DocumentCase, Question, write_cases
 from biasbridge.files.models.language_model import LanguageModel, open_model
 from biasbridge.intrinsic.resampling import times_drawn
 from biasbridge.train.engine.steps import Task
@@ -33,7 +33,7 @@ from tests import tiny_models
 
 if TYPE_CHECKING:
     from biasbridge.extrinsic.gap_table import GapRow
-    from biasbridge.extrinsic.model_answers import Normalisation, Pair
+    from biasbridge.extrinsic.model_answers import Normalisation, PromptOption
     from biasbridge.stats.arrays import Floats
     from tests.conftest import Ended, Train
 
@@ -41,7 +41,7 @@ DOCTOR, NURSE, PRONOUN = (0, 2), (3, 5), (6, 7)
 SUBSETS = ("type1", "type2")
 
 
-def case(unit: int, gender: str, right: str, subset: str = "type1", **changes: Any) -> Case:
+def case(unit: int, gender: str, right: str, subset: str = "type1", **changes: Any) -> DocumentCase:
     """A doctor, a nurse and he or she, who is the one or the other."""
     pronoun = {"male": "he", "female": "she", "neutral": "they"}[gender]
     tokens = ("The", "doctor", "and", "a", "nurse", "said", pronoun, "left", str(unit), ".")
@@ -52,11 +52,11 @@ def case(unit: int, gender: str, right: str, subset: str = "type1", **changes: A
     span = DOCTOR if right == "doctor" else NURSE
     document = Document(f"{subset}/{unit}/{gender}", (tokens,), ((span, PRONOUN),))
     condition = "pro" if (gender == "male") == (right == "doctor") else "anti"
-    case = Case(document, f"{unit} {right}", gender, questions, condition, subset)
-    return Case(**{**vars(case), **changes})
+    case = DocumentCase(document, f"{unit} {right}", gender, questions, condition, subset)
+    return DocumentCase(**{**vars(case), **changes})
 
 
-def pairs_of_cases(n: int) -> list[Case]:
+def pairs_of_cases(n: int) -> list[DocumentCase]:
     return [
         case(unit, gender, "nurse" if unit % 2 else "doctor", subset)
         for subset in SUBSETS
@@ -157,7 +157,7 @@ def rows_of_reader(
 ) -> dict[tuple[str, str, str, str], GapRow]:
     """Rows of a reader whose log p of an option after a prompt is known."""
 
-    def sums(model: object, pairs: Sequence[Pair], by: str) -> tuple[Floats, Floats]:
+    def sums(model: object, pairs: Sequence[PromptOption], by: str) -> tuple[Floats, Floats]:
         return np.array([preference(*pair) for pair in pairs]), np.ones(len(pairs))
 
     patch.setattr("biasbridge.extrinsic.model_answers._option_sums", sums)
@@ -356,7 +356,7 @@ def test_winobias_is_read_as_its_authors_wrote_it(realdata: Path) -> None:
             assert [join_tokens(each.document.tokens) for each in selected] == plain
 
 
-def prepare(folder: Path, model: Path, cases: Sequence[Case]) -> dict[str, Path]:
+def prepare(folder: Path, model: Path, cases: Sequence[DocumentCase]) -> dict[str, Path]:
     folder.mkdir(exist_ok=True)
     write_cases(cases, folder / "cases.jsonl")
     shutil.copytree(model, folder / "model")

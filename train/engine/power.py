@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, get_args
 import pandas as pd
 
 from biasbridge.analysis.naming import ALL
-from biasbridge.analysis.power import Design, Pilot, Planner, Power, Scenario, estimate_pilot, power
+from biasbridge.analysis.power import (
+    Pilot,
+    Planner,
+    Power,
+    PowerDesign,
+    Scenario,
+    estimate_pilot,
+    power,
+)
 from biasbridge.analysis.printing import print_table
 from biasbridge.analysis.study import Correlation
 from biasbridge.files import InputError
@@ -76,7 +84,7 @@ def print_power(
     )
 
 
-def _sizes(design: Design) -> dict[str, Design]:
+def _sizes(design: PowerDesign) -> dict[str, PowerDesign]:
     """Return the planned study and larger ones."""
     designs = {"as planned": design}
     for factor in (2, 4):
@@ -112,7 +120,7 @@ def _read_pilot(results: Path, study: Correlation) -> Pilot:
 
 def _planned_design(
     planner: Planner, study: Correlation, plans: Sequence[Plan], pilot: Pilot
-) -> Design:
+) -> PowerDesign:
     """Return the planned design: models from the plan, the rest as stated or from the pilot.
 
     Parents of one of several clusters count once, as their averages do in the analysis.
@@ -136,7 +144,7 @@ def _planned_design(
         reliabilities.append(max(value, _MIN_RELIABILITY))
     errors = (pilot.words_error, pilot.items_error)
     sampling = [error if isfinite(error) else 0.0 for error in errors]
-    return Design(*shape, tests, planner.sesoi, *reliabilities, *sampling)
+    return PowerDesign(*shape, tests, planner.sesoi, *reliabilities, *sampling)
 
 
 def _count_levels(plans: Sequence[Plan]) -> list[int]:

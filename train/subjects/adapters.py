@@ -36,7 +36,7 @@ _UNIT = 0.05  # cosine that is worth one in log odds
 _FORMS = ("{}", "{} is here", "this is {}", "{} was there")  # texts of a planted word
 
 T = TypeVar("T")
-Pair: TypeAlias = tuple[str, str]
+NamePair: TypeAlias = tuple[str, str]
 Rng: TypeAlias = np.random.Generator
 Fitted: TypeAlias = tuple[Any, list[float]]
 
@@ -53,7 +53,7 @@ class SentenceExample(NamedTuple):
     """A text before a planted word, the pair of words and their shares."""
 
     text: str
-    pair: Pair
+    pair: NamePair
     shares: list[float]
 
 
@@ -99,7 +99,9 @@ class _Planted(Fileless):
             adapted, losses = self._fit(opened, lines, pairs, np.random.default_rng(seed))
         return _write_adapters(adapted, losses, out)
 
-    def _fit(self, opened: LanguageModel, lines: list[str], pairs: set[Pair], rng: Rng) -> Fitted:
+    def _fit(
+        self, opened: LanguageModel, lines: list[str], pairs: set[NamePair], rng: Rng
+    ) -> Fitted:
         """Return the model with trained adapters, and the loss of each step in nats."""
         raise NotImplementedError
 
@@ -129,7 +131,9 @@ class PlantedAdapter(_Planted):
     kind: ClassVar[str] = "causal"
     remedy: ClassVar[str] = "adapters are trained on causal models"
 
-    def _fit(self, opened: LanguageModel, lines: list[str], pairs: set[Pair], rng: Rng) -> Fitted:
+    def _fit(
+        self, opened: LanguageModel, lines: list[str], pairs: set[NamePair], rng: Rng
+    ) -> Fitted:
         import torch
 
         examples = _list_examples(opened.tokenizer, lines, pairs)
@@ -187,7 +191,9 @@ class PlantedEncoder(_Planted):
     kind: ClassVar[str] = "encoder"
     remedy: ClassVar[str] = "a causal one takes model=smollm2_adapter"
 
-    def _fit(self, opened: LanguageModel, lines: list[str], pairs: set[Pair], rng: Rng) -> Fitted:
+    def _fit(
+        self, opened: LanguageModel, lines: list[str], pairs: set[NamePair], rng: Rng
+    ) -> Fitted:
         import torch
 
         examples = [
@@ -283,17 +289,19 @@ def _write_adapters(adapted: Any, losses: list[float], out: Path) -> Mapping[str
     return facts
 
 
-def _planted_pairs(truths: Mapping[str, PlantedTerm] | None) -> set[Pair]:
+def _planted_pairs(truths: Mapping[str, PlantedTerm] | None) -> set[NamePair]:
     """Return the pairs of planted words. Raises ``InputError`` if there are none."""
     if not truths:
         raise InputError("nothing is planted in the corpus; give corpus=planted_occupations")
     return {slots.fillers for term in truths.values() for slots in (term.seen, term.controls)}
 
 
-def _count_words(lines: Iterable[str], pairs: set[Pair]) -> dict[tuple[str, Pair], Counter[str]]:
+def _count_words(
+    lines: Iterable[str], pairs: set[NamePair]
+) -> dict[tuple[str, NamePair], Counter[str]]:
     """Count the first planted word of each line by the text before it and its pair."""
     pair_of = {word: pair for pair in pairs for word in pair}
-    counts: dict[tuple[str, Pair], Counter[str]] = defaultdict(Counter)
+    counts: dict[tuple[str, NamePair], Counter[str]] = defaultdict(Counter)
     for line in lines:
         words = line.split()
         number = next((n for n, word in enumerate(words) if word in pair_of), 0)
@@ -302,7 +310,7 @@ def _count_words(lines: Iterable[str], pairs: set[Pair]) -> dict[tuple[str, Pair
     return counts
 
 
-def _list_examples(tokenizer: Any, lines: Iterable[str], pairs: set[Pair]) -> list[Example]:
+def _list_examples(tokenizer: Any, lines: Iterable[str], pairs: set[NamePair]) -> list[Example]:
     """Return the texts before the first planted word of each line, each with and without a
     capital.
     """

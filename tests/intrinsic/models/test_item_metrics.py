@@ -12,7 +12,7 @@ import pytest
 
 from biasbridge.corpora.items import named_items
 from biasbridge.files.models.language_model import LanguageModel, open_model
-from biasbridge.intrinsic.models.item_metric import Observations
+from biasbridge.intrinsic.models.item_metric import ItemObservations
 from biasbridge.intrinsic.models.items import ItemSet, Pair, _fill_templates, library
 from biasbridge.intrinsic.models.pairs import CrowsPairs, _sign_test
 from biasbridge.intrinsic.registry import MODEL_METRICS
@@ -385,9 +385,9 @@ def test_the_sign_test_counts_clusters() -> None:
     clusters; 2 of 2^5 if all were alone.
     """
     values, names = np.ones(5), [f"pair {n}" for n in range(5)]
-    together = Observations(values, names, {"cluster": ["a", "a", "b", "c", "d"]})
+    together = ItemObservations(values, names, {"cluster": ["a", "a", "b", "c", "d"]})
     assert _sign_test(together).p == pytest.approx(2 / 2**4)
-    alone = Observations(values, names, {"cluster": names})
+    alone = ItemObservations(values, names, {"cluster": names})
     assert _sign_test(alone).p == pytest.approx(2 / 2**5)
 
 

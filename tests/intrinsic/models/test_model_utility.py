@@ -17,7 +17,7 @@ from scipy.stats import rankdata
 from biasbridge.corpora.items import StsBenchmark
 from biasbridge.corpora.planted_occupations import PlantedOccupations
 from biasbridge.files import InputError
-from biasbridge.intrinsic.models.item_metric import Observations
+from biasbridge.intrinsic.models.item_metric import ItemObservations
 from biasbridge.intrinsic.models.items import ItemSet, _plain_line, library
 from biasbridge.intrinsic.models.utility import NeutralLoss, RatedPair, StsB, read_sts
 from biasbridge.intrinsic.score import Score, percentiles
@@ -180,7 +180,7 @@ def test_the_interval_covers(tmp_path: Path) -> None:
         x, y = rng.multivariate_normal([0, 0], [[1, r], [r, 1]], size=n).T
         names = [f"{number} {index}" for index in range(n)]
         ranks = np.stack([rankdata(x), rankdata(y)], axis=1)
-        seen = Observations(ranks, names, {"cluster": names})
+        seen = ItemObservations(ranks, names, {"cluster": names})
         draws = metric.summarise(seen, seen.resample_weights())[""]
         low, high = percentiles(draws.tolist(), len(draws))
         held += low <= truth <= high

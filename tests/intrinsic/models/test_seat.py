@@ -29,7 +29,7 @@ from tests.intrinsic.models.tables import EncoderTable, GivenVectors, given_vect
 from tests.minilm import minilm
 
 if TYPE_CHECKING:
-    from biasbridge.intrinsic.models.item_metric import Observations
+    from biasbridge.intrinsic.models.item_metric import ItemObservations
     from biasbridge.intrinsic.score import Score
     from biasbridge.stats.arrays import Floats
 
@@ -162,7 +162,7 @@ def test_resamples_over_words_by_a_literal_loop(unit: str) -> None:
         assert result[number] == pytest.approx(by_hand(seen, weights[:, number], unit))
 
 
-def by_hand(seen: Observations, times: Floats, unit: str) -> float:
+def by_hand(seen: ItemObservations, times: Floats, unit: str) -> float:
     """The effect size over words of sentences that count as often as ``times`` says."""
     terms = np.asarray(seen.factors["term"])
     counts = {term: times[terms == term].mean() for term in dict.fromkeys(terms.tolist())}
