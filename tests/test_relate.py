@@ -11,10 +11,15 @@ import pytest
 
 from biasbridge import plot, read_results, relate
 from biasbridge.files import InputError
-from tests.corpora.test_coreference_challenges import ANTI, PRO
 from tests.corpora.test_coreference_challenges import write as write_conditions
 from tests.extrinsic.bbq_items import item
 from tests.tiny_models import save_model
+from tests.train.test_referents import folders
+
+__all__ = ["folders"]  # a fixture
+MEN = "carpenter mechanic guard driver farmer cook lawyer sheriff janitor developer chief mover"
+WOMEN = "nurse teacher baker cashier clerk writer editor designer cleaner tailor librarian auditor"
+MEN, WOMEN = MEN.split(), WOMEN.split()
 
 
 def write_bbq(folder: Path) -> Path:
@@ -24,34 +29,26 @@ def write_bbq(folder: Path) -> Path:
 
 
 def write_winobias(folder: Path) -> Path:
-    return write_conditions(folder, PRO * 8, ANTI * 8)
+    people = list(zip(MEN, WOMEN, strict=True))
+    text = "[The {}] thanked the {} because [{}] got a ride."
+    pro, anti = ([text.format(*pair, pronoun) for pair in people] for pronoun in ("he", "she"))
+    return write_conditions(folder, tuple(pro), tuple(anti))
 
 
 @pytest.fixture(scope="module")
-def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+def models(folders: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """Tiny models by name."""
-    folder = tmp_path_factory.mktemp("models")
-    kinds = {"causal": "gpt2", "other": "gpt2", "masked": "roberta", "encoder": "bert"}
-    heads = {"other": "causal", "encoder": ""}
-    return {
-        name: str(
-            save_model(
-                folder / name,
-                kind,
-                head=heads.get(name, name),
-                seed=seed,
-            )
-        )
-        for seed, (name, kind) in enumerate(kinds.items())
-    }
+    encoder = save_model(tmp_path_factory.mktemp("encoder") / "encoder", "bert")
+    causal, masked, other = (str(folders[name]) for name in ("gpt2", "roberta", "other"))
+    return {"causal": causal, "masked": masked, "other": other, "encoder": str(encoder)}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("task", "write", "names", "measures"),
     [
-        ("bbq", write_bbq, ["causal", "other"], {"bbq_ambiguous", "bbq_disambiguated"}),
-        ("winobias", write_winobias, ["masked"], {"log_odds"}),
+        ("bbq", write_bbq, ["masked", "other"], {"bbq_ambiguous", "bbq_disambiguated"}),
+        ("winobias", write_winobias, ["causal"], {"log_odds"}),
     ],
     ids=["bbq", "winobias"],
 )
@@ -75,18 +72,19 @@ def test_the_change_of_the_gap_is_the_slope_within_models_times_the_range(
     )
     assert {*table["measure"]} == measures
     assert {*table["query"]} == {"seat6b", "seat7", "seat8"}
-    assert {*table["n"]} == {9 * len(names)}  # four doses of two methods, and the model itself
+    assert table["n"].max() == 9 * len(names)  # four doses of two methods, and the model itself
     assert {*table["n_parents"]} == {len(names)}
     rows = read_results(table.attrs["folder"])
     for test in table.dropna(subset="change").to_dict("records"):
         keys = ("measure", "query", "subset")
-        mine = rows[(rows[[*keys]] == [test[key] for key in keys]).all(axis=1)]
+        mine = rows[(rows[[*keys]] == [test[key] for key in keys]).all(axis=1)].dropna(subset=["y"])
+        assert len(mine) == test["n"]
         u, v = (mine[name] - mine.groupby("parent")[name].transform("mean") for name in "xy")
         slope = (u @ v) / (u @ u)
         assert np.isclose(test["change"], slope * (test["score_high"] - test["score_low"]))
         assert test["change_low"] < test["change"] < test["change_high"]
     assert "by leace, mean_difference" in " ".join(table.attrs["answer"].split())
-    assert "other models" in " ".join(table.attrs["answer"].split()).replace("other other", "")
+    assert not {"corpora", "seeds"} & {*table.attrs["answer"].split()}  # which no model has
     assert "change of the gap" in plot.change(table.attrs["folder"]).to_json()
 
 
@@ -98,7 +96,7 @@ def test_the_change_of_the_gap_is_the_slope_within_models_times_the_range(
             {"data": None},
             "the data of bbq are not in .*; run biasbridge data get bbq, or",
         ),
-        (["causal", "masked"], {}, "causal causal, .*masked masked: their scores differ in kind"),
+        (["causal", "masked"], {}, "gpt2 causal, .*roberta masked: their scores differ in kind"),
         (["encoder"], {}, "encoder is an encoder and answers no question"),
         (["causal"], {"metrics": "lpbs"}, "lpbs is not of causal models; give next_word"),
         (["causal"], {"metrics": "seet"}, "--metric seet: no such metric; did you mean 'seat'"),

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal, NamedTuple
 
 from biasbridge.command_line import STANDARD_OUTPUT, Command, as_csv, as_json, returns, split_names
-from biasbridge.commands.train import Study
+from biasbridge.commands.train import Study, unfinished
 from biasbridge.files import InputError, nearest
 from biasbridge.files.choice import Count, check_arguments
 from biasbridge.files.data.registry import data_folder
@@ -138,7 +138,7 @@ def relate(
     command = [*options, *arguments, f"stale={stale}"]
     finished = run_experiment(command, quiet=out is None, out=out or printed)
     if finished.status:
-        raise InputError("the run did not finish; the errors of its points are printed above")
+        raise unfinished(printed.getvalue())
     return Study(finished.folder, printed.getvalue())
 
 
