@@ -56,6 +56,7 @@ _MEASURE_TITLES = {
     "f1": "F1",
     "conll_f1": "CoNLL F1",
     "auc": "AUC",
+    "ece": "expected calibration error",
     "bpsn_auc": "BPSN AUC",
     "bnsp_auc": "BNSP AUC",
     "fpr": "false positive rate",

@@ -9,12 +9,15 @@ from .commands.debias import debias as debias
 from .commands.effects import effects as effects
 from .commands.gaps import gaps as gaps
 from .commands.gaps import gate as gate
-from .commands.gaps import thresholds as thresholds
 from .commands.predict import predict as predict
 from .commands.relate import relate as relate
 from .commands.report import report as report
 from .commands.train import study as study
 from .commands.tsne import tsne as tsne
 from .inputs import query as query
+from .prediction_tables import changed_items as changed_items
+from .prediction_tables import choose_threshold as choose_threshold
+from .prediction_tables import reliability as reliability
+from .prediction_tables import thresholds as thresholds
 
 __version__: str

@@ -30,7 +30,13 @@ if TYPE_CHECKING:
 
 _MAX_SHOWN = 20  # groups of a table, classifiers, classes
 _MAX_REASONS = 5
-_MEASURE_NAMES = {"f1": "F1", "auc": "AUC", "bpsn_auc": "BPSN AUC", "bnsp_auc": "BNSP AUC"}
+_MEASURE_NAMES = {
+    "f1": "F1",
+    "ece": "ECE",
+    "auc": "AUC",
+    "bpsn_auc": "BPSN AUC",
+    "bnsp_auc": "BNSP AUC",
+}
 _WORSE = "positive: worse for"
 
 

@@ -20,7 +20,7 @@ from biasbridge.extrinsic.grouped_predictions import (
     WeightedSum,
     join_reasons,
 )
-from biasbridge.extrinsic.measures import BACKGROUND_RANKINGS, RANKINGS
+from biasbridge.extrinsic.measures import BACKGROUND_RANKINGS, SCORED
 from biasbridge.extrinsic.predictions import read_grouped_predictions, read_labels
 from biasbridge.extrinsic.spread import DIFFERENCE, RATIO, Block, estimate_spread
 from biasbridge.files import InputError
@@ -192,8 +192,8 @@ def _class_rows(predictions: pd.DataFrame, gaps: Gaps) -> list[GapRow]:
     items with the correct class. Raises ``InputError`` for AUCs, as an item has one score only, and
     if no prediction is a label.
     """
-    if aucs := [name for name in gaps.measures if name in RANKINGS]:
-        raise InputError(f"measures={aucs[0]} needs labels of 0 and 1; leave it out")
+    if scored := [name for name in gaps.measures if name in SCORED]:
+        raise InputError(f"measures={scored[0]} needs labels of 0 and 1; leave it out")
     label, prediction = (_classes(predictions, name) for name in ("label", "prediction"))
     if not {*label} & {*prediction}:
         labels, answers = (", ".join(sorted({*column})[:5]) for column in (label, prediction))

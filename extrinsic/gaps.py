@@ -16,7 +16,7 @@ from typing import Annotated, ClassVar, Literal
 
 from annotated_types import Gt, Lt
 
-from biasbridge.extrinsic.measures import MEASURES, RANKINGS
+from biasbridge.extrinsic.measures import MEASURES, RANKINGS, SCORED
 from biasbridge.files import InputError, choice, nearest
 from biasbridge.files.choice import Fileless, Whole
 
@@ -26,7 +26,7 @@ CRITERIA: Mapping[str, tuple[str, ...]] = {
     "demographic_parity": ("selection_rate",),
     "equalised_odds": ("recall", "fpr"),
 }
-ALL_MEASURES = (*MEASURES, *RANKINGS, *CRITERIA)
+ALL_MEASURES = (*MEASURES, *SCORED, *CRITERIA)
 
 
 @choice
@@ -41,7 +41,7 @@ class Gaps(Fileless):
     another; they must exist. Empty: all.
 
     ``measures``: names in ``biasbridge.extrinsic.measures.MEASURES``,
-    ``biasbridge.extrinsic.measures.RANKINGS`` (they need scores; background AUCs have values only,
+    ``biasbridge.extrinsic.measures.SCORED`` (they need scores; background AUCs have values only,
     as they compare with all other items already) and ``CRITERIA`` (``max-difference`` only: the
     largest difference, and smallest ratio, of any measure of the criterion).
 
@@ -94,7 +94,7 @@ class Gaps(Fileless):
 
 def larger_is_better(measure: str) -> bool:
     """Test whether a larger value of a measure is better for a group."""
-    return measure in RANKINGS or MEASURES[measure].larger_is_better
+    return measure in RANKINGS or (measure in MEASURES and MEASURES[measure].larger_is_better)
 
 
 def _check_names(field: str, names: Sequence[str], allowed: Sequence[str]) -> None:

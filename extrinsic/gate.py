@@ -51,13 +51,18 @@ def check_gate(
     and comparisons that have no gap.
     """
     require_gap(bounds, compare, _MEASURES_WITH_GAP)
-    for measure, bound in bounds.items():
-        if not isinstance(bound, int | float) or not 0 <= bound < 1:
-            raise InputError(f"the bound of {measure} is {bound!r}; give a number in [0, 1)")
+    require_bounds(bounds)
     if fail_if not in DECISIVE:
         raise InputError(f"the gate fails if {fail_if!r}; give {' or '.join(DECISIVE)}")
     if fail_on not in get_args(FailOn):
         raise InputError(f"the gate fails on {fail_on!r}; give {' or '.join(get_args(FailOn))}")
+
+
+def require_bounds(bounds: Mapping[str, float]) -> None:
+    """Raise ``InputError`` for a bound outside [0, 1)."""
+    for measure, bound in bounds.items():
+        if not isinstance(bound, int | float) or not 0 <= bound < 1:
+            raise InputError(f"the bound of {measure} is {bound!r}; give a number in [0, 1)")
 
 
 def require_gap(
@@ -149,7 +154,7 @@ def _sentence(decisions: pd.DataFrame, extreme: pd.Series, fail_if: FailIf) -> s
     """Say what was decided, and which gap is the furthest above its bound, or the nearest to it."""
     n, n_passed = len(decisions), int(decisions["passed"].sum())
     noun = "changes" if extreme.get("earlier") else "gaps"
-    gap, bound = _describe(extreme), format_trimmed(extreme["bound"])
+    gap, bound = describe_gap(extreme), format_trimmed(extreme["bound"])
     if n_passed < n:
         verb = "is surely" if extreme[DECISIVE["worse"]] > extreme["bound"] else "may be"
         count = f"{n - n_passed} of {n} {noun} fail"
@@ -167,7 +172,7 @@ def _sentence(decisions: pd.DataFrame, extreme: pd.Series, fail_if: FailIf) -> s
     return f"{decision}; the nearest: {gap} bound {bound}."
 
 
-def _describe(row: pd.Series) -> str:
+def describe_gap(row: pd.Series, ends: Sequence[str] = tuple(DECISIVE.values())) -> str:
     """Format ``the recall gap of women to all others, +.15 [.021,.28],``."""
     reference = IN_WORDS.get(row["privileged"], row["privileged"])
     subset = f"class {row['subset']}" if row.get("subset") else ""
@@ -176,5 +181,5 @@ def _describe(row: pd.Series) -> str:
     name = f"the change of {name}" if row.get("earlier") else name
     if isnan(row["value"]):
         return f"{name}, no value ({row['reason']}),"
-    low, high = (format_trimmed(row[end]) for end in DECISIVE.values())
+    low, high = (format_trimmed(row[end]) for end in ends)
     return f"{name}, {format_trimmed(row['value'], '+')} [{low},{high}],"

@@ -13,7 +13,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from biasbridge.extrinsic.calibration import (
+    bin_scores,
+    calibration_differences,
+    calibration_error,
+)
 from biasbridge.extrinsic.measures import (
+    ECE,
     MEASURES,
     RANKINGS,
     Counts,
@@ -178,7 +184,8 @@ class GroupedPredictions:
     def group_measure(self, measure: str, side: GroupOrRest) -> GroupMeasure:
         """Return a measure of a side, computed once."""
         if (measure, side) not in self._group_measures:
-            compute = self._compute_auc if measure in RANKINGS else self._compute_rate
+            other = self._compute_auc if measure in RANKINGS else self._compute_calibration
+            compute = self._compute_rate if measure in MEASURES else other
             self._group_measures[measure, side] = compute(measure, side)
         return self._group_measures[measure, side]
 
@@ -212,6 +219,27 @@ class GroupedPredictions:
         estimate = auc_estimate(auc, counts[1], counts[0], self.level, effect)
         return GroupMeasure(estimate, min(counts), "")
 
+    def _compute_calibration(self, measure: str, side: GroupOrRest) -> GroupMeasure:
+        mask = self.mask(side)
+        support = int(mask.sum())
+        reason = low_support_reason("item", side.name, support, self.min_support)
+        if reason := reason or self._one_cluster_reason(measure, side):
+            return GroupMeasure(UNDEFINED, support, reason)
+        effect = self._design_effect(measure, side)
+        estimate = calibration_error(*self._calibrated(mask), self.level, effect)
+        return GroupMeasure(estimate, support, "")
+
+    @cached_property
+    def score_bin(self) -> Counts:
+        """Bin of each item's score, (items,)."""
+        assert self.score is not None
+        return bin_scores(self.score)
+
+    def _calibrated(self, mask: Mask) -> tuple[Counts, Floats, Counts]:
+        """Return label, score and bin of some items."""
+        assert self.score is not None
+        return self.confusion_cell[mask] // 2, self.score[mask], self.score_bin[mask]
+
     def _class_mask(self, side: GroupOrRest, *, label: int, from_group: bool) -> Mask:
         source = side if from_group else side._replace(rest=not side.rest)
         mask: Mask = (self.confusion_cell // 2 == label) & self.mask(source)
@@ -230,7 +258,14 @@ class GroupedPredictions:
         if measure in MEASURES:
             by_cell = MEASURES[measure].influences(self.cells(side))
             return np.where(self.mask(side), by_cell[self.confusion_cell], 0.0)
-        ranking, influences = RANKINGS[measure], np.zeros(len(self.confusion_cell))
+        influences = np.zeros(len(self.confusion_cell))
+        if measure == ECE:
+            mask = self.mask(side)
+            labels, scores, bins = self._calibrated(mask)
+            terms = np.sign(calibration_differences(labels, scores, bins)) * (labels - scores)
+            influences[mask] = (terms - terms.mean()) / len(terms)
+            return influences
+        ranking = RANKINGS[measure]
         from_group = ranking.own_negatives, ranking.own_positives
         for label, placement in enumerate(self._class_placements(measure, side)):
             mask = self._class_mask(side, label=label, from_group=from_group[label])
@@ -258,6 +293,8 @@ class GroupedPredictions:
         """Return whether each item counts in a measure of a side, (items,)."""
         if measure in MEASURES:
             return self.mask(side) & np.isin(self.confusion_cell, MEASURES[measure].among)
+        if measure == ECE:
+            return self.mask(side)
         ranking = RANKINGS[measure]
         negative = self._class_mask(side, label=0, from_group=ranking.own_negatives)
         return negative | self._class_mask(side, label=1, from_group=ranking.own_positives)
@@ -325,12 +362,14 @@ class GroupedPredictions:
 
     def majority_baseline(self, measure: str, side: GroupOrRest) -> float:
         """Return ``biasbridge.extrinsic.measures.majority_baseline``; .5 for an AUC."""
-        return majority_baseline(measure, self.cells(side)) if measure in MEASURES else 0.5
+        if measure in RANKINGS:
+            return 0.5
+        return majority_baseline(measure, self.cells(side)) if measure in MEASURES else nan
 
     def expected_from_base_rates(
         self, measure: str, first: GroupOrRest, second: GroupOrRest
     ) -> float:
-        """Return ``biasbridge.extrinsic.measures.expected_from_base_rates``; NaN for an AUC."""
+        """Return ``biasbridge.extrinsic.measures.expected_from_base_rates``; NaN with scores."""
         if measure not in MEASURES:
             return nan
         union = self.cells(first) + self.cells(second)
@@ -343,8 +382,8 @@ class GroupedPredictions:
     def resampled_difference(
         self, measure: str, first: GroupOrRest, second: GroupOrRest
     ) -> list[float]:
-        """Compute the difference in each resample; empty for an AUC, and without resamples."""
-        if self.resampled_by is None or measure in RANKINGS:
+        """Compute the difference in each resample; empty with scores, and without resamples."""
+        if self.resampled_by is None or measure not in MEASURES:
             return []
         definition, counts = MEASURES[measure], self._resampled_counts
         a, b = (definition.values(self._select(counts, side)) for side in (first, second))

@@ -171,6 +171,8 @@ RANKINGS = {
     "bpsn_auc": Ranking(own_positives=False),
     "bnsp_auc": Ranking(own_negatives=False),
 }
+ECE = "ece"  # expected calibration error (``biasbridge.extrinsic.calibration``)
+SCORED = (*RANKINGS, ECE)  # need scores
 # These compare a group with all other items already
 BACKGROUND_RANKINGS = tuple(name for name, ranking in RANKINGS.items() if not all(ranking[:2]))
 

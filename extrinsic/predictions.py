@@ -13,7 +13,7 @@ import tokenize
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, product
+from itertools import chain, combinations, product
 from math import prod
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
@@ -30,7 +30,7 @@ from biasbridge.extrinsic.grouped_predictions import (
     UNKNOWN_FLAG,
     GroupedPredictions,
 )
-from biasbridge.extrinsic.measures import RANKINGS
+from biasbridge.extrinsic.measures import ECE, RANKINGS, SCORED
 from biasbridge.files import InputError, nearest
 from biasbridge.files.language import (
     case_note,
@@ -83,8 +83,9 @@ class GapRequest:
     Several ``pred`` are classifiers of the same items, with a column of ``score`` each, or none.
     ``positive``: labels of the positive class; empty for labels 0 and 1. ``cluster``: column of
     what items were drawn with, such as their author or template. ``group``: by default the column
-    "group", or none where columns are crossed. ``level``: of the intervals. Raises ``InputError``
-    for incompatible options.
+    "group", or none where columns are crossed. ``depth``: of the crosses of the ``cross`` columns;
+    None crosses all of them. ``level``: of the intervals. Raises ``InputError`` for incompatible
+    options.
     """
 
     gold: str
@@ -103,6 +104,7 @@ class GapRequest:
     level: float = 0.95
     group_sep: str = ""
     cross: Sequence[str] = ()
+    depth: int | None = None
     missing: Missing = "no-group"
 
     def __post_init__(self) -> None:
@@ -119,6 +121,15 @@ class GapRequest:
             yield f"--group {repeated} is given twice; name each column once"
         if self.cross and not 1 < len({*self.cross}) == len(self.cross):
             yield f"--cross {','.join(self.cross)}: give two or more columns, each once"
+        if self.depth is not None and not self.cross:
+            yield "--depth is of crossed columns; name them by --cross"
+        elif self.depth is not None and not 1 <= self.depth <= len(self.cross):
+            n = (
+                f"1 to {len(self.cross)}, the columns of --cross"
+                if self.cross
+                else "it with --cross"
+            )
+            yield f"--depth {self.depth}: give {n}"
         if self.missing not in get_args(Missing):
             yield f"--missing {self.missing}; give one of {', '.join(get_args(Missing))}"
         if [*self.pred] == [self.gold]:
@@ -134,9 +145,9 @@ class GapRequest:
             yield "--multiclass measures one classifier; give one --pred"
         if self.multiclass and self.score:
             yield "--score is of labels 0 and 1; leave it out, or --multiclass"
-        aucs = [name for name in self.measures if name in RANKINGS]
-        if aucs and not self.score and not self.multiclass:
-            yield f"--measures {' '.join(aucs)} needs scores; give their column by --score"
+        scored = [name for name in self.measures if name in SCORED]
+        if scored and not self.score and not self.multiclass:
+            yield f"--measures {' '.join(scored)} needs scores; give their column by --score"
         if self.unprivileged and not self.privileged:
             yield "--unprivileged is compared with --privileged; give both"
         if "pair" in self.compare and not self.unprivileged:
@@ -149,7 +160,8 @@ class GapRequest:
 
     def read(self, table: pd.DataFrame) -> tuple[dict[str, pd.DataFrame], Gaps]:
         """Read the predictions of each classifier, with the columns of
-        ``read_grouped_predictions`` and notes on their groups, and choose the comparisons.
+        ``read_grouped_predictions``, the index of their rows and notes on their groups, and choose
+        the comparisons.
 
         Raises ``InputError`` for a missing column or group, and for labels other than 0 and 1, or
         other than ``positive`` and ``multiclass`` allow.
@@ -160,7 +172,7 @@ class GapRequest:
         if not is_kept.any():
             raise InputError(f"no rows are left: {notes[0]}; give another --missing")
         table = table if is_kept.all() else table[is_kept]
-        table = table.reset_index(drop=True)  # columns are joined by position
+        index, table = table.index, table.reset_index(drop=True)  # columns are joined by position
         scores = self.score or [""] * len(self.pred)
         classifiers = {
             name: self._read_columns(table, name, score).assign(group=groups)
@@ -170,6 +182,7 @@ class GapRequest:
         repeats = bool(self.cluster) and table.attrs.get("cluster") == self.cluster
         for predictions in classifiers.values():
             predictions.attrs |= {"notes": notes, "repeats": repeats}
+            predictions.index = index
         return classifiers, self._choose_gaps(groups)
 
     def _read_groups(self, table: pd.DataFrame) -> tuple[pd.Categorical, Mask, list[str]]:
@@ -182,19 +195,29 @@ class GapRequest:
         columns = _prefix_shared({name: self._read_group_column(table, name) for name in names})
         is_empty = np.any([column.is_empty for column in columns.values()], axis=0)
         is_kept = np.array(~is_empty | (self.missing != "drop"))
+        single = self.cross if self.depth else ()  # also measured without crossing
         notes = []
         if n_empty := int(is_empty.sum()):
             listed = " or ".join(map(repr, names))
             count = f"{n_empty:,} of {len(table):,} rows have an empty {listed}"
             words = sorted({*chain(*(column.words for column in columns.values()))} - {""})
             count += f" ({', '.join(map(repr, words))} counts as empty)" if words else ""
-            meanings = _NOTES_OF_SEVERAL if len(self.group) > 1 else _NOTES
+            is_several = len({*self.group, *single}) > 1
+            meanings = _NOTES_OF_SEVERAL if is_several else _NOTES
             notes.append(f"{count}: {meanings[self.missing]}")
-        group_columns = [_name_unknown(columns[name]) for name in self.group]
+        group_columns = [
+            _name_unknown(columns[name]) for name in dict.fromkeys((*self.group, *single))
+        ]
         if self.cross:
-            crossed = _name_unknown(_cross([columns[name] for name in self.cross]))
-            notes.append(_describe_small(crossed, is_kept, self.min_support))
-            group_columns.append(crossed)
+            depths = range(2, self.depth + 1) if self.depth else [len(self.cross)]
+            sets = chain(*(combinations(self.cross, depth) for depth in depths))
+            crossed = _cross_all([[columns[name] for name in names] for names in sets])
+            n_rows = dict(chain(*(_count_rows(column, is_kept).items() for column in crossed)))
+            notes.append(_describe_small(n_rows, self.min_support))
+            if self.depth:  # the note alone names small cells
+                small = {name for name, n in n_rows.items() if n < max(self.min_support, 1)}
+                crossed = [column.without(small) for column in crossed]
+            group_columns += [_name_unknown(column) for column in crossed if column.groups]
         notes += [
             case_note(column.groups, f"groups of {name!r}") for name, column in columns.items()
         ]
@@ -268,8 +291,11 @@ class GapRequest:
             labels = [read_binary(table, name, _LABEL_REMEDY) for name in names]
         columns = pd.DataFrame({"label": labels[0], "prediction": labels[1]})
         if score:
-            is_measured = not self.measures or {*self.measures} & {*RANKINGS}
+            is_measured = not self.measures or {*self.measures} & {*SCORED}
             columns["score"] = (read_scores if is_measured else get_column)(table, score)
+        if score and ECE in self.measures:
+            is_probability = columns["score"].between(0, 1)
+            _require(is_probability, table[score], f"{ECE} needs probabilities from 0 to 1")
         if "id" in table:
             columns["id"] = get_column(table, "id")
         if self.cluster:
@@ -322,7 +348,7 @@ def read_grouped_predictions(predictions: pd.DataFrame, gaps: Gaps) -> GroupedPr
     columns: dict[str, NDArray[Any]] = {
         name: read_binary(predictions, name) for name in ("label", "prediction")
     }
-    if {*gaps.measures} & {*RANKINGS}:
+    if {*gaps.measures} & {*SCORED}:
         columns["score"] = read_scores(predictions, "score")
     if "unit" in predictions:
         columns["unit"] = pd.factorize(spell_alike(predictions["unit"]))[0]
@@ -449,6 +475,13 @@ class _GroupColumn(NamedTuple):
     is_flag: bool = False
     words: Collection[str] = ()
 
+    def without(self, left_out: Collection[str]) -> _GroupColumn:
+        """Return the column without some of its groups."""
+        groups, *cells = (
+            [name for name in names if name not in left_out] for names in (self.groups, *self.cells)
+        )
+        return self._replace(groups=groups, cells=cells)
+
 
 def _is_empty(cell: Any, named: Collection[str] = ()) -> bool:
     """Return whether a cell has no name; ``NA`` is one where it is ``named``."""
@@ -528,14 +561,17 @@ def _prefix_shared(columns: Mapping[str, _GroupColumn]) -> dict[str, _GroupColum
     return renamed
 
 
-def _cross(columns: Sequence[_GroupColumn]) -> _GroupColumn:
-    """Return the crossed groups of columns, ``a & b``; ``groups`` has those without items too."""
-    if (n_crossed := prod(len(column.groups) for column in columns)) > _MAX_CROSSED:
+def _cross_all(sets: Sequence[Sequence[_GroupColumn]]) -> list[_GroupColumn]:
+    """Return the crossed groups of each set of columns, ``a & b``; ``groups`` has those without
+    items too.
+    """
+    n_crossed = sum(prod(len(column.groups) for column in columns) for columns in sets)
+    if n_crossed > _MAX_CROSSED:
         raise InputError(
             f"crossing gives {n_crossed:,} groups, allowed are {_MAX_CROSSED:,}; cross columns with"
             " fewer values"
         )
-    return _combine(columns, lambda a, b: map(CROSSED_BY.join, product(a, b)))
+    return [_combine(columns, lambda a, b: map(CROSSED_BY.join, product(a, b))) for columns in sets]
 
 
 def _combine(
@@ -555,15 +591,20 @@ def _combine(
     return combined
 
 
-def _describe_small(crossed: _GroupColumn, kept: Mask, min_support: int) -> str:
-    """Return which crossed groups have fewer rows than ``min_support``; empty if none has."""
-    n_rows = np.bincount(crossed.code[kept], minlength=len(crossed.cells)).tolist()
-    counts = dict.fromkeys(crossed.groups, 0)
-    for names, n in zip(crossed.cells, n_rows, strict=True):
+def _count_rows(column: _GroupColumn, among: Mask) -> dict[str, int]:
+    """Count the rows of each group ``among`` some."""
+    n_rows = np.bincount(column.code[among], minlength=len(column.cells)).tolist()
+    counts = dict.fromkeys(column.groups, 0)
+    for names, n in zip(column.cells, n_rows, strict=True):
         for name in counts.keys() & {*names}:
             counts[name] += n
-    small = [f"{name} ({n})" for name, n in counts.items() if n < min_support]
-    count = f"{len(small)} of {len(counts)} crossed groups"
+    return counts
+
+
+def _describe_small(n_rows: Mapping[str, int], min_support: int) -> str:
+    """Return which crossed groups have fewer rows than ``min_support``; empty if none has."""
+    small = [f"{name} ({n})" for name, n in n_rows.items() if n < min_support]
+    count = f"{len(small)} of {len(n_rows)} crossed groups"
     return f"{count} have fewer than {min_support} items: {', '.join(small)}" if small else ""
 
 
@@ -658,6 +699,11 @@ def _read_groups(table: pd.DataFrame, column: str) -> pd.Series:
 def _known_groups(names: Iterable[str]) -> list[str]:
     """Return the distinct names of groups, without those of unknown ones."""
     return sorted({name for name in names if not name.startswith((UNKNOWN, UNKNOWN_FLAG))})
+
+
+def split_groups(cell: str) -> list[str]:
+    """Return the groups of an item from its cell in the column ``group`` of predictions."""
+    return _known_groups(cell.split(_GROUP_SEPARATOR))
 
 
 def _check_groups(present: Sequence[str], allowed: Collection[str], gaps: Gaps) -> None:

@@ -20,10 +20,11 @@ from biasbridge.files.errors import printable
 from biasbridge.stats.intervals import MAX_GAPS
 
 if TYPE_CHECKING:
+    from biasbridge.extrinsic.gaps import Gaps
     from biasbridge.stats.arrays import Floats
 
 _MAX_THRESHOLDS = 101
-_AT_THRESHOLD = tuple(name for name in MEASURES if name not in WITHOUT_GAP)
+AT_THRESHOLD = tuple(name for name in MEASURES if name not in WITHOUT_GAP)
 _NOT_OF_GAPS = ["kind", "group", "majority_baseline", "resampled"]
 
 
@@ -40,17 +41,10 @@ def threshold_table(options: dict[str, Any], table: pd.DataFrame) -> pd.DataFram
     ``options``: of ``GapRequest``, with one ``score`` and without ``pred``. Columns: ``threshold``,
     ``f1`` over all items, and those of the gaps in ``biasbridge.extrinsic.gap_table.gap_table``.
     """
-    measures = options["measures"] or [name for name in DEFAULT_MEASURES if name in _AT_THRESHOLD]
-    require_gap(measures, options["compare"], _AT_THRESHOLD)
-    unused = f"no prediction by {options['score'][0]}"
-    request = GapRequest(**options | {"pred": [unused], "measures": measures})
-    classifiers, gaps = request.read(table.assign(**{unused: False}))
-    with_score = replace(gaps, measures=(*measures, "auc"))
-    sample = read_grouped_predictions(classifiers[unused], with_score)
+    sample, gaps, thresholds, notes = read_scored(options, table)
     rows: list[GapRow] = []
     threshold_and_f1: list[tuple[float, float]] = []
-    thresholds = _choose_thresholds(sample.score)
-    for threshold, at_threshold in zip(thresholds, _at_thresholds(sample, thresholds), strict=True):
+    for threshold, at_threshold in zip(thresholds, at_thresholds(sample, thresholds), strict=True):
         rows += difference_rows(at_threshold, gaps)
         f1 = at_threshold.group_measure("f1", GroupOrRest(ALL)).estimate.value
         threshold_and_f1 += [(threshold, f1)] * (len(rows) - len(threshold_and_f1))
@@ -58,11 +52,23 @@ def threshold_table(options: dict[str, Any], table: pd.DataFrame) -> pd.DataFram
         raise InputError("no group is compared with another; name a further group")
     first = pd.DataFrame(threshold_and_f1, columns=["threshold", "f1"])
     by_threshold = pd.concat([first, as_table(rows).drop(columns=_NOT_OF_GAPS)], axis=1)
-    by_threshold.attrs["notes"] = [
-        *table.attrs.get("notes", []),
-        *classifiers[unused].attrs["notes"],
-    ]
+    by_threshold.attrs["notes"] = notes
     return by_threshold
+
+
+def read_scored(
+    options: dict[str, Any], table: pd.DataFrame
+) -> tuple[GroupedPredictions, Gaps, Floats, list[str]]:
+    """Read the items with their score, the comparisons, the thresholds, and notes."""
+    measures = options["measures"] or [name for name in DEFAULT_MEASURES if name in AT_THRESHOLD]
+    require_gap(measures, options["compare"], AT_THRESHOLD)
+    unused = f"no prediction by {options['score'][0]}"
+    request = GapRequest(**options | {"pred": [unused], "measures": measures})
+    classifiers, gaps = request.read(table.assign(**{unused: False}))
+    with_score = replace(gaps, measures=(*measures, "auc"))
+    sample = read_grouped_predictions(classifiers[unused], with_score)
+    notes = [*table.attrs.get("notes", []), *classifiers[unused].attrs["notes"]]
+    return sample, gaps, _choose_thresholds(sample.score), notes
 
 
 def describe_closing(table: pd.DataFrame) -> list[str]:
@@ -108,7 +114,7 @@ def _choose_thresholds(score: Floats | None) -> Floats:
     return np.unique(np.quantile(score, np.linspace(0, 1, _MAX_THRESHOLDS), method="lower"))
 
 
-def _at_thresholds(sample: GroupedPredictions, thresholds: Floats) -> Iterator[GroupedPredictions]:
+def at_thresholds(sample: GroupedPredictions, thresholds: Floats) -> Iterator[GroupedPredictions]:
     """Yield the predictions at each of the ascending thresholds, from cumulative counts unless
     groups share items or units.
     """

@@ -16,6 +16,8 @@ from pandas.api.types import is_object_dtype
 from pydantic import TypeAdapter
 
 from biasbridge.files.errors import InputError, nearest, printable
+from biasbridge.files.extras import named_extra
+from biasbridge.files.paths import atomic_path
 from biasbridge.files.text import (
     OPENERS,
     open_binary,
@@ -94,6 +96,20 @@ def index_as_columns(table: pd.DataFrame) -> pd.DataFrame:
 def write_csv(table: pd.DataFrame, path: str | Path) -> None:
     """Write the table in the form of ``csv_text``."""
     Path(path).write_text(csv_text(table), encoding="utf-8", newline="\n")
+
+
+def write_table(table: pd.DataFrame, path: Path) -> None:
+    """Write the table as CSV, JSON Lines or Parquet, by the ending of its name."""
+    with atomic_path(path) as work:
+        if path.suffix == ".parquet":
+            with named_extra(path.name):
+                import pyarrow  # noqa: F401 - pandas would name other writers where it is missing
+
+                table.to_parquet(work, index=False)
+        elif path.suffix == JSON_LINES:
+            table.to_json(work, orient="records", lines=True, force_ascii=False)
+        else:
+            write_csv(table, work)
 
 
 def csv_text(table: pd.DataFrame) -> str:

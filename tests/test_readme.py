@@ -98,6 +98,7 @@ def files(tmp_path: Path) -> Path:
         save_vectors(vectors, tmp_path / name)
     people, label = rng.choice(["men", "women"], 200), rng.integers(0, 2, 200)
     items = pd.DataFrame({"label": label, "prediction": rng.integers(0, 2, 200), "group": people})
+    items["probability"] = rng.random(200)
     items.to_csv(tmp_path / "predictions.csv", index=False)
     who = np.where(people == "men", "he", "she")
     how = np.where(label == 1, "awful", "nice")

@@ -23,7 +23,7 @@ from biasbridge.files.tables import escape_control
 from biasbridge.stats.formatting import format_number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     import pandas as pd
@@ -40,6 +40,7 @@ _MEANINGS = {
     "auc": "how often an item with label 1 scores higher than one with label 0",
     "bpsn_auc": "the same, of other items with label 1 and the group's with label 0",
     "bnsp_auc": "the same, of the group's items with label 1 and others with label 0",
+    "ece": "how far scores lie from the proportion with label 1, on average over ten bins",
     "demographic_parity": "the largest difference in selection rate",
     "equalised_odds": "the larger of the largest differences in recall and false positive rate",
 }
@@ -94,24 +95,41 @@ def write_gaps_page(
 
 
 def write_thresholds_page(
-    table: pd.DataFrame, text: pd.DataFrame, sentences: Sequence[str], path: Path, title: str
+    tables: Mapping[str, tuple[pd.DataFrame, pd.DataFrame]],
+    sentences: Sequence[str],
+    path: Path,
+    title: str,
+    *,
+    choices: pd.DataFrame | None = None,
 ) -> Path:
-    """Write the page of gaps by threshold: sentences, a chart of the table, and its text."""
-    chart, missing_charts = "", describe_missing_charts()
-    if not missing_charts:
-        from biasbridge.analysis.charts import thresholds_chart
-
-        chart = as_image(draw_svg(thresholds_chart(escape_control(table))).encode())
+    """Write the page of gaps by threshold: the decision, sentences, and a chart of each score's
+    table with the largest gaps as text. ``choices``: of a threshold for each score.
+    """
+    decisions = [] if choices is None else choices[["decision", "details"]].to_numpy().tolist()
+    missing_charts = describe_missing_charts()
     return write_page(
         path,
         "thresholds_page.html",
         title=title,
+        decisions=[list(map(printable, lines)) for lines in decisions],
         sentences=sentences,
-        chart=chart,
         missing_charts=missing_charts,
-        head=list(text),
-        rows=text.to_numpy().tolist(),
+        sections=[
+            {
+                "score": printable(score),
+                "chart": "" if missing_charts else _thresholds_image(table),
+                "head": list(text),
+                "rows": text.to_numpy().tolist(),
+            }
+            for score, (table, text) in tables.items()
+        ],
     )
+
+
+def _thresholds_image(table: pd.DataFrame) -> str:
+    from biasbridge.analysis.charts import thresholds_chart
+
+    return as_image(draw_svg(thresholds_chart(escape_control(table))).encode())
 
 
 def _sections(block: GapBlock, *, has_charts: bool) -> dict[str, Any]:

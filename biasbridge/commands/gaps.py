@@ -5,14 +5,30 @@ from __future__ import annotations
 from argparse import ArgumentTypeError
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from math import isfinite
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from biasbridge.command_line import DOCUMENTS, Command, as_csv, returns, say, split_names
+from biasbridge.command_line import (
+    DOCUMENTS,
+    Command,
+    as_csv,
+    output_file,
+    returns,
+    say,
+    split_names,
+)
 from biasbridge.files import InputError
 from biasbridge.files.errors import printable
-from biasbridge.inputs import InputTable, as_dataframe, as_names, with_notes
+from biasbridge.inputs import InputTable, as_names, with_notes
+from biasbridge.prediction_tables import (
+    choose_threshold,
+    number_rows,
+    read_items,
+    request_fields,
+    require_score,
+    thresholds,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,17 +37,19 @@ if TYPE_CHECKING:
     from biasbridge.extrinsic.gap_table import GapRow
     from biasbridge.extrinsic.gate import GateResult
     from biasbridge.extrinsic.predictions import GapRequest
+    from biasbridge.extrinsic.threshold_choice import ThresholdChoice
 
-_FAILED = 3  # exit status where the gate fails
+_FAILED = 3  # exit status where the gate fails, or no threshold keeps its bounds
+_TABLE_FILES = (".csv", ".jsonl", ".parquet")
 _SHOWN_THRESHOLDS = 20  # of more, every fifth is printed
-_LISTS = ("pred", "group", "score", "measures", "compare", "groups", "positive", "cross")
 _EPILOG = """\
 A gap is the privileged group's value minus the other group's, of the false positive and false
 negative rate (fpr, fnr) the other way round: positive = worse for the other group. Intervals are
 Wilson's score intervals at 95 %, of gaps Newcombe's, of differences within items Price and
 Bonett's, of the largest difference one that accounts for the maximum. An item in no group counts
 in the rows "all" and in the rest. Rows with the same value in a column id are one item in several
-groups. The gate exits with status 3 where it fails. docs/howto/predictions.md explains more."""
+groups. The gate exits with status 3 where it fails, --bound where no threshold keeps its bounds.
+docs/howto/predictions.md explains more."""
 
 
 class _MeasuredGaps(NamedTuple):
@@ -57,12 +75,23 @@ class _MeasuredGaps(NamedTuple):
 
 
 class _ThresholdGaps(NamedTuple):
-    """The table of :func:`thresholds`, with a row of text per threshold, and sentences."""
+    """The table of :func:`thresholds` by score, sentences, and the choice of a threshold."""
 
-    score: str
-    table: pd.DataFrame
-    text: pd.DataFrame
+    tables: dict[str, pd.DataFrame]
     notes: list[str]
+    choice: ThresholdChoice | None = None
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """Table of all scores, with the tests of their thresholds."""
+        import pandas as pd
+
+        table = pd.concat(self.tables.values(), keys=self.tables, names=["score"])
+        table = table.reset_index("score").reset_index(drop=True)
+        if self.choice is not None:
+            tests = self.choice.thresholds.drop(columns="f1")
+            table = table.merge(tests, on=["score", "threshold"], how="left")
+        return table if len(self.tables) > 1 else table.drop(columns="score")
 
 
 def _with_reasons(measured: _MeasuredGaps) -> pd.DataFrame:
@@ -85,6 +114,7 @@ def gaps(
     group: str | Sequence[str] = (),
     group_sep: str = "",
     cross: Sequence[str] = (),
+    depth: int | None = None,
     missing: Literal["no-group", "group", "drop"] = "no-group",
     privileged: str | None = None,
     unprivileged: str | None = None,
@@ -125,6 +155,10 @@ def gaps(
         Separator of several group names in one cell, such as ";" (lists need none).
     cross : sequence of str
         Two or more columns whose crossed groups, such as "female & black", are groups too.
+    depth : int, optional
+        Measure the columns of cross one by one, by twos and so on up to this many. All groups are
+        adjusted together. Without it only the cross of all columns is measured. A note names
+        crossed groups with fewer than min_support items, which are left out.
     missing : {"no-group", "group", "drop"}
         What an empty cell of groups is: no group, a group "missing", or a row to leave out. An item
         in no group is no part of a rest. ``NA``, ``nan`` and ``None`` are empty cells.
@@ -141,7 +175,8 @@ def gaps(
         ``"max-difference"``: the two furthest apart.
     measures : str or sequence of str
         Names of measures, by default base_rate, recall, fpr, precision and f1. There are also fnr,
-        accuracy, selection_rate, auc, bpsn_auc, bnsp_auc, demographic_parity and equalised_odds.
+        accuracy, selection_rate, ece (expected calibration error of scores that are probabilities),
+        auc, bpsn_auc, bnsp_auc, demographic_parity and equalised_odds.
     positive : str or sequence of str
         Label of the positive class; may be repeated.
     multiclass : bool
@@ -185,8 +220,8 @@ def gaps(
     from biasbridge.extrinsic.gap_table import measure_gaps
     from biasbridge.extrinsic.predictions import GapRequest
 
-    request = GapRequest(**_fields(options))
-    items = _read(**options)
+    request = GapRequest(**request_fields(options))
+    items = read_items(**options)
     rows, notes = measure_gaps(request, items)
     return _MeasuredGaps(items, request, rows, [*notes, *items.attrs.get("notes", [])])
 
@@ -245,8 +280,8 @@ gaps fail.
     from biasbridge.extrinsic.predictions import GapRequest
 
     check_gate(bounds, fail_if, fail_on, as_names(options.get("compare", ())))
-    request = GapRequest(**_fields(options))
-    items = _read(predictions, **options)
+    request = GapRequest(**request_fields(options))
+    items = read_items(predictions, **options)
     if "low_simultaneous" in items:
         if options:
             raise InputError(f"{', '.join(options)}: of predictions only; this is a table of gaps")
@@ -254,102 +289,13 @@ gaps fail.
     return decide(find_gated_gaps(request, items, bounds, fail_on), bounds, fail_if)
 
 
-def thresholds(predictions: InputTable, *, score: str = "score", **options: Any) -> pd.DataFrame:
-    """Measure the gaps between groups at every threshold of a score.
-
-    Predicted 1 is a score at or above the threshold. Thresholds are all scores, or 101 quantiles of
-    more.
-
-    Parameters
-    ----------
-    predictions : DataFrame or path
-        A table with a row per item.
-    score : str
-        Column of scores, larger for label 1.
-    options
-        Of :func:`biasbridge.gaps`, such as ``privileged`` and ``cluster``, without ``pred``.
-
-    Returns
-    -------
-    DataFrame
-        One row per threshold and gap: ``f1`` over all items, and the columns of
-        :func:`biasbridge.gaps`; simultaneous intervals are adjusted over the gaps at a threshold.
-        ``attrs["notes"]`` says of each measure at which thresholds its gap closes (no simultaneous
-        interval excludes 0), or where it is smallest, and what that costs in F1.
-
-    Raises
-    ------
-    InputError
-        A score that is no number, an AUC, or what :func:`biasbridge.gaps` refuses.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> items = {"label": [0, 1] * 40, "score": range(80), "group": ["men"] * 40 + ["women"] * 40}
-    >>> table = thresholds(pd.DataFrame(items), measures="recall", privileged="men")
-    >>> print(table.loc[table["threshold"] == 40, ["f1", "value"]].round(2).to_dict("records"))
-    [{'f1': 0.5, 'value': -1.0}]
-    """
-    from biasbridge.extrinsic.thresholds import describe_closing, threshold_table
-
-    if "pred" in options:
-        raise InputError("thresholds predict from the score; leave out pred")
-    options |= {"score": score, "pred": []}
-    table = threshold_table(_fields(options), _read(predictions, **options))
-    table.attrs["notes"] += describe_closing(table)
-    return table
-
-
-def _fields(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return options of :func:`gaps` as fields of ``GapRequest``."""
-    fields = {"gold": "label", "pred": "prediction", "measures": (), "compare": (), **options}
-    fields |= {name: as_names(fields[name]) for name in _LISTS if name in fields}
-    if fields.pop("threshold", None) is not None:
-        fields["pred"] = list(_columns_by_threshold(options))
-    for name in ("predictions", "filter", "quoted"):
-        fields.pop(name, None)
-    return fields
-
-
-def _read(
-    predictions: InputTable,
-    *,
-    filter: str = "",
-    quoted: bool = True,
-    gold: str = "label",
-    pred: str | Sequence[str] = "prediction",
-    threshold: float | None = None,
-    **options: Any,
-) -> pd.DataFrame:
-    """Read the table of predictions, and predict by a threshold."""
-    labels = [gold, *([] if threshold is not None else as_names(pred))]
-    items = as_dataframe(predictions, filter=filter, quoted=quoted, labels=labels)
-    if threshold is None:
-        return items
-    from biasbridge.extrinsic.predictions import read_scores
-
-    columns = _columns_by_threshold({"threshold": threshold, "pred": pred, **options})
-    return items.assign(
-        **{name: read_scores(items, score) >= threshold for name, score in columns.items()}
-    )
-
-
-def _columns_by_threshold(options: Mapping[str, Any]) -> dict[str, str]:
-    """Return the columns of scores by the names of the predictions from them."""
-    threshold = options["threshold"]
-    _require_score(options, "--threshold")
-    if not isfinite(threshold):
-        raise InputError(f"--threshold {threshold}: give a number")
-    return {f"{score} >= {threshold!r}": score for score in as_names(options["score"])}
-
-
-def _require_score(options: Mapping[str, Any], option: str) -> None:
-    if options.get("pred", "prediction") != "prediction" or not options.get("score"):
-        raise InputError(f"{option} predicts from scores; give --score, and leave out --pred")
-
-
 def _run(
-    *, thresholds: bool = False, documents: Sequence[str] = (), **options: Any
+    *,
+    thresholds: bool = False,
+    changed: Path | None = None,
+    reliability: Path | None = None,
+    documents: Sequence[str] = (),
+    **options: Any,
 ) -> _MeasuredGaps | _ThresholdGaps:
     """Measure gaps, with a gate, or at every threshold.
 
@@ -357,21 +303,38 @@ def _run(
     ----------
     thresholds : bool
         Show the gaps at every threshold of the score, and where they close, without pred.
+    changed : path, optional
+        Write the items whose prediction changed from one --pred to a later one: newly missed,
+        newly flagged, newly found, no longer flagged.
+    reliability : path, optional
+        Write the reliability curve of each group: the share of label 1 by bins of --score.
     """
-    rules = {
-        name: options.pop(name) for name in ("bounds", "fail_if", "fail_on") if name in options
-    }
+    names: tuple[list[str], ...] = (["bounds", "fail_if", "fail_on"], ["bound", "cost"])
+    rules, rules_of_choice = (
+        {name: options.pop(name) for name in of_rule if name in options} for of_rule in names
+    )
+    for name, path in (("changed", changed), ("reliability", reliability)) if thresholds else ():
+        if path:
+            raise InputError(f"--{name} is not of --thresholds; leave one of them out")
     if thresholds:
-        return _run_thresholds(options, documents, has_gate=bool(rules))
+        return _run_thresholds(options, documents, rules_of_choice, has_gate=bool(rules))
+    for name in rules_of_choice:
+        raise InputError(f"--{name} chooses one of --thresholds; add it")
+    from biasbridge.extrinsic.gate import ONE_VERSION
+
     scores, pred = (as_names(options.get(name, ())) for name in ("score", "pred"))
     n_classifiers = max(len(scores), len(pred))
+    if changed and n_classifiers < 2:
+        raise InputError(f"--changed: {ONE_VERSION}")
+    if reliability and not scores:
+        raise InputError("--reliability is of probabilities; give their column by --score")
     if "eee" in documents and n_classifiers > 1:
         raise InputError("--eee: a file of Every Eval Ever is of one classifier; give one --pred")
     for name in rules if "bounds" not in rules else ():
         option = name.replace("_", "-")
         raise InputError(f"--{option} is the rule of a gate; give its bounds by --fail-above")
     if rules:
-        from biasbridge.extrinsic.gate import ONE_VERSION, check_gate
+        from biasbridge.extrinsic.gate import check_gate
         from biasbridge.extrinsic.measures import RANKINGS
         from biasbridge.extrinsic.predictions import DEFAULT_MEASURES
 
@@ -383,39 +346,50 @@ def _run(
         options["measures"] = list(dict.fromkeys([*measures, *rules["bounds"]]))
     if not rules:
         return _measure(**options)
-    items = _read(**options)
+    items = read_items(**options)
     measured = _measure(**options | {"predictions": items})
     return measured._replace(gate=gate(**options | {"predictions": items}, **rules))
 
 
 def _run_thresholds(
-    options: dict[str, Any], documents: Sequence[str], *, has_gate: bool
+    options: dict[str, Any], documents: Sequence[str], rules: dict[str, Any], *, has_gate: bool
 ) -> _ThresholdGaps:
-    from biasbridge.extrinsic.thresholds import describe_closing, threshold_text
+    from biasbridge.extrinsic.predictions import DEFAULT_MEASURES
+    from biasbridge.extrinsic.thresholds import AT_THRESHOLD, describe_closing
 
-    _require_score(options, "--thresholds")
+    require_score(options, "--thresholds")
     for name in documents:
         if name != "csv":
             raise InputError(f"--{name} is not of --thresholds; give --csv or --report")
-    if len(options["score"]) > 1:
-        raise InputError("--thresholds is of one --score; leave out the others")
     if "threshold" in options or has_gate:
         raise InputError("--thresholds shows all; leave it out for --threshold and --fail-above")
-    table = thresholds(**options | {"score": options["score"][0]})
-    closing = describe_closing(table)
-    notes = [printable(note) for note in table.attrs["notes"] if note not in closing]
-    return _ThresholdGaps(options["score"][0], table, threshold_text(table), [*closing, *notes])
+    options["predictions"] = read_items(**options | {"pred": []})
+    choice = choose_threshold(**options, **rules) if rules else None
+    measures = options.get("measures") or [x for x in DEFAULT_MEASURES if x in AT_THRESHOLD]
+    options["measures"] = list(dict.fromkeys([*measures, *rules.get("bound", ())]))
+    tables = {score: thresholds(**options | {"score": score}) for score in options["score"]}
+    notes = [line for table in tables.values() for line in table.attrs["notes"]]
+    closing = {score: describe_closing(table) for score, table in tables.items()}
+    said = [line for lines in closing.values() for line in lines]
+    if len(tables) > 1:
+        said = [f"{score}: {line}" for score, lines in closing.items() for line in lines]
+    others = [note for note in dict.fromkeys(notes) if note not in chain(*closing.values())]
+    return _ThresholdGaps(tables, [*said, *map(printable, others)], choice)
 
 
 def _show(
     result: _MeasuredGaps | _ThresholdGaps, console: Console, *, report: Path | None = None
 ) -> None:
     from biasbridge.extrinsic.gap_printing import print_gap_tables, print_text_table
+    from biasbridge.extrinsic.thresholds import threshold_text
     from biasbridge.files.extras import describe_missing_charts
 
     if isinstance(result, _ThresholdGaps):
-        step = 5 if len(result.text) > _SHOWN_THRESHOLDS else 1
-        print_text_table(result.text[::step], console)
+        for score, table in result.tables.items():
+            if len(result.tables) > 1:
+                say(console, f"\n{score}")
+            text = threshold_text(table)
+            print_text_table(text[:: 5 if len(text) > _SHOWN_THRESHOLDS else 1], console)
     else:
         print_gap_tables(result.rows, console, result.label)
     for note in result.notes:
@@ -424,8 +398,29 @@ def _show(
         say(console, f"note: {missing_charts}")
 
 
-def _print_verdict(result: _MeasuredGaps | _ThresholdGaps, console: Console) -> int:
-    decision = result.gate if isinstance(result, _MeasuredGaps) else None
+def _end(
+    result: _MeasuredGaps | _ThresholdGaps,
+    console: Console,
+    *,
+    predictions: str,
+    changed: Path | None = None,
+    reliability: Path | None = None,
+) -> int:
+    """Write the tables of items, and print the decision."""
+    if isinstance(result, _MeasuredGaps) and (changed or reliability):
+        from biasbridge.extrinsic.item_tables import CHANGES, changed_table, reliability_table
+        from biasbridge.files.tables import write_table
+
+        items = number_rows(result.items, predictions)
+        if changed:
+            table = changed_table(result.request, items)
+            write_table(table, changed)
+            counts = ", ".join(f"{table['change'].eq(x).sum():,} {x}" for x in CHANGES.values())
+            say(console, f"{changed}: {counts}")
+        if reliability:
+            write_table(reliability_table(result.request, items), reliability)
+            say(console, reliability)
+    decision = result.gate if isinstance(result, _MeasuredGaps) else result.choice
     if decision is None:
         return 0
     console.print(decision.sentence, soft_wrap=True)
@@ -436,17 +431,22 @@ def _write_page(
     result: _MeasuredGaps | _ThresholdGaps, page: Path, *, predictions: str, gold: str = "label"
 ) -> None:
     from biasbridge.analysis.report.gaps_page import write_gaps_page, write_thresholds_page
+    from biasbridge.extrinsic.thresholds import threshold_text
 
-    title, table, notes = f"{Path(predictions).name}: {gold}", result.table, result.notes
+    title, notes = f"{Path(predictions).name}: {gold}", result.notes
     if isinstance(result, _ThresholdGaps):
-        title += f" by thresholds of {result.score}"
-        write_thresholds_page(table, result.text, notes, page, title)
+        title += f" by thresholds of {', '.join(result.tables)}"
+        choices = None if result.choice is None else result.choice.choices
+        tables = {score: (table, threshold_text(table)) for score, table in result.tables.items()}
+        write_thresholds_page(tables, notes, page, title, choices=choices)
         return
     request, label = result.request, result.label
-    columns = [*request.group, *filter(None, [" × ".join(request.cross)])]
+    crossed = request.cross if request.depth else filter(None, [" × ".join(request.cross)])
+    columns = list(dict.fromkeys([*request.group, *crossed]))
+    columns += [f"crossed up to {request.depth}"] if request.depth else []
     title += f"{f' is {label}' if label else ''}, by {', '.join(columns)}"
     verdict = "" if result.gate is None else result.gate.sentence
-    write_gaps_page(table, page, title, label=label, verdict=verdict, notes=notes)
+    write_gaps_page(result.table, page, title, label=label, verdict=verdict, notes=notes)
 
 
 def _format(kind: str, result: _MeasuredGaps | _ThresholdGaps, *, predictions: str) -> str:
@@ -468,19 +468,31 @@ def _format(kind: str, result: _MeasuredGaps | _ThresholdGaps, *, predictions: s
     return format_gaps(kind, result.table, facts)
 
 
-def _read_bounds(text: str) -> dict[str, float]:
+def _read_numbers(text: str, example: str) -> dict[str, float]:
     """Read ``recall=.1,fpr=.05``."""
-    bounds: dict[str, float] = {}
+    numbers: dict[str, float] = {}
     for part in split_names(text):
-        measure, _, number = (word.strip() for word in part.partition("="))
+        name, _, number = (word.strip() for word in part.partition("="))
         try:
-            bound = float(number)
+            value = float(number)
         except ValueError:
-            raise ArgumentTypeError(f"{part!r} is no bound; give MEASURE=X: recall=.1") from None
-        if measure in bounds:
-            raise ArgumentTypeError(f"{measure} has two bounds; give one")
-        bounds[measure] = bound
-    return bounds
+            raise ArgumentTypeError(
+                f"{part!r} is not NAME=NUMBER; give such as {example}"
+            ) from None
+        if name in numbers:
+            raise ArgumentTypeError(f"{name} has two values; give one")
+        numbers[name] = value
+    return numbers
+
+
+def _read_threshold(text: str) -> float:
+    """Read one number for all groups."""
+    try:
+        return float(text)
+    except ValueError:
+        from biasbridge.extrinsic.threshold_choice import ONE_THRESHOLD
+
+        raise ArgumentTypeError(f"{text!r} is not a number; {ONE_THRESHOLD}") from None
 
 
 _measure: Callable[..., _MeasuredGaps] = gaps.raw  # type: ignore[attr-defined]
@@ -488,14 +500,22 @@ main = Command(
     gaps,
     _show,
     run=_run,
-    also=[gate],
-    end=_print_verdict,
+    also=[gate, choose_threshold],
+    end=_end,
     documents={kind: partial(_format, kind) for kind in DOCUMENTS},
     report=_write_page,
-    types={"bounds": _read_bounds},
+    types={
+        "bounds": partial(_read_numbers, example="recall=.1"),
+        "bound": partial(_read_numbers, example="recall=.1"),
+        "cost": partial(_read_numbers, example="fn=5,fp=1"),
+        "threshold": _read_threshold,
+        "changed": output_file(*_TABLE_FILES),
+        "reliability": output_file(*_TABLE_FILES),
+    },
     spelling="filter NAME; quoted --unquoted; gold COL; pred COL...; score COL...; group COL...; "
-    "group_sep SEP; cross COL,COL; privileged GROUP; unprivileged GROUP; groups A,B,...; "
+    "group_sep SEP; cross COL,COL; depth N; privileged GROUP; unprivileged GROUP; groups A,B,...; "
     "compare A,B,...; measures A,B,...; positive LABEL...; cluster COL; min_support N; "
-    "threshold X; bounds --fail-above MEASURE=X,...; options",
+    "threshold X; bounds --fail-above MEASURE=X,...; "
+    "bound MEASURE=X,...; cost fn=X,fp=X; changed FILE; reliability FILE; options",
     epilog=_EPILOG,
 )

@@ -1,7 +1,8 @@
 """The tables of the pages in this folder, from the recorded tables of results.
 
 ``python docs/runs/pages.py`` writes them between ``<!-- NAME RUN -->`` and ``<!-- end -->``. After
-``<!-- NAME RUN file -->`` the page has a link, and the table is ``RUN/NAME.csv`` or ``RUN_NAME.csv``.
+``<!-- NAME RUN file -->`` the page has a link, and the table is ``RUN/NAME.csv``, or
+``RUN_NAME.csv`` where the run has no folder.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import io
 import re
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 
 import certificate_tables
@@ -81,7 +83,7 @@ def as_csv(table: str) -> str:
     table = table[table.index("| ") :].split("\n\n")[0]
     lines = [line[2:-2].split(" | ") for line in table.splitlines()]
     rows = [lines[0], *lines[2:]]
-    for above, row in zip(rows[1:], rows[2:], strict=False):
+    for above, row in pairwise(rows[1:]):
         for i in range(len(row)):
             if row[i]:
                 break
