@@ -30,9 +30,17 @@ def write_bbq(folder: Path) -> Path:
 
 def write_winobias(folder: Path) -> Path:
     people = list(zip(MEN, WOMEN, strict=True))
-    text = "[The {}] thanked the {} because [{}] got a ride."
-    pro, anti = ([text.format(*pair, pronoun) for pair in people] for pronoun in ("he", "she"))
-    return write_conditions(folder, tuple(pro), tuple(anti))
+    of_men = "[The {}] thanked the {} because [{}] got a ride."
+    of_women = "The {} thanked [the {}] because [{}] gave a hand."
+    pro, anti = (
+        tuple(
+            text.format(*pair, pronoun)
+            for text, pronoun in zip((of_men, of_women), pronouns, strict=True)
+            for pair in people
+        )
+        for pronouns in (("he", "she"), ("she", "he"))
+    )
+    return write_conditions(folder, pro, anti)
 
 
 @pytest.fixture(scope="module")
