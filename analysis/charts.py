@@ -7,19 +7,18 @@ from itertools import cycle
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import altair as alt
-import numpy as np
 
 from biasbridge.analysis.naming import (
     ALL,
     MAX_GROUPS,
     capitalise,
     measure_title,
-    order_groups,
     row_names,
 )
 from biasbridge.analysis.printing import text_columns
 from biasbridge.analysis.tables import as_text
 from biasbridge.files import InputError
+from biasbridge.stats.formatting import order_groups
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -177,12 +176,11 @@ def rule_at(value: float, **options: Any) -> alt.Chart:
 # Charts of a table of gaps, as ``biasbridge.gaps`` returns it.
 
 
-def gap_panels(table: pd.DataFrame) -> dict[str, alt.LayerChart]:
+def gap_panels(table: pd.DataFrame, groups: Sequence[str]) -> dict[str, alt.LayerChart]:
     """Draw for each measure the value of every group, a dot with its interval; the line is the
-    value over all items. At most ``MAX_GROUPS`` groups, those with the largest gaps. Changes
-    between versions lie about 0.
+    value over all items. At most ``MAX_GROUPS`` groups, the first ones. Each measure has its own
+    scale; changes between versions lie about 0.
     """
-    groups = order_groups(table)[:MAX_GROUPS]
     values = table[table["kind"] == "value"]
     versions = zip(
         as_text(values, "classifier"),
@@ -192,10 +190,8 @@ def gap_panels(table: pd.DataFrame) -> dict[str, alt.LayerChart]:
     names = [", ".join(filter(None, pair)) for pair in versions]
     keys = list(zip(as_text(values, "measure"), as_text(values, "group"), strict=True))
     values = values.assign(version=_tell_apart(values, keys, names))
-    largest = float(values[["low", "high"]].abs().max().max())
-    domain = [-largest, largest] if values["low"].min() < 0 else [0.0, 1.0]
     return {
-        str(measure): _gap_panel(str(measure), rows, groups, domain)
+        str(measure): _gap_panel(str(measure), rows, groups[:MAX_GROUPS])
         for measure, rows in values.groupby("measure", sort=False)
     }
 
@@ -204,14 +200,15 @@ def gaps_chart(table: pd.DataFrame) -> alt.TopLevelMixin:
     """Draw all panels of ``gap_panels`` in one chart, two per row, then those of changes between
     versions.
     """
-    is_change = np.array(as_text(table, "earlier")) != ""
+    table = table.assign(earlier=as_text(table, "earlier"))
+    is_change, groups = table["earlier"] != "", order_groups(table.to_dict("records"))
     changes = dict.fromkeys(as_text(table[is_change], "classifier"))
     suffix = f", {next(iter(changes))}" if len(changes) == 1 else ", change"
     blocks = [(table[~is_change], ""), (table[is_change], suffix)]
     panels = [
         panel.properties(title=_heading(f"{measure_title(measure)}{name}"))
         for block, name in blocks
-        for measure, panel in (gap_panels(block).items() if len(block) else ())
+        for measure, panel in (gap_panels(block, groups).items() if len(block) else ())
     ]
     return finish(alt.concat(*panels, columns=2), "Measures by group, with 95% intervals")
 
@@ -250,9 +247,7 @@ def _heading(title: str) -> alt.TitleParams:
     return alt.TitleParams(capitalise(title), fontSize=12, anchor="start", offset=6)
 
 
-def _gap_panel(
-    measure: str, rows: pd.DataFrame, groups: list[str], domain: list[float]
-) -> alt.LayerChart:
+def _gap_panel(measure: str, rows: pd.DataFrame, groups: Sequence[str]) -> alt.LayerChart:
     shown = rows[rows["group"].isin(groups) & rows["value"].notna()]
     columns = ["version", "group", "value", "low", "high", "support"]
     versions = list(dict.fromkeys(rows["version"]))
@@ -264,13 +259,21 @@ def _gap_panel(
     names = [alt.Tooltip("group:N"), alt.Tooltip("version:N")]
     tooltip = [*names, *numbers, alt.Tooltip("support:Q", title="n")]
     base = alt.Chart(shown[columns].astype({"support": float})).encode(
-        alt.Y("group:N", scale=alt.Scale(domain=groups), title=None, axis=alt.Axis(labelLimit=180)),
+        alt.Y(
+            "group:N",
+            scale=alt.Scale(domain=list(groups)),
+            title=None,
+            axis=alt.Axis(labelLimit=180),
+        ),
         tooltip=tooltip,
         **channels,
     )
-    scale = alt.Scale(domain=domain)
-    digits = 1 if domain[1] - domain[0] > 0.5 else 2
-    layers = intervals(base, scale=scale, title=None, axis=alt.Axis(format=f".{digits}f"))
+    low, high = float(shown["low"].min()), float(shown["high"].max())
+    scale = (
+        alt.Scale(domain=[min(low, -high), max(high, -low)]) if low < 0 else alt.Scale(zero=False)
+    )
+    axis = alt.Axis(format=".1f" if high - low > 0.5 else ".2f")
+    layers = intervals(base, scale=scale, title=None, axis=axis)
     overall = rows.loc[rows["group"] == ALL, "value"].dropna()
     if len(overall) and len(versions) == 1:
         line = alt.Chart().mark_rule(color=GREY, strokeDash=[3, 3])

@@ -37,7 +37,6 @@ UTILITY = "f1"
 SMALLEST_CHANGE = 0.02  # smallest change of interest, where an experiment declares no other
 MIN_COVERAGE = 0.8  # share of a text's tokens with a vector; below, a classifier has little input
 ANNOTATION = "annotation"
-ERROR_RATES = ("fpr", "fnr")  # measures of which less is better
 REVERSED_SIGN = " (sign reversed)"  # after the title of such a score
 MAX_GROUPS = 30  # per chart: more cannot be distinguished
 STAMP = (
@@ -254,11 +253,3 @@ def group_mismatch_of(points: pd.DataFrame, extrinsic: pd.DataFrame) -> str:
     gaps = extrinsic[extrinsic["kind"] == "gap"] if "kind" in extrinsic else extrinsic
     groups = {*as_text(gaps, "privileged"), *as_text(gaps, "unprivileged")} - {"", "rest", "none"}
     return group_mismatch(about, groups)
-
-
-def order_groups(table: pd.DataFrame) -> list[str]:
-    """Return the groups of a table, the one with the largest gap in any measure first."""
-    gaps = table[table["kind"] == "gap"]
-    largest = gaps["value"].abs().groupby(gaps["unprivileged"]).max().fillna(-1.0)
-    groups = [name for name in table.loc[table["kind"] == "value", "group"].unique() if name != ALL]
-    return sorted(groups, key=lambda name: -largest.get(name, -1.0))

@@ -37,8 +37,8 @@ def thresholds(predictions: InputTable, *, score: str = "score", **options: Any)
     DataFrame
         One row per threshold and gap: ``f1`` over all items, and the columns of
         :func:`biasbridge.gaps`; simultaneous intervals are adjusted over the gaps at a threshold.
-        ``attrs["notes"]`` says of each measure at which thresholds its gap closes (no simultaneous
-        interval excludes 0), or where it is smallest, and what that costs in F1.
+        ``attrs["notes"]`` names the best threshold at which the gap of each measure closes (no
+        simultaneous interval excludes 0), or is smallest, and its F1.
 
     Raises
     ------

@@ -19,6 +19,7 @@ from biasbridge.stats.formatting import (
     describe_changes,
     describe_clusters,
     format_estimate,
+    order_groups,
 )
 from biasbridge.stats.intervals import describe_adjusted
 
@@ -42,9 +43,10 @@ _WORSE = "positive: worse for"
 
 def print_gap_tables(rows: Sequence[GapRow], console: Console, label: str = "") -> None:
     """Print a table for each classifier and class: one line per measure for two groups; for more,
-    one line per group, the largest gaps first; of two versions what changed. ``label`` names the
-    positive class, if it is not 1.
+    one line per group, the one that fares worst first; of two versions what changed. ``label``
+    names the positive class, if it is not 1.
     """
+    order = order_groups([row._asdict() for row in rows])
     blocks = [list(block) for _, block in groupby(rows, lambda row: (row.classifier, row.subset))]
     for block in blocks[:_MAX_SHOWN]:
         names = [block[0].classifier, f"class {block[0].subset}" if block[0].subset else ""]
@@ -53,7 +55,7 @@ def print_gap_tables(rows: Sequence[GapRow], console: Console, label: str = "") 
         records = [row._asdict() for row in block] if block[0].earlier else []
         for claim, interval in describe_changes(records, name_measure, label) if records else []:
             console.print(Text(printable(claim), style="bold") + Text(printable(interval)))
-        for table in _tables(block):
+        for table in _tables(block, order):
             print_columns(table, console)
         widths = [row.widening for row in block if row.kind == "gap" and not isnan(row.widening)]
         clusters = describe_clusters([row.n_clusters or 0 for row in block], widths)
@@ -94,12 +96,11 @@ def _describe_family(rows: Sequence[GapRow]) -> str:
     return describe_adjusted(labels, [row.p for row in gaps])
 
 
-def _tables(rows: Sequence[GapRow]) -> list[Table]:
+def _tables(rows: Sequence[GapRow], order: Sequence[str]) -> list[Table]:
     gaps = [row for row in rows if row.kind == "gap"]
     if len({(row.privileged, row.unprivileged) for row in gaps}) == 1:
         tables = [_pair(rows, gaps[0].privileged, gaps[0].unprivileged)]
     else:
-        order = _sort_by_gap(rows)
         tables = [_values(rows, order)]
         for side in dict.fromkeys(row.privileged for row in gaps):
             tables.append(_gaps([row for row in gaps if row.privileged == side], side, order))
@@ -171,15 +172,6 @@ def _largest_differences(rows: Sequence[GapRow]) -> Table:
     for column in table.columns[1:3]:
         column.justify = "left"
     return table
-
-
-def _sort_by_gap(rows: Sequence[GapRow]) -> list[str]:
-    """Return the groups by their largest gap in any measure, in descending order."""
-    largest: dict[str, float] = {row.group: -1.0 for row in rows if row.kind == "value"}
-    for row in rows:
-        if row.kind == "gap" and not isnan(row.value):
-            largest[row.unprivileged] = max(largest.get(row.unprivileged, -1), abs(row.value))
-    return sorted(largest, key=lambda group: -largest[group])
 
 
 def _new_table(*columns: str) -> Table:

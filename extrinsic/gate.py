@@ -13,9 +13,9 @@ import pandas as pd
 from biasbridge.extrinsic.gap_printing import name_measure
 from biasbridge.extrinsic.gap_table import WITHOUT_GAP, as_table, measure_gaps
 from biasbridge.extrinsic.gaps import ALL_MEASURES, CRITERIA
-from biasbridge.extrinsic.predictions import CROSSED_BY
 from biasbridge.files import InputError, nearest
 from biasbridge.files.errors import printable
+from biasbridge.files.group_names import AS_THEY_ARE, CROSSED_BY, GroupNames
 from biasbridge.stats.formatting import IN_WORDS, Sign, format_number
 from biasbridge.stats.intervals import ALPHA, MAX_GAPS
 
@@ -124,8 +124,13 @@ def select_gated_gaps(
     return gaps.assign(**{name: gaps[name].replace("", None).astype(float) for name in numbers})
 
 
-def decide(gaps: pd.DataFrame, bounds: Mapping[str, float], fail_if: FailIf) -> GateResult:
-    """Decide on gaps by their simultaneous intervals.
+def decide(
+    gaps: pd.DataFrame,
+    bounds: Mapping[str, float],
+    fail_if: FailIf,
+    names: GroupNames = AS_THEY_ARE,
+) -> GateResult:
+    """Decide on gaps by their simultaneous intervals; ``names`` are those of the sentence.
 
     "worse" fails where an interval lies wholly above the bound; "possible" fails unless every
     interval lies wholly at or below it, and so for a gap without a value. Both fail for a group,
@@ -141,7 +146,8 @@ def decide(gaps: pd.DataFrame, bounds: Mapping[str, float], fail_if: FailIf) -> 
         is_named = ~gaps[side].str.contains(CROSSED_BY, regex=False) & ~gaps[side].isin([*IN_WORDS])
         excess = excess.mask((support.transform("max") == 0) & is_named, inf)
     decisions = gaps.assign(bound=bound, passed=excess <= 0)
-    sentence = _sentence(decisions, decisions.iloc[int(excess.argmax())], fail_if)
+    shown = names.in_table(decisions)
+    sentence = _sentence(shown, shown.iloc[int(excess.argmax())], fail_if)
     return GateResult(bool(decisions["passed"].all()), printable(sentence), decisions)
 
 

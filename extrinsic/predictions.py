@@ -32,6 +32,7 @@ from biasbridge.extrinsic.grouped_predictions import (
 )
 from biasbridge.extrinsic.measures import ECE, RANKINGS, SCORED
 from biasbridge.files import InputError, nearest
+from biasbridge.files.group_names import CROSSED_BY
 from biasbridge.files.language import (
     case_note,
     find_joined,
@@ -52,7 +53,6 @@ if TYPE_CHECKING:
 # Measures that do not depend on base rates come first
 DEFAULT_MEASURES = ("base_rate", "recall", "fpr", "precision", "f1")
 _GROUP_SEPARATOR = "\x1f"  # between the groups of an item in several
-CROSSED_BY = " & "
 _MAX_CROSSED = 1_000
 _MISSING = "missing"
 Missing = Literal["no-group", "group", "drop"]
@@ -172,7 +172,8 @@ class GapRequest:
         if not is_kept.any():
             raise InputError(f"no rows are left: {notes[0]}; give another --missing")
         table = table if is_kept.all() else table[is_kept]
-        index, table = table.index, table.reset_index(drop=True)  # columns are joined by position
+        # Columns are joined by position; the index says of which rows, for the items of a change
+        index, table = table.index, table.reset_index(drop=True)
         scores = self.score or [""] * len(self.pred)
         classifiers = {
             name: self._read_columns(table, name, score).assign(group=groups)

@@ -33,7 +33,12 @@ from biasbridge.extrinsic.grouped_predictions import (
     WeightedSum,
 )
 from biasbridge.extrinsic.measures import FN, FP, MEASURES, TP
-from biasbridge.extrinsic.thresholds import AT_THRESHOLD, at_thresholds, read_scored
+from biasbridge.extrinsic.thresholds import (
+    AT_THRESHOLD,
+    at_thresholds,
+    format_threshold,
+    read_scored,
+)
 from biasbridge.files import InputError
 from biasbridge.files.errors import printable
 from biasbridge.stats.formatting import format_estimate
@@ -224,18 +229,20 @@ def _describe(
     best = "cheapest" if "cost" in row else "best"
     limit = format_trimmed(bound[nearest.measure]) if nearest else ""
     gap = describe_gap(pd.Series(nearest._asdict()), ("low", "high")) if nearest else ""
-    unbounded = f"{format_trimmed(row['unbounded'])}, the {best} threshold without bounds,"
+    unbounded = f"{format_threshold(row['unbounded'])}, the {best} threshold without bounds,"
     numbers = _describe_numbers(row, "unbounded_")
     if isnan(row["threshold"]):
         decision = f"{score}: no threshold that beats flagging all items or none is shown to keep"
         decision += " every gap within its bound."
         if nearest is None:
-            return f"{score}: no threshold beats flagging all items or none.", f"There {numbers}."
-        is_above = bool(nearest) and nearest.low > bound[nearest.measure]
-        verb = "is surely above" if is_above else "may be above"
-        details = f"The nearest is {format_trimmed(threshold)}, where {gap} {verb} {limit}."
+            return (
+                f"{score}: no threshold beats flagging all items or none.",
+                f"At {unbounded} {numbers}.",
+            )
+        verb = "is surely above" if nearest.low > bound[nearest.measure] else "may be above"
+        details = f"The nearest is {format_threshold(threshold)}, where {gap} {verb} {limit}."
         return decision, f"{details} At {unbounded} {numbers}."
-    chosen = format_trimmed(row["threshold"])
+    chosen = format_threshold(row["threshold"])
     if nearest is None:
         return f"{score}: the {best} threshold is {chosen}.", f"There {_describe_numbers(row)}."
     decision = f"{score}: threshold {chosen} is the {best} that keeps every gap within its bound."

@@ -17,7 +17,6 @@ from biasbridge.extrinsic.measures import MEASURES, Counts
 from biasbridge.extrinsic.predictions import DEFAULT_MEASURES, GapRequest, read_grouped_predictions
 from biasbridge.files import InputError
 from biasbridge.files.errors import printable
-from biasbridge.stats.intervals import MAX_GAPS
 
 if TYPE_CHECKING:
     from biasbridge.extrinsic.gaps import Gaps
@@ -82,27 +81,21 @@ def describe_closing(table: pd.DataFrame) -> list[str]:
     ]
 
 
-def list_ranges(rows: pd.DataFrame) -> str:
-    """Format the runs of thresholds at which no gap differs from 0: ``.1 to .2, .4``."""
-    rows = rows.sort_values("threshold")
-    run = rows["closed"].ne(rows["closed"].shift()).cumsum()
-    runs = rows[rows["closed"]].groupby(run)["threshold"].agg(["min", "max"])
-    texts = [
-        " to ".join(dict.fromkeys(map(format_trimmed, ends))) for ends in runs.to_numpy().tolist()
-    ]
-    n_more = len(texts) - MAX_GAPS
-    return ", ".join(texts[:MAX_GAPS]) + (f" and {n_more} more ranges" if n_more > 0 else "")
-
-
 def threshold_text(table: pd.DataFrame) -> pd.DataFrame:
     """Return a row of text per threshold: F1, and the largest gap of each measure."""
     largest = _largest_gaps(table)
     largest["text"] = [_format_gap(row) for row in largest.to_dict("records")]
     text = table[["threshold", "f1"]].drop_duplicates().map(format_trimmed)
+    text["threshold"] = table["threshold"].map(format_threshold)
     for measure, rows in largest.groupby("measure", sort=False):
         gaps = rows.set_index("threshold")["text"]
         text[name_measure(str(measure))] = table["threshold"].map(gaps).fillna("-")
     return text.rename(columns={"f1": "F1 of all"})
+
+
+def format_threshold(threshold: float) -> str:
+    """Format with four digits, however small: ``.0004123``."""
+    return f"{threshold:.4g}".replace("0.", ".", 1) if abs(threshold) < 1 else f"{threshold:.4g}"
 
 
 def _choose_thresholds(score: Floats | None) -> Floats:
@@ -165,18 +158,13 @@ def _format_gap(row: Any) -> str:
 def _closing(rows: pd.DataFrame, f1: pd.Series[float]) -> str:
     if rows.empty:
         return "no gap has a value at any threshold"
-    closed, complete, best = rows[rows["closed"]], rows[rows["complete"]], f1.idxmax()
+    closed, complete = rows[rows["closed"]], rows[rows["complete"]]
     if closed.empty:
         chosen = complete.iloc[int(complete["value"].abs().argmin())]
-        start = "some gap differs from 0 at every threshold; the largest is smallest at"
+        claim = "a gap is detectable at every threshold. The largest is smallest at threshold"
     else:
         chosen = closed.iloc[int(closed["f1"].fillna(-1).argmax())]
-        start = f"no gap differs from 0 at {len(closed)} of {len(rows)} thresholds"
-        start += f" ({list_ranges(rows)}); the best of these is"
-    at_best = "".join(map(_format_gap, rows[rows["threshold"] == best].to_dict("records")))
-    numbers = (chosen["threshold"], chosen["f1"], f1.max() - chosen["f1"], f1.max(), best)
-    threshold, value, cost, best_f1, best_threshold = map(format_trimmed, numbers)
-    return (
-        f"{start} {threshold} ({_format_gap(chosen)}), where F1 is {value}, {cost} below the best,"
-        f" {best_f1} at {best_threshold} ({at_best or 'no value'})"
-    )
+        claim = "no gap is detectable at threshold"
+    threshold = format_threshold(chosen["threshold"])
+    value, best = map(format_trimmed, (chosen["f1"], f1.max()))
+    return f"{claim} {threshold}, {_format_gap(chosen)}. F1 is {value} there and {best} at best"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from math import isfinite, isnan, nan
+from math import inf, isfinite, isnan, nan
 from typing import Any, Literal, TypeAlias
 
 from biasbridge.stats.intervals import ALPHA, quantile
@@ -15,7 +15,9 @@ ChangeRow: TypeAlias = Mapping[Any, Any]
 Claim: TypeAlias = tuple[str, str]  # the claim, and its interval
 MAX_NAMED = 5  # in a sentence or list
 # What groups are compared with
+_ALL = "all"
 IN_WORDS = {"rest": "all others", "none": "items in no group"}
+ERROR_RATES = ("fpr", "fnr", "ece")  # measures of which less is better
 _POWER_QUANTILE = quantile(0.6) / quantile(0.95)  # of power .8, in half widths of an interval
 
 
@@ -82,7 +84,7 @@ def _describe_family(
     )
     adjusted = f"after adjustment over {len(tested)} comparisons (Holm)"
     if not significant:
-        sizes = sorted(map(_detectable_change, tested))
+        sizes = sorted(map(detectable_change, tested))
         missed = f"Changes below {_points(sizes[0])} to {_points(sizes[-1])} points could be missed"
         return [
             (f"No {subject} {versions} is sure", f" {adjusted}. {missed}, by group and measure.")
@@ -136,7 +138,32 @@ def _points(value: float) -> str:
     return f"{size:.{0 if size >= 1 else 1}f}"
 
 
-def _detectable_change(row: ChangeRow) -> float:
+def detectable_change(row: ChangeRow) -> float:
     """Return the change that is sure after adjustment in four of five samples of this size."""
     joint_half, half = ((row[f"high{end}"] - row[f"low{end}"]) / 2 for end in ("_simultaneous", ""))
     return float(joint_half + _POWER_QUANTILE * half)
+
+
+def harm_sign(measure: str) -> int:
+    """Return 1 where a larger value is worse for a group, else -1."""
+    return 1 if measure in ERROR_RATES else -1
+
+
+def order_groups(rows: Sequence[ChangeRow]) -> list[str]:
+    """Return the groups of a table of gaps, the one that fares worst first.
+
+    By the largest harm in recall and error rates, else in other measures: of later versions against
+    the first, or of a group against what it is compared with. Groups without a value come last.
+    """
+    first = next((row["earlier"] for row in rows if row.get("earlier")), "")
+    kind = "value" if first else "gap"
+    rated = [row for row in rows if row["kind"] == kind and (row.get("earlier") or "") == first]
+    rated = [row for row in rated if row["measure"] in ("recall", "fpr", "fnr")] or rated
+    worst: dict[str, float] = {}
+    for row in rated:
+        sign = harm_sign(row["measure"]) if first else 1
+        group, harm = row["group"] or row["unprivileged"], sign * row["value"]
+        if not isnan(harm):
+            worst[group] = max(worst.get(group, -inf), harm)
+    groups = dict.fromkeys(row["group"] for row in rows if row["kind"] == "value")
+    return sorted((name for name in groups if name != _ALL), key=lambda x: -worst.get(x, -inf))

@@ -23,15 +23,22 @@ from biasbridge.analysis.answer import (
     scope_rows,
 )
 from biasbridge.analysis.naming import (
-    ERROR_RATES,
     REVERSED,
     SMALLEST_CHANGE,
     describe_taggers,
     measure_title,
 )
-from biasbridge.analysis.report.gap_facts import LIMITS, GapBlock, read_blocks
+from biasbridge.analysis.report.decision import Decision, decide_release
+from biasbridge.analysis.report.gap_facts import (
+    LIMITS,
+    GapBlock,
+    TextTable,
+    read_blocks,
+    value_table,
+)
 from biasbridge.files.errors import printable
 from biasbridge.files.tables import csv_text, escape_control
+from biasbridge.stats.formatting import ERROR_RATES
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,7 +58,7 @@ _ESCAPED_COLUMNS = (
 METHOD = (
     "In brackets: 95% intervals for the choice of items (Wilson's of proportions, Newcombe's of"
     " their gaps, Price and Bonett's of differences between versions); what differs from 0 does so"
-    " after adjustment over all groups and measures."
+    " after adjustment over all groups and measures (gaps Bonferroni's, changes Holm's)."
 )
 _KIND_SUFFIXES = {"value": "", "gap": " gap", "max_difference": " largest difference"}
 _SPECIAL = {
@@ -74,7 +81,9 @@ _SYNTHETIC = "% Synthetic data: no evidence about the world."
 
 
 class GapFacts(NamedTuple):
-    """Where a table of gaps comes from; ``modified`` is the file's time in s since 1970."""
+    """Where a table of gaps comes from; ``modified`` is the file's time in s since 1970. Of a model
+    card also the decision, and the sentence of a gate.
+    """
 
     file: str
     modified: int
@@ -83,11 +92,14 @@ class GapFacts(NamedTuple):
     n_rows: int
     notes: list[str]
     version: str = f"biasbridge {__version__}"
+    decision: Decision | None = None
+    verdict: str = ""
 
 
 def _json(table: pd.DataFrame, facts: GapFacts) -> str:
     rows = table.astype(object).where(table.notna(), None).to_dict("records")
-    about = {name: value for name, value in facts._asdict().items() if name != "modified"}
+    names = ("file", "columns", "positive", "n_rows", "notes", "version")
+    about = {name: getattr(facts, name) for name in names}
     return json.dumps({"metadata": about, "rows": rows}, indent=1, default=int) + "\n"
 
 
@@ -111,27 +123,60 @@ def _tex(table: pd.DataFrame, facts: GapFacts) -> str:
 
 
 def _markdown(table: pd.DataFrame, facts: GapFacts) -> str:
-    """Format a section of a model card: what was found, values, gaps, data, method and limits."""
-    lines = ["## Performance by group", ""]
-    for block in _blocks(table, facts, _escape_markdown):
-        lines += [f"### {block.name}", ""] if block.name else []
-        lines += [f"**{block.headline}**", ""] if block.headline else []
-        for claim, rest in block.lines:
-            lines.append(f"- **{claim}**{rest}" if claim else f"- {rest}")
-        lines += ["", block.warning] if block.warning else []
-        for part in block.tables:
+    """Format a section of a model card: the decision, values, gaps, data, method and limits.
+
+    Versions have one table, that of their change, with the values of both.
+    """
+    decision = facts.decision or decide_release(table, label=" or ".join(facts.positive))
+    meanings = [f"{word}: {meaning}." for word, meaning in decision.meanings]
+    sentences = [*decision.counts, *meanings, *filter(None, [printable(facts.verdict)])]
+    heading, reason = map(_escape_markdown, (decision.heading, decision.reason))
+    lines = ["## Performance by group", "", f"**{heading}**: {reason}.", ""]
+    lines += [f"- {_escape_markdown(sentence)}" for sentence in sentences]
+    blocks = _blocks(table, facts, _escape_markdown)
+    has_versions = any(block.is_change for block in blocks)
+    for block in blocks:
+        shown = [block.headline] if has_versions else [block.headline, *map("".join, block.lines)]
+        name = f"{block.name}: " if block.name else ""
+        shown += [block.warning] if not has_versions or block is blocks[0] else []
+        lines += [f"- {name}{sentence}" for sentence in shown if sentence]
+    for block in blocks:
+        for part in block.tables if not has_versions else _change_tables(block, blocks):
+            name = "" if has_versions else block.name
+            heading = ": ".join(filter(None, (name, part.heading)))
             cells = [part.head, ["---", *["---:"] * (len(part.head) - 1)], *part.rows]
-            lines += ["", f"{part.heading}:", "", *(f"| {' | '.join(row)} |" for row in cells)]
-        lines.append("")
+            lines += ["", f"{heading}:", "", *(f"| {' | '.join(row)} |" for row in cells)]
     named = {**facts.columns, "positive labels": facts.positive}.items()
     lists = {role: [name] if isinstance(name, str) else name for role, name in named if name}
     names = "; ".join(f"{role}: {', '.join(columns or ())}" for role, columns in lists.items())
     data = printable(f"Data: {facts.file}, {facts.n_rows:,} rows; {names}")
     method = f"{METHOD} Computed with {facts.version}."
-    lines += ["### Data, method and limits", "", f"- {_escape_markdown(data)}.", f"- {method}"]
+    lines += ["", "### Data, method and limits", ""]
+    lines += [f"- {_escape_markdown(data)}.", f"- {method}"]
     lines += [f"- {_escape_markdown(printable(note))}." for note in facts.notes]
-    text = "\n".join([*lines, *(f"- {limit}" for limit in LIMITS), ""])
-    return re.sub(r"\n{3,}", "\n\n", text)
+    return "\n".join([*lines, *(f"- {limit}" for limit in LIMITS), ""])
+
+
+def _change_tables(block: GapBlock, blocks: Sequence[GapBlock]) -> list[TextTable]:
+    """Return the table of a change, with the values of both versions; none for one version."""
+    if not block.is_change:
+        return []
+    earlier = str(block.table["earlier"].iloc[0])
+    sides = [earlier, block.name.removesuffix(f" - {earlier}")]
+    change, old, new = (
+        value_table(part.table, part.groups, plus=part.is_change)
+        for part in (block, *(part for side in sides for part in blocks if part.name == side))
+    )
+    columns = [[part.head.index(name) for name in change.head[2:]] for part in (old, new)]
+
+    def values(row: Sequence[str], numbers: Sequence[int]) -> list[str]:
+        return [row[number].split()[0] for number in numbers]
+
+    rows = []
+    for row, before, after in zip(change.rows, old.rows, new.rows, strict=True):
+        cells = zip(values(before, columns[0]), values(after, columns[1]), row[2:], strict=True)
+        rows.append([*row[:2], *(f"{first} to {last}: {cell}" for first, last, cell in cells)])
+    return [TextTable(f"{sides[0]} to {sides[1]}, and the change", change.head, rows)]
 
 
 def _blocks(table: pd.DataFrame, facts: GapFacts, change: Callable[[str], str]) -> list[GapBlock]:

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from math import isnan, nan
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from biasbridge.analysis.naming import ALL, ERROR_RATES, capitalise, measure_title, order_groups
+from biasbridge.analysis.naming import ALL, capitalise, measure_title
 from biasbridge.stats.formatting import (
     IN_WORDS,
     MAX_NAMED,
@@ -14,6 +14,7 @@ from biasbridge.stats.formatting import (
     describe_clusters,
     format_estimate,
     format_number,
+    order_groups,
 )
 from biasbridge.stats.intervals import ALPHA, describe_adjusted
 
@@ -148,35 +149,33 @@ def _count(value: object) -> str:
 # The sentences of the page of gaps: who fares worse, by how much, and whether by chance.
 
 
-class ExplainedGaps(NamedTuple):
-    """Gaps whose intervals exclude 0, and how many were tested.
-
-    By simultaneous intervals ``significant``, largest first, and ``by_base_rates``, which
-    unequal base rates alone can cause, differ from 0; ``not_significant`` do not.
-    """
-
-    significant: list[Row]
-    by_base_rates: list[Row]
-    not_significant: list[Row]
-    n_tested: int
-
-
-def _many_sentences(
-    block: pd.DataFrame, gaps: pd.DataFrame, *, base_rates_differ: bool
-) -> tuple[str, list[Line]]:
-    """Return the headline and the sentences: differences beyond chance, then possible chance.
-
-    Differences that unequal base rates make by themselves come between.
+def _many_sentences(gaps: pd.DataFrame, *, base_rates_differ: bool) -> tuple[str, list[Line]]:
+    """Return the headline and lines: differences beyond chance by simultaneous intervals, the
+    largest first, then those that unequal base rates make by themselves, and possible chance.
     """
     rows = gaps[gaps["value"].notna()].to_dict("records")
-    rate_measures = _MOVED_BY_BASE_RATES if base_rates_differ else ()
-    explained = _explain(rows, rate_measures)
-    lines = [*_worse_lines(explained.significant, block), *_uncertain_lines(explained)]
     labels = [
         f"{row['unprivileged']}, {measure_title(row['measure'])}"
         f" {format_number(row['value'], 2)} {_simultaneous(row)}"
         for row in rows
     ]
+    lines = []
+    significant = [row for row in rows if row["p"] * len(rows) < ALPHA]
+    moved = [row for row in significant if row["measure"] in _MOVED_BY_BASE_RATES]
+    moved = moved if base_rates_differ else []
+    for claim, sign in (("Worse", 1), ("Better", -1)):
+        sure = [row for row in significant if row not in moved and sign * row["value"] > 0]
+        if listed := _listed(sorted(sure, key=lambda row: -abs(row["value"]))):
+            lines.append((f"{claim} than others", f": {listed}."))
+    if moved:
+        measures = " and ".join(dict.fromkeys(measure_title(row["measure"]) for row in moved))
+        names = f"{capitalise(measures)} differ for {group_names(moved)}"
+        lines.append(("", f"{names}, which unequal base rates alone can cause (below)."))
+    if uncertain := [row for row in rows if _excludes_zero(row) and row not in significant]:
+        n_expected = round(ALPHA * len(rows))
+        count = f"about {n_expected}" if n_expected else "fewer than 1"
+        chance = f"Of {len(rows)} comparisons {count} would look like these if all groups were"
+        lines.append(("", f"May be chance: {_listed(uncertain)}. {chance} treated alike."))
     return describe_adjusted(labels, [row["p"] for row in rows]), lines
 
 
@@ -185,62 +184,8 @@ def _simultaneous(row: Row) -> str:
     return f"[{low},{high}]"
 
 
-def _explain(rows: Sequence[Row], rate_measures: Sequence[str]) -> ExplainedGaps:
-    apart = [row for row in rows if _excludes_zero(row)]
-    still_apart = [row for row in apart if row["p"] * len(rows) < ALPHA]
-    by_rates = [row for row in still_apart if row["measure"] in rate_measures]
-    significant = [row for row in still_apart if row not in by_rates]
-    return ExplainedGaps(
-        sorted(significant, key=lambda row: -abs(row["value"])),
-        by_rates,
-        [row for row in apart if row not in still_apart],
-        len(rows),
-    )
-
-
 def _excludes_zero(row: Row) -> bool:
     return bool(row["low"] > 0 or row["high"] < 0)
-
-
-def _worse_lines(significant: Sequence[Row], block: pd.DataFrame) -> list[Line]:
-    worse = [row for row in significant if row["value"] > 0]
-    better = [row for row in significant if row["value"] < 0]
-    lines = [_group_sentence(row, block) for row in worse[:MAX_NAMED]]
-    if len(worse) > MAX_NAMED:
-        lines.append(("", f"Worse too: {_listed(worse[MAX_NAMED:])}."))
-    if better:
-        lines.append(("", f"Better than others: {_listed(better)}."))
-    return lines
-
-
-def _uncertain_lines(explained: ExplainedGaps) -> list[Line]:
-    lines = []
-    if rows := explained.by_base_rates:
-        measures = " and ".join(dict.fromkeys(measure_title(row["measure"]) for row in rows))
-        names = f"{capitalise(measures)} differ for {group_names(rows)}"
-        lines.append(("", f"{names}, which unequal base rates alone can cause (below)."))
-    if rows := explained.not_significant:
-        expected = round(ALPHA * explained.n_tested)
-        count = f"about {expected}" if expected else "fewer than 1"
-        chance = (
-            f"Of {explained.n_tested} comparisons {count} would look like these if all groups were"
-            " treated alike."
-        )
-        lines.append(("", f"May be chance: {_listed(rows)}. {chance}"))
-    return lines
-
-
-def _group_sentence(row: Row, block: pd.DataFrame) -> Line:
-    """Format ``False positive rate is worse for x: .24, others .08; gap .17 [.13,.21] (n 434)``."""
-    values = block[(block["kind"] == "value") & (block["measure"] == row["measure"])]
-    value = dict(zip(values["group"], values["value"], strict=True)).get(row["unprivileged"], nan)
-    other_value = value - row["value"] if row["measure"] in ERROR_RATES else value + row["value"]
-    others = IN_WORDS.get(row["privileged"], str(row["privileged"])).removeprefix("all ")
-    return (
-        f"{capitalise(measure_title(row['measure']))} is worse for {row['unprivileged']}",
-        f": {format_number(value)}, {others} {format_number(other_value)}; gap"
-        f" {row_estimate(row)} (n {row['support_unprivileged']:,}).",
-    )
 
 
 def _pair_sentence(row: Row) -> Line:
@@ -253,10 +198,15 @@ def _pair_sentence(row: Row) -> Line:
         missed = f"A gap below about {format_number(_detectable_gap(row))} could be missed."
         estimate = row_estimate(row, plus=True)
         return f"{name}: no difference seen", f", {estimate} ({n}). {missed}"
+    is_sure = row["low_simultaneous"] > 0 or row["high_simultaneous"] < 0
+    chance = "" if is_sure else " May be chance: several measures were compared."
     if row["value"] > 0:
-        return f"{name} is worse for {row['unprivileged']}", f" by {row_estimate(row)} ({n})."
+        return (
+            f"{name} is worse for {row['unprivileged']}",
+            f" by {row_estimate(row)} ({n}).{chance}",
+        )
     flipped: Row = {"value": -row["value"], "low": -row["high"], "high": -row["low"]}
-    return f"{name} is worse for {row['privileged']}", f" by {row_estimate(flipped)} ({n})."
+    return f"{name} is worse for {row['privileged']}", f" by {row_estimate(flipped)} ({n}).{chance}"
 
 
 def _listed(rows: Sequence[Row]) -> str:
@@ -334,15 +284,18 @@ def read_blocks(table: pd.DataFrame, label: str = "") -> list[GapBlock]:
     only one.
     """
     columns = [name for name in ("classifier", "subset") if name in table]
+    groups = order_groups(table.to_dict("records"))
     if not columns:
-        return [_describe("", table, label)]
+        return [_describe("", table, label, groups)]
     prefix = {"classifier": "", "subset": "class "}
     parts = [prefix[name] + table[name].where(table[name].ne(""), "") for name in columns]
     names = parts[0] if len(parts) == 1 else parts[0] + ", " + parts[1]
-    return [_describe(str(name), rows, label) for name, rows in table.groupby(names, sort=False)]
+    return [
+        _describe(str(name), rows, label, groups) for name, rows in table.groupby(names, sort=False)
+    ]
 
 
-def _describe(name: str, block: pd.DataFrame, label: str) -> GapBlock:
+def _describe(name: str, block: pd.DataFrame, label: str, groups: Sequence[str]) -> GapBlock:
     gaps = block[block["kind"] == "gap"]
     is_pair = len(gaps[["privileged", "unprivileged"]].drop_duplicates()) == 1
     is_change = "earlier" in block and bool(block["earlier"].iloc[0])
@@ -355,10 +308,9 @@ def _describe(name: str, block: pd.DataFrame, label: str) -> GapBlock:
     elif is_pair:
         headline, lines = "", [_pair_sentence(row) for row in gaps.to_dict("records")]
     else:
-        headline, lines = _many_sentences(block, gaps, base_rates_differ=bool(warning))
+        headline, lines = _many_sentences(gaps, base_rates_differ=bool(warning))
     if "n_clusters" in block:
         counts, widths = block["n_clusters"].dropna(), gaps["widening"].dropna()
         clusters = describe_clusters(counts.tolist(), widths.tolist())
         lines = [*lines, *([("", clusters)] if clusters else [])]
-    groups = order_groups(block)
     return GapBlock(name, block, groups, is_pair, is_change, headline, lines, warning)

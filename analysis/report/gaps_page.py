@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from biasbridge import __version__
 from biasbridge.analysis.naming import MAX_GROUPS, measure_title
+from biasbridge.analysis.report.decision import Decision, decide_release
 from biasbridge.analysis.report.gap_facts import (
     LIMITS,
     TEXT_COLUMNS,
@@ -52,37 +53,27 @@ def write_gaps_page(
     title: str,
     *,
     label: str = "",
+    decision: Decision | None = None,
     verdict: str = "",
     notes: Iterable[str] = (),
 ) -> Path:
-    """Write the page of a table of gaps, with a section for each classifier and class.
+    """Write the page of a table of gaps, which needs no network: a decision in counts of 100, and
+    folded below it a section for each classifier and class.
 
-    Parameters
-    ----------
-    table
-        What :func:`biasbridge.gaps` returns.
-    path, title
-        Of the page.
-    label
-        Name of the positive class, as in "30% of the items are ..."; empty for label 1.
-    verdict
-        Sentence of a gate; empty without one.
-    notes
-        What was left out.
-
-    Returns
-    -------
-    Path
-        The page, which needs no network.
+    ``label`` names the positive class, as in "30% of the items are ..."; empty for label 1.
+    ``verdict`` is the sentence of a gate, ``decision`` by default that without a gate.
     """
-    present = set(table["measure"])
-    blocks = read_blocks(escape_control(table), label)
+    present, table = set(table["measure"]), escape_control(table)
     missing_charts = describe_missing_charts()
+    sections = [
+        _sections(block, has_charts=not missing_charts) for block in read_blocks(table, label)
+    ]
     return write_page(
         path,
         "gaps_page.html",
-        title=title,
-        blocks=[_sections(block, has_charts=not missing_charts) for block in blocks],
+        title=printable(title),
+        decision=decision or decide_release(table, label=label),
+        blocks=sections,
         missing_charts=missing_charts,
         verdict=printable(verdict),
         notes=list(map(printable, notes)),
@@ -105,7 +96,10 @@ def write_thresholds_page(
     """Write the page of gaps by threshold: the decision, sentences, and a chart of each score's
     table with the largest gaps as text. ``choices``: of a threshold for each score.
     """
-    decisions = [] if choices is None else choices[["decision", "details"]].to_numpy().tolist()
+    decisions = []
+    for row in [] if choices is None else choices.to_dict("records"):
+        version = f"{row['score']}: " if len(tables) > 1 else ""
+        decisions.append([row["decision"], version + row["details"]])
     missing_charts = describe_missing_charts()
     return write_page(
         path,
@@ -135,19 +129,20 @@ def _thresholds_image(table: pd.DataFrame) -> str:
 def _sections(block: GapBlock, *, has_charts: bool) -> dict[str, Any]:
     """Return what the template says of a block."""
     return block._asdict() | {
-        "figures": _figures(block.table) if has_charts else [],
+        "figures": _figures(block) if has_charts else [],
         "group_table": value_table(block.table, block.groups, plus=block.is_change),
         "gaps": gap_tables(block.table, block.groups, is_pair=block.is_pair),
     }
 
 
-def _figures(block: pd.DataFrame) -> list[tuple[str, str]]:
+def _figures(block: GapBlock) -> list[tuple[str, str]]:
     """Return drawings, each after its text alternative."""
     from biasbridge.analysis.charts import CONFIG, gap_panels
 
     figures = []
-    for measure, panel in gap_panels(block).items():
-        rows = block[(block["kind"] == "value") & (block["measure"] == measure)]
+    for measure, panel in gap_panels(block.table, block.groups).items():
+        table = block.table
+        rows = table[(table["kind"] == "value") & (table["measure"] == measure)]
         records = rows.head(MAX_GROUPS).to_dict("records")
         values = ", ".join(f"{row['group']} {format_number(row['value'], 2)}" for row in records)
         image = as_image(draw_svg(panel.configure(**CONFIG)).encode())

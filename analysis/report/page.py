@@ -33,7 +33,6 @@ from biasbridge.analysis.naming import (
     ALL,
     ANNOTATION,
     CONTROL,
-    ERROR_RATES,
     GROUPS,
     MIN_COVERAGE,
     SCORE,
@@ -62,7 +61,7 @@ from biasbridge.analysis.tables import (
 )
 from biasbridge.analysis.verdict import RULES
 from biasbridge.files import InputError, atomic_path
-from biasbridge.stats.formatting import format_number
+from biasbridge.stats.formatting import ERROR_RATES, format_number
 
 if TYPE_CHECKING:
     import pandas as pd

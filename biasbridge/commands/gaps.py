@@ -20,6 +20,7 @@ from biasbridge.command_line import (
 )
 from biasbridge.files import InputError
 from biasbridge.files.errors import printable
+from biasbridge.files.group_names import AS_THEY_ARE, GroupNames, read_group_names
 from biasbridge.inputs import InputTable, as_names, with_notes
 from biasbridge.prediction_tables import (
     choose_threshold,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
+    from biasbridge.analysis.report.decision import Decision
     from biasbridge.extrinsic.gap_table import GapRow
     from biasbridge.extrinsic.gate import GateResult
     from biasbridge.extrinsic.predictions import GapRequest
@@ -60,6 +62,13 @@ class _MeasuredGaps(NamedTuple):
     rows: list[GapRow]
     notes: list[str]
     gate: GateResult | None = None
+    names: GroupNames = AS_THEY_ARE
+    called: str = ""
+
+    @property
+    def shown(self) -> pd.DataFrame:
+        """Table of the rows, with the display names of groups."""
+        return self.names.in_table(self.table)
 
     @property
     def table(self) -> pd.DataFrame:
@@ -67,6 +76,19 @@ class _MeasuredGaps(NamedTuple):
         from biasbridge.extrinsic.gap_table import as_table
 
         return as_table(self.rows).drop(columns="resampled")
+
+    @property
+    def verdict(self) -> str:
+        """Sentence of the gate; empty without one."""
+        return "" if self.gate is None else self.gate.sentence
+
+    @property
+    def decision(self) -> Decision:
+        """What to do, on the first screen of the page."""
+        from biasbridge.analysis.report.decision import decide_release
+
+        gated = None if self.gate is None else self.names.in_table(self.gate.decisions)
+        return decide_release(self.shown, items=self.called, label=self.label, gated=gated)
 
     @property
     def label(self) -> str:
@@ -292,6 +314,8 @@ gaps fail.
 def _run(
     *,
     thresholds: bool = False,
+    names: str = "",
+    items: str = "",
     changed: Path | None = None,
     reliability: Path | None = None,
     documents: Sequence[str] = (),
@@ -303,16 +327,23 @@ def _run(
     ----------
     thresholds : bool
         Show the gaps at every threshold of the score, and where they close, without pred.
+    names : str
+        CSV or YAML with a display name by group, used wherever people read.
+    items : str
+        What positive items are called on the page and the card, such as "toxic comments". A
+        preposition at the end replaces "about": "able applicants among".
     changed : path, optional
         Write the items whose prediction changed from one --pred to a later one: newly missed,
         newly flagged, newly found, no longer flagged.
     reliability : path, optional
         Write the reliability curve of each group: the share of label 1 by bins of --score.
     """
-    names: tuple[list[str], ...] = (["bounds", "fail_if", "fail_on"], ["bound", "cost"])
+    rule_names: tuple[list[str], ...] = (["bounds", "fail_if", "fail_on"], ["bound", "cost"])
     rules, rules_of_choice = (
-        {name: options.pop(name) for name in of_rule if name in options} for of_rule in names
+        {name: options.pop(name) for name in of_rule if name in options} for of_rule in rule_names
     )
+    if thresholds and (names or items):
+        raise InputError("--names and --items are not of --thresholds; leave them out")
     for name, path in (("changed", changed), ("reliability", reliability)) if thresholds else ():
         if path:
             raise InputError(f"--{name} is not of --thresholds; leave one of them out")
@@ -344,11 +375,18 @@ def _run(
             raise InputError(ONE_VERSION)
         measures = options.get("measures") or [*DEFAULT_MEASURES, *(RANKINGS if scores else ())]
         options["measures"] = list(dict.fromkeys([*measures, *rules["bounds"]]))
-    if not rules:
-        return _measure(**options)
-    items = read_items(**options)
-    measured = _measure(**options | {"predictions": items})
-    return measured._replace(gate=gate(**options | {"predictions": items}, **rules))
+    measured = _measure(**options)._replace(called=items)
+    if names:
+        groups = dict.fromkeys(filter(None, (row.group for row in measured.rows)))
+        measured = measured._replace(names=read_group_names(names, groups))
+    if rules:
+        from biasbridge.extrinsic.gate import decide, find_gated_gaps
+
+        kind = rules["fail_on"]
+        gated = find_gated_gaps(measured.request, measured.items, rules["bounds"], kind)
+        decision = decide(gated, rules["bounds"], rules["fail_if"], measured.names)
+        measured = measured._replace(gate=decision)
+    return measured
 
 
 def _run_thresholds(
@@ -391,9 +429,11 @@ def _show(
             text = threshold_text(table)
             print_text_table(text[:: 5 if len(text) > _SHOWN_THRESHOLDS else 1], console)
     else:
-        print_gap_tables(result.rows, console, result.label)
+        print_gap_tables(list(map(result.names.in_row, result.rows)), console, result.label)
     for note in result.notes:
-        say(console, note if isinstance(result, _ThresholdGaps) else f"note: {note}")
+        if isinstance(result, _MeasuredGaps):
+            note = f"note: {result.names.in_text(note)}"
+        say(console, note)
     if report and (missing_charts := describe_missing_charts()):
         say(console, f"note: {missing_charts}")
 
@@ -445,8 +485,15 @@ def _write_page(
     columns = list(dict.fromkeys([*request.group, *crossed]))
     columns += [f"crossed up to {request.depth}"] if request.depth else []
     title += f"{f' is {label}' if label else ''}, by {', '.join(columns)}"
-    verdict = "" if result.gate is None else result.gate.sentence
-    write_gaps_page(result.table, page, title, label=label, verdict=verdict, notes=notes)
+    write_gaps_page(
+        result.shown,
+        page,
+        title,
+        label=label,
+        decision=result.decision,
+        verdict=result.verdict,
+        notes=map(result.names.in_text, notes),
+    )
 
 
 def _format(kind: str, result: _MeasuredGaps | _ThresholdGaps, *, predictions: str) -> str:
@@ -465,7 +512,11 @@ def _format(kind: str, result: _MeasuredGaps | _ThresholdGaps, *, predictions: s
         len(result.items),
         result.notes,
     )
-    return format_gaps(kind, result.table, facts)
+    if kind not in ("md", "tex"):
+        return format_gaps(kind, result.table, facts)
+    notes = list(map(result.names.in_text, result.notes))
+    facts = facts._replace(notes=notes, decision=result.decision, verdict=result.verdict)
+    return format_gaps(kind, result.shown, facts)
 
 
 def _read_numbers(text: str, example: str) -> dict[str, float]:

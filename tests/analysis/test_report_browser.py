@@ -13,11 +13,14 @@ from pathlib import Path
 from shutil import which
 from typing import TYPE_CHECKING, Any
 
+import pandas as pd
 import pytest
 
+from biasbridge import gaps
 from biasbridge.analysis.answer import change_rows, declared, scope_rows
 from biasbridge.analysis.correlate import correlate_slices
 from biasbridge.analysis.joined import join_points
+from biasbridge.analysis.report.gaps_page import write_gaps_page
 from biasbridge.analysis.report.page import build_report
 from biasbridge.stats.formatting import format_estimate
 
@@ -209,3 +212,39 @@ def test_without_scores_gaps_are_drawn_and_no_axes_are_empty(
     assert len(rows) == 20
     assert rows.count("-") == 1
     assert ".02\u00a0[-.01,.06]" in rows
+
+
+@pytest.mark.parametrize("width", [1400, 390])
+@pytest.mark.usefixtures("other_page")  # the module's page comes back
+def test_the_decision_of_gaps_fits_one_screen(browser: Any, tmp_path: Path, width: int) -> None:
+    names = ["a", "people with a name of many words", "Donaudampfschifffahrtskapitänsfrauen"]
+    rows = [
+        {"label": label, "v1": label, "v2": label * (number % 10 > i), "group": name}
+        for i, name in enumerate(names)
+        for number in range(200)
+        for label in (0, 1)
+    ]
+    page = tmp_path / "page.html"
+    write_gaps_page(gaps(pd.DataFrame(rows), pred=["v1", "v2"]), page, "p.csv")
+    frame = tmp_path / "frame.html"  # a window has a least width
+    frame.write_text(f'<iframe src="page.html" style="width:{width}px;height:900px"></iframe>')
+    browser.set_window_size(1500, 1000)
+    browser.get(frame.as_uri())
+    browser.switch_to.frame(0)
+    first, decision, fold, wide, marks = browser.execute_script(
+        """const box = (e) => e.getBoundingClientRect();
+           const all = (q) => [...document.querySelectorAll(q)];
+           return [document.querySelector('main').innerText.trim(),
+             document.querySelector('#decision').innerText, box(all('details')[0]).top,
+             all('main *').filter((e) => !e.closest('details')
+               && box(e).right > document.documentElement.clientWidth + 1).map((e) => e.className),
+             all('.dot').map((e) => [box(e).left, box(e.parentElement).left - 9,
+               box(e.parentElement).right + 9 - box(e).width])]"""
+    )
+    browser.switch_to.default_content()
+    assert first.startswith(decision)
+    assert decision.startswith("Do not release v2: of 100 positive items about Donau")
+    assert fold < 900
+    assert wide == []
+    assert len(marks) == 2 * 2 * 4
+    assert all(low <= left <= high for left, low, high in marks)

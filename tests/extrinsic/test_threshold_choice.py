@@ -16,6 +16,7 @@ import pytest
 from biasbridge import choose_threshold, gaps
 from biasbridge.__main__ import main
 from biasbridge.extrinsic.threshold_choice import find_passing
+from biasbridge.extrinsic.thresholds import format_threshold
 
 LEVEL = 1 - 2 * 0.05 / 4  # each of four sequences at a quarter of 5%, one-sided
 
@@ -145,6 +146,14 @@ def test_several_versions_share_the_chance_of_a_false_pass() -> None:
     mixed = choose_threshold(table.assign(v2=0.5), {"recall": 0.2}, score=["v1", "v2"])
     assert not mixed
     assert mixed.choices["threshold"].isna().tolist() == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("threshold", "text"),
+    [(0.00041234, ".0004123"), (-0.5, "-.5"), (0, "0"), (1.20437, "1.204"), (10.5, "10.5")],
+)
+def test_a_small_threshold_keeps_its_digits(threshold: float, text: str) -> None:
+    assert format_threshold(threshold) == text
 
 
 PASSING = [

@@ -1,0 +1,83 @@
+"""Display names of groups: what people read in place of the names in a table."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from biasbridge.files.errors import InputError, nearest
+from biasbridge.files.tables import read_table
+from biasbridge.files.text import read_nested
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+CROSSED_BY = " & "
+_COLUMNS = ("group", "privileged", "unprivileged")
+_RESERVED = {"all": "all items", "rest": "all other items", "none": "items in no group"}
+# Where a reason or a note names a group: "of group x, fewer than 10", "groups: x (3), y (4)"
+_IN_TEXT = r"(of group |: |, )({})(?=,|;|$| are one cluster| \(\d)"
+
+
+@dataclass(frozen=True)
+class GroupNames:
+    """Display names by group; other groups keep theirs."""
+
+    names: Mapping[str, str]
+
+    def in_text(self, text: str) -> str:
+        """Replace the groups that a reason or a note names."""
+        listed = "|".join(map(re.escape, sorted(self.names, key=len, reverse=True)))
+        pattern = _IN_TEXT.format(listed)
+        return re.sub(pattern, lambda at: at[1] + self.names[at[2]], text) if listed else text
+
+    def in_row(self, row: Any) -> Any:
+        """Replace the groups of a row of gaps, a named tuple."""
+        groups = {name: getattr(row, name) for name in _COLUMNS}
+        shown = {name: self.names.get(group, group) for name, group in groups.items()}
+        return row._replace(**shown, reason=self.in_text(row.reason))
+
+    def in_table(self, table: pd.DataFrame) -> pd.DataFrame:
+        """Replace the groups of a table of gaps."""
+        shown = {name: table[name].replace(dict(self.names)) for name in _COLUMNS}
+        return table.assign(**shown, reason=table["reason"].map(self.in_text))
+
+
+AS_THEY_ARE = GroupNames({})
+
+
+def read_group_names(path: str | Path, groups: Iterable[str]) -> GroupNames:
+    """Read display names: a CSV of group and name, or a name by group in YAML.
+
+    The parts of a crossed group, ``female & black``, have their own names, unless it has one.
+    Raise ``InputError`` where no name is of one of ``groups``, or two would have the same name.
+    """
+    groups = [group for group in groups if group not in _RESERVED]
+    if Path(path).suffix.lower() in (".yaml", ".yml", ".json"):
+        content = read_nested(path)
+        if not isinstance(content, Mapping):
+            raise InputError(f"{path}: give a line for each group, such as 'f: women'")
+        rows: list[Any] = [*content.items()]
+    else:
+        table = read_table(path)
+        if table.shape[1] < 2:
+            raise InputError(f"{path} has one column; give two, group and display name")
+        rows = [tuple(table.columns), *table.itertuples(index=False)]  # a header may be a group
+    names = {str(row[0]).strip(): str(row[1]).strip() for row in rows}
+    shown = {
+        group: names.get(group)
+        or CROSSED_BY.join(names.get(part) or part for part in group.split(CROSSED_BY))
+        for group in groups
+    }
+    if not shown.keys() & names.keys() and all(group == name for group, name in shown.items()):
+        first = next(iter(names), "")
+        remedy = f"groups: {', '.join(groups[:5])}{nearest(first, groups)}"
+        raise InputError(f"{path} names {first!r}, which is no group of the table; {remedy}")
+    owners = {**_RESERVED, **{group: group for group, name in shown.items() if group == name}}
+    for group, name in shown.items():
+        if owners.setdefault(name, group) != group:
+            raise InputError(f"{path}: {name!r} is the name of {owners[name]} and of {group}")
+    return GroupNames({group: name for group, name in shown.items() if group != name})
