@@ -34,7 +34,7 @@ from biasbridge.analysis.naming import (
     with_count,
 )
 from biasbridge.analysis.printing import p_value, print_lines, print_table
-from biasbridge.analysis.scopes import MINIMUM, RUNS, SCOPES
+from biasbridge.analysis.scopes import CORPORA, MINIMUM, RUNS, SCOPES, SEEDS
 from biasbridge.analysis.slices import digits_of
 from biasbridge.analysis.tables import as_float, as_text, text_rows
 from biasbridge.analysis.verdict import AT_MOST, CANNOT_TELL, FALLS, RISES, TOO_FEW
@@ -141,9 +141,17 @@ def name_verdict(result: SliceResult, smallest_change: float) -> str:
     return result.verdict + size
 
 
-def scope_rows(results: Sequence[SliceResult]) -> list[dict[str, str]]:
-    """Return yes, no or ``1 of 4`` for every scope, a row for all tests that share them."""
+def scope_rows(
+    results: Sequence[SliceResult], points: pd.DataFrame | None = None
+) -> list[dict[str, str]]:
+    """Return yes, no or ``1 of 4`` for every scope, a row for all tests that share them.
+
+    Models that a run of ``points`` found ready have no seed and no corpus: they are called models.
+    """
     scopes = [scope for scope in SCOPES if any(scope in result.scopes for result in results)]
+    are_given = points is not None and not any(as_text(points, "corpus_key"))
+    titles = {SEEDS: "other models"} if are_given else {}
+    scopes = [scope for scope in scopes if not (are_given and scope == CORPORA)]
     scores_by_row: dict[tuple[str, ...], dict[str, list[str]]] = {}
     for (gap, score), result in zip(gap_and_score(results), results, strict=True):
         cells = tuple(_name_scope(result, scope) for scope in scopes)
@@ -155,7 +163,7 @@ def scope_rows(results: Sequence[SliceResult]) -> list[dict[str, str]]:
             if len(scores_by_row) > 1
             else _ALL_TESTS
         }
-        | dict(zip(scopes, cells, strict=True))
+        | dict(zip([titles.get(scope, scope) for scope in scopes], cells, strict=True))
         for cells, gaps in scores_by_row.items()
     ]
 
@@ -442,7 +450,7 @@ def print_answer(
                 name.replace("other ", "other\n"): "\n".join(wrap(cell, 30, subsequent_indent="  "))
                 for name, cell in row.items()
             }
-            for row in scope_rows(shown)
+            for row in scope_rows(shown, tables.points)
         ]
         print_table(
             f"a rise or fall is shown for ({LEGEND})",

@@ -181,7 +181,8 @@ def score_titles(table: pd.DataFrame) -> list[str]:
     scores = row_names(table, ("metric", "convention")) if has_several else [""] * len(table)
     pairs = zip(map(_with_acronym, scores), query_titles(table), strict=True)
     # A query may begin with its metric: no SEAT SEAT 6b
-    return [re.sub(r"^(\w+) (?=\1 )", "", " ".join(pair).strip()) for pair in pairs]
+    titles = [re.sub(r"^(\w+) (?=\1 )", "", " ".join(pair).strip()) for pair in pairs]
+    return [re.sub(r"^(\w+) \1_", r"\1 ", title, flags=re.IGNORECASE) for title in titles]
 
 
 def _with_acronym(score: str) -> str:

@@ -10,6 +10,7 @@ from .commands.effects import effects as effects
 from .commands.gaps import gaps as gaps
 from .commands.gaps import gate as gate
 from .commands.predict import predict as predict
+from .commands.relate import relate as relate
 from .commands.report import report as report
 from .commands.train import study as study
 from .commands.tsne import tsne as tsne

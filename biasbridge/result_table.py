@@ -19,6 +19,8 @@ _MAIN: Mapping[str, str] = {
     "effects": "side metric query measure method direction dose change low high",
     "gaps": f"classifier subset earlier kind measure group {_GAP} support reason",
     "read_results": "method direction dose seed metric query measure x y utility",
+    "relate": "metric query measure subset score_low score_high change change_low change_high"
+    " verdict",
     "thresholds": f"threshold f1 measure {_GAP} low_simultaneous high_simultaneous reason",
 }
 

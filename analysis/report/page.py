@@ -292,7 +292,7 @@ def _answer_card(
         lines[:n_first],
         lines[n_first:],
         {gap: _cells(rows) for gap, rows in changes.items()},
-        _cells(scope_rows(tests)),
+        _cells(scope_rows(tests, tables.points)),
         [*closing_lines(tables, results, declaration), *missing],
     )
 

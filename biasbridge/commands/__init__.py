@@ -5,6 +5,7 @@ COMMANDS = {
     "data": "real data by name: list, get, verify, add",
     "audit": "measure bias metrics on vectors or a language model",
     "debias": "write a debiased or overbiased copy of vectors or a language model",
+    "relate": "relate scores of language models to the bias of an application",
     "certify": "certify a bias metric on models with a planted bias",
     "gaps": "measure gaps with intervals from predictions",
     "bbq": "compute bias scores of BBQ from a language model's answers",

@@ -82,8 +82,15 @@ def study(*overrides: str, config_dir: str | PathLike[str] | None = None) -> Stu
     printed = io.StringIO()
     finished = run_experiment([*options, *overrides], out=printed)
     if finished.status:
-        raise InputError("the run did not finish; the errors of its points are printed above")
+        raise unfinished(printed.getvalue())
     return Study(finished.folder, printed.getvalue())
+
+
+def unfinished(printed: str) -> InputError:
+    """Return the error of a run that did not finish, with the first failure that it printed."""
+    failures = [line for line in printed.splitlines() if line.startswith("failed ")]
+    reason = failures[0] if failures else "its errors are printed above"
+    return InputError(f"the run did not finish: {reason}")
 
 
 def run_train(
