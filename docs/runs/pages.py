@@ -46,7 +46,6 @@ TABLES: dict[str, Callable[[str], str]] = {
         for name, layout in slice_tables.LAYOUTS.items()
     },
     "slices": slice_tables.slices,
-    "applications": slice_tables.applications,
     "limit": slice_tables.limit,
     "unmodified": slice_tables.unmodified,
     "conditions": slice_tables.conditions,
@@ -119,4 +118,5 @@ if __name__ == "__main__":
         for file, table in table_files(text, path.parent).items():
             file.write_text(table, encoding="utf-8")
         path.write_text(render(text, path.parent), encoding="utf-8")
-    slice_tables.draw_changes()
+    slice_tables.draw_transfer()
+    slice_tables.draw_answer()
