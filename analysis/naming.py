@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from biasbridge.analysis.tables import as_text, text_rows
+from biasbridge.stats.measure_facts import measure_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,15 +52,8 @@ _METRIC_TITLES = {
     "pll": "Difference of pseudo-log-likelihoods (nats)",
 }
 ACRONYMS = ("seat", "ceat", "lpbs", "pll", "aul", "aula")
-_MEASURE_TITLES = {
-    "f1": "F1",
+_MEASURE_TITLES = {  # of tasks other than classification
     "conll_f1": "CoNLL F1",
-    "auc": "AUC",
-    "ece": "expected calibration error",
-    "bpsn_auc": "BPSN AUC",
-    "bnsp_auc": "BNSP AUC",
-    "fpr": "false positive rate",
-    "fnr": "false negative rate",
     "first": "ranked first",
     "stereotype_first": "stereotype ranked first",
     **{f"bbq_{name}": f"BBQ {name}" for name in ("ambiguous", "disambiguated")},
@@ -222,7 +216,7 @@ def gap_axis(gap: str, pairs: Iterable[str]) -> str:
 
 def measure_title(measure: str) -> str:
     """Return a measure in words: ``false positive rate``, ``F1``, ``equal odds``."""
-    return _MEASURE_TITLES.get(measure, measure.replace("_", " "))
+    return _MEASURE_TITLES.get(measure, measure_name(measure))
 
 
 def present_confirmatory(measures: Iterable[str], confirmatory: Sequence[str]) -> list[str]:

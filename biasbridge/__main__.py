@@ -26,13 +26,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if name not in COMMANDS:
         hint = nearest(name, COMMANDS)
         raise InputError(f"no command {name!r}{hint}; give one of {', '.join(COMMANDS)}")
-    from biasbridge.files.terminal import progress_lines
+    from biasbridge.files.terminal import progress_lines, work_at_hand
 
     with named_extra(f"biasbridge {name}"):
         main_of_command = importlib.import_module(f"biasbridge.commands.{name}").main
         if name in _SWEEPS:
             return int(main_of_command(rest))
-        with progress_lines(lambda: f"biasbridge {name} is at work"):
+        with progress_lines(lambda: work_at_hand(f"biasbridge {name}")):
             return int(main_of_command(rest))
 
 

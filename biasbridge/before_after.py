@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from math import isnan, nan
+from math import erfc, isnan, nan, sqrt
+from statistics import stdev
 from typing import TYPE_CHECKING
 
 from biasbridge.files import InputError
+from biasbridge.intrinsic.registry import METRICS, MODEL_METRICS
 from biasbridge.intrinsic.resampling import RESAMPLES
 from biasbridge.intrinsic.score import percentiles
+from biasbridge.stats.intervals import ALPHA, holm
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,28 +22,67 @@ if TYPE_CHECKING:
     from biasbridge.intrinsic.score import Score
 
 
-def compare(rows: Iterable[tuple[Sequence[Score], Sequence[Score]]]) -> pd.DataFrame:
+def compare(
+    rows: Iterable[tuple[Sequence[Score], Sequence[Score]]], *, worst_first: bool = False
+) -> pd.DataFrame:
     """Tabulate scores before and after, one row per score; repeated scores are dropped.
 
-    Columns: metric, query, part, n (words or items), before, after, and low and high, the 95%
-    interval of the change.
+    Columns: metric, query, part, n (words or items), before, after, low and high, the 95%
+    interval of the change, and verdict: worse, better, or empty where no change is shown. All
+    changes are tested together: normal approximation over the same resamples, Holm's method.
+    ``worst_first``: rows that became worse come before the others, the farthest first.
     """
     from pandas import DataFrame
 
+    pairs: dict[tuple[str, str, str], tuple[Score, Score]] = {}
+    for before, after in rows:
+        for old, new in zip(before, after, strict=True):
+            pairs.setdefault((old.metric, old.query, old.part), (old, new))
     cells = [
-        (old.metric, old.query, old.part, old.n_found, old.value, new.value, *_interval(old, new))
-        for before, after in rows
-        for old, new in zip(before, after, strict=True)
+        (*key, old.n_found, old.value, new.value, *_interval(old, new))
+        for key, (old, new) in pairs.items()
     ]
     keys = ["metric", "query", "part"]
     table = DataFrame(cells, columns=[*keys, "n", "before", "after", "low", "high"])
-    return table.drop_duplicates(keys, ignore_index=True)
+    p_values = [_p_of_change(old, new) for old, new in pairs.values()]
+    adjusted = iter(holm([p for p in p_values if not isnan(p)]))
+    is_shown = [not isnan(p) and next(adjusted) < ALPHA for p in p_values]
+    harms = [_harm(old, new) for old, new in pairs.values()]
+    sides = ["worse" if size > 0 else "better" for size in harms]
+    table["verdict"] = [side * shown for side, shown in zip(sides, is_shown, strict=True)]
+    if not worst_first:
+        return table
+    rank = {"worse": 0, "": 1, "better": 2}
+    order = sorted(table.index, key=lambda i: (rank[table["verdict"][i]], -harms[i]))
+    return table.loc[order]
+
+
+def _harm(old: Score, new: Score) -> float:
+    """Return how much worse a score became: farther from unbiased, or less of a utility."""
+    if isnan(new.value - old.value):
+        return 0.0
+    if not isnan(old.unbiased):
+        return abs(new.value - old.unbiased) - abs(old.value - old.unbiased)
+    about = {**METRICS, **MODEL_METRICS}[old.metric].about
+    return (new.value - old.value) * (1 if about.sign.startswith("lower") else -1)
+
+
+def _changes(old: Score, new: Score) -> list[float]:
+    """Return the changes over the same resampled words or items."""
+    return [after - before for before, after in zip(old.resampled, new.resampled, strict=False)]
 
 
 def _interval(old: Score, new: Score) -> tuple[float, float]:
-    """Return the 95% interval of the change, over the same resampled words or items."""
-    changes = [after - before for before, after in zip(old.resampled, new.resampled, strict=False)]
+    """Return the 95% interval of the change."""
+    changes = _changes(old, new)
     return percentiles(changes, len(changes)) if changes else (nan, nan)
+
+
+def _p_of_change(old: Score, new: Score) -> float:
+    """Return the two-sided p of no change; NaN without resamples."""
+    finite = [change for change in _changes(old, new) if not isnan(change)]
+    sd = stdev(finite) if len(finite) > 1 else 0.0
+    return erfc(abs(new.value - old.value) / sd / sqrt(2)) if sd else nan
 
 
 def compare_vectors(
@@ -85,17 +127,19 @@ def print_scores(table: pd.DataFrame, console: Console) -> None:
     from biasbridge.files.terminal import print_columns
 
     rows = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for number, heading in enumerate(("", "n", "before", "after", "change [95%]")):
+    for number, heading in enumerate(("", "n", "before", "after", "change [95%]", "")):
         rows.add_column(heading, justify="right" if number else "left")
     missing = []
-    for *names, n, before, after, low, high in table.itertuples(index=False):
+    for *names, n, before, after, low, high, verdict in table.itertuples(index=False):
         label = " ".join(filter(None, names))
         if isnan(before) and isnan(after):
             missing.append(label)
         else:
             interval = "" if isnan(low) else f" [{low:+.2f}, {high:+.2f}]"
             change = f"{after - before:+.2f}{interval}"
-            rows.add_row(label, str(n), f"{before:.4f}", f"{after:.4f}", change)
+            rows.add_row(label, str(n), f"{before:.4f}", f"{after:.4f}", change, verdict)
     print_columns(rows, console)
     if missing:
         say(console, f"no value (words out of vocabulary): {', '.join(missing)}")
+    if table["verdict"].any():
+        say(console, "worse, better: a change is shown after Holm's adjustment")

@@ -36,15 +36,23 @@ def certified(audited: Sequence[AuditedScore]) -> tuple[list[AuditedScore], list
     verdicts: dict[str, RecordedVerdict] = {}
     measured: dict[str, None] = {}
     for row in audited:
-        score, verdict = row.score, RecordedVerdict()
-        if row.gender_words and not isnan(score.value):
-            key = (score.metric, score.convention, row.kind, row.gender_words, row.architecture)
-            verdict = verdicts[score.metric] = recorded_verdict(*key)
+        verdict = verdict_of(row)
+        if row.gender_words and not isnan(row.score.value):
+            verdicts[row.score.metric] = verdict
             measured |= {f"{verdict.model} ({verdict.likeness})": None} if verdict.model else {}
         rows.append(row._replace(certificate=verdict.line, called_bias=verdict.may_be_called_bias))
     warning = not_called_bias(verdicts)
     explanation = f"Certificate: measured on {', '.join(measured)}, {TRAINED_HERE}"
     return rows, [warning] if warning else [], [explanation] if measured else []
+
+
+def verdict_of(row: AuditedScore) -> RecordedVerdict:
+    """Return the verdict on such a score; an empty one if none was recorded."""
+    score = row.score
+    if not row.gender_words or isnan(score.value):
+        return RecordedVerdict()
+    kind = (row.kind, row.gender_words, row.architecture)
+    return recorded_verdict(score.metric, score.convention, *kind)
 
 
 def gender_words(query: Query | ItemSet, language: str = UNDETERMINED) -> str:

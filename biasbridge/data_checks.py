@@ -9,7 +9,7 @@ import numpy as np
 from biasbridge.analysis.naming import GENDERS, MIN_COVERAGE, group_mismatch
 from biasbridge.corpora.tokens import tokenise_tweet
 from biasbridge.files import InputError
-from biasbridge.files.language import UNDETERMINED
+from biasbridge.files.language import UNDETERMINED, binary_key
 from biasbridge.intrinsic.lookup import resolve_query
 from biasbridge.intrinsic.metric import Metric
 from biasbridge.train.engine.steps import (
@@ -63,7 +63,7 @@ def _labels_problem(data: Data) -> str:
     if data.posts is None or data.positive:
         return ""
     labels = classes(data.posts[data.columns["label"]])
-    if BINARY.issuperset(labels):
+    if BINARY.issuperset(map(binary_key, labels)):
         return ""
     scope = f"; a sweep takes {'one class' if len(labels) > 2 else 'one'} against the rest"
     listed = ", ".join([*labels[:10], *(["..."] if len(labels) > 10 else [])])

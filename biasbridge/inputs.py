@@ -41,14 +41,19 @@ _WORD_FILES = (".yaml", ".yml", ".json", ".csv", ".tsv")
 
 
 def is_model(subject: object) -> bool:
-    """Test whether this is a language model: opened, a folder, or inside a package."""
+    """Test whether this is a language model: opened, a folder, or inside a package.
+
+    Also a network without its tokenizer, which is refused where models are opened.
+    """
     from biasbridge.files.places import is_model_path
 
     if isinstance(subject, str | PathLike):
         return is_model_path(str(subject))
     if isinstance(subject, tuple):
         return len(subject) == 2 and not isinstance(subject[0], str | PathLike)
-    return type(subject).__name__ == "LanguageModel"
+    return hasattr(subject, "state_dict") or (
+        hasattr(subject, "model") and hasattr(subject, "tokenizer")  # a pipeline
+    )
 
 
 def refuse_options(options: Mapping[str, object], applies_to: str) -> None:
@@ -193,9 +198,8 @@ def as_dataframe(
 ) -> pd.DataFrame:
     """Read a table, or the result file of a harness (``read_answers``), from its path.
 
-    Of a result file, items without a value in a column of ``labels`` are left out and counted in
-    the notes. Named levels of an index become columns. ``quoted``: as in ``read_table``. Raises
-    ``InputError`` for another value or repeated columns.
+    A result file must have the columns ``labels``. Named levels of an index become columns.
+    ``quoted``: as in ``read_table``. Raises ``InputError`` for another value or repeated columns.
     """
     from pandas import DataFrame
 
@@ -224,13 +228,7 @@ def _with_labels(table: pd.DataFrame, labels: Sequence[str], path: str) -> pd.Da
             f"the items of {n_tasks} tasks together: {', '.join(map(str, table['task'].unique()))}"
         )
         table.attrs["notes"] = [*table.attrs["notes"], note]
-    missing = table[[name for name in labels if name in table]].isna().any(axis=1)
-    if missing.all():
-        raise InputError(f"{path}: no item has a value in each of the columns {', '.join(labels)}")
-    if missing.any():
-        note = f"{missing.sum()} of {len(table)} items are left out: no value in"
-        table.attrs["notes"] = [*table.attrs["notes"], f"{note} {' or '.join(labels)}"]
-    return table[~missing]
+    return table
 
 
 def with_notes(table: pd.DataFrame, column: str) -> pd.DataFrame:

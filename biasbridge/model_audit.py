@@ -2,25 +2,37 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from os import PathLike
+from os import PathLike, fspath
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from biasbridge.certificates import gender_words
-from biasbridge.corpora.items import FirstItems, UserItems, named_items, user_items
+from biasbridge.conclusions import meaning_above
+from biasbridge.corpora.items import (
+    FirstItems,
+    UserItems,
+    how_to_get_items,
+    named_items,
+    user_items,
+)
 from biasbridge.files import InputError, nearest
 from biasbridge.files.models.encoder import Encoder, Pooling
-from biasbridge.files.models.language_model import AnyModel, open_model
+from biasbridge.files.models.language_model import (
+    AnyModel,
+    head_problem,
+    missing_architectures,
+    open_model,
+    outline_model,
+)
 from biasbridge.files.places import PACKAGE, HubModel, find_commit, is_folder
+from biasbridge.files.terminal import forecast
 from biasbridge.intrinsic.audit import AuditedScore, choose_metrics, select_conventions
 from biasbridge.intrinsic.audit import score_metrics as audit_vectors
 from biasbridge.intrinsic.models.items import no_fillers
 from biasbridge.intrinsic.models.slots import BETWEEN, COMPARED, LOST_PREFIX, TermMetric
 from biasbridge.intrinsic.registry import METRICS, MODEL_METRICS
-from biasbridge.stats.intervals import ALPHA, holm
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -30,8 +42,6 @@ if TYPE_CHECKING:
     from biasbridge.intrinsic.models.item_metric import ItemMetric
     from biasbridge.intrinsic.models.items import ItemSource
     from biasbridge.intrinsic.score import Score
-
-_MANY = 5  # tests of a metric, from which a sentence sums them up
 
 
 @dataclass(frozen=True)
@@ -75,13 +85,12 @@ class ModelAudit:
             for path, hub in zip(paths, on_hub, strict=True)
         ]
         names = short_names if len(set(short_names)) == len(short_names) else paths
+        # Everything that can be refused is, before the weights of the first model are read
+        plans = [self._plan(*row) for row in zip(models, names, on_hub, strict=True)]
         scores: list[AuditedScore] = []
-        for name, model, hub in zip(names, models, on_hub, strict=True):
-            if hub:
-                place = hub.snapshot or f"{hub.name}@{hub.commit}"
-                scores += self._measure_model(place, name, hub.commit)
-            else:
-                scores += self._measure_model(model, name)
+        with forecast([part for plan in plans for part in plan.parts()]):
+            for plan in plans:
+                scores += self._measure_plan(plan)
         notes = []
         if self.limit:
             numbers = f"the numbers are of {self.limit} items of each set, no result to report"
@@ -90,38 +99,55 @@ class ModelAudit:
             cached = "; the hub did not answer, its copy in the cache was measured"
             notes.append(f"{hub.name}: commit {hub.commit}{cached if hub.snapshot else ''}")
         notes += _item_notes(scores, self.items if not self.language else None)
-        return scores, [*notes, *_adjusted_notes(scores)]
+        return scores, [*notes, *_left_out_notes(plans)]
 
-    def _measure_model(
-        self, model: AnyModel, name: str | None, commit: str = ""
-    ) -> list[AuditedScore]:
-        metrics, limit, of_items = self.metrics, self.limit, self._item_metric_names()
-        own_items = self._own_items()
-        if own_items:  # fails early, before a model is opened
-            _require_fillers(own_items, metrics or list(MODEL_METRICS))
+    def _plan(self, model: Any, name: str | None, hub: HubModel | None) -> _Plan:
+        """Choose what is measured on a model, from its configuration and the data that are there.
+
+        Raises ``InputError`` as ``measure`` does, and for a model without a head for the metrics.
+        """
+        of_items, own_items = self._item_metric_names(), self._own_items()
+        if own_items:
+            _require_fillers(own_items, self.metrics or list(MODEL_METRICS))
         source = named_items(self.queries) if self.queries else own_items
-        if limit and (of_words := [name for name in metrics if name not in MODEL_METRICS]):
+        of_words = [name for name in self.metrics if name not in MODEL_METRICS]
+        if self.limit and of_words:
             raise InputError(
-                f"limit={limit} is of items; {of_words[0]} measures words: leave it out"
+                f"limit={self.limit} is of items; {of_words[0]} measures words: leave it out"
             )
-        must_predict = self._takes_all or any(
-            MODEL_METRICS[name].needs == "model" for name in of_items
-        )
+        if isinstance(model, str | PathLike):
+            model = hub.snapshot or f"{hub.name}@{hub.commit}" if hub else fspath(model)
+            _, config, kind, problem = outline_model(model)
+        else:
+            model = open_model(model, device=self.device, dtype=self.dtype)
+            config, kind = model.model.config, model.kind
+            problem = head_problem(config, model.name) if config.is_encoder_decoder else ""
+        names = list(MODEL_METRICS) if self._takes_all else of_items
+        needs = {MODEL_METRICS[name].needs for name in names}
+        # Without a list of architectures a head may be there, but is not known
+        is_unknown = bool(missing_architectures(config, "MASKED_LM", "CAUSAL_LM"))
+        is_refused = needs == {"model"} or (self._takes_all and is_unknown)
+        if problem and is_refused and not self.own_metrics and not of_words:
+            raise InputError(problem)
+        left_out: dict[str, list[str]] = {}
+        metrics = [*self._metrics(names, source, kind, left_out), *self.own_metrics]
+        if not metrics and not of_words:
+            raise InputError(self._no_scores_message(left_out))
+        return _Plan(model, name, hub.commit if hub else "", kind, metrics, left_out)
+
+    def _measure_plan(self, plan: _Plan) -> list[AuditedScore]:
         opened = open_model(
-            model,
-            device=self.device,
-            dtype=self.dtype,
+            plan.model,
+            device=self.device if isinstance(plan.model, str) else "cpu",
+            dtype=self.dtype if isinstance(plan.model, str) else "float32",
             random_seed=self.random_seed,
-            must_predict=must_predict,
         )
         opened = opened.with_options(batch_size=self.batch_size, in_chat=self.in_chat)
-        opened = replace(opened, name=name or opened.name)
+        opened = replace(opened, name=plan.name or opened.name)
         encoder = Encoder(opened, layer=self.layer, pooling=self.pooling)
         model_kind = opened.kind if self.random_seed is None else "random"
-        audited: list[AuditedScore] = []
-        if of_items or self.own_metrics or self._takes_all:
-            audited += self._item_scores(encoder, model_kind, of_items, source)
-        if word_metric_names := [name for name in metrics if name in METRICS]:
+        audited = _item_scores(encoder, model_kind, plan.metrics, seed=self.seed)
+        if word_metric_names := [name for name in self.metrics if name in METRICS]:
             word_metrics = choose_metrics(
                 word_metric_names,
                 queries=self.queries,
@@ -132,9 +158,8 @@ class ModelAudit:
             vectors = _word_vectors_of(encoder, word_metrics)
             word_scores = audit_vectors(vectors, word_metrics, seed=self.seed)
             audited += [AuditedScore(opened.name, *row, model_kind) for row in word_scores]
-        if not audited:
-            raise InputError(self._no_scores_message())
-        facts = {"commit": commit, "limit": limit, "device": opened.device.replace("cpu", "")}
+        facts = {"commit": plan.commit, "limit": self.limit, "weights": opened.weights}
+        facts["device"] = opened.device.replace("cpu", "")
         texts = [f"{name}={value}" for name, value in facts.items() if value]
         numbers = "" if opened.dtype == "float32" else f"dtype={opened.dtype}"
         return [
@@ -170,34 +195,27 @@ class ModelAudit:
             )
         return user_items(items, self.language, fillers) if items else None
 
-    def _item_scores(
-        self, encoder: Encoder, model_kind: str, names: Sequence[str], source: ItemSource | None
-    ) -> list[AuditedScore]:
-        """Measure the metrics on items; all those that apply to the model if none is named."""
-        opened, takes_all = encoder.opened, self._takes_all
-        metrics = [*self._metrics(list(MODEL_METRICS) if takes_all else names, source)]
-        metrics += self.own_metrics
-        item_sets = [items for source in {m.items for m in metrics} for items in source.load()]
-        languages = {items.name: gender_words(items) for items in item_sets}
-        audited: list[AuditedScore] = []
-        for metric in metrics:
-            if metric.needs == "model" and opened.kind == "encoder" and takes_all:
-                continue  # an encoder has no likelihoods
-            model = encoder if metric.needs == "encoder" else opened
-            for row in metric.score_with_singles(model, seed=self.seed):
-                # The certificate is of two groups; parts of such a metric compare more
-                is_of_two = not (row[0].part and isinstance(metric, TermMetric))
-                language = languages[row[0].query] if is_of_two else ""
-                audited.append(AuditedScore(opened.name, *row, model_kind, language))
-        return audited
-
-    def _metrics(self, names: Sequence[str], items: ItemSource | None) -> Iterable[ItemMetric]:
+    def _metrics(
+        self,
+        names: Sequence[str],
+        items: ItemSource | None,
+        kind: str,
+        left_out: dict[str, list[str]],
+    ) -> Iterable[ItemMetric]:
         """Yield each metric by convention, on ``items`` or on its default ones, the first
-        ``limit``. One that the user named is not skipped for items of another form.
+        ``limit``. One that the user named is not skipped for items of another form or a model of
+        another kind. ``left_out``: gets the metrics that are not measured, by reason.
         """
         for name in names:
             metric = MODEL_METRICS[name]
             source = items or named_items(metric.about.asks, available_only=self._takes_all)
+            if not metric.about.asks and not items:
+                continue
+            if self._takes_all and (reason := metric.reason_against_model(kind)):
+                left_out.setdefault(reason.partition(";")[0], []).append(name)
+                continue
+            if not source.load() and metric.about.asks:
+                left_out.setdefault(how_to_get_items(metric.about.asks[0]), []).append(name)
             is_unfit = items and self._takes_all and not _takes_any(metric, items)
             if not source.load() or is_unfit:
                 continue
@@ -205,16 +223,63 @@ class ModelAudit:
             for convention_name in select_conventions(metric, self.convention):
                 yield metric.by_convention(convention_name, items=source)
 
-    def _no_scores_message(self) -> str:
+    def _no_scores_message(self, left_out: Mapping[str, Sequence[str]]) -> str:
         names = ", ".join(self.metrics) or "any metric of a language model"
         if not self.convention:
-            return f"no items for {names}; give --items FILE.csv, or --query NAME"
+            reasons = "".join(f"; {', '.join(left_out[reason])}: {reason}" for reason in left_out)
+            return f"no items for {names}; give --items FILE.csv, or --query NAME{reasons}"
         classes = [MODEL_METRICS[name] for name in self.metrics if name in MODEL_METRICS]
         conventions = dict.fromkeys(
             name for metric in classes or MODEL_METRICS.values() for name in metric.conventions()
         )
         choices = f"{nearest(self.convention, conventions)}; there are {', '.join(conventions)}"
         return f"{names} has no convention {self.convention!r}{choices}"
+
+
+class _Plan(NamedTuple):
+    """What is measured on a model; ``left_out``: the metrics that are not, by reason."""
+
+    model: AnyModel
+    name: str | None
+    commit: str
+    kind: str
+    metrics: Sequence[Any]
+    left_out: Mapping[str, Sequence[str]]
+
+    def parts(self) -> list[tuple[str, float]]:
+        """Return the parts of the work, by label and cost."""
+        with_parts = (metric for metric in self.metrics if hasattr(metric, "parts"))
+        return [part for metric in with_parts for part in metric.parts(self.kind)]
+
+
+def _item_scores(
+    encoder: Encoder, model_kind: str, metrics: Sequence[Any], *, seed: int
+) -> list[AuditedScore]:
+    """Measure metrics on items."""
+    item_sets = [items for source in {m.items for m in metrics} for items in source.load()]
+    by_name = {items.name: items for items in item_sets}
+    audited: list[AuditedScore] = []
+    for metric in metrics:
+        model = encoder if metric.needs == "encoder" else encoder.opened
+        for score, singles in metric.score_with_singles(model, seed=seed):
+            # The certificate is of two groups; parts of such a metric compare more
+            is_of_two = not (score.part and isinstance(metric, TermMetric))
+            items = by_name[score.query]
+            language = gender_words(items) if is_of_two else ""
+            above = meaning_above(metric.about, items) if is_of_two else ""
+            row = AuditedScore(encoder.name, score, singles, model_kind, language, above=above)
+            audited.append(row)
+    return audited
+
+
+def _left_out_notes(plans: Sequence[_Plan]) -> list[str]:
+    """Return a line for each reason why metrics were not measured."""
+    names: dict[str, list[str]] = {}
+    for plan in plans:
+        for reason, metrics in plan.left_out.items():
+            title = f" ({plan.name or 'model'})" * (len(plans) > 1)
+            names.setdefault(reason, []).append(", ".join(metrics) + title)
+    return [f"not measured: {'; '.join(metrics)}: {reason}" for reason, metrics in names.items()]
 
 
 def _find_on_hub(path: str) -> HubModel | None:
@@ -251,36 +316,6 @@ def _item_notes(audited: Sequence[AuditedScore], items: str | None) -> list[str]
             elif name.startswith(LOST_PREFIX):
                 notes.append(f"{title}: {value} of {total} items {name}")
     return list(dict.fromkeys(notes))
-
-
-def _adjusted_notes(audited: Sequence[AuditedScore]) -> list[str]:
-    """Return a sentence for each metric with many tests: how many remain after Holm's adjustment,
-    and which score is furthest from the unbiased value.
-
-    A query is tested once, by the default convention or else the first: others score it again.
-    """
-    conventions: dict[tuple[str, str], str] = {}
-    for row in sorted(audited, key=lambda row: not row.score.convention.startswith("default")):
-        conventions.setdefault((row.score.metric, row.score.query), row.score.convention)
-    tested: dict[str, list[AuditedScore]] = {}
-    for row in audited:
-        score = row.score
-        is_first = score.convention == conventions[score.metric, score.query]
-        if is_first and not math.isnan(score.p_value) and not math.isnan(score.unbiased):
-            tested.setdefault(score.metric, []).append(row)
-    notes = []
-    for metric, rows in tested.items():
-        adjusted = zip(holm([row.score.p_value for row in rows]), rows, strict=True)
-        differing = [row for p, row in adjusted if p < ALPHA]
-        note = f"{metric}: after Holm's adjustment {len(differing) or 'none'} of {len(rows)} scores"
-        note += f" {'differs' if len(differing) == 1 else 'differ'} from {rows[0].score.unbiased:g}"
-        if differing:
-            furthest = max(differing, key=lambda row: abs(row.score.value - row.score.unbiased))
-            _, convention, query, part, value, *_ = furthest.score
-            labels = (furthest.vectors, query, part, convention.replace("default", ""))
-            note += f"; the furthest: {' '.join(filter(None, labels))}, {value:.3g}"
-        notes += [note] if len(rows) >= _MANY else []
-    return notes
 
 
 def _takes_any(metric: type[ItemMetric], source: ItemSource) -> bool:

@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
-from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+import numpy as np
+
 from biasbridge.before_after import compare
 from biasbridge.corpora.items import PUBLISHED, named_items, published_source, user_items
 from biasbridge.debias.base import signed_dose
 from biasbridge.debias.until import Goal, TargetScore, dose_for_goal
 from biasbridge.debias.words import require_roles
-from biasbridge.files import InputError, atomic_path, nearest
+from biasbridge.files import InputError, atomic_path, eraser_hook, nearest
 from biasbridge.files.data.registry import data_folder
-from biasbridge.files.eraser import ERASER, Eraser, hook_eraser
+from biasbridge.files.eraser import ERASER, MERGED, Eraser, hook_eraser, merge_eraser
 from biasbridge.files.models.encoder import Encoder, Pooling
 from biasbridge.files.models.language_model import AnyModel, LanguageModel, open_model, with_eraser
 from biasbridge.files.paths import require_new
-from biasbridge.files.places import Place, find_model
+from biasbridge.files.places import CONFIG, MODEL_SUFFIXES, Place, find_model
+from biasbridge.files.terminal import forecast
 from biasbridge.intrinsic.registry import MODEL_METRICS
 
 if TYPE_CHECKING:
@@ -34,17 +37,12 @@ if TYPE_CHECKING:
     from biasbridge.intrinsic.score import Score
     from biasbridge.intrinsic.words import Query
 
-_EVERY, _WITH_HEAD = ("masked", "causal", "encoder"), ("masked", "causal")
-# Metrics that compare models before and after, with the kinds of models that have them
-_COMPARED: Mapping[str, tuple[str, ...]] = {
-    "seat": _EVERY,
-    "probe": _EVERY,
-    "sts_b": _EVERY,
-    "neutral_loss": _WITH_HEAD,
-    "lpbs": ("masked",),
-    "next_word": ("causal",),
-}
-_ITEM_SETS = {"seat": ("seat6b", "seat8")}  # instead of all default sets of a metric
+HOOK = "eraser_hook.py"  # in the folder of a model with an eraser
+_MODULES = "modules.json"  # of sentence-transformers, in a sentence encoder's folder
+# Options of its pooling that are not a mean of tokens, in two forms of the file
+_NOT_MEAN = ("pooling_mode_max_tokens", "pooling_mode_mean_sqrt_len_tokens")
+_NOT_MEAN_MODES = ("max", "mean_sqrt_len_tokens")
+_KEPT = "similarity_kept"  # utility of every model, beside the metrics
 
 
 @dataclass(frozen=True)
@@ -130,11 +128,36 @@ class ModelErasure:
         return replace(self, method=method, eraser=self.eraser.at(signed_dose(method)), goal=goal)
 
     def compared(self) -> pd.DataFrame:
-        """Compare the score of the goal, and the usual ones of such a model, before and after."""
-        metrics = [*([self.goal.metric] if self.goal else []), *_usual_metrics(self.encoder.opened)]
-        return compare(
-            (self.scores(metric, 0.0), self.scores(metric, self.method.dose)) for metric in metrics
-        )
+        """Compare the score of the goal, utility and every test of an audit before and after; those
+        that became worse come first.
+        """
+        from pandas import concat
+
+        metrics = _audited_metrics(self.encoder.opened.kind)
+        goals = [self.goal.metric] if self.goal else []
+        parts = [part for m in metrics for part in m.parts(self.encoder.opened.kind)]
+        with forecast([*parts, *parts]):
+            pairs = (
+                (self.scores(metric, 0.0), self.scores(metric, self.method.dose))
+                for metric in [*goals, *metrics]
+            )
+            table = compare(pairs, worst_first=True)
+        return concat([table, self._similarity_kept()], ignore_index=True)
+
+    def _similarity_kept(self) -> pd.DataFrame:
+        """Correlate the cosines of everyday sentences before and after: 1 keeps all of them."""
+        from pandas import DataFrame
+
+        [lines] = (items.lines for items in named_items(["neutral_sentences"]).load())
+        with with_eraser(self.encoder.opened, self.eraser) as erased:
+            after = Encoder(erased, layer=self.encoder.layer, pooling=self.encoder.pooling)
+            vectors = [self.encoder.encode(lines), after.encode(lines)]
+        above = np.triu_indices(len(lines), 1)
+        unit = [rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in vectors]
+        kept = np.corrcoef([(rows @ rows.T)[above] for rows in unit])[0, 1]
+        row = {"metric": _KEPT, "query": "neutral_sentences", "part": "", "n": len(lines)}
+        row |= {"before": 1.0, "after": kept, "low": np.nan, "high": np.nan, "verdict": ""}
+        return DataFrame([row])
 
     def model(self) -> LanguageModel:
         """Attach the eraser to the model; to a copy if the caller opened it."""
@@ -145,7 +168,8 @@ class ModelErasure:
         return replace(opened, eraser=self.eraser)
 
     def write(self, out: Path, *, force: bool = False) -> None:
-        """Save the unmodified model and its eraser; ``force`` replaces a folder with an eraser.
+        """Save the model with the eraser in its weights, or else the unmodified model with its
+        eraser and the hook that opens them; ``force`` replaces a folder that this has written.
 
         Raise ``InputError`` for another existing folder, for the folder of the model itself, and
         if the model does not fit the eraser.
@@ -153,21 +177,66 @@ class ModelErasure:
         from biasbridge.train.subjects.language_model import save_model
 
         require_new_model(out, force=force)
-        place = self.place
+        opened, place = self.encoder.opened, self.place
         if place and place.local and Path(place.source).resolve().is_relative_to(out.resolve()):
             raise InputError(f"{out} holds the model that is read; give another name")
-        with with_eraser(self.encoder.opened, self.eraser), atomic_path(out) as work:
-            save_model(self.encoder.opened, self.place, work)
-            self.eraser.save(work / ERASER)
+        merged = merge_eraser(opened.model, self.eraser)
+        with with_eraser(opened, self.eraser), atomic_path(out) as work:
+            if merged:
+                save_model(replace(opened, model=merged), None, work)
+                self.eraser.save(work / MERGED)
+            else:
+                save_model(opened, place, work)
+                self.eraser.save(work / ERASER)
+                shutil.copyfile(eraser_hook.__file__, work / HOOK)
+                if place and (Path(place.source) / _MODULES).is_file():
+                    _write_modules(Path(place.source), self.eraser, self.encoder.layers, work)
             replaced = out.with_name(f".{out.name}-{work.parent.name}")
             if out.is_dir():
                 out.rename(replaced)
         shutil.rmtree(replaced, ignore_errors=True)
 
 
+def _write_modules(source: Path, eraser: Eraser, n_layers: int, out: Path) -> None:
+    """Copy the modules of a sentence encoder; an eraser of the last layer becomes one of them.
+
+    sentence-transformers alone then gives the vectors of the erased model: an affine map commutes
+    with the pooling of tokens, unless that takes their maximum.
+    """
+    from safetensors.numpy import save_file
+
+    modules: list[dict[str, Any]] = json.loads((source / _MODULES).read_text(encoding="utf-8"))
+    for name in {Path(module["path"]).name for module in modules} - {""}:
+        for path in (path for path in (source / name).glob("*") if path.suffix in MODEL_SUFFIXES):
+            (out / name).mkdir(exist_ok=True)
+            shutil.copyfile(path, out / name / path.name)
+    is_pooling = [module["type"].endswith(".Pooling") for module in modules]
+    if not any(is_pooling) or eraser.layer % (n_layers + 1) < n_layers:
+        return
+    place = is_pooling.index(True) + 1
+    config_file = out / Path(modules[place - 1]["path"]).name / CONFIG
+    pooling = json.loads(config_file.read_text(encoding="utf-8"))
+    if any(map(pooling.get, _NOT_MEAN)) or pooling.get("pooling_mode") in _NOT_MEAN_MODES:
+        return
+    modules.insert(place, {"path": "eraser", "type": "sentence_transformers.models.Dense"})
+    modules = [{**module, "idx": i, "name": str(i)} for i, module in enumerate(modules)]
+    size = {"in_features": eraser.dim, "out_features": eraser.dim, "bias": True}
+    config = {**size, "activation_function": "torch.nn.modules.linear.Identity"}
+    constant = eraser.apply(np.zeros((1, eraser.dim)))
+    weight = (eraser.apply(np.eye(eraser.dim)) - constant).T
+    tensors = {"linear.weight": weight, "linear.bias": constant[0]}
+    (out / "eraser").mkdir()
+    save_file(
+        {name: np.ascontiguousarray(array, np.float32) for name, array in tensors.items()},
+        out / "eraser" / "model.safetensors",
+    )
+    for name, content in ((f"eraser/{CONFIG}", config), (_MODULES, modules)):
+        (out / name).write_text(json.dumps(content, indent=2), encoding="utf-8")
+
+
 def require_new_model(out: Path, *, force: bool) -> None:
-    """Raise ``InputError`` if the folder exists, unless ``force`` and it has an eraser."""
-    if not (force and (out / ERASER).is_file()):
+    """Raise ``InputError`` if the folder exists, unless ``force`` and it was written here."""
+    if not (force and any((out / name).is_file() for name in (ERASER, MERGED))):
         require_new(out)
 
 
@@ -200,12 +269,19 @@ def model_goal(text: str) -> Goal[ItemMetric]:
     return Goal(metric, target.query, target.value)
 
 
-def _usual_metrics(opened: LanguageModel) -> list[ItemMetric]:
-    """Return the metrics of bias and of utility whose items are available for this model."""
+def utility_line(table: pd.DataFrame) -> str:
+    """Return what a copy kept of its use, and what it did not."""
+    names = [*(name for name, m in MODEL_METRICS.items() if "utility" in m.about.sign), _KEPT]
+    rows = table[table["metric"].isin(names)]
+    values = zip(rows["metric"], rows["before"], rows["after"], strict=True)
+    return "utility: " + ", ".join(f"{name} {old:.3f} -> {new:.3f}" for name, old, new in values)
+
+
+def _audited_metrics(kind: str) -> list[ItemMetric]:
+    """Return the metrics of an audit of such a model whose items are available."""
     metrics = []
-    for name, model_kinds in _COMPARED.items():
-        if name in MODEL_METRICS and opened.kind in model_kinds:
-            metric = MODEL_METRICS[name]
-            source = named_items(_ITEM_SETS.get(name, metric.about.asks), available_only=True)
-            metrics += [metric.by_convention(items=source)] if source.load() else []
+    for metric in MODEL_METRICS.values():
+        source = named_items(metric.about.asks, available_only=True)
+        if not metric.reason_against_model(kind) and source.load():
+            metrics.append(metric.by_convention(items=source))
     return metrics

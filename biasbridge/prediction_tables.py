@@ -244,11 +244,11 @@ def read_items(
     items = as_dataframe(predictions, filter=filter, quoted=quoted, labels=labels)
     if threshold is None:
         return items
-    from biasbridge.extrinsic.predictions import read_scores
+    from biasbridge.extrinsic.predictions import predict_by_threshold
 
     columns = _columns_by_threshold({"threshold": threshold, "pred": pred, **options})
     return items.assign(
-        **{name: read_scores(items, score) >= threshold for name, score in columns.items()}
+        **{name: predict_by_threshold(items, x, threshold) for name, x in columns.items()}
     )
 
 

@@ -18,8 +18,16 @@ from biasbridge.command_line import command_text
 from biasbridge.commands.bbq import bbq
 from biasbridge.commands.gaps import gaps
 from biasbridge.files import InputError, read_lines
-from biasbridge.files.language import UNDETERMINED, find_joined, guess_language, name_key
+from biasbridge.files.language import (
+    UNDETERMINED,
+    binary_key,
+    find_blank,
+    find_joined,
+    guess_language,
+    name_key,
+)
 from biasbridge.files.tables import (
+    EXCEL,
     JSON_LINES,
     SEP_LINE,
     SEPARATORS,
@@ -27,7 +35,7 @@ from biasbridge.files.tables import (
     require_columns,
     table_suffix,
 )
-from biasbridge.files.text import open_binary, open_plain
+from biasbridge.files.text import open_plain, read_head
 from biasbridge.files.vector_files import find_registered
 from biasbridge.inputs import as_dataframe
 from biasbridge.intrinsic.words import Query, read_wordsets
@@ -41,7 +49,6 @@ _HEAD = 1 << 16  # bytes of a file searched for field names
 # Columns of predictions; the first is that of biasbridge gaps, and of what biasbridge predict adds
 _PREDICTIONS = ("prediction", "predicted", "pred", "y_pred", "yhat", "predicted_label")
 _DEFAULTS = {"gold": "label", "pred": _PREDICTIONS[0], "group": "group"}
-_BINARY_TEXTS = {"0", "1", "true", "false"}
 _MAX_GROUPS = 25  # values of a field that may be groups
 
 
@@ -111,36 +118,52 @@ def is_result_file(path: Path) -> bool:
     return detect_format(path) not in ("", JSON_OBJECTS)
 
 
-def describe_predictions(path: Path) -> str:
-    """Return the command for the gaps of a table of predictions; empty for other files.
+def describe_predictions(path: Path) -> list[str]:
+    """Return notes on a table of predictions and the command for its gaps; none for other files.
 
     The command has run. Raises ``InputError`` as it does, and where no column is recognised.
     """
+    from biasbridge.extrinsic.predictions import find_fractions
+
     names = _field_names(path) if path.is_file() else set()
-    pred = next((name for name in _PREDICTIONS if name in names), "")
-    if not pred:
-        return ""
+    if names.isdisjoint(_PREDICTIONS):
+        return []
     table = as_dataframe(path)
+    pred = _first_named(_PREDICTIONS, table)
     columns = [str(name) for name in table if str(name) != pred]
-    gold = next((name for name in LABEL_NAMES if name in columns), "")
+    gold = _first_named(LABEL_NAMES, columns)
     few = [name for name in columns if 1 < table[name].map(str).nunique() <= _MAX_GROUPS]
     labels = {*map(name_key, table[pred].dropna())}
     keys = {name: {*map(name_key, table[name].dropna())} for name in few}
     alike = (name for name in few if keys[name] <= labels or labels <= keys[name])
     gold = gold or next(alike, "")
-    others = [name for name in few if name not in (gold, *GROUP_NAMES, *TEXT_NAMES)]
-    group = next((name for name in (*GROUP_NAMES, *others) if name in columns and name != gold), "")
+    others = [name for name in few if name not in (gold, *TEXT_NAMES)]
+    group = _first_named(GROUP_NAMES, [name for name in columns if name != gold])
+    group = group or next(iter(others), "")
     if not gold or not group:
         problem = f"{path}: no column is recognised as the {'group' if gold else 'label'}"
         raise InputError(f"{problem}; name it by --gold and --group to biasbridge gaps")
     options: dict[str, Any] = {"gold": gold, "pred": pred, "group": group}
     options = {role: name for role, name in options.items() if name != _DEFAULTS[role]}
-    if not {*map(str.lower, map(name_key, table[gold].dropna()))} <= _BINARY_TEXTS:
+    if find_fractions(table, pred) is not None:
+        options |= {"pred": "", "score": pred, "threshold": 0.5}
+    if any(find_fractions(table, name) is not None for name in (gold, group)):
+        options["cut"] = 0.5
+    elif not {*map(binary_key, table.loc[~find_blank(table[gold]), gold])} <= BINARY:
         options["multiclass"] = True
     if joined := find_joined({*map(str, table[group].dropna())}):
         options["group_sep"] = joined[2].replace("\n", "\\n")
+    options = {role: value for role, value in options.items() if value}
     gaps(table, **options)
-    return f"{path}: predictions; to measure gaps: {command_text('gaps', path, **options)}"
+    command = f"{path}: predictions; to measure gaps: {command_text('gaps', path, **options)}"
+    return [*table.attrs.get("notes", []), command]
+
+
+def _first_named(names: Iterable[str], columns: Iterable[object]) -> str:
+    """Return the column of the first name that is one, or that a nested field has; else ""."""
+    texts = [*map(str, columns)]
+    by_end = {text.rpartition(".")[2]: text for text in reversed(texts)} | {x: x for x in texts}
+    return next((by_end[name] for name in names if name in by_end), "")
 
 
 def describe_bbq(path: Path) -> str:
@@ -148,7 +171,8 @@ def describe_bbq(path: Path) -> str:
     from biasbridge.extrinsic.bbq_answers import ANSWERS, FIELDS, ID, PROMPTS, TEMPLATE
 
     known = {*FIELDS, *ANSWERS, *PROMPTS[0], ID, TEMPLATE}
-    names = [str(name) for name in read_table(path) if name not in known and name != "answer"]
+    known |= {"answer"}
+    names = [name for name in map(str, read_table(path)) if name.partition(".")[0] not in known]
     for name in ["", *names]:
         with suppress(InputError):
             rows = bbq(path, answer=name or None)
@@ -221,17 +245,17 @@ def audit_command(model: Path | str, *items: Path, language: str | None = None) 
 
 def _field_names(path: Path) -> set[str]:
     suffix = table_suffix(path)
-    if suffix == ".parquet":
+    if suffix in (".parquet", EXCEL):
         return {*map(str, read_table(path))}
     if suffix in (".json", JSON_LINES):
         return {*re.findall(r'"(\w+)"\s*:', _head(path))}
-    lines = [line for line in _head(path).splitlines()[:2] if not SEP_LINE.fullmatch(line.strip())]
+    lines = _head(path).splitlines()[:2]
+    lines = [line for line in lines if not SEP_LINE.fullmatch(line.strip())]
     return {*re.split(r'[\t,;"]+', "".join(lines[:1]).strip())}
 
 
 def _head(path: Path) -> str:
-    with open_binary(path) as content:
-        return content.read(_HEAD).decode("utf-8", "ignore")
+    return read_head(path, _HEAD)
 
 
 StudySettings = dict[str, str | float | list[str]]
@@ -246,7 +270,7 @@ GROUP_NAMES = (
     "target",
 )
 _AMBIGUOUS = "target"  # the label if it holds 0 and 1, else the group
-BINARY = {"0", "1", "0.0", "1.0", "True", "False"}
+BINARY = {"0", "1"}
 # The first is privileged: the gap is positive where the second fares worse
 _PAIRS = (
     ("male", "female"),
@@ -408,7 +432,7 @@ def kind_of(path: Path) -> str:
         return "words"
     if suffix in (".parquet", JSON_LINES):
         return "posts"
-    if suffix in (".csv", ".tsv", ".tab"):
+    if suffix in (".csv", ".tsv", ".tab", EXCEL):
         names = {str(name) for name in read_table(path)}
         return "words" if {"role", "word"} <= names or {"X", "Y"} <= names else "posts"
     may_be_corpus = suffix in (*SEPARATORS, ".text", ".tok")
@@ -515,8 +539,7 @@ def _holds_spaces(cells: pd.Series) -> bool:
 
 
 def _is_binary(cells: pd.Series) -> bool:
-    labels = set(classes(cells))
-    return len(labels) == 2 and labels <= BINARY
+    return {*map(binary_key, classes(cells))} == BINARY
 
 
 def classes(cells: pd.Series) -> list[str]:

@@ -306,12 +306,8 @@ class NamedItems:
     def _set(self, name: str) -> ItemSet:
         source = self._source(name)
         sets = {itemset.name: itemset for itemset in source.load()} if source else library()
-        _, path = _published_entry(name)
-        if name not in sets and path and not source:
-            raise InputError(
-                f"{name} is read from a published file, {Path(path).name}, which is not at hand:"
-                f" give it with --items{how_to_get(path)}"
-            )
+        if name not in sets and _published_entry(name)[1] and not source:
+            raise InputError(f"{name} is read from a published file: {how_to_get_items(name)}")
         return sets[name] if name in sets else load_items([name])[0]
 
     def _source(self, name: str) -> PublishedFile | None:
@@ -335,6 +331,12 @@ def published_source(name: str, data: str) -> PublishedFile | None:
     reader, relative_path = _published_entry(name)
     path = Path(data, relative_path)
     return reader(str(path)) if data and relative_path and path.is_file() else None
+
+
+def how_to_get_items(name: str) -> str:
+    """Return which file a published set lacks, and how to get it."""
+    _, path = _published_entry(name)
+    return f"{Path(path).name} is not at hand: give it with --items{how_to_get(path)}"
 
 
 def named_items(names: Sequence[str], *, available_only: bool = False) -> ItemSource:

@@ -24,6 +24,7 @@ from biasbridge.files.choice import FieldError
 from biasbridge.files.language import (
     UNDETERMINED,
     LanguageCode,
+    binary_key,
     find_joined,
     is_missing,
     name_key,
@@ -550,13 +551,15 @@ class Founta(SingleFileData, OptionalSplit):
 def _binary_labels(
     cells: Iterable[object], positive: Sequence[str | int], source: str, option: str = "source"
 ) -> list[int]:
-    """Return labels as 0 and 1; ``1``, ``1.0`` and ``True`` are the same label."""
+    """Return labels as 0 and 1, which ``True`` and, without ``positive``, ``ja`` are too."""
     cell_texts = [normalise_text(str(cell)) for cell in cells]
     if not cell_texts:
         raise InputError(f"{source} holds no posts")
     if n_missing := sum(map(is_missing, cell_texts)):
         raise InputError(f"{source}: {n_missing} posts have no label; remove them")
     names = [_label_name(label) for label in cell_texts]
+    if not positive and {"0", "1"}.issuperset(truths := [*map(binary_key, cell_texts)]):
+        names = truths
     positive_names = {_label_name(label) for label in positive} or {"1"}
     if not positive and (unknown := sorted({*names} - {"0", "1"})):
         problem = f"labels beyond 0 and 1: {', '.join(unknown[:5])}"

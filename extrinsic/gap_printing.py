@@ -22,6 +22,7 @@ from biasbridge.stats.formatting import (
     order_groups,
 )
 from biasbridge.stats.intervals import describe_adjusted
+from biasbridge.stats.measure_facts import measure_heading, measure_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,13 +32,6 @@ if TYPE_CHECKING:
 
 _MAX_SHOWN = 20  # groups of a table, classifiers, classes
 _MAX_REASONS = 5
-_MEASURE_NAMES = {
-    "f1": "F1",
-    "ece": "ECE",
-    "auc": "AUC",
-    "bpsn_auc": "BPSN AUC",
-    "bnsp_auc": "BNSP AUC",
-}
 _WORSE = "positive: worse for"
 
 
@@ -53,7 +47,7 @@ def print_gap_tables(rows: Sequence[GapRow], console: Console, label: str = "") 
         if title := ", ".join(filter(None, names)):
             console.print(Text(f"\n{printable(title)}", style="bold"))
         records = [row._asdict() for row in block] if block[0].earlier else []
-        for claim, interval in describe_changes(records, name_measure, label) if records else []:
+        for claim, interval in describe_changes(records, measure_name, label) if records else []:
             console.print(Text(printable(claim), style="bold") + Text(printable(interval)))
         for table in _tables(block, order):
             print_columns(table, console)
@@ -74,11 +68,6 @@ def print_text_table(text: pd.DataFrame, console: Console) -> None:
     print_columns(table, console)
 
 
-def name_measure(measure: str) -> str:
-    """Return the heading of a measure: ``selection rate``, ``F1``."""
-    return _MEASURE_NAMES.get(measure, measure.replace("_", " "))
-
-
 def _describe_family(rows: Sequence[GapRow]) -> str:
     """Return which gaps differ from 0 after adjustment; empty for two groups, and for what
     changed between versions.
@@ -92,7 +81,7 @@ def _describe_family(rows: Sequence[GapRow]) -> str:
     for row in gaps:
         reference = f" to {IN_WORDS.get(row.privileged, row.privileged)}" if several else ""
         gap = _gap_cell(row._replace(low=row.low_simultaneous, high=row.high_simultaneous))
-        labels.append(f"{row.unprivileged}{reference}, {name_measure(row.measure)} {gap}")
+        labels.append(f"{row.unprivileged}{reference}, {measure_heading(row.measure)} {gap}")
     return describe_adjusted(labels, [row.p for row in gaps])
 
 
@@ -116,7 +105,7 @@ def _pair(rows: Sequence[GapRow], privileged: str, unprivileged: str) -> Table:
     for measure in dict.fromkeys(row.measure for row in rows if row.kind in ("value", "gap")):
         values = {row.group: row for row in rows if row.kind == "value" and row.measure == measure}
         gap = [row for row in rows if row.kind == "gap" and row.measure == measure]
-        cells = [name_measure(measure)]
+        cells = [measure_heading(measure)]
         for side, support in (
             (privileged, gap[0].support_privileged if gap else None),
             (unprivileged, gap[0].support_unprivileged if gap else None),
@@ -135,7 +124,7 @@ def _values(rows: Sequence[GapRow], order: Sequence[str]) -> Table:
     measures = list(dict.fromkeys(row.measure for row in values))
     # The base rate counts every item, other measures some of them
     n_name = "n" if "base_rate" in measures else "largest n"
-    table = _new_table("group", n_name, *map(name_measure, measures))
+    table = _new_table("group", n_name, *map(measure_heading, measures))
     groups = dict.fromkeys(row.group for row in values)
     shown = [name for name in order if name in groups and name != ALL][:_MAX_SHOWN]
     for group in [*([ALL] if ALL in groups else []), *shown]:
@@ -151,7 +140,7 @@ def _gaps(gaps: Sequence[GapRow], privileged: str, order: Sequence[str]) -> Tabl
     """Build a table with a line per group: gaps to the privileged group, or to all others."""
     measures = list(dict.fromkeys(row.measure for row in gaps))
     reference = IN_WORDS.get(privileged, printable(privileged))
-    table = _new_table("group", *map(name_measure, measures))
+    table = _new_table("group", *map(measure_heading, measures))
     table.title = f"gap to {reference} ({_WORSE} the group)"
     groups = dict.fromkeys(row.unprivileged for row in gaps)
     shown = [name for name in order if name in groups][:_MAX_SHOWN]
@@ -168,7 +157,7 @@ def _largest_differences(rows: Sequence[GapRow]) -> Table:
     for row in rows:
         if row.kind == "max_difference":
             ends = printable(row.unprivileged), printable(row.privileged)
-            table.add_row(name_measure(row.measure), *ends, _cell(row))
+            table.add_row(measure_heading(row.measure), *ends, _cell(row))
     for column in table.columns[1:3]:
         column.justify = "left"
     return table

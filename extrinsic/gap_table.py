@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 import pandas as pd
 
-from biasbridge.extrinsic.gaps import CRITERIA, DEFAULT_GAPS, Gaps, larger_is_better
+from biasbridge.extrinsic.gaps import CRITERIA, DEFAULT_GAPS, Gaps
 from biasbridge.extrinsic.grouped_predictions import (
     ALL,
     NONE,
@@ -25,6 +25,7 @@ from biasbridge.extrinsic.predictions import read_grouped_predictions, read_labe
 from biasbridge.extrinsic.spread import DIFFERENCE, RATIO, Block, estimate_spread
 from biasbridge.files import InputError
 from biasbridge.stats.intervals import Estimate, effective_size, error_correlations, holm, p_value
+from biasbridge.stats.measure_facts import less_is_better
 
 if TYPE_CHECKING:
     from biasbridge.extrinsic.grouped_predictions import GroupedPredictions, Predictions
@@ -400,9 +401,8 @@ def _ordered(
     measure: str, privileged: GroupOrRest, unprivileged: GroupOrRest
 ) -> tuple[GroupOrRest, GroupOrRest]:
     """Return the privileged and the unprivileged side, reversed if smaller values are better."""
-    if larger_is_better(measure):
-        return privileged, unprivileged
-    return unprivileged, privileged
+    sides = privileged, unprivileged
+    return sides[::-1] if less_is_better(measure) else sides
 
 
 def _clusters(
@@ -471,7 +471,7 @@ def _best_and_worst(measure: str, group_measures: Mapping[str, GroupMeasure]) ->
     lowest = min(values, key=values.__getitem__)
     others = [group for group in values if group != lowest]  # where all are equal another one
     extremes = lowest, max(others or [lowest], key=values.__getitem__)
-    worst, best = extremes if larger_is_better(measure) else extremes[::-1]
+    worst, best = extremes[::-1] if less_is_better(measure) else extremes
     n, m = group_measures[best].support, group_measures[worst].support
     return {
         "privileged": best,

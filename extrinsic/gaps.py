@@ -1,7 +1,7 @@
 r"""Performance gaps between groups, from predictions (Goldfarb-Tarrant et al., 2021, section 2.2).
 
     gap = measure(privileged) - measure(unprivileged)      if larger is better
-    gap = measure(unprivileged) - measure(privileged)      otherwise (``larger_is_better=False``)
+    gap = measure(unprivileged) - measure(privileged)      otherwise (``less_is_better``)
 
 Every gap is positive where the unprivileged group fares worse. The precision gap is their
 Predictive Parity, the recall gap Equality of Opportunity. Gaps of 0 in both recall and false
@@ -16,7 +16,7 @@ from typing import Annotated, ClassVar, Literal
 
 from annotated_types import Gt, Lt
 
-from biasbridge.extrinsic.measures import MEASURES, RANKINGS, SCORED
+from biasbridge.extrinsic.measures import MEASURES, SCORED
 from biasbridge.files import InputError, choice, nearest
 from biasbridge.files.choice import Fileless, Whole
 
@@ -90,11 +90,6 @@ class Gaps(Fileless):
         """Groups that must have items."""
         pair = self.privileged, self.unprivileged
         return pair if "pair" in self.compare else pair[: "pairwise" in self.compare]
-
-
-def larger_is_better(measure: str) -> bool:
-    """Test whether a larger value of a measure is better for a group."""
-    return measure in RANKINGS or (measure in MEASURES and MEASURES[measure].larger_is_better)
 
 
 def _check_names(field: str, names: Sequence[str], allowed: Sequence[str]) -> None:

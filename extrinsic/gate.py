@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import pandas as pd
 
-from biasbridge.extrinsic.gap_printing import name_measure
 from biasbridge.extrinsic.gap_table import WITHOUT_GAP, as_table, measure_gaps
 from biasbridge.extrinsic.gaps import ALL_MEASURES, CRITERIA
 from biasbridge.files import InputError, nearest
@@ -18,6 +17,7 @@ from biasbridge.files.errors import printable
 from biasbridge.files.group_names import AS_THEY_ARE, CROSSED_BY, GroupNames
 from biasbridge.stats.formatting import IN_WORDS, Sign, format_number
 from biasbridge.stats.intervals import ALPHA, MAX_GAPS
+from biasbridge.stats.measure_facts import measure_heading
 
 if TYPE_CHECKING:
     from biasbridge.extrinsic.predictions import GapRequest
@@ -166,7 +166,7 @@ def _sentence(decisions: pd.DataFrame, extreme: pd.Series, fail_if: FailIf) -> s
         count = f"{n - n_passed} of {n} {noun} fail"
         others = decisions[~decisions["passed"]].drop(index=extreme.name)
         names = [
-            f"{row['unprivileged']}, {name_measure(row['measure'])}"
+            f"{row['unprivileged']}, {measure_heading(row['measure'])}"
             for row in others.head(MAX_GAPS).to_dict("records")
         ]
         listed = f", also {'; '.join(dict.fromkeys(names))}" if names else ""
@@ -183,7 +183,9 @@ def describe_gap(row: pd.Series, ends: Sequence[str] = tuple(DECISIVE.values()))
     reference = IN_WORDS.get(row["privileged"], row["privileged"])
     subset = f"class {row['subset']}" if row.get("subset") else ""
     where = "".join(f" ({name})" for name in (row.get("classifier"), subset) if name)
-    name = f"the {name_measure(row['measure'])} gap of {row['unprivileged']} to {reference}{where}"
+    name = (
+        f"the {measure_heading(row['measure'])} gap of {row['unprivileged']} to {reference}{where}"
+    )
     name = f"the change of {name}" if row.get("earlier") else name
     if isnan(row["value"]):
         return f"{name}, no value ({row['reason']}),"

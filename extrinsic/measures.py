@@ -53,7 +53,6 @@ class Measure(NamedTuple):
     among: tuple[int, ...]
     item: str
     weight: int = 1
-    larger_is_better: bool = True
 
     def support(self, cells: Counts) -> Counts:
         """Return n, the denominator, of cells (..., 4); at 0 the measure is undefined."""
@@ -105,12 +104,13 @@ class Measure(NamedTuple):
         return self.weight * k / (n + (self.weight - 1) * k)
 
 
+# Title, meaning and sign of each: MEASURE_FACTS
 MEASURES = {
     "precision": Measure((TP,), (FP, TP), "predicted positive"),
     "recall": Measure((TP,), (FN, TP), "actual positive"),
     "f1": Measure((TP,), (FP, FN, TP), "actual or predicted positive", weight=2),
-    "fpr": Measure((FP,), (TN, FP), "actual negative", larger_is_better=False),
-    "fnr": Measure((FN,), (FN, TP), "actual positive", larger_is_better=False),
+    "fpr": Measure((FP,), (TN, FP), "actual negative"),
+    "fnr": Measure((FN,), (FN, TP), "actual positive"),
     "accuracy": Measure((TN, TP), _ALL_CELLS, "item"),
     "selection_rate": Measure((FP, TP), _ALL_CELLS, "item"),
     "base_rate": Measure((FN, TP), _ALL_CELLS, "item"),
@@ -163,8 +163,6 @@ class Ranking(NamedTuple):
     own_positives: bool = True
     own_negatives: bool = True
 
-    larger_is_better: bool = True
-
 
 RANKINGS = {
     "auc": Ranking(),
@@ -174,7 +172,7 @@ RANKINGS = {
 ECE = "ece"  # expected calibration error (``biasbridge.extrinsic.calibration``)
 SCORED = (*RANKINGS, ECE)  # need scores
 # These compare a group with all other items already
-BACKGROUND_RANKINGS = tuple(name for name, ranking in RANKINGS.items() if not all(ranking[:2]))
+BACKGROUND_RANKINGS = tuple(name for name, ranking in RANKINGS.items() if not all(ranking))
 
 
 def placements(positives: Floats, negatives: Floats) -> tuple[Floats, Floats]:

@@ -34,7 +34,9 @@ from biasbridge.extrinsic.measures import ECE, RANKINGS, SCORED
 from biasbridge.files import InputError, nearest
 from biasbridge.files.group_names import CROSSED_BY
 from biasbridge.files.language import (
+    binary_key,
     case_note,
+    find_blank,
     find_joined,
     first_spellings,
     is_missing,
@@ -42,6 +44,8 @@ from biasbridge.files.language import (
     normalise_text,
     spell_alike,
 )
+from biasbridge.files.tables import read_numbers
+from biasbridge.stats.intervals import ALPHA, holm
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -70,6 +74,8 @@ _LIST = re.compile(r"""\[\s*(['"]).*\1\s*\]""", re.DOTALL)
 _BARE_LIST = re.compile(r"\[[^\d'\"]+(,[^\d'\"]+)+\]")
 _BINARY = {"0", "1"}
 _TRUTH = {"true": "1", "false": "0"}
+_LISTED_GROUPS = 5  # of rows that are left out
+_MANY_NUMBERS = 20  # more are not codes of groups
 _LABEL_REMEDY = (
     "; name the label that counts as 1 with --positive LABEL (positive=LABEL in Python), or take"
     " each label against the rest with --multiclass (multiclass=True)"
@@ -84,8 +90,8 @@ class GapRequest:
     ``positive``: labels of the positive class; empty for labels 0 and 1. ``cluster``: column of
     what items were drawn with, such as their author or template. ``group``: by default the column
     "group", or none where columns are crossed. ``depth``: of the crosses of the ``cross`` columns;
-    None crosses all of them. ``level``: of the intervals. Raises ``InputError`` for incompatible
-    options.
+    None crosses all of them. ``level``: of the intervals. ``cut``: labels and groups in columns of
+    fractions are the values of at least this. Raises ``InputError`` for incompatible options.
     """
 
     gold: str
@@ -106,6 +112,7 @@ class GapRequest:
     cross: Sequence[str] = ()
     depth: int | None = None
     missing: Missing = "no-group"
+    cut: float | None = None
 
     def __post_init__(self) -> None:
         group = (self.group,) if isinstance(self.group, str) else self.group
@@ -168,44 +175,97 @@ class GapRequest:
         """
         if table.empty:
             raise InputError("the table of predictions has no rows; give one for each item")
-        groups, is_kept, notes = self._read_groups(table)
-        if not is_kept.any():
-            raise InputError(f"no rows are left: {notes[0]}; give another --missing")
-        table = table if is_kept.all() else table[is_kept]
+        table = self._cut_fractions(table)
         # Columns are joined by position; the index says of which rows, for the items of a change
         index, table = table.index, table.reset_index(drop=True)
+        table, copy_note = _leave_out_copies(table)
+        blanks = self._find_blanks(table)
+        groups, is_kept, notes = self._read_groups(table, blanks)
+        table = table if is_kept.all() else table[is_kept]
+        index, table = index[table.index], table.reset_index(drop=True)
         scores = self.score or [""] * len(self.pred)
         classifiers = {
             name: self._read_columns(table, name, score).assign(group=groups)
             for name, score in zip(self.pred, scores, strict=True)
         }
-        notes += self._case_notes(table)
+        notes += [copy_note] if copy_note else []
+        notes += [*self._column_notes(table), *self._case_notes(table)]
         repeats = bool(self.cluster) and table.attrs.get("cluster") == self.cluster
         for predictions in classifiers.values():
             predictions.attrs |= {"notes": notes, "repeats": repeats}
             predictions.index = index
         return classifiers, self._choose_gaps(groups)
 
-    def _read_groups(self, table: pd.DataFrame) -> tuple[pd.Categorical, Mask, list[str]]:
+    def _cut_fractions(self, table: pd.DataFrame) -> pd.DataFrame:
+        """Return the table with columns of fractions as 1, from ``cut`` on, and 0.
+
+        Raises ``InputError`` for labels, and for groups of many values, that no option cuts.
+        """
+        named = {*map(name_key, filter(None, (*self.groups, self.privileged, self.unprivileged)))}
+        has_names = bool(self.positive) or self.multiclass
+        labels = [] if has_names else [self.gold]
+        flags = {}
+        for name in dict.fromkeys((*labels, *self.group, *self.cross)):
+            if (numbers := find_fractions(table, name)) is None:
+                continue
+            if self.cut is not None:
+                flags[name] = (numbers >= self.cut).astype(float).where(numbers.notna()).array
+                continue
+            n, is_share = numbers.nunique(), bool(numbers.dropna().between(0, 1).all())
+            are_codes = (n <= 2 or not is_share) and n <= _MANY_NUMBERS
+            if name in labels or not (are_codes or {*map(name_key, numbers)} & named):
+                kind = "labels" if name in labels else "names of groups"
+                problem = f"column {name!r} holds numbers such as {_example(numbers)}, not {kind}"
+                raise InputError(f"{problem}; give --cut 0.5 (cut=0.5) if 0.5 and more mean yes")
+        for name in () if has_names else self.pred:
+            if (numbers := find_fractions(table, name)) is not None:
+                problem = f"column {name!r} holds scores such as {_example(numbers)}"
+                remedy = f"give --score {name} --threshold 0.5 (score=, threshold=) and no --pred"
+                raise InputError(f"{problem}; {remedy}")
+        return table.assign(**flags) if flags else table
+
+    def _find_blanks(self, table: pd.DataFrame) -> dict[str, Mask]:
+        """Return which rows lack a label, a prediction or a score, by column; ``InputError`` if all
+        do.
+        """
+        named = ("None",) if self.multiclass or self.positive else ()  # a class of hate speech
+        columns = dict.fromkeys((self.gold, *self.pred, *self.score))
+        blanks = {
+            name: find_blank(get_column(table, name), named).to_numpy(dtype=bool)
+            for name in columns
+        }
+        if np.any([*blanks.values()], axis=0).all():
+            empty = [name for name, is_blank in blanks.items() if is_blank.all()]
+            lacking = f"column {empty[0]!r} is empty" if empty else "a value is missing"
+            listed = ", ".join(map(repr, blanks))
+            raise InputError(f"{lacking} in every row; a row needs a value in each of {listed}")
+        return {name: is_blank for name, is_blank in blanks.items() if is_blank.any()}
+
+    def _read_groups(
+        self, table: pd.DataFrame, blanks: Mapping[str, Mask]
+    ) -> tuple[pd.Categorical, Mask, list[str]]:
         """Return the groups of the rows that are kept, joined by ``_GROUP_SEPARATOR``, whether each
-        row is, and notes on empty cells and on crossed groups with little support.
+        row is, and notes on rows without values, empty cells and crossed groups of little support.
 
         Raises ``InputError`` for a missing column, and for cells that hold no names.
         """
         names = dict.fromkeys((*self.group, *self.cross))
         columns = _prefix_shared({name: self._read_group_column(table, name) for name in names})
-        is_empty = np.any([column.is_empty for column in columns.values()], axis=0)
-        is_kept = np.array(~is_empty | (self.missing != "drop"))
+        is_left_out = np.any([np.zeros(len(table), bool), *blanks.values()], axis=0)
+        is_empty = np.any([column.is_empty for column in columns.values()], axis=0) & ~is_left_out
+        is_kept: Mask = ~is_left_out & (~is_empty | (self.missing != "drop"))
         single = self.cross if self.depth else ()  # also measured without crossing
         notes = []
         if n_empty := int(is_empty.sum()):
             listed = " or ".join(map(repr, names))
-            count = f"{n_empty:,} of {len(table):,} rows have an empty {listed}"
+            count = f"{n_empty:,} of {(~is_left_out).sum():,} rows have an empty {listed}"
             words = sorted({*chain(*(column.words for column in columns.values()))} - {""})
             count += f" ({', '.join(map(repr, words))} counts as empty)" if words else ""
             is_several = len({*self.group, *single}) > 1
             meanings = _NOTES_OF_SEVERAL if is_several else _NOTES
             notes.append(f"{count}: {meanings[self.missing]}")
+        if not is_kept.any():
+            raise InputError(f"no rows are left: {notes[0]}; give another --missing")
         group_columns = [
             _name_unknown(columns[name]) for name in dict.fromkeys((*self.group, *single))
         ]
@@ -222,8 +282,52 @@ class GapRequest:
         notes += [
             case_note(column.groups, f"groups of {name!r}") for name, column in columns.items()
         ]
-        joined = _as_categorical(_combine(group_columns, chain), is_kept)
-        return joined, is_kept, [*filter(None, notes)]
+        combined = _combine(group_columns, chain)
+        if blanks:
+            has_repeats = "id" in table and bool(table["id"].duplicated().any())
+            is_tested = not (self.cluster or has_repeats)  # rows are lost one by one
+            notes.insert(0, self._describe_left_out(combined, blanks, is_left_out, is_tested))
+        return _as_categorical(combined, is_kept), is_kept, [*filter(None, notes)]
+
+    def _describe_left_out(
+        self,
+        groups: _GroupColumn,
+        blanks: Mapping[str, Mask],
+        is_left_out: Mask,
+        is_tested: bool,
+    ) -> str:
+        """Return how many rows are left out, of which groups, and of which significantly many."""
+        counts = " or ".join(f"{name!r} ({rows.sum():,})" for name, rows in blanks.items())
+        versions = " of all versions" if len(self.pred) > 1 else ""
+        note = f"{is_left_out.sum():,} of {len(is_left_out):,} rows lack {counts}"
+        n_rows = _count_rows(groups, np.ones(len(is_left_out), dtype=bool))
+        n_left_out = _count_rows(groups, is_left_out)
+        names = [name for name, n in n_rows.items() if n]
+        names.sort(key=lambda name: -n_left_out[name] / n_rows[name])
+        listed = [f"{name} {n_left_out[name]:,} of {n_rows[name]:,}" for name in names]
+        n_more = len(listed) - _LISTED_GROUPS
+        listed[_LISTED_GROUPS:] = [f"{n_more} more groups"] if n_more > 0 else []
+        note += f": left out{versions}; by group {', '.join(listed) or 'none'}"
+        if not is_tested or len(names) < 2:
+            return note
+        k, n = np.array([(n_left_out[name], n_rows[name]) for name in names]).T
+        p = holm(_exact_p(k, n, int(is_left_out.sum()), len(is_left_out)))
+        often = [name for name, adjusted in zip(names, p, strict=True) if adjusted < ALPHA]
+        most = [name for name in often if n_left_out[name] / n_rows[name] > is_left_out.mean()]
+        verb = "more" if most else "less"
+        differing = f"{verb} often of {', '.join(most or often)} than of other rows"
+        return f"{note}; {differing} (exact test, Holm-adjusted p < {ALPHA})" if often else note
+
+    def _column_notes(self, table: pd.DataFrame) -> Iterator[str]:
+        """Yield notes on empty clusters and on decimal commas."""
+        if self.cluster and (n_empty := int(find_blank(table[self.cluster]).sum())):
+            count = f"{n_empty:,} of {len(table):,} rows have an empty {self.cluster!r}"
+            yield f"{count}: each of these items is a cluster of its own"
+        for name in self.score:
+            if read_numbers(table[name])[1]:
+                yield f"column {name!r} has decimal commas"
+        if self.cut is not None:
+            yield f"columns of fractions are cut: {self.cut:g} and more is 1"
 
     def _read_group_column(self, table: pd.DataFrame, column: str) -> _GroupColumn:
         """Read a column of groups. A column of 0 and 1 gives its values if an option names one of
@@ -238,14 +342,14 @@ class GapRequest:
         empty = np.array([_is_empty(cell, named) for cell in distinct], dtype=bool)
         texts = {*map(str, distinct[~empty])}
         keys = {*map(name_key, texts)}
-        is_flag = bool(keys) and {_plain(key) for key in keys} <= _BINARY and not keys & named
+        is_flag = bool(keys) and {*map(binary_key, keys)} <= _BINARY and not keys & named
         separator = "\n" if self.group_sep == "\\n" else self.group_sep  # as a shell passes it
         if not separator:
             _require_single_names(texts, column)
 
         def names_of(cell: object) -> Sequence[object]:
             if is_flag:
-                return [column] if _plain(cell) == "1" else []
+                return [column] if binary_key(cell) == "1" else []
             if isinstance(cell, float):
                 return [cell]
             parts = cell if isinstance(cell, tuple) else _split(str(cell), separator, column)
@@ -376,8 +480,7 @@ def read_binary(table: pd.DataFrame, column: str, remedy: str = "") -> Counts:
     which ends in the ``remedy``, for anything else.
     """
     code, distinct = pd.factorize(get_column(table, column).array, use_na_sentinel=False)
-    keys = [name_key(cell).lower() for cell in distinct]
-    numbers = pd.to_numeric(pd.Series([_TRUTH.get(key, key) for key in keys]), errors="coerce")
+    numbers = pd.to_numeric(pd.Series([*map(binary_key, distinct)], dtype=object), errors="coerce")
     rule = f"it must be 0 or 1 in every row{remedy}"
     _require(pd.Series(numbers.isin([0.0, 1.0]).to_numpy()[code]), table[column], rule)
     return np.asarray(numbers.iloc[code], dtype=np.int64)
@@ -385,9 +488,17 @@ def read_binary(table: pd.DataFrame, column: str, remedy: str = "") -> Counts:
 
 def read_scores(table: pd.DataFrame, column: str) -> Floats:
     """Read a column of finite numbers; ``InputError`` for anything else."""
-    numbers = pd.to_numeric(get_column(table, column), errors="coerce").astype("float64")
+    numbers = read_numbers(get_column(table, column))[0]
     _require(numbers.abs() < np.inf, table[column], "give a number in every row")
     return np.asarray(numbers, dtype=np.float64)
+
+
+def predict_by_threshold(table: pd.DataFrame, column: str, threshold: float) -> pd.Series:
+    """Return whether each score is at least the threshold; None where it is missing."""
+    cells = get_column(table, column)
+    is_scored = ~find_blank(cells)
+    scores = read_scores(table[is_scored], column)
+    return pd.Series(scores >= threshold, cells.index[is_scored], object).reindex(cells.index)
 
 
 def read_labels(table: pd.DataFrame, column: str) -> pd.Series[str]:
@@ -424,9 +535,11 @@ def _read_positive(table: pd.DataFrame, columns: Sequence[str], positive: Sequen
     for name, labels in zip(columns, plain, strict=True):
         is_truth = _is_truth(table[name]) and not _is_truth(table[first])
         if is_truth or ({*labels} <= _BINARY and not labels_present & _BINARY):
-            flags.append(labels == "1")
+            flags.append(table[name].map(binary_key) == "1")
             continue
-        if {*labels} == _BINARY and labels_present & _BINARY and labels_present - _BINARY:
+        are_labels = _BINARY & positive_labels == {"1"}  # predicted positive all the same
+        is_mixed = labels_present & _BINARY and labels_present - _BINARY
+        if {*labels} == _BINARY and is_mixed and not are_labels:
             raise InputError(
                 f"column {name!r} holds 0 and 1 only, which may be labels of {first!r} or say what"
                 " is predicted positive; give a column of labels, or true and false"
@@ -455,8 +568,10 @@ def _find_column(table: pd.DataFrame, column: str) -> pd.Series:
     if column in table.columns:
         return table[column]
     present = ", ".join(repr(name) for name in table.columns)
+    is_named = isinstance(table.index, pd.RangeIndex) or table.index.name is not None
+    index = "" if is_named else f"; its index has no name: give table.rename_axis({column!r})"
     raise InputError(
-        f"no column {column!r}{nearest(column, table.columns)}; columns present: {present}"
+        f"no column {column!r}{nearest(column, table.columns)}; columns present: {present}{index}"
     )
 
 
@@ -609,6 +724,51 @@ def _describe_small(n_rows: Mapping[str, int], min_support: int) -> str:
     return f"{count} have fewer than {min_support} items: {', '.join(small)}" if small else ""
 
 
+def _exact_p(k: Counts, n: Counts, n_marked: int, n_rows: int) -> list[float]:
+    """Return twice the smaller exact tail of k marked rows among n, if marks fell at random."""
+    from scipy.stats import hypergeom  # slow to import
+
+    tails = hypergeom.cdf(k, n_rows, n_marked, n), hypergeom.sf(k - 1, n_rows, n_marked, n)
+    p: list[float] = np.minimum(1, 2 * np.minimum(*tails)).tolist()
+    return p
+
+
+def find_fractions(table: pd.DataFrame, column: str) -> pd.Series[float] | None:
+    """Return a column of numbers that are not all whole, NaN where it is empty; else None."""
+    cells = _find_column(table, column)
+    others = cells if cells.dtype in (object, complex) else ()
+    if any(is_list_like(cell) or isinstance(cell, complex) for cell in others):
+        return None
+    numbers = read_numbers(cells)[0]
+    known = numbers[~find_blank(cells)]
+    return None if known.isna().any() or (known % 1 == 0).all() else numbers
+
+
+def _example(numbers: pd.Series[float]) -> str:
+    return f"{numbers[numbers % 1 > 0].iloc[0]:g}"
+
+
+def _leave_out_copies(table: pd.DataFrame) -> tuple[pd.DataFrame, str]:
+    """Return the table without copies of rows with an id, and a note; without ids they may be
+    items of their own, and stay.
+    """
+    if "id" in table:
+        repeated = get_column(table, "id").map(name_key).duplicated(keep=False)
+        texts = table[repeated].map(name_key)
+        is_copy = texts.duplicated().reindex(table.index, fill_value=False)
+        note = "repeat another with the same id in all columns: left out"
+        table = table[~is_copy]
+    else:
+        is_copy = table.astype(str).duplicated()
+        kept = table[~is_copy].astype(str) if is_copy.any() else table[:0]
+        names = [name for name in kept if read_numbers(kept[name])[0].isna().mean() > 0.5]
+        if not names or kept[names].nunique().max() < 0.9 * len(kept):
+            return table, ""  # rows without a text or a name of their own are alike by chance
+        note = "repeat an earlier one in all columns; each counts, so leave out copies"
+    n = int(is_copy.sum())
+    return table, f"{n:,} of {len(is_copy):,} rows {note}" if n else ""
+
+
 def _as_categorical(column: _GroupColumn, kept: Mask) -> pd.Categorical:
     """Return the groups of the kept rows, joined; every group is a category, used or not."""
     texts = [_GROUP_SEPARATOR.join(names) for names in column.cells]
@@ -731,13 +891,14 @@ def _no_such_group(group: str, present: Sequence[str]) -> InputError:
 
 
 def _read_clusters(table: pd.DataFrame, column: str) -> pd.Series[str]:
-    """Return a column of clusters as text; ``InputError`` for empty cells or a single cluster."""
+    """Return a column of clusters as text, of an empty cell its item; ``InputError`` for a single
+    cluster.
+    """
     clusters = spell_alike(get_column(table, column))
-    if missing := int(clusters.isna().sum()):
-        raise InputError(
-            f"column {column!r} is empty in {missing} of {len(table)} rows; name the"
-            " cluster of every item, its own where it has none"
-        )
+    if clusters.isna().all():
+        raise InputError(f"column {column!r} is empty in every row; leave out --cluster")
+    items = spell_alike(table["id"]) if "id" in table else table.index.to_series()
+    clusters = clusters.fillna(UNKNOWN + items.astype(str))
     if len(clusters.unique()) == 1:
         raise InputError(f"column {column!r} has one cluster; an interval takes two or more")
     return clusters
@@ -761,7 +922,7 @@ def _require_single_labels(labels: set[str], positive: Collection[str], column: 
 
 
 def _is_truth(cells: pd.Series) -> bool:
-    return {*cells.dropna().map(str)} <= {"True", "False"}
+    return {*cells.dropna().map(binary_key)} <= _BINARY - {*cells.dropna().map(name_key)}
 
 
 def _plain(label: object) -> str:

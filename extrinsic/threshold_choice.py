@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from biasbridge.extrinsic.gap_printing import name_measure
 from biasbridge.extrinsic.gap_table import difference_rows
 from biasbridge.extrinsic.gate import describe_gap, format_trimmed, require_bounds, require_gap
 from biasbridge.extrinsic.grouped_predictions import (
@@ -239,6 +240,12 @@ def _describe(
                 f"{score}: no threshold beats flagging all items or none.",
                 f"At {unbounded} {numbers}.",
             )
+        if isnan(nearest.value):
+            details = (
+                f"The {name_measure(nearest.measure)} gap of {nearest.unprivileged} has no value"
+            )
+            details += f" ({nearest.reason}); name the groups to compare with --groups."
+            return decision, f"{details} At {unbounded} {numbers}."
         verb = "is surely above" if nearest.low > bound[nearest.measure] else "may be above"
         details = f"The nearest is {format_threshold(threshold)}, where {gap} {verb} {limit}."
         return decision, f"{details} At {unbounded} {numbers}."

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from biasbridge.extrinsic.gap_printing import name_measure
 from biasbridge.extrinsic.gap_table import WITHOUT_GAP, GapRow, as_table, difference_rows
 from biasbridge.extrinsic.gate import format_trimmed, require_gap
 from biasbridge.extrinsic.grouped_predictions import ALL, GroupedPredictions, GroupOrRest
@@ -17,6 +16,7 @@ from biasbridge.extrinsic.measures import MEASURES, Counts
 from biasbridge.extrinsic.predictions import DEFAULT_MEASURES, GapRequest, read_grouped_predictions
 from biasbridge.files import InputError
 from biasbridge.files.errors import printable
+from biasbridge.stats.measure_facts import measure_heading
 
 if TYPE_CHECKING:
     from biasbridge.extrinsic.gaps import Gaps
@@ -75,7 +75,7 @@ def describe_closing(table: pd.DataFrame) -> list[str]:
     f1, largest = table.set_index("threshold")["f1"], _largest_gaps(table)
     return [
         printable(
-            f"{name_measure(measure)}: {_closing(largest[largest['measure'] == measure], f1)}."
+            f"{measure_heading(measure)}: {_closing(largest[largest['measure'] == measure], f1)}."
         )
         for measure in table["measure"].unique()
     ]
@@ -89,7 +89,7 @@ def threshold_text(table: pd.DataFrame) -> pd.DataFrame:
     text["threshold"] = table["threshold"].map(format_threshold)
     for measure, rows in largest.groupby("measure", sort=False):
         gaps = rows.set_index("threshold")["text"]
-        text[name_measure(str(measure))] = table["threshold"].map(gaps).fillna("-")
+        text[measure_heading(str(measure))] = table["threshold"].map(gaps).fillna("-")
     return text.rename(columns={"f1": "F1 of all"})
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -15,13 +17,13 @@ from biasbridge.files.errors import InputError
 
 if TYPE_CHECKING:
     import torch
-    from torch import nn
     from transformers import PreTrainedModel
 
     from biasbridge.stats.arrays import Floats
 
 F = TypeVar("F", np.float32, np.float64)
 ERASER = "eraser.safetensors"  # in the folder of a language model
+MERGED = "merged_eraser.safetensors"  # in that of a model whose weights contain it
 MAX_NORM = 100.0  # above it directions of little variance are stretched over all others
 ROWS = 16_384  # in memory at a time
 _TENSORS = ("left", "right", "mean", "shift")
@@ -99,6 +101,17 @@ class Eraser:
             changed[start : start + ROWS] = block
         return changed
 
+    def on_states(self) -> Callable[[torch.Tensor], torch.Tensor]:
+        """Return the dose as a function of hidden states, in their precision."""
+        import torch
+
+        from biasbridge.files.eraser_hook import eraser_of
+
+        left, right, mean, shift = (torch.tensor(getattr(self, name)) for name in _TENSORS)
+        erase: Callable[[torch.Tensor], torch.Tensor]
+        erase = eraser_of(left, right, mean, shift, self.dose)
+        return erase
+
     def save(self, path: Path) -> None:
         """Write a safetensors file with layer, dose and description in its header."""
         from safetensors.numpy import save_file
@@ -140,6 +153,8 @@ def hook_eraser(base: PreTrainedModel, eraser: Eraser) -> Callable[[], None]:
     """
     import torch
 
+    from biasbridge.files.eraser_hook import blocks_of, hook_states
+
     dim, layers = int(base.config.hidden_size), int(base.config.num_hidden_layers)
     if eraser.dim != dim:
         raise InputError(f"the eraser has {eraser.dim} dimensions, the model {dim}; fit it on this")
@@ -150,27 +165,11 @@ def hook_eraser(base: PreTrainedModel, eraser: Eraser) -> Callable[[], None]:
     if not eraser.dose:
         return lambda: None
     layer = eraser.layer % (layers + 1)
-    weights = next(base.parameters())
-    left, right, mean, shift = (
-        torch.tensor(matrix, dtype=weights.dtype, device=weights.device)
-        for matrix in (eraser.left, eraser.right, eraser.mean, eraser.shift)
-    )
-
-    def erase(states: torch.Tensor) -> torch.Tensor:
-        device = states.device  # a copy of the model may be on another one
-        projected = (states - mean.to(device)) @ left.to(device) @ right.to(device)
-        return states - eraser.dose * (projected + shift.to(device))
-
+    if layer < layers and blocks_of(base) is None:
+        raise InputError(f"{type(base).__name__} has no list of layers; erase the last one, -1")
+    erase = eraser.on_states()
     before = _states(base, layer)
-    if layer == layers:
-        hook = base.register_forward_hook(lambda _, __, out: _last_erased(out, erase))
-    elif layer:  # before the library's own hooks, which collect the states
-        hook = _blocks(base)[layer - 1].register_forward_hook(
-            lambda _, __, out: _first_erased(out, erase), prepend=True
-        )
-    else:
-        first = _blocks(base)[0]
-        hook = first.register_forward_pre_hook(lambda _, inputs: _first_erased(inputs, erase))
+    hook = hook_states(base, layer, erase)
     after = _states(base, layer)
     if not torch.allclose(after, erase(before), atol=1e-4) or torch.equal(before, after):
         hook.remove()
@@ -187,16 +186,39 @@ def hook_eraser(base: PreTrainedModel, eraser: Eraser) -> Callable[[], None]:
     return undo
 
 
-def _blocks(base: PreTrainedModel) -> nn.ModuleList:
-    """Return the layers of a model in order. Raises ``InputError`` if they are no list."""
-    from torch import nn
+def merge_eraser(model: PreTrainedModel, eraser: Eraser) -> PreTrainedModel | None:
+    """Return a copy of a model whose embeddings contain the eraser of layer 0; ``None`` where
+    weights cannot contain it.
 
-    size = base.config.num_hidden_layers
-    lists = [module for module in base.modules() if isinstance(module, nn.ModuleList)]
-    layer_lists = [layers for layers in lists if len(layers) == size]
-    if not layer_lists:
-        raise InputError(f"{type(base).__name__} has no list of layers; erase the last one, -1")
-    return layer_lists[0]
+    In GPT-2, Llama and the like layer 0 is the row of a token, or a sum with that of a position.
+    Every other layer, and BERT's layer 0, follows a normalisation or a residual sum, of which no
+    weight is a matrix. The copy shares its other weights with the model.
+    """
+    import torch
+    from torch.nn import Embedding, Parameter
+
+    from biasbridge.files.eraser_hook import base_of
+
+    base = base_of(model)
+    layers = int(base.config.num_hidden_layers)
+    if eraser.layer % (layers + 1) or model.config.is_encoder_decoder or not eraser.dose:
+        return None
+    merged = deepcopy(model, {id(tensor): tensor for tensor in model.parameters()})
+    zero = np.zeros(eraser.dim)
+    without_constant = replace(eraser, mean=zero, shift=zero)  # it is added once
+    for table in base_of(merged).children():
+        if isinstance(table, Embedding) and table.embedding_dim == eraser.dim:
+            part = eraser if table is merged.get_input_embeddings() else without_constant
+            rows = torch.tensor(part.apply(table.weight.detach().double().cpu().numpy()))
+            table.weight = Parameter(rows.to(table.weight), requires_grad=False)
+    config: Any = merged.config
+    config.tie_word_embeddings = False  # the head keeps the rows as they were
+    undo = hook_eraser(base, eraser)
+    wanted = [_states(base, layer) for layer in (0, layers)]
+    undo()
+    merged_states = [_states(base_of(merged), layer) for layer in (0, layers)]
+    is_equal = map(partial(torch.allclose, rtol=1e-4, atol=1e-4), merged_states, wanted)
+    return merged if all(is_equal) else None
 
 
 def _states(base: PreTrainedModel, layer: int) -> torch.Tensor:
@@ -208,15 +230,3 @@ def _states(base: PreTrainedModel, layer: int) -> torch.Tensor:
         inputs = {"input_ids": tokens, "attention_mask": torch.ones_like(tokens)}
         states: torch.Tensor = base(**inputs, output_hidden_states=True).hidden_states[layer]
     return states
-
-
-def _first_erased(out: Any, erase: Any) -> Any:
-    """Erase the states in the input or output of a layer, where they are alone or come first."""
-    return (erase(out[0]), *out[1:]) if isinstance(out, tuple) else erase(out)
-
-
-def _last_erased(out: Any, erase: Any) -> Any:
-    out.last_hidden_state = erase(out.last_hidden_state)
-    if out.hidden_states is not None:
-        out.hidden_states = (*out.hidden_states[:-1], out.last_hidden_state)
-    return out

@@ -8,10 +8,11 @@ from importlib import import_module
 
 from biasbridge.files.errors import InputError
 
-# By extra: modules, with the distribution that brings each; ``study`` includes the others
+# By extra: modules, with the distribution that brings each; ``study`` includes the first two
 EXTRAS: Mapping[str, Mapping[str, str]] = {
     "plots": {"altair": "altair", "vl_convert": "vl-convert-python"},
     "parquet": {"pyarrow": "pyarrow"},
+    "excel": {"python_calamine": "python-calamine"},
     "study": {
         "datasets": "datasets",
         "gensim": "gensim",

@@ -40,6 +40,12 @@ _WHOLE = re.compile(r"([+-]?\d+)\.0+")
 # What programs write for an empty cell, in this case: "none" may be a name
 _MISSING = {"", "NA", "N/A", "#N/A", "<NA>", "nan", "NaN", "NaT", "None", "NULL", "null"}
 _JOINTS = (";", "|", ",", "/", "+", "&", "\n")  # between several names in a cell
+# Truth values as programs write them, and spreadsheets in the language of their user
+_TRUE = (
+    "1,0 true yes wahr ja vrai oui verdadero sí si verdadeiro sim vero sì waar prawda истина doğru"
+)
+_FALSE = "0,0 false no falsch nein faux non falso não onwaar nee fałsz ложь yanlış yanliş"
+_TRUTH = {word: key for key, words in (("1", _TRUE), ("0", _FALSE)) for word in words.split()}
 # First digits of the SHA-256 of each slur in lower case. The words come from HateCheck's templates,
 # HatEval's keywords and tokens of Davidson et al.'s tweets, with their plurals.
 _SLURS = """
@@ -148,6 +154,26 @@ def name_key(name: object) -> str:
     text = normalise_text(str(name))
     whole = _WHOLE.fullmatch(text)
     return whole[1] if whole else text
+
+
+def binary_key(label: object) -> str:
+    """Return the key of a label, a truth value as ``1`` or ``0``.
+
+    >>> binary_key(True), binary_key("FALSCH"), binary_key("hate")
+    ('1', '0', 'hate')
+    """
+    key = name_key(label)
+    return _TRUTH.get(key.lower(), key)
+
+
+def find_blank(cells: pd.Series, named: Collection[str] = ()) -> pd.Series[bool]:
+    """Return whether each cell is empty, or text that stands for an empty cell and is not
+    ``named``.
+    """
+    is_blank = cells.isna()
+    texts = [cell for cell in cells[~is_blank].unique() if isinstance(cell, str)]
+    blanks = [text for text in texts if is_missing(text) and name_key(text) not in named]
+    return is_blank | cells.isin(blanks) if blanks else is_blank
 
 
 def first_spellings(names: Iterable[object]) -> dict[str, str]:

@@ -26,6 +26,7 @@ _REASON = 120  # characters of a hub's refusal
 RepositoryKind = Literal["model", "dataset"]
 CONFIG = "config.json"
 ADAPTER = "adapter"  # folder of low-rank adapters, in that of the model
+_ADAPTER_CONFIG = "adapter_config.json"  # in a folder that peft wrote
 _TEMPLATES = "chat_templates"  # folder of named ones
 MODEL_SUFFIXES = (".json", ".safetensors", ".txt", ".model", ".gguf", ".jinja")  # and of tokenizers
 GGUF = ".gguf"
@@ -122,12 +123,13 @@ class Place(NamedTuple):
     """The place that a model is loaded from.
 
     source: a folder, or a name on a hub, then with the commit ``revision``. gguf: the file in the
-    folder, if the weights are in that format.
+    folder, if the weights are in that format. adapter: another folder with what ``peft`` adds.
     """
 
     source: str
     revision: str | None = None
     gguf: str | None = None
+    adapter: str | None = None
 
     @property
     def local(self) -> bool:
@@ -135,43 +137,85 @@ class Place(NamedTuple):
         return self.revision is None
 
     def files(self) -> list[Path]:
-        """Return the files that decide what a local model computes; none of one on a hub."""
-        if not self.local:
-            return []
+        """Return the local files that decide what the model computes."""
         if self.gguf:
             return [Path(self.source) / self.gguf]
-        folders = [Path(self.source), *(Path(self.source) / name for name in (ADAPTER, _TEMPLATES))]
+        names = ("", ADAPTER, _TEMPLATES) if self.local else ()
+        folders = [Path(self.source) / name for name in names]
+        folders += [Path(self.adapter)] if self.adapter else []
         paths = (path for folder in folders if folder.is_dir() for path in folder.iterdir())
         return sorted(path for path in paths if path.suffix in MODEL_SUFFIXES)
 
 
 def find_model(model: str) -> Place:
-    """Find a model: a folder that ``save_pretrained`` wrote, ``package:NAME`` for the model inside
-    an installed package, or a hub name with its commit, ``org/name@COMMIT``.
+    """Find a model: a folder that ``save_pretrained`` wrote, of a model or of adapters, a GGUF
+    file or its folder, ``package:NAME`` for the model inside an installed package, or a hub name
+    with its commit, ``org/name@COMMIT``.
 
     Raises ``InputError`` for a path without a model, a package that is not installed or contains no
     model, a folder that names weights elsewhere, and a hub name without a commit.
     """
     if model.startswith(PACKAGE):
         place = _in_package(model)
-    elif is_folder(model):
-        place = Place(model)
-    else:
+    elif not is_folder(model):
         return Place(*require_commit(model))
-    _require_own_weights(Path(place.source))
+    elif gguf := _gguf_files(Path(model)):
+        if len(gguf) > 1:
+            names = ", ".join(path.name for path in gguf)
+            raise InputError(f"{model} holds several models ({names}); give the path of one")
+        place = Place(str(gguf[0].parent), gguf=gguf[0].name)
+    else:
+        is_adapter = not (Path(model) / CONFIG).is_file()
+        place = _adapted(Path(model)) if is_adapter else Place(model)
+    if place.local:
+        _require_own_weights(Path(place.source))
     return place
 
 
-def is_folder(model: str) -> bool:
-    """Test whether a model is a local folder, and not a name on a hub.
+def _gguf_files(path: Path) -> list[Path]:
+    """Return the path if it is a GGUF file; those of a folder that has no configuration."""
+    if path.suffix == GGUF:
+        return [path]
+    return [] if _configuration(path) else sorted(path.glob(f"*{GGUF}"))
 
-    Raises ``InputError`` for a path to no folder with a model.
+
+def _configuration(path: Path) -> bool:
+    return any((path / name).is_file() for name in (CONFIG, _ADAPTER_CONFIG))
+
+
+def _adapted(folder: Path) -> Place:
+    """Return the model that the adapters of a folder are for, with them.
+
+    Raises ``InputError`` without safetensors, for learned tokens, and for a base without a commit.
+    """
+    content = read_nested(folder / _ADAPTER_CONFIG)
+    settings = content if isinstance(content, Mapping) else {}
+    kind, base = str(settings.get("peft_type")), str(settings.get("base_model_name_or_path"))
+    if "PROMPT" in kind or kind in ("PREFIX_TUNING", "P_TUNING"):
+        raise InputError(f"{folder}: {kind} puts learned tokens before each text: not measured")
+    if not any(folder.glob("*.safetensors")):
+        raise InputError(f"{folder} has no adapter_model.safetensors; save the adapter as such")
+    if (Path(base) / CONFIG).is_file():
+        return Place(base, adapter=str(folder))
+    revision = settings.get("revision")
+    try:
+        name, commit = require_commit(f"{base}@{revision}" if revision else base)
+    except InputError as error:
+        remedy = f'set "revision" in its {_ADAPTER_CONFIG}, or give (model, tokenizer) in Python'
+        raise InputError(f"{folder} adapts {base!r}: {error}; {remedy}") from None
+    return Place(name, commit, adapter=str(folder))
+
+
+def is_folder(model: str) -> bool:
+    """Test whether a model is a local folder or file, and not a name on a hub.
+
+    Raises ``InputError`` for a path to no model.
     """
     path = Path(model)
-    if (path / CONFIG).is_file():
+    if _configuration(path) or (path.exists() and _gguf_files(path)):
         return True
     written_as_path = model.startswith((".", "/", "~")) or model.count("/") > 1
-    if path.exists() or written_as_path:
+    if path.exists() or written_as_path or path.suffix == GGUF:
         problem = f"has no {CONFIG}" if path.is_dir() else "is no folder"
         remedy = "give one that save_pretrained wrote, with tokenizer, or a hub name"
         raise InputError(f"model={model!r} {problem}; {remedy}")
@@ -180,8 +224,9 @@ def is_folder(model: str) -> bool:
 
 def is_model_path(text: str) -> bool:
     """Test whether a path, ``package:NAME`` or hub name is that of a model, and not of vectors."""
-    is_local = bool(in_package(text, (CONFIG, GGUF))) or (Path(text) / CONFIG).is_file()
-    return is_local or _is_hub_name(text)
+    path = Path(text)
+    is_local = bool(in_package(text, (CONFIG, GGUF))) or path.suffix.lower() == GGUF
+    return is_local or bool(_configuration(path) or _gguf_files(path)) or _is_hub_name(text)
 
 
 def _is_hub_name(text: str) -> bool:

@@ -1,9 +1,11 @@
-"""Tables: reading of delimited text, JSON Lines and Parquet, writing of CSV."""
+"""Tables: reading of delimited text, JSON, Excel and Parquet, writing of CSV."""
 
 from __future__ import annotations
 
 import csv
+import io
 import re
+import zipfile
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import islice
@@ -17,11 +19,13 @@ from pydantic import TypeAdapter
 
 from biasbridge.files.errors import InputError, nearest, printable
 from biasbridge.files.extras import named_extra
+from biasbridge.files.language import normalise_text
 from biasbridge.files.paths import atomic_path
 from biasbridge.files.text import (
     OPENERS,
-    open_binary,
     open_plain,
+    parse_json,
+    read_head,
     read_json_lines,
     read_lines,
     unpacked_name,
@@ -30,11 +34,19 @@ from biasbridge.files.text import (
 SEP_LINE = re.compile(r"sep=(.)$", re.IGNORECASE)  # first line that Excel writes and reads
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": ",", "": ","}
 JSON_LINES = ".jsonl"
+EXCEL = ".xlsx"
 _OTHER_SEPARATORS = ("\t", ";")  # of spreadsheets, with the same endings
 JSON_OBJECT = TypeAdapter(dict[str, Any])
+_JSON_OBJECTS: TypeAdapter[Iterable[dict[str, Any]]] = TypeAdapter(list[dict[str, Any]])
+_JSON_ARRAY = re.compile(r"\s*\[\s*[{\]]")
+_MAX_FIELDS = 100  # of the objects of a column; with more keys they hold data, such as counts
 _JSON_HEAD = 1 << 16  # bytes of a .json file that tell its form
 _UNQUOTED = "or give --unquoted (gaps) or quoted=false if they are text"
 _FORMULA = re.compile("'*[=+@-]")  # an apostrophe before one gets another, so that each comes off
+_EXCEL_CELL = re.compile(rb"""[<:]c\s[^>]*?r=["']([A-Z]{1,3})(\d{1,7})["']""")
+_FEWEST_CELLS, _MOST_SPARSE = 1_000_000, 4
+_DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(e[+-]?\d+)?", re.IGNORECASE)
+_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+")
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?|[+-]?(inf|nan)", re.IGNORECASE)
 
 csv.field_size_limit(64 << 20)  # characters of a cell; the default is shorter than some posts
@@ -47,44 +59,70 @@ def read_table(
     quoted: bool = True,
     lists: str | tuple[str, ...] | None = None,
 ) -> pd.DataFrame:
-    """Read the table of a ``.parquet`` file, of JSON Lines (``.jsonl``, ``.ndjson``, ``.json``, an
-    object a row), or of delimited UTF-8 text with a line of column names.
+    """Read the table of a ``.parquet`` or ``.xlsx`` file, of JSON (an object a row, in lines or in
+    an array: ``.jsonl``, ``.ndjson``, ``.json``), or of delimited text with a line of column names.
 
     Cells of text stay as written: ``01``, ``NA`` and an empty cell are text. Numbers and truth
-    values of JSON become text, null and missing keys empty text; lists and objects stay. Text may
-    be packed as ``.gz``, ``.bz2`` or ``.xz``. Blank lines, cells beyond the header without text,
-    and Excel's line ``sep=;`` are skipped. Endings are of either case.
+    values of JSON and Excel become text, null and missing keys empty text; lists and objects stay.
+    Fields of objects are columns too, ``meta.group``. Text is UTF-8, UTF-16 or Windows-1252, and
+    may be packed as ``.gz``, ``.bz2`` or ``.xz``. Blank lines, cells beyond the header without
+    text, and Excel's line ``sep=;`` are skipped. Endings are of either case. ``attrs["notes"]``
+    names an encoding other than UTF-8.
 
     separator: default tabs for ``.tsv`` and ``.tab``; commas for ``.csv``, ``.txt`` and names
     without an ending, or the tabs or semicolons of a header without commas. quoted: cells in
     quotation marks may hold separators and line ends; False: the marks are text. lists: endings
     of the Parquet columns that keep lists; other binary, list and struct cells become text.
 
-    Raises ``InputError`` for a file that is missing, empty, damaged, not UTF-8, of unknown format,
-    for a row with more or fewer cells than the header, for a repeated column name, and for
-    quotation marks of two rows that swallow the rows between them.
+    Raises ``InputError`` for a file that is missing, empty, damaged, of unknown encoding or format,
+    for a row with more or fewer cells than the header, for a repeated column name, for several
+    sheets, and for quotation marks of two rows that swallow the rows between them.
     """
-    path = Path(path)
-    if path.suffix.lower() == ".parquet":
-        return _read_parquet(path, lists)
-    if table_suffix(path) == JSON_LINES:
-        return _read_json_lines(path)
-    header, columns = _columns(path, _separator(path, separator), quoted)
-    columns.reverse()  # each list is freed when its column is made
-    return pd.DataFrame({name: pd.Series(columns.pop(), dtype=str) for name in header})
+    path, notes = Path(path), list[str]()
+    suffix = path.suffix.lower()
+    if suffix == ".parquet":
+        table = _read_parquet(path, lists)
+    elif suffix == EXCEL:
+        table = _read_excel(path)
+    elif table_suffix(path) == JSON_LINES:
+        table = _read_json(path, notes)
+    else:
+        header, columns = _columns(path, _separator(path, separator), quoted, notes)
+        columns.reverse()  # each list is freed when its column is made
+        table = pd.DataFrame({name: pd.Series(columns.pop(), dtype=str) for name in header})
+    if notes:
+        table.attrs["notes"] = notes
+    return table
 
 
 def table_suffix(path: Path) -> str:
     """Return the ending of a table's name, in lower case and without that of an archive;
-    ``JSON_LINES`` for objects in lines also as ``.ndjson`` or ``.json``.
+    ``JSON_LINES`` for objects in lines or in an array also as ``.ndjson`` or ``.json``.
     """
     suffix = unpacked_name(path).suffix.lower()
     if suffix == ".json" and path.is_file():
-        with open_binary(path) as content:
-            first, _, others = content.read(_JSON_HEAD).lstrip().partition(b"\n")
-        is_row = first.startswith(b"{") and first.rstrip().endswith(b"}")
-        return JSON_LINES if is_row and others.lstrip().startswith(b"{") else suffix
+        head = read_head(path, _JSON_HEAD)
+        first, _, others = head.lstrip().partition("\n")
+        is_row = first.startswith("{") and first.rstrip().endswith("}")
+        is_table = (is_row and others.lstrip().startswith("{")) or _JSON_ARRAY.match(head)
+        return JSON_LINES if is_table else suffix
     return JSON_LINES if suffix == ".ndjson" else suffix
+
+
+def read_numbers(cells: pd.Series) -> tuple[pd.Series[float], bool]:
+    """Return a column as numbers, NaN where a cell is none, and whether they have decimal commas.
+
+    Commas count as decimal where no number has a point, unless all may part thousands: ``1,234``.
+    """
+    numbers = pd.to_numeric(cells, errors="coerce").astype("float64")
+    others = cells[numbers.isna()].dropna()
+    texts = {cell: normalise_text(str(cell)) for cell in others.unique()}
+    texts = {cell: text for cell, text in texts.items() if _DECIMAL_COMMA.fullmatch(text)}
+    has_point = bool(texts) and cells[numbers.notna()].map(lambda cell: "." in str(cell)).any()
+    if has_point or all(map(_THOUSANDS.fullmatch, texts.values())):
+        return numbers, False
+    points = {cell: float(text.replace(",", ".")) for cell, text in texts.items()}
+    return numbers.fillna(others.map(points)), True
 
 
 def index_as_columns(table: pd.DataFrame) -> pd.DataFrame:
@@ -205,44 +243,115 @@ def _as_text(cell: object) -> object:
     return str(nested) if isinstance(nested, list | tuple | dict) else cell
 
 
-def _read_json_lines(path: Path) -> pd.DataFrame:
+def _read_excel(path: Path) -> pd.DataFrame:
+    """Read the only sheet with cells; numbers and dates become text."""
+    import python_calamine  # noqa: F401 - as for Parquet
+
+    with open_plain(path) as raw:
+        content = io.BytesIO(raw.read())
+    options: Any = {"sheet_name": None, "header": None, "dtype": object, "keep_default_na": False}
+    try:
+        _require_dense(content, path)
+        sheets = pd.read_excel(content, engine="calamine", **options)
+    except InputError:
+        raise
+    except BaseException as error:  # a panic of the reader, in Rust, is no Exception
+        if isinstance(error, KeyboardInterrupt | SystemExit | MemoryError):
+            raise
+        reason = f"{path} is no Excel workbook or is damaged ({' '.join(str(error).split())})"
+        raise InputError(f"{reason}; save it again, or as CSV UTF-8") from error
+    texts = {name: sheet.fillna("").map(str) for name, sheet in sheets.items()}
+    filled = {name: sheet[(sheet != "").any(axis=1)] for name, sheet in texts.items()}
+    filled = {name: sheet for name, sheet in filled.items() if len(sheet)}
+    if len(filled) != 1:
+        listed = f"{len(filled)} sheets with cells ({', '.join(map(repr, filled))})"
+        remedy = "save the one with the table as CSV UTF-8, or delete the others"
+        raise InputError(f"{path} has {listed}; {remedy}" if filled else f"{path} is empty")
+    [sheet] = filled.values()
+    header = _header(path, [str(name) for name in sheet.iloc[0]])
+    rows: pd.DataFrame = sheet.iloc[1:, : len(header)].astype(str).set_axis(header, axis=1)
+    return rows[(rows != "").any(axis=1)].reset_index(drop=True)
+
+
+def _column_number(letters: bytes) -> int:
+    return sum(26**place * (letter - 64) for place, letter in enumerate(reversed(letters)))
+
+
+def _require_dense(content: io.BytesIO, path: Path) -> None:
+    """Raise ``InputError`` for a sheet of few cells far apart: the reader fills all between them,
+    and ends the process where memory is short.
+    """
+    with zipfile.ZipFile(content) as archive:
+        for name in archive.namelist():
+            columns, last, n_cells = set[bytes](), 0, 0
+            sheet = archive.read(name) if name.startswith("xl/worksheets/") else b""
+            for cell in _EXCEL_CELL.finditer(sheet):
+                columns.add(cell[1])
+                last, n_cells = max(last, int(cell[2])), n_cells + 1
+            width = max(map(_column_number, columns), default=0)
+            if width * last > _FEWEST_CELLS + _MOST_SPARSE * n_cells:
+                problem = (
+                    f"{path}: {n_cells:,} cells are spread over {last:,} rows and {width:,} columns"
+                )
+                raise InputError(f"{problem}; delete those far from the table, or save it as CSV")
+
+
+def _read_json(path: Path, notes: list[str]) -> pd.DataFrame:
+    rows: Iterable[dict[str, Any]] = read_json_lines(path, JSON_OBJECT, "JSON object", notes)
+    if _JSON_ARRAY.match(read_head(path, _JSON_HEAD)):
+        text = "\n".join(read_lines(path, notes))
+        rows = parse_json(text, _JSON_OBJECTS, f"{path} is no array of JSON objects")
     columns: dict[str, list[object]] = {}
-    for number, row in enumerate(read_json_lines(path, JSON_OBJECT, "JSON object")):
+    for number, row in enumerate(rows):
         if new := row.keys() - columns.keys():
             columns |= {name: [""] * number for name in row if name in new}
             _header(path, [*columns])
         for name, cells in columns.items():
-            cell = row.get(name)
-            is_nested = isinstance(cell, list | dict)
-            is_missing = cell is None or cell != cell  # null, and NaN as Python writes it
-            cells.append(cell if is_nested else "" if is_missing else str(cell))
+            cells.append(_as_cell(row.get(name)))
+    for name in (names := [*columns]):  # grows by the fields of objects
+        objects = [cell if isinstance(cell, dict) else {} for cell in columns[name]]
+        fields = dict.fromkeys(key for cell in objects for key in cell)
+        for field in fields if len(fields) <= _MAX_FIELDS else ():
+            if (nested := f"{name}.{field}") not in columns:
+                columns[nested] = [_as_cell(cell.get(field)) for cell in objects]
+                names.append(nested)
     return pd.DataFrame(columns)
+
+
+def _as_cell(value: object) -> object:
+    """Convert a value of JSON to text; lists and objects stay."""
+    if isinstance(value, list | dict):
+        return value
+    return "" if value is None or value != value else str(value)  # null, and Python's NaN
 
 
 def _separator(path: Path, chosen: str | None) -> str:
     suffix = table_suffix(path)
     separator = chosen or SEPARATORS.get(suffix)
     if not chosen and separator is not None:
-        first, header = [*islice(read_lines(path), 2), ""][:2]
+        first, header = [*islice(read_lines(path, []), 2), ""][:2]
         stated = SEP_LINE.fullmatch(first)
         separator, header = (stated[1], header) if stated else (separator, first)
     if not chosen and separator == "," and "," not in header:
         separator = next((mark for mark in _OTHER_SEPARATORS if mark in header), ",")
     if separator is None:
         endings = ", ".join(filter(None, (*SEPARATORS, JSON_LINES)))
-        allowed = f"{endings}, each also with {', '.join(OPENERS)}"
-        raise InputError(f"{path}: unknown format {suffix!r}; give {allowed}, or .parquet")
+        allowed = f"{endings}, each also with {', '.join(OPENERS)}, or .parquet or {EXCEL}"
+        allowed = "an array of objects, or an object a line" if suffix == ".json" else allowed
+        raise InputError(f"{path}: unknown format {suffix!r}; give {allowed}")
     if len(separator) > 1 or separator in '"\r\n':
         raise InputError(f"separator={separator!r}: give one character, such as ';'")
     return separator
 
 
-def _columns(path: Path, separator: str, quoted: bool) -> tuple[list[str], list[list[str]]]:
+def _columns(
+    path: Path, separator: str, quoted: bool, notes: list[str]
+) -> tuple[list[str], list[list[str]]]:
     """Read header and cells by column; rows as lists would take ten times the memory."""
     row_lines: list[str] = []  # of the row that is read
 
     def read() -> Iterator[str]:
-        for number, text in enumerate(read_lines(path)):
+        for number, text in enumerate(read_lines(path, notes)):
             row_lines.append(text if number else SEP_LINE.sub("", text))
             yield f"{row_lines[-1]}\n"
 

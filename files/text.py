@@ -1,4 +1,4 @@
-"""Text files: lines of UTF-8 from plain and compressed files, JSON Lines, nested YAML and JSON."""
+"""Text files: lines of plain and compressed files, JSON Lines, nested YAML and JSON."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import gzip
 import io
 import json
 import lzma
+import re
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
@@ -30,35 +31,111 @@ _DAMAGE = (EOFError, OSError, lzma.LZMAError, zlib.error, zipfile.BadZipFile)
 _BOM = "\ufeff"
 _PICKLES = (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05")  # first bytes, by protocol
 _UTF16_REMEDY = "save it as 'CSV UTF-8' (Excel), or convert it with 'iconv -f UTF-16 -t UTF-8'"
+_MARKED = "utf-16"  # with a byte order mark
+_HEAD = 512  # bytes that tell UTF-16 from others
+_WESTERN = "cp1252"  # of Windows in Western Europe and America; has the letters of Latin-1
+_FOREIGN = re.compile(r"[^\W\d_a-zA-Z]{3}")  # in text of Cyrillic or Greek that is read as Western
+_MAX_FOREIGN = 1 / 3  # share of the lines beyond ASCII
 
 
-def read_lines(path: str | Path) -> Iterator[str]:
+def read_lines(path: str | Path, notes: list[str] | None = None) -> Iterator[str]:
     r"""Yield the lines of a text file without their ``\n`` (or ``\r\n``), in constant memory.
 
-    Only the newline ends a line, so that Unicode separators inside a post survive. Raises
-    ``InputError`` for a missing or empty file, for bytes that are not UTF-8 (naming the line), and
-    as ``open_binary`` does. A byte order mark is left out.
+    Only the newline ends a line, so that Unicode separators inside a post survive. With a list of
+    ``notes``, UTF-16 and Windows-1252 are read too, and a note says so. Raises ``InputError`` for a
+    missing or empty file, for bytes in another encoding (naming the line), and as ``open_binary``
+    does. A byte order mark is left out.
     """
     number = 0
-    with open_binary(path) as lines:
-        for number, line in enumerate(lines, 1):
-            try:
-                text = line.decode("utf-8")
-            except UnicodeDecodeError as error:
-                if line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-                    raise InputError(f"{path} is UTF-16; {_UTF16_REMEDY}") from None
-                is_binary = b"\0" in line or line.startswith(_PICKLES)
-                convert = "convert the file, for example with iconv"
-                remedy = "it is binary: give a text file" if is_binary else convert
-                problem = f"line {number} is not UTF-8 ({error.reason})"
-                raise InputError(f"{path}: {problem}; {remedy}") from None
+    with open_binary(path) as content:
+        encoding = _find_utf16(content.peek(_HEAD)[:_HEAD])
+        if encoding == _MARKED and notes is None:
+            raise InputError(f"{path} is UTF-16; {_UTF16_REMEDY}")
+        if encoding and notes is not None:
+            notes.append(f"{path} is read as UTF-16")
+            lines = _decode_utf16(content, str(path), encoding)
+        else:
+            lines = _decode_lines(content, str(path), notes)
+        for number, text in enumerate(lines, 1):
             text = text.removeprefix(_BOM) if number == 1 else text
             yield text.rstrip("\r\n") if text.endswith("\n") else text
     if number == 0:
         raise InputError(f"{path} is empty")
 
 
-def open_binary(path: str | Path) -> IO[bytes]:
+def read_head(path: str | Path, n_bytes: int) -> str:
+    """Return the first characters of a file in UTF-8 or UTF-16, without a byte order mark."""
+    with open_binary(path) as content:
+        head = content.read(n_bytes)
+    return head.decode(_find_utf16(head[:_HEAD]) or "utf-8", "ignore").removeprefix(_BOM)
+
+
+def _find_utf16(head: bytes) -> str:
+    """Return the UTF-16 of a byte order mark, or of text where every second byte is 0; else ""."""
+    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return _MARKED
+    halves = {"utf-16-be": (head[::2], head[1::2]), "utf-16-le": (head[1::2], head[::2])}
+    return next(
+        (
+            encoding
+            for encoding, (high, low) in halves.items()
+            if 0 not in low and high.count(0) > len(high) / 2
+        ),
+        "",
+    )
+
+
+def _decode_utf16(content: IO[bytes], path: str, encoding: str) -> Iterator[str]:
+    try:
+        yield from io.TextIOWrapper(content, encoding, newline="\n")
+    except UnicodeError as error:
+        raise InputError(f"{path} is damaged UTF-16 ({error}); write it again") from None
+
+
+def _decode_lines(content: IO[bytes], path: str, notes: list[str] | None) -> Iterator[str]:
+    """Yield the lines of UTF-8, or of Windows-1252 if the first beyond ASCII is not UTF-8."""
+    first = n_foreign = n_accented = 0
+    for number, line in enumerate(content, 1):
+        if line.isascii():
+            yield line.decode("ascii")
+            continue
+        problem = _problem_of_utf8(line)
+        if not first:
+            first, is_binary = number, b"\0" in line or line.startswith(_PICKLES)
+            is_western = bool(problem) and notes is not None and not is_binary
+            encoding = _WESTERN if is_western else "utf-8"
+        if not problem and encoding == _WESTERN:
+            mixed = f"line {number} is UTF-8, but line {first} is not"
+            raise InputError(f"{path}: {mixed}; write the file in one encoding")
+        try:
+            text = line.decode(encoding)
+        except UnicodeDecodeError:
+            convert = "convert the file, for example with iconv"
+            remedy = "it is binary: give a text file" if is_binary else convert
+            raise InputError(f"{path}: line {number} is not UTF-8 ({problem}); {remedy}") from None
+        if encoding == _WESTERN and notes is not None:
+            n_accented += 1
+            n_foreign += bool(_FOREIGN.search(text))
+            if number == first:
+                example = next(word for word in text.split() if not word.isascii())[:40]
+                where = f"line {number} has {example!r}"
+                notes.append(f"{path} is not UTF-8: read as Windows-1252 ({_WESTERN}), {where}")
+        yield text
+    if n_foreign > _MAX_FOREIGN * n_accented:
+        problem = f"{path} is neither UTF-8 nor in a Western encoding"
+        raise InputError(f"{problem}; convert it to UTF-8, for example with iconv")
+
+
+def _problem_of_utf8(line: bytes) -> str:
+    """Return why a line is not UTF-8; empty if it is."""
+    try:
+        line.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return error.reason
+    return ""
+
+
+def open_binary(path: str | Path) -> io.BufferedReader:
     """Open the decompressed bytes of a file (by its suffix) for sequential reading.
 
     Raises ``InputError`` as ``open_plain`` does; reading raises it for a truncated or corrupt
@@ -92,27 +169,35 @@ def require_written_archive(path: Path) -> None:
         raise InputError(f"{path}: of archives only .gz is written; give another name")
 
 
-def read_json_lines(path: str | Path, adapter: TypeAdapter[T], kind: str) -> Iterator[T]:
+def read_json_lines(
+    path: str | Path, adapter: TypeAdapter[T], kind: str, notes: list[str] | None = None
+) -> Iterator[T]:
     """Yield an object per line, as ``number_json_lines`` does."""
-    return (value for _, value in number_json_lines(path, adapter, kind))
+    return (value for _, value in number_json_lines(path, adapter, kind, notes))
 
 
 def number_json_lines(
-    path: str | Path, adapter: TypeAdapter[T], kind: str
+    path: str | Path, adapter: TypeAdapter[T], kind: str, notes: list[str] | None = None
 ) -> Iterator[tuple[int, T]]:
-    """Yield the number of each line and its object; blank lines are skipped.
+    """Yield the number of each line and its object; blank lines are skipped. ``notes``: as in
+    ``read_lines``.
 
     Raises ``InputError`` with the line if that is no object of this kind.
     """
-    for number, line in enumerate(read_lines(path), 1):
+    for number, line in enumerate(read_lines(path, notes), 1):
         if not line.strip():
             continue
-        try:
-            yield number, adapter.validate_json(line)
-        except ValidationError as error:
-            first = error.errors()[0]
-            reason = ": ".join(filter(None, (".".join(map(str, first["loc"])), first["msg"])))
-            raise InputError(f"{path}: line {number} is no {kind} ({reason})") from None
+        yield number, parse_json(line, adapter, f"{path}: line {number} is no {kind}")
+
+
+def parse_json(text: str, adapter: TypeAdapter[T], problem: str) -> T:
+    """Return the value of a JSON text; ``InputError`` with the problem if it is of another kind."""
+    try:
+        return adapter.validate_json(text)
+    except ValidationError as error:
+        first = error.errors()[0]
+        reason = ": ".join(filter(None, (".".join(map(str, first["loc"])), first["msg"])))
+        raise InputError(f"{problem} ({reason})") from None
 
 
 def write_json_lines(rows: Iterable[T], adapter: TypeAdapter[T], path: str | Path) -> None:

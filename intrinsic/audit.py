@@ -43,7 +43,7 @@ class AuditedScore(NamedTuple):
     kind: ``vectors``, ``masked``, ``causal``, ``encoder`` or ``random``. gender_words: the language
     of the words for women and men compared, empty if it compares others. certificate: how the score
     follows a planted bias. called_bias: whether it may be called bias. architecture: of a language
-    model, with its size.
+    model, with its size. above: what a score above the unbiased value says.
     """
 
     vectors: str
@@ -54,6 +54,7 @@ class AuditedScore(NamedTuple):
     certificate: str = ""
     called_bias: bool = True
     architecture: str = ""
+    above: str = ""
 
 
 def choose_metrics(

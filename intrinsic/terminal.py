@@ -36,13 +36,6 @@ def print_summary(audited: Sequence[AuditedScore], console: Console) -> None:
     print_headlines(audited, console)
     scored = [row for row in audited if not math.isnan(row.score.value)]
     _print_summary_table(scored, console, has_files=len({row.vectors for row in audited}) > 1)
-    if n_without := len(audited) - len(scored):
-        total = f"{n_without} of {len(audited)} scores have no value"
-        print_line(console, f"{total}: --verbose says why")
-    if not scored and all(row.score.metric in MODEL_METRICS for row in audited):
-        reasons = {row.score.reason: row.score.metric for row in audited}
-        for reason, metric in reasons.items():
-            print_line(console, f"  {metric}: {reason}", "italic")
 
 
 def print_headlines(audited: Sequence[AuditedScore], console: Console) -> None:

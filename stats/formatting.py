@@ -8,6 +8,7 @@ from math import inf, isfinite, isnan, nan
 from typing import Any, Literal, TypeAlias
 
 from biasbridge.stats.intervals import ALPHA, quantile
+from biasbridge.stats.measure_facts import less_is_better
 
 NOTHING = "-"
 Sign = Literal["", "+"]
@@ -17,7 +18,6 @@ MAX_NAMED = 5  # in a sentence or list
 # What groups are compared with
 _ALL = "all"
 IN_WORDS = {"rest": "all others", "none": "items in no group"}
-ERROR_RATES = ("fpr", "fnr", "ece")  # measures of which less is better
 _POWER_QUANTILE = quantile(0.6) / quantile(0.95)  # of power .8, in half widths of an interval
 
 
@@ -146,7 +146,7 @@ def detectable_change(row: ChangeRow) -> float:
 
 def harm_sign(measure: str) -> int:
     """Return 1 where a larger value is worse for a group, else -1."""
-    return 1 if measure in ERROR_RATES else -1
+    return 1 if less_is_better(measure) else -1
 
 
 def order_groups(rows: Sequence[ChangeRow]) -> list[str]:

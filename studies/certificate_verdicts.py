@@ -38,6 +38,17 @@ SCORE_VERDICTS = (
     *(DETECTS_HALF, DETECTS_PART, SIGN_TURNED, NOT_GRADED, FALSE_ALARMS, OFFSET, OFF_TARGET),
     *(DOES_NOT_DETECT, CANNOT_TELL, NOT_ESTIMATED),
 )
+_SENTENCES = {
+    DETECTS_HALF: "it detects half of a planted bias",
+    DETECTS_PART: "it detects a planted bias only if it is strong",
+    SIGN_TURNED: "it shows a planted bias with its sign turned",
+    NOT_GRADED: "it follows a planted bias, but hardly tells half of it from all",
+    FALSE_ALARMS: "it claims a bias where none was planted",
+    OFFSET: "it is off its unbiased value where none was planted",
+    OFF_TARGET: "it moves with a stereotype of other words",
+    DOES_NOT_DETECT: "it does not detect a planted bias, so do not call this bias",
+    CANNOT_TELL: "it is open whether it detects a planted bias",
+}
 _RECORDED_CSV = Path(__file__).with_name("recorded_verdicts.csv")
 # Models that were measured: kind and architecture, of a published model with its size
 _MODELS = {
@@ -148,6 +159,11 @@ class RecordedVerdict(NamedTuple):
         """Return the verdict, its figure and the model."""
         figure = ": ".join(filter(None, self[:2]))
         return f"{figure} ({self.model})" if self.model else figure
+
+    @property
+    def sentence(self) -> str:
+        """Return the verdict as a sentence about the metric."""
+        return _SENTENCES.get(self.verdict, self.verdict)
 
     @property
     def may_be_called_bias(self) -> bool:

@@ -90,7 +90,8 @@ def test_german_texts_are_filled_with_german_pronouns(cased: Path, tmp_path: Pat
     assert table["value"].item() == pytest.approx(expected, abs=2e-4)
     assert table["language"].item() == "de"
     assert table.attrs["notes"][0].endswith("assuming language 'de'; give another if it is not")
-    assert not audit(cased, metrics="lpbs", items=path, language="de").attrs["notes"]
+    given = audit(cased, metrics="lpbs", items=path, language="de")
+    assert not any("assuming" in note for note in given.attrs["notes"])
 
 
 @pytest.mark.parametrize("way", ["option", "python", "column"])

@@ -199,10 +199,12 @@ def test_encoder_decoders_are_refused_by_that_name_before_weights_are_read(
     for model in (folder, (loaded.model, loaded.tokenizer)):
         with pytest.raises(InputError, match=told):
             audit(model, metrics="crows_pairs", items=items)
-    with pytest.raises(InputError, match=told):
-        main([str(folder)])
     encoded = audit((loaded.model, loaded.tokenizer), metrics="seat", queries="seat6")
     assert "encoder-decoder" not in encoded["reason"].item(), "its encoder encodes texts"
+    everything = audit((loaded.model, loaded.tokenizer), limit=20)
+    assert {*everything["metric"]} == {"seat", "ceat", "probe"}, "what its encoder allows"
+    [note] = [note for note in everything.attrs["notes"] if "has no head" in note]
+    assert note.startswith("not measured: crows_pairs, pll, aul, aula, lpbs, next_word, disco")
     assert encoded["value"].notna().all() or architecture == "t5"  # which lacks letters
 
 
@@ -263,8 +265,10 @@ def test_many_tests_of_a_metric_are_summed_up_after_holm(
     while rejected < 5 and ordered[rejected] * (5 - rejected) < 0.05:
         rejected += 1
     assert rejected >= 1
-    assert f"{rejected} of 5 scores differ" in note
-    assert "from 0.5; the furthest: gpt2 crows_pairs_gender, 1" in note
+    assert f"crows_pairs: {rejected} of 5 scores differs" in note
+    assert "from no bias (0.50) after Holm adjustment" in note
+    assert "Furthest: crows_pairs_gender 1.00, p " in note
+    assert "Stereotypes are the likelier sentences. Certificate (tiny_gpt2" in note
     few = audit(models["gpt2"], metrics="crows_pairs", items=write(tmp_path, PAIRS))
     assert not any("Holm" in line for line in few.attrs["notes"])
 

@@ -14,13 +14,13 @@ from biasbridge.analysis.printing import print_table
 from biasbridge.before_after import print_scores as print_before_after
 from biasbridge.commands.audit import main as audit
 from biasbridge.commands.gaps import main as gaps
+from biasbridge.conclusions import conclusions
 from biasbridge.extrinsic.bbq import print_scores
 from biasbridge.files.terminal import open_console
 from biasbridge.files.vectors import keyed, save_vectors
 from biasbridge.intrinsic.audit import AuditedScore
 from biasbridge.intrinsic.metrics.weat import Weat
 from biasbridge.intrinsic.words import load_query
-from biasbridge.model_audit import _adjusted_notes
 from biasbridge.studies.certificate_verdicts import _recorded
 
 if TYPE_CHECKING:
@@ -132,14 +132,14 @@ def test_other_tables_fold_by_the_same_rule(kind: str, width: int) -> None:
         assert all(printed.count(cell) == 2 for cell in numbers)
     else:
         name = "a query with a very long name that somebody gave it in a file of words"
-        scores = [("weat", name, "", 1234, -1.25, 0.5, -2.0, 1.0)]
-        columns = ["metric", "query", "part", "n", "before", "after", "low", "high"]
+        scores = [("weat", name, "", 1234, -1.25, 0.5, -2.0, 1.0, "better")]
+        columns = ["metric", "query", "part", "n", "before", "after", "low", "high", "verdict"]
         out = io.StringIO()
         print_before_after(
             pd.DataFrame(scores, columns=columns), open_console(file=out, width=width)
         )
         printed = out.getvalue()
-        assert {"1234", "-1.2500", "0.5000", "+1.75"} <= words_of(printed.splitlines())
+        assert {"1234", "-1.2500", "0.5000", "+1.75", "better"} <= words_of(printed.splitlines())
     whole(printed, width)
 
 
@@ -159,7 +159,8 @@ def audited(significant: Callable[[int, str], bool], n: int = 10) -> list[Audite
         AuditedScore(
             "a",
             score._replace(
-                query=f"weat{query}",
+                metric="seat",
+                query=f"seat{query}",
                 convention=name,
                 value=1.0,
                 p_value=1e-6 if significant(query, name) else 0.9,
@@ -175,17 +176,17 @@ def audited(significant: Callable[[int, str], bool], n: int = 10) -> list[Audite
     ("significant", "expected"),
     [
         (lambda query, name: query < 6, "6 of 10 scores differ"),  # was 18 of 30
-        (lambda query, name: name != "default", "none of 10 scores differ"),
+        (lambda query, name: name != "default", "none of 10 scores differs"),
         (lambda query, name: query < 1, "1 of 10 scores differs"),
     ],
 )  # fmt: skip
 def test_conventions_are_no_tests(significant: Callable[[int, str], bool], expected: str) -> None:
     rows = audited(significant)
-    assert expected in _adjusted_notes(rows)[0]
-    assert expected in _adjusted_notes(rows[::-1])[0]
+    assert expected in conclusions(rows)[0]
+    assert expected in conclusions(rows[::-1])[0]
     other = [row for row in rows if row.score.convention != "default"]
-    assert " of 10 scores" in _adjusted_notes(other)[0]
-    assert _adjusted_notes(audited(significant, n=4)) == []  # 12 rows, but 4 tests
+    assert " of 10 scores" in conclusions(other)[0]
+    assert " of 4 scores" in conclusions(audited(significant, n=4))[0]  # 12 rows, but 4 tests
 
 
 def test_a_certificate_holds_no_mark_against_formulas() -> None:

@@ -38,7 +38,7 @@ from biasbridge.analysis.report.gap_facts import (
 )
 from biasbridge.files.errors import printable
 from biasbridge.files.tables import csv_text, escape_control
-from biasbridge.stats.formatting import ERROR_RATES
+from biasbridge.stats.measure_facts import less_is_better
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -256,7 +256,7 @@ def _result(row: Mapping[Hashable, Any], file: str, cluster: str | None) -> dict
             "metric_name": measure_title(measure) + _KIND_SUFFIXES[row["kind"]],
             "metric_unit": "proportion",
             "metric_parameters": parameters,
-            "lower_is_better": not is_value or measure in ERROR_RATES,
+            "lower_is_better": not is_value or less_is_better(measure),
             "score_type": "continuous",
             "min_score": -1 if row["kind"] == "gap" else 0,
             "max_score": 1,

@@ -17,6 +17,7 @@ from biasbridge.stats.formatting import (
     order_groups,
 )
 from biasbridge.stats.intervals import ALPHA, describe_adjusted
+from biasbridge.stats.measure_facts import MEASURE_FACTS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,7 +27,7 @@ Row: TypeAlias = "Mapping[Hashable, Any]"
 _MISSED_FACTOR = (1.959964 + 0.841621) / 1.959964  # times half an interval: power .8 at .05
 TEXT_COLUMNS = ("measure", "group", "compared with", "worst", "best", "why no value")
 Line = tuple[str, str]  # in bold, and the rest
-_MOVED_BY_BASE_RATES = ("precision", "f1", "accuracy", "selection_rate")
+_MOVED_BY_BASE_RATES = {name for name, facts in MEASURE_FACTS.items() if facts.moved_by_base_rates}
 _LARGE_DIFFERENCE = 0.1  # of base rates; from here precision gaps need a caution
 LIMITS = (
     "No detected gap does not mean no gap: its interval says which gaps remain possible.",

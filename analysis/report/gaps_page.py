@@ -22,29 +22,13 @@ from biasbridge.files.errors import printable
 from biasbridge.files.extras import describe_missing_charts
 from biasbridge.files.tables import escape_control
 from biasbridge.stats.formatting import format_number
+from biasbridge.stats.measure_facts import MEASURE_FACTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     import pandas as pd
-
-_MEANINGS = {
-    "base_rate": "proportion of all items with label 1: a fact about the data, not the classifier",
-    "precision": "of the items that the classifier calls 1, the proportion that are",
-    "recall": "of the items with label 1, the proportion that the classifier finds",
-    "f1": "precision and recall in one number, 2 P R / (P + R)",
-    "fpr": "of the items with label 0, the proportion that are called 1",
-    "fnr": "of the items with label 1, the proportion that are missed",
-    "accuracy": "of all items, the proportion predicted correctly",
-    "selection_rate": "of all items, the proportion that the classifier calls 1",
-    "auc": "how often an item with label 1 scores higher than one with label 0",
-    "bpsn_auc": "the same, of other items with label 1 and the group's with label 0",
-    "bnsp_auc": "the same, of the group's items with label 1 and others with label 0",
-    "ece": "how far scores lie from the proportion with label 1, on average over ten bins",
-    "demographic_parity": "the largest difference in selection rate",
-    "equalised_odds": "the larger of the largest differences in recall and false positive rate",
-}
 
 
 def write_gaps_page(
@@ -80,7 +64,9 @@ def write_gaps_page(
         max_groups=MAX_GROUPS,
         limits=LIMITS,
         text_columns=TEXT_COLUMNS,
-        measures={measure_title(name): _MEANINGS[name] for name in _MEANINGS if name in present},
+        measures={
+            facts.title: facts.meaning for name, facts in MEASURE_FACTS.items() if name in present
+        },
         provenance=f"{date.today():%d %B %Y}, biasbridge {__version__}.",
     )
 

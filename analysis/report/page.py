@@ -61,7 +61,8 @@ from biasbridge.analysis.tables import (
 )
 from biasbridge.analysis.verdict import RULES
 from biasbridge.files import InputError, atomic_path
-from biasbridge.stats.formatting import ERROR_RATES, format_number
+from biasbridge.stats.formatting import format_number
+from biasbridge.stats.measure_facts import less_is_better
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -402,7 +403,7 @@ def _groups(gaps: pd.DataFrame) -> str:
 
 def _direction(gaps: pd.DataFrame) -> str:
     measures = dict.fromkeys(gaps["measure"])
-    rates = [measure_title(measure) for measure in measures if measure in ERROR_RATES]
+    rates = [measure_title(measure) for measure in measures if less_is_better(measure)]
     reversed_rates = f" (of {' and '.join(rates)} the other way round)" if rates else ""
     pairs = list(dict.fromkeys(text_rows(gaps, GROUPS)))
     default = ("the privileged group", "the unprivileged")

@@ -36,7 +36,7 @@ def agreement(
     Parameters
     ----------
     posts : DataFrame or path
-        A .csv, .tsv (also .gz, .bz2, .xz) or .parquet file.
+        A table, or a file as ``biasbridge.gaps`` reads it.
     text : str
         Column of the posts.
     group : str

@@ -43,18 +43,23 @@ if TYPE_CHECKING:
 
 
 class _Audit(NamedTuple):
-    """Scores with their lines of the certificate, and what a reader must know of them."""
+    """Scores with their lines of the certificate, and what a reader must know of them.
+
+    conclusions: what the scores of a language model mean.
+    """
 
     scores: list[AuditedScore]
     notes: list[str]
     explanations: list[str]
+    conclusions: list[str]
 
 
 def _as_table(audited: _Audit) -> pd.DataFrame:
     from biasbridge.intrinsic.audit import score_table
 
     table = score_table(audited.scores)
-    table.attrs["notes"] = [*audited.notes, *_missing_values(audited.scores)]
+    missing = _missing_values(audited.scores)
+    table.attrs["notes"] = [*audited.notes, *missing, *audited.conclusions]
     return table
 
 
@@ -220,9 +225,10 @@ def audit(
                 embeddings, choose, queries, file, language, seed=seed, trusted=trusted
             )
     from biasbridge.certificates import certified
+    from biasbridge.conclusions import conclusions
 
     scores, warnings, explanations = certified(scores)
-    return _Audit(scores, [*warnings, *notes], explanations)
+    return _Audit(scores, [*warnings, *notes], explanations, conclusions(scores))
 
 
 def embeddings_by_name(
@@ -417,8 +423,13 @@ def _show(
         print_scores(scores, console, singles=single_scores)
     else:
         print_summary(scores, console)
-    for line in (*audited.notes, *audited.explanations):
+    missing = [] if verbose or single_scores else _missing_values(scores)
+    for line in (*audited.notes, *missing, *audited.explanations):
         print_line(console, line, "italic")
+    if audited.conclusions:
+        print_line(console, "\nWhat it means", "bold")
+    for line in audited.conclusions:
+        print_line(console, line)
     if len(vectors) > 1:
         print_ranks(score_table(scores), console)
 

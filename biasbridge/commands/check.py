@@ -122,11 +122,11 @@ def _describe_collections(
         if path in collections:
             continue
         try:
-            line = describe_predictions(path)
+            described = describe_predictions(path)
         except InputError as error:
-            line, is_usable = f"{path}: predictions; missing: {error}", False
-        if line:
-            lines.append(line)
+            described, is_usable = [f"{path}: predictions; missing: {error}"], False
+        if described:
+            lines += described
             paths.remove(path)
     for path, collection in collections.items():
         lines.append(f"{path} is {collection.name}: {collection.use}")
@@ -147,6 +147,7 @@ def _describe_files(data: Data) -> list[str]:
         counts = ", ".join(f"{count} {label or 'without a label'}" for label, count in labels)
         columns = ", ".join(f"{role} {name!r}" for role, name in data.columns.items())
         lines.append(f"posts {data.paths['posts']}: {len(data.posts)}, {columns}; {counts}")
+        lines += data.posts.attrs.get("notes", [])
     if "corpus" in data.paths:
         words = sum(len(line.split()) for line in data.sample)
         first = "" if data.is_sample_complete else "first "

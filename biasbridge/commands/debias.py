@@ -452,23 +452,31 @@ def _show(
         Word similarity files to compare by: a word, a word and a number per line.
     """
     from biasbridge.before_after import compare_vectors, print_scores, usual_metrics
+    from biasbridge.files.eraser import MERGED
     from biasbridge.intrinsic.resampling import RESAMPLES
+    from biasbridge.model_debiasing import utility_line
 
     goal, method = modified.goal, modified.method
     reached = f"dose {method.dose:.4f}: {goal.name} is {goal.value:g}" if goal else ""
+    if console.quiet:  # comparing a model takes minutes
+        return
     if not isinstance(modified, _ModifiedVectors):
         _print_fit(modified.eraser, console)
         if reached:
             say(console, reached)
-        print_scores(modified.compared(), console)
+        table = modified.compared()
+        print_scores(table, console)
+        say(console, utility_line(table))
         say(console, f"wrote {out}")
-        say(
-            console,
-            "biasbridge audit opens it with its eraser; from_pretrained alone opens the unmodified"
-            " model. In Python:",
-        )
-        say(console, "from biasbridge.files.models.language_model import open_model")
-        say(console, f"model = open_model({str(out)!r})")
+        if (Path(out) / MERGED).is_file():
+            say(console, "its weights contain the eraser: from_pretrained opens it")
+            return
+        say(console, "from_pretrained alone opens the unmodified model. With its eraser:")
+        say(console, f"import sys, transformers; sys.path.insert(0, {str(out)!r})")
+        say(console, "from eraser_hook import hook_eraser")
+        heads = {"masked": "ForMaskedLM", "causal": "ForCausalLM"}
+        loader = f"transformers.AutoModel{heads.get(modified.encoder.opened.kind, '')}"
+        say(console, f"model = hook_eraser({loader}.from_pretrained({str(out)!r}))")
         return
     query, is_of_pairs = modified.query, method.moves_pairs
     if reached:

@@ -148,6 +148,7 @@ def gaps(
     cluster: str | None = None,
     min_support: int = 10,
     threshold: float | None = None,
+    cut: float | None = None,
 ) -> _MeasuredGaps:
     """Measure performance by group and the gaps between groups, with 95% intervals.
 
@@ -155,8 +156,9 @@ def gaps(
     ----------
     predictions : DataFrame or path
         A table with a row per item, or a result file of an evaluation harness. A table is a pandas
-        one, or a file .csv, .tsv (also .gz, .bz2, .xz), .jsonl or .parquet. Result files are those
-        of ``biasbridge.extrinsic.logs``; their items without an answer are left out.
+        one, or a file .csv, .tsv (also .gz, .bz2, .xz), .jsonl, .json, .xlsx or .parquet. Result
+        files are those of ``biasbridge.extrinsic.logs``. Rows without a label or a prediction are
+        left out.
     filter : str
         Filter of the answers, of lm-evaluation-harness with several.
     quoted : bool
@@ -211,6 +213,9 @@ def gaps(
         Fewest items behind a value; groups with fewer have none (0: any).
     threshold : float, optional
         Predict 1 where the score is this or more, without pred.
+    cut : float, optional
+        Take labels and groups in columns of fractions, such as shares of annotators, as 1 from this
+        value on.
 
     Returns
     -------
@@ -566,7 +571,7 @@ main = Command(
     spelling="filter NAME; quoted --unquoted; gold COL; pred COL...; score COL...; group COL...; "
     "group_sep SEP; cross COL,COL; depth N; privileged GROUP; unprivileged GROUP; groups A,B,...; "
     "compare A,B,...; measures A,B,...; positive LABEL...; cluster COL; min_support N; "
-    "threshold X; bounds --fail-above MEASURE=X,...; "
+    "threshold X; cut X; bounds --fail-above MEASURE=X,...; "
     "bound MEASURE=X,...; cost fn=X,fp=X; changed FILE; reliability FILE; options",
     epilog=_EPILOG,
 )

@@ -148,6 +148,8 @@ def _open_classifier(name: str) -> OnnxClassifier | SequenceClassifier:
 
 def _show(table: pd.DataFrame, console: Console, *, out: Path, pred: str = "prediction") -> None:
     n_positive = int(table[pred].sum())
+    for note in table.attrs.get("notes", []):
+        say(console, f"note: {note}")
     share = f" ({n_positive / len(table):.0%})" if len(table) else ""
     say(console, f"{len(table):,} texts, {n_positive:,} predicted positive{share}")
     columns = {} if pred == "prediction" else {"pred": pred}

@@ -15,10 +15,11 @@ from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import cached_property
+from importlib.util import find_spec
 from os import PathLike, fspath
 from pathlib import Path
 from textwrap import shorten
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast, get_args
 
 from biasbridge.files.eraser import ERASER, Eraser, hook_eraser
 from biasbridge.files.errors import InputError
@@ -53,6 +54,11 @@ _HEADS = re.compile(
     r"|dropout)(\.|$)|(^|\.)decoder\."
 )
 _POOLER = re.compile(r"(^|\.)pooler(\.|$)")  # after the hidden states; many checkpoints lack it
+# Packages that forms of weights need, and the command that installs them
+_PACKAGES = {
+    "GGUF": (("gguf", "accelerate"), "pip install gguf accelerate"),
+    "adapters": (("peft",), "run pip install '.[adapters]' in the clone of biasbridge"),
+}
 # Attributes in which torch.compile, DataParallel and the like keep the model that they wrap
 _WRAPPED = ("_orig_mod", "module")
 
@@ -82,8 +88,9 @@ class LanguageModel:
     @property
     def base(self) -> PreTrainedModel:
         """The model without its head; of an encoder-decoder the encoder."""
-        bare = cast("PreTrainedModel", self.model.base_model)
-        return bare.get_encoder() if bare.config.is_encoder_decoder else bare
+        from biasbridge.files.eraser_hook import base_of
+
+        return cast("PreTrainedModel", base_of(self.model))
 
     @property
     def mask(self) -> str:
@@ -98,6 +105,11 @@ class LanguageModel:
     def dtype(self) -> str:
         """Precision of the weights, such as ``float32``."""
         return str(self.model.dtype).removeprefix("torch.")
+
+    @property
+    def weights(self) -> str:
+        """The method that quantised the weights, such as ``gguf``; empty for none."""
+        return quantisation_of(self.model.config)
 
     @property
     def architecture(self) -> str:
@@ -187,51 +199,91 @@ class LanguageModel:
         return ids.to(self.device), mask.to(self.device)
 
 
+class ModelOutline(NamedTuple):
+    """What is known of a model before its weights are read.
+
+    without_head: why it predicts no tokens, with the remedy; empty if it does.
+    """
+
+    place: Place
+    config: PreTrainedConfig
+    kind: ModelKind
+    without_head: str
+
+
+def outline_model(name: str) -> ModelOutline:
+    """Find a model and read its configuration.
+
+    Raises ``InputError`` for a model that is not there, lacks a package, or is quantised in a form
+    that only its own library reads.
+    """
+    from transformers import AutoConfig
+
+    place = find_model(name)
+    has_adapter = place.adapter or (place.local and (Path(place.source) / ADAPTER).is_dir())
+    for form in ("GGUF",) * bool(place.gguf) + ("adapters",) * bool(has_adapter):
+        require_packages(form, name)
+    with convert_load_errors(name):
+        config = AutoConfig.from_pretrained(place.source, **load_options(place))
+    if not place.gguf and (method := quantisation_of(config)):
+        raise InputError(
+            f"model={name!r} is quantised by {method}; give the weights before quantisation, or a"
+            " GGUF file, or in Python the loaded model, audit((model, tokenizer))"
+        )
+    if place.gguf:  # it names no architecture; its models generate text
+        return ModelOutline(place, config, "causal", "")
+    with convert_load_errors(name):
+        kind = _kind_of(config.architectures or ())
+        return ModelOutline(place, config, kind, head_problem(config, name))
+
+
 def open_model(
     model: AnyModel,
     *,
     device: str = "cpu",
     dtype: Dtype = "float32",
     random_seed: int | None = None,
-    must_predict: bool = False,
 ) -> LanguageModel:
     """Open a model by its folder, ``org/name@COMMIT`` on a hub, or ``package:NAME``; or take a
-    loaded model with its tokenizer, which keeps its device and dtype.
+    loaded model with its tokenizer or a pipeline, which keeps its device and dtype.
 
     ``random_seed``: use random weights of the same configuration. Raises ``InputError`` for a model
-    that cannot be loaded completely, an unknown ``dtype`` or unavailable ``device``, and an
-    encoder-decoder that ``must_predict`` tokens.
+    that cannot be loaded completely, and an unknown ``dtype`` or unavailable ``device``.
     """
     _require_usable(dtype, device)
     if isinstance(model, LanguageModel):
         return model
+    if hasattr(model, "tokenizer") and hasattr(model, "model"):  # a pipeline
+        pipeline: Any = model
+        model = (pipeline.model, pipeline.tokenizer)
     if isinstance(model, tuple):
         if (dtype, device) != ("float32", "cpu"):
             raise InputError("a loaded model keeps its dtype and device; set them where it is made")
         opened = _wrap_loaded(*model)
-        if must_predict:
-            _refuse_encoder_decoder(opened.model.config, opened.name)
         with convert_load_errors(opened.name):
             opened.require_running()
         return opened
     if not isinstance(model, str | PathLike):
         kind = type(model).__name__
-        raise InputError(f"model={kind}: give a folder, a hub name, or a model with its tokenizer")
+        remedy = "a folder, a hub name, or a model with its tokenizer, (model, tokenizer)"
+        own = "; of a SentenceTransformer (encoder[0].auto_model, encoder.tokenizer)"
+        raise InputError(f"model={kind}: give {remedy}{own * hasattr(model, 'encode')}")
     name = fspath(model)
-    place = find_model(name)
+    outline = outline_model(name)
+    place = outline.place
     # Random weights have not learned the planted bias
     is_trained = place.local and random_seed is None
     planted = _read_planted(Path(place.source)) if is_trained else None
     with convert_load_errors(name):
         tokenizer = load_tokenizer(place, name)
-        loaded, kind = _load_model(
-            place, name, random_seed=random_seed, dtype=dtype, must_predict=must_predict
-        )
-        if is_trained and (adapter := Path(place.source) / ADAPTER).is_dir():
-            loaded = _merge_adapter(loaded, adapter)
+        loaded = _load_model(outline, name, random_seed=random_seed, dtype=dtype)
+        for adapter in (Path(place.adapter or ""), Path(place.source) / ADAPTER):
+            if random_seed is None and adapter.name and adapter.is_dir():
+                loaded = _merge_adapter(loaded, adapter)
         loaded = loaded.to(device).eval()
-        short_name = Path(name).name if place.local else place.source
-        opened = LanguageModel(short_name, loaded, tokenizer, kind, device, planted)
+        is_named = place.local or place.adapter
+        short_name = Path(name).name if is_named else place.source
+        opened = LanguageModel(short_name, loaded, tokenizer, outline.kind, device, planted)
         opened.require_running()
         if is_trained and (Path(place.source) / ERASER).is_file():
             eraser = Eraser.load(Path(place.source) / ERASER)
@@ -337,35 +389,19 @@ def load_tokenizer(place: Place, name: str) -> PreTrainedTokenizerFast:
 
 
 def _load_model(
-    place: Place,
-    name: str,
-    *,
-    random_seed: int | None = None,
-    dtype: Dtype = "float32",
-    must_predict: bool = False,
-) -> tuple[PreTrainedModel, ModelKind]:
-    """Load the model with the head that its configuration names, and return its kind: ``masked``,
-    ``causal``, or an ``encoder`` without a head.
+    outline: ModelOutline, name: str, *, random_seed: int | None = None, dtype: Dtype = "float32"
+) -> PreTrainedModel:
+    """Load the model with the head that its configuration names.
 
     ``random_seed``: draw random weights of the same configuration. Raises ``InputError`` for
-    missing weights, which the library would fill at random, for unexpected ones, and where tokens
-    ``must_predict``: for an encoder-decoder, and a configuration without a head.
+    missing weights, which the library would fill at random, and for unexpected ones.
     """
     import torch
-    from transformers import AutoConfig, AutoModel, AutoModelForCausalLM, AutoModelForMaskedLM
+    from transformers import AutoModel, AutoModelForCausalLM, AutoModelForMaskedLM
     from transformers.utils.logging import disable_progress_bar
 
     disable_progress_bar()
-    kind: ModelKind
-    options = load_options(place)
-    config = AutoConfig.from_pretrained(place.source, **options)
-    if must_predict:
-        _refuse_encoder_decoder(config, name)
-        problem = "" if place.gguf else missing_architectures(config, "MASKED_LM", "CAUSAL_LM")
-        if problem:
-            raise InputError(f"model={name!r}: {problem}, or name metrics of encoded texts (seat)")
-    # GGUF names no architecture; its models generate text
-    kind = "causal" if place.gguf else _kind_of(config.architectures or ())
+    place, config, kind, _ = outline
     loader: Any = {
         "masked": AutoModelForMaskedLM,
         "causal": AutoModelForCausalLM,
@@ -377,23 +413,37 @@ def _load_model(
     if random_seed is not None:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(random_seed)
-            return loader.from_config(config, **common), kind
+            drawn: PreTrainedModel = loader.from_config(config, **common)
+            return drawn
+    options = load_options(place) | common
+    model: PreTrainedModel
     model, report = loader.from_pretrained(
-        place.source, **options, **common, use_safetensors=True, output_loading_info=True
+        place.source, **options, use_safetensors=True, output_loading_info=True
     )
     _require_whole(report, kind, name)
-    return model, kind
+    return model
 
 
-def _refuse_encoder_decoder(config: PreTrainedConfig, name: str) -> None:
-    """Raise ``InputError`` for an encoder-decoder, unless it is the encoder of one alone."""
-    is_encoder = any(label.endswith("EncoderModel") for label in config.architectures or ())
+def head_problem(config: PreTrainedConfig, name: str) -> str:
+    """Return why a model predicts no tokens, with the remedy; empty if it does."""
+    architectures = list(config.architectures or ())
+    is_encoder = any(label.endswith("EncoderModel") for label in architectures)
+    remedy = "give a masked or causal language model, or metrics of encoded texts, such as seat"
     if config.is_encoder_decoder and not is_encoder:
-        raise InputError(
-            f"model={name!r} is an encoder-decoder ({config.model_type}); neither masked nor"
-            " causal; give a masked or causal language model, or metrics of encoded texts, such as"
-            " seat"
-        )
+        problem = f"is an encoder-decoder ({config.model_type}); neither masked nor causal"
+        return f"model={name!r} {problem}; {remedy}"
+    if problem := missing_architectures(config, "MASKED_LM", "CAUSAL_LM"):
+        return f"model={name!r}: {problem}, or name metrics of encoded texts (seat)"
+    if _kind_of(architectures) == "encoder":
+        return f"model={name!r} is an encoder ({architectures[0]}) and has no head; {remedy}"
+    return ""
+
+
+def require_packages(form: str, name: str) -> None:
+    """Raise ``InputError`` with the remedy where a form of weights lacks a package."""
+    packages, remedy = _PACKAGES[form]
+    if missing := [package for package in packages if not find_spec(package)]:
+        raise InputError(f"model={name!r}: {form} need {' and '.join(missing)}: {remedy}")
 
 
 def missing_architectures(config: PreTrainedConfig, *tasks: str) -> str:
@@ -440,12 +490,21 @@ def load_options(place: Place) -> dict[str, Any]:
     return options if place.local else options | {"revision": place.revision}
 
 
+def quantisation_of(config: PreTrainedConfig) -> str:
+    """Return the method that quantised the weights of a model, such as ``bitsandbytes``."""
+    settings: Any = getattr(config, "quantization_config", None) or {}
+    settings = settings if isinstance(settings, Mapping) else settings.to_dict()
+    return str(getattr(settings.get("quant_method"), "value", settings.get("quant_method") or ""))
+
+
 def without_quantisation(model: PreTrainedModel) -> PreTrainedModel:
     """Copy a model without the configuration of its quantised file, with which the library would
     refuse to save it.
     """
-    if getattr(model.config, "quantization_config", None) is None:
+    if not (method := quantisation_of(model.config)):
         return model
+    if method != "gguf":
+        raise InputError(f"weights of {method} cannot be written; debias them before quantisation")
     config = type(model.config).from_dict(
         {k: v for k, v in model.config.to_dict().items() if k != "quantization_config"}
     )
@@ -454,21 +513,9 @@ def without_quantisation(model: PreTrainedModel) -> PreTrainedModel:
     return plain
 
 
-@contextmanager
-def require_peft() -> Iterator[None]:
-    """Raise ``InputError`` with the remedy where ``peft`` is not installed."""
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        raise InputError(
-            f"adapters need {error.name}: run pip install '.[adapters]' in the clone of biasbridge"
-        ) from error
-
-
 def _merge_adapter(model: PreTrainedModel, folder: Path) -> PreTrainedModel:
     """Return the model with the adapters of a folder added to its weights, without dropout."""
-    with require_peft():
-        from peft import PeftModel
+    from peft import PeftModel
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)  # of its use of transformers
@@ -537,8 +584,10 @@ def _wrap_loaded(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> 
     model = _unwrap(model)
     name = Path(getattr(model, "name_or_path", "") or type(model).__name__).name
     with convert_load_errors(name):
-        weights = {id(tensor): tensor for tensor in (*model.parameters(), *model.buffers())}
-        own = deepcopy(model, weights).eval()
+        tensors = (*model.parameters(), *model.buffers())
+        # bitsandbytes moves its 8-bit weights when they are first used, the caller's too
+        shared = {} if quantisation_of(model.config) else {id(tensor): tensor for tensor in tensors}
+        own = deepcopy(model, shared).eval()
     kind = _kind_of(parent.__name__ for parent in type(model).__mro__)
     return LanguageModel(name, own, tokenizer, kind, str(model.device))
 

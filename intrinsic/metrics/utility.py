@@ -80,7 +80,8 @@ def _read_similarities(path: str | Path) -> Query:
     numbers (WordSim-353 has "money cash" and "money bank" twice). Raises ``InputError`` for a line
     without a number, and for several numbers of which none is known to be the mean.
     """
-    lines = {number: line.strip() for number, line in enumerate(read_lines(path), 1)}
+    notes: list[str] = []
+    lines = {number: line.strip() for number, line in enumerate(read_lines(path, notes), 1)}
     lines = {number: line for number, line in lines.items() if line and not COMMENT.match(line)}
     mark = next((m for m in "\t;," if all(line.count(m) > 1 for line in lines.values())), "")
     rows = [_cells(line, mark) for line in lines.values()]
@@ -101,7 +102,8 @@ def _read_similarities(path: str | Path) -> Query:
     words = tuple(word for pair in judged for word in pair)
     values = tuple(sum(numbers) / len(numbers) for numbers in judged.values())
     pairs = WordSet(name, words, "und", Path(path).name, width=2, values=values)
-    return Query(name, {"partners": pairs}, "und", f"Word similarity, {Path(path).name}")
+    source = "; ".join([f"Word similarity, {Path(path).name}", *notes])
+    return Query(name, {"partners": pairs}, "und", source)
 
 
 @choice

@@ -18,6 +18,7 @@ from annotated_types import doc
 
 from biasbridge.files import InputError, choice
 from biasbridge.files.paths import digest_of
+from biasbridge.files.terminal import begin_part
 from biasbridge.intrinsic.models.items import ItemSet, ItemSource
 from biasbridge.intrinsic.resampling import RESAMPLES, times_drawn
 from biasbridge.intrinsic.score import (
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from biasbridge.stats.arrays import Floats
 
 
+_TOKENS = 10  # that a masked model predicts of a text, about
 _CLUSTER = "cluster"  # the factor of pairs; its groups are parts of one score
 ScoreSettings = Mapping[str, str | int | float]
 
@@ -90,6 +92,9 @@ class ItemMetric(ByConvention):
     """
 
     needs: ClassVar[str] = "model"
+    kinds: ClassVar[tuple[str, ...]] = ("masked", "causal")  # of models, where it needs one
+    instead: ClassVar[str] = ""  # remedy for another kind
+    texts_per_item: ClassVar[int] = 1  # that a model computes, about
     version: ClassVar[int] = 1
     seeded: ClassVar[bool] = False
     unlabelled: ClassVar[tuple[str, ...]] = ("items", "convention", "intervals")
@@ -120,6 +125,15 @@ class ItemMetric(ByConvention):
     def reason_against(cls, items: ItemSet) -> str:
         """Return why the metric cannot use these items; empty if it can."""
         raise NotImplementedError
+
+    @classmethod
+    def reason_against_model(cls, kind: str) -> str:
+        """Return why the metric cannot use a model of this kind; empty if it can."""
+        if cls.needs != "model" or kind in cls.kinds:
+            return ""
+        if kind == "encoder":
+            return "measured as an encoder, the model has no head that predicts tokens"
+        return f"the metric needs a {cls.kinds[0]} model, this is {kind}{cls.instead}"
 
     def observe(self, model: Any, items: ItemSet) -> ItemObservations:
         """Observe the model on each item; an ``InputError`` becomes NaN with its reason.
@@ -163,6 +177,18 @@ class ItemMetric(ByConvention):
         values = observed.values if observed.values.ndim == 1 else np.empty(0)
         return dict(zip(observed.names, values.tolist(), strict=False))
 
+    def parts(self, kind: str) -> list[tuple[str, float]]:
+        """Return each set by label, with the texts that a model of the kind computes."""
+        per_item = self.texts_per_item
+        per_item *= _TOKENS if self.needs == "model" and kind == "masked" else 1
+        return [
+            (
+                f"{self.about.name} {items.name}",
+                per_item * (len(items.items) + 2 * len(items.pairs)),
+            )
+            for items in self.items.load()
+        ]
+
     def score(self, model: Any, *, seed: int) -> list[Score]:
         """Return a row per set of items, or per part of a set."""
         return [row for row, _ in self.score_with_singles(model, seed=seed)]
@@ -173,8 +199,10 @@ class ItemMetric(ByConvention):
         """Return each row with the single scores that it summarises."""
         rows: list[tuple[Score, Mapping[str, float]]] = []
         for items in self.items.load():
+            begin_part(f"{self.about.name} {items.name}")
             try:
-                if reason := self.reason_against(items):
+                kind = getattr(model, "kind", self.kinds[0])
+                if reason := self.reason_against_model(kind) or self.reason_against(items):
                     raise InputError(reason)
                 observed = dataclasses.replace(self.observe(model, items), seed=seed)
                 results = self._results(observed)

@@ -392,6 +392,8 @@ class Aul(PairMetric):
         default="Without special tokens; a tie counts 1/2.",
     )
     further_conventions: ClassVar[tuple[Convention, ...]] = (_KANEKO,)
+    kinds: ClassVar[tuple[str, ...]] = ("masked",)
+    instead: ClassVar[str] = "; use crows_pairs or pll for causal models"
     attention: ClassVar[bool] = False
     configuration: ClassVar[Mapping[str, object]] = items_from(
         "CrowsPairs", path="${data:contextual/crows_pairs_anonymized.csv}"
@@ -401,7 +403,6 @@ class Aul(PairMetric):
 
     def observe(self, model: Any, items: ItemSet) -> ItemObservations:
         """Return 1 for each pair whose stereotype is likelier, else 0."""
-        require_model_kind(model, "masked", "use crows_pairs or pll for causal models")
         pairs, lost, settings = _tokenise_pairs(model, items)
         texts = [text for pair in pairs for text in (pair.stereo, pair.anti)]
         logs = unmasked_log_likelihoods(model, texts, attention=self.attention)

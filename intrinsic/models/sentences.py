@@ -384,6 +384,7 @@ class Ceat(EncodedItems):
     )
     shared: ClassVar[tuple[str, ...]] = ("term",)
     version: ClassVar[int] = 2
+    texts_per_item: ClassVar[int] = 4  # a word in its contexts is computed alone
     configuration: ClassVar[Mapping[str, object]] = items_from(
         "BuiltInItems", sets=["seat6", "seat6b", "seat7", "seat7b", "seat8", "seat8b"]
     )

@@ -21,7 +21,6 @@ from biasbridge.intrinsic.models.likelihood import (
     describe_reading,
     find_words,
     mask_id,
-    require_model_kind,
     tokenise_texts,
     top_tokens,
 )
@@ -82,6 +81,8 @@ class LogProbabilityBias(TermMetric):
             {"prior": False},
         ),
     )
+    kinds: ClassVar[tuple[str, ...]] = ("masked",)
+    instead: ClassVar[str] = "; use next_word for causal models"
     configuration: ClassVar[Mapping[str, object]] = items_from(
         "BuiltInItems", sets=["lpbs_professions", "lpbs_career", "lpbs_math", "lpbs_science"]
     )
@@ -93,7 +94,6 @@ class LogProbabilityBias(TermMetric):
 
     def observe(self, model: Any, items: ItemSet) -> ItemObservations:
         """Return b(t) of each term in each template."""
-        require_model_kind(model, "masked", "use next_word for causal models")
         scored_items, values, lost, settings = filler_log_odds(model, items, prior=self.prior)
         return item_observations(scored_items, values, settings, lost)
 
@@ -134,6 +134,8 @@ class NextWord(TermMetric):
         ),
         Convention("bos", "The tokenizer's bos precedes the text.", {"first_token": "bos"}),
     )
+    kinds: ClassVar[tuple[str, ...]] = ("causal",)
+    instead: ClassVar[str] = "; use lpbs for masked models"
     configuration: ClassVar[Mapping[str, object]] = items_from(
         "BuiltInItems", sets=["next_word_professions"]
     )
@@ -143,7 +145,6 @@ class NextWord(TermMetric):
 
     def observe(self, model: Any, items: ItemSet) -> ItemObservations:
         """Return b(t) of each term in each template."""
-        require_model_kind(model, "causal", "use lpbs for masked models")
         scored_items, values, lost, settings = filler_log_odds(
             model, items, sentence=self.sentence, first_token=self.first_token
         )
@@ -177,6 +178,7 @@ class DisCo(ItemMetric):
             {"counted": "overlap"},
         ),
     )
+    kinds: ClassVar[tuple[str, ...]] = ("masked",)
     configuration: ClassVar[Mapping[str, object]] = items_from("BuiltInItems", sets=["disco_names"])
 
     top: Annotated[Count, doc("number of likeliest words that count")] = 3
@@ -199,7 +201,6 @@ class DisCo(ItemMetric):
 
     def observe(self, model: Any, items: ItemSet) -> ItemObservations:
         """Return the likeliest tokens in the slot of each item, (items, top)."""
-        require_model_kind(model, "masked")
         mask = mask_id(model)
         texts = [item.text.replace(SLOT, model.mask, 1) for item in items.items]
         unknown = model.tokenizer.unk_token_id

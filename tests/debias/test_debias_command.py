@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from shutil import copytree
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -26,6 +27,7 @@ from biasbridge.files.vectors import detect_format, keyed, read_vectors, save_ma
 from biasbridge.intrinsic import effect_size
 from biasbridge.intrinsic.metrics.weat import Weat
 from biasbridge.intrinsic.words import Query, load_query, read_query, write_query
+from biasbridge.model_debiasing import HOOK
 from tests.tiny_models import LINES, save_model
 
 if TYPE_CHECKING:
@@ -245,7 +247,7 @@ def decided(folder: Path, head: str) -> Path:
 def same_files(model: Path, out: Path) -> bool:
     names = [path.name for path in model.iterdir()]
     there = sorted(path.name for path in out.iterdir())
-    return there == sorted([*names, ERASER]) and all(
+    return there == sorted([*names, ERASER, HOOK]) and all(
         (model / name).read_bytes() == (out / name).read_bytes() for name in names
     )
 
@@ -257,7 +259,12 @@ def seat6b(model: Path) -> float:
 @pytest.mark.parametrize("dose", [-0.5, 0, 1])
 @pytest.mark.parametrize("layer", [1, -1])
 def test_the_folder_is_the_model_and_its_eraser(
-    masked: Path, tmp_path: Path, dose: float, layer: int, capsys: pytest.CaptureFixture[str]
+    masked: Path,
+    tmp_path: Path,
+    dose: float,
+    layer: int,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     out = tmp_path / "out"
     how = [*LEACE, *SHORT, "--dose", str(dose), "--layer", str(layer)]
@@ -274,8 +281,12 @@ def test_the_folder_is_the_model_and_its_eraser(
     assert f"operator norm {eraser.norm:.3f}, rank 1" in printed
     assert "from_pretrained alone opens the unmodified model" in printed
     namespace: dict[str, Any] = {}
-    exec("\n".join(printed.splitlines()[-2:]), namespace)
-    assert namespace["model"].eraser.dose == dose
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "path", [*sys.path])
+        exec("\n".join(printed.splitlines()[-3:]), namespace)
+        sys.modules.pop("eraser_hook")
+    hooked = (namespace["model"], open_model(masked).tokenizer)
+    assert Encoder(hooked, layer=layer).encode(LINES) == pytest.approx(erased, abs=1e-5)
     if layer == -1:
         line = next(line for line in printed.splitlines() if line.startswith("seat seat6b"))
         old, new = line.split()[3:5]
@@ -310,7 +321,9 @@ def test_until_a_score_of_the_folder_is_the_value(
     masked: Path, tmp_path: Path, share: float, capsys: pytest.CaptureFixture[str]
 ) -> None:
     how = ["--method", "mean_difference", *SHORT]
-    assert main([str(masked), str(tmp_path / "far"), *how, "--dose", str(2 * share)]) == 0
+    assert (
+        main([str(masked), str(tmp_path / "far"), *how, "--dose", str(2 * share), "--quiet"]) == 0
+    )
     wanted = (seat6b(masked) + seat6b(tmp_path / "far")) / 2
     until = ["--until", f"seat:seat6b={wanted}"]
     assert main([str(masked), str(tmp_path / "out"), *how, *until]) == 0
@@ -324,7 +337,10 @@ def test_until_a_score_of_the_folder_is_the_value(
 
 def test_steering_shifts_every_text_alike(causal: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    assert main([str(causal), str(out), "--method", "steering", *SHORT, "--layer", "2"]) == 0
+    assert (
+        main([str(causal), str(out), "--method", "steering", *SHORT, "--layer", "2", "--quiet"])
+        == 0
+    )
     texts = {role: [f"this is {word}" for word in CASED_UNION[role].words] for role in "XY"}
     plain, pushed = (Encoder(item, layer=2) for item in (causal, out))
     shift = plain.encode(texts["X"]).mean(axis=0) - plain.encode(texts["Y"]).mean(axis=0)
@@ -372,14 +388,14 @@ def test_a_folder_that_is_there_is_kept(masked: Path, tmp_path: Path) -> None:
     out, other = tmp_path / "out", tmp_path / "other"
     other.mkdir()
     (other / "mine.txt").write_text("mine", encoding="utf-8")
-    assert main([str(masked), str(out), *LEACE, *SHORT]) == 0
+    assert main([str(masked), str(out), *LEACE, *SHORT, "--quiet"]) == 0
     for force in ([], ["--force"]):
         with pytest.raises(InputError, match="is a folder that is there already"):
             main([str(masked), str(other), *LEACE, *SHORT, *force])
     assert (other / "mine.txt").read_text(encoding="utf-8") == "mine"
     with pytest.raises(InputError, match="is a folder that is there already"):
         main([str(masked), str(out), *LEACE, *SHORT])
-    assert main([str(masked), str(out), *LEACE, *SHORT, "--dose", "0.5", "--force"]) == 0
+    assert main([str(masked), str(out), *LEACE, *SHORT, "--dose", "0.5", "--force", "--quiet"]) == 0
     assert Eraser.load(out / ERASER).dose == 0.5
     assert same_files(masked, out)
     inside = copytree(masked, out / "inside")
@@ -404,7 +420,7 @@ def test_a_random_direction_is_fitted_on_nothing(masked: Path) -> None:
 
 def test_a_model_with_an_eraser_is_refused_and_a_damaged_one(masked: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    assert main([str(masked), str(out), *LEACE, *SHORT]) == 0
+    assert main([str(masked), str(out), *LEACE, *SHORT, "--quiet"]) == 0
     with pytest.raises(InputError, match="out has an eraser already; give the unmodified model"):
         main([str(out), str(tmp_path / "twice"), *LEACE, *SHORT])
     (out / ERASER).write_bytes((out / ERASER).read_bytes()[:-20])

@@ -116,7 +116,10 @@ def test_a_column_of_clusters_widens_and_is_counted() -> None:
 
 @pytest.mark.parametrize(
     ("author", "message"),
-    [("", "'author' is empty in 200 of 200 rows"), ("x", "'author' has one cluster")],
+    [
+        ("", "'author' is empty in every row; leave out --cluster"),
+        ("x", "'author' has one cluster"),
+    ],
 )
 def test_clusters_that_cannot_be_used_are_refused(author: str, message: str) -> None:
     with pytest.raises(InputError, match=message):

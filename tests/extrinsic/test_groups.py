@@ -18,12 +18,13 @@ from statsmodels.stats.proportion import confint_proportions_2indep
 import biasbridge
 from biasbridge.commands.gaps import main
 from biasbridge.extrinsic.gap_table import gap_table, make_block
-from biasbridge.extrinsic.gaps import Gaps
+from biasbridge.extrinsic.gaps import ALL_MEASURES, Gaps
 from biasbridge.extrinsic.grouped_predictions import GroupedPredictions, GroupOrRest
 from biasbridge.extrinsic.measures import MEASURES
 from biasbridge.extrinsic.spread import DIFFERENCE, estimate_spread
 from biasbridge.files import InputError
 from biasbridge.intrinsic.resampling import times_drawn
+from biasbridge.stats.measure_facts import MEASURE_FACTS
 
 if TYPE_CHECKING:
     from biasbridge.stats.arrays import Floats
@@ -388,7 +389,7 @@ def test_the_command_reads_what_the_function_reads(
     page = (tmp_path / "p.html").read_text(encoding="utf-8")
     assert "items in no group" in page
     assert "rows have an empty &#39;group&#39; or &#39;is_old&#39;: in its group" in page
-    assert "by group, is_old</h1>" in page
+    assert "label, by group, is_old." in page
 
 
 @pytest.mark.parametrize(
@@ -590,7 +591,7 @@ def test_every_way_of_asking_counts_an_id_once(options: dict[str, Any]) -> None:
 )
 def test_rows_that_contradict_one_another_are_refused(change: dict[str, Any], message: str) -> None:
     rows = {"id": ["x", "x", "y"], "label": [1, 1, 1], "prediction": [1, 1, 1]}
-    rows |= {"group": ["a", "b", "b"], "score": [0.5, 0.5, 0.1]} | change
+    rows |= {"group": ["a", "b", "b"], "score": [0.5, 0.5, 0.1], "n": [1, 2, 3]} | change
     with pytest.raises(InputError, match=message):
         biasbridge.gaps(pd.DataFrame(rows), score="score", min_support=0)
 
@@ -647,3 +648,7 @@ def test_the_largest_difference_among_overlapping_groups_holds_the_truth(share: 
         for _ in range(500)
     ]
     assert np.mean([each.low <= truth <= each.high for each in result]) >= 0.93
+
+
+def test_every_measure_is_described_once() -> None:
+    assert {*MEASURE_FACTS} == {*ALL_MEASURES}

@@ -113,6 +113,7 @@ def test_the_choice_is_that_of_loops(name: str) -> None:
             assert row[column] == pytest.approx(value, nan_ok=True), column
     assert bool(choice) == (name not in ("none", "few items"))
     assert ("no threshold" in row["decision"]) != bool(choice)
+    assert ("name the groups to compare" in row["details"]) == (name == "few items")
 
 
 def test_costs_have_the_interval_of_a_paired_difference() -> None:

@@ -111,8 +111,7 @@ def test_a_header_alone_is_a_table_without_rows(tmp_path: Path) -> None:
         ("t.csv", b"a,b\n1,2,3\n1,2,3\n", "line 2 has 3 cells"),
         ("t.csv", b'a,b\n"1\n",2\n\n1\n', "line 5 has 1 cells, the header 2"),
         ("t.csv", b"a,b,a\n1,2,3\n", "the header names 'a' more than once; rename one"),
-        ("t.csv", b"a\n\xff\n", "line 2 is not UTF-8 .*iconv"),
-        ("t.csv", "€1".encode("cp1252"), "line 1 is not UTF-8 .*iconv"),
+        ("t.csv", b"a\n\x81\n", "line 2 is not UTF-8 .*iconv"),
         ("t.csv", pickle.dumps([1]), "line 1 is not UTF-8 .*it is binary: give a text file"),
         ("t.csv", b'a,b\n1,2\n"1,2\n3,4\n', "line 3 is not delimited text .*quoted=false"),
         ("t.csv", b'a,b\n"1"x,2\n', "line 2 is not delimited text"),
@@ -121,7 +120,7 @@ def test_a_header_alone_is_a_table_without_rows(tmp_path: Path) -> None:
         ("t.csv.xz", b"a,b\n1,2\n", "damaged archive"),
         ("t.parquet", b"", "t.parquet is no Parquet file or is damaged"),
         ("t.parquet", b"a,b\n1,2\n", "t.parquet is no Parquet file or is damaged .*write it again"),
-        ("t.xlsx", b"PK", "unknown format '.xlsx'; give .csv, .tsv, .tab"),
+        ("t.xls", b"PK", "unknown format '.xls'; give .csv, .tsv, .tab.*or .parquet or .xlsx"),
         ("t.parquet.gz", b"", "unknown format '.parquet'"),
     ],
 )

@@ -14,7 +14,7 @@ import numpy as np
 
 from biasbridge.files import InputError, choice, read_lines
 from biasbridge.files.choice import Count, Fileless, Positive, Whole
-from biasbridge.files.models.language_model import open_model, require_peft
+from biasbridge.files.models.language_model import open_model, require_packages
 from biasbridge.files.places import ADAPTER
 from biasbridge.train.engine.device import step_device
 from biasbridge.train.subjects.language_model import LoadedModel
@@ -266,8 +266,9 @@ def _add_adapters(opened: LanguageModel, rank: int) -> Any:
     """
     from transformers.pytorch_utils import Conv1D
 
-    with require_peft():
-        from peft import LoraConfig, get_peft_model
+    require_packages("adapters", opened.name)
+    from peft import LoraConfig, get_peft_model
+
     config = LoraConfig(
         r=rank,
         lora_alpha=2 * rank,

@@ -132,7 +132,7 @@ class PretrainedModel:
 
 def save_model(language_model: LanguageModel, place: Place | None, out: Path) -> None:
     """Copy a local model's own files; write any other model as safetensors in float32."""
-    if place and place.local and not place.gguf:
+    if place and place.local and not place.gguf and not place.adapter:
         out.mkdir()
         for path in place.files():
             copy = out / path.relative_to(place.source)

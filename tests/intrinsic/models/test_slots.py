@@ -171,11 +171,12 @@ def test_every_lost_item_counts_with_its_reason(bert: LanguageModel, tmp_path: P
     assert (row.n_found, row.n_oov, row.oov) == (len(rows) - 6, 6, "Herr Zacharias")
     assert "lost, unknown to the model or too long=6" in row.settings
     table = audit((bert.model, bert.tokenizer), metrics="lpbs", items=tmp_path / "made.tsv")
-    language, lost, compared = table.attrs["notes"]
+    language, lost, compared, meaning = table.attrs["notes"]
     assert "made.tsv: assuming language 'de'" in language
     of = "lpbs bec_pro_de_male"
     assert lost == f"{of}: 6 of {len(rows)} items lost, unknown to the model or too long"
     assert compared.startswith(f"{of} compares between texts")
+    assert meaning.startswith(f"lpbs: {of.removeprefix('lpbs ')} ")
     assert row.value == pytest.approx(literal_score(bert, rows), rel=1e-3, abs=2e-5)
 
 

@@ -1,0 +1,117 @@
+"""What each measure of a classifier is called, what it means, and which way is worse.
+
+``MEASURES`` in ``extrinsic/measures.py`` computes them; a measure that is added there is described
+here, and nowhere else.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class MeasureFacts(NamedTuple):
+    """Description of a measure: ``heading`` of a narrow table, ``title`` in sentences, ``meaning``.
+
+    ``less_is_better``: an error. ``moved_by_base_rates``: groups with unequal base rates differ in
+    it even if the classifier errs alike in both.
+    """
+
+    heading: str
+    title: str
+    meaning: str
+    less_is_better: bool = False
+    moved_by_base_rates: bool = False
+
+
+MEASURE_FACTS = {
+    "base_rate": MeasureFacts(
+        "base rate",
+        "base rate",
+        "proportion of all items with label 1: a fact about the data, not the classifier",
+    ),
+    "precision": MeasureFacts(
+        "precision",
+        "precision",
+        "of the items that the classifier calls 1, the proportion that are",
+        moved_by_base_rates=True,
+    ),
+    "recall": MeasureFacts(
+        "recall",
+        "recall",
+        "of the items with label 1, the proportion that the classifier finds",
+    ),
+    "f1": MeasureFacts(
+        "F1",
+        "F1",
+        "precision and recall in one number, 2 P R / (P + R)",
+        moved_by_base_rates=True,
+    ),
+    "fpr": MeasureFacts(
+        "fpr",
+        "false positive rate",
+        "of the items with label 0, the proportion that are called 1",
+        less_is_better=True,
+    ),
+    "fnr": MeasureFacts(
+        "fnr",
+        "false negative rate",
+        "of the items with label 1, the proportion that are missed",
+        less_is_better=True,
+    ),
+    "accuracy": MeasureFacts(
+        "accuracy",
+        "accuracy",
+        "of all items, the proportion predicted correctly",
+        moved_by_base_rates=True,
+    ),
+    "selection_rate": MeasureFacts(
+        "selection rate",
+        "selection rate",
+        "of all items, the proportion that the classifier calls 1",
+        moved_by_base_rates=True,
+    ),
+    "auc": MeasureFacts(
+        "AUC", "AUC", "how often an item with label 1 scores higher than one with label 0"
+    ),
+    "bpsn_auc": MeasureFacts(
+        "BPSN AUC",
+        "BPSN AUC",
+        "the same, of other items with label 1 and the group's with label 0",
+    ),
+    "bnsp_auc": MeasureFacts(
+        "BNSP AUC",
+        "BNSP AUC",
+        "the same, of the group's items with label 1 and others with label 0",
+    ),
+    "ece": MeasureFacts(
+        "ECE",
+        "expected calibration error",
+        "how far scores lie from the proportion with label 1, on average over ten bins",
+        less_is_better=True,
+    ),
+    "demographic_parity": MeasureFacts(
+        "demographic parity", "demographic parity", "the largest difference in selection rate"
+    ),
+    "equalised_odds": MeasureFacts(
+        "equalised odds",
+        "equalised odds",
+        "the larger of the largest differences in recall and false positive rate",
+    ),
+}
+
+
+def less_is_better(measure: str) -> bool:
+    """Return whether a measure is an error."""
+    return measure in MEASURE_FACTS and MEASURE_FACTS[measure].less_is_better
+
+
+def measure_heading(measure: str) -> str:
+    """Return a measure for the heading of a narrow table: ``fpr``, ``F1``."""
+    facts = MEASURE_FACTS.get(measure)
+    return facts.heading if facts else measure.replace("_", " ")
+
+
+def measure_name(measure: str) -> str:
+    """Return a measure in words: ``false positive rate``, ``F1``."""
+    facts = MEASURE_FACTS.get(measure)
+    return facts.title if facts else measure.replace("_", " ")

@@ -1,0 +1,659 @@
+"""Tables as people have them are measured as the cleaned table is, or refused with the remedy.
+
+Each dirty table is made from the same items, measured, and compared with a loop over the items that
+remain when it is cleaned by hand.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+import zipfile
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+from xml.sax.saxutils import escape
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import biasbridge
+from biasbridge.__main__ import main as command
+from biasbridge.extrinsic.predictions import _exact_p
+from biasbridge.files import InputError
+from biasbridge.files.tables import read_numbers, read_table
+
+COMPARED: dict[str, Any] = {"privileged": "men", "unprivileged": "women"}
+
+
+class Item(NamedTuple):
+    """A comment, with what people and the classifier said of it; None where nobody did."""
+
+    id: int
+    text: str
+    label: int | None
+    prediction: int | None
+    score: float | None
+    group: str
+    author: str
+
+
+def make_items() -> list[Item]:
+    rng = np.random.default_rng(5)
+    items = []
+    for number in range(240):
+        label, group = int(rng.random() < 0.5), ("men", "women")[number % 2]
+        score = float(round(np.clip(0.3 + 0.4 * label + rng.normal(0, 0.25), 0.01, 0.99), 3))
+        text = f"das café für Zoë, Nummer {number}"
+        author = f"a{number // 4}"
+        items.append(Item(number, text, label, int(score >= 0.5), score, group, author))
+    return items
+
+
+ITEMS = make_items()
+LOST = {3, 7, 8, 11, 15, 19, 23, 31}  # seven of women, one of men
+
+
+def frame(items: Sequence[Item] = ITEMS, **columns: Any) -> pd.DataFrame:
+    """The table with an object a cell, so that numbers stay whole beside missing ones."""
+    return pd.DataFrame(items, dtype=object).assign(**columns)
+
+
+def gap(items: Sequence[Item], label: int, classify: Callable[[Item], int | None]) -> float:
+    """The share predicted 1 of a label, of men minus women."""
+    rates = []
+    for group in ("men", "women"):
+        n = hits = 0
+        for item in items:
+            if item.group == group and item.label == label:
+                n += 1
+                hits += classify(item) == 1
+        rates.append(hits / n)
+    return rates[0] - rates[1]
+
+
+def gaps_by_loop(
+    items: Sequence[Item], classify: Callable[[Item], int | None] = lambda item: item.prediction
+) -> dict[str, float]:
+    """Recall and false positive rate, positive where women fare worse."""
+    return {"recall": gap(items, 1, classify), "fpr": -gap(items, 0, classify)}
+
+
+def measured(table: Any, **options: Any) -> tuple[dict[str, float], list[str]]:
+    rows = biasbridge.gaps(table, **{"measures": ["recall", "fpr"]} | COMPARED | options)
+    gaps = rows[rows["kind"] == "gap"]
+    return dict(zip(gaps["measure"], gaps["value"], strict=True)), rows.attrs["notes"]
+
+
+def as_csv(table: pd.DataFrame, encoding: str = "utf-8", **options: Any) -> bytes:
+    text: str = table.to_csv(index=False, **options)
+    return text.encode(encoding)
+
+
+def as_xlsx(sheets: Mapping[str, pd.DataFrame]) -> Mapping[str, str]:
+    """The parts of a workbook in its least form, with numbers, truth values and text."""
+
+    def cell(value: object) -> str:
+        if value is None:
+            return "<c/>"
+        if isinstance(value, bool):
+            return f'<c t="b"><v>{int(value)}</v></c>'
+        if isinstance(value, int | float):
+            return f"<c><v>{value}</v></c>"
+        return f'<c t="inlineStr"><is><t>{escape(str(value))}</t></is></c>'
+
+    main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+    relations = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    package = "http://schemas.openxmlformats.org/package/2006"
+    types = "application/vnd.openxmlformats-officedocument.spreadsheetml"
+    numbers = range(1, len(sheets) + 1)
+    names = "".join(
+        f'<sheet name="{name}" sheetId="{n}" r:id="r{n}"/>'
+        for n, name in zip(numbers, sheets, strict=True)
+    )
+    links = "".join(
+        f'<Relationship Id="r{n}" Type="{relations}/worksheet" Target="worksheets/s{n}.xml"/>'
+        for n in numbers
+    )
+    kinds = [("xl/workbook.xml", "sheet.main")]
+    kinds += [(f"xl/worksheets/s{n}.xml", "worksheet") for n in numbers]
+    overrides = "".join(
+        f'<Override PartName="/{part}" ContentType="{types}.{kind}+xml"/>' for part, kind in kinds
+    )
+    relation = "application/vnd.openxmlformats-package.relationships+xml"
+    kinds_of = f'{package}/content-types"><Default Extension="rels" ContentType="{relation}"/>'
+    parts = {
+        "[Content_Types].xml": f'<Types xmlns="{kinds_of}{overrides}</Types>',
+        "_rels/.rels": f'<Relationships xmlns="{package}/relationships"><Relationship Id="r1"'
+        f' Type="{relations}/officeDocument" Target="xl/workbook.xml"/></Relationships>',
+        "xl/workbook.xml": f'<workbook xmlns="{main}" xmlns:r="{relations}"><sheets>{names}'
+        "</sheets></workbook>",
+        "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{package}/relationships">{links}'
+        "</Relationships>",
+    }
+    for n, table in zip(numbers, sheets.values(), strict=True):
+        rows = [[*table.columns], *table.astype(object).to_numpy().tolist()]
+        lines = "".join(f"<row>{''.join(map(cell, row))}</row>" for row in rows)
+        parts[f"xl/worksheets/s{n}.xml"] = (
+            f'<worksheet xmlns="{main}"><sheetData>{lines}</sheetData></worksheet>'
+        )
+    return parts
+
+
+def with_cell(place: str) -> Mapping[str, str]:
+    """A workbook with a further cell; the others have no place of their own."""
+    parts = as_xlsx({"a": frame()})
+    cell = f'<row><c r="{place}"><v>1</v></c></row></sheetData>'
+    return {name: text.replace("</sheetData>", cell) for name, text in parts.items()}
+
+
+def write(content: Any, path: Path) -> Any:
+    """The path of the written content; a table is handed over as it is."""
+    if isinstance(content, pd.DataFrame):
+        return content
+    if isinstance(content, bytes):
+        path.write_bytes(content)
+    elif isinstance(content, Mapping):
+        with zipfile.ZipFile(path, "w") as archive:
+            for name, text in content.items():
+                archive.writestr(name, text)
+    else:
+        path.write_text(content, encoding="utf-8")
+    return path
+
+
+def keep(lost: set[int] = LOST) -> list[Item]:
+    return [item for item in ITEMS if item.id not in lost]
+
+
+def without(column: str, lost: set[int] = LOST) -> pd.DataFrame:
+    table = frame()
+    table.loc[[item.id in lost for item in ITEMS], column] = None
+    return table
+
+
+def records(table: pd.DataFrame) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = table.to_dict("records")  # type: ignore[assignment]
+    return rows
+
+
+def nested() -> list[dict[str, Any]]:
+    return [
+        {"y": row["label"], "meta": {"group": row["group"], "of": {"pred": row["prediction"]}}}
+        for row in records(frame())
+    ]
+
+
+def spell(column: str, *forms: Mapping[int, object]) -> pd.DataFrame:
+    """The table with the forms of 0 and 1 in turn."""
+    cells = [forms[n % len(forms)][value] for n, value in enumerate(frame()[column])]
+    return frame().assign(**{column: pd.Series(cells, dtype=object)})
+
+
+def shares() -> pd.DataFrame:
+    """Annotators' fractions of labels and groups, as in Civil Comments, and a score."""
+    rng = np.random.default_rng(6)
+    yes, no = ([0.5, 0.6, 0.75, 1.0], [0.0, 0.1, 0.25, 0.4])
+
+    def draw(has_said: int | None) -> float:
+        return float(rng.choice(yes if has_said else no))
+
+    return pd.DataFrame(
+        {
+            "label": [draw(item.label) for item in ITEMS],
+            "men": [draw(item.group == "men") for item in ITEMS],
+            "women": [draw(item.group == "women") for item in ITEMS],
+            "prediction": [item.score for item in ITEMS],
+        }
+    )
+
+
+MIXED = ({0: 0, 1: 1}, {0: "0", 1: "1"}, {0: "false", 1: "true"}, {0: "none", 1: "hate"})
+TRUTH = ({0: "FALSCH", 1: "TRUE"}, {0: "FALSE", 1: "WAHR"}, {0: "FAUX", 1: "VRAI"})
+SCORES: dict[str, Any] = {"score": "score", "measures": ["recall", "fpr", "auc"]}
+GERMAN: dict[str, Any] = {"sep": ";", "decimal": ","}
+# name of the table: file, content, options, cleaned items, a note
+DIRTY: dict[str, tuple[str, Any, dict[str, Any], list[Item], str]] = {
+    "mixed labels": (
+        "p.csv",
+        as_csv(spell("label", *MIXED)),
+        {"positive": ["hate", "1"]},
+        ITEMS,
+        "",
+    ),
+    "no label": (
+        "p.csv",
+        as_csv(without("label")),
+        {},
+        keep(),
+        "8 of 240 rows lack 'label' (8): left out; by group women 7 of 120, men 1 of 120",
+    ),
+    "no prediction": (
+        "p.jsonl",
+        "\n".join(map(json.dumps, records(without("prediction")))),
+        {},
+        keep(),
+        "8 of 240 rows lack 'prediction' (8): left out",
+    ),
+    "empty clusters": (
+        "p.csv",
+        as_csv(without("author")),
+        {"cluster": "author"},
+        ITEMS,
+        "8 of 240 rows have an empty 'author': each of these items is a cluster of its own",
+    ),
+    "Excel": ("p.xlsx", as_xlsx({"Sheet 1": frame(), "Sheet 2": pd.DataFrame()}), {}, ITEMS, ""),
+    "cp1252": ("p.csv", as_csv(frame(), "cp1252"), {}, ITEMS, "is not UTF-8: read as Windows-1252"),
+    "decimal comma": (
+        "p.csv",
+        as_csv(frame().astype({"score": float}), **GERMAN),
+        SCORES,
+        ITEMS,
+        "column 'score' has decimal commas",
+    ),
+    "German Excel": (
+        "p.csv",
+        as_csv(frame().astype({"label": float, "score": float}), "cp1252", **GERMAN),
+        SCORES,
+        ITEMS,
+        "cp1252",
+    ),
+    "UTF-16": ("p.tsv", as_csv(frame(), "utf-16", sep="\t"), {}, ITEMS, "is read as UTF-16"),
+    "UTF-16 without a mark": (
+        "p.csv",
+        as_csv(frame(), "utf-16-le"),
+        {},
+        ITEMS,
+        "is read as UTF-16",
+    ),
+    "UTF-16, the high byte first": (
+        "p.csv",
+        as_csv(frame(), "utf-16-be"),
+        {},
+        ITEMS,
+        "is read as UTF-16",
+    ),
+    "UTF-8 with a mark": ("p.csv", as_csv(frame(), "utf-8-sig"), {}, ITEMS, ""),
+    "nested JSON": (
+        "p.jsonl",
+        "\n".join(map(json.dumps, nested())),
+        {"gold": "y", "pred": "meta.of.pred", "group": "meta.group"},
+        ITEMS,
+        "",
+    ),
+    "an array of nested JSON": (
+        "p.json",
+        json.dumps(nested(), indent=1),
+        {"gold": "y", "pred": "meta.of.pred", "group": "meta.group"},
+        ITEMS,
+        "",
+    ),
+    "ids as floats": (
+        "p.csv",
+        as_csv(frame(id=[float(n) if n % 2 else n for n in range(240)])),
+        {},
+        ITEMS,
+        "",
+    ),
+    "TRUE and FALSCH": ("p.csv", as_csv(spell("label", *TRUTH)), {}, ITEMS, ""),
+    "ja and nein": ("p.csv", as_csv(spell("prediction", {0: "nein", 1: "ja"})), {}, ITEMS, ""),
+    "copies": (
+        "p.csv",
+        as_csv(frame([*ITEMS, *ITEMS[:5]])),
+        {},
+        ITEMS,
+        "5 of 245 rows repeat another with the same id in all columns: left out",
+    ),
+    "copies without ids": (
+        "p.csv",
+        as_csv(frame([*ITEMS, *ITEMS[:5]]).drop(columns="id")),
+        {},
+        [*ITEMS, *ITEMS[:5]],
+        "5 of 245 rows repeat an earlier one in all columns",
+    ),
+    "annotator fractions": (
+        "p.csv",
+        as_csv(shares()),
+        {"group": ["men", "women"], "cut": 0.5, "score": "prediction", "threshold": 0.5},
+        ITEMS,
+        "columns of fractions are cut: 0.5",
+    ),
+    "groups in the index": ("", frame().set_index("group"), {}, ITEMS, ""),
+    "missing scores": (
+        "p.csv",
+        as_csv(without("score")),
+        {"score": "score", "threshold": 0.5},
+        keep(),
+        "8 of 240 rows lack 'score >= 0.5' (8) or 'score' (8): left out",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", DIRTY)
+def test_gaps_are_those_of_the_cleaned_table(name: str, tmp_path: Path) -> None:
+    file, content, options, items, note = DIRTY[name]
+    if file.endswith(".xlsx"):
+        pytest.importorskip("python_calamine")
+    gaps, notes = measured(write(content, tmp_path / file), **options)
+    assert {name: gaps[name] for name in ("recall", "fpr")} == pytest.approx(gaps_by_loop(items))
+    assert note in " / ".join(notes)
+
+
+@pytest.mark.parametrize("name", [name for name, row in DIRTY.items() if row[0]])
+def test_the_command_that_check_prints_runs(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, content, *_ = DIRTY[name]
+    if file.endswith(".xlsx"):
+        pytest.importorskip("python_calamine")
+    monkeypatch.chdir(tmp_path)
+    write(content, tmp_path / file)
+    assert command(["check", file]) == 0
+    printed = capsys.readouterr().out
+    assert command(shlex.split(printed.partition(": biasbridge ")[2])) == 0
+
+
+REFUSED: dict[str, tuple[str, Any, dict[str, Any], str]] = {
+    "mixed labels": (
+        "p.csv",
+        as_csv(spell("label", *MIXED)),
+        {},
+        r"'hate', 'none' .*--positive LABEL",
+    ),
+    "no label anywhere": (
+        "p.csv",
+        as_csv(frame(label="")),
+        {},
+        "column 'label' is empty in every row; a row needs a value in each of 'label', 'pred",
+    ),
+    "never all": (
+        "",
+        frame(
+            label=[None if n % 2 else 1 for n in range(240)],
+            other=[1 if n % 2 else None for n in range(240)],
+        ),
+        {"pred": ["prediction", "other"]},
+        r"a value is missing in every row; a row needs .* each of 'label', 'prediction', 'other'",
+    ),
+    "no cluster": (
+        "",
+        frame(author=None),
+        {"cluster": "author"},
+        "'author' is empty in every row; leave",
+    ),
+    "fractions as labels": (
+        "p.csv",
+        as_csv(shares()),
+        {"group": ["men", "women"], "score": "prediction", "threshold": 0.5},
+        r"column 'label' holds numbers such as 0\.\d+, not labels; give --cut 0.5",
+    ),
+    "fractions as groups": (
+        "",
+        frame(group=shares()["men"]),
+        {},
+        r"'group' holds numbers such as 0\.\d+, not names of groups; give --cut 0.5 \(cut=0.5\)",
+    ),
+    "scores as predictions": (
+        "",
+        frame(prediction=frame()["score"]),
+        {},
+        r"holds scores such as 0\.\d+; give --score prediction --threshold 0.5",
+    ),
+    "an id with two predictions": (
+        "",
+        frame(
+            [*ITEMS, ITEMS[0]._replace(prediction=1 - ITEMS[0].prediction)]
+            if ITEMS[0].prediction is not None
+            else ITEMS
+        ),
+        {},
+        "the rows of id '0' differ in their prediction",
+    ),
+    "an id twice": (
+        "",
+        frame([*ITEMS, ITEMS[0]._replace(text="another")]),
+        {},
+        "id '0' occurs twice in group 'men'; give each item an id of its own",
+    ),
+    "a nameless index": (
+        "",
+        frame().set_index("group").rename_axis(None),
+        {},
+        r"no column 'group'.*its index has no name: give table.rename_axis\('group'\)",
+    ),
+    "two encodings": (
+        "p.csv",
+        "text,é\n".encode() + "é,1\n".encode("cp1252"),
+        {},
+        "line 2 is not UTF-8",
+    ),
+    "two encodings, UTF-8 last": (
+        "p.csv",
+        "text,é\n".encode("cp1252") + "é,1\n".encode(),
+        {},
+        "line 2 is UTF-8, but line 1 is not; write the file in one encoding",
+    ),
+    "Cyrillic of Windows": (
+        "p.csv",
+        as_csv(frame(text="снег идет весь день"), "cp1251"),
+        {},
+        "neither UTF-8 nor in a Western encoding; convert it to UTF-8",
+    ),
+    "half a character": ("p.csv", as_csv(frame(), "utf-16")[:-1], {}, "damaged UTF-16"),
+    "another JSON": (
+        "p.json",
+        json.dumps({"label": {"0": 1}}),
+        {},
+        "give an array of objects, or an object",
+    ),
+    "an array of JSON, cut off": (
+        "p.json",
+        json.dumps(nested())[:-9],
+        {},
+        "is no array of JSON objects",
+    ),
+    "two sheets": (
+        "p.xlsx",
+        as_xlsx({"a": frame(), "b": frame()}),
+        {},
+        r"2 sheets with cells \('a', 'b'\); save the one with the table as CSV UTF-8, or delete",
+    ),
+    "no sheet": ("p.xlsx", as_xlsx({"a": pd.DataFrame()}), {}, r"p\.xlsx is empty"),
+    "a cell far off": (
+        "p.xlsx",
+        with_cell("XFD1048576"),
+        {},
+        "1 cells are spread over 1,048,576 rows and 16,384 columns; delete those far from",
+    ),
+    "no workbook": ("p.xlsx", b"PK", {}, "is no Excel workbook or is damaged .*; save it again"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_other_tables_are_refused_with_the_remedy(name: str, tmp_path: Path) -> None:
+    file, content, options, message = REFUSED[name]
+    if file.endswith(".xlsx"):
+        pytest.importorskip("python_calamine")
+    with pytest.raises(InputError, match=message) as caught:
+        measured(write(content, tmp_path / file), **options)
+    assert "\n" not in str(caught.value)
+
+
+def test_without_the_reader_of_excel_the_extra_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "python_calamine", None)
+    path = write(as_xlsx({"a": frame()}), tmp_path / "p.xlsx")
+    with pytest.raises(InputError, match=r"needs python-calamine: run pip install '\.\[excel]'"):
+        biasbridge.gaps(path)
+
+
+def test_a_cell_of_excel_that_is_not_far_off_is_read(tmp_path: Path) -> None:
+    pytest.importorskip("python_calamine")
+    table = read_table(write(with_cell("AZ300"), tmp_path / "p.xlsx"))
+    assert table.columns.tolist() == [*Item._fields]
+    assert len(table) == 240
+
+
+def test_cells_of_excel_are_text_as_in_csv(tmp_path: Path) -> None:
+    pytest.importorskip("python_calamine")
+    table = pd.DataFrame({"code": ["01", "NA"], "n": [1, 2.5], "is": [True, None]}, dtype=object)
+    read = read_table(write(as_xlsx({"a": table}), tmp_path / "p.xlsx"))
+    assert read.to_dict("list") == {"code": ["01", "NA"], "n": ["1", "2.5"], "is": ["True", ""]}
+
+
+@pytest.mark.parametrize(
+    ("texts", "is_noted"),
+    [
+        ([f"text {n}" for n in range(90)] + ["text 0"] * 10, True),
+        ([f"text {n}" for n in range(90)] + ["a", "b"] * 5, True),
+        ([f"text {n % 30}" for n in range(100)], False),  # a few templates
+        ([f"0.{n}" for n in range(90)] + ["0.0"] * 10, False),  # scores
+    ],
+)
+def test_rows_that_may_be_copies_are_noted(texts: list[str], is_noted: bool) -> None:
+    groups = ["men", "women"] * 50
+    table = pd.DataFrame({"text": texts, "label": 1, "prediction": 1, "group": groups})
+    table["part"] = [n // 30 % 2 for n in range(100)]
+    notes = biasbridge.gaps(table, measures="recall").attrs["notes"]
+    assert any("repeat an earlier one" in note for note in notes) is is_noted
+
+
+def test_a_row_that_lacks_one_version_is_left_out_of_all() -> None:
+    other = [None if item.id in LOST else 1 - int(item.prediction or 0) for item in ITEMS]
+    rows = biasbridge.gaps(
+        frame(other=pd.Series(other, dtype=object)), pred=["prediction", "other"],
+        measures=["recall", "fpr"], **COMPARED,
+    )  # fmt: skip
+    gaps = rows[rows["kind"] == "gap"].set_index(["classifier", "measure"])["value"]
+    versions = {
+        "prediction": lambda item: item.prediction,
+        "other": lambda item: 1 - item.prediction,
+    }
+    for version, classify in versions.items():
+        assert gaps[version].to_dict() == pytest.approx(gaps_by_loop(keep(), classify))
+    assert "'other' (8): left out of all versions; by group women 7" in rows.attrs["notes"][0]
+
+
+def test_thresholds_and_gates_leave_the_same_rows_out() -> None:
+    table = without("score")
+    by_threshold = biasbridge.thresholds(table, measures=["recall"], **COMPARED)
+    for row in by_threshold.to_dict("records"):
+        at = float(row["threshold"])
+        wanted = gap(keep(), 1, lambda item, at=at: int(item.score >= at))  # type: ignore[misc]
+        assert row["value"] == pytest.approx(wanted)
+    assert any("lack 'score' (8)" in note for note in by_threshold.attrs["notes"])
+    result = biasbridge.gate(without("prediction"), {"recall": 0.9}, **COMPARED)
+    assert result.decisions["value"].item() == pytest.approx(gaps_by_loop(keep())["recall"])
+
+
+def test_an_empty_cluster_is_a_cluster_of_one() -> None:
+    names = [f"own {item.id}" if item.id in LOST else item.author for item in ITEMS]
+    first, second = (
+        biasbridge.gaps(table, cluster="author", measures=["recall", "auc"], score="score")
+        for table in (without("author"), frame(author=names))
+    )
+    pd.testing.assert_frame_equal(first, second)
+
+
+def test_items_in_several_groups_have_one_cluster_each() -> None:
+    long = pd.concat([without("author"), without("author").assign(group="all ages")])
+    table = biasbridge.gaps(long, cluster="author", measures="recall", **COMPARED)
+    positives = [item for item in ITEMS if item.label == 1]
+    names = {item.id if item.id in LOST else item.author for item in positives}
+    assert table.loc[table["group"] == "all", "n_clusters"].item() == len(names)
+
+
+@pytest.mark.parametrize(
+    ("cells", "numbers"),
+    [
+        (["0,83", "1", ",5", "-2,5e3"], [0.83, 1, 0.5, -2500]),
+        (["0,83", "0.5"], None),  # one of them parts something else
+        (["1,234", "12,500"], None),  # thousands
+        (["1,234", "0,5"], [1.234, 0.5]),
+        (["1,2,3", "0,5"], None),
+        (["0,5", ""], [0.5, np.nan]),
+    ],
+)
+def test_decimal_commas(cells: list[str], numbers: list[float] | None) -> None:
+    read, has_commas = read_numbers(pd.Series(cells))
+    assert has_commas or numbers is None
+    if numbers is None:
+        assert read.isna().any()
+    else:
+        assert read.tolist() == pytest.approx(numbers, nan_ok=True)
+
+
+@pytest.mark.parametrize(
+    ("values", "options", "is_read"),
+    [
+        ([0.25, 0.75], {}, True),  # two codes
+        ([0.25, 0.5, 0.75], {}, False),
+        ([0.25, 0.5, 0.75], {"privileged": "0.25"}, True),  # named as groups
+        ([n + 0.5 for n in range(20)], {}, True),  # versions of something
+        ([n + 0.5 for n in range(21)], {}, False),
+        ([1.0, 2.0, 3.0], {}, True),
+    ],
+)
+def test_numbers_as_groups(values: list[float], options: dict[str, Any], is_read: bool) -> None:
+    table = frame(group=[values[n % len(values)] for n in range(240)])
+    if is_read:
+        assert {*biasbridge.gaps(table, **options)["group"]} >= {f"{values[1]:g}"}
+    else:
+        with pytest.raises(InputError, match=r"--cut 0.5 \(cut=0.5\)"):
+            biasbridge.gaps(table, **options)
+
+
+@pytest.mark.parametrize(("cut", "n"), [(0.5, 3), (0.51, 2)])
+def test_a_fraction_at_the_cut_is_in_the_group(cut: float, n: int) -> None:
+    table = frame()[:40].assign(group=np.array([0.5, 0.75, 1.0, np.nan, *[0.25] * 36]))
+    rows = biasbridge.gaps(table, cut=cut, measures="accuracy", min_support=0)
+    supports = rows[rows["kind"] == "value"].set_index("group")["support"]
+    assert supports.to_dict() == {"group": n, "rest": 39 - n, "all": 40}, "an empty cell is unknown"
+
+
+def test_many_keys_of_objects_are_data(tmp_path: Path) -> None:
+    for n, is_field in ((100, True), (101, False)):
+        rows = [{"of": {f"k{key}": key}} for key in range(n)]
+        read = read_table(write("\n".join(map(json.dumps, rows)), tmp_path / f"{n}.jsonl"))
+        assert ("of.k0" in read) is is_field
+        assert read["of"][1] == {"k1": 1}
+
+
+def test_groups_whose_rows_are_lost_significantly_often_are_named() -> None:
+    lost = {*range(1, 40, 2)}  # 20 of women
+    [note, *_] = measured(without("label", lost))[1]
+    assert note.endswith(
+        "; more often of women than of other rows (exact test, Holm-adjusted p < 0.05)"
+    )
+    [even, *_] = measured(without("label", {*range(40)}))[1]
+    assert even.endswith("by group men 20 of 120, women 20 of 120")
+
+
+def test_the_exact_p_is_that_of_a_loop_over_the_tables_and_seldom_false() -> None:
+    """Of 60 rows of which 12 are marked at random, the p of a group of 25 is at most .05 in fewer
+    than .05 of the draws.
+    """
+    from math import comb
+
+    n_rows, n_marked, n = 60, 12, 25
+    chances = [
+        comb(n_marked, hits) * comb(n_rows - n_marked, n - hits) / comb(n_rows, n)
+        for hits in range(n_marked + 1)
+    ]
+    k = np.arange(n_marked + 1)
+    p = _exact_p(k, np.full(len(k), n), n_marked, n_rows)
+    for i, value in enumerate(p):
+        tails = sum(chances[: i + 1]), sum(chances[i:])
+        assert value == pytest.approx(min(1, 2 * min(tails)))
+    assert sum(c for c, value in zip(chances, p, strict=True) if value < 0.05) < 0.05
+
+
+def test_rows_keep_their_numbers_where_others_are_left_out(tmp_path: Path) -> None:
+    table = without("prediction").assign(later=[1 - int(item.prediction or 0) for item in ITEMS])
+    path = write(as_csv(pd.concat([table[:1], table])), tmp_path / "p.csv")  # the first twice
+    changed = biasbridge.changed_items(path, pred=["prediction", "later"])
+    rows = dict(zip(changed["id"].astype(int), changed["row"], strict=True))
+    assert rows == {item.id: item.id + 1 + (item.id > 0) for item in keep()}
