@@ -257,7 +257,7 @@ def size_with_dependencies(names: set[str]) -> int:
             for requirement in map(Requirement, metadata.requires(name) or ())
             if requirement.marker is None or requirement.marker.evaluate({"extra": ""})
         }
-        names = {canonicalize_name(requirement.name) for requirement in required} - closure
+        names = {str(canonicalize_name(each.name)) for each in required} - closure
     files = {file for name in closure for file in metadata.files(name) or ()}
     paths = (Path(str(file.locate())) for file in files)
     return sum(path.stat().st_size for path in paths if path.is_file())

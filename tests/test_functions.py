@@ -65,6 +65,7 @@ def test_the_names_there_are() -> None:
         "predict",
         "query",
         "read_results",
+        "relate",
         "reliability",
         "report",
         "study",

@@ -19,7 +19,6 @@ from tests.train.test_referents import folders
 __all__ = ["folders"]  # a fixture
 MEN = "carpenter mechanic guard driver farmer cook lawyer sheriff janitor developer chief mover"
 WOMEN = "nurse teacher baker cashier clerk writer editor designer cleaner tailor librarian auditor"
-MEN, WOMEN = MEN.split(), WOMEN.split()
 
 
 def write_bbq(folder: Path) -> Path:
@@ -29,7 +28,7 @@ def write_bbq(folder: Path) -> Path:
 
 
 def write_winobias(folder: Path) -> Path:
-    people = list(zip(MEN, WOMEN, strict=True))
+    people = list(zip(MEN.split(), WOMEN.split(), strict=True))
     of_men = "[The {}] thanked the {} because [{}] got a ride."
     of_women = "The {} thanked [the {}] because [{}] gave a hand."
     pro, anti = (
@@ -87,8 +86,12 @@ def test_the_change_of_the_gap_is_the_slope_within_models_times_the_range(
         keys = ("measure", "query", "subset")
         mine = rows[(rows[[*keys]] == [test[key] for key in keys]).all(axis=1)].dropna(subset=["y"])
         assert len(mine) == test["n"]
-        u, v = (mine[name] - mine.groupby("parent")[name].transform("mean") for name in "xy")
-        slope = (u @ v) / (u @ u)
+        u, v = (
+            mine[name].to_numpy(float)
+            - mine.groupby("parent")[name].transform("mean").to_numpy(float)
+            for name in "xy"
+        )
+        slope = float(u @ v) / float(u @ u)
         assert np.isclose(test["change"], slope * (test["score_high"] - test["score_low"]))
         assert test["change_low"] < test["change"] < test["change_high"]
     assert "by leace, mean_difference" in " ".join(table.attrs["answer"].split())

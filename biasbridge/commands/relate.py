@@ -173,7 +173,7 @@ def _arguments(
     for other in {*_LIKELIHOOD_METRICS.values()} - {_LIKELIHOOD_METRICS[kind]}:
         if other in metrics:
             raise InputError(f"{other} is not of {kind} models; give {_LIKELIHOOD_METRICS[kind]}")
-    folders = [config_dir] if config_dir else []
+    folders = [Path(config_dir)] if config_dir else []
     of_others = {"none", *METHODS["vectors"], *METHODS["text"], *METHODS["model"]}
     erasers = [name for name in choices("debias", folders) if name not in of_others]
     _require_known("metric", metrics, choices("intrinsic", folders))
