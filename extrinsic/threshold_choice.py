@@ -24,7 +24,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from biasbridge.extrinsic.gap_printing import name_measure
 from biasbridge.extrinsic.gap_table import difference_rows
 from biasbridge.extrinsic.gate import describe_gap, format_trimmed, require_bounds, require_gap
 from biasbridge.extrinsic.grouped_predictions import (
@@ -44,6 +43,7 @@ from biasbridge.files import InputError
 from biasbridge.files.errors import printable
 from biasbridge.stats.formatting import format_estimate
 from biasbridge.stats.intervals import ALPHA, UNDEFINED, Estimate
+from biasbridge.stats.measure_facts import measure_heading
 
 if TYPE_CHECKING:
     from biasbridge.extrinsic.gap_table import GapRow
@@ -242,7 +242,7 @@ def _describe(
             )
         if isnan(nearest.value):
             details = (
-                f"The {name_measure(nearest.measure)} gap of {nearest.unprivileged} has no value"
+                f"The {measure_heading(nearest.measure)} gap of {nearest.unprivileged} has no value"
             )
             details += f" ({nearest.reason}); name the groups to compare with --groups."
             return decision, f"{details} At {unbounded} {numbers}."

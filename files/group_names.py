@@ -18,8 +18,11 @@ if TYPE_CHECKING:
 CROSSED_BY = " & "
 _COLUMNS = ("group", "privileged", "unprivileged")
 _RESERVED = {"all": "all items", "rest": "all other items", "none": "items in no group"}
-# Where a reason or a note names a group: "of group x, fewer than 10", "groups: x (3), y (4)"
-_IN_TEXT = r"(of group |: |, )({})(?=,|;|$| are one cluster| \(\d)"
+# Where a reason or a note names a group: "of group x, fewer than 10", "groups: x (3), y (4)", "by
+# group x 2 of 50, y 0 of 50; more often of x than of other rows"
+_IN_TEXT = (
+    r"(of group |by group |often of |: |, )({})(?=,|;|$| are one cluster| \(\d| [\d,]+ of | than )"
+)
 
 
 @dataclass(frozen=True)

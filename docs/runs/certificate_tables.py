@@ -122,34 +122,39 @@ def agreement(material: str) -> str:
     return markdown(rows, merged=("metric",))
 
 
-def real_text(_: str) -> str:
-    """Tabulate the verdicts on planted real text beside those on synthetic text, in the default
-    conventions, below a table of how many of all conventions agree.
+def text_agreement(_: str) -> str:
+    """Tabulate how many conventions have the same verdict on planted real text as on synthetic
+    text.
     """
-    table = recorded("certificate").query("subject in @MODEL_KINDS['vectors']")
-    is_synthetic = table["material"] == "synthetic"
-    verdicts = table[is_synthetic].set_index(["subject", "metric", "convention"])["verdict"]
-    table = table[~is_synthetic]
-    keys = zip(table["subject"], table["metric"], table["convention"], strict=True)
-    table = table.assign(synthetic=[verdicts.get(key, "") for key in keys])
-    agreements, cells = [], defaultdict[str, dict[str, str]](dict)
-    for material, rows in table.groupby("material", sort=False):
-        is_compared = (rows["synthetic"] != "") & (rows["metric"] != "placebo")
-        is_blind = rows["synthetic"] == DOES_NOT_DETECT
+    rows = []
+    for material, part in _verdicts_on_text().groupby("material", sort=False):
+        is_compared = (part["synthetic"] != "") & (part["metric"] != "placebo")
+        is_blind = part["synthetic"] == DOES_NOT_DETECT
         (blind, _), (same, same_change) = (
-            [int((part[name] == part["synthetic"]).sum()) for name in VERDICT_COLUMNS]
-            for part in (rows[is_compared & is_blind], rows[is_compared & ~is_blind])
+            [int((rows_of[name] == rows_of["synthetic"]).sum()) for name in VERDICT_COLUMNS]
+            for rows_of in (part[is_compared & is_blind], part[is_compared & ~is_blind])
         )
-        n_blind, n_other = (int((is_compared & part).sum()) for part in (is_blind, ~is_blind))
-        agreements.append(
+        n_blind, n_other = (int((is_compared & kind).sum()) for kind in (is_blind, ~is_blind))
+        rows.append(
             {
                 "conventions": str(material),
-                f"*{DOES_NOT_DETECT}* on synthetic text, and here": f"{blind} of {n_blind}",
+                f"{DOES_NOT_DETECT} on synthetic text, and here": f"{blind} of {n_blind}",
                 "another verdict there, the same here": f"{same} of {n_other}",
                 "the same of the change alone": f"{same_change} of {n_other}",
             }
         )
-        for _, row in rows[rows["convention"] == "default"].iterrows():
+    return markdown(rows)
+
+
+def real_text(_: str) -> str:
+    """Tabulate the verdicts on planted real text beside those on synthetic text, in the default
+    conventions.
+    """
+    table = _verdicts_on_text()
+    table = table[table["convention"] == "default"]
+    cells = defaultdict[str, dict[str, str]](dict)
+    for material, rows in table.groupby("material", sort=False):
+        for _, row in rows.iterrows():
             both = dict.fromkeys([row["verdict"], row["verdict_of_change"]])
             cells[row["metric"]] |= {
                 "metric": row["metric"],
@@ -159,9 +164,19 @@ def real_text(_: str) -> str:
                 ),
                 f"{material}: verdict": "; ".join(both),
             }
-    for _, row in table[table["convention"] == "default"].iterrows():
+    for _, row in table.iterrows():
         cells[row["metric"]][f"synthetic: {row['subject']}"] = row["synthetic"]
-    return f"{markdown(agreements)}\n{markdown(list(cells.values()))}"
+    return markdown(list(cells.values()))
+
+
+def _verdicts_on_text() -> pd.DataFrame:
+    """Return the certificate on planted real text, with the verdict on synthetic text."""
+    table = recorded("certificate").query("subject in @MODEL_KINDS['vectors']")
+    is_synthetic = table["material"] == "synthetic"
+    verdicts = table[is_synthetic].set_index(["subject", "metric", "convention"])["verdict"]
+    table = table[~is_synthetic]
+    keys = zip(table["subject"], table["metric"], table["convention"], strict=True)
+    return table.assign(synthetic=[verdicts.get(key, "") for key in keys])
 
 
 def word_lists(metric: str) -> str:

@@ -1,8 +1,8 @@
 """The tables of the pages in this folder, from the recorded tables of results.
 
 ``python docs/runs/pages.py`` writes them between ``<!-- NAME RUN -->`` and ``<!-- end -->``. After
-``<!-- NAME RUN file -->`` the page has a link, and the table is ``RUN/NAME.csv``, or
-``RUN_NAME.csv`` where the run has no folder.
+``<!-- NAME RUN file -->`` the page has a link, and the table is ``RUN/NAME.csv`` or, where no such
+folder is, ``NAME_RUN.csv``.
 """
 
 from __future__ import annotations
@@ -26,6 +26,18 @@ FILE_TITLES = {
     "breakouts": "By method and embedding, exploratory",
     "unmodified": "Scores and gaps of the unmodified models",
     "conditions": "Changes by each method at its full dose",
+    "tests": "All declared tests",
+    "transfer_tests": "All declared tests",
+    "by_method": "Planted and erased models alone, exploratory",
+    "visible": "Without the linear changes that can be undone, exploratory",
+    "planted": "All tests of planted links",
+    "certificate_scores": "Verdicts and properties in the default conventions",
+    "certificate_agreement": "How many conventions agree",
+    "certificate_text": "Verdicts in real text and in synthetic text",
+    "certificate_words": "By the words that WEAT is asked with",
+    "certificate_model": "Every convention, before and after planting",
+    "planted_odds": "Log odds by what was planted",
+    "certificate_rates": "How often simulated metrics pass",
 }
 
 TABLES: dict[str, Callable[[str], str]] = {
@@ -34,17 +46,17 @@ TABLES: dict[str, Callable[[str], str]] = {
         for name, layout in slice_tables.LAYOUTS.items()
     },
     "slices": slice_tables.slices,
-    "applications": slice_tables.applications,
     "limit": slice_tables.limit,
     "unmodified": slice_tables.unmodified,
     "conditions": slice_tables.conditions,
     "groups": slice_tables.groups,
-    "worth": certificate_tables.certificate,
-    "agreement": certificate_tables.agreement,
-    "real_text": certificate_tables.real_text,
-    "word_lists": certificate_tables.word_lists,
+    "certificate_scores": certificate_tables.certificate,
+    "certificate_agreement": certificate_tables.text_agreement,
+    "certificate_text": certificate_tables.real_text,
+    "certificate_words": certificate_tables.word_lists,
+    "certificate_model": certificate_tables.agreement,
     "planted_odds": certificate_tables.planted_odds,
-    "rates": certificate_tables.rates,
+    "certificate_rates": certificate_tables.rates,
 }
 
 
@@ -75,7 +87,7 @@ def table_files(page: str, folder: Path = HERE) -> dict[Path, str]:
 
 def table_file(kind: str, run: str, folder: Path) -> Path:
     """Return the file of a table: in the folder of its run, else beside the page."""
-    return folder / run / f"{kind}.csv" if (folder / run).is_dir() else folder / f"{run}_{kind}.csv"
+    return folder / run / f"{kind}.csv" if (folder / run).is_dir() else folder / f"{kind}_{run}.csv"
 
 
 def as_csv(table: str) -> str:
@@ -106,4 +118,5 @@ if __name__ == "__main__":
         for file, table in table_files(text, path.parent).items():
             file.write_text(table, encoding="utf-8")
         path.write_text(render(text, path.parent), encoding="utf-8")
-    slice_tables.draw_changes()
+    slice_tables.draw_transfer()
+    slice_tables.draw_answer()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import altair as alt
 import numpy as np
@@ -37,7 +37,8 @@ from biasbridge.analysis.answer import (
 from biasbridge.analysis.charts import finish, intervals, rule_at
 from biasbridge.analysis.joined import rows_of
 from biasbridge.analysis.naming import ALL, CONTROL, gap_titles, measure_title, score_titles
-from biasbridge.analysis.slices import FEW_PERMUTATIONS, measure_slice
+from biasbridge.analysis.scopes import SCOPES
+from biasbridge.analysis.slices import FEW_PERMUTATIONS, digits_of, measure_slice
 from biasbridge.analysis.verdict import YES
 from biasbridge.files.charts import save_charts
 from biasbridge.stats.formatting import format_estimate, format_number
@@ -101,6 +102,10 @@ def _change(test: DeclaredTest) -> str:
     return format_change(test.result)
 
 
+def _precise_change(test: DeclaredTest) -> str:
+    return format_estimate(*test.result.change, digits=4, sign="+")
+
+
 def _verdict(test: DeclaredTest) -> str:
     return name_verdict(test.result, test.smallest_change)
 
@@ -128,10 +133,10 @@ def _tests_of(
                 yield DeclaredTest({**names, **titles}, result, declared(run).smallest_change)
 
 
-def _complete_tests(run: str) -> Iterator[DeclaredTest]:
-    """Yield the declared tests in which no model was lost."""
+def _all_tests(run: str) -> Iterator[DeclaredTest]:
+    """Yield the declared tests."""
     for result, titles in recorded_slices(run):
-        if not result.lost and result.n:
+        if result.n:
             yield DeclaredTest(titles, result, declared(run).smallest_change)
 
 
@@ -209,11 +214,51 @@ def _score_range(test: DeclaredTest) -> str:
     return cells[SCORE_RANGE]
 
 
+def _gap_before(test: DeclaredTest) -> str:
+    before = test.result.gap_unmodified
+    return format_number(before, digits_of(before))
+
+
+def _holds_for(test: DeclaredTest) -> str:
+    return ", ".join(scope for scope, word in test.result.holds.items() if word == YES)
+
+
+def _scope(name: str) -> Callable[[DeclaredTest], str]:
+    return lambda test: scope_rows([test.result])[0].get(name, "")
+
+
+def _detectable(test: DeclaredTest) -> str:
+    is_named = bool(detectable([test.result]))
+    return format_number(test.result.detectable_change, 3) if is_named else ""
+
+
 LAYOUTS = {
-    "applications": Layout(
-        _complete_tests,
-        ("score",),
-        {"{gap}: change": _change, "{gap}: r_rm": _r_rm, "{gap}: verdict": _verdict},
+    "changes": Layout(
+        _all_tests,
+        ("gap", "score"),
+        {
+            "unmodified gap": _gap_before,
+            SCORE_RANGE: _score_range,
+            CHANGE_HEADING: _change,
+            VERDICT_HEADING: _verdict,
+            "holds for": _holds_for,
+        },
+        merged=("gap",),
+    ),
+    "tests": Layout(
+        _all_tests,
+        ("gap", "score"),
+        {
+            "unmodified gap": _gap_before,
+            SCORE_RANGE: _score_range,
+            CHANGE_HEADING: _change,
+            VERDICT_HEADING: _verdict,
+            "r_rm": _r_rm,
+            "Pearson's r": lambda test: format_number(test.result.r_pearson),
+            **{scope: _scope(scope) for scope in SCOPES},
+            "why": lambda test: test.result.why,
+            "change that four of five such studies see": _detectable,
+        },
     ),
     "by_method": Layout(
         lambda run: (
@@ -255,27 +300,34 @@ LAYOUTS = {
     ),
     "transfer": Layout(
         lambda _: _tests_of_runs(REAL),
-        ("run", "score", "gap", COUNTS),
+        ("run", "gap", "score"),
+        {
+            CHANGE_HEADING: _precise_change,
+            VERDICT_HEADING: _verdict,
+            "holds for": _holds_for,
+        },
+        merged=("run", "gap"),
+    ),
+    "transfer_tests": Layout(
+        lambda _: _tests_of_runs(REAL),
+        ("run", "gap", COUNTS, "score"),
         {
             SCORE_RANGE: _score_range,
-            CHANGE_HEADING: lambda test: format_estimate(*test.result.change, digits=4, sign="+"),
+            CHANGE_HEADING: _precise_change,
             VERDICT_HEADING: _verdict,
             "r_rm": _r_rm,
-            "holds for": lambda test: ", ".join(
-                scope for scope, word in test.result.holds.items() if word == YES
-            ),
+            **{scope: _scope(scope) for scope in SCOPES},
+            "why": lambda test: test.result.why,
         },
-        merged=("run", COUNTS),
     ),
     "planted": Layout(
         lambda _: _tests_of_runs(PLANTED),
-        ("run", "score", "gap", COUNTS),
+        ("run", "gap", COUNTS, "score"),
         {
             "change at {strength}": _change,
             "r_rm at {strength}": _at_full_strength(_r_rm),
             "verdict at {strength}": _at_full_strength(_verdict),
         },
-        merged=("run", "gap", COUNTS),
     ),
 }
 
@@ -301,12 +353,6 @@ def _correlations(result: SliceResult) -> dict[str, str]:
         "r_rm": format_estimate(*result.within.interval),
         "Pearson's r": format_number(result.r_pearson),
     }
-
-
-def applications(run: str) -> str:
-    """Tabulate the tests in which no model was lost, and what they hold for."""
-    results = [result for result, _ in recorded_slices(run) if not result.lost]
-    return f"{tabulate_tests(LAYOUTS['applications'], run)}\n{markdown(scope_rows(results))}"
 
 
 def limit(run: str) -> str:
@@ -418,25 +464,59 @@ def groups(name: str) -> str:
     return markdown(rows if has_groups else rows[:1])
 
 
-def draw_changes() -> None:
+def draw_transfer() -> None:
     """Draw ``transfer_changes.svg`` of real data."""
-    rows = pd.DataFrame(
-        [
-            {"run": names["run"], "slice": f"{names['score']}, {names['gap']}"}
-            | dict(zip(("value", "low", "high"), result.change, strict=True))
-            for names, result, _ in _tests_of_runs(REAL)
-        ]
-    )
-    base = alt.Chart().encode(alt.Y("slice:N", sort=[*rows["slice"]], title=None))
-    panel = alt.layer(rule_at(0), *intervals(base, size=30, title="change of the gap"))
-    names = list(dict.fromkeys(rows["run"]))
-    header = alt.Header(labelAngle=0, labelOrient="top", labelAnchor="start")
-    row = alt.Row("run:N", sort=names, title=None, header=header)
-    chart = panel.properties(width=360, height=alt.Step(16)).facet(row=row, data=rows, spacing=8)
     notes = [
         "Change over the range of the score, with its 95% interval.",
         "Each panel has its own scale: cosines in retrieval, shares of posts in hate speech.",
     ]
-    chart = chart.resolve_scale(x="independent", y="independent")
-    figure = finish(chart, "How far a gap moves with a score", notes)
-    save_charts(figure, HERE / "transfer_changes", (".svg",))
+    _draw_changes(
+        "transfer_changes",
+        ((test.names["run"], test) for test in _tests_of_runs(REAL)),
+        "How far a gap moves with a score",
+        notes,
+        x="independent",
+    )
+
+
+def draw_answer() -> None:
+    """Draw ``answer_changes.svg``: the declared tests above the weakest link that was planted."""
+    weakest = [
+        test for test in _link_tests("answer_en_link") if test.names["transmission"] == "0.1"
+    ]
+    _draw_changes(
+        "answer_changes",
+        [
+            *(("The study: 672 embeddings", test) for test in _all_tests("answer_en")),
+            *(("With the weakest planted link, for comparison", test) for test in weakest),
+        ],
+        "How far the gaps of the classifier move with WEAT",
+        ["Change over the range of the score, with its 95% interval, in shares of posts."],
+        x="shared",
+    )
+
+
+def _draw_changes(
+    stem: str,
+    tests: Iterable[tuple[str, DeclaredTest]],
+    title: str,
+    notes: Sequence[str],
+    *,
+    x: Literal["independent", "shared"],
+) -> None:
+    """Draw the change of each test with its interval, in the panel that is named before it."""
+    rows = pd.DataFrame(
+        [
+            {"panel": panel, "slice": f"{test.names['score']}, {test.names['gap']}"}
+            | dict(zip(("value", "low", "high"), test.result.change, strict=True))
+            for panel, test in tests
+        ]
+    )
+    base = alt.Chart().encode(alt.Y("slice:N", sort=[*rows["slice"]], title=None))
+    intervals_of_panel = alt.layer(rule_at(0), *intervals(base, size=30, title="change of the gap"))
+    panels = list(dict.fromkeys(rows["panel"]))
+    header = alt.Header(labelAngle=0, labelOrient="top", labelAnchor="start")
+    row = alt.Row("panel:N", sort=panels, title=None, header=header)
+    chart = intervals_of_panel.properties(width=360, height=alt.Step(16))
+    chart = chart.facet(row=row, data=rows, spacing=8).resolve_scale(x=x, y="independent")
+    save_charts(finish(chart, title, notes), HERE / stem, (".svg",))

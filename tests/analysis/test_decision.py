@@ -16,6 +16,7 @@ from biasbridge.analysis.report.decision import TOLERATED, Decision, decide_rele
 from biasbridge.analysis.report.gaps_page import write_gaps_page
 from biasbridge.commands.gaps import main
 from biasbridge.files import InputError
+from biasbridge.files.group_names import GroupNames
 from biasbridge.stats.formatting import order_groups
 
 
@@ -334,6 +335,24 @@ def test_display_names_are_wherever_people_read(
         assert "women" in read[kind]
 
 
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("9 items of group men, fewer than 10", "9 items of group Men, fewer than 10"),
+        ("the items of group men are one cluster", "the items of group Men are one cluster"),
+        (
+            "2 have fewer than 10 items: men (3), men & b (4)",
+            "2 have fewer than 10 items: Men (3), ",
+        ),
+        ("by group women 1 of 1,500, men 0 of 9", "by group Women & girls 1 of 1,500, Men 0 of 9"),
+        ("more often of men than of other rows", "more often of Men than of other rows"),
+        ("column 'men' of women; men by men", "column 'men' of women; men by men"),
+    ],
+)
+def test_names_in_reasons_and_notes(text: str, shown: str) -> None:
+    assert GroupNames({"women": "Women & girls", "men": "Men"}).in_text(text).startswith(shown)
+
+
 def test_parts_of_a_crossed_group_have_names(tmp_path: Path) -> None:
     table = pd.concat([BAD.assign(race=race) for race in ("b", "w")], ignore_index=True)
     table.rename(columns={"group": "gender"}).to_csv(tmp_path / "p.csv", index=False)
@@ -367,3 +386,17 @@ def test_wrong_names_are_refused(tmp_path: Path, content: str, message: str) -> 
 def test_thresholds_refuse_names(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="not of --thresholds"):
         main(["p.csv", "--score", "s", "--thresholds", "--items", "toxic comments"])
+
+
+@pytest.mark.parametrize(("group", "heading"), [("few", "Cannot tell"), ("few & b", "Release v2")])
+def test_crossed_groups_with_too_few_items_do_not_count(group: str, heading: str) -> None:
+    table = few(ALIKE, 9).replace({"group": {"few": group}})
+    assert decide(table).heading == heading
+
+
+def test_calibration_error_is_worse_where_larger() -> None:
+    rows = [
+        {"kind": "value", "group": group, "measure": "ece", "earlier": "v1", "value": value}
+        for group, value in (("better", -0.1), ("worse", 0.1), ("unknown", np.nan))
+    ]
+    assert order_groups(rows) == ["worse", "better", "unknown"]

@@ -569,7 +569,7 @@ def test_columns_by_their_usual_names_need_no_option_and_a_page_is_written(
     usual = data.rename(columns={"y": "label", "yhat": "prediction", "who": "group"})
     page = tmp_path / "page.html"
     main([str(saved(usual, tmp_path / "p.csv")), "--privileged", "m", "--report", str(page)])
-    assert "Does the classifier treat the groups alike?" in page.read_text(encoding="utf-8")
+    assert 'id="decision"' in page.read_text(encoding="utf-8")
     shown = capsys.readouterr().out
     assert "gap to m (positive: worse for the group)" in shown
     assert str(page) in shown
