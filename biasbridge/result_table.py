@@ -51,11 +51,10 @@ class ResultTable(pd.DataFrame):
 
     def _short(self) -> pd.DataFrame:
         table = pd.DataFrame(self)
-        main = [
-            name for name in _MAIN.get(getattr(self, "function", ""), "").split() if name in table
-        ]
-        if len(table.columns) <= _MAX_COLUMNS or not main:
+        if len(table.columns) <= _MAX_COLUMNS:
             return table
+        listed = _MAIN.get(getattr(self, "function", ""), "").split()
+        main = [name for name in listed if name in table] or [*table]
         is_blank = table[main].replace("", None).isna().all()
         return table[[name for name in main if not is_blank[name]][:_MAX_COLUMNS]]
 

@@ -199,9 +199,9 @@ def _require_known(kind: str, names: Sequence[str], known: Sequence[str]) -> Non
 
 def _kind(models: Sequence[str]) -> str:
     """Return the kind of the models. Raises ``InputError`` for several, or one without a head."""
-    from biasbridge.files.models.language_model import kind_of_model
+    from biasbridge.files.models.language_model import outline_model
 
-    kinds = {model: kind_of_model(model) for model in models}
+    kinds = {model: outline_model(model).kind for model in models}
     for model, kind in kinds.items():
         if kind not in _LIKELIHOOD_METRICS:
             remedy = "give a masked or causal language model"

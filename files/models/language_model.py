@@ -607,16 +607,3 @@ def _require_whole(report: Mapping[str, Any], kind: ModelKind, name: str) -> Non
         raise InputError(
             f"model={name!r}: {problem}; give those of the model its config.json names"
         )
-
-
-def kind_of_model(name: str) -> ModelKind:
-    """Return the kind of a model by its configuration; no weights are read.
-
-    Raises ``InputError`` for a model that is not there or has no configuration.
-    """
-    from transformers import AutoConfig
-
-    place = find_model(name)
-    with convert_load_errors(name):
-        config = AutoConfig.from_pretrained(place.source, **load_options(place))
-    return "causal" if place.gguf else _kind_of(config.architectures or ())
