@@ -97,9 +97,12 @@ class _MeasuredGaps(NamedTuple):
 
 
 class _ThresholdGaps(NamedTuple):
-    """The table of :func:`thresholds` by score, sentences, and the choice of a threshold."""
+    """The table of :func:`thresholds` by score, where gaps close, notes, and the choice of a
+    threshold.
+    """
 
     tables: dict[str, pd.DataFrame]
+    closing: list[str]
     notes: list[str]
     choice: ThresholdChoice | None = None
 
@@ -417,7 +420,7 @@ def _run_thresholds(
     if len(tables) > 1:
         said = [f"{score}: {line}" for score, lines in closing.items() for line in lines]
     others = [note for note in dict.fromkeys(notes) if note not in chain(*closing.values())]
-    return _ThresholdGaps(tables, [*said, *map(printable, others)], choice)
+    return _ThresholdGaps(tables, said, list(map(printable, others)), choice)
 
 
 def _show(
@@ -428,11 +431,14 @@ def _show(
     from biasbridge.files.extras import describe_missing_charts
 
     if isinstance(result, _ThresholdGaps):
-        for score, table in result.tables.items():
-            if len(result.tables) > 1:
-                say(console, f"\n{score}")
-            text = threshold_text(table)
-            print_text_table(text[:: 5 if len(text) > _SHOWN_THRESHOLDS else 1], console)
+        if result.choice is None:  # else its decision is printed, and files have the rest
+            for score, table in result.tables.items():
+                if len(result.tables) > 1:
+                    say(console, f"\n{score}")
+                text = threshold_text(table)
+                print_text_table(text[:: 5 if len(text) > _SHOWN_THRESHOLDS else 1], console)
+            for line in result.closing:
+                say(console, line)
     else:
         print_gap_tables(list(map(result.names.in_row, result.rows)), console, result.label)
     for note in result.notes:
@@ -478,12 +484,13 @@ def _write_page(
     from biasbridge.analysis.report.gaps_page import write_gaps_page, write_thresholds_page
     from biasbridge.extrinsic.thresholds import threshold_text
 
-    title, notes = f"{Path(predictions).name}: {gold}", result.notes
+    title = f"{Path(predictions).name}: {gold}"
     if isinstance(result, _ThresholdGaps):
         title += f" by thresholds of {', '.join(result.tables)}"
         choices = None if result.choice is None else result.choice.choices
         tables = {score: (table, threshold_text(table)) for score, table in result.tables.items()}
-        write_thresholds_page(tables, notes, page, title, choices=choices)
+        sentences = [*result.closing, *result.notes]
+        write_thresholds_page(tables, sentences, page, title, choices=choices)
         return
     request, label = result.request, result.label
     crossed = request.cross if request.depth else filter(None, [" × ".join(request.cross)])
@@ -497,7 +504,7 @@ def _write_page(
         label=label,
         decision=result.decision,
         verdict=result.verdict,
-        notes=map(result.names.in_text, notes),
+        notes=map(result.names.in_text, result.notes),
     )
 
 
