@@ -222,8 +222,9 @@ def request_fields(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return options of :func:`gaps` as fields of ``GapRequest``."""
     fields = {"gold": "label", "pred": "prediction", "measures": (), "compare": (), **options}
     fields |= {name: as_names(fields[name]) for name in _LISTS if name in fields}
-    if fields.pop("threshold", None) is not None:
-        fields["pred"] = list(_columns_by_threshold(options))
+    fields.pop("threshold", None)
+    if (threshold := _threshold(options)) is not None:
+        fields["pred"] = list(_columns_by_threshold({**options, "threshold": threshold}))
     for name in ("predictions", "filter", "quoted"):
         fields.pop(name, None)
     return fields
@@ -240,6 +241,7 @@ def read_items(
     **options: Any,
 ) -> pd.DataFrame:
     """Read the table of predictions, and predict by a threshold."""
+    threshold = _threshold({"threshold": threshold, "pred": pred, **options})
     labels = [gold, *([] if threshold is not None else as_names(pred))]
     items = as_dataframe(predictions, filter=filter, quoted=quoted, labels=labels)
     if threshold is None:
@@ -250,6 +252,24 @@ def read_items(
     return items.assign(
         **{name: predict_by_threshold(items, x, threshold) for name, x in columns.items()}
     )
+
+
+def _threshold(options: Mapping[str, Any]) -> float | None:
+    """Return the threshold of the scores, None for labels that are given: any where all measures
+    are of scores alone.
+    """
+    from biasbridge.extrinsic.measures import SCORED
+
+    measures = as_names(options.get("measures") or ())
+    is_of_scores = bool(measures) and {*measures} <= {*SCORED} and bool(options.get("score"))
+    if options.get("threshold") is None and is_of_scores and not _names_labels(options):
+        return 0.5
+    threshold: float | None = options.get("threshold")
+    return threshold
+
+
+def _names_labels(options: Mapping[str, Any]) -> bool:
+    return options.get("pred", "prediction") not in ("prediction", (), [])
 
 
 def _columns_by_threshold(options: Mapping[str, Any]) -> dict[str, str]:
@@ -265,5 +285,5 @@ def _columns_by_threshold(options: Mapping[str, Any]) -> dict[str, str]:
 
 def require_score(options: Mapping[str, Any], option: str) -> None:
     """Raise ``InputError`` unless there are scores, and predictions from no other column."""
-    if options.get("pred", "prediction") != "prediction" or not options.get("score"):
+    if _names_labels(options) or not options.get("score"):
         raise InputError(f"{option} predicts from scores; give --score, and leave out --pred")

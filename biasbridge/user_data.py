@@ -417,7 +417,7 @@ def _read_posts(data: Data, options: DataOptions, path: Path) -> None:
 
 def kind_of(path: Path) -> str:
     """Return ``posts``, ``corpus``, ``words`` or ``vectors``, by file extension and content."""
-    from biasbridge.files.vectors import detect_format  # loads gensim
+    from biasbridge.files.vector_files import detect_format
 
     if path.is_dir() or find_registered(path):
         return "vectors"

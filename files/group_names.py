@@ -1,10 +1,11 @@
-"""Display names of groups: what people read in place of the names in a table."""
+"""Display names of groups and versions: what people read in place of the names in a table."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import permutations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 CROSSED_BY = " & "
 _COLUMNS = ("group", "privileged", "unprivileged")
+_VERSIONS = ("classifier", "earlier")
 _RESERVED = {"all": "all items", "rest": "all other items", "none": "items in no group"}
 # Where a reason or a note names a group: "of group x, fewer than 10", "groups: x (3), y (4)", "by
 # group x 2 of 50, y 0 of 50; more often of x than of other rows"
@@ -27,9 +29,10 @@ _IN_TEXT = (
 
 @dataclass(frozen=True)
 class GroupNames:
-    """Display names by group; other groups keep theirs."""
+    """Display names by group and by version; others keep theirs."""
 
     names: Mapping[str, str]
+    versions: Mapping[str, str] = field(default_factory=dict)
 
     def in_text(self, text: str) -> str:
         """Replace the groups that a reason or a note names."""
@@ -38,25 +41,32 @@ class GroupNames:
         return re.sub(pattern, lambda at: at[1] + self.names[at[2]], text) if listed else text
 
     def in_row(self, row: Any) -> Any:
-        """Replace the groups of a row of gaps, a named tuple."""
+        """Replace the groups and versions of a row of gaps, a named tuple."""
         groups = {name: getattr(row, name) for name in _COLUMNS}
         shown = {name: self.names.get(group, group) for name, group in groups.items()}
+        versions = {name: getattr(row, name) for name in _VERSIONS}
+        shown |= {name: self.versions.get(each, each) for name, each in versions.items()}
         return row._replace(**shown, reason=self.in_text(row.reason))
 
     def in_table(self, table: pd.DataFrame) -> pd.DataFrame:
-        """Replace the groups of a table of gaps."""
+        """Replace the groups and versions of a table of gaps."""
         shown = {name: table[name].replace(dict(self.names)) for name in _COLUMNS}
+        versions = table.columns.intersection([*_VERSIONS])
+        shown |= {name: table[name].replace(dict(self.versions)) for name in versions}
         return table.assign(**shown, reason=table["reason"].map(self.in_text))
 
 
 AS_THEY_ARE = GroupNames({})
 
 
-def read_group_names(path: str | Path, groups: Iterable[str]) -> GroupNames:
+def read_group_names(
+    path: str | Path, groups: Iterable[str], versions: Mapping[str, str]
+) -> GroupNames:
     """Read display names: a CSV of group and name, or a name by group in YAML.
 
     The parts of a crossed group, ``female & black``, have their own names, unless it has one.
-    Raise ``InputError`` where no name is of one of ``groups``, or two would have the same name.
+    ``versions`` are the classifiers by what a file may call each, such as the column of its score.
+    Raise ``InputError`` where no name is of a group or version, or two would have the same name.
     """
     groups = [group for group in groups if group not in _RESERVED]
     if Path(path).suffix.lower() in (".yaml", ".yml", ".json"):
@@ -75,7 +85,9 @@ def read_group_names(path: str | Path, groups: Iterable[str]) -> GroupNames:
         or CROSSED_BY.join(names.get(part) or part for part in group.split(CROSSED_BY))
         for group in groups
     }
-    if not shown.keys() & names.keys() and all(group == name for group, name in shown.items()):
+    shown_versions = {each: names[key] for key, each in versions.items() if key in names}
+    is_of_no_group = all(group == name for group, name in shown.items())
+    if not shown_versions and not shown.keys() & names.keys() and is_of_no_group:
         first = next(iter(names), "")
         remedy = f"groups: {', '.join(groups[:5])}{nearest(first, groups)}"
         raise InputError(f"{path} names {first!r}, which is no group of the table; {remedy}")
@@ -83,4 +95,9 @@ def read_group_names(path: str | Path, groups: Iterable[str]) -> GroupNames:
     for group, name in shown.items():
         if owners.setdefault(name, group) != group:
             raise InputError(f"{path}: {name!r} is the name of {owners[name]} and of {group}")
-    return GroupNames({group: name for group, name in shown.items() if group != name})
+    pairs = {
+        f"{later} - {earlier}": " - ".join(shown_versions.get(x, x) for x in (later, earlier))
+        for later, earlier in permutations(versions.values(), 2)
+    }
+    renamed = {group: name for group, name in shown.items() if group != name}
+    return GroupNames(renamed, shown_versions | pairs)

@@ -336,7 +336,7 @@ def _run(
     thresholds : bool
         Show the gaps at every threshold of the score, and where they close, without pred.
     names : str
-        CSV or YAML with a display name by group, used wherever people read.
+        CSV or YAML with a display name by group and by version, used wherever people read.
     items : str
         What positive items are called on the page and the card, such as "toxic comments". A
         preposition at the end replaces "about": "able applicants among".
@@ -386,7 +386,11 @@ def _run(
     measured = _measure(**options)._replace(called=items)
     if names:
         groups = dict.fromkeys(filter(None, (row.group for row in measured.rows)))
-        measured = measured._replace(names=read_group_names(names, groups))
+        classifiers = measured.request.pred
+        versions = {name: name for name in classifiers}
+        if "threshold" in options:  # also by the columns of their scores
+            versions |= dict(zip(scores, classifiers, strict=True))
+        measured = measured._replace(names=read_group_names(names, groups, versions))
     if rules:
         from biasbridge.extrinsic.gate import decide, find_gated_gaps
 
@@ -434,7 +438,8 @@ def _show(
         if result.choice is None:  # else its decision is printed, and files have the rest
             for score, table in result.tables.items():
                 if len(result.tables) > 1:
-                    say(console, f"\n{score}")
+                    console.print()
+                    say(console, score)
                 text = threshold_text(table)
                 print_text_table(text[:: 5 if len(text) > _SHOWN_THRESHOLDS else 1], console)
             for line in result.closing:
