@@ -61,11 +61,12 @@ ONE_THRESHOLD = (
 class ThresholdChoice:
     """Choice of a threshold for each score, true where every score has one.
 
-    ``choices`` has a row per score: the ``threshold``, NaN where none passes, its ``f1`` and
-    ``cost`` of 100 items, and those of the best threshold without bounds, ``unbounded``, with 95%
-    intervals (``f1_low``); ``price``: the cost of the first minus that of the second. ``decision``
-    and ``details`` say so. ``thresholds`` has a row per score and threshold: ``excess``, the
-    largest upper end of a gap minus its bound, and whether it ``passed``. ``sentence`` says all.
+    ``choices`` has a row per score: the ``threshold``, NaN where none passes, its ``f1``, ``cost``
+    of 100 items and share of ``flagged`` ones, and those of the best threshold without bounds,
+    ``unbounded``, with 95% intervals (``f1_low``); ``price``: the cost of the first minus that of
+    the second. ``decision`` and ``details`` say so. ``thresholds`` has a row per score and
+    threshold: ``excess``, the largest upper end of a gap minus its bound, and whether it
+    ``passed``. ``sentence`` says all.
     """
 
     passed: bool
@@ -205,6 +206,11 @@ def _choose(
         price = UNDEFINED if chosen is None else expected_cost(sample, cost, *row.values())
         row |= {"price": price.value, "price_low": price.low, "price_high": price.high}
     row |= describe(chosen, "") | describe(unbounded, "unbounded_")
+    flagged = counts[:, [FP, TP]].sum(axis=-1) / counts[0].sum()
+    row |= {
+        "flagged": nan if chosen is None else float(flagged[chosen]),
+        "unbounded_flagged": float(flagged[unbounded]),
+    }
     shown = int(np.where(is_useful | ~is_useful.any(), excess, inf).argmin())
     shown = shown if chosen is None else chosen
     tested = options["score"][0], float(thresholds[shown]), nearest[shown]
@@ -265,10 +271,11 @@ def _describe(
 
 
 def _describe_numbers(row: Mapping[str, Any], prefix: str = "") -> str:
-    """Format ``F1 is .71 [.69,.73] and 100 items cost 12.3 [11,13.5]``."""
+    """Format ``31 of 100 items are flagged, F1 is .71 [.69,.73], and they cost 12.3 [11,13.5]``."""
 
     def text(measure: str) -> str:
         return format_estimate(*(row[f"{prefix}{measure}{end}"] for end in ("", "_low", "_high")))
 
-    cost = f" and {_PER_ITEMS} items cost {text('cost')}" if "cost" in row else ""
-    return f"F1 is {text('f1')}{cost}"
+    share = f"{_PER_ITEMS * row[f'{prefix}flagged']:.0f} of {_PER_ITEMS} items are flagged"
+    cost = f", and they cost {text('cost')}" if "cost" in row else ""
+    return f"{share}, F1 is {text('f1')}{cost}"
