@@ -36,7 +36,7 @@ MISTAKES = [
     (f"{POSTS} source.text=tekst", "did you mean 'text'?"),
     (f"{POSTS} source.label=text", "labels beyond 0 and 1"),
     (f"{POSTS} source.group=label", "no post of source=posts has that group"),
-    (f"{POSTS} source.path=wide.csv", "is UTF-16"),
+    (f"{POSTS} source.path=wide.csv", "needs posts of both classes"),
     ("train +experiment=hatespeech_en source=csv source.path=posts.csv", "corpus=generated"),
     (f"{POSTS} +experiment=hatespeech_en source.text=x", "no column"),
     ("audit own.vec --metric weat --words bare.yaml", "has no B"),

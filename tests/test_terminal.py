@@ -58,6 +58,7 @@ OTHERS = {
     "init",
     "completion",
     "predict",
+    "relate",
 }
 
 
