@@ -570,8 +570,11 @@ def _find_column(table: pd.DataFrame, column: str) -> pd.Series:
     present = ", ".join(repr(name) for name in table.columns)
     is_named = isinstance(table.index, pd.RangeIndex) or table.index.name is not None
     index = "" if is_named else f"; its index has no name: give table.rename_axis({column!r})"
+    option = {"label": "gold", "prediction": "pred", "group": "group"}.get(column, "")
+    remedy = f"; name another by --{option}, in Python {option}=" if option else ""
     raise InputError(
-        f"no column {column!r}{nearest(column, table.columns)}; columns present: {present}{index}"
+        f"no column {column!r}{nearest(column, table.columns)}; columns present: {present}"
+        f"{index}{remedy}"
     )
 
 
