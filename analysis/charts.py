@@ -39,6 +39,7 @@ SHAPES = (
 INK = "#333333"
 GREY = "#888888"
 LIGHT, DARK = (158, 202, 225), (8, 48, 107)  # the ends of one hue, for ordered values
+_CHANGE = PALETTE[7]  # the change between two versions: the colour of neither
 CONFIG: dict[str, Any] = {
     "font": "sans-serif",
     "background": "white",
@@ -177,9 +178,9 @@ def rule_at(value: float, **options: Any) -> alt.Chart:
 
 
 def gap_panels(table: pd.DataFrame, groups: Sequence[str]) -> dict[str, alt.LayerChart]:
-    """Draw for each measure the value of every group, a dot with its interval; the line is the
-    value over all items. At most ``MAX_GROUPS`` groups, the first ones. Each measure has its own
-    scale; changes between versions lie about 0.
+    """Draw for each measure the value of every group, a dot with its interval; the dashed line is
+    the value of all items. At most ``MAX_GROUPS`` groups, the first ones. Each measure has its own
+    scale; that of a change between versions has 0, a solid line, in its middle.
     """
     values = table[table["kind"] == "value"]
     versions = zip(
@@ -206,11 +207,12 @@ def gaps_chart(table: pd.DataFrame) -> alt.TopLevelMixin:
     suffix = f", {next(iter(changes))}" if len(changes) == 1 else ", change"
     blocks = [(table[~is_change], ""), (table[is_change], suffix)]
     panels = [
-        panel.properties(title=_heading(f"{measure_title(measure)}{name}"))
+        panel.properties(title=_gap_heading(measure, name))
         for block, name in blocks
         for measure, panel in (gap_panels(block, groups).items() if len(block) else ())
     ]
-    return finish(alt.concat(*panels, columns=2), "Measures by group, with 95% intervals")
+    chart = alt.concat(*panels, columns=2).resolve_scale(yOffset="independent")
+    return finish(chart, "Measures by group, with 95% intervals")
 
 
 def thresholds_chart(table: pd.DataFrame) -> alt.TopLevelMixin:
@@ -247,14 +249,18 @@ def _heading(title: str) -> alt.TitleParams:
     return alt.TitleParams(capitalise(title), fontSize=12, anchor="start", offset=6)
 
 
+def _gap_heading(measure: str, suffix: str = "") -> alt.TitleParams:
+    source = " (of the true labels)" if measure == "base_rate" else ""
+    return _heading(f"{measure_title(measure)}{source}{suffix}")
+
+
 def _gap_panel(measure: str, rows: pd.DataFrame, groups: Sequence[str]) -> alt.LayerChart:
     shown = rows[rows["group"].isin(groups) & rows["value"].notna()]
     columns = ["version", "group", "value", "low", "high", "support"]
     versions = list(dict.fromkeys(rows["version"]))
-    title = measure_title(measure)
-    channels = _by_version(versions)
-    if measure == "base_rate" and len(versions) == 1:
-        channels["color"] = alt.value(GREY)
+    channels, is_change = _by_version(versions), any(as_text(rows, "earlier"))
+    if len(versions) == 1 and (is_change or measure == "base_rate"):
+        channels["color"] = alt.value(_CHANGE if is_change else GREY)
     numbers = [alt.Tooltip(f"{name}:Q", format=".3f") for name in ("value", "low", "high")]
     names = [alt.Tooltip("group:N"), alt.Tooltip("version:N")]
     tooltip = [*names, *numbers, alt.Tooltip("support:Q", title="n")]
@@ -269,16 +275,23 @@ def _gap_panel(measure: str, rows: pd.DataFrame, groups: Sequence[str]) -> alt.L
         **channels,
     )
     low, high = float(shown["low"].min()), float(shown["high"].max())
+    has_zero = low < 0 or (is_change and high > 0)
     scale = (
-        alt.Scale(domain=[min(low, -high), max(high, -low)]) if low < 0 else alt.Scale(zero=False)
+        alt.Scale(domain=[min(low, -high), max(high, -low)]) if has_zero else alt.Scale(zero=False)
     )
-    axis = alt.Axis(format=".1f" if high - low > 0.5 else ".2f")
+    ticks: dict[str, Any] = {"tickCount": 4, "labelOverlap": False} if is_change else {}
+    axis = alt.Axis(format=".1f" if high - low > 0.5 else ".2f", **ticks)
     layers = intervals(base, scale=scale, title=None, axis=axis)
     overall = rows.loc[rows["group"] == ALL, "value"].dropna()
     if len(overall) and len(versions) == 1:
-        line = alt.Chart().mark_rule(color=GREY, strokeDash=[3, 3])
-        layers = [line.encode(x=alt.datum(float(overall.iloc[0]))), *layers]
-    panel: alt.LayerChart = alt.LayerChart(layer=layers, title=_heading(title), width=_GAP_WIDTH)
+        at = float(overall.iloc[0])
+        name = alt.Chart().mark_text(text="all items", color=INK, fontSize=9, baseline="bottom")
+        name = name.encode(x=alt.datum(at), y=alt.value(-3))
+        layers = [rule_at(at, strokeDash=[3, 3]), name, *layers]
+    if is_change:
+        layers = [rule_at(0), *layers]
+    heading = _gap_heading(measure)
+    panel: alt.LayerChart = alt.LayerChart(layer=layers, title=heading, width=_GAP_WIDTH)
     return panel if len(versions) == 1 else panel.properties(height=_VERSION_HEIGHT)
 
 

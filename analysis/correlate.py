@@ -102,7 +102,7 @@ class Levels:
 
     def rows(self, table: pd.DataFrame, x: str, y: str, sign: float = 1.0) -> Rows:
         """Return the rows, scores times ``sign``. The key of an observation is observation and
-        parent.
+        parent; of a row without observation its condition, parent and number.
 
         Raises ``InputError`` for an unknown column, levels that do not nest, an observation in two
         conditions, and clusters of several parents without named conditions.
@@ -113,9 +113,10 @@ class Levels:
         parent = _names(table, self.parent)
         numbers = np.char.add("row ", np.arange(1, len(table) + 1).astype(str))
         observation = _names(table, self.observation) if self.observation else numbers
-        model = (
-            np.char.add(np.char.add(observation, " of "), parent) if self.parent else observation
-        )
+        if self.observation and self.parent:
+            model = np.char.add(np.char.add(observation, " of "), parent)
+        else:
+            model = observation if self.observation else self._describe(table, numbers)
         condition = self._condition(table, observation, model, parent)
         if self.cluster and not self.parent:
             raise InputError("clusters lie above parents; name the column of parents with --parent")
@@ -136,6 +137,19 @@ class Levels:
             as_float(table, self.utility) if self.utility else np.full(len(table), np.nan),
             *(no_resamples, no_resamples),
         )
+
+    def _describe(self, table: pd.DataFrame, numbers: Labels) -> Labels:
+        """Return for each row its condition, parent and number: ``balance, dose 1, seed 2, row 9``.
+        Cells that are numbers follow the name of their column.
+        """
+        columns = list(dict.fromkeys((*self.condition, *self.parent)))
+        cells = {name: as_labels(table, name, empty="") for name in columns}
+        texts = [
+            [cell if not cell or cell[-1].isalpha() else f"{name} {cell}" for cell in cells[name]]
+            for name in columns
+        ]
+        rows = zip(*texts, numbers.tolist(), strict=True)
+        return np.array([", ".join(filter(None, row)) for row in rows], dtype=str)
 
     def _conditions(self, table: pd.DataFrame) -> tuple[Labels, Labels, Labels]:
         """Return method, family and word list of each row: the columns ``method`` (or the first of

@@ -253,8 +253,7 @@ class SliceResult(NamedTuple):
         reverse = "reverse-scored: less of the score is more biased" if self.reverse_scored else ""
         lost = f"lost: {self.lost_models}" if self.lost_models else ""
         refused = "" if self.confirmatory else self.refused
-        influential = f"most influential: {self.influential}" if self.influential else ""
-        notes = (self.within.reason, refused, lost, self.heterogeneity, reverse, influential)
+        notes = (self.within.reason, refused, lost, self.heterogeneity, reverse, self.influential)
         return "; ".join(filter(None, notes))
 
 
@@ -476,13 +475,14 @@ def _add_noise_and_utility(
     noise_x = noise_shares(residuals, x, x_resampled, sizes[0], 0 * noise)
     # Without the JSON of its options
     name = re.sub(r" \{.*\}", "", str(independent.model[result.within.influential]))
+    r_without = format_number(result.within.r_without_influential)
     claimed, noise_claimed = independent, noise_x
     if result.claimed == DOSES:
         claimed = independent.condition_means()
         parts = claimed.x, claimed.x_resampled, sizes[0], 0 * claimed.noise
         noise_claimed = noise_shares(claimed.residuals(), *parts)
     return result._replace(
-        influential=f"{name} (without: {format_number(result.within.r_without_influential)})",
+        influential=f"without the most influential model ({name}) r_rm is {r_without}",
         nonlinear=_find_nonlinearity(independent, result.score_high - result.score_low),
         given_utility=independent.given_utility(permutations),
         noise_x=noise_x,

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from biasbridge.files import InputError
+from biasbridge.stats.formatting import MAX_NAMED
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -231,10 +232,19 @@ def _with_labels(table: pd.DataFrame, labels: Sequence[str], path: str) -> pd.Da
     return table
 
 
-def with_notes(table: pd.DataFrame, column: str) -> pd.DataFrame:
-    """Return the table with the distinct texts of a column as its notes."""
-    texts = map(str, table.get(column, []))
-    table.attrs["notes"] = [text for text in dict.fromkeys(texts) if text]
+def with_notes(table: pd.DataFrame, column: str, names: Sequence[str] = ()) -> pd.DataFrame:
+    """Return the table with the distinct texts of a column as its notes, each after the names of
+    its rows where these are given and few.
+    """
+    texts = list(map(str, table.get(column, [])))
+    named: dict[str, list[str]] = {text: [] for text in texts if text}
+    for text, name in zip(texts, names, strict=False):
+        if text and name:
+            named[text].append(name)
+    table.attrs["notes"] = [
+        f"{', '.join(rows)}: {text}" if 0 < len(rows) <= MAX_NAMED else text
+        for text, rows in named.items()
+    ]
     return table
 
 

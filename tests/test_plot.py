@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from biasbridge import audit, debias, gaps, plot
+from biasbridge.analysis.charts import PALETTE
 from biasbridge.files import InputError
 
 
@@ -89,6 +90,37 @@ def test_versions_lie_beside_each_other_under_their_names(versions: tuple[str, .
             if names[:2] == [row["version"], row["group"]] and value == pytest.approx(row["value"])
         ][:1]
         assert same == pytest.approx(row["value"])
+
+
+def test_a_change_has_a_line_at_zero_and_a_colour_of_its_own() -> None:
+    chart = plot.gaps(gaps(predictions(), pred=["v1", "v2"])).to_dict()
+    orders, colours = set(), set()
+    for panel in chart["concat"]:
+        is_change = panel["title"]["text"].endswith("v2 - v1")
+        rules = [layer["encoding"]["x"].get("datum") for layer in panel["layer"]]
+        assert (rules[0] == 0) == is_change
+        texts = [layer["mark"].get("text") for layer in panel["layer"]]
+        assert ("all items" in texts) == is_change  # with one version, too: below
+        [*_, values] = panel["layer"]
+        orders.add(tuple(values["encoding"]["y"]["scale"]["domain"]))
+        if is_change:
+            colours.add(values["encoding"]["color"]["value"])
+            low, high = values["encoding"]["x"]["scale"]["domain"]
+            assert low == -high
+    assert len(orders) == len(colours) == 1
+    assert not {*colours} & {*PALETTE[:2]}
+
+
+def test_the_line_of_all_items_is_labelled_and_the_base_rate_explained() -> None:
+    table = gaps(predictions(), pred="v1")
+    everything = table[(table["kind"] == "value") & (table["group"] == "all")]
+    panels = plot.gaps(table).to_dict()["concat"]
+    for panel, value in zip(panels, everything["value"], strict=True):
+        rule, label = panel["layer"][:2]
+        assert label["mark"]["text"] == "all items"
+        assert rule["encoding"]["x"] == label["encoding"]["x"] == {"datum": value}
+    titles = [panel["title"]["text"] for panel in panels]
+    assert titles[0] == "Base rate (of the true labels)"
 
 
 def test_classes_and_versions_of_ones_own_are_told_apart() -> None:

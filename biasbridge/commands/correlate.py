@@ -63,12 +63,15 @@ class _Correlations:
     def as_table(self) -> pd.DataFrame:
         """Return a row per slice, or per slice and scope."""
         from biasbridge.analysis.joined import WITHOUT_RESAMPLES
+        from biasbridge.analysis.naming import row_names
         from biasbridge.analysis.slices import correlation_table, scope_table, without_repeats
 
         slices = self.slices if self.title else without_repeats(self.slices)
         if self.scopes:
             return with_notes(scope_table(slices), "note")
-        table = with_notes(correlation_table(slices, self.columns), "note")
+        table = correlation_table(slices, self.columns)
+        varying = [name for name in slices[0].names if len({*table[name]}) > 1] if slices else []
+        table = with_notes(table, "note", row_names(table, varying))
         if self.lacks_resamples:
             remedy = "read_results(..., resamples=True) reads them"
             table.attrs["notes"].append(f"{WITHOUT_RESAMPLES}: {remedy}")

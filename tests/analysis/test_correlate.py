@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+import biasbridge
 from biasbridge.analysis.correlate import Levels, _describe_repeats, correlate, correlate_slices
 from biasbridge.analysis.joined import join_points
 from biasbridge.analysis.slices import CORRELATION_COLUMNS, SliceResult
@@ -271,3 +272,18 @@ def test_a_wide_table_is_folded_on_the_terminal(
     for name in ("language", "metric", "r_rm [95%]", "change of the gap", "lost"):
         assert name in headings
     assert {"corpus", "n_lost", "change", "note"} <= {*pd.read_csv(out)}
+
+
+def test_notes_name_the_most_influential_model_and_the_slice() -> None:
+    rng = np.random.default_rng(0)
+    cells = product("ab", (1, 2), ("up", "down"), (0.5, 1))
+    table = pd.DataFrame(cells, columns=["query", "seed", "way", "dose"])
+    table["x"], table["y"] = rng.normal(size=(2, len(table)))
+    table.loc[11, ["x", "y"]] = 9
+    found = biasbridge.correlate(
+        table, "x", "y", by="query", parent="seed", condition=["way", "dose"]
+    )
+    said = "b: without the most influential model (down, dose 1, seed 1, row 12) r_rm is "
+    assert any(note.startswith(said) for note in found.attrs["notes"])
+    [note] = biasbridge.correlate(table[8:], "x", "y", parent="seed").attrs["notes"]
+    assert note.startswith("without the most influential model (seed 1, row 4) r_rm is ")

@@ -221,7 +221,8 @@ def test_the_most_influential_model_is_named_with_r_without_it() -> None:
     rows = make_rows(x, y, model=[f"model {i}" for i in range(12)])
     actual = measure_slice(rows, {}, full=True, permutations=99)
     without = np.corrcoef(np.delete(x, 7), np.delete(y, 7))[0, 1]
-    assert actual.influential == f"model 7 (without: {format_number(without)})"
+    r_without = format_number(without)
+    assert actual.note == f"without the most influential model (model 7) r_rm is {r_without}"
     assert actual.saturated.startswith("one model (model 7) carries")
 
 
