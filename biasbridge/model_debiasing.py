@@ -149,9 +149,10 @@ class ModelErasure:
         from pandas import DataFrame
 
         [lines] = (items.lines for items in named_items(["neutral_sentences"]).load())
+        before = self.encoder.encode(lines)  # not below: the eraser is hooked to this very model
         with with_eraser(self.encoder.opened, self.eraser) as erased:
             after = Encoder(erased, layer=self.encoder.layer, pooling=self.encoder.pooling)
-            vectors = [self.encoder.encode(lines), after.encode(lines)]
+            vectors = [before, after.encode(lines)]
         above = np.triu_indices(len(lines), 1)
         unit = [rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in vectors]
         kept = np.corrcoef([(rows @ rows.T)[above] for rows in unit])[0, 1]

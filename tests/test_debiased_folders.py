@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
+from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
@@ -14,10 +15,11 @@ import numpy as np
 import pytest
 import torch
 
-from biasbridge import debias
+from biasbridge import debias, model_debiasing
 from biasbridge.files.eraser import ERASER, MERGED, Eraser
 from biasbridge.files.models.encoder import Encoder
 from biasbridge.files.models.language_model import LanguageModel, open_model
+from biasbridge.intrinsic.models.items import load_items
 from biasbridge.model_debiasing import HOOK
 from tests.minilm import PACKAGE
 from tests.tiny_models import LINES, save_model
@@ -194,6 +196,33 @@ def test_a_sentence_encoder_keeps_its_modules_and_gets_one(tmp_path: Path) -> No
     before, after = (Encoder(folder).encode(LINES) for folder in (model, tmp_path / "mean"))
     through = before @ dense["linear.weight"].T + dense["linear.bias"]
     np.testing.assert_allclose(through, after, atol=1e-5)
+
+
+@pytest.mark.parametrize("layer", [-1, 1])
+def test_similarity_kept_is_of_the_cosines_before_and_after(
+    layer: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By hand: sentences are means of token states, through an eraser of most dimensions."""
+    monkeypatch.setattr(model_debiasing, "_audited_metrics", lambda _: [])
+    folder, out = save_model(tmp_path / "gpt2", "gpt2", head="causal"), tmp_path / "out"
+    erasure = debias.raw(  # type: ignore[attr-defined]
+        folder, method="inlp", rounds=12, layer=layer, out=out, templates=["the {} said"]
+    )
+    [row] = erasure.compared().to_dict("records")
+    [sentences] = load_items(["neutral_sentences"])
+    plain, eraser, correlated = open_model(folder), Eraser.load(out / ERASER), []
+    means = [states_of(plain, line).hidden_states[layer][0].numpy() for line in sentences.lines]
+    before = np.array([states.mean(axis=0) for states in means], float)
+    moved = (before - eraser.mean) @ eraser.left @ eraser.right + eraser.shift
+    for vectors in (before, before - eraser.dose * moved):
+        pairs = combinations(vectors, 2)
+        cosines = [u @ v / np.sqrt((u @ u) * (v @ v)) for u, v in pairs]
+        correlated.append(np.array(cosines) - np.mean(cosines))
+    old, new = correlated
+    by_hand = old @ new / np.sqrt((old @ old) * (new @ new))
+    assert (row["metric"], row["n"], row["before"]) == ("similarity_kept", 60, 1)
+    assert row["after"] == pytest.approx(by_hand, abs=1e-4)
+    assert row["after"] < 0.97
 
 
 @pytest.mark.slow
