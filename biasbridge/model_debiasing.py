@@ -204,7 +204,7 @@ def _write_modules(source: Path, eraser: Eraser, n_layers: int, out: Path) -> No
     sentence-transformers alone then gives the vectors of the erased model: an affine map commutes
     with the pooling of tokens, unless that takes their maximum.
     """
-    from safetensors.numpy import save_file
+    from safetensors.numpy import save
 
     modules: list[dict[str, Any]] = json.loads((source / _MODULES).read_text(encoding="utf-8"))
     for name in {Path(module["path"]).name for module in modules} - {""}:
@@ -227,10 +227,8 @@ def _write_modules(source: Path, eraser: Eraser, n_layers: int, out: Path) -> No
     weight = (eraser.apply(np.eye(eraser.dim)) - constant).T
     tensors = {"linear.weight": weight, "linear.bias": constant[0]}
     (out / "eraser").mkdir()
-    save_file(
-        {name: np.ascontiguousarray(array, np.float32) for name, array in tensors.items()},
-        out / "eraser" / "model.safetensors",
-    )
+    singles = {name: np.ascontiguousarray(array, np.float32) for name, array in tensors.items()}
+    (out / "eraser" / "model.safetensors").write_bytes(save(singles))
     for name, content in ((f"eraser/{CONFIG}", config), (_MODULES, modules)):
         (out / name).write_text(json.dumps(content, indent=2), encoding="utf-8")
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from itertools import combinations
 from pathlib import Path
+from stat import filemode
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -99,6 +100,15 @@ def assert_equal(found: Any, wanted: Any) -> None:
     np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-5 * largest)
 
 
+def modes_in(folder: Path) -> set[str]:
+    return {filemode(path.stat().st_mode) for path in folder.rglob("*") if path.is_file()}
+
+
+def mode_of_new_file(folder: Path) -> str:
+    (folder / "new").touch()
+    return filemode((folder / "new").stat().st_mode)
+
+
 def scores_of(states: Sequence[Any], logits: Sequence[Any]) -> list[float]:
     """Cosines of the first line with the others and, with a head, nats per token of each."""
     pooled = [line.mean(axis=0) for line in states]
@@ -160,6 +170,7 @@ def test_a_merged_model_can_be_replaced_and_keeps_its_head(tmp_path: Path) -> No
     how: dict[str, Any] = {"method": "mean_difference", "layer": 0, "out": tmp_path / "out"}
     for dose in (1, -1):
         debias(model, dose=dose, force=True, templates=["the {} said"], **how)
+    assert modes_in(tmp_path / "out") == {mode_of_new_file(tmp_path)}
     assert Eraser.load(tmp_path / "out" / MERGED).dose == -1
     merged: Any
     plain: Any
@@ -190,6 +201,7 @@ def test_a_sentence_encoder_keeps_its_modules_and_gets_one(tmp_path: Path) -> No
         written = json.loads((out / "modules.json").read_text())
         assert [module["idx"] for module in written] == [*range(n_modules)]
         assert json.loads((out / "1_P" / "config.json").read_text()) == config
+        assert modes_in(out) == {mode_of_new_file(tmp_path)}
     from safetensors.numpy import load_file
 
     dense = load_file(tmp_path / "mean" / "eraser" / "model.safetensors")
