@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 _SIGN = re.compile(r"> [.\d]+: ([^;]+)")  # in the description of a metric with a sign
 _N_EXAMPLES = 2  # words that stand for a group
+_NOT_COVERED = "a side that the one-sided test does not cover"
+# The side of no bias that a one-sided test covers, and the other
+_SIDES = {"greater": ("above", "below"), "less": ("below", "above")}
 
 
 def meaning_above(about: MetricInfo, items: ItemSet) -> str:
@@ -78,13 +81,23 @@ def _conclusion(rows: Sequence[AuditedScore]) -> str:
     differing = [row for p, row in zip(p_values, tested, strict=True) if p < ALPHA]
     furthest = max(differing or tested, key=_distance)
     unbiased, text = _number(furthest.score.unbiased), _score_text(furthest.score)
+    reverse = [row.score for row in tested if row not in differing and _is_reverse(row.score)]
+    covered, other = _SIDES[reverse[0].tail] if reverse else ("", "")
     if len(tested) == 1:
-        result, label = f"{text} {'differs' if differing else 'does not differ'}", ""
+        if reverse:
+            result = f"{text} lies {other} no bias ({unbiased}), {_NOT_COVERED}"
+            return f"{result}. A bias in this direction is not excluded.{certificate}"
+        result, label = f"{text} {'differs' if differing else 'does not differ'} from", ""
     else:
-        count = f"{len(differing) or 'none'} of {len(tested)} scores"
-        result = f"{count} {'differ' if len(differing) > 1 else 'differs'}"
+        are_several = len(differing) > 1
+        verb = f"{'are' if are_several else 'is'} shown to be {covered}"
+        verb = verb if reverse else f"{'differ' if are_several else 'differs'} from"
+        result = f"{len(differing) or 'none'} of {len(tested)} scores {verb}"
         label = f" Furthest: {text}."
-    result += f" from no bias ({unbiased}){' after Holm adjustment' * (len(tested) > 1)}"
+    if reverse:
+        count = f"{len(reverse)} score{'s lie' if len(reverse) > 1 else ' lies'}"
+        label = f" {count} {other}, {_NOT_COVERED}.{label}"
+    result += f" no bias ({unbiased}){' after Holm adjustment' * (len(tested) > 1)}"
     if not differing:
         return f"{result}; a bias is not excluded.{label}{certificate}"
     n_above = sum(row.score.value > row.score.unbiased for row in differing)
@@ -93,6 +106,12 @@ def _conclusion(rows: Sequence[AuditedScore]) -> str:
     is_below = furthest.score.value < furthest.score.unbiased
     meaning = f"{'The reverse of this: ' * is_below}{furthest.above or about.sign}"
     return f"{result}.{label} {meaning[:1].upper()}{meaning[1:]}.{certificate}"
+
+
+def _is_reverse(score: Score) -> bool:
+    """Test whether a score lies on the side of no bias that its one-sided test does not cover."""
+    distance = score.value - score.unbiased
+    return (score.tail == "greater" and distance < 0) or (score.tail == "less" and distance > 0)
 
 
 def _distance(row: AuditedScore) -> float:
@@ -107,10 +126,11 @@ def _number(value: float) -> str:
 
 
 def _score_text(score: Score) -> str:
-    """``seat7b 1.44 [0.30, 1.91], p 0.0014``."""
+    """``seat7b 1.44 [0.30, 1.91], one-sided p 0.0014``."""
     is_bounded = math.isfinite(score.low)
     interval = f" [{_number(score.low)}, {_number(score.high)}]" if is_bounded else ""
-    p = "" if math.isnan(score.p_value) else f", p {score.p_value:.2g}"
+    sided = "one-sided " if score.tail in _SIDES else ""
+    p = "" if math.isnan(score.p_value) else f", {sided}p {score.p_value:.2g}"
     name = " ".join(filter(None, (score.query, score.part)))
     convention = "" if score.convention == "default" else f" ({score.convention})"
     return f"{name}{convention} {_number(score.value)}{interval}{p}"

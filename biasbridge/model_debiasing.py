@@ -149,9 +149,10 @@ class ModelErasure:
         from pandas import DataFrame
 
         [lines] = (items.lines for items in named_items(["neutral_sentences"]).load())
+        before = self.encoder.encode(lines)  # not below: the eraser is hooked to this very model
         with with_eraser(self.encoder.opened, self.eraser) as erased:
             after = Encoder(erased, layer=self.encoder.layer, pooling=self.encoder.pooling)
-            vectors = [self.encoder.encode(lines), after.encode(lines)]
+            vectors = [before, after.encode(lines)]
         above = np.triu_indices(len(lines), 1)
         unit = [rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in vectors]
         kept = np.corrcoef([(rows @ rows.T)[above] for rows in unit])[0, 1]
@@ -203,7 +204,7 @@ def _write_modules(source: Path, eraser: Eraser, n_layers: int, out: Path) -> No
     sentence-transformers alone then gives the vectors of the erased model: an affine map commutes
     with the pooling of tokens, unless that takes their maximum.
     """
-    from safetensors.numpy import save_file
+    from safetensors.numpy import save
 
     modules: list[dict[str, Any]] = json.loads((source / _MODULES).read_text(encoding="utf-8"))
     for name in {Path(module["path"]).name for module in modules} - {""}:
@@ -226,10 +227,8 @@ def _write_modules(source: Path, eraser: Eraser, n_layers: int, out: Path) -> No
     weight = (eraser.apply(np.eye(eraser.dim)) - constant).T
     tensors = {"linear.weight": weight, "linear.bias": constant[0]}
     (out / "eraser").mkdir()
-    save_file(
-        {name: np.ascontiguousarray(array, np.float32) for name, array in tensors.items()},
-        out / "eraser" / "model.safetensors",
-    )
+    singles = {name: np.ascontiguousarray(array, np.float32) for name, array in tensors.items()}
+    (out / "eraser" / "model.safetensors").write_bytes(save(singles))
     for name, content in ((f"eraser/{CONFIG}", config), (_MODULES, modules)):
         (out / name).write_text(json.dumps(content, indent=2), encoding="utf-8")
 

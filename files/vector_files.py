@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from glob import escape
 from pathlib import Path
 
 from biasbridge.files.data.registry import data_folder, data_path, how_to_get, registry
 from biasbridge.files.errors import InputError, nearest
-from biasbridge.files.places import PACKAGE, in_package
+from biasbridge.files.places import CONFIG, PACKAGE, find_model, in_package
 from biasbridge.files.text import open_binary
 
 _MAPPED = ("words.txt", "vectors.npy", "counts.npy")
@@ -80,12 +82,7 @@ def find_registered(name: str | Path) -> Path | None:
         return None
     vectors = [dataset for dataset in registry().values() if dataset.kind == "vectors"]
     targets = {dataset.name: dataset.targets[0] for dataset in vectors}
-    variants = [
-        targets[other]
-        for other in sorted(targets, key=len)
-        if other == name or other.startswith(f"{name} (")
-    ]
-    if variants:
+    if variants := [targets[other] for other in _variants(name, targets)]:
         present = [target for target in variants if (data_folder() / target).exists()]
         return Path(data_path([*present, *variants][0]))
     named = [other for other in targets if Path(targets[other]).name == Path(name).name]
@@ -94,7 +91,40 @@ def find_registered(name: str | Path) -> Path | None:
     looks_like_path = "/" in name or Path(name).suffix[1:].isalpha()
     if not looks_like_path and (hint := nearest(name, targets)):
         raise InputError(f"no such file: {name}{hint}; biasbridge data lists vectors by name")
+    if not looks_like_path and (hint := package_hint(name)):
+        raise InputError(f"no such file or folder: {name}{hint}")
     return None
+
+
+def _variants(name: str, registered: Iterable[str]) -> list[str]:
+    """Return the registered names that ``name`` stands for, the shortest first."""
+    return [
+        other
+        for other in sorted(registered, key=len)
+        if other == name or other.startswith(f"{name} (")
+    ]
+
+
+def package_hint(name: str) -> str:
+    """Return ``"; did you mean 'package:NAME'?"`` if an installed package of that name has a model
+    or vectors, else an empty text.
+    """
+    for find in (find_model, locate_vectors):
+        with suppress(InputError):
+            find(f"{PACKAGE}{name}")
+            return f"; did you mean {PACKAGE + name!r}?"
+    return ""
+
+
+def require_there(name: str) -> None:
+    """Raise ``InputError`` for the path of nothing, or of a folder without vectors and model."""
+    path = Path(name)
+    if path.is_dir():
+        detect_format(path)
+    elif not (path.exists() or name.startswith(PACKAGE) or _variants(name, registry())):
+        siblings = [each.name for each in path.parent.iterdir()] if path.parent.is_dir() else []
+        hint = package_hint(name) or nearest(path.name, siblings)
+        raise InputError(f"no such file or folder: {name}{hint}")
 
 
 def indexed_files(folder: Path) -> list[Path]:
@@ -127,8 +157,8 @@ def detect_layout(path: Path) -> VectorLayout:
         if indexed_files(path):
             return VectorLayout("indexed")
         raise InputError(
-            f"{path} is a folder without words.txt and vectors.npy; give a file of vectors or a"
-            " folder that save_mapped wrote"
+            f"{path} holds neither vectors nor a model: a folder of vectors has words.txt and"
+            f" vectors.npy, a model's folder has {CONFIG}"
         )
     with open_binary(path) as raw:
         sample = raw.read(_SAMPLE)

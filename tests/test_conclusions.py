@@ -109,6 +109,59 @@ def test_a_metric_is_concluded_in_sentences(
     assert conclusions(audited(*rows, **cells)) == ([said] if said else [])
 
 
+ABOVE: dict[str, Any] = {"tail": "greater"}
+BELOW: dict[str, Any] = {"tail": "less"}
+TWO: dict[str, Any] = {"tail": "two-sided"}
+NONE = "none of 2 scores"
+SIDE = "a side that the one-sided test does not cover"
+REVERSE = f"lies below no bias (0), {SIDE}. A bias in this direction is not excluded."
+HOLM = "no bias (0) after Holm adjustment"
+
+
+@pytest.mark.parametrize(
+    ("values", "cells", "said"),
+    [
+        ({1.45: 0.001}, ABOVE, "q0 1.45, one-sided p 0.001 differs from no bias (0). X is"),
+        ({1.45: 0.2}, ABOVE, "q0 1.45, one-sided p 0.2 does not differ from no bias (0); a bias"),
+        ({0.0: 0.5}, ABOVE, "q0 0, one-sided p 0.5 does not differ from no bias (0); a bias"),
+        ({-1.45: 1}, ABOVE, f"q0 -1.45, one-sided p 1 {REVERSE} No certificate"),
+        ({-0.02: 0.6}, ABOVE, f"q0 -0.02, one-sided p 0.6 {REVERSE} No certificate"),
+        ({-1.45: 1}, TWO, "q0 -1.45, p 1 does not differ from no bias (0); a bias"),
+        ({-1.45: 0.001}, TWO, "q0 -1.45, p 0.001 differs from no bias (0). The reverse of this: X"),
+        ({-1.45: 0.001}, BELOW, "q0 -1.45, one-sided p 0.001 differs from no bias (0). The rev"),
+        ({1.45: 1}, BELOW, f"q0 1.45, one-sided p 1 {REVERSE.replace('below', 'above')} No"),
+        ({0.8: 0.2, 0.5: 0.3}, ABOVE, f"{NONE} differs from {HOLM}; a bias is not excluded. Furth"),
+        (
+            {0.8: 0.2, -1.45: 1},
+            ABOVE,
+            f"{NONE} is shown to be above {HOLM}; a bias is not excluded. 1 score lies below,"
+            f" {SIDE}. Furthest: q1 -1.45, one-sided p 1. No certificate",
+        ),
+        (
+            {0.8: 0.001, -1.45: 1, -1: 0.9},
+            ABOVE,
+            f"1 of 3 scores is shown to be above {HOLM}. 2 scores lie below, {SIDE}. Furthest: q0"
+            " 0.80, one-sided p 0.001. X is nearer A. No certificate",
+        ),
+        (
+            {0.8: 0.001, 0.7: 0.001, -1: 0.9},
+            ABOVE,
+            f"2 of 3 scores are shown to be above {HOLM}. 1 score lies below, {SIDE}. Furthest: q0",
+        ),
+        ({0.8: 0.2, -1.45: 1}, TWO, f"{NONE} differs from {HOLM}; a bias is not excluded. Furth"),
+    ],
+)
+def test_a_one_sided_test_says_nothing_of_the_other_side(
+    values: dict[float, float], cells: dict[str, Any], said: str
+) -> None:
+    rows = [
+        score("seat", value, f"q{n}", p_value=p, **cells)
+        for n, (value, p) in enumerate(values.items())
+    ]
+    [line] = conclusions(audited(*rows, kind="encoder", above="X is nearer A"))
+    assert line.startswith(f"seat: {said}")
+
+
 def test_every_verdict_has_a_sentence() -> None:
     assert {*_SENTENCES} == {*SCORE_VERDICTS} - {NOT_ESTIMATED}
 

@@ -7,17 +7,20 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
+from itertools import combinations
 from pathlib import Path
+from stat import filemode
 from typing import Any, NamedTuple, cast
 
 import numpy as np
 import pytest
 import torch
 
-from biasbridge import debias
+from biasbridge import debias, model_debiasing
 from biasbridge.files.eraser import ERASER, MERGED, Eraser
 from biasbridge.files.models.encoder import Encoder
 from biasbridge.files.models.language_model import LanguageModel, open_model
+from biasbridge.intrinsic.models.items import load_items
 from biasbridge.model_debiasing import HOOK
 from tests.minilm import PACKAGE
 from tests.tiny_models import LINES, save_model
@@ -97,6 +100,15 @@ def assert_equal(found: Any, wanted: Any) -> None:
     np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-5 * largest)
 
 
+def modes_in(folder: Path) -> set[str]:
+    return {filemode(path.stat().st_mode) for path in folder.rglob("*") if path.is_file()}
+
+
+def mode_of_new_file(folder: Path) -> str:
+    (folder / "new").touch()
+    return filemode((folder / "new").stat().st_mode)
+
+
 def scores_of(states: Sequence[Any], logits: Sequence[Any]) -> list[float]:
     """Cosines of the first line with the others and, with a head, nats per token of each."""
     pooled = [line.mean(axis=0) for line in states]
@@ -158,6 +170,7 @@ def test_a_merged_model_can_be_replaced_and_keeps_its_head(tmp_path: Path) -> No
     how: dict[str, Any] = {"method": "mean_difference", "layer": 0, "out": tmp_path / "out"}
     for dose in (1, -1):
         debias(model, dose=dose, force=True, templates=["the {} said"], **how)
+    assert modes_in(tmp_path / "out") == {mode_of_new_file(tmp_path)}
     assert Eraser.load(tmp_path / "out" / MERGED).dose == -1
     merged: Any
     plain: Any
@@ -188,12 +201,40 @@ def test_a_sentence_encoder_keeps_its_modules_and_gets_one(tmp_path: Path) -> No
         written = json.loads((out / "modules.json").read_text())
         assert [module["idx"] for module in written] == [*range(n_modules)]
         assert json.loads((out / "1_P" / "config.json").read_text()) == config
+        assert modes_in(out) == {mode_of_new_file(tmp_path)}
     from safetensors.numpy import load_file
 
     dense = load_file(tmp_path / "mean" / "eraser" / "model.safetensors")
     before, after = (Encoder(folder).encode(LINES) for folder in (model, tmp_path / "mean"))
     through = before @ dense["linear.weight"].T + dense["linear.bias"]
     np.testing.assert_allclose(through, after, atol=1e-5)
+
+
+@pytest.mark.parametrize("layer", [-1, 1])
+def test_similarity_kept_is_of_the_cosines_before_and_after(
+    layer: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By hand: sentences are means of token states, through an eraser of most dimensions."""
+    monkeypatch.setattr(model_debiasing, "_audited_metrics", lambda _: [])
+    folder, out = save_model(tmp_path / "gpt2", "gpt2", head="causal"), tmp_path / "out"
+    erasure = debias.raw(  # type: ignore[attr-defined]
+        folder, method="inlp", rounds=12, layer=layer, out=out, templates=["the {} said"]
+    )
+    [row] = erasure.compared().to_dict("records")
+    [sentences] = load_items(["neutral_sentences"])
+    plain, eraser, correlated = open_model(folder), Eraser.load(out / ERASER), []
+    means = [states_of(plain, line).hidden_states[layer][0].numpy() for line in sentences.lines]
+    before = np.array([states.mean(axis=0) for states in means], float)
+    moved = (before - eraser.mean) @ eraser.left @ eraser.right + eraser.shift
+    for vectors in (before, before - eraser.dose * moved):
+        pairs = combinations(vectors, 2)
+        cosines = [u @ v / np.sqrt((u @ u) * (v @ v)) for u, v in pairs]
+        correlated.append(np.array(cosines) - np.mean(cosines))
+    old, new = correlated
+    by_hand = old @ new / np.sqrt((old @ old) * (new @ new))
+    assert (row["metric"], row["n"], row["before"]) == ("similarity_kept", 60, 1)
+    assert row["after"] == pytest.approx(by_hand, abs=1e-4)
+    assert row["after"] < 0.97
 
 
 @pytest.mark.slow

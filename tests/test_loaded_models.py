@@ -86,6 +86,8 @@ def test_compiled_and_parallel_models_are_those_inside(model: Any, pairs: str) -
 def test_other_objects_and_learned_prompts_are_refused(model: Any, pairs: str) -> None:
     with pytest.raises(InputError, match="model=Linear: give a model of transformers"):
         pll(torch.nn.Linear(2, 2), pairs)
+    with pytest.raises(InputError, match=r"the pair is \(model, tokenizer\); exchange the two"):
+        audit((byte_pieces(masked=False), model), metrics="pll", items=pairs)  # type: ignore[arg-type]
     prompt = peft.PromptTuningConfig(task_type="CAUSAL_LM", num_virtual_tokens=2)
     with pytest.raises(InputError, match="PromptTuningConfig puts learned tokens before each text"):
         pll(peft.get_peft_model(deepcopy(model), prompt), pairs)

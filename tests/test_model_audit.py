@@ -131,7 +131,12 @@ def test_what_does_not_go_together_is_refused_in_a_line(masked: Path, tmp_path: 
     for arguments, told in (
         ([str(masked), "--items", items, "--query", "occupations"], "not both"),
         ([str(masked), "--metric", "pll", "--case", "lower"], "--case applies to word vectors"),
-        ([str(tmp_path), "--metric", "lpbs"], "lpbs measures language models"),
+        ([items, "--metric", "lpbs"], "lpbs measures language models, unlike mine.csv: give a"),
+        ([str(tmp_path), "--metric", "lpbs"], "neither vectors nor a model: .* has config.json"),
+        ([str(tmp_path)], "neither vectors nor a model: .* a model's folder has config.json"),
+        (["absent", "--metric", "seat"], "no such file or folder: absent$"),
+        (["absent"], "no such file: absent$"),
+        ([f"{items[:-5]}.csv", "--metric", "seat"], r"folder: .*min\.csv; did you mean 'mine.csv'"),
         ([str(masked), "--metric", "plll"], "did you mean 'pll'"),
         ([str(masked), "--metric", "pll", "--items", items, "--convention", "x"], "no convention"),
     ):

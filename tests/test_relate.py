@@ -46,8 +46,18 @@ def write_winobias(folder: Path) -> Path:
 def models(folders: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """Tiny models by name."""
     encoder = save_model(tmp_path_factory.mktemp("encoder") / "encoder", "bert")
+    t5 = save_model(tmp_path_factory.mktemp("t5") / "t5", "t5")
+    config = json.loads((t5 / "config.json").read_text())
+    config |= {"architectures": ["T5ForConditionalGeneration"]}  # as published
+    (t5 / "config.json").write_text(json.dumps(config))
     causal, masked, other = (str(folders[name]) for name in ("gpt2", "roberta", "other"))
-    return {"causal": causal, "masked": masked, "other": other, "encoder": str(encoder)}
+    return {
+        "causal": causal,
+        "masked": masked,
+        "other": other,
+        "encoder": str(encoder),
+        "t5": str(t5),
+    }
 
 
 @pytest.mark.slow
@@ -109,6 +119,9 @@ def test_the_change_of_the_gap_is_the_slope_within_models_times_the_range(
         ),
         (["causal", "masked"], {}, "gpt2 causal, .*roberta masked: their scores differ in kind"),
         (["encoder"], {}, "encoder is an encoder and answers no question"),
+        (["encoder"], {"data": None}, "encoder is an encoder and answers no question"),
+        (["t5"], {"data": None}, "t5 is an encoder-decoder and answers no question"),
+        (["causal", "masked"], {"data": None}, "their scores differ in kind"),
         (["causal"], {"metrics": "lpbs"}, "lpbs is not of causal models; give next_word"),
         (["causal"], {"metrics": "seet"}, "--metric seet: no such metric; did you mean 'seat'"),
         (["causal"], {"methods": "hard"}, "--method hard: no such method; there are bam, gbdd"),

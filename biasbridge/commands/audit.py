@@ -16,7 +16,7 @@ from biasbridge.files.language import UNDETERMINED
 from biasbridge.files.models.encoder import Pooling
 from biasbridge.files.models.language_model import Dtype
 from biasbridge.files.text import open_plain
-from biasbridge.files.vector_files import locate_vectors
+from biasbridge.files.vector_files import locate_vectors, require_there
 from biasbridge.inputs import (
     KINDS,
     OpenedModel,
@@ -309,8 +309,11 @@ def _audit_vectors(
 
     for metric_name in choose.args[0]:
         if metric_name in MODEL_METRICS:
+            name, given = next(iter(embeddings.items()))
+            if isinstance(given, str | PathLike):
+                require_there(fspath(given))
             raise InputError(
-                f"{metric_name} measures language models, unlike {next(iter(embeddings))}: give a"
+                f"{metric_name} measures language models, unlike {name}: give a"
                 " folder with config.json, package:NAME, or org/name@COMMIT on a hub"
             )
     of_queries = query_language(queries, words)

@@ -165,10 +165,10 @@ def _arguments(
     for dose in doses:
         if not -1 <= dose <= 1:
             raise InputError(f"--dose {dose}: give doses from -1 (overbias) to 1 (debias)")
+    kind = _kind(models)  # before the data: whoever downloads them should not be refused after
     if not (data or (data_folder() / application.data).exists()):
         remedy = f"run biasbridge data get {task}, or give their folder by --data"
         raise InputError(f"the data of {task} are not in {data_folder()}; {remedy}")
-    kind = _kind(models)
     metrics = metrics or [_LIKELIHOOD_METRICS[kind], "seat"]
     for other in {*_LIKELIHOOD_METRICS.values()} - {_LIKELIHOOD_METRICS[kind]}:
         if other in metrics:
@@ -201,11 +201,13 @@ def _kind(models: Sequence[str]) -> str:
     """Return the kind of the models. Raises ``InputError`` for several, or one without a head."""
     from biasbridge.files.models.language_model import outline_model
 
-    kinds = {model: outline_model(model).kind for model in models}
-    for model, kind in kinds.items():
-        if kind not in _LIKELIHOOD_METRICS:
+    outlines = {model: outline_model(model) for model in models}
+    for model, outline in outlines.items():
+        if outline.kind not in _LIKELIHOOD_METRICS:
+            kind = "encoder-decoder" if outline.config.is_encoder_decoder else outline.kind
             remedy = "give a masked or causal language model"
             raise InputError(f"{model} is an {kind} and answers no question; {remedy}")
+    kinds = {model: outline.kind for model, outline in outlines.items()}
     if len({*kinds.values()}) > 1:
         text = ", ".join(f"{model} {kind}" for model, kind in kinds.items())
         raise InputError(f"{text}: their scores differ in kind; relate them one kind at a time")

@@ -574,8 +574,11 @@ def _wrap_loaded(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> 
     """Wrap a loaded model; its class gives its kind. The caller's own modules keep their mode and
     hooks: a copy of them runs, on the same weights.
 
-    Raises ``InputError`` for a slow tokenizer.
+    Raises ``InputError`` for a slow tokenizer, and for a pair in the other order.
     """
+    if hasattr(tokenizer, "state_dict"):
+        kinds = f"({type(model).__name__}, {type(tokenizer).__name__})"
+        raise InputError(f"model={kinds}: the pair is (model, tokenizer); exchange the two")
     if not getattr(tokenizer, "is_fast", False):
         raise InputError(
             f"{type(tokenizer).__name__} does not give the characters of a token; give a fast"

@@ -18,7 +18,12 @@ from biasbridge.files import InputError
 from biasbridge.files.data import registry as registry_module
 from biasbridge.files.data.registry import DATA_VARIABLE, DataFile, DataSet, groups
 from biasbridge.files.places import find_model, is_model_path
-from biasbridge.files.vector_files import find_registered, vector_files
+from biasbridge.files.vector_files import (
+    find_registered,
+    package_hint,
+    require_there,
+    vector_files,
+)
 from biasbridge.files.vectors import detect_format, keyed, read_vectors, reading_notes, save_vectors
 from biasbridge.train.cli.composing import _list_members, compose_point
 from biasbridge.train.engine.steps import _decide
@@ -255,3 +260,19 @@ def test_what_is_not_there_is_said_in_a_line(site: Path) -> None:
     ):
         with pytest.raises(InputError, match=told):
             read_vectors(name)
+
+
+def test_the_name_of_a_package_is_told_with_its_prefix(site: Path) -> None:
+    """Of one that has a model or vectors, and of no other."""
+    install(site, "somemodel", {"config.json": b"{}", "model.safetensors": b""})
+    install(site, "somevectors", {"m.npy": b"", "words.parquet": b""})
+    install(site, "empty", {"config.json": b"{}"})
+    for name, meant in (("somemodel", True), ("somevectors", True), ("empty", False)):
+        hint = f"; did you mean 'package:{name}'?"
+        assert package_hint(name) == hint * meant
+        for read in (require_there, read_vectors):
+            with pytest.raises(InputError, match=f"^no such file.*: {name}") as refused:
+                read(name)
+            assert str(refused.value).endswith(hint) == meant
+    require_there("package:empty")
+    require_there(NAME)

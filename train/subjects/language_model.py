@@ -23,7 +23,7 @@ from biasbridge.files.language import UNDETERMINED, language_of, require_one_lan
 from biasbridge.files.models.encoder import ENCODING, MODEL, Context, Encoder, Pooling, WordPooling
 from biasbridge.files.models.language_model import link_files
 from biasbridge.files.paths import digest_of
-from biasbridge.files.places import Place, find_model, without_commit
+from biasbridge.files.places import CONFIG, Place, find_model, without_commit
 from biasbridge.intrinsic.words import load_queries, read_wordsets
 from biasbridge.train.engine.device import step_device
 from biasbridge.train.engine.scores import PLAIN
@@ -151,6 +151,8 @@ def _save_whole(language_model: LanguageModel, out: Path) -> None:
     disable_progress_bar()
     without_quantisation(language_model.model).save_pretrained(out)
     language_model.tokenizer.save_pretrained(out)
+    for path in out.glob("*.safetensors"):  # which only their owner may read
+        shutil.copymode(out / CONFIG, path)
 
 
 def _word_as_text(word: str) -> str:
