@@ -250,9 +250,9 @@ def test_the_command_ends_with_the_decision(
     tested = choice.thresholds[choice.thresholds["score"].eq("v1")]
     assert passed.tolist() == tested[tested["passed"]]["threshold"].tolist()
     html = page.read_text(encoding="utf-8")
-    before, _, after = html.partition('<p id="decision" class="first">')
+    before, _, after = html.partition('<h1 id="decision">')
     assert 'id="decision"' not in before
-    decision = after.partition("</p>")[0]
+    decision = after.partition("</h1>")[0]
     assert all(text in decision for text in choice.choices["decision"])
     assert main([*command, "--bound", "recall=0", "--quiet"]) == 3
     assert main([*command, "--cost", "fn=1,fp=1", "--quiet"]) == 0
