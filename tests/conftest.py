@@ -68,6 +68,12 @@ def server(tmp_path: Path, only_local: None) -> Iterator[Server]:
         yield running
 
 
+@pytest.fixture
+def no_data(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hide the real data, which would be measured too."""
+    monkeypatch.delenv("BIASBRIDGE_DATA", raising=False)
+
+
 class Ended(NamedTuple):
     """How a command ended, and what it printed."""
 

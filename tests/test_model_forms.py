@@ -188,6 +188,7 @@ def test_a_pipeline_is_its_model_and_other_objects_are_refused(gpt2: Path, pairs
 
 
 @pytest.mark.parametrize("architecture", ["t5", "bart"])
+@pytest.mark.usefixtures("no_data")
 def test_the_encoder_of_an_encoder_decoder_is_measured(architecture: str, tmp_path: Path) -> None:
     folder = save_model(tmp_path / architecture, architecture)
     table = audit(folder, limit=12)
@@ -195,6 +196,7 @@ def test_the_encoder_of_an_encoder_decoder_is_measured(architecture: str, tmp_pa
     assert any("not measured: crows_pairs" in note for note in table.attrs["notes"])
 
 
+@pytest.mark.usefixtures("no_data")
 def test_all_models_are_checked_before_the_first_is_read(gpt2: Path, tmp_path: Path) -> None:
     broken = save_model(tmp_path / "broken", "gpt2", head="causal")
     unreadable_weights(broken)

@@ -187,6 +187,7 @@ def test_a_chat_without_a_template_or_an_answer_is_refused(
 
 
 @pytest.mark.parametrize("architecture", ["t5", "bart"])
+@pytest.mark.usefixtures("no_data")
 def test_encoder_decoders_are_refused_by_that_name_before_weights_are_read(
     architecture: str, tmp_path: Path
 ) -> None:
