@@ -129,6 +129,7 @@ def test_a_group_without_a_value_is_never_released(
     assert "too little is known about few" in decision.reason
 
 
+@pytest.mark.slow
 def test_random_tables_never_contradict_their_gate() -> None:
     """Release is never exit status 3, and "do not release" always is."""
     rng = np.random.default_rng(0)
