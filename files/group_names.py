@@ -45,7 +45,7 @@ class GroupNames:
         groups = {name: getattr(row, name) for name in _COLUMNS}
         shown = {name: self.names.get(group, group) for name, group in groups.items()}
         versions = {name: getattr(row, name) for name in _VERSIONS}
-        shown |= {name: self.versions.get(each, each) for name, each in versions.items()}
+        shown |= {name: self.versions.get(version, version) for name, version in versions.items()}
         return row._replace(**shown, reason=self.in_text(row.reason))
 
     def in_table(self, table: pd.DataFrame) -> pd.DataFrame:
@@ -85,7 +85,7 @@ def read_group_names(
         or CROSSED_BY.join(names.get(part) or part for part in group.split(CROSSED_BY))
         for group in groups
     }
-    shown_versions = {each: names[key] for key, each in versions.items() if key in names}
+    shown_versions = {version: names[key] for key, version in versions.items() if key in names}
     is_of_no_group = all(group == name for group, name in shown.items())
     if not shown_versions and not shown.keys() & names.keys() and is_of_no_group:
         first = next(iter(names), "")
@@ -96,7 +96,9 @@ def read_group_names(
         if owners.setdefault(name, group) != group:
             raise InputError(f"{path}: {name!r} is the name of {owners[name]} and of {group}")
     pairs = {
-        f"{later} - {earlier}": " - ".join(shown_versions.get(x, x) for x in (later, earlier))
+        f"{later} - {earlier}": " - ".join(
+            shown_versions.get(name, name) for name in (later, earlier)
+        )
         for later, earlier in permutations(versions.values(), 2)
     }
     renamed = {group: name for group, name in shown.items() if group != name}

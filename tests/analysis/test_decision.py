@@ -354,6 +354,19 @@ def test_names_in_reasons_and_notes(text: str, shown: str) -> None:
     assert GroupNames({"women": "Women & girls", "men": "Men"}).in_text(text).startswith(shown)
 
 
+def test_versions_have_names_by_the_columns_of_their_scores(tmp_path: Path) -> None:
+    scores = {"s1": SURE["v1"] * 0.8, "s2": SURE["v2"] * 0.8}
+    SURE.assign(**scores).to_csv(tmp_path / "p.csv", index=False)
+    names, page, rows = (tmp_path / name for name in ("n.yaml", "page.html", "rows.csv"))
+    names.write_text("s1: today\ns2: candidate\n", encoding="utf-8")
+    options = ["--score", "s1", "--score", "s2", "--threshold", "0.5", "--names", str(names)]
+    main([str(tmp_path / "p.csv"), *options, "--report", str(page), "--csv", str(rows), "--quiet"])
+    text = first_screen(page)
+    assert "candidate" in text
+    assert "s2" not in text.partition("Data:")[0]
+    assert "candidate" not in rows.read_text(encoding="utf-8")
+
+
 def test_parts_of_a_crossed_group_have_names(tmp_path: Path) -> None:
     table = pd.concat([BAD.assign(race=race) for race in ("b", "w")], ignore_index=True)
     table.rename(columns={"group": "gender"}).to_csv(tmp_path / "p.csv", index=False)

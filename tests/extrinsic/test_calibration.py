@@ -180,3 +180,10 @@ def test_a_gate_bounds_the_gap_and_scores_are_probabilities() -> None:
         gaps(table.assign(logit=9 * table["score"]), score="logit", measures="ece")
     with pytest.raises(InputError, match=r"ece needs scores"):
         gaps(table, measures="ece")
+
+
+def test_calibration_needs_no_predictions() -> None:
+    table = items(2_000)
+    expected = gaps(table.assign(prediction=0), score="score", measures="ece")
+    actual = gaps(table.drop(columns="prediction", errors="ignore"), score="score", measures="ece")
+    pd.testing.assert_frame_equal(pd.DataFrame(actual), pd.DataFrame(expected))
