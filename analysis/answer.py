@@ -53,18 +53,21 @@ if TYPE_CHECKING:
 TEST_HEADING, SCORE_HEADING, SCORE_RANGE = "gap, score", "score", "from, to"
 _ALL_TESTS = "all tests"
 CHANGE_HEADING, VERDICT_HEADING = "change of the gap [95%]", "verdict"
-_NOT_SEEN = "Cannot tell: four of five such studies would have seen a change of about {change}."
-_WITHIN = (
-    "At most {x}: the 90% interval of the change lies within -{x} and +{x}; where methods have"
-    " slopes of their own, so do their changes."
+_NOT_SEEN = (
+    "Where a test cannot tell, four of five studies like this one would detect a change of about"
+    " {change}."
 )
-_RELIABILITY = "Reliability of the gap: {values}; 1 would be a gap without noise."
+_WITHIN = (
+    "At most {x}: both ends of the 90% interval of the change are that small. Where slopes differ"
+    " between methods, the change of each method is that small too."
+)
+_RELIABILITY = "Reliability of the gap: {values} (1 means a gap without noise)."
 LEGEND = "n of m: only n tried, m needed"
 _VERDICT_PHRASES = {
     RISES: "rises with {scores}",
     FALLS: "falls with {scores}",
     AT_MOST: "changes by at most {x} with {scores}",
-    CANNOT_TELL: "cannot tell with {scores}",
+    CANNOT_TELL: "cannot tell for {scores}",
 }
 _MAX_GAPS = 3  # named in the headline
 _DIRECTIONS = {1: "rises with", -1: "falls with", 0: "no clear relation with"}
@@ -214,7 +217,8 @@ def detectable(results: Sequence[SliceResult]) -> list[str]:
     if not changes:
         return []
     ends = dict.fromkeys(format_number(end, digits_of(end)) for end in (min(changes), max(changes)))
-    return [_NOT_SEEN.format(change=" to ".join(ends))]
+    change = " to ".join(ends) + ", depending on the test" * (len(ends) > 1)
+    return [_NOT_SEEN.format(change=change)]
 
 
 def within(results: Sequence[SliceResult], smallest_change: float) -> list[str]:
@@ -266,16 +270,22 @@ def planted_line(points: pd.DataFrame, results: Sequence[SliceResult]) -> str:
     n_claims = sum(result.verdict in (RISES, FALLS) for result in results)
     transmission = as_float(points, "transmission")
     if not np.isfinite(transmission).any():
-        return "synthetic data: nothing here is evidence about the real world"
+        return "Synthetic data: nothing here is evidence about the real world."
     if np.nanmax(transmission) == 0:
-        made = f"{n_claims} of {len(results)} tests made one" if n_claims else "the study made none"
-        return f"synthetic: nothing is planted: a claim here would be a false alarm; {made}"
+        made = f"{n_claims} of {len(results)} tests" if n_claims else "No test"
+        return (
+            "Synthetic data, no link planted: a claim here would be a false alarm."
+            f" {made} made a claim."
+        )
     found = (
         "found it"
         if n_claims == len(results)
         else f"found it in {n_claims} of {len(results)} tests"
     )
-    return f"synthetic: a link was planted; the study {found if n_claims else 'did not find it'}"
+    return (
+        "Synthetic data with a planted link:"
+        f" the study {found if n_claims else 'did not find it'}."
+    )
 
 
 # For every gap the scores that it rises or falls with, over all embeddings and methods.
@@ -322,7 +332,7 @@ def _direction(result: SliceResult) -> str:
     """
     within = result.within
     if not isfinite(within.r):
-        return f"no r_rm ({within.reason}) with"
+        return f"r_rm is undefined ({within.reason}) for"
     if result.confirmatory:
         return _DIRECTIONS[_SIGNS.get(result.verdict, 0)]
     return _DIRECTIONS[(within.low > 0) - (within.high < 0)]
@@ -420,11 +430,7 @@ def _print_grouped(
         if text:
             name = " ".join(filter(None, (result.names[name] for name in columns))) or "all"
             names_by_text.setdefault(text, []).append(name)
-    verbs = {True: " are ", False: " is "}
-    lines = (
-        f"{', '.join(slice_names)}{': ' if note else verbs[len(slice_names) > 1]}{text}"
-        for text, slice_names in names_by_text.items()
-    )
+    lines = (f"{', '.join(slice_names)}: {text}" for text, slice_names in names_by_text.items())
     print_lines(lines, console)
 
 
@@ -453,7 +459,7 @@ def print_answer(
             for row in scope_rows(shown, tables.points)
         ]
         print_table(
-            f"a rise or fall is shown for ({LEGEND})",
+            f"is a rise or fall shown? ({LEGEND})",
             rows,
             console,
             left_aligned=(TEST_HEADING,),
@@ -489,8 +495,8 @@ def _sign_line(tables: Tables) -> Iterable[str]:
     pairs = dict.fromkeys(group_pairs(tables.extrinsic[tables.extrinsic["kind"] == "gap"]))
     for pair in list(pairs)[:1]:
         minuend, _, subtrahend = pair.partition(" - ")
-        errors = f" (of error rates {subtrahend} - {minuend})" if subtrahend else ""
-        yield f"gap: {pair}{errors}; above 0 is worse for {subtrahend or pair}"
+        errors = f", for error rates {subtrahend} - {minuend}" if subtrahend else ""
+        yield f"gap: {pair}{errors}. Above 0: worse for {subtrahend or pair}."
 
 
 def _exploratory_lines(results: Sequence[SliceResult]) -> list[str]:
@@ -522,7 +528,7 @@ def _missing_values(tables: Tables) -> Iterable[str]:
         if len(missing):
             n_missing = f"{len(missing)} of {len(rows)}"
             reason = missing["reason"].iloc[0]
-            yield f"{capitalise(str(title))}: no value at {n_missing} points, such as: {reason}"
+            yield f"{capitalise(str(title))}: no value at {n_missing} points. Example: {reason}."
 
 
 def _run_line(tables: Tables, results: Sequence[SliceResult]) -> list[str]:
@@ -535,7 +541,8 @@ def _run_line(tables: Tables, results: Sequence[SliceResult]) -> list[str]:
     embeddings = ", ".join(dict.fromkeys(as_text(points, "embedding")))
     models += f" ({embeddings})" if embeddings else ""
     if largest is not None and largest.n_parents > 0:
-        models += f": {largest.n_parents} unmodified (parents)"
+        parents = f"the parent{'s' * (largest.n_parents > 1)}"
+        models += f": {largest.n_parents} unmodified ({parents})"
         return [f"{models}, the others by {', '.join(methods)}" if methods else models]
     return ["; ".join(filter(None, [models, ", ".join(methods)]))]
 

@@ -411,8 +411,9 @@ def low_utility_reason(joined: pd.DataFrame, utility: str) -> str:
         return ""
     title = measure_title(utility)
     return (
-        f"{title} is {format_number(value)}, majority baseline {format_number(baseline)};"
-        f" a verdict takes at least {format_number(MIN_ABOVE_BASELINE)} more"
+        f"{title} is {format_number(value)}, and the majority baseline is"
+        f" {format_number(baseline)}. A verdict needs at least"
+        f" {format_number(MIN_ABOVE_BASELINE)} more than the baseline"
     )
 
 
@@ -434,11 +435,11 @@ def describe_task(tables: Tables, utility: str) -> list[str]:
         task_rows = rows[rows["task"] == task]
         prefix = f"{task}, {name}models: " if len(tasks) > 1 else f"{capitalise(name)}models: "
         if parts := [*_level(task_rows, utility), *_from_base_rates(task_rows)]:
-            lines.append(f"{prefix}{'; '.join(parts)}.")
+            lines.append(f"{prefix}{'. '.join([parts[0], *map(capitalise, parts[1:])])}.")
         if settings := [*_averaged_settings(points[points["point"].isin(task_rows["point"])])]:
             lines.append(
-                f"The gap of a model in {task} is the mean over {'; '.join(settings)}: to tell them"
-                " apart give each a task.name of its own."
+                f"The gap of a model in {task} is the mean over {'; '.join(settings)}. To tell them"
+                " apart, give each a task.name of its own."
             )
     return lines
 
@@ -464,7 +465,7 @@ def _level(rows: pd.DataFrame, utility: str) -> Iterator[str]:
     if not isfinite(baseline):
         return
     title = measure_title(utility)
-    yield f"{title} {format_number(value)}, majority baseline {format_number(baseline)}"
+    yield f"{title} {format_number(value)} (majority baseline {format_number(baseline)})"
     gaps = rows[rows["kind"] == "gap"]
     groups = dict.fromkeys([*gaps["privileged"], *gaps["unprivileged"]])
     for measure, title in (("base_rate", "base rate"), ("fpr", "false positive rate")):
@@ -474,7 +475,7 @@ def _level(rows: pd.DataFrame, utility: str) -> Iterator[str]:
             f"{group} {format_number(means[group])}" for group in groups if group in means
         ]
         if 0 < len(group_values) <= 2:
-            yield f"{title} {', '.join(group_values)}"
+            yield f"{title}: {', '.join(group_values)}"
 
 
 def _from_base_rates(rows: pd.DataFrame) -> Iterator[str]:
@@ -488,4 +489,4 @@ def _from_base_rates(rows: pd.DataFrame) -> Iterator[str]:
             format_number(float(gap_rows["value"].mean()), 3),
             format_number(float(gap_rows["expected_from_base_rates"].mean()), 3),
         )
-        yield f"{title} {mean}, {expected} by base rates alone"
+        yield f"{title}: {mean}; base rates alone would give {expected}"

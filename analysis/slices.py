@@ -97,7 +97,7 @@ def _find_nonlinearity(models: Observations, span: float) -> Nonlinearity:
     columns = np.column_stack([residual.u, squares])
     fitted = columns @ np.linalg.lstsq(columns, residual.v, rcond=None)[0]
     return Nonlinearity(
-        "the gap bends with the score; the change is that of the straight line",
+        "score and gap are related by a curve; the change is that of a straight line",
         float(np.ptp(fitted)),
     )
 
@@ -250,7 +250,7 @@ class SliceResult(NamedTuple):
     @property
     def note(self) -> str:
         """Return the warnings about the slice."""
-        reverse = "reverse-scored: less of the score is more biased" if self.reverse_scored else ""
+        reverse = "reverse-scored: a lower score means more bias" if self.reverse_scored else ""
         lost = f"lost: {self.lost_models}" if self.lost_models else ""
         refused = "" if self.confirmatory else self.refused
         notes = (self.within.reason, refused, lost, self.heterogeneity, reverse, self.influential)

@@ -522,8 +522,8 @@ def describe_mixture(makers: Iterable[BuildRecord]) -> str:
 def describe_processor(makers: Iterable[BuildRecord]) -> str:
     """Return a note where networks were trained on a CPU; empty where none was."""
     sets = _versions_by_library(makers).get(INSTRUCTIONS)
-    other = "digits of networks may differ on another processor"
-    return f"{INSTRUCTIONS}: {' and '.join(sets)}; {other}" if sets else ""
+    other = "On another processor digits of networks may differ"
+    return f"{INSTRUCTIONS}: {' and '.join(sets)}. {other}" if sets else ""
 
 
 def _versions_by_library(makers: Iterable[BuildRecord]) -> Mapping[str, list[str]]:

@@ -34,20 +34,27 @@ _MAX_LOST = 0.1
 _TAKES = {DOSES: (RUNS,), LISTS: (RUNS, DOSES), METHODS: (RUNS, DOSES), SEEDS: (RUNS,)}
 _TAKES |= {RUNS: (), CORPORA: (RUNS,)}
 RULES = f"""\
-Verdicts are about the change of the gap over the range in which conditions moved the score, among
-models made from the same unmodified one.
-rises, falls:  p below {ALPHA}, and the interval of the change excludes 0, for other doses of these methods
-at most x:     neither, and the 90% interval of the change lies within -x and x, the smallest change
-               of interest ({SMALLEST_CHANGE} where no other is declared); where methods have slopes of their
-               own, or a curve fits better than a line, their changes too
-cannot tell:   everything else, among it: fewer than {MINIMUM[RUNS]} degrees of freedom, fewer than {MINIMUM[DOSES]} conditions, more than a
-               tenth of the models lost, a score or gap that is the same in most models, or of whose
-               variance one model has two thirds, a task whose F1 is less than {MIN_ABOVE_BASELINE} above the
-               majority baseline
-p is adjusted over the tests declared before the run (Holm, 1979). All others are exploratory: they
-carry r_rm with its interval, and no verdict. Each scope is yes, no or too few (n of m): these runs,
-other doses, other word lists ({MINIMUM[LISTS]} or more), other methods ({MINIMUM[METHODS]} families), other seeds ({MINIMUM[SEEDS]} parents),
-other corpora ({MINIMUM[CORPORA]})."""  # noqa: E501
+A verdict is about the change of the gap. The change covers the range over which conditions moved the
+score. It compares models that were made from the same unmodified one.
+
+rises, falls:  p is below {ALPHA}, and the interval of the change excludes 0. Both hold for other doses
+               of these methods.
+at most x:     No rise or fall is shown, and the change is at most x in either direction. Both ends of
+               its 90% interval are that small. Where slopes differ between methods, or a curve
+               fits better than a line, their changes are that small too. x is the smallest change
+               of interest: {SMALLEST_CHANGE} where no other is declared.
+cannot tell:   Everything else, such as
+               - fewer than {MINIMUM[RUNS]} degrees of freedom, or fewer than {MINIMUM[DOSES]} conditions
+               - more than a tenth of the models lost
+               - a score or gap that is the same in most models
+               - a score or gap of whose variance one model has two thirds
+               - a task whose F1 is less than {MIN_ABOVE_BASELINE} above the majority baseline
+
+p is adjusted over the tests declared before the run (Holm, 1979). All other tests are exploratory:
+they have r_rm with its interval, but no verdict.
+
+Each scope is yes, no or too few (n of m). The scopes are these runs, other doses, other word lists
+({MINIMUM[LISTS]} or more), other methods ({MINIMUM[METHODS]} families), other seeds ({MINIMUM[SEEDS]} parents) and other corpora ({MINIMUM[CORPORA]})."""  # noqa: E501
 
 
 def judge(
@@ -107,7 +114,8 @@ def _verdict(result: SliceResult, smallest_change: float) -> tuple[str, str]:
     if refusal := _refusal(result):
         return CANNOT_TELL, refusal
     if shortage := _too_few_conditions(result):
-        moved = "moved together in these runs; " if result.holds[RUNS] == YES else ""
+        is_shown = result.holds[RUNS] == YES
+        moved = "score and gap moved together in these runs, but " if is_shown else ""
         return CANNOT_TELL, f"{moved}{shortage}"
     if result.holds[result.claimed] == YES:
         return (RISES if result.within.r > 0 else FALLS), result.nonlinear.reason
@@ -125,8 +133,8 @@ def _missed(result: SliceResult) -> str:
     if not (low > 0 or high < 0):
         return ""
     if result.p_holm >= ALPHA:
-        return f"p is {result.p_holm:.2g} among {with_count(result.tests, 'test')}"
-    return "not shown in these runs, or of another sign there"
+        return f"p is {result.p_holm:.2g} after adjustment over {with_count(result.tests, 'test')}"
+    return "the change is not shown in these runs, or has another sign there"
 
 
 def _too_few_conditions(result: SliceResult) -> str:
@@ -134,8 +142,9 @@ def _too_few_conditions(result: SliceResult) -> str:
     if result.holds.get(DOSES, YES) != TOO_FEW:
         return ""
     if result.scopes[DOSES].reason == UNNAMED:
-        return "other doses takes method and dose in columns of their own"
-    return f"other doses takes {MINIMUM[DOSES]} conditions, there are {result.scopes[DOSES].n}"
+        return "a verdict on other doses needs method and dose in columns of their own"
+    n = result.scopes[DOSES].n
+    return f"a verdict on other doses needs {MINIMUM[DOSES]} conditions, and there are {n}"
 
 
 def _refusal(result: SliceResult) -> str:
@@ -143,12 +152,13 @@ def _refusal(result: SliceResult) -> str:
     if result.refused or not isfinite(within.r):
         return result.refused or within.reason
     if within.df < MINIMUM[RUNS]:
-        models = with_count(result.n, "model")
+        models = f"{result.n}"
         models += f" of {with_count(result.n_parents, 'parent')}" if result.n_parents else ""
         if within.n < result.n:
-            models += f", averaged over {result.n_clusters} clusters to {within.n},"
+            models += f", averaged over {result.n_clusters} clusters to {within.n}"
         degrees = f"{with_count(int(within.df), 'degree')} of freedom"
-        return f"{models} leave {degrees}; a verdict takes {MINIMUM[RUNS]}"
+        needed = f"a verdict needs {MINIMUM[RUNS]}"
+        return f"too few models ({models}). They leave {degrees}; {needed}"
     if result.lost > _MAX_LOST * result.planned:
         return f"{result.lost} of {result.planned} models are lost, more than a tenth"
     return result.saturated

@@ -410,7 +410,8 @@ def test_a_task_that_hardly_beats_a_constant_classifier_gets_no_verdict(
     tables: Tables, f1: float, refused: bool
 ) -> None:
     joined = join_points(with_constant(tables, f1, 0.593))
-    why = "F1 is .62, majority baseline .59; a verdict takes at least .05 more"
+    why = "F1 is .62, and the majority baseline is .59. A verdict needs at least .05 more than"
+    why += " the baseline"
     assert low_utility_reason(joined, "f1") == (why if refused else "")
     judged = [item for item in correlate_slices(joined) if item.confirmatory]
     assert judged
@@ -426,7 +427,7 @@ def test_nothing_is_said_of_a_utility_without_constant(tables: Tables) -> None:
     assert describe_task(tables, "conll_f1") == []
 
 
-def test_the_task_is_described_in_one_sentence(tables: Tables) -> None:
+def test_the_task_is_described_in_short_sentences(tables: Tables) -> None:
     tables = with_constant(tables, 0.62, 0.593)
     groups = pd.DataFrame(
         [
@@ -439,8 +440,8 @@ def test_the_task_is_described_in_one_sentence(tables: Tables) -> None:
     )
     tables = tables._replace(extrinsic=pd.concat([tables.extrinsic, groups], ignore_index=True))
     [text] = describe_task(tables, "f1")
-    assert text.startswith("Unmodified models: F1 .62, majority baseline .59; ")
-    assert "base rate male .40, female .50; false positive rate male .20, female .30" in text
+    assert text.startswith("Unmodified models: F1 .62 (majority baseline .59). Base rate: ")
+    assert "rate: male .40, female .50. False positive rate: male .20, female .30" in text
 
 
 @pytest.mark.parametrize(

@@ -243,18 +243,18 @@ def test_the_card_has_the_change_and_the_row_of_scopes(module_tables: Tables) ->
 @pytest.mark.parametrize(
     ("transmission", "verdicts", "first"),
     [
-        (1.0, ("rises", "falls"), "a link was planted; the study found it"),
-        (1.0, ("rises", "at most"), "a link was planted; the study found it in 1 of 2 tests"),
-        (0.5, ("cannot tell",), "a link was planted; the study did not find it"),
+        (1.0, ("rises", "falls"), " with a planted link: the study found it."),
+        (1.0, ("rises", "at most"), " with a planted link: the study found it in 1 of 2 tests."),
+        (0.5, ("cannot tell",), " with a planted link: the study did not find it."),
         (
             0.0,
             ("cannot tell", "at most"),
-            "nothing is planted: a claim here would be a false alarm; the study made none",
+            ", no link planted: a claim here would be a false alarm. No test made a claim.",
         ),
         (
             0.0,
             ("cannot tell", "falls"),
-            "nothing is planted: a claim here would be a false alarm; 1 of 2 tests made one",
+            ", no link planted: a claim here would be a false alarm. 1 of 2 tests made a claim.",
         ),
     ],
 )
@@ -263,7 +263,7 @@ def test_the_first_line_of_synthetic_data_says_what_was_planted(
 ) -> None:
     results = [slice_of(f"weat{i}", verdict) for i, verdict in enumerate(verdicts)]
     card = card_of(module_tables, *results, transmission=transmission)
-    assert card.first[0] == f"synthetic: {first}"
+    assert card.first[0] == f"Synthetic data{first}"
     assert card.first[1].startswith("Recall gap: ")
 
 

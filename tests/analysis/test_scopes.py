@@ -152,7 +152,7 @@ def test_a_partial_f_is_that_of_nested_regressions() -> None:
     ("kind", "reason"),
     [
         ("line", ""),
-        ("bent", "bends with the score"),
+        ("bent", "related by a curve"),
         ("methods", "differ between meth"),
     ],
 )

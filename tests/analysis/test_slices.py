@@ -311,7 +311,7 @@ def test_a_score_and_the_same_reversed_get_the_same_answer(sides: tuple[Tables, 
     )
     assert first.within.r > 0.5
     assert first.change.value > 0
-    assert first.note.startswith("reverse-scored: less of the score is more biased")
+    assert first.note.startswith("reverse-scored: a lower score means more bias")
     assert not any("reverse" in item.note for item in plain)
     joined = join_points(sides[0])
     (sliced,) = correlate(joined[joined["query"] == "weat7"], x="x", y="y")

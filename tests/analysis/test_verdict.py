@@ -74,27 +74,28 @@ def judged(scopes: dict[str, Correlation] | None = None, **changed: object) -> S
         ({RUNS: EMPTY, DOSES: WIDE}, {}, "cannot tell", ""),
         # One without the other
         ({DOSES: SHOWN._replace(slope=Estimate(0.01, -0.001, 0.021))}, {}, "cannot tell", ""),
-        ({DOSES: SHOWN._replace(p=0.2)}, {}, "cannot tell", "p is 0.2 among 1 test"),
+        ({DOSES: SHOWN._replace(p=0.2)}, {}, "cannot tell", "p is 0.2 after adjustment over 1"),
         # These runs alone are no verdict, nor are doses of the other sign
         ({DOSES: EMPTY._replace(slope=WIDE.slope)}, {}, "cannot tell", ""),
-        ({DOSES: FALLING}, {}, "cannot tell", "not shown in these runs, or of another sign"),
+        ({DOSES: FALLING}, {}, "cannot tell", "the change is not shown in these runs, or has an"),
         (
             {DOSES: few(9, DOSES)},
             {},
             "cannot tell",
-            "moved together in these runs; other doses takes 10 conditions, there are 9",
+            "score and gap moved together in these runs, but a verdict on other doses needs 10"
+            " conditions, and there are 9",
         ),
         (
             {RUNS: EMPTY, DOSES: few(5, DOSES)},
             {},
             "cannot tell",
-            "other doses takes 10 conditions, there are 5",
+            "a verdict on other doses needs 10 conditions, and there are 5",
         ),
         (
             {DOSES: Correlation(n=12, reason=UNNAMED)},
             {},
             "cannot tell",
-            "moved together in these runs; other doses takes method and dose in columns of",
+            "score and gap moved together in these runs, but a verdict on other doses needs method",
         ),
         ({}, {"nonlinear": Nonlinearity("slopes differ", 0.1)}, "rises", "slopes differ"),
         (
@@ -111,7 +112,7 @@ def judged(scopes: dict[str, Correlation] | None = None, **changed: object) -> S
             "cannot tell",
             "",
         ),
-        ({RUNS: SHOWN._replace(df=7)}, {}, "cannot tell", "30 models of 3 parents leave 7 degrees"),
+        ({RUNS: SHOWN._replace(df=7)}, {}, "cannot tell", "too few models (30 of 3 parents). They"),
         ({}, {"lost": 4, "planned": 34}, "cannot tell", "4 of 34 models are lost, more than a te"),
         ({}, {"lost": 3, "planned": 33}, "rises", ""),
         ({}, {"saturated": "the gap is 0"}, "cannot tell", "the gap is 0"),
@@ -279,7 +280,7 @@ def test_one_spelling_of_a_condition_gives_no_scope_beyond_these_runs() -> None:
     separate, one = verdict_of(table, "method", "dose"), verdict_of(table, "both")
     assert (separate.verdict, separate.holds[DOSES]) == ("rises", "yes")
     assert (one.verdict, one.holds[DOSES]) == ("cannot tell", "too few")
-    assert one.why.startswith("moved together in these runs; other doses takes method and dose")
+    assert one.why.endswith("but a verdict on other doses needs method and dose in columns of their own")
 
 
 def test_classifiers_are_never_averaged() -> None:
@@ -328,7 +329,10 @@ def test_tables_that_can_have_no_verdict_say_why() -> None:
         (exact, "the gap is exactly 0 in 21 of 40 models"),
         (outlier, f"one model (5 of 1) carries {share:.0%} of the variance of the"),
         (lost, "5 of 40 models are lost, more than a tenth"),
-        (whole[:12], "12 models of 4 parents leave 7 degrees of freedom; a verdict takes 8"),
+        (
+            whole[:12],
+            "too few models (12 of 4 parents). They leave 7 degrees of freedom; a verdict needs 8",
+        ),
         (whole.assign(y=1.0), "the gap does not vary within parents"),
         (whole.assign(y=nan), "0 models that have another of their parent"),
     ):
@@ -343,7 +347,7 @@ def test_too_few_after_averaging_does_not_follow_from_the_number_of_models() -> 
     table = study(32, corpus=np.arange(32) % 2, parent=np.arange(32) % 8, of=np.arange(32) // 8)
     result = verdict_of(table, "of", cluster="corpus")
     assert (result.n, result.within.n, result.within.df) == (32, 8, 5)
-    text = "32 models of 8 parents, averaged over 2 clusters to 8, leave 5 degrees of freedom"
+    text = "(32 of 8 parents, averaged over 2 clusters to 8). They leave 5 degrees of freedom"
     assert text in result.why
 
 

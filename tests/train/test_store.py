@@ -147,7 +147,7 @@ def test_the_instructions_of_torch_stand_in_the_recipe_and_not_in_the_key(
         made = read_recipe(store.make(step))["made"]
         assert made.get("instructions") == (instructions if device == "cpu" else None)
         records += build_records(store, [step.key])
-    note = "CPU instructions: AVX2 and AVX512; digits of networks may differ on another processor"
+    note = "CPU instructions: AVX2 and AVX512. On another processor digits of networks may differ"
     assert describe_processor(records) == (note if device == "cpu" else "")
     assert ("CPU instructions AVX2 and AVX512" in describe_mixture(records)) == (device == "cpu")
 

@@ -105,9 +105,11 @@ def describe_cost(
     if are_generated:
         seconds, n_unknown = seconds + _SHORT * n_unknown, 0
     line = f"{with_count(len(plans), 'point')}, {with_count(len(steps_to_make), 'step')} to run"
-    if n_unknown < len(steps_to_make):
-        line += f", about {duration(seconds / cores)} on {with_count(cores, 'core')}"
-    return f"{line}, {n_unknown} of unknown length" if n_unknown else line
+    if n_unknown == len(steps_to_make):
+        return f"{line}, of unknown length"
+    line += f", about {duration(seconds / cores)} on {with_count(cores, 'core')}"
+    unknown = f", not counting {with_count(n_unknown, 'step')} of unknown length"
+    return line + unknown if n_unknown else line
 
 
 def total_cost(plans: Sequence[Plan], store: Store) -> tuple[float, int]:
