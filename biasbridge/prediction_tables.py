@@ -84,11 +84,11 @@ def choose_threshold(
     predictions : DataFrame or path
         A table with a row per item.
     bound : mapping of str to float, optional
-        Choose the best of --thresholds at which each gap is surely at most its bound, as
+        Choose the best of --thresholds at which each gap is shown to be within its bound, such as
         recall=.1,fpr=.1. The exit status is 3 without one. In Python ``{"recall": 0.1}``.
     cost : mapping of str to float, optional
-        Choose the cheapest of --thresholds by what a false negative and a false positive cost, as
-        fn=5,fp=1. Without it the best has the highest F1. In Python ``{"fn": 5, "fp": 1}``.
+        Choose the cheapest of --thresholds by the costs of a false negative and a false positive,
+        such as fn=5,fp=1. Without it the best has the highest F1. In Python ``{"fn": 5, "fp": 1}``.
     score : str or sequence of str
         Column of scores of each version, larger for label 1.
     options

@@ -162,20 +162,21 @@ def _sentence(decisions: pd.DataFrame, extreme: pd.Series, fail_if: FailIf) -> s
     noun = "changes" if extreme.get("earlier") else "gaps"
     gap, bound = describe_gap(extreme), format_trimmed(extreme["bound"])
     if n_passed < n:
-        verb = "is surely" if extreme[DECISIVE["worse"]] > extreme["bound"] else "may be"
+        verb = "is shown to be" if extreme[DECISIVE["worse"]] > extreme["bound"] else "may be"
         count = f"{n - n_passed} of {n} {noun} fail"
         others = decisions[~decisions["passed"]].drop(index=extreme.name)
         names = [
             f"{row['unprivileged']}, {measure_heading(row['measure'])}"
             for row in others.head(MAX_GAPS).to_dict("records")
         ]
-        listed = f", also {'; '.join(dict.fromkeys(names))}" if names else ""
-        return f"The gate fails: {gap} {verb} above {bound}; {count}{listed}."
+        listed = f" Others: {'; '.join(dict.fromkeys(names))}." if names else ""
+        return f"The gate fails: {gap} {verb} above {bound}. {count}.{listed}"
     n_undefined = int(decisions["value"].isna().sum())
     without = f" ({n_undefined} without a value)" if n_undefined else ""
-    verb = "none is surely above" if fail_if == "worse" else "each is surely at most"
-    decision = f"The gate passes: of {n} {noun}{without} {verb} its bound"
-    return f"{decision}; the nearest: {gap} bound {bound}."
+    is_worse = fail_if == "worse"
+    verb = "is shown to be above" if is_worse else "is shown to be within"
+    decision = f"The gate passes: {'none' if is_worse else 'each'} of {n} {noun}{without} {verb}"
+    return f"{decision} its bound. Nearest to its bound, {bound}: {gap.rstrip(',')}."
 
 
 def describe_gap(row: pd.Series, ends: Sequence[str] = tuple(DECISIVE.values())) -> str:

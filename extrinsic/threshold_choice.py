@@ -236,34 +236,32 @@ def _describe(
     best = "cheapest" if "cost" in row else "best"
     limit = format_trimmed(bound[nearest.measure]) if nearest else ""
     gap = describe_gap(pd.Series(nearest._asdict()), ("low", "high")) if nearest else ""
-    unbounded = f"{format_threshold(row['unbounded'])}, the {best} threshold without bounds,"
-    numbers = _describe_numbers(row, "unbounded_")
+    unbounded = f"Without bounds the {best} threshold is {format_threshold(row['unbounded'])}."
+    unbounded += f" There {_describe_numbers(row, 'unbounded_')}."
     if isnan(row["threshold"]):
-        decision = f"{score}: no threshold that beats flagging all items or none is shown to keep"
-        decision += " every gap within its bound."
+        decision = f"{score}: no threshold is shown to keep every gap within its bound and to beat"
+        decision += " flagging all items or none."
         if nearest is None:
-            return (
-                f"{score}: no threshold beats flagging all items or none.",
-                f"At {unbounded} {numbers}.",
-            )
+            return f"{score}: no threshold beats flagging all items or none.", unbounded
         if isnan(nearest.value):
             details = (
                 f"The {measure_heading(nearest.measure)} gap of {nearest.unprivileged} has no value"
             )
             details += f" ({nearest.reason}); name the groups to compare with --groups."
-            return decision, f"{details} At {unbounded} {numbers}."
-        verb = "is surely above" if nearest.low > bound[nearest.measure] else "may be above"
-        details = f"The nearest is {format_threshold(threshold)}, where {gap} {verb} {limit}."
-        return decision, f"{details} At {unbounded} {numbers}."
+            return decision, f"{details} {unbounded}"
+        is_above = nearest.low > bound[nearest.measure]
+        verb = "is shown to be above" if is_above else "may be above"
+        details = f"The nearest is {format_threshold(threshold)}. There {gap} {verb} {limit}."
+        return decision, f"{details} {unbounded}"
     chosen = format_threshold(row["threshold"])
     if nearest is None:
         return f"{score}: the {best} threshold is {chosen}.", f"There {_describe_numbers(row)}."
     decision = f"{score}: threshold {chosen} is the {best} that keeps every gap within its bound."
-    details = f"There {_describe_numbers(row)}"
-    nearest_gap = f"The nearest to a bound is {gap} bound {limit}."
+    details = f"There {_describe_numbers(row)}."
+    nearest_gap = f"Nearest to its bound, {limit}: {gap.rstrip(',')}."
     if row["threshold"] == row["unbounded"]:
-        return decision, f"{details}; no threshold without bounds is better. {nearest_gap}"
-    details += f"; at {unbounded} {numbers}. {nearest_gap}"
+        return decision, f"{details} No threshold is better, even without bounds. {nearest_gap}"
+    details += f" {unbounded} {nearest_gap}"
     if "price" in row:
         price = format_estimate(row["price"], row["price_low"], row["price_high"])
         details += f" The bounds cost {price} more per {_PER_ITEMS} items."
@@ -271,11 +269,11 @@ def _describe(
 
 
 def _describe_numbers(row: Mapping[str, Any], prefix: str = "") -> str:
-    """Format ``31 of 100 items are flagged, F1 is .71 [.69,.73], and they cost 12.3 [11,13.5]``."""
+    """Format ``31 of 100 items are flagged. F1 is .71 [.69,.73]. 100 items cost 12.3 [11,13.5]``."""
 
     def text(measure: str) -> str:
         return format_estimate(*(row[f"{prefix}{measure}{end}"] for end in ("", "_low", "_high")))
 
     share = f"{_PER_ITEMS * row[f'{prefix}flagged']:.0f} of {_PER_ITEMS} items are flagged"
-    cost = f", and they cost {text('cost')}" if "cost" in row else ""
-    return f"{share}, F1 is {text('f1')}{cost}"
+    cost = f". {_PER_ITEMS} items cost {text('cost')}" if "cost" in row else ""
+    return f"{share}. F1 is {text('f1')}{cost}"

@@ -161,10 +161,11 @@ def _closing(rows: pd.DataFrame, f1: pd.Series[float]) -> str:
     closed, complete = rows[rows["closed"]], rows[rows["complete"]]
     if closed.empty:
         chosen = complete.iloc[int(complete["value"].abs().argmin())]
-        claim = "a gap is detectable at every threshold. The largest is smallest at threshold"
+        claim = "a gap is detectable at every threshold. It is smallest at threshold"
     else:
         chosen = closed.iloc[int(closed["f1"].fillna(-1).argmax())]
         claim = "no gap is detectable at threshold"
     threshold = format_threshold(chosen["threshold"])
     value, best = map(format_trimmed, (chosen["f1"], f1.max()))
-    return f"{claim} {threshold}, {_format_gap(chosen)}. F1 is {value} there and {best} at best"
+    largest = f"The largest gap there is {_format_gap(chosen)}"
+    return f"{claim} {threshold}. {largest}. F1 is {value} there; the best F1 is {best}"

@@ -48,7 +48,7 @@ def describe_clusters(n_clusters: Sequence[int], widening: Sequence[float]) -> s
     widths = [f"{width:.2f}".removeprefix("0") for width in sorted(widening)]
     return (
         f"{max(n_clusters):,} clusters: intervals of gaps are {widths[len(widths) // 2]} times as"
-        f" wide as of independent items ({widths[0]} to {widths[-1]})."
+        f" wide as those of independent items. The factor goes from {widths[0]} to {widths[-1]}."
     )
 
 
@@ -85,17 +85,17 @@ def _describe_family(
     adjusted = f"after adjustment over {len(tested)} comparisons (Holm)"
     if not significant:
         sizes = sorted(map(detectable_change, tested))
-        missed = f"Changes below {_points(sizes[0])} to {_points(sizes[-1])} points could be missed"
-        return [
-            (f"No {subject} {versions} is sure", f" {adjusted}. {missed}, by group and measure.")
-        ]
+        ends = f"{_points(sizes[0])} to {_points(sizes[-1])}"
+        missed = f"Depending on group and measure, changes below {ends} points could be missed."
+        return [(f"No {subject} {versions} is shown", f" {adjusted}. {missed}")]
     lines = []
     for row in significant[:MAX_NAMED]:
         low, high = sorted((abs(row["low"]), abs(row["high"])))
         lines.append((claim(row), f" [{_points(low)}, {_points(high)}]."))
     n_more = len(significant) - MAX_NAMED
-    hidden = f"; {n_more} more {'are' if n_more > 1 else 'is'} in the tables" if n_more > 0 else ""
-    return [*lines, ("", f"Sure {adjusted}{hidden}.")]
+    hidden = f" {n_more} more {'are' if n_more > 1 else 'is'} in the tables." if n_more > 0 else ""
+    subject = "These changes are" if len(significant) > 1 else "This change is"
+    return [*lines, ("", f"{subject} shown {adjusted}.{hidden}")]
 
 
 def _value_claim(row: ChangeRow, title: Callable[[str], str], label: str) -> str:
@@ -139,7 +139,7 @@ def _points(value: float) -> str:
 
 
 def detectable_change(row: ChangeRow) -> float:
-    """Return the change that is sure after adjustment in four of five samples of this size."""
+    """Return the change that is shown after adjustment in four of five samples of this size."""
     joint_half, half = ((row[f"high{end}"] - row[f"low{end}"]) / 2 for end in ("_simultaneous", ""))
     return float(joint_half + _POWER_QUANTILE * half)
 

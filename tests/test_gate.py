@@ -100,14 +100,14 @@ class Case(NamedTuple):
 
 RECALL = "the recall gap of women to men"
 CASES = {
-    "surely above": Case(PAIR, {"recall": LOW - 1e-4}, "worse", False, ["+.3 [.", "1 of 1"]),
-    "not surely above": Case(PAIR, {"recall": LOW + 1e-4}, "worse", True, [RECALL]),
+    "shown above": Case(PAIR, {"recall": LOW - 1e-4}, "worse", False, ["+.3 [.", "1 of 1"]),
+    "not shown above": Case(PAIR, {"recall": LOW + 1e-4}, "worse", True, [RECALL]),
     "perhaps above": Case(PAIR, {"recall": HIGH - 1e-4}, "possible", False, [RECALL, "may be"]),
-    "surely below": Case(PAIR, {"recall": HIGH + 1e-4}, "possible", True, [RECALL, "at most"]),
+    "shown within": Case(PAIR, {"recall": HIGH + 1e-4}, "possible", True, [RECALL, "be within"]),
     "adjusted for two": Case(PAIR, {"recall": LOW_OF_TWO + 1e-4, "fpr": 0.5}, "worse", True),
     "above for two": Case(PAIR, {"recall": LOW_OF_TWO - 1e-4, "fpr": 0.5}, "worse", False),
     "favoured": Case(items(men=MEN, women=(200, 199, 9, 0)), {"recall": 0}, "worse", True),
-    "surely favoured": Case(items(men=WOMEN, women=MORE_WOMEN), {"recall": 0}, "possible", True),
+    "shown to be favoured": Case(items(men=WOMEN, women=MORE_WOMEN), {"recall": 0}, "possible", True),
     "few items": Case(FEW, {"recall": 0.1}, "worse", True, ["+.333 ["]),
     "few items, perhaps": Case(FEW, {"recall": 0.1}, "possible", False, ["+.333 ["]),
     "no value": Case(NONE, {"recall": 0.1}, "worse", True, ["no value (5 actual positives of"]),
@@ -129,7 +129,7 @@ CASES = {
         {"privileged": "men", "pred": ["fair", "prediction"]},
     ),
     "a difference of classifiers": Case(
-        CONTRAST, {"recall": 0.1}, "worse", True, ["of 2 gaps none is"],
+        CONTRAST, {"recall": 0.1}, "worse", True, ["none of 2 gaps is"],
         {"privileged": "men", "pred": ["prediction", "other"]},
     ),
     "a change": Case(
@@ -138,7 +138,7 @@ CASES = {
         {"privileged": "men", "pred": ["prediction", "later"], "fail_on": "changes"},
     ),
     "a gap that shrinks": Case(
-        GROWN, {"recall": 0}, "worse", True, ["of 1 changes none is", "later), -.4"],
+        GROWN, {"recall": 0}, "worse", True, ["none of 1 changes is", "later), -.4"],
         {"privileged": "men", "pred": ["later", "prediction"], "fail_on": "changes"},
     ),
     "clusters": Case(
@@ -151,7 +151,7 @@ CASES = {
         ["women to men (class b), +.4"], {"privileged": "men", "multiclass": True},
     ),
     "classes alike": Case(
-        classes({}), {"recall": 0.1}, "worse", True, ["of 4 gaps none is"],
+        classes({}), {"recall": 0.1}, "worse", True, ["none of 4 gaps is"],
         {"privileged": "men", "multiclass": True},
     ),
 }  # fmt: skip
@@ -268,7 +268,7 @@ REFUSED = [
     ("recall=1", [], r"the bound of recall is 1.0; give a number in [0, 1)"),
     ("recall=-.1", [], r"the bound of recall is -0.1; give a number in [0, 1)"),
     ("recall=nan", [], "the bound of recall is nan"),
-    ("recall", [], "'recall' is not NAME=NUMBER; give such as recall=.1"),
+    ("recall", [], "'recall' is not NAME=NUMBER; write it like recall=.1"),
     ("recall=.1,recall=.2", [], "recall has two values"),
     (",", [], "the gate has no bound"),
     ("auc=.1", [], "--measures auc needs scores"),
@@ -293,7 +293,7 @@ def test_a_rule_without_a_bound_and_options_of_a_table_of_gaps_are_refused(tmp_p
     with pytest.raises(InputError, match="give its bounds by --fail-above"):
         main(["gaps", str(tmp_path / "items.csv"), "--fail-if", "worse"])
     table = gaps(PAIR, measures="recall")
-    with pytest.raises(InputError, match="privileged: of predictions only"):
+    with pytest.raises(InputError, match="privileged: for predictions only"):
         gate(table, {"recall": 0.1}, privileged="men")
     with pytest.raises(InputError, match="the table has no gap of fpr"):
         gate(table, {"fpr": 0.1})

@@ -98,8 +98,9 @@ def test_where_a_gap_closes_and_what_that_costs_is_said() -> None:
     table = thresholds(shifted(1), privileged="men", measures="recall")
     [note] = table.attrs["notes"]
     assert table["f1"].tolist() == pytest.approx([2 / 3, 0.9, 2 * 180 / (2 * 180 + 20 + 220)])
-    assert note.startswith("recall: no gap is detectable at threshold 1, women 0 [-")
-    assert note.endswith("]. F1 is .9 there and .9 at best.")
+    said = "recall: no gap is detectable at threshold 1. The largest gap there is women 0 [-"
+    assert note.startswith(said)
+    assert note.endswith("]. F1 is .9 there; the best F1 is .9.")
 
 
 def test_a_gap_that_does_not_close_is_smallest_somewhere() -> None:
@@ -114,13 +115,14 @@ def test_a_gap_that_does_not_close_is_smallest_somewhere() -> None:
     )
     smallest = min((0, 1.5), key=lambda t: abs(by_hand[t]["value"]))
     [note] = thresholds(table, **options).attrs["notes"]
-    said = "precision: a gap is detectable at every threshold. The largest is smallest at threshold"
-    assert note.startswith(f"{said} {str(smallest).lstrip('0') or '0'}, women +")
+    said = "precision: a gap is detectable at every threshold. It is smallest at threshold"
+    place = str(smallest).lstrip("0") or "0"
+    assert note.startswith(f"{said} {place}. The largest gap there is women +")
     f1 = [
         f"{by_hand[t]['f1']:.3f}".strip("0")
         for t in (smallest, max(by_hand, key=lambda t: by_hand[t]["f1"]))
     ]
-    assert note.endswith(f"]. F1 is {f1[0]} there and {f1[1]} at best.")
+    assert note.endswith(f"]. F1 is {f1[0]} there; the best F1 is {f1[1]}.")
 
 
 def test_the_command_writes_table_sentences_and_chart(
@@ -190,10 +192,10 @@ def test_gaps_at_a_threshold_are_those_of_its_predictions(
 
 
 REFUSED = [
-    (["--thresholds", "--score", "score", "--md", "out.md"], "--md is not of --thresholds"),
+    (["--thresholds", "--score", "score", "--md", "out.md"], "--md does not go with --thresholds"),
     (["--threshold", "1"], "--threshold predicts from scores; give --score"),
     (["--thresholds", "--score", "score", "--pred", "label"], "leave out --pred"),
-    (["--bound", "recall=.1"], "--bound chooses one of --thresholds; add it"),
+    (["--bound", "recall=.1"], "--bound chooses a threshold; add --thresholds"),
     (["--threshold", "women=.4"], "a threshold by group treats people differently"),
     (["--thresholds", "--score", "score", "--bound", "women=.1"], "a threshold by group treats"),
     (["--thresholds", "--score", "score", "--bound", "recall=1"], "give a number in [0, 1)"),

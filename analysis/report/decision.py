@@ -2,15 +2,16 @@
 
 It rests on intervals that hold for all comparisons together:
 
-* **A gate** (``--fail-above``). A gap surely above its bound: do not release. Every gap surely
-  within: release. Between the two the rule decides. ``--fail-if possible`` fails, so do not
+* **A gate** (``--fail-above``). A gap shown to be above its bound: do not release. Every gap shown
+  to be within: release. Between the two the rule decides. ``--fail-if possible`` fails, so do not
   release; ``--fail-if worse`` passes without proof, so cannot tell. Exit status 3 always means "do
   not release", and "release" always has status 0.
-* **Two versions, no gate.** The last version does not replace the first where a group is surely
-  treated worse, by Holm's adjustment over groups and measures. It does where moreover no harm
+* **Two versions, no gate.** The last version does not replace the first where a group is shown to
+  be treated worse, by Holm's adjustment over groups and measures. It does where moreover no harm
   above ``TOLERATED`` could have been missed, by simultaneous intervals. Else nobody can tell.
 * **One version, no gate.** Only the reader can say how large a difference is too large, so nobody
-  can tell. The largest sure difference is named, or else the largest that could have been missed.
+  can tell. The largest difference that is shown is named, or else the largest that could have been
+  missed.
 
 Recall and the false positive rate decide, as each counts errors of one kind; another measure does
 where these are missing. A group that could not be measured may have any gap. All numbers are counts
@@ -132,7 +133,7 @@ def _by_gate(facts: _Facts, rows: Sequence[Row]) -> _Answer:
     advice = "" if is_sure else facts.would_tell(highest, highest["unprivileged"], margin)
     unmeasured = [row for row in rows if isnan(row["value"]) and _matters(row)]
     if above:
-        claim = "above a bound too" if is_sure else "not surely within a bound either"
+        claim = "also above a bound" if is_sure else "also not shown to be within a bound"
         others = facts.list_groups(claim, [row for row in failed if row is not highest])
         return REFUSE, sentence, [others, advice], highest
     if failed:
@@ -143,7 +144,7 @@ def _by_gate(facts: _Facts, rows: Sequence[Row]) -> _Answer:
     if unmeasured:
         return UNDECIDED, f"the gate passes, but {facts.unmeasured(unmeasured[0])}", [], highest
     nearest = f"nearest to its bound: {sentence}"
-    return RELEASE, "every difference is surely within its bound", [nearest], highest
+    return RELEASE, "every difference is shown to be within its bound", [nearest], highest
 
 
 def _by_versions(facts: _Facts) -> _Answer:
@@ -160,9 +161,9 @@ def _by_versions(facts: _Facts) -> _Answer:
     unmeasured = [row for row in facts.changes if isnan(row["value"]) and _matters(row)]
     sure = sorted((row for row in measured if row["p_holm"] < ALPHA), key=harm)
     worse = [row for row in reversed(sure) if harm(row) > 0]
-    better = facts.list_groups("surely better", [row for row in sure if harm(row) < 0])
+    better = facts.list_groups("shown to be better", [row for row in sure if harm(row) < 0])
     if worse:
-        also = facts.list_groups("surely worse too", worse[1:])
+        also = facts.list_groups("also shown to be worse", worse[1:])
         return REFUSE, facts.across_versions(worse[0]), [also, better], worse[0]
     if not measured:
         return UNDECIDED, facts.unmeasured(facts.changes[0]), [], facts.changes[0]
@@ -171,12 +172,12 @@ def _by_versions(facts: _Facts) -> _Answer:
     least_sure = f"least sure: {facts.across_versions(row)}"
     if possible_harm(row) > TOLERATED:
         advice = facts.would_tell(row, row["group"], max(harm(row), TOLERATED - harm(row)))
-        reason = f"no group surely fares worse, but harm above {size} could have been missed"
+        reason = f"no group is shown to fare worse, but harm above {size} could have been missed"
         return UNDECIDED, reason, [least_sure, advice, better], row
     if unmeasured:
-        reason = f"no group surely fares worse, but {facts.unmeasured(unmeasured[0])}"
+        reason = f"no group is shown to fare worse, but {facts.unmeasured(unmeasured[0])}"
         return UNDECIDED, reason, [better], row
-    reason = f"surely no group fares worse than with {facts.first} by more than {size}"
+    reason = f"every group is shown to fare at most {size} worse than with {facts.first}"
     return RELEASE, reason, [least_sure, better], row
 
 
@@ -191,12 +192,12 @@ def _without_bound(facts: _Facts) -> _Answer:
     advice = f"set a bound, such as --fail-above {gaps[0]['measure']}=.1"
     if sure := [row for row in gaps if row["p"] * len(tested) < ALPHA]:
         row = max(sure, key=lambda row: (row["value"] > 0, abs(row["value"])))
-        largest = f"the largest sure difference: {facts.across_groups(row)}"
+        largest = f"the largest difference that is shown: {facts.across_groups(row)}"
         return UNDECIDED, _UNBOUNDED, [largest, advice], row
     row = max(gaps, key=lambda row: float(row["high_simultaneous"]))
-    largest = f"the difference may be as large as {100 * row['high_simultaneous']:.0f}"
-    least_sure = f"least sure: {facts.across_groups(row)}; {largest}"
-    return UNDECIDED, f"no difference is sure, and {_UNBOUNDED}", [least_sure, advice], row
+    largest = f"The difference may be as large as {100 * row['high_simultaneous']:.0f}"
+    least_sure = f"least sure: {facts.across_groups(row)}. {largest}"
+    return UNDECIDED, f"no difference is shown, and {_UNBOUNDED}", [least_sure, advice], row
 
 
 def _matters(row: Row) -> bool:
@@ -286,22 +287,24 @@ class _Facts:
         return f"the {noun} of {measure_title(row['measure'])}{self._about(group)} is {estimate}"
 
     def against_bound(self, row: Row) -> str:
-        """Format ``of 100 toxic comments about women v2 misses 38 (33 to 43), about men 12; the
-        difference, 20 to 31, is surely above the bound, 10``.
+        """Format ``of 100 toxic comments about women v2 misses 38 (33 to 43), about men 12. The
+        difference, 20 to 31, is shown to be above the bound, 10``.
         """
         names = ("bound", "low_simultaneous", "high_simultaneous")
         bound, low, high = (100 * float(row[name]) for name in names)
         digits = _digits(bound, low, high)
-        place = "surely above" if low > bound else "possibly above" if high > bound else "within"
+        place = "possibly above" if high > bound else "within"
+        place = "shown to be above" if low > bound else place
         unit = "" if row["measure"] in _OUTCOMES else " points"
         size = f"{low:.{digits}f} to {high:.{digits}f}{unit}"
         ending = f"{place} the bound, {bound:.3g}"
         if not row.get("earlier"):
-            return f"{self.across_groups(row)}; the difference, {size}, is {ending}"
+            return f"{self.across_groups(row)}. The difference, {size}, is {ending}"
         others = IN_WORDS.get(row["privileged"], row["privileged"])
         later = str(row["classifier"]).removesuffix(f" - {row['earlier']}")
         worse = f"{row['unprivileged']} fare {size} points worse in {measure_title(row['measure'])}"
-        return f"compared with {others}, {worse} with {later} than {row['earlier']}, {ending}"
+        versions = f"with {later} than {row['earlier']}"
+        return f"compared with {others}, {worse} {versions}. This is {ending}"
 
     def would_tell(self, row: Row, group: str, margin: float) -> str:
         """Say how many items tell a margin from 0 in four of five samples; empty for too many."""
@@ -311,7 +314,7 @@ class _Facts:
             return ""
         unit = 10 ** max(0, int(log10(n * times)) - 1)
         needed = f"{ceil(n * times / unit) * unit:,}"
-        return f"some {needed} {self._of_100(row, group)} would probably tell; there are {n:,}"
+        return f"some {needed} {self._of_100(row, group)} would probably tell. There are {n:,}"
 
     def unmeasured(self, row: Row) -> str:
         """Say why nothing is known of a group."""
@@ -319,7 +322,7 @@ class _Facts:
         return f"too little is known{about}: {row['reason']}"
 
     def list_groups(self, claim: str, rows: Sequence[Row]) -> str:
-        """Format ``surely worse too: women (missed), men (wrongly flagged) and 2 more``."""
+        """Format ``also shown to be worse: women (missed), men (wrongly flagged) and 2 more``."""
         names = []
         for row in rows[:_MAX_LISTED]:
             group, outcome = row["group"] or row["unprivileged"], _OUTCOMES.get(row["measure"])

@@ -170,8 +170,8 @@ def _many_sentences(gaps: pd.DataFrame, *, base_rates_differ: bool) -> tuple[str
             lines.append((f"{claim} than others", f": {listed}."))
     if moved:
         measures = " and ".join(dict.fromkeys(measure_title(row["measure"]) for row in moved))
-        names = f"{capitalise(measures)} differ for {group_names(moved)}"
-        lines.append(("", f"{names}, which unequal base rates alone can cause (below)."))
+        names = f"{capitalise(measures)} differ for {group_names(moved)}."
+        lines.append(("", f"{names} Unequal base rates alone can cause this (see below)."))
     if uncertain := [row for row in rows if _excludes_zero(row) and row not in significant]:
         n_expected = round(ALPHA * len(rows))
         count = f"about {n_expected}" if n_expected else "fewer than 1"
@@ -240,9 +240,9 @@ def _base_rate_warning(block: pd.DataFrame, label: str) -> str:
         at_low, at_high = (_precision(float(rates[name]), recall, fpr) for name in (low, high))
         numbers = [format_number(rate) for rate in (recall, fpr, at_low, at_high)]
         text += (
-            f" A classifier with the same recall ({numbers[0]}) and false positive rate"
-            f" ({numbers[1]}) for both would have a precision of {numbers[2]} and"
-            f" {numbers[3]}. Compare recall and false positive rate first."
+            f" Suppose recall ({numbers[0]}) and false positive rate ({numbers[1]}) were the same"
+            f" for both. Then precision would be {numbers[2]} and {numbers[3]}. Compare recall and"
+            " false positive rate first."
         )
     return text
 

@@ -45,13 +45,13 @@ _FAILED = 3  # exit status where the gate fails, or no threshold keeps its bound
 _TABLE_FILES = (".csv", ".jsonl", ".parquet")
 _SHOWN_THRESHOLDS = 20  # of more, every fifth is printed
 _EPILOG = """\
-A gap is the privileged group's value minus the other group's, of the false positive and false
-negative rate (fpr, fnr) the other way round: positive = worse for the other group. Intervals are
-Wilson's score intervals at 95 %, of gaps Newcombe's, of differences within items Price and
-Bonett's, of the largest difference one that accounts for the maximum. An item in no group counts
-in the rows "all" and in the rest. Rows with the same value in a column id are one item in several
-groups. The gate exits with status 3 where it fails, --bound where no threshold keeps its bounds.
-docs/howto/predictions.md explains more."""
+A gap is the privileged group's value minus the other group's. For error rates (fpr, fnr) it is the
+other way round. A positive gap is worse for the other group. Brackets hold 95% intervals: of
+values Wilson's, of gaps Newcombe's, of changes between versions Price and Bonett's. The interval of
+the largest difference accounts for the choice of the largest. An item in no group counts in the
+rows "all" and in the rest. Rows with the same value in a column id are one item in several groups.
+The exit status is 3 if the gate fails, or if no threshold keeps the bounds of --bound. See also
+docs/howto/predictions.md."""
 
 
 class _MeasuredGaps(NamedTuple):
@@ -163,38 +163,40 @@ def gaps(
         files are those of ``biasbridge.extrinsic.logs``. Rows without a label or a prediction are
         left out.
     filter : str
-        Filter of the answers, of lm-evaluation-harness with several.
+        Name of one filter, for logs of lm-evaluation-harness that hold several.
     quoted : bool
-        Take quotation marks of delimited text as text. In Python this is ``quoted=False``.
+        Read quotation marks in delimited text as ordinary characters. In Python this is
+        ``quoted=False``.
     gold : str
         Column of the true labels, 0 or 1 unless positive or multiclass is given.
     pred : str or sequence of str
-        Column of the predicted labels (default: prediction), repeated for each later version. These
-        are classifiers of the same items, the earlier first, compared item by item.
+        Column of the predicted labels; repeat it for each later version (default: prediction).
+        These are classifiers of the same items, the earlier first, compared item by item.
     score : str or sequence of str
-        Column of scores, larger for label 1, for each pred: adds areas under the ROC curve.
+        Column of scores for each pred, larger for label 1; adds areas under the ROC curve.
     group : str or sequence of str
-        Column of groups (default: group), repeated for further columns. Cells hold a name, or a
-        list of names; a column of 0 and 1 is the group of its name, unless an option names 0 or 1
+        Column of groups; repeat it for further columns (default: group). Cells hold a name, or a
+        list of names. A column of 0 and 1 is the group of its name, unless an option names 0 or 1
         as a group. A name in two columns becomes ``column=name``. An item counts once and is in all
         its groups.
     group_sep : str
-        Separator of several group names in one cell, such as ";" (lists need none).
+        Separator between group names in one cell, such as ";"; not needed for lists.
     cross : sequence of str
         Two or more columns whose crossed groups, such as "female & black", are groups too.
     depth : int, optional
-        Measure the columns of cross one by one, by twos and so on up to this many. All groups are
+        Measure the columns of cross one by one, in pairs, and so on up to this many. All groups are
         adjusted together. Without it only the cross of all columns is measured. A note names
         crossed groups with fewer than min_support items, which are left out.
     missing : {"no-group", "group", "drop"}
-        What an empty cell of groups is: no group, a group "missing", or a row to leave out. An item
-        in no group is no part of a rest. ``NA``, ``nan`` and ``None`` are empty cells.
+        How to read an empty cell of groups: as no group, as a group "missing", or as a row to leave
+        out. An item in no group is not part of a rest. ``NA``, ``nan`` and ``None`` are empty
+        cells.
     privileged : str, optional
         Privileged group; without it every group is compared with all other items.
     unprivileged : str, optional
-        Group compared with the privileged one; without it every other group in turn.
+        Group to compare with the privileged one; without it every other group is compared.
     groups : str or sequence of str
-        Groups that are compared (default: all).
+        Groups to compare (default: all).
     compare : str or sequence of str
         Any of pair, pairwise, one-vs-rest, one-vs-none and max-difference. ``"pair"``: privileged
         and unprivileged; ``"pairwise"``: the privileged group and each other one;
@@ -207,17 +209,17 @@ def gaps(
     positive : str or sequence of str
         Label of the positive class; may be repeated.
     multiclass : bool
-        Take each class against the rest.
+        Measure each class against all other classes.
     cluster : str, optional
-        Column of what items share, such as their author: items of one cluster are drawn together.
-        Column ``n_clusters`` counts them, ``widening`` says how many times wider each interval is
-        than for independent items.
+        Column that items share, such as their author, so that items with one value are drawn
+        together. Column ``n_clusters`` counts them, ``widening`` says how many times wider each
+        interval is than for independent items.
     min_support : int
-        Fewest items behind a value; groups with fewer have none (0: any).
+        Fewest items behind a value; groups with fewer get no value (0: any).
     threshold : float, optional
-        Predict 1 where the score is this or more, without pred.
+        Predict 1 where the score is this or more; give no pred.
     cut : float, optional
-        Take labels and groups in columns of fractions, such as shares of annotators, as 1 from this
+        Read labels and groups that are fractions, such as shares of annotators, as 1 from this
         value on.
 
     Returns
@@ -275,14 +277,15 @@ def gate(
         A table with a row per item; or the table that :func:`biasbridge.gaps` returns, whose
         simultaneous intervals are adjusted over its own gaps.
     bounds : mapping of str to float
-        Exit with status 3 where a gap is above its bound, as recall=.1,fpr=.05. The largest gap of
-        each tested measure, in [0, 1); in Python ``{"recall": 0.1}``.
+        Test gaps against bounds such as recall=.1,fpr=.05; exit with status 3 if one is above. The
+        largest gap of each tested measure, in [0, 1); in Python ``{"recall": 0.1}``.
     fail_if : {"worse", "possible"}
-        Whether the gate fails if a gap is surely above its bound, or unless all are surely below.
-        ``"worse"``, the default: where an interval lies wholly above the bound. ``"possible"``:
-        unless all lie wholly at or below it; a gap without a value fails.
+        Fail if a gap is shown to be above its bound (worse), or unless all are shown to be within
+        (possible). ``"worse"``, the default: where an interval lies wholly above the bound.
+        ``"possible"``: unless all lie wholly at or below it; a gap without a value fails.
     fail_on : {"gaps", "changes"}
-        Whether gaps of each pred are tested (default), or their growth to a later one.
+        Test the gaps of each pred (gaps), or how much they grew from one pred to a later one
+        (changes).
     options
         Of :func:`biasbridge.gaps`, such as ``privileged`` and ``cluster``.
 
@@ -303,8 +306,8 @@ def gate(
     >>> groups = ["men"] * 100 + ["women"] * 100
     >>> items = pd.DataFrame({"label": 1, "prediction": detected, "group": groups})
     >>> print(gate(items, {"recall": 0.2}, privileged="men").sentence)
-    The gate fails: the recall gap of women to men, +.4 [.278,.506], is surely above .2; 1 of 1 \
-gaps fail.
+    The gate fails: the recall gap of women to men, +.4 [.278,.506], is shown to be above .2. \
+1 of 1 gaps fail.
     """
     from biasbridge.extrinsic.gate import check_gate, decide, find_gated_gaps, select_gated_gaps
     from biasbridge.extrinsic.predictions import GapRequest
@@ -314,7 +317,9 @@ gaps fail.
     items = read_items(predictions, **options)
     if "low_simultaneous" in items:
         if options:
-            raise InputError(f"{', '.join(options)}: of predictions only; this is a table of gaps")
+            raise InputError(
+                f"{', '.join(options)}: for predictions only, and this is a table of gaps"
+            )
         return decide(select_gated_gaps(items, bounds, fail_on), bounds, fail_if)
     return decide(find_gated_gaps(request, items, bounds, fail_on), bounds, fail_if)
 
@@ -334,9 +339,9 @@ def _run(
     Parameters
     ----------
     thresholds : bool
-        Show the gaps at every threshold of the score, and where they close, without pred.
+        Show the gaps at every threshold of the score, and where they close; give no pred.
     names : str
-        CSV or YAML with a display name by group and by version, used wherever people read.
+        CSV or YAML with a display name for each group and version, used wherever people read.
     items : str
         What positive items are called on the page and the card, such as "toxic comments". A
         preposition at the end replaces "about": "able applicants among".
@@ -344,21 +349,21 @@ def _run(
         Write the items whose prediction changed from one --pred to a later one: newly missed,
         newly flagged, newly found, no longer flagged.
     reliability : path, optional
-        Write the reliability curve of each group: the share of label 1 by bins of --score.
+        Write the reliability curve of each group: the share of label 1 in each bin of --score.
     """
     rule_names: tuple[list[str], ...] = (["bounds", "fail_if", "fail_on"], ["bound", "cost"])
     rules, rules_of_choice = (
         {name: options.pop(name) for name in of_rule if name in options} for of_rule in rule_names
     )
     if thresholds and (names or items):
-        raise InputError("--names and --items are not of --thresholds; leave them out")
+        raise InputError("--names and --items do not go with --thresholds; leave them out")
     for name, path in (("changed", changed), ("reliability", reliability)) if thresholds else ():
         if path:
-            raise InputError(f"--{name} is not of --thresholds; leave one of them out")
+            raise InputError(f"--{name} does not go with --thresholds; leave one of them out")
     if thresholds:
         return _run_thresholds(options, documents, rules_of_choice, has_gate=bool(rules))
     for name in rules_of_choice:
-        raise InputError(f"--{name} chooses one of --thresholds; add it")
+        raise InputError(f"--{name} chooses a threshold; add --thresholds")
     from biasbridge.extrinsic.gate import ONE_VERSION
 
     scores, pred = (as_names(options.get(name, ())) for name in ("score", "pred"))
@@ -366,9 +371,9 @@ def _run(
     if changed and n_classifiers < 2:
         raise InputError(f"--changed: {ONE_VERSION}")
     if reliability and not scores:
-        raise InputError("--reliability is of probabilities; give their column by --score")
+        raise InputError("--reliability needs probabilities; give their column by --score")
     if "eee" in documents and n_classifiers > 1:
-        raise InputError("--eee: a file of Every Eval Ever is of one classifier; give one --pred")
+        raise InputError("--eee: a file of Every Eval Ever has one classifier; give one --pred")
     for name in rules if "bounds" not in rules else ():
         option = name.replace("_", "-")
         raise InputError(f"--{option} is the rule of a gate; give its bounds by --fail-above")
@@ -410,9 +415,9 @@ def _run_thresholds(
     require_score(options, "--thresholds")
     for name in documents:
         if name != "csv":
-            raise InputError(f"--{name} is not of --thresholds; give --csv or --report")
+            raise InputError(f"--{name} does not go with --thresholds; give --csv or --report")
     if "threshold" in options or has_gate:
-        raise InputError("--thresholds shows all; leave it out for --threshold and --fail-above")
+        raise InputError("--threshold and --fail-above do not go with --thresholds; leave it out")
     options["predictions"] = read_items(**options | {"pred": []})
     choice = choose_threshold(**options, **rules) if rules else None
     measures = options.get("measures") or [x for x in DEFAULT_MEASURES if x in AT_THRESHOLD]
@@ -545,7 +550,7 @@ def _read_numbers(text: str, example: str) -> dict[str, float]:
             value = float(number)
         except ValueError:
             raise ArgumentTypeError(
-                f"{part!r} is not NAME=NUMBER; give such as {example}"
+                f"{part!r} is not NAME=NUMBER; write it like {example}"
             ) from None
         if name in numbers:
             raise ArgumentTypeError(f"{name} has two values; give one")

@@ -64,7 +64,7 @@ CASES = {
     "unsure": (
         UNSURE,
         "Cannot tell",
-        "positive items about women would probably tell; there are 60",
+        "positive items about women would probably tell. There are 60",
     ),
     "too few": (
         few(ALIKE, 9),
@@ -218,7 +218,7 @@ def test_what_items_are_called(called: str, label: str, expected: str) -> None:
         ({"measures": "accuracy"}, "of 100 items about women the classifier gets 20 wrong"),
         ({"measures": "fnr"}, "of 100 positive items about women the classifier misses 30"),
         ({"measures": "recall", "privileged": "men"}, "about men 10"),
-        ({"bounds": {"f1": 0.02}}, "points, is surely above the bound, 2"),
+        ({"bounds": {"f1": 0.02}}, "points, is shown to be above the bound, 2"),
     ],
 )
 def test_other_measures_are_said_too(options: dict[str, Any], text: str) -> None:
@@ -398,7 +398,7 @@ def test_wrong_names_are_refused(tmp_path: Path, content: str, message: str) -> 
 
 
 def test_thresholds_refuse_names(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="not of --thresholds"):
+    with pytest.raises(InputError, match="do not go with --thresholds"):
         main(["p.csv", "--score", "s", "--thresholds", "--items", "toxic comments"])
 
 

@@ -182,7 +182,7 @@ def test_the_page_says_how_many_clusters_and_how_much_wider_intervals_are(tmp_pa
     low, middle, high = (
         f"{widening[number]:.2f}".removeprefix("0") for number in (0, len(widening) // 2, -1)
     )
-    expected = f"25 clusters: intervals of gaps are {middle} times as wide as of independent items"
+    expected = f"25 clusters: intervals of gaps are {middle} times as wide as those of"
     assert f"{expected} ({low} to {high})." in page_of(table, tmp_path)
     assert "clusters:" not in page_of(gaps(data, privileged="group 0"), tmp_path)
 

@@ -134,14 +134,14 @@ def test_where_nothing_is_sure_it_says_what_could_be_missed() -> None:
     table.loc[[0, 500], "v2"] = [0, 1]
     rows = rows_of(table, measures=["recall"])
     text = printed(rows).split("v2 - v1")[1]
-    assert "No change from v1 to v2 is sure after adjustment over 3 comparisons (Holm)." in text
+    assert "No change from v1 to v2 is shown after adjustment over 3 comparisons (Holm)." in text
     sizes = []
     for row in rows:
         if row.earlier and row.kind == "value":
             error = (row.high - row.low) / 2 / 1.959964
             sizes.append((row.high_simultaneous - row.low_simultaneous) / 2 + 0.841621 * error)
     ends = [f"{100 * size:.{int(size < 0.01)}f}" for size in (min(sizes), max(sizes))]
-    assert f"Changes below {ends[0]} to {ends[1]} points could be missed" in text
+    assert f"changes below {ends[0]} to {ends[1]} points could be missed" in text
 
 
 def test_changes_of_a_single_group_and_its_rest() -> None:
