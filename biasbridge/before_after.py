@@ -142,4 +142,4 @@ def print_scores(table: pd.DataFrame, console: Console) -> None:
     if missing:
         say(console, f"no value (words out of vocabulary): {', '.join(missing)}")
     if table["verdict"].any():
-        say(console, "worse, better: a change is shown after Holm's adjustment")
+        say(console, "worse, better: the change is shown after Holm's adjustment")

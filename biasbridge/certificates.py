@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from biasbridge.intrinsic.words import Query
 
 GENDERED = 0.5  # above this proportion of words, or pairs, a set is about women or men
-TRAINED_HERE = "trained in this language with a planted gender stereotype; not on your model"
+TRAINED_HERE = "trained in this language with a planted gender stereotype, not on your model"
 
 
 def certified(audited: Sequence[AuditedScore]) -> tuple[list[AuditedScore], list[str], list[str]]:

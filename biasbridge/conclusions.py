@@ -99,12 +99,12 @@ def _conclusion(rows: Sequence[AuditedScore]) -> str:
         label = f" {count} {other}, {_NOT_COVERED}.{label}"
     result += f" no bias ({unbiased}){' after Holm adjustment' * (len(tested) > 1)}"
     if not differing:
-        return f"{result}; a bias is not excluded.{label}{certificate}"
+        return f"{result}. A bias is not excluded.{label}{certificate}"
     n_above = sum(row.score.value > row.score.unbiased for row in differing)
     if 0 < n_above < len(differing):
         result += f", {n_above} above and {len(differing) - n_above} below"
     is_below = furthest.score.value < furthest.score.unbiased
-    meaning = f"{'The reverse of this: ' * is_below}{furthest.above or about.sign}"
+    meaning = f"{'This is the reverse of: ' * is_below}{furthest.above or about.sign}"
     return f"{result}.{label} {meaning[:1].upper()}{meaning[1:]}.{certificate}"
 
 
@@ -145,5 +145,5 @@ def _certificate(rows: Sequence[AuditedScore]) -> str:
         kind = "sentence encoders" if rows[0].kind == "encoder" else "random weights"
         return f"No certificate: {kind} were not measured."
     if not any(row.gender_words for row in rows):
-        return "No certificate: it is of words for women and men."
+        return "No certificate: it covers words for women and men only."
     return "No certificate: not measured in this form."

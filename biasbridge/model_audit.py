@@ -93,10 +93,10 @@ class ModelAudit:
                 scores += self._measure_plan(plan)
         notes = []
         if self.limit:
-            numbers = f"the numbers are of {self.limit} items of each set, no result to report"
-            notes.append(f"limit={self.limit}: {numbers}")
+            measured = f"only {self.limit} items of each set were measured"
+            notes.append(f"limit={self.limit}: {measured}; do not report the numbers")
         for hub in filter(None, on_hub):
-            cached = "; the hub did not answer, its copy in the cache was measured"
+            cached = " (the hub did not answer; the copy in the cache was measured)"
             notes.append(f"{hub.name}: commit {hub.commit}{cached if hub.snapshot else ''}")
         notes += _item_notes(scores, self.items if not self.language else None)
         return scores, [*notes, *_left_out_notes(plans)]
@@ -113,7 +113,7 @@ class ModelAudit:
         of_words = [name for name in self.metrics if name not in MODEL_METRICS]
         if self.limit and of_words:
             raise InputError(
-                f"limit={self.limit} is of items; {of_words[0]} measures words: leave it out"
+                f"limit={self.limit} limits items, but {of_words[0]} measures words; leave it out"
             )
         if isinstance(model, str | PathLike):
             model = hub.snapshot or f"{hub.name}@{hub.commit}" if hub else fspath(model)
@@ -191,7 +191,7 @@ class ModelAudit:
             raise InputError(f"give items={items!r} or queries ({listed}), not both")
         if fillers and not items:
             raise InputError(
-                f"fillers {', '.join(fillers)} are for the slots of items: give --items"
+                f"fillers {', '.join(fillers)} fill the slots of items; give --items"
             )
         return user_items(items, self.language, fillers) if items else None
 
@@ -306,13 +306,13 @@ def _item_notes(audited: Sequence[AuditedScore], items: str | None) -> list[str]
     for score in first_parts.values():
         if items:
             notes.append(
-                f"{items}: assuming language {score.language!r}; give another if it is not"
+                f"{items}: assuming language {score.language!r}; give the language if it is another"
             )
         title, total = f"{score.metric} {score.query}", score.n_found + score.n_oov
         for setting in score.settings.split("; "):
             name, _, value = setting.partition("=")
             if setting == f"{COMPARED}={BETWEEN}":
-                notes.append(f"{title} compares between texts, which have terms of one group each")
+                notes.append(f"{title} compares different texts: each has terms of one group only")
             elif name.startswith(LOST_PREFIX):
                 notes.append(f"{title}: {value} of {total} items {name}")
     return list(dict.fromkeys(notes))

@@ -217,9 +217,9 @@ def suggest_lower_case(name: str, vectors: KeyedVectors, metrics: Iterable[Metri
     n_lower = sum(known_form(word, index) != word for word in words)
     if not n_lower or any(word != word.lower() for word in index):
         return []
-    words_only_lower = f"{n_lower} query word{'s' * (n_lower > 1)} only in lower case"
+    are_lower = f"{n_lower} query words are" if n_lower > 1 else "1 query word is"
     remedy = 'give case="lower" (--case lower)'
-    return [f"{name} has no capital letters and {words_only_lower}; {remedy}"]
+    return [f"{name} has no capital letters: {are_lower} in lower case only; {remedy}"]
 
 
 def name_affix(name: str, vectors: KeyedVectors, metrics: Iterable[Metric]) -> list[str]:
@@ -287,7 +287,7 @@ def _no_metric(
         hint = f"{nearest(convention, conventions)}; there are {', '.join(conventions)}"
         return f"{metrics} has no convention {convention!r}{hint}"
     if names == ["sq"]:
-        return "sq measures word similarity on a file; give one with --similarity"
+        return "sq needs a file of word similarity; give one with --similarity"
     if queries:
         return f"no metric accepts {', '.join(queries)}: each lacks a word set (see --list)"
     remedy = "give your own with --words, or choose from those of --list"

@@ -61,7 +61,7 @@ def print_scores(audited: Sequence[AuditedScore], console: Console, *, singles: 
     missing = {word for row in audited if row.score.n_oov for word in row.score.oov.split(",")}
     if missing:
         count = f"{len(missing)} different words, pairs or rows"
-        print_line(console, f"{count} are out of vocabulary; --json and --csv name them")
+        print_line(console, f"{count} are out of vocabulary; --json and --csv list them")
 
 
 def print_ranks(table: pd.DataFrame, console: Console) -> None:
@@ -175,10 +175,11 @@ def _headline(name: str, audited: Sequence[AuditedScore]) -> str:
     count = f"{len(scored)} test{'s' * (len(scored) > 1)} of social bias"
     values = ", ".join(f"{score.query} {score.value:.2f}" for score in significant)
     n_without = len(social) - len(scored)
-    without = f"; {n_without} more lack words" if n_without else ""
+    without = f"; {n_without} more lack{'s' * (n_without == 1)} words" if n_without else ""
     result = f"{metric.upper()} finds an association (p < .05) in {len(significant)} of {count}"
     is_doubtful = any(row.score.metric == metric and not row.called_bias for row in audited)
-    doubt = f"; not called bias: {metric.upper()} does not detect a planted bias" * is_doubtful
+    doubt = ". This is not called bias, because" * is_doubtful
+    doubt += f" {metric.upper()} does not detect a planted bias" * is_doubtful
     return f"{name}: {result}{f': {values}' * bool(values)}{without}{doubt}"
 
 

@@ -41,13 +41,13 @@ SCORE_VERDICTS = (
 _SENTENCES = {
     DETECTS_HALF: "it detects half of a planted bias",
     DETECTS_PART: "it detects a planted bias only if it is strong",
-    SIGN_TURNED: "it shows a planted bias with its sign turned",
-    NOT_GRADED: "it follows a planted bias, but hardly tells half of it from all",
+    SIGN_TURNED: "it shows a planted bias with the opposite sign",
+    NOT_GRADED: "it follows a planted bias, but hardly tells a half of it from the whole",
     FALSE_ALARMS: "it claims a bias where none was planted",
-    OFFSET: "it is off its unbiased value where none was planted",
+    OFFSET: "it differs from its unbiased value where no bias was planted",
     OFF_TARGET: "it moves with a stereotype of other words",
     DOES_NOT_DETECT: "it does not detect a planted bias, so do not call this bias",
-    CANNOT_TELL: "it is open whether it detects a planted bias",
+    CANNOT_TELL: "it is unclear whether it detects a planted bias",
 }
 _RECORDED_CSV = Path(__file__).with_name("recorded_verdicts.csv")
 # Models that were measured: kind and architecture, of a published model with its size
@@ -222,4 +222,4 @@ def not_called_bias(verdict_by_name: Mapping[str, RecordedVerdict]) -> str:
     ]
     if not names:
         return ""
-    return f"Not called bias, because they do not detect a planted one: {', '.join(names)}"
+    return f"Not called bias, because the metric detects no planted bias: {', '.join(names)}"

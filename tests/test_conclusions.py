@@ -66,19 +66,20 @@ GPT2 = "Certificate (tiny_gpt2, same architecture): it "
             [score("next_word", -0.8, **SURE)],
             {"above": "terms of A go with he"},
             "next_word: one -0.80 [0.40, 1.20], p 0.001 differs from no bias (0)."
-            f" The reverse of this: terms of A go with he. {GPT2}detects half of a planted bias.",
+            " This is the reverse of: terms of A go with he."
+            f" {GPT2}detects half of a planted bias.",
         ),
         (
             [score("seat", 0.8, **UNSURE), score("seat", 0.1, "two", **UNSURE)],
             {},
-            "seat: none of 2 scores differs from no bias (0) after Holm adjustment; a bias is not"
+            "seat: none of 2 scores differs from no bias (0) after Holm adjustment. A bias is not"
             f" excluded. Furthest: one 0.80 [-0.40, 1.20], p 0.2. {GPT2}does not detect a planted"
             " bias, so do not call this bias.",
         ),
         (  # .03 is below .05, and 2 x .03 is not
             [score("seat", 0.8, p_value=0.03), score("seat", -0.9, "two", p_value=0.4)],
             {"kind": "encoder"},
-            "seat: none of 2 scores differs from no bias (0) after Holm adjustment; a bias is not"
+            "seat: none of 2 scores differs from no bias (0) after Holm adjustment. A bias is not"
             " excluded. Furthest: two -0.90, p 0.4. No certificate: sentence encoders were not"
             " measured.",
         ),
@@ -86,8 +87,8 @@ GPT2 = "Certificate (tiny_gpt2, same architecture): it "
             [score("seat", 0.8, p_value=1e-4), score("seat", -0.9, "two", p_value=1e-4)],
             {"gender_words": "", "above": "X lies nearer A"},
             "seat: 2 of 2 scores differ from no bias (0) after Holm adjustment, 1 above and 1"
-            " below. Furthest: two -0.90, p 0.0001. The reverse of this: X lies nearer A."
-            " No certificate: it is of words for women and men.",
+            " below. Furthest: two -0.90, p 0.0001. This is the reverse of: X lies nearer A."
+            " No certificate: it covers words for women and men only.",
         ),
         (
             [score("probe", 0.93, low=0.8, high=0.97)],
@@ -122,19 +123,19 @@ HOLM = "no bias (0) after Holm adjustment"
     ("values", "cells", "said"),
     [
         ({1.45: 0.001}, ABOVE, "q0 1.45, one-sided p 0.001 differs from no bias (0). X is"),
-        ({1.45: 0.2}, ABOVE, "q0 1.45, one-sided p 0.2 does not differ from no bias (0); a bias"),
-        ({0.0: 0.5}, ABOVE, "q0 0, one-sided p 0.5 does not differ from no bias (0); a bias"),
+        ({1.45: 0.2}, ABOVE, "q0 1.45, one-sided p 0.2 does not differ from no bias (0). A bias"),
+        ({0.0: 0.5}, ABOVE, "q0 0, one-sided p 0.5 does not differ from no bias (0). A bias"),
         ({-1.45: 1}, ABOVE, f"q0 -1.45, one-sided p 1 {REVERSE} No certificate"),
         ({-0.02: 0.6}, ABOVE, f"q0 -0.02, one-sided p 0.6 {REVERSE} No certificate"),
-        ({-1.45: 1}, TWO, "q0 -1.45, p 1 does not differ from no bias (0); a bias"),
-        ({-1.45: 0.001}, TWO, "q0 -1.45, p 0.001 differs from no bias (0). The reverse of this: X"),
-        ({-1.45: 0.001}, BELOW, "q0 -1.45, one-sided p 0.001 differs from no bias (0). The rev"),
+        ({-1.45: 1}, TWO, "q0 -1.45, p 1 does not differ from no bias (0). A bias"),
+        ({-1.45: 0.001}, TWO, "q0 -1.45, p 0.001 differs from no bias (0). This is the reverse"),
+        ({-1.45: 0.001}, BELOW, "q0 -1.45, one-sided p 0.001 differs from no bias (0). This is"),
         ({1.45: 1}, BELOW, f"q0 1.45, one-sided p 1 {REVERSE.replace('below', 'above')} No"),
-        ({0.8: 0.2, 0.5: 0.3}, ABOVE, f"{NONE} differs from {HOLM}; a bias is not excluded. Furth"),
+        ({0.8: 0.2, 0.5: 0.3}, ABOVE, f"{NONE} differs from {HOLM}. A bias is not excluded. Furth"),
         (
             {0.8: 0.2, -1.45: 1},
             ABOVE,
-            f"{NONE} is shown to be above {HOLM}; a bias is not excluded. 1 score lies below,"
+            f"{NONE} is shown to be above {HOLM}. A bias is not excluded. 1 score lies below,"
             f" {SIDE}. Furthest: q1 -1.45, one-sided p 1. No certificate",
         ),
         (
@@ -148,7 +149,7 @@ HOLM = "no bias (0) after Holm adjustment"
             ABOVE,
             f"2 of 3 scores are shown to be above {HOLM}. 1 score lies below, {SIDE}. Furthest: q0",
         ),
-        ({0.8: 0.2, -1.45: 1}, TWO, f"{NONE} differs from {HOLM}; a bias is not excluded. Furth"),
+        ({0.8: 0.2, -1.45: 1}, TWO, f"{NONE} differs from {HOLM}. A bias is not excluded. Furth"),
     ],
 )
 def test_a_one_sided_test_says_nothing_of_the_other_side(

@@ -200,7 +200,7 @@ def test_vectors_in_lower_case_suggest_it(
     rows = np.random.default_rng(0).normal(size=(len(words), 8)).astype(np.float32)
     save_vectors(keyed(words, rows), tmp_path / "low.vec")
     save_vectors(keyed([*words, "John"], np.vstack([rows, rows[:1]])), tmp_path / "mixed.vec")
-    said = "low.vec has no capital letters and 15 query words only in lower case"
+    said = "low.vec has no capital letters: 15 query words are in lower case only"
     line = f'{said}; give case="lower" (--case lower)'
 
     def notes(file: str, **options: str) -> list[str]:

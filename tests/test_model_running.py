@@ -105,7 +105,7 @@ def test_devices_and_numbers_that_are_not_there_are_refused(models: dict[str, Pa
         ({"dtype": "int8"}, "dtype='int8': give one of auto, float32, float16, bfloat16"),
         ({"batch_size": 0}, "batch_size=0: give a whole number of at least 1"),
         ({"limit": 0}, "limit=0: give a whole number of at least 1"),
-        ({"limit": 2, "metrics": "weat"}, "limit=2 is of items; weat measures words"),
+        ({"limit": 2, "metrics": "weat"}, "limit=2 limits items, but weat measures words"),
     ):
         with pytest.raises(InputError, match=told) as refusal:
             audit(models["bert"], **wrong)
@@ -125,7 +125,7 @@ def test_a_limit_takes_items_from_the_groups_in_turn_and_is_told(
     assert table["value"].item() == alone["value"].item()
     assert table["n"].item() == 2
     assert table["settings"].item().endswith("; limit=2")
-    told = "limit=2: the numbers are of 2 items of each set, no result to report"
+    told = "limit=2: only 2 items of each set were measured; do not report the numbers"
     assert table.attrs["notes"][0] == told
     command = [str(models["bert"]), "--metric", "pll", "--items", pairs, "--limit", "3"]
     assert main([*command, "--json"]) == 0
@@ -231,7 +231,7 @@ def test_a_hub_name_is_measured_at_a_commit_that_the_rows_state(
     assert table["value"].tolist() == local["value"].tolist()
     assert table["vectors"].tolist() == ["org/tiny"]
     assert table["settings"].item().endswith(f"; commit={COMMIT}")
-    assert table.attrs["notes"][0].startswith(f"org/tiny: commit {COMMIT}; the hub did not answer")
+    assert table.attrs["notes"][0].startswith(f"org/tiny: commit {COMMIT} (the hub did not answer")
     assert main([f"org/tiny@{COMMIT}", "--metric", "pll", "--items", items, "--json"]) == 0
     [row] = json.loads(capsys.readouterr().out)
     assert f"commit={COMMIT}" in row["settings"]

@@ -175,7 +175,7 @@ def test_every_lost_item_counts_with_its_reason(bert: LanguageModel, tmp_path: P
     assert "made.tsv: assuming language 'de'" in language
     of = "lpbs bec_pro_de_male"
     assert lost == f"{of}: 6 of {len(rows)} items lost, unknown to the model or too long"
-    assert compared.startswith(f"{of} compares between texts")
+    assert compared.startswith(f"{of} compares different texts")
     assert meaning.startswith(f"lpbs: {of.removeprefix('lpbs ')} ")
     assert row.value == pytest.approx(literal_score(bert, rows), rel=1e-3, abs=2e-5)
 
