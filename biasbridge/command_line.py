@@ -53,7 +53,7 @@ DOCUMENTS = {
     "json": ((".json", ""), "Write the rows as JSON"),
     "tex": ((".tex",), "Write LaTeX tables of values and gaps"),
     "md": ((".md",), "Write a section of a model card"),
-    "eee": ((".json",), "Write a file of Every Eval Ever, schema 0.3.0"),
+    "eee": ((".json",), "Write a result file of Every Eval Ever (schema 0.3.0)"),
 }
 _SENTENCE = re.compile(r"\.(?=\s|$)")
 _MANY = re.compile(r"(.*?)(\.\.\.|\+,|[+*?])?")
@@ -202,7 +202,7 @@ class Command:
             self._add(parser, function, parameter, text)
         for name in self._documents:
             ends, text = DOCUMENTS[name]
-            text += "; without FILE print it instead"
+            text += " to FILE, or to the terminal without FILE"
             file: Any = {"nargs": "?", "const": STANDARD_OUTPUT}
             file["type"] = output_file(*ends, stdout=True)
             flags, _ = self._spell(name)

@@ -99,7 +99,7 @@ class Parser(argparse.ArgumentParser):
                 continue
             if path.is_file() and path.resolve() in inputs:
                 option = action.option_strings[0]
-                self.error(f"{option} {path} is the file that is read; name another")
+                self.error(f"{option} {path} is the input file; name another")
 
     def format_help(self) -> str:
         """Return the text of ``--help``."""

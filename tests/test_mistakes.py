@@ -75,9 +75,9 @@ MISTAKES = [
     ("gaps absent.csv --gold a --gold b", "--gold is given twice; give it once"),
     # What is to be written is looked at before what is to be read, which is not there
     ("gaps absent.csv --csv .", "cannot write .: it is a folder; give the name of a file"),
-    ("gaps posts.csv --csv ./posts.csv", "is the file that is read"),
+    ("gaps posts.csv --csv ./posts.csv", "is the input file"),
     ("audit own.vec --csv own.vec", "the name must end in .csv"),
-    ("correlate posts.csv --out posts.csv", "is the file that is read"),
+    ("correlate posts.csv --out posts.csv", "is the input file"),
     ("gaps absent.csv --csv x.json", "cannot write x.json: the name must end in .csv"),
     ("gaps absent.csv --csv /dev/null", "it is a pipe or device; give the name of a file"),
     ("gaps absent.csv --csv posts.csv/x.csv", "is no folder that can be written"),

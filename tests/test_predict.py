@@ -322,7 +322,7 @@ def test_texts_stay_as_they_are_and_the_input_too(tmp_path: Path) -> None:
     classifier = str(save_onnx(tmp_path / "own.onnx"))
     assert main(["predict", classifier, str(path), str(out), "--positive", "yes"]) == 0
     assert read_table(out)["post"].tolist() == ["@user bad", "good\nday", "=bad"]
-    with pytest.raises(InputError, match="is the file that is read; name another"):
+    with pytest.raises(InputError, match="is the input file; name another"):
         main(["predict", classifier, str(path), str(path), "--positive", "yes"])
 
 

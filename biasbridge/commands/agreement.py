@@ -40,7 +40,7 @@ def agreement(
     text : str
         Column of the posts.
     group : str
-        Column of the annotation.
+        Column of the annotated group.
     query : str
         Words for men and for women (default: gender_mentions; Spanish: gender_mentions_es).
     male : str, optional

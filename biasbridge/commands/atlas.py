@@ -24,7 +24,7 @@ class _Atlas(NamedTuple):
 
 
 def atlas(folder: str | PathLike[str], *, out: str | PathLike[str] | None = None) -> _Atlas:
-    """Recompute published point sets by one protocol.
+    """Analyse published tables of bias measures again, all in the same way.
 
     Parameters
     ----------

@@ -96,57 +96,57 @@ def audit(
     Parameters
     ----------
     vectors : vectors, language model, or several
-        Files of word vectors or names of biasbridge data, or language models: a folder,
-        package:NAME, org/name or org/name@COMMIT on a hub. Vectors may also be ``KeyedVectors``, a
-        table with a row per word, or an array by word; a model a tuple of model and tokenizer. A
-        list or a mapping by name audits several, told apart in the column ``vectors``. The commit
-        of a model is in the column ``settings``.
+        Files of word vectors, names of biasbridge data, or language models (a folder, package:NAME,
+        org/name or org/name@COMMIT on a hub). Vectors may also be ``KeyedVectors``, a table with a
+        row per word, or an array by word; a model a tuple of model and tokenizer. A list or a
+        mapping by name audits several, told apart in the column ``vectors``. The commit of a model
+        is in the column ``settings``.
     words : path or mapping, optional
-        Your own queries, JSON or YAML with X, Y, A and B. In Python also a mapping or the name of a
-        built-in query, see :func:`query`.
+        Your own queries: a JSON or YAML file with X, Y, A and B. In Python also a mapping or the
+        name of a built-in query, see :func:`query`.
     metrics : str, metric, or several
-        Only these metrics are measured. In Python also classes or objects of your own.
+        Metrics to measure (default: all that apply). In Python also classes or objects of your own.
     queries : str or sequence of str
-        Only these queries, or built-in sets of items, are measured.
+        Queries, or built-in sets of items, to measure (default: those of each metric).
     items : path, optional
         Your own items for a language model: a CSV with text, group, term, template, or with stereo,
         anti, cluster.
     fillers : str or sequence of str
-        Fillers of your items' slots, first and second group, as he/she.
+        Words that fill the slots of your items, for the first and the second group, such as he/she.
     convention : str, optional
-        Convention of the metrics that have it, such as caliskan, wefe or nangia, or all.
+        Published way to compute the metrics, such as caliskan, wefe or nangia, or all.
     language : str, optional
-        Language of the vectors or items; by default detected, else English. Evidence is the
-        frequent words, the file name or ``words``; of ``items`` the texts or the file name.
+        Language of the vectors or items (default: detected, else English). Evidence is the frequent
+        words, the file name or ``words``; of ``items`` the texts or the file name.
     case : {"exact", "lower"}, optional
-        With lower, words not found as written are looked up in lower case.
+        How to look up words: lower also tries lower case for words not found as written.
     min_found : float, optional
-        Proportion of each word set that must be in the vocabulary (default: 0.5).
+        Share of each word set that must be in the vocabulary (default: 0.5).
     similarity : str or sequence of str
-        Word similarity files for the metric sq: word, word, number per line.
+        Files of word similarity for the metric sq, with a word, a word and a number per line.
     resamples : int
-        Bootstrap samples of the words, for the 95% interval from low to high.
+        Number of bootstrap samples of the words, for 95% intervals (0: no intervals).
     seed : int
         Seed of random numbers (default: 0).
     layer : int
-        Layer of a model that encodes a text: 0 embeddings, -1 the last.
+        Layer whose states encode a text (0: embeddings, -1: the last).
     pooling : {"mean", "words", "cls", "last"}
-        How a model makes a text a vector.
+        How a model turns the states of a text into one vector.
     random_weights : bool
         Replace the weights of a model by random ones, as a baseline.
     dtype : {"auto", "float32", "float16", "bfloat16"}
-        Numbers of a model's weights; auto takes those of its configuration.
+        Number format of a model's weights; auto takes that of its configuration.
     device : str
-        Device of a model: cpu, cuda, cuda:1 or mps.
+        Device that runs a model: cpu, cuda, cuda:1 or mps.
     batch_size : int, optional
         Texts that a model computes at a time (default: as many as fit 2,048 tokens).
     limit : int, optional
-        Measure N items of each set, from its groups in turn, to try a command. The numbers are no
-        result to report.
+        Measure only N items of each set, from its groups in turn, to try a command. Do not report
+        the numbers.
     apply_chat_template : bool
-        Take texts as answers to an empty message in the chat template of a causal model.
+        Score texts as answers to an empty message, in the chat template of a causal model.
     trusted : bool
-        Open gensim's own format, a pickle, which can run any code: only of files you made.
+        Open gensim's own format, a pickle that can run any code; only for files you made.
     config_dir : path, optional
         Folder with modules of your own metrics and methods.
 
@@ -372,7 +372,7 @@ def _run(vectors: Sequence[str] = (), *, listing: bool = False, **options: Any) 
     Parameters
     ----------
     listing : bool
-        List the metrics, conventions and queries.
+        List the metrics, conventions and queries, and measure nothing.
     """
     if listing:
         return None

@@ -76,31 +76,31 @@ def certify(
     results: str | PathLike[str] = "results",
     out: TextIO | None = None,
 ) -> pd.DataFrame:
-    """Measure what a metric's score is worth, on small models with a planted bias.
+    """Test whether a metric detects a bias that was planted in small models.
 
-    They are trained in some minutes and kept in ``store``.
+    The models are trained in some minutes and kept in ``store``.
 
     Parameters
     ----------
     metric : str or metric
-        Name of the metric, such as weat, or of your own in the config-dir. In Python also a class
+        Name of the metric, such as weat, or of one of your own in the config-dir. In Python also a class
         or an object of your own, which lies in a file. Word-vector metrics are certified on
         embeddings with seven planted strengths, reversed ones included, with a stereotype of other
-        words and on random ones; others on small BERTs and GPT-2s with five strengths, the same of
-        other words, and random weights.
+        words and on random ones. Others are certified on small BERTs and GPT-2s with five
+        strengths, the same of other words, and random weights.
     convention : str
-        Convention of the metric.
+        Published way to compute the metric, or all.
     query : str, optional
         Query of planted words, or a set of items (default: all planted words, and others).
     seeds : int, optional
-        Models per strength (default: 8 embeddings or 3 language models).
+        Number of models per planted strength (default: 8 embeddings or 3 language models).
     config_dir : path, optional
         Folder with modules of your own metrics and methods. A metric may have a file
         ``intrinsic/METRIC.yaml`` there.
     stale : {"refuse", "use", "rebuild"}
-        What to do with stored results of former code.
+        What to do with stored results of other versions of the code.
     results : path
-        Parent of the results folder ``certify_METRIC``.
+        Folder in which to make the results folder ``certify_METRIC``.
     out : file
         Where the run prints, by default standard error.
 
@@ -164,7 +164,7 @@ def _name_metric(
     name, file = str(cls.about.name), inspect.getsourcefile(cls)
     if not cls.__module__.startswith("biasbridge."):
         if not file or not Path(file).is_file():
-            raise InputError(f"{cls.__qualname__} lies in no file; write its class in a module")
+            raise InputError(f"{cls.__qualname__} is not in a file; write its class in a module")
         config_dir = config_dir or Path(file).resolve().parent
     options: dict[str, Any] = {}
     for field in dataclasses.fields(cls) if metric is not cls else ():

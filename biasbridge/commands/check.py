@@ -62,21 +62,21 @@ def check(
     data : sequence of path
         Labelled posts (a table), a corpus (text), words (YAML, JSON or CSV), or vectors.
     text : str, optional
-        Column of the posts' text (default: by its name).
+        Column of the posts' text (default: found by name).
     label : str, optional
-        Column of the labels (default: by its name).
+        Column of the labels (default: found by name).
     positive : sequence of str
         Label of the positive class; may be repeated (default: labels are 0 and 1).
     group : str, optional
-        Column of the groups (default: groups are found by words).
+        Column of the groups (default: groups are found by the words of the posts).
     privileged : str, optional
-        Privileged group (default: by its name).
+        Privileged group (default: found by name).
     unprivileged : str, optional
-        Unprivileged group (default: by its name).
+        Unprivileged group (default: found by name).
     language : str, optional
         Language of the data (default: guessed).
     trusted : bool
-        Open gensim's own format, a pickle, which can run any code: only of files you made.
+        Open gensim's own format, a pickle that can run any code; only for files you made.
     """
     options = locals()
     del options["data"]

@@ -30,11 +30,11 @@ _TITLES = {
     "conll": "CoNLL (mean of MUC, B-cubed, CEAF-e)",
 }
 _EPILOG = """\
-Files are JSON Lines (.jsonl) or else CoNLL, whose last column has the mentions; also as .gz, .bz2
-and .xz. Counts are summed over documents before they are divided, as the reference scorer does, and
-0 / 0 is 0. Clusters of one mention count as they are: where the key does not annotate them
-(OntoNotes), each of them in the response costs precision by all metrics but MUC; --singletons drop
-takes them out of both sides."""
+Files are JSON Lines (.jsonl) or CoNLL, also as .gz, .bz2 and .xz. In CoNLL the last column has the
+mentions. As in the reference scorer, counts are summed over documents before they are divided, and
+0 / 0 is 0. Clusters of one mention count like others. If the key does not annotate them (OntoNotes),
+each one in the response costs precision in all metrics but MUC. --singletons drop removes them from
+both sides."""
 
 
 class _CoreferenceScores(NamedTuple):
@@ -61,7 +61,7 @@ def coreference(
     response : path
         The predicted clusters.
     singletons : {"keep", "drop"}
-        Keep clusters of one mention, as the reference scorer, or drop them.
+        Keep clusters of one mention, as the reference scorer does, or drop them.
     mend : bool
         Repair unpaired brackets and repeated mentions with a warning instead of an error.
     """
@@ -100,7 +100,7 @@ def _show(result: _CoreferenceScores, console: Console) -> None:
     for side, documents in zip(("key", "response"), zip(*result.pairs, strict=True), strict=True):
         mentions = sum(len(document.mentions) for document in documents)
         clusters = sum(len(document.clusters) for document in documents)
-        counts.append(f"{side} {mentions} mentions in {clusters} clusters")
+        counts.append(f"{side}: {mentions} mentions in {clusters} clusters")
     say(console, "; ".join(counts))
 
 

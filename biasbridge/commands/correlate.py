@@ -39,7 +39,7 @@ class StudyResults:
         from biasbridge.analysis.tables import read_tables
 
         if not isinstance(folder, str | PathLike):
-            raise InputError(f"{type(folder).__name__} is no folder; give the path of results")
+            raise InputError(f"{type(folder).__name__} is not a folder; give the path of results")
         declared, tables = Declaration.of(Path(folder)), read_tables(Path(folder))
         return cls(Path(folder), tables, join_points(tables, declared.utility), declared)
 
@@ -105,32 +105,34 @@ def correlate(
         :func:`read_results` returns, or a file .csv, .tsv or .parquet. A results folder without
         further options has the slices of its study.
     x : str
-        Column of the scores; of results it is x.
+        Column of the scores (default in a results folder: x).
     y : str
-        Column of the gaps; of results it is y.
+        Column of the gaps (default in a results folder: y).
     by : str or sequence of str
-        Columns that define the slices.
+        Columns that split the table into slices.
     observation : str or sequence of str
-        Columns that identify one model of a parent; by default each row is one.
+        Columns that identify one model of a parent (default: each row is a model).
     parent : str or sequence of str
-        Columns that identify the unmodified model: r_rm is taken within these.
+        Columns that identify the unmodified model, within which r_rm is computed.
     condition : str or sequence of str
         Columns that identify the modification (method, words, dose).
     cluster : str or sequence of str
-        Columns above parents (corpus, language): their parents are averaged for each condition.
+        Columns above parents, such as corpus or language, whose parents are averaged for each
+        condition.
     classifier : str
-        Column of the classifier: each has slices of its own (default: classifier, if there is one).
+        Column of the classifier; each classifier gets its own slices (default: classifier, if there
+        is one).
     utility : str
         Column of the performance on the task.
     confirmatory : str or sequence of str
-        Slices declared beforehand, which get a verdict: their values of by, joined by spaces, or
-        all.
+        Slices that get a verdict, declared beforehand: all, or their values of by, joined by
+        spaces.
     smallest_change : float, optional
         Smallest change of the gap of interest (default: 0.02, or as the results folder declares). A
-        change that is surely smaller gets the verdict ``at most``.
+        change that is shown to be smaller gets the verdict ``at most``.
     scopes : bool
-        Return the change of the gap for these runs, other doses, other word lists, other methods,
-        other seeds and other corpora, of the slices declared by ``confirmatory``.
+        Return the change of the gap by scope: these runs, other doses, word lists, methods, seeds
+        and corpora. The slices are those declared by ``confirmatory``.
 
     Returns
     -------

@@ -24,7 +24,7 @@ _VERIFIED = ("verified", "no digest known")
 
 
 def listing() -> pd.DataFrame:
-    """List data sets, corpora, vectors and models, with licence, and what is here."""
+    """List data sets, corpora, vectors and models, their licences, and what is downloaded."""
     return data.table()
 
 
@@ -47,7 +47,7 @@ def _show_list(table: pd.DataFrame, console: Console) -> None:
 
 
 def info(names: Sequence[str] = ()) -> list[DataSet]:
-    """Show licence, citation and files of names.
+    """Show licence, citation and files of data.
 
     Parameters
     ----------
@@ -85,14 +85,14 @@ def _address(file: DataFile, otherwise: str) -> str:
 
 
 def get(names: Sequence[str] = (), *, dry_run: bool = False) -> list[Path] | list[DataFile]:
-    """Download names, or what an experiment reads.
+    """Download data by name, or all that an experiment reads.
 
     Parameters
     ----------
     names : sequence of str
-        Names, experiments, or overrides of an experiment, as data=en_tweets.
+        Names of data, experiments, or overrides of an experiment such as data=en_tweets.
     dry_run : bool
-        List what would be downloaded.
+        Only list what would be downloaded.
     """
     _require_names("get", names)
     if dry_run or data.is_offline():
@@ -132,12 +132,12 @@ def _show_files(
 
 
 def verify(names: Sequence[str] = ()) -> pd.DataFrame:
-    """Compare what is here with the registry.
+    """Compare downloaded files with the checksums of the registry.
 
     Parameters
     ----------
     names : sequence of str
-        Names of data sets, corpora, vectors and models (default: all that are here).
+        Names of data sets, corpora, vectors and models (default: all that are downloaded).
     """
     return data.verify(*names)
 
@@ -158,12 +158,12 @@ def _show_states(states: pd.DataFrame, console: Console, *, names: Sequence[str]
 
 
 def add(names: Sequence[str] = ()) -> list[Path]:
-    """Take over a copy of your own.
+    """Add your own copy of data that cannot be downloaded.
 
     Parameters
     ----------
     names : sequence of str
-        Name of a data set, a corpus or vectors, then files under any name, or folders.
+        Name of a data set, a corpus or vectors, then your files, under any name, or folders.
     """
     _require_names("add", names)
     name, *files = names
@@ -175,7 +175,7 @@ def add(names: Sequence[str] = ()) -> list[Path]:
 
 def _require_names(action: str, names: Sequence[str]) -> None:
     if not names:
-        raise InputError(f"biasbridge data {action} takes names; biasbridge data lists them")
+        raise InputError(f"biasbridge data {action} needs names; biasbridge data lists them")
 
 
 def _command(function: Callable[..., object], show: Callable[..., int | None]) -> Command:
@@ -193,6 +193,6 @@ main = Group(
         "add": _command(add, _show_files),
     },
     default="list",
-    epilog="environment: BIASBRIDGE_DATA (folder), BIASBRIDGE_MIRROR (asked first),"
-    " BIASBRIDGE_OFFLINE=1",
+    epilog="Environment variables: BIASBRIDGE_DATA (folder of the data), BIASBRIDGE_MIRROR (address"
+    " that is asked first), BIASBRIDGE_OFFLINE=1 (no downloads)",
 )

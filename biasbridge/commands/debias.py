@@ -138,61 +138,63 @@ def debias(
     Parameters
     ----------
     vectors : vectors or language model
-        A file of word vectors, a name of biasbridge data, or a language model: a folder,
-        org/name@COMMIT on a hub, or package:NAME. See :func:`audit`; left unchanged.
+        A file of word vectors, a name of biasbridge data, or a language model (a folder,
+        org/name@COMMIT on a hub, or package:NAME). See :func:`audit`; left unchanged.
     words : path, name or mapping, optional
-        Your own queries, JSON or YAML with X, Y, A and B. In Python also a mapping or the name of a
-        built-in query, see :func:`query`; by default words of gender.
+        Your own queries: a JSON or YAML file with X, Y, A and B. In Python also a mapping or the
+        name of a built-in query, see :func:`query`; by default words of gender.
     out : path, optional
-        The copy, for vectors in the format of its suffix where that of the original cannot be
-        written, or a new folder for a model. The model has its eraser beside it.
+        Where to write the copy: a file for vectors, a new folder for a model. Vectors keep the
+        format of the original where it can be written; else the suffix sets it. The model has its
+        eraser beside it.
     force : bool
-        Replace the copy, or the file of written words, that is there.
+        Replace the copy, or the file of written words, if it exists.
     method : str or method
         Name of the method, such as hard or leace. ``biasbridge.debias.methods`` lists all. In
         Python also a class or an object of your own.
     dose : float, optional
-        Dose, from -1 (overbias) to 1 (default); 0 changes nothing. Of ``attract_repel`` it is from
-        0 to 1, in the direction.
+        How much to change, from -1 (overbias) to 1 (debias, the default); 0 changes nothing. Of
+        ``attract_repel`` it is from 0 to 1, in the direction.
     until : str or float, optional
-        Score to reach instead of a dose, [METRIC:]QUERY=VALUE, as weat7=0, or of a model
-        seat:seat6b=0. A number alone is WEAT of the words.
+        Score to reach instead of a dose, [METRIC:]QUERY=VALUE, such as weat7=0, or seat:seat6b=0
+        for a model. A number alone is WEAT of the words.
     query : str, optional
-        Query, such as weat7, or one of your own words (default: gender_union, or the only one).
+        Query to debias, such as weat7, or one of your own words (default: gender_union, or your
+        only query).
     swap : bool
         Exchange targets and attributes.
     lowercase : bool
-        Lower the words, for vectors in lower case.
+        Write the words in lower case, for vectors in lower case.
     case : {"exact", "lower"}
-        With lower, scores look up words not found as written in lower case. Methods find the words
-        that they move in either case.
+        How scores look up words: lower also tries lower case for words not found as written.
+        Methods find the words that they move in either case.
     expand : int, optional
         Add to each of X, Y, A and B its K nearest neighbours.
     neighbours : path, optional
         Vectors to search for neighbours (default: the given ones).
     stop : path, optional
-        File of words that are not added, one per line.
+        File of words not to add, one per line.
     write_words : path, optional
         Save the words used, to read and edit.
     direction : {"debias", "overbias"}, optional
-        Of attract_repel: lower or raise the bias (default with a score to reach: as it asks).
+        For attract_repel: lower or raise the bias (default with --until: what the score needs).
     norms : {"keep", "unit"}, optional
-        Of attract_repel: keep the length of each word (default) or make all 1.
+        For attract_repel: keep the length of each vector (default), or make all lengths 1.
     attract : path, optional
-        Of attract_repel: pairs of your own to pull together, two words per line.
+        For attract_repel: file of your own pairs to pull together, two words per line.
     repel : path, optional
-        Of attract_repel: pairs of your own to push apart.
+        For attract_repel: file of your own pairs to push apart, two words per line.
     items : path or name, optional
-        Sentences of two groups instead of words for a language model: a file, or a name such as
+        For a language model: sentences of two groups instead of words, a file or a name such as
         bec_pro.
     layer : int
-        Layer of a model to erase from: 0 embeddings, -1 the last.
+        Layer of a model to erase from (0: embeddings, -1: the last).
     pooling : {"mean", "words", "cls", "last"}
-        How a model makes a text a vector.
+        How a model turns the states of a text into one vector.
     seed : int
         Seed of random numbers (default: 0).
     trusted : bool
-        Open gensim's own format, a pickle, which can run any code: only of files you made.
+        Open gensim's own format, a pickle that can run any code; only for files you made.
     config_dir : path, optional
         Folder with modules of your own metrics and methods.
     **options
@@ -402,7 +404,7 @@ def _run(
     Parameters
     ----------
     option : sequence of str
-        A further field of the method, as rounds=4 of inlp; may be repeated.
+        Set a further field of the method, such as rounds=4 for inlp; may be repeated.
     """
     import yaml
 
@@ -424,8 +426,8 @@ def _run(
     if not is_model(vectors) and hasattr(method, "pairs_dose_axis"):
         if not options.keys() & {"direction", "until", "attract", "repel"}:
             raise InputError(
-                "give --direction debias or overbias, or --until, which finds it, or your own pairs"
-                " with --attract and --repel; or another --method"
+                "give --direction debias or overbias, or --until, which finds the direction, or"
+                " your own pairs with --attract and --repel; or give another --method"
             )
     elif is_model(vectors) and similarity:
         raise InputError("--similarity applies to word vectors; leave it out")
@@ -449,7 +451,7 @@ def _show(
     Parameters
     ----------
     similarity : sequence of str
-        Word similarity files to compare by: a word, a word and a number per line.
+        Files of word similarity to compare by, with a word, a word and a number per line.
     """
     from biasbridge.before_after import compare_vectors, print_scores, usual_metrics
     from biasbridge.files.eraser import MERGED

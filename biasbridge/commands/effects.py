@@ -63,7 +63,7 @@ def effects(results: str | PathLike[str]) -> _StudyEffects:
     study = Declaration.of(Path(results))
     found = condition_effects(read_tables(Path(results)), study.utility)
     if not found:
-        problem = "it has no modified models, or no unmodified embedding"
+        problem = "it has no modified models, or no unmodified embedding to compare them with"
         raise InputError(f"{results}: {problem}")
     return _StudyEffects(found, study.confirmatory)
 

@@ -341,7 +341,7 @@ def _run(
     thresholds : bool
         Show the gaps at every threshold of the score, and where they close; give no pred.
     names : str
-        CSV or YAML with a display name for each group and version, used wherever people read.
+        CSV or YAML with a display name for each group and version, for all that people read.
     items : str
         What positive items are called on the page and the card, such as "toxic comments". A
         preposition at the end replaces "about": "able applicants among".

@@ -67,7 +67,7 @@ def init(
     name : str
         Name of the experiment.
     force : bool
-        Replace the file that is there.
+        Replace the file if it exists.
     **options
         Of :func:`check`.
     """

@@ -47,11 +47,11 @@ def predict(
         Class that counts as 1; may be repeated. A classifier of one class, with a single
         probability, needs none.
     text : str, optional
-        Column of the texts (default: by its name and content).
+        Column of the texts (default: found by name and content).
     pred : str
-        Column of predictions to add; that of scores ends in _score.
+        Name of the column of predictions to add; the column of scores gets _score at its end.
     out : path, optional
-        Table with the predictions, a CSV file.
+        CSV file to write: the table with the predictions.
 
     Returns
     -------
@@ -79,7 +79,7 @@ def predict(
 
     is_read = isinstance(texts, str | PathLike) and out is not None
     if is_read and Path(str(out)).resolve() == Path(str(texts)).resolve():
-        raise InputError(f"{out} is the file that is read; name another for the predictions")
+        raise InputError(f"{out} is the input file; name another for the predictions")
     table = as_dataframe(texts)
     column = text or guess_text(table)
     if not column:

@@ -40,8 +40,9 @@ _APPLICATIONS = {
     "winobias": _Application("referents", "challenge.folder", "coreference/winobias"),
 }
 _EPILOG = """\
-Nothing is trained: erasers are fitted, scores measured, questions asked. Results stay in store/, so
-that a broken run goes on, and another metric costs only itself. The report has the charts."""
+No model is trained. The command fits erasers, measures scores and asks questions. Results stay in
+store/: the same command continues a broken run, and another metric computes only what is new. The
+report has the charts."""
 
 
 def _declared_tests(study: Study) -> pd.DataFrame:
@@ -77,28 +78,27 @@ def relate(
     Parameters
     ----------
     models : str or sequence of str
-        Folders, hub names or package:NAME; all masked, or all causal. They are the parents: with
-        five or more a result can be claimed for other models.
+        Language models, all masked or all causal: folders, hub names or package:NAME. They are the
+        parents: with five or more a result can be claimed for other models.
     task : {"bbq", "winobias"}
-        The application: questions of BBQ about gender, or whom "he" and "she" in WinoBias refer to.
+        The application: questions of BBQ about gender, or whom "he" and "she" refer to in WinoBias.
     metrics : str or sequence of str
-        Scores (default: lpbs of masked, next_word of causal models; and seat).
+        Bias scores to measure (default: seat, and lpbs for masked or next_word for causal models).
     methods : str or sequence of str
-        Erasers (default: leace, mean_difference, and random_direction as a control).
+        Methods that move the scores (default: leace, mean_difference, and random_direction as a
+        control).
     doses : sequence of float
-        Doses from -1 (overbias) to 1 (debias), beside the unmodified model (default:
-        -1,-0.5,0.5,1).
+        Doses of the methods, from -1 (overbias) to 1 (debias), besides 0 (default: -1,-0.5,0.5,1).
     data : path, optional
-        Folder of the task's files. By default where ``biasbridge data get bbq`` or
-        ``biasbridge data get winobias`` puts them.
+        Folder of the task's files (default: where biasbridge data get puts them).
     limit : int, optional
-        Of BBQ the number of items of each template, context and polarity (default: 1).
+        For BBQ: number of items of each template, context and polarity (default: 1).
     config_dir : path, optional
         Folder with metrics and methods of your own.
     stale : {"refuse", "use", "rebuild"}
-        What to do with stored results of former code.
+        What to do with stored results of other versions of the code.
     results : path
-        Parent of the results folder ``relate_TASK``.
+        Folder in which to make the results folder ``relate_TASK``.
     out : file
         Takes what the run prints; by default nothing is printed.
 
@@ -161,7 +161,7 @@ def _arguments(
 
     application, name = _APPLICATIONS[task], f"relate_{task}"
     if limit and task != "bbq":
-        raise InputError(f"--limit is of the items of bbq; leave it out for {task}")
+        raise InputError(f"--limit is for items of bbq; leave it out for {task}")
     for dose in doses:
         if not -1 <= dose <= 1:
             raise InputError(f"--dose {dose}: give doses from -1 (overbias) to 1 (debias)")
@@ -172,7 +172,7 @@ def _arguments(
     metrics = metrics or [_LIKELIHOOD_METRICS[kind], "seat"]
     for other in {*_LIKELIHOOD_METRICS.values()} - {_LIKELIHOOD_METRICS[kind]}:
         if other in metrics:
-            raise InputError(f"{other} is not of {kind} models; give {_LIKELIHOOD_METRICS[kind]}")
+            raise InputError(f"{other} is not for {kind} models; give {_LIKELIHOOD_METRICS[kind]}")
     folders = [Path(config_dir)] if config_dir else []
     of_others = {"none", *METHODS["vectors"], *METHODS["text"], *METHODS["model"]}
     erasers = [name for name in choices("debias", folders) if name not in of_others]
@@ -206,11 +206,11 @@ def _kind(models: Sequence[str]) -> str:
         if outline.kind not in _LIKELIHOOD_METRICS:
             kind = "encoder-decoder" if outline.config.is_encoder_decoder else outline.kind
             remedy = "give a masked or causal language model"
-            raise InputError(f"{model} is an {kind} and answers no question; {remedy}")
+            raise InputError(f"{model} is an {kind} and cannot answer questions; {remedy}")
     kinds = {model: outline.kind for model, outline in outlines.items()}
     if len({*kinds.values()}) > 1:
         text = ", ".join(f"{model} {kind}" for model, kind in kinds.items())
-        raise InputError(f"{text}: their scores differ in kind; relate them one kind at a time")
+        raise InputError(f"{text}: they have different scores; relate one kind of model at a time")
     return next(iter(kinds.values()))
 
 

@@ -22,10 +22,10 @@ def report(results: str | PathLike[str], *, out: str | PathLike[str] | None = No
     Parameters
     ----------
     results : path
-        Results folder of a sweep, or on the command line predictions, with the options of
-        biasbridge gaps.
+        Results folder of a sweep, or, on the command line, a file of predictions, with the options
+        of biasbridge gaps.
     out : path, optional
-        Page, with its figures beside it (default: report.html in the results folder).
+        Page to write, with its figures beside it (default: report.html in the results folder).
 
     Returns
     -------

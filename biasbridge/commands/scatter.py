@@ -29,14 +29,14 @@ def scatter(
     title: str = "",
     mark: Literal["point", "line"] = "point",
 ) -> list[Path]:
-    """Draw scatter plots of a table, with Pearson's r; of results, with r_rm within parents.
+    """Draw scatter plots of a table (with Pearson's r) or of a results folder (with r_rm).
 
     Parameters
     ----------
     table : path
         A results folder, or a .csv, .tsv or .parquet file.
     out : path
-        File to write, .svg, .png, .pdf, .html or .json; of a results folder also a folder. Of a
+        File to write (.svg, .png, .pdf, .html or .json); for a results folder also a folder. Of a
         results folder without columns all its figures are drawn, by default in ``figures`` in it.
     x : str
         Column on the horizontal axis.
@@ -47,13 +47,13 @@ def scatter(
     column : str
         Column whose values make columns of panels.
     colour : str
-        Column that colours the points.
+        Column that sets the colour of the points.
     shape : str
-        Column that shapes the points.
+        Column that sets the shape of the points.
     title : str
         Title of the figure.
     mark : {"point", "line"}
-        With line, the mean y at each x is drawn, shaded from minimum to maximum.
+        Draw points, or a line through the mean y at each x, shaded from minimum to maximum.
 
     Returns
     -------

@@ -20,7 +20,7 @@ def ls(step: str | None = None, *, store: str = "store") -> Act:
     Parameters
     ----------
     step : str, optional
-        Only this step, such as vectors.
+        List only this step, such as vectors.
     store : path
         Folder of the store.
     """
@@ -35,7 +35,7 @@ def verify(step: str | None = None, *, store: str = "store") -> Act:
     Parameters
     ----------
     step : str, optional
-        Only this step, such as vectors.
+        Check only this step, such as vectors.
     store : path
         Folder of the store.
     """
@@ -50,7 +50,7 @@ def explain(key: str, *, store: str = "store") -> Act:
     Parameters
     ----------
     key : str
-        A key or the beginning of one.
+        Key of a result, or its first characters.
     store : path
         Folder of the store.
     """
@@ -65,11 +65,11 @@ def export(key: str, file: str, *, force: bool = False, store: str = "store") ->
     Parameters
     ----------
     key : str
-        A key or the beginning of one.
+        Key of a result, or its first characters.
     file : path
-        File to write, whose extension sets the format: .vec, .bin, .glove.
+        File to write; its extension sets the format (.vec, .bin or .glove).
     force : bool
-        Replace the file that is there.
+        Replace the file if it exists.
     store : path
         Folder of the store.
     """
@@ -80,12 +80,12 @@ def export(key: str, file: str, *, force: bool = False, store: str = "store") ->
 
 
 def gc(*, older_than: str | None = None, dry_run: bool = False, store: str = "store") -> Act:
-    """Remove orphaned and long unused results.
+    """Remove leftovers of broken runs, and results that were not used for long.
 
     Parameters
     ----------
     older_than : str, optional
-        Remove also results and unfinished trainings so old, as 12h or 8w.
+        Also remove results and unfinished trainings older than this, such as 12h or 8w.
     dry_run : bool
         Only list what would be removed.
     store : path

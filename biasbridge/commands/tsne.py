@@ -39,21 +39,21 @@ def tsne(
     vectors : vectors, a list or a mapping of them
         Files of vectors, for example before and after. See :func:`audit`.
     words : path or mapping, optional
-        Your own queries, JSON or YAML with X, Y, A and B.
+        Your own queries: a JSON or YAML file with X, Y, A and B.
     out : path, optional
-        Drawing to write, .svg, .png, .pdf, .html or .json.
+        File to write (.svg, .png, .pdf, .html or .json).
     query : str, optional
-        Query of X, Y, A and B (default: gender_authors, or the only one of your own words).
+        Query with X, Y, A and B (default: gender_authors, or your only query).
     case : {"lower", "exact"}
-        With lower, words not found as written are looked up in lower case.
+        How to look up words: lower also tries lower case for words not found as written.
     perplexity : float, optional
-        Effective number of neighbours (default: 40, of few words a third of them).
+        Effective number of neighbours (default: 40, or a third of the words if they are few).
     iterations : int
-        Steps.
+        Number of steps.
     seed : int
         Seed for the order of ties.
     trusted : bool
-        Open gensim's own format, a pickle, which can run any code: only of files you made.
+        Open gensim's own format, a pickle that can run any code; only for files you made.
 
     Returns
     -------

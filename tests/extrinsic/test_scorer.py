@@ -366,8 +366,8 @@ def test_table(key: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert len(rows) == len(METRICS)
     assert [cell.strip() for cell in rows["mention detection"]] == ["80.00", "100.00", "88.89"]
     assert [cell.strip() for cell in rows["MUC"]] == ["100.00"] * 3
-    assert "key 4 mentions in 2 clusters" in out
-    assert "response 5 mentions in 3 clusters" in out
+    assert "key: 4 mentions in 2 clusters" in out
+    assert "response: 5 mentions in 3 clusters" in out
 
 
 def test_json(key: str, capsys: pytest.CaptureFixture[str]) -> None:
