@@ -212,7 +212,7 @@ def as_dataframe(
         require_unique_columns(map(str, table.columns), "the table")
         return table if all(isinstance(x, str) for x in table) else table.rename(columns=str)
     if not isinstance(table, str | PathLike):
-        raise InputError(f"{type(table).__name__} is no table; give a pandas table, or a path")
+        raise InputError(f"{type(table).__name__} is not a table; give a pandas table, or a path")
     path = Path(table)
     if filter or detect_format(path) not in ("", JSON_OBJECTS):
         return _with_labels(read_answers(path, filter=filter), labels, str(path))
@@ -221,7 +221,7 @@ def as_dataframe(
 
 def _with_labels(table: pd.DataFrame, labels: Sequence[str], path: str) -> pd.DataFrame:
     if (absent := [name for name in labels if name not in table]) and "expected" in table:
-        problem = f"{path} has no column {absent[0]!r}, for its answers are not of a few classes"
+        problem = f"{path} has no column {absent[0]!r}, because its answers are not of a few classes"
         remedy = "for the share of right answers give --gold expected --pred correct --measures"
         raise InputError(f"{problem}; {remedy} accuracy; columns: {', '.join(map(str, table))}")
     if "task" in table and (n_tasks := table["task"].nunique()) > 1:

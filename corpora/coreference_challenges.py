@@ -355,7 +355,7 @@ def _gap_case(row: Mapping[str, str], where: str) -> DocumentCase:
     pronoun = _gap_span(row, "Pronoun", sentences, where)
     gender = _find_gender(row["Pronoun"])
     if not gender:
-        raise InputError(f"{where}: {row['Pronoun']!r} is no pronoun of a man or a woman")
+        raise InputError(f"{where}: {row['Pronoun']!r} is not a pronoun of a man or a woman")
     questions = tuple(
         Question(
             pronoun, _gap_span(row, name, sentences, where), _answer(row[f"{name}-coref"], where)

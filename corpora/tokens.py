@@ -137,7 +137,7 @@ def _pieces(text: str) -> Iterator[str]:
 
 def _too_long(text: str) -> InputError:
     start = repr(" ".join(text[:40].split()))
-    problem = f"a text of {len(text):,} characters is no tweet ({start}...)"
+    problem = f"a text of {len(text):,} characters is not a tweet ({start}...)"
     return InputError(f"{problem}; use the tokeniser for sentences, or cut it")
 
 

@@ -134,7 +134,7 @@ def read_items(table: pd.DataFrame) -> tuple[list[BBQItem], list[int]]:
             raise InputError(f"{problem}; leave its fields as they are in BBQ's files") from None
         shown = _shown(row.get("choices"))
         if shown is None and LETTER.fullmatch(unwrap(output)):
-            problem = f"answer {number} is a letter, and its choices are no list"
+            problem = f"answer {number} is a letter, and its choices are not a list"
             raise InputError(f"{problem}; write choices as ['The aunt', 'The niece', 'Unknown']")
         chosen.append(match_output(output, items[-1], shown or ()))
     return items, chosen

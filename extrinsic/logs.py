@@ -433,7 +433,7 @@ def read_answers(path: str | Path, *, filter: str = "") -> pd.DataFrame:
     form = FORMATS.get(detect_format(path))
     if form is None:
         titles = ", ".join(dict.fromkeys(form.title for form in FORMATS.values()))
-        raise InputError(f"{path} is no result file that can be read; give {titles}")
+        raise InputError(f"{path} is not a result file that can be read; give {titles}")
     if filter and form.read is not _read_lm_eval:
         raise InputError(f"{path} is {form.title}, without filters; leave filter {filter!r} out")
     with refuse_damage(path):

@@ -653,7 +653,7 @@ def _read_list(text: str, column: str) -> list[str]:
             elif token.string.strip() not in ("", "[", "]", ",", "None", "nan"):
                 raise ValueError(token.string)
     except (ValueError, SyntaxError) as error:
-        problem = f"column {column!r} holds {text!r}, which is no list of names"
+        problem = f"column {column!r} holds {text!r}, which is not a list of names"
         raise InputError(f"{problem}; write it like ['A', 'B']") from error
     return names
 

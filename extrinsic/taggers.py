@@ -135,7 +135,7 @@ class MentionTagger:
         words = self._query[role].words
         for word in words:
             if word.split() != [word] or "'" in word or "\u2019" in word:
-                problem = f"the group word {word!r} is no single token, so no post would match it"
+                problem = f"the group word {word!r} is not a single token, so it matches no post"
                 raise InputError(f"{problem}; give words without blanks and apostrophes")
         return frozenset(word.lower() for word in words)
 

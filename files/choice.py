@@ -174,7 +174,7 @@ def _error_message(name: str, value: object, hint: Any) -> str:
     for kind in (hint, *typing.get_args(hint)):
         if getattr(kind, "_is_protocol", False) and (missing := missing_attributes(value, kind)):
             class_name = type(value).__name__
-            problem = f"it is no {kind.__name__}, for it has no {', '.join(missing)}"
+            problem = f"it is not a {kind.__name__}: it lacks {', '.join(missing)}"
             return f"{name}={class_name}: {problem}"
     hint_text = nearest(value, _literals(hint)) if isinstance(value, str) else ""
     allowed = describe_type(hint)

@@ -141,7 +141,7 @@ class Eraser:
                 raise ValueError(f"dose {dose:g} is outside [-1, 1]")
         except (SafetensorError, OSError, LookupError, ValueError, TypeError) as error:
             remedy = "give one that biasbridge debias wrote"
-            raise InputError(f"{path} is no eraser ({error}); {remedy}") from error
+            raise InputError(f"{path} is not an eraser ({error}); {remedy}") from error
         return cls(left, right, mean, shift, layer, dose, fitted)
 
 

@@ -90,7 +90,7 @@ def read_group_names(
     if not shown_versions and not shown.keys() & names.keys() and is_of_no_group:
         first = next(iter(names), "")
         remedy = f"groups: {', '.join(groups[:5])}{nearest(first, groups)}"
-        raise InputError(f"{path} names {first!r}, which is no group of the table; {remedy}")
+        raise InputError(f"{path} names {first!r}, which is not a group of the table; {remedy}")
     owners = {**_RESERVED, **{group: group for group, name in shown.items() if group == name}}
     for group, name in shown.items():
         if owners.setdefault(name, group) != group:

@@ -69,7 +69,7 @@ def require_output(target: str | Path, endings: Sequence[str]) -> Path:
     except OSError as error:
         raise InputError(f"cannot write {target}: {error.strerror}; give another name") from None
     if not (folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)):
-        reason = f"{folder} is no folder that can be written"
+        reason = f"{folder} is not a folder that can be written"
         raise InputError(f"cannot write {target}: {reason}; choose another")
     return target
 

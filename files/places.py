@@ -108,7 +108,7 @@ def require_commit(text: str, kind: RepositoryKind = "model") -> tuple[str, str]
         except Exception as error:  # of the network, by several libraries
             problem = f"{revision!r} is short, and the hub did not complete it ({_reason(error)})"
     raise InputError(
-        f"{text!r} is no local folder, and its content on a hub may change: give {name}@COMMIT,"
+        f"{text!r} is not a local folder, and its content on a hub may change: give {name}@COMMIT,"
         f" with 7 to {_DIGITS} hexadecimal digits; {problem}"
     )
 
@@ -216,7 +216,7 @@ def is_folder(model: str) -> bool:
         return True
     written_as_path = model.startswith((".", "/", "~")) or model.count("/") > 1
     if path.exists() or written_as_path or path.suffix == GGUF:
-        problem = f"has no {CONFIG}" if path.is_dir() else "is no folder"
+        problem = f"has no {CONFIG}" if path.is_dir() else "is not a folder"
         remedy = "give one that save_pretrained wrote, with tokenizer, or a hub name"
         raise InputError(f"model={model!r} {problem}; {remedy}")
     return False

@@ -224,7 +224,7 @@ def _read_parquet(path: Path, lists: str | tuple[str, ...] | None) -> pd.DataFra
         try:
             table = pd.read_parquet(raw)
         except Exception as error:  # Arrow's, and any that the metadata of Arrow and pandas cause
-            reason = f"{path} is no Parquet file or is damaged ({' '.join(str(error).split())})"
+            reason = f"{path} is not a Parquet file, or is damaged ({' '.join(str(error).split())})"
             raise InputError(f"{reason}; copy or write it again") from error
     table = index_as_columns(table).reset_index(drop=True)
     for index, (name, kind) in enumerate(zip(table, table.dtypes, strict=True)):
@@ -258,7 +258,7 @@ def _read_excel(path: Path) -> pd.DataFrame:
     except BaseException as error:  # a panic of the reader, in Rust, is no Exception
         if isinstance(error, KeyboardInterrupt | SystemExit | MemoryError):
             raise
-        reason = f"{path} is no Excel workbook or is damaged ({' '.join(str(error).split())})"
+        reason = f"{path} is not an Excel workbook, or is damaged ({' '.join(str(error).split())})"
         raise InputError(f"{reason}; save it again, or as CSV UTF-8") from error
     texts = {name: sheet.fillna("").map(str) for name, sheet in sheets.items()}
     filled = {name: sheet[(sheet != "").any(axis=1)] for name, sheet in texts.items()}
@@ -300,7 +300,7 @@ def _read_json(path: Path, notes: list[str]) -> pd.DataFrame:
     rows: Iterable[dict[str, Any]] = read_json_lines(path, JSON_OBJECT, "JSON object", notes)
     if _JSON_ARRAY.match(read_head(path, _JSON_HEAD)):
         text = "\n".join(read_lines(path, notes))
-        rows = parse_json(text, _JSON_OBJECTS, f"{path} is no array of JSON objects")
+        rows = parse_json(text, _JSON_OBJECTS, f"{path} is not an array of JSON objects")
     columns: dict[str, list[object]] = {}
     for number, row in enumerate(rows):
         if new := row.keys() - columns.keys():

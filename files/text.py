@@ -187,7 +187,7 @@ def number_json_lines(
     for number, line in enumerate(read_lines(path, notes), 1):
         if not line.strip():
             continue
-        yield number, parse_json(line, adapter, f"{path}: line {number} is no {kind}")
+        yield number, parse_json(line, adapter, f"{path}: line {number} is not a {kind}")
 
 
 def parse_json(text: str, adapter: TypeAdapter[T], problem: str) -> T:

@@ -195,7 +195,7 @@ def open_mapped(folder: str | Path) -> KeyedVectors:
         counts = _map(folder / "counts.npy") if (folder / "counts.npy").exists() else None
     except Exception as error:  # numpy evaluates the header as Python, which may raise anything
         reason = f"{type(error).__name__}: {error}"
-        damage = f"{folder} is no mapped folder of vectors or is damaged ({reason})"
+        damage = f"{folder} is not a mapped folder of vectors, or is damaged ({reason})"
         raise InputError(f"{damage}; {_REWRITE}") from error
     if words.pop() != "" or not words:
         raise InputError(f"{folder}: words.txt is cut, its last line has no end; {_REWRITE}")

@@ -257,7 +257,7 @@ def _read_point_set(path: Path) -> PointSet:
     """Read a YAML file; raise ``InputError``, naming it, for a missing, unknown or wrong field."""
     content = read_nested(path)
     if not isinstance(content, dict):
-        raise InputError(f"{path} is no mapping; docs/atlas/README.md lists its fields")
+        raise InputError(f"{path} is not a mapping; docs/atlas/README.md lists its fields")
     try:
         corrections = [
             _build(Correction, correction) for correction in content.get("corrections") or []
@@ -269,7 +269,7 @@ def _read_point_set(path: Path) -> PointSet:
 
 def _build(cls: type[_Declared], values: object) -> _Declared:
     if not isinstance(values, Mapping):
-        raise InputError(f"{values!r} is no mapping; name fields and their values")
+        raise InputError(f"{values!r} is not a mapping; name fields and their values")
     names = [declared.name for declared in fields(cls)]
     for name in values:
         if name not in names:

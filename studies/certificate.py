@@ -128,7 +128,7 @@ class Certificate(Fileless):
             written["certificate_training"] = certified.training
         shown = {
             "Verdict on each score": certified.certificate[[*_SHOWN]],
-            "Effects of choices that are no bias": certified.choices,
+            "Effects of choices other than the bias": certified.choices,
             "Score by training steps": certified.training,
         }
         title = f"Which scores follow a planted {self.planted.replace('_', ' ')}?"

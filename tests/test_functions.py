@@ -351,9 +351,9 @@ REFUSED: list[tuple[str, Callable[[], object]]] = [
     ("7 is not a name; give a name, or a list", partial(audit, BY_WORD, ROLES, metrics=SEVEN)),
     ("give a whole number from 0 to 2", partial(audit, BY_WORD, ROLES, seed=2**32)),
     ("resamples=100000000000: give a whole", partial(audit, BY_WORD, ROLES, resamples=10**11)),
-    ("int is no table; give a pandas table, or a path", partial(gaps, SEVEN)),
-    ("NoneType is no table", partial(gaps, None)),  # type: ignore[arg-type]
-    ("int is no table", partial(correlate, SEVEN, "x", "y")),
+    ("int is not a table; give a pandas table, or a path", partial(gaps, SEVEN)),
+    ("NoneType is not a table", partial(gaps, None)),  # type: ignore[arg-type]
+    ("int is not a table", partial(correlate, SEVEN, "x", "y")),
     ("the table names 'x' more than once; rename one", partial(gaps, TWICE)),
     ("the table names 'x' more than once; rename one", partial(correlate, TWICE, "x", "y")),
     ("column 'x' holds a list; give a text", partial(correlate, LISTED, "y", "y", by="x")),
@@ -362,7 +362,7 @@ REFUSED: list[tuple[str, Callable[[], object]]] = [
     ("until x: give QUERY=VALUE", partial(debias, BY_WORD, ROLES, until="x")),
     ("until nan: give QUERY=VALUE", partial(debias, BY_WORD, ROLES, until=float("nan"))),
     ("no such file: nowhere/points.parquet", partial(read_results, "nowhere")),
-    ("int is no folder; give the path", partial(read_results, SEVEN)),
+    ("int is not a folder; give the path", partial(read_results, SEVEN)),
 ]
 
 

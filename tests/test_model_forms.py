@@ -128,7 +128,7 @@ def test_a_gguf_file_is_found_by_its_path_or_folder(
     (tmp_path / "m-q8.gguf").write_bytes(b"GGUF")
     with pytest.raises(InputError, match=r"several models \(m-q4.gguf, m-q8.gguf\); give the path"):
         main([str(tmp_path)])
-    with pytest.raises(InputError, match=r"absent.gguf' is no folder"):
+    with pytest.raises(InputError, match=r"absent.gguf' is not a folder"):
         main([str(tmp_path / "absent.gguf")])
 
 

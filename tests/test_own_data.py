@@ -282,7 +282,7 @@ def test_other_separators_are_recognised(mark: str, suffix: str, own: Path) -> N
             "source.positive=[sí,no] cannot be read; put the value in double quotes inside:"
             ' \'source.positive=["sí","no"]\'',
         ),
-        ("source.path", "'source.path' is no override; give KEY=VALUE"),
+        ("source.path", "'source.path' is not an override; give KEY=VALUE"),
         (
             "source=csv --language es",
             "unknown option --language; give values as language=VALUE",

@@ -290,7 +290,7 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
     (tmp_path / "text.onnx").write_text("no model")
     cases = [
         (tmp_path / "none.onnx", "no file"),
-        (tmp_path / "text.onnx", "is no ONNX model"),
+        (tmp_path / "text.onnx", "is not an ONNX model"),
         (save_onnx(tmp_path / "unnamed.onnx", scores="unnamed"), "names no classes"),
         (save_onnx(tmp_path / "f.onnx", takes=TensorProto.FLOAT), "takes float; give a classifier"),
     ]

@@ -168,7 +168,7 @@ def test_functions_and_command_work_beside_modules_of_the_rooms_names(
     assert done.returncode == 0, done.stderr
     done = beside(installed, users, "-m", "biasbridge", "store", "ls")
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("error: store is no store")
+    assert done.stderr.startswith("error: store is not a store")
     done = beside(installed, users, "-m", "biasbridge", "debias", "--help")
     assert "usage: biasbridge debias" in done.stdout
 

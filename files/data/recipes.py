@@ -215,5 +215,5 @@ def find_text_difference(corpus: DataSet, path: Path) -> str:
             while chunk := stream.read(2**20):
                 computed.update(chunk)
     except (lzma.LZMAError, EOFError) as error:
-        return f"no whole .xz file: {error}"
+        return f"not a whole .xz file: {error}"
     return _compare(corpus, computed.hexdigest())

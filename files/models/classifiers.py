@@ -161,7 +161,7 @@ def open_onnx(path: Path) -> OnnxClassifier:
         model = onnx.load(path, load_external_data=False)
         classes = list(_find_classes(model.graph.node))
     except Exception as error:
-        raise InputError(f"{path} is no ONNX model ({type(error).__name__})") from error
+        raise InputError(f"{path} is not an ONNX model ({type(error).__name__})") from error
     if not classes:
         raise InputError(f"{path} names no classes; give a classifier with {_ONNX_LABELS[0]}")
     constants = {constant.name for constant in model.graph.initializer}

@@ -383,7 +383,7 @@ def test_parts_of_a_crossed_group_have_names(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("woman,Women\n,\n", "names 'woman', which is no group of the table; groups: .*'women'"),
+        ("woman,Women\n,\n", "names 'woman', which is not a group of the table; groups: .*'women'"),
         ("women,People\nmen,People\n", "'People' is the name of men and of women"),
         ("women,all\nmen,Men\n", "'all' is the name of all items and of women"),
         ("women,men\n,\n", "'men' is the name of men and of women"),

@@ -237,7 +237,7 @@ def test_a_pronoun_of_neither_name_has_no_cluster(tmp_path: Path) -> None:
         ({"A-offset": "1"}, "'Ana Ruiz' is not at character 1"),
         ({"A-offset": "first"}, "is not at character first"),
         ({"B-coref": "maybe"}, "neither TRUE nor FALSE"),
-        ({"Pronoun": "met", "Pronoun-offset": str(TEXT.index("met"))}, "'met' is no pronoun"),
+        ({"Pronoun": "met", "Pronoun-offset": str(TEXT.index("met"))}, "'met' is not a pronoun"),
     ],
 )
 def test_contradictions_are_refused_with_the_id(

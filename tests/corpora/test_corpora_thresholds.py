@@ -40,7 +40,7 @@ def _require_tweet(text: str, is_tweet: bool) -> None:
     if is_tweet:
         assert tokenise_tweet(text)
     else:
-        with pytest.raises(InputError, match="is no tweet"):
+        with pytest.raises(InputError, match="is not a tweet"):
             tokenise_tweet(text)
 
 

@@ -100,7 +100,7 @@ def test_nltk_meets_short_pieces_only(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("text", ["9" * 50_000, "9 " * 5_001, "word " * 10_001])
 def test_a_text_that_is_no_tweet(text: str) -> None:
-    with pytest.raises(InputError, match=f"a text of {len(text):,} characters is no tweet"):
+    with pytest.raises(InputError, match=f"a text of {len(text):,} characters is not a tweet"):
         tokenise_tweet(text)
 
 

@@ -287,7 +287,7 @@ def test_the_order_of_the_options_counts_in_every_form(form: str) -> None:
     table["choices"] = pd.Series([cells[form](order) for order in orders], dtype=object)
     assert read_items(table)[1] == [1] * 8
     table["choices"] = "A, B, C"
-    with pytest.raises(InputError, match="answer 1 is a letter, and its choices are no list; w"):
+    with pytest.raises(InputError, match="answer 1 is a letter, and its choices are not a list; w"):
         read_items(table)
     table["output"] = table["ans1"]
     assert read_items(table)[1] == [1] * 8

@@ -524,7 +524,7 @@ BAD: dict[str, Callable[[Path], Path]] = {
     r"names '\.\./x.arrow', a file outside": lambda at: saved(at / "s", ROWS, "../x.arrow"),
     r"no such file: .*other.arrow": lambda at: saved(at / "s", ROWS, "other.arrow"),
     r"s holds no items": lambda at: saved(at / "s", [{"a": 1}][:0]),
-    r"is no result file that can be read; give samples of lm-eval": lambda at: dump(
+    r"is not a result file that can be read; give samples of lm-eval": lambda at: dump(
         at / "x.csv", 1
     ),
     r"more than 1,000 fields": lambda at: dump(

@@ -88,8 +88,8 @@ def test_spanish_groups(text: str, group: str) -> None:
             {"X": ["he", "they"], "Y": ["she", "They"]},
             "words of both male and female: they; leave each in one",
         ),
-        ({"X": ["he"], "Y": ["trans woman"]}, "group word 'trans woman' is no single token"),
-        ({"X": ["o'neil"], "Y": ["she"]}, 'group word "o\'neil" is no single token'),
+        ({"X": ["he"], "Y": ["trans woman"]}, "group word 'trans woman' is not a single token"),
+        ({"X": ["o'neil"], "Y": ["she"]}, 'group word "o\'neil" is not a single token'),
     ],
 )
 def test_unusable_word_sets_are_refused(

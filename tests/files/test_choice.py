@@ -100,7 +100,7 @@ def test_what_a_type_does_not_allow_is_refused_in_one_line(
 
 def test_what_a_kind_of_choice_needs_is_named_where_it_lacks() -> None:
     assert describe_type(Reader) == "Reader"
-    with pytest.raises(InputError, match="no Reader, for it has no version, name, files"):
+    with pytest.raises(InputError, match="not a Reader: it lacks version, name, files"):
         Model(reader=Nameless())  # type: ignore[arg-type]
 
 

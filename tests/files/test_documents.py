@@ -288,7 +288,7 @@ def test_fields_with_a_default_may_be_left_out(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("not JSON", "line 2 is no document"),
+        ("not JSON", "line 2 is not a document"),
         ('{"name": "a", "sentences": [["b"]]}', "clusters: Field required"),
         (
             '{"name": "a", "sentences": [["b"]], "clusters": [], "speaker": []}',

@@ -138,5 +138,5 @@ def test_a_model_has_one_eraser(tmp_path: Path) -> None:
     assert open_model(tmp_path / "erased").eraser
     assert not open_model(tmp_path / "erased", random_seed=0).eraser
     (tmp_path / "erased" / ERASER).write_bytes(b"damaged")
-    with pytest.raises(InputError, match="is no eraser"):
+    with pytest.raises(InputError, match="is not an eraser"):
         open_model(tmp_path / "erased")

@@ -109,12 +109,12 @@ def test_nodes_within_nodes_are_built_and_lists_are_tuples() -> None:
         ({"_target_": "sample_choices.Nothing"}, "cannot be imported"),
         ({"_target_": "nowhere.Nothing"}, "cannot be imported"),
         ({"_target_": "Nothing"}, "cannot be imported"),
-        ({"_target_": "os.system"}, "is no choice"),
+        ({"_target_": "os.system"}, "is not a choice"),
         ({"_target_": ".".join(EARLIER)}, "Leace: give biasbridge.debias.erasers.Leace"),
-        ({"_target_": "antigravity.fly"}, "is no choice"),  # to import it opens a browser
-        ({"_target_": "sample_choices.Plain"}, "is no choice"),
+        ({"_target_": "antigravity.fly"}, "is not a choice"),  # to import it opens a browser
+        ({"_target_": "sample_choices.Plain"}, "is not a choice"),
         ({"_target_": "sample_choices.Rootless"}, "has no files, which every choice needs"),
-        (outer(inner=3), "part.inner=int: it is no Choice, for it has no version, name, files"),
+        (outer(inner=3), "part.inner=int: it is not a Choice: it lacks version, name, files"),
     ],
 )
 def test_what_is_refused_names_the_key_that_the_user_gave(

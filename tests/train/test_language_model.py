@@ -376,7 +376,7 @@ def test_the_bytes_of_a_local_model_are_keyed_and_not_its_place(
     [
         ({"model": "bert"}, "give bert@COMMIT, with 7 to 40 .* digits; none is given"),
         ({"model": "bert@main"}, "'main' is not one"),
-        ({"model": "./nowhere"}, "is no folder; give one that save_pretrained wrote"),
+        ({"model": "./nowhere"}, "is not a folder; give one that save_pretrained wrote"),
         ({"model": "."}, "has no config.json; give one that save_pretrained wrote"),
         ({"queries": ()}, "a model has no list of words; name queries, or give a file"),
         ({"pooling": "max"}, "pooling='max': give one of mean, first, last, cls, text"),

@@ -280,7 +280,7 @@ def test_explain_says_that_a_result_is_damaged(
         recipe.write_text(content)
         status, out = run(store, capsys, "explain", VECTORS.key)
         assert status == 0
-        assert "(damaged: recipe.json is no recipe)" in out
+        assert "(damaged: recipe.json is not a recipe)" in out
 
 
 def test_bad_input_names_the_remedy(
@@ -294,7 +294,7 @@ def test_bad_input_names_the_remedy(
     ):
         with pytest.raises(InputError, match=message):
             run(store, capsys, *arguments)
-    with pytest.raises(InputError, match="is no store"):
+    with pytest.raises(InputError, match="is not a store"):
         main(["ls", "--store", str(tmp_path / "absent")])
 
 

@@ -31,7 +31,7 @@ def require_kind(choice: object, kind: type, where: str) -> Any:
         return choice
     missing = missing_attributes(choice, kind) if getattr(kind, "_is_protocol", False) else []
     reason = f", it lacks {', '.join(missing)}" if missing else ""
-    raise InputError(f"{where}={type(choice).__qualname__} is no {kind.__name__}{reason}")
+    raise InputError(f"{where}={type(choice).__qualname__} is not a {kind.__name__}{reason}")
 
 
 class Reader:
@@ -121,7 +121,7 @@ def find_class(target: object, where: str) -> type:
                 raise InputError(f"{where}.{TARGET}={target}: give biasbridge.{target}")
     if module.partition(".")[0] in sys.stdlib_module_names:  # which an import may run
         raise InputError(
-            f"{where}.{TARGET}={target} is no choice; decorate it with biasbridge.files.choice"
+            f"{where}.{TARGET}={target} is not a choice; decorate it with biasbridge.files.choice"
         )
     try:
         cls: object = getattr(importlib.import_module(module), name)
@@ -131,7 +131,7 @@ def find_class(target: object, where: str) -> type:
         ) from error
     if not (isinstance(cls, type) and dataclasses.is_dataclass(cls)):
         raise InputError(
-            f"{where}.{TARGET}={target} is no choice; decorate it with biasbridge.files.choice"
+            f"{where}.{TARGET}={target} is not a choice; decorate it with biasbridge.files.choice"
         )
     fields = [field.name for field in dataclasses.fields(cls)]
     required = ("name", "version", "files")

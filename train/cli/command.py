@@ -134,7 +134,7 @@ def _describe_unreadable(override: str) -> str:
     """Explain how to quote a value that Hydra's grammar cannot read."""
     key, equals, value = override.partition("=")
     if not equals:
-        return f"{override!r} is no override; give KEY=VALUE"
+        return f"{override!r} is not an override; give KEY=VALUE"
     items = [quote(item.strip(" '\"")) for item in value.strip("[]").split(",")]
     quoted = f"[{','.join(items)}]" if value.startswith("[") else quote(value.strip(" '\""))
     remedy = f"put the value in double quotes inside: {shlex.quote(f'{key}={quoted}')}"

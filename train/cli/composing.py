@@ -94,7 +94,7 @@ def _folder(config: DictConfig, name: str) -> str:
     if not isinstance(node, Mapping):
         raise InputError(f"{name}={node}: give the folder as {name}.dir={node}")
     if not (node["dir"] and isinstance(node["dir"], str)):
-        raise InputError(f"{name}.dir={node['dir']!r} is no folder; give a path")
+        raise InputError(f"{name}.dir={node['dir']!r} is not a folder; give a path")
     return node["dir"]
 
 
@@ -211,7 +211,7 @@ def _check_name(name: str) -> None:
     if CONTROL.search(name):
         raise InputError(f"name={name!r} contains a control character; choose another name")
     if Path(name).name != name or name in ("", ".."):
-        raise InputError(f"name={name!r} is no folder name in results/; choose a name without /")
+        raise InputError(f"name={name!r} is not a folder name in results/; choose a name without /")
 
 
 def _require_fitting_challenge(tree: Tree) -> None:

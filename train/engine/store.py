@@ -335,7 +335,7 @@ def read_recipe(folder: Path) -> Content:
     except FileNotFoundError:
         raise DamagedError(f"{RECIPE} is missing") from None
     except (ValueError, OSError, AttributeError, KeyError, TypeError, RecursionError):
-        raise DamagedError(f"{RECIPE} is no recipe") from None
+        raise DamagedError(f"{RECIPE} is not a recipe") from None
     if altered:
         raise DamagedError(f"{RECIPE} was altered")
     if (key := digest_of(content["recipe"])) != key_of(folder):

@@ -210,7 +210,7 @@ def test_the_text_counts_and_not_its_packing(tmp_path: Path) -> None:
         path.write_bytes(content)
         assert find_text_difference(corpus(), path) == ""
     path.write_bytes(lzma.compress(TEXT)[:-5])
-    assert find_text_difference(corpus(), path).startswith("no whole .xz file")
+    assert find_text_difference(corpus(), path).startswith("not a whole .xz file")
     for wrong in (TEXT[1:], lzma.compress(TEXT[1:]), b""):
         path.write_bytes(wrong)
         assert "instead of" in find_text_difference(corpus(), path)
