@@ -221,7 +221,7 @@ def as_dataframe(
 
 def _with_labels(table: pd.DataFrame, labels: Sequence[str], path: str) -> pd.DataFrame:
     if (absent := [name for name in labels if name not in table]) and "expected" in table:
-        problem = f"{path} has no column {absent[0]!r}, because its answers are not of a few classes"
+        problem = f"{path} has no column {absent[0]!r}: its answers are not of a few classes"
         remedy = "for the share of right answers give --gold expected --pred correct --measures"
         raise InputError(f"{problem}; {remedy} accuracy; columns: {', '.join(map(str, table))}")
     if "task" in table and (n_tasks := table["task"].nunique()) > 1:

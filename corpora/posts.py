@@ -431,7 +431,7 @@ class HatEval(OptionalSplit):
         posts = pick_columns(table, {**columns, "id": "id"}, str(path))
         numbers = pd.to_numeric(posts.pop("id"), errors="coerce")
         if numbers.isna().any():
-            raise InputError(f"{path}: an id is not a number; source.group=target needs numeric ids")
+            raise InputError(f"{path}: an id is not a number; source.group=target needs numbers")
         about_women = numbers >= _FIRST_ABOUT_WOMEN[path.stem]
         return posts.assign(group=np.where(about_women, "women", "migrants"))
 

@@ -32,9 +32,9 @@ _TITLES = {
 _EPILOG = """\
 Files are JSON Lines (.jsonl) or CoNLL, also as .gz, .bz2 and .xz. In CoNLL the last column has the
 mentions. As in the reference scorer, counts are summed over documents before they are divided, and
-0 / 0 is 0. Clusters of one mention count like others. If the key does not annotate them (OntoNotes),
-each one in the response costs precision in all metrics but MUC. --singletons drop removes them from
-both sides."""
+0 / 0 is 0. Clusters of one mention count like others. If the key does not annotate them
+(OntoNotes), each one in the response costs precision in all metrics but MUC. --singletons drop
+removes them from both sides."""
 
 
 class _CoreferenceScores(NamedTuple):

@@ -142,7 +142,7 @@ def test_what_lies_elsewhere_is_keyed_by_its_name(tmp_path: Path) -> None:
         source = DatasetSource(path, data_files="https://example.org/a.csv")
         with pytest.raises(InputError, match=r"'https://example.org/a\.csv' may change; download"):
             key(source, tmp_path)
-    with pytest.raises(InputError, match=r"'someone/posts@main' is not a local folder.* give someone"):
+    with pytest.raises(InputError, match=r"'someone/posts@main' is not a local folder.* give some"):
         key(DatasetSource("someone/posts@main"), tmp_path)
 
 

@@ -467,7 +467,7 @@ REFUSED: dict[str, tuple[str, Any, dict[str, Any], str]] = {
         {},
         "1 cells are spread over 1,048,576 rows and 16,384 columns; delete those far from",
     ),
-    "no workbook": ("p.xlsx", b"PK", {}, "is not an Excel workbook, or is damaged .*; save it again"),
+    "no workbook": ("p.xlsx", b"PK", {}, "is not an Excel workbook, or is damaged .*; save it"),
 }
 
 

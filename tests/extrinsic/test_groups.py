@@ -332,7 +332,7 @@ def test_clusters_and_scores_of_rows_left_out_are_left_out() -> None:
             {"missing": "drop", "group": ["group", "x"]},
             "no rows are left",
         ),
-        ({"group": ["a", "b", "['a' b']"]}, {}, r"which is not a list of names; write it like \['A'"),
+        ({"group": ["a", "b", "['a' b']"]}, {}, r"is not a list of names; write it like \['A'"),
         ({"group": ["a", "b", "['a', f'{id}']"]}, {}, "which is not a list of names"),
         ({"group": ["a", "a", "a"]}, {}, "groups present: a; a gap needs two"),
         (

@@ -512,7 +512,7 @@ BAD: dict[str, Callable[[Path], Path]] = {
     r"line 2 .* writes it \(no 'input'\)": lambda at: dump(
         at / "x.jsonl", line("1"), {"sample_id": "2", "evaluation_name": "bbq"}
     ),
-    r"x.jsonl: line 2 is no JSON object \(Invalid JSON": lambda at: truncated(
+    r"x.jsonl: line 2 is not a JSON object \(Invalid JSON": lambda at: truncated(
         dump(at / "x.jsonl", line("1"), line("2"))
     ),
     r"line 2: item 'bbq 1' occurs twice": lambda at: dump(at / "x.jsonl", line("1"), line("1")),

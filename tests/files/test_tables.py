@@ -74,9 +74,9 @@ def test_the_nan_of_python_is_an_empty_cell(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[1]\n", r"t\.jsonl: line 1 is no JSON object"),
-        ('{"a": 1}\n{"a": \n', r"t\.jsonl: line 2 is no JSON object"),
-        ('{"a": ' + "[" * 5000 + "\n", "line 1 is no JSON object"),
+        ("[1]\n", r"t\.jsonl: line 1 is not a JSON object"),
+        ('{"a": 1}\n{"a": \n', r"t\.jsonl: line 2 is not a JSON object"),
+        ('{"a": ' + "[" * 5000 + "\n", "line 1 is not a JSON object"),
         ("", "is empty"),
     ],
 )
@@ -119,7 +119,7 @@ def test_a_header_alone_is_a_table_without_rows(tmp_path: Path) -> None:
         ("t.csv.gz", gzip.compress(b"a,b\n1,2\n", mtime=0)[:-9], "damaged archive.*copy the file"),
         ("t.csv.xz", b"a,b\n1,2\n", "damaged archive"),
         ("t.parquet", b"", "t.parquet is not a Parquet file, or is damaged"),
-        ("t.parquet", b"a,b\n1,2\n", "t.parquet is not a Parquet file, or is damaged .*write it again"),
+        ("t.parquet", b"a,b\n1,2\n", "t.parquet is not a Parquet file, or is damaged .*write it"),
         ("t.xls", b"PK", "unknown format '.xls'; give .csv, .tsv, .tab.*or .parquet or .xlsx"),
         ("t.parquet.gz", b"", "unknown format '.parquet'"),
     ],

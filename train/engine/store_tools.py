@@ -157,7 +157,8 @@ def _describe(results: Sequence[Outdated]) -> str:
 def open_store(root: str) -> Store:
     """Return the store in a folder. Raises ``InputError`` if there is none."""
     if not (Path(root) / "locks").is_dir():
-        raise InputError(f"{root} is not a store: it has no folder locks; give one with --store DIR")
+        problem = f"{root} is not a store: it has no folder locks"
+        raise InputError(f"{problem}; give one with --store DIR")
     return Store(root)
 
 
