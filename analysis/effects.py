@@ -93,7 +93,7 @@ TABLE = "effects.csv"
 _NEAR_END = 0.025  # share of the scale: 1.9 and more for WEAT's effect size
 _OFTEN = 0.25  # share of the scores
 _SIDES = {"score": "scores", "gap": "gaps"}
-_EFFECTS_TITLE = "effect of each condition: mean over parents, less the unmodified embedding"
+_EFFECTS_TITLE = "effect of each condition: change from the unmodified embedding, mean over parents"
 _SLICE = ("task", *GAP, "label_method", *SCORE)
 
 
@@ -425,14 +425,14 @@ def describe_generalisation(results: Sequence[Effect]) -> str:
         for result in results
         if (result.embedding, result.against) == (ALL, ORIGINAL)
     ]
-    few_clusters = f"where there are fewer than {MIN_CLUSTERS} independent seeds or corpora"
+    few_clusters = f"with fewer than {MIN_CLUSTERS} independent seeds or corpora"
     lines = []
     for source, answer in (
-        ("items", f"other items (words), not to other trainings, {few_clusters}"),
-        ("parents", "other trainings, not to other items (words)"),
+        ("items", f"other items (words), not for other trainings ({few_clusters})"),
+        ("parents", "other trainings, not for other items (words)"),
     ):
         if names := dict.fromkeys(name for name, result_source in shown if result_source == source):
-            lines.append(f"intervals of {' and '.join(names)} generalise to {answer}")
+            lines.append(f"intervals of {' and '.join(names)} hold for {answer}")
     return "; ".join(lines)
 
 
@@ -488,7 +488,8 @@ def saturation(tables: Tables) -> str:
     if not descriptions:
         return "No method drives more than a quarter of its scores to the end of their scale."
     return (
-        f"At the end of their scale, where a larger dose shows nothing: {'; '.join(descriptions)}."
+        "At the end of their scale a larger dose cannot move scores any further. There lie"
+        f" {'; '.join(descriptions)}."
     )
 
 

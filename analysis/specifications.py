@@ -113,8 +113,8 @@ class Curve(NamedTuple):
         """Return the curve in a sentence or two."""
         above = sum(entry.r_rm > 0 for entry in self.specifications)
         text = (
-            f"{self.task}: {len(self.specifications)} ways to analyse it, median r_rm"
-            f" {format_number(self.median)} (p {self.p:.2g}), {above} above 0."
+            f"{self.task}: r_rm is above 0 in {above} of {len(self.specifications)} ways to analyse"
+            f" it. Its median is {format_number(self.median)} (p {self.p:.2g})."
         )
         deciding = [entry for entry in self.levels if entry.epsilon_squared > 0]
         if not deciding:
@@ -125,7 +125,7 @@ class Curve(NamedTuple):
         no = ", ".join(entry.title for entry in choice_levels if entry.above <= 0.5)
         if not (yes and no):
             return text
-        return f"{text} The sign depends mostly on the {first}: positive for {yes}, not for {no}."
+        return f"{text} The sign depends mostly on the {first}: above 0 for {yes}, not for {no}."
 
 
 class _Fit(NamedTuple):
@@ -372,7 +372,7 @@ def _curve_chart(curve: Curve) -> Drawing:
     notes = [
         *stamp,
         *curve.sentence().split(". "),
-        "Grey: 95% of curves if no gap followed a score.",
+        "Grey: where 95% of curves would lie if no gap followed a score.",
     ]
     above = f"{sum(table['r_rm'] > 0)} of {len(table)} ways to analyse it"
     title = f"{curve.task}: r_rm is above 0 in {above}"

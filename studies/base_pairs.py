@@ -33,12 +33,13 @@ if TYPE_CHECKING:
 _PUBLISHED = Path(__file__).with_name("published_base_pairs.csv")
 _NOTES = (
     "A word's direction is the sign of its score: towards the first or the second word of a pair."
-    " Kappa is agreement beyond chance: 1 perfect, 0 as expected by chance.",
-    "Intervals are 95%: low and high over words (bootstrap), pairs low and pairs high over base"
-    " pairs (jackknife, Student's t). Neither covers the variation between trained embeddings.",
-    "magnitude: share of changes of the base pair that change a word's score by at least one"
-    " standard deviation of the vocabulary's scores.",
-    "Out-of-vocabulary words are left out; forms are compared where both are in the vocabulary.",
+    " Kappa is agreement beyond chance: 1 is perfect, 0 is as expected by chance.",
+    "Intervals are 95%. low and high are over words (bootstrap). pairs low and pairs high are over"
+    " base pairs (jackknife, Student's t). Neither covers the variation between trained"
+    " embeddings.",
+    "magnitude: how often another base pair changes a word's score by at least one standard"
+    " deviation of the vocabulary's scores, as a share.",
+    "Words out of vocabulary are left out. Forms are compared where both are in the vocabulary.",
 )
 _PairRow = dict[str, str | float]
 _TEXTS = (*("metric", "convention", "query", "kind", "set", "word", "form"), "pair", "pair_form")

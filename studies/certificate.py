@@ -35,17 +35,17 @@ if TYPE_CHECKING:
 _NOTES = (
     "All numbers are about the score of a single model, because that is what one usually has. sd:"
     " standard deviation of models of one strength. Intervals are 95%, over seeds.",
-    "slope: change of the score per unit of strength, in sd; r: correlation of strength and score"
-    " over all models; placebo r: the largest r of a number that says nothing about a bias, on the"
-    " same models; offset: mean score without a bias minus the unbiased value, in sd; off target:"
-    " change by a stereotype of other words, in sd (both: 90% intervals); false alarms: share of"
-    " models without a bias, and of random ones, of which one is claimed, by p or by the 95%"
-    " interval; smallest strength: told from none by 80% of single scores; verdict again: share of"
-    " resampled studies (other seeds) with the same verdict.",
-    "The rule of the verdicts: docs/studies/certificate.md. Every number follows from the readings"
-    " in certificate_readings.csv.",
-    "Synthetic corpora are small and simple, and in real text only what stands near chosen words is"
-    " planted: a score that fails here is in doubt, a score that passes is not proven.",
+    "slope: change of the score per unit of strength, in sd. r: correlation of strength and score"
+    " over all models. placebo r: the largest r of a number that says nothing about a bias, on the"
+    " same models. offset: mean score without a bias minus the unbiased value, in sd. off target:"
+    " change by a stereotype of other words, in sd. Both have 90% intervals.",
+    "false alarms: how often a bias is claimed, by p or by the 95% interval, in models without a"
+    " bias and in random ones. smallest strength: the one that 80% of single scores tell from none."
+    " verdict again: share of resampled studies (other seeds) with the same verdict.",
+    "The rule of the verdicts is in docs/studies/certificate.md. Every number follows from the"
+    " readings in certificate_readings.csv.",
+    "Synthetic corpora are small and simple. In real text a bias is planted only near chosen words."
+    " So a score that fails here is in doubt, but a score that passes is not proven.",
 )
 _SHOWN = (
     *("metric", "convention", "material", "subject", "models", "slope", "slope_low", "slope_high"),
@@ -106,7 +106,7 @@ class Certificate(Fileless):
         except InputError:
             return []
         kinds = [_share_undecided(scores, all_scores) for scores in default_setting(all_scores)]
-        return [f"A metric without a fault will get {CANNOT_TELL!r} in {'; in '.join(kinds)}"]
+        return [f"Even a faultless metric would get {CANNOT_TELL!r} in {'; in '.join(kinds)}"]
 
     def conclude(self, tables: Tables, folder: Path, console: Console) -> list[Path]:
         """Print, write and draw the certificate; return the paths written."""
@@ -154,7 +154,7 @@ def _share_undecided(scores: StrengthScores, all_scores: Sequence[StrengthScores
     material, subject = scores.names["material"], scores.names["subject"]
     kind = subject or "models"
     kind += f" ({material})" * (material != SYNTHETIC)
-    mostly = f": mostly {reasons.most_common(1)[0][0]}" if reasons else ""
+    mostly = f" (most often: {reasons.most_common(1)[0][0]})" if reasons else ""
     share = format_number(reasons.total() / _FORECAST_STUDIES)
     return f"{share} of studies with {len(scores.seeds)} seeds of {kind}{mostly}"
 
@@ -180,8 +180,8 @@ def _summarise(certificate: pd.DataFrame) -> str:
     scores = with_count(len(certificate), "score")
     kinds = with_count(certificate["subject"].nunique(), "kind")
     return (
-        f"Verdicts on {scores} of {kinds} of model with a planted bias of known strength:"
-        f" {', '.join(verdicts)}."
+        f"{scores[:1].upper()}{scores[1:]} of {kinds} of model with a planted bias of known"
+        f" strength. Verdicts: {', '.join(verdicts)}."
     )
 
 

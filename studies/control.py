@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from biasbridge.studies.control_studies import StudyRow
 
 _NOTES = (
-    "A link is planted where transmission is above 0, for the words of the link; the control"
+    "Where transmission is above 0, a link is planted for the words of the link. The control"
     " queries are unrelated to the task.",
-    "r_rm is within parents: embeddings of one seed share the biases of the unplanted corpus and"
-    " the training texts of the task.",
-    "n_disjoint: number of smaller studies without a common seed, for Wilson's intervals.",
+    "r_rm is within parents, because embeddings of one seed share the biases of the unplanted"
+    " corpus and the training texts of the task.",
+    "n_disjoint: number of smaller studies without a common seed. Wilson's intervals use it.",
     "The result shows what such a study can detect in synthetic data, not that the link exists in"
     " real data.",
 )
@@ -118,7 +118,7 @@ def _control_answer(rows: Sequence[StudyRow]) -> str:
     without_link = [str(row["verdict"]) for row in rows if not row["is_linked"]]
     false_claims = without_link.count(RISES) + without_link.count(FALLS)
     return (
-        f"Of {len(with_link)} slices with a planted link the whole study finds that the gap rises"
-        f" in {with_link.count(RISES)} and falls in {with_link.count(FALLS)}. Of"
-        f" {len(without_link)} without one it claims a link in {false_claims}."
+        f"The whole study has {len(with_link)} slices with a planted link. It finds that the gap"
+        f" rises in {with_link.count(RISES)} of them and falls in {with_link.count(FALLS)}. In"
+        f" {len(without_link)} slices without a link it claims {false_claims} links."
     )

@@ -45,11 +45,11 @@ if TYPE_CHECKING:
     from biasbridge.stats.arrays import Floats
 
 _NOTES = (
-    "yes: the search found no counterexample in these dimensions and evaluations; no: there is a"
+    "yes: the search found no counterexample in these dimensions and evaluations. no: there is a"
     " counterexample (score_properties.csv). A score is fair if it is at its unbiased value"
     " whenever no word is biased.",
-    "With a difference of 0 no word would have an association; the difference of random halves"
-    " (chance) is that of words of one kind.",
+    "With a difference of 0 no word would have an association. Random halves of a group (chance)"
+    " show the difference between words of one kind.",
 )
 _SHOWN = (
     *("metric", "part", "items", "words", "comparable", "trustworthy", "fair"),
@@ -129,8 +129,8 @@ def _answer(scores: pd.DataFrame) -> str:
     )
     n_comparable_and_trustworthy = (is_yes["comparable"] & is_yes["trustworthy"]).sum()
     return (
-        f"Of the scores examined {counts}; {n_comparable_and_trustworthy} are both comparable and"
-        " trustworthy."
+        f"Of the scores examined, {counts}. Both comparable and trustworthy:"
+        f" {n_comparable_and_trustworthy}."
     )
 
 

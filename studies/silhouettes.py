@@ -28,12 +28,13 @@ if TYPE_CHECKING:
     from biasbridge.intrinsic.score import Score
 
 _NOTES = (
-    "Robustness: 1 minus the area between the lowest and the highest score over random subsets of"
-    " the lists, as a share of the whole scale; 1: the choice of words makes no difference. Metrics"
-    " that use little of their scale have a high robustness.",
-    "Accuracy: .5 plus half the area between the mean distances from no bias on the biased and the"
-    " unbiased model, as a share of the largest distance; .5: the metric finds no difference.",
-    "Accuracy assumes that the models differ only in bias; compare metrics on the same models and"
+    "Robustness tells how little the choice of words matters: 1 means not at all. It is 1 minus the"
+    " area between the lowest and the highest score over random subsets of the lists, as a share of"
+    " the whole scale. Metrics that use little of their scale have a high robustness.",
+    "Accuracy tells how well a metric separates the biased and the unbiased model: .5 means not at"
+    " all. It is .5 plus half the area between their mean distances from no bias, as a share of the"
+    " largest distance.",
+    "Accuracy assumes that the models differ only in bias. Compare metrics on the same models and"
     " lists.",
     "Intervals are 95%, over pairs of models trained anew (seeds).",
 )
@@ -118,9 +119,9 @@ def _silhouette_answer(mean_scores: pd.DataFrame) -> str:
     robust = scored[["robustness_biased", "robustness_unbiased"]].min(axis=1).to_numpy()
     least_robust = robust.argmin()
     return (
-        f"Most accurate is {names.iloc[best]} with {accuracy[best]:.2f}, least"
-        f" {names.iloc[worst]} with {accuracy[worst]:.2f}; the least robust lists are those of"
-        f" {names.iloc[least_robust]}, with {robust[least_robust]:.2f}."
+        f"The most accurate metric is {names.iloc[best]} ({accuracy[best]:.2f}), the least accurate"
+        f" {names.iloc[worst]} ({accuracy[worst]:.2f}). The least robust lists are those of"
+        f" {names.iloc[least_robust]} ({robust[least_robust]:.2f})."
     )
 
 
@@ -131,9 +132,9 @@ def _single_model_answer(scored: pd.DataFrame) -> str:
     names, robust = _metric_labels(scored), scored["robustness_biased"].to_numpy()
     best, worst = robust.argmax(), robust.argmin()
     return (
-        f"The most robust lists are those of {names.iloc[best]}, with {robust[best]:.2f}, the least"
-        f" {names.iloc[worst]}, with {robust[worst]:.2f}; accuracy needs a second model,"
-        " subject=reference."
+        f"The most robust lists are those of {names.iloc[best]} ({robust[best]:.2f}), the least"
+        f" robust those of {names.iloc[worst]} ({robust[worst]:.2f}). Accuracy needs a second"
+        " model: give subject=reference."
     )
 
 

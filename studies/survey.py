@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 # size.
 _BY_STATISTIC = "weat"
 _NOTE = (
-    "Lines join files of one family. Unbiased: WEAT and Direct Bias 0; SemBias definition 1,"
-    " stereotype and none 0; ECT 1."
+    "Lines join files of one family. Values without a bias: WEAT 0, Direct Bias 0, ECT 1, SemBias"
+    " definition 1, stereotype 0 and none 0."
 )
 _TITLES = {
     "weat": "WEAT, absolute statistic",

@@ -56,9 +56,10 @@ _ESCAPED_COLUMNS = (
     "subset",
 )
 METHOD = (
-    "In brackets: 95% intervals for the choice of items (Wilson's of proportions, Newcombe's of"
-    " their gaps, Price and Bonett's of differences between versions); what differs from 0 does so"
-    " after adjustment over all groups and measures (gaps Bonferroni's, changes Holm's)."
+    "Brackets hold 95% intervals for the choice of items: Wilson's for proportions, Newcombe's for"
+    " their gaps, Price and Bonett's for differences between versions. A difference from 0 is"
+    " claimed after adjustment over all groups and measures: Bonferroni's for gaps, Holm's for"
+    " changes."
 )
 _KIND_SUFFIXES = {"value": "", "gap": " gap", "max_difference": " largest difference"}
 _SPECIAL = {
@@ -73,8 +74,8 @@ _SPECIAL = {
 }
 MODELS, R_RM_CELL = "models / parents / conditions", "r_rm [95%]"
 _READ = (
-    "% Change of the gap over the range of the score; r_rm: repeated-measures correlation within"
-    " parents; p adjusted over these tests."
+    "% Change of the gap over the range of the score. r_rm: repeated-measures correlation within"
+    " parents. p: adjusted over these tests."
 )
 _LEFT = (SCORE_HEADING, VERDICT_HEADING, TEST_HEADING)
 _SYNTHETIC = "% Synthetic data: no evidence about the world."

@@ -151,7 +151,7 @@ def _page(
     """Build the page. Raise ``InputError`` if it is too large."""
     if len(joined) > _MOST_ROWS:  # checked before writing, which takes several times the memory
         raise InputError(
-            f"the page would have {len(joined):,} pairs of score and gap, more than fit into 5 MB:"
+            f"the page would have {len(joined):,} pairs of score and gap, more than fit into 5 MB;"
             " give the results of fewer points"
         )
     data = page_data(tables, joined, slice_results, declared, curves)
@@ -211,7 +211,7 @@ def _within_size(data: Mapping[str, Json], **values: object) -> str:
         page = render("page.html", data={**data, **smaller}, **values)
     if len(page.encode()) > _MOST_BYTES:
         raise InputError(
-            f"the page would have {len(page.encode()) / 1e6:.1f} MB, more than 5: give the results"
+            f"the page would have {len(page.encode()) / 1e6:.1f} MB, more than 5; give the results"
             " of fewer points"
         )
     return page
@@ -404,13 +404,13 @@ def _groups(gaps: pd.DataFrame) -> str:
 def _direction(gaps: pd.DataFrame) -> str:
     measures = dict.fromkeys(gaps["measure"])
     rates = [measure_title(measure) for measure in measures if less_is_better(measure)]
-    reversed_rates = f" (of {' and '.join(rates)} the other way round)" if rates else ""
+    reversed_rates = f" ({' and '.join(rates)}: the other way round)" if rates else ""
     pairs = list(dict.fromkeys(text_rows(gaps, GROUPS)))
     default = ("the privileged group", "the unprivileged")
     privileged, unprivileged = pairs[0] if len(pairs) == 1 else default
     return (
-        f"the value of {privileged} less that of {unprivileged}{reversed_rates}; above 0: worse for"
-        f" {unprivileged}"
+        f"the value of {privileged} minus that of {unprivileged}{reversed_rates}. Above 0: worse"
+        f" for {unprivileged}"
     )
 
 
@@ -463,7 +463,7 @@ def _coverage(extrinsic: pd.DataFrame) -> str:
     text = f"{' to '.join(ends)} of the items' tokens"
     if coverage.min() >= MIN_COVERAGE:
         return text
-    return f"{text}; warning: low coverage, use vectors, or a corpus, of such texts"
+    return f"{text}. Warning: low coverage; use vectors, or a corpus, of similar texts"
 
 
 def _range(values: Iterable[float]) -> str:

@@ -350,7 +350,7 @@ def test_the_largest_doses_are_printed_and_all_are_written(tmp_path: Path) -> No
     assert "F1" in heads
     line, note = lines
     assert line.split()[:4] == ["attract_repel", "debias", "1", "3"]
-    assert note.startswith("intervals of gaps generalise to other trainings, not"), "no resamples"
+    assert note.startswith("intervals of gaps hold for other trainings, not"), "no resamples"
     assert ".100 [-.148,.348]" in lines[0]
     assert "-1.00" in lines[0]
     assert len(read_table(path)) == len(results) == 2 + 4 + 4

@@ -433,7 +433,7 @@ def test_it_says_who_is_compared_with_whom_and_on_how_much(posts: Tables) -> Non
         "a score": "WEAT effect size (d) of WEAT 7, WEAT 8",
         "groups": "male (privileged) against female (unprivileged). Which group an item is about:"
         " as the data are annotated",
-        "a gap": "the value of male less that of female; above 0: worse for female",
+        "a gap": "the value of male minus that of female. Above 0: worse for female",
         "label 1": "the positive class, which precision, recall and the other measures are about",
         "test items": "90 (label 1: 35); male 50 (label 1: 20), female 40 (label 1: 15)",
         "behind a gap": "items in the smaller group: recall gap 40",

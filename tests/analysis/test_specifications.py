@@ -219,8 +219,9 @@ def test_the_choice_that_the_sign_depends_on_is_named() -> None:
     assert shares["measure"] == pytest.approx(1)
     assert max(shares["query"], shares["embedding"]) <= 0
     assert curve.sentence() == (
-        f"t: 18 ways to analyse it, median r_rm {format_number(curve.median)} (p 1), 9 above 0."
-        " The sign depends mostly on the measure: positive for precision, not for recall."
+        "t: r_rm is above 0 in 9 of 18 ways to analyse it."
+        f" Its median is {format_number(curve.median)} (p 1)."
+        " The sign depends mostly on the measure: above 0 for precision, not for recall."
     )
     mixed = curve._replace(levels=[level._replace(above=0.8) for level in curve.levels])
     assert "depends" not in mixed.sentence(), "above 0 for most of either"

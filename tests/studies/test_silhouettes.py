@@ -192,7 +192,7 @@ def test_a_model_without_a_counterpart_has_robustness_alone(tmp_path: Path) -> N
     assert set(fewer_runs(pairs, "printed")["score"]) == {"robustness_biased"}
     out = io.StringIO()
     written = SilhouetteAnalysis().conclude(one, tmp_path, Console(file=out, width=200))
-    assert "The most robust lists are those of weat (q, targets), with" in out.getvalue()
+    assert "The most robust lists are those of weat (q, targets) (" in out.getvalue()
     figures = {path.stem for path in written if path.suffix == ".svg"}
     assert figures == {"silhouettes_q", "silhouettes_runs"}
 
