@@ -40,7 +40,7 @@ def examine(data: Data, settings: StudySettings) -> DataReport:
         _examine_point(data, settings, report)
     if not (report.problems or data.paths.keys() & {"corpus", "vectors"}):
         report.warnings.append(
-            "no corpus and no vectors: corpus=generated trains on synthetic text; give either"
+            "no corpus and no vectors: a run would train on synthetic text (corpus=generated)"
         )
     return report
 
@@ -65,11 +65,10 @@ def _labels_problem(data: Data) -> str:
     labels = classes(data.posts[data.columns["label"]])
     if BINARY.issuperset(map(binary_key, labels)):
         return ""
-    scope = f"; a sweep takes {'one class' if len(labels) > 2 else 'one'} against the rest"
+    scope = " A sweep compares one class with the rest" if len(labels) > 2 else ""
     listed = ", ".join([*labels[:10], *(["..."] if len(labels) > 10 else [])])
-    return (
-        f"the labels are {listed}: name the positive class with --positive (source.positive){scope}"
-    )
+    remedy = "Name the positive class with --positive (source.positive)"
+    return f"the labels are {listed}. {remedy}{'.' * bool(scope)}{scope}"
 
 
 def _examine_point(data: Data, settings: StudySettings, report: DataReport) -> None:
@@ -83,7 +82,7 @@ def _examine_point(data: Data, settings: StudySettings, report: DataReport) -> N
         if isinstance(point.task, SupportsInspect):
             point.task.inspect(report)
         if compares_genders(point.queries) and (mismatch := group_mismatch(GENDERS, data.compared)):
-            report.warnings.append(f"{mismatch} Give a file of words about these groups, too")
+            report.warnings.append(f"{mismatch} Also give a file of words about these groups")
         vectors = _expected_vectors(data, point)
     except InputError as error:
         report.problems.append(str(error))
@@ -127,10 +126,11 @@ def _check_queries(point: Point, vectors: KeyedVectors, data: Data, report: Data
         data.vectors is not None or data.is_sample_complete
     )
     if data.vectors is None and shortages:
-        sample = "" if data.is_sample_complete else f", judged by its first {LOOKED_AT:,} lines"
+        sample = "" if data.is_sample_complete else f" (judged by its first {LOOKED_AT:,} lines)"
         remedy = "lower corpus.min_count and size.min_count, or give a larger corpus"
         shortages = [
-            f"{problem}, often enough in the corpus{sample}; {remedy}" for problem in shortages
+            f"{problem}. Only words that are frequent enough in the corpus count{sample}; {remedy}"
+            for problem in shortages
         ]
     (report.problems if nothing_scored else report.warnings).extend(shortages)
 
@@ -141,4 +141,4 @@ def _check_coverage(data: Data, vectors: KeyedVectors, report: DataReport) -> No
     report.lines.append(f"{proportion:.2f} of the posts' tokens are in the vocabulary")
     if proportion < MIN_COVERAGE:
         problem = f"less than {MIN_COVERAGE} of the posts' tokens are in the vocabulary"
-        report.warnings.append(f"{problem}; give vectors, or a corpus, of such texts")
+        report.warnings.append(f"{problem}; give vectors, or a corpus, of similar texts")

@@ -77,7 +77,7 @@ COLLECTIONS = (
     PublishedCollection(
         "BBQ (Parrish et al., 2022)",
         {"question_polarity", "context_condition"},
-        "questions; a column of a model's answers to them is scored",
+        "questions; with a column of a model's answers they can be scored",
         "answers",
     ),
     PublishedCollection(
@@ -92,7 +92,7 @@ COLLECTIONS = (
     PublishedCollection(
         "HONEST (Nozza et al., 2021)",
         {"template_masked", "identity"},
-        "items for masked language models (disco); the lexicon of its own score is not read",
+        "items for masked language models (disco); its own score is not computed",
         "items",
     ),
     PublishedCollection(
@@ -142,7 +142,7 @@ def describe_predictions(path: Path) -> list[str]:
     group = group or next(iter(others), "")
     if not gold or not group:
         problem = f"{path}: no column is recognised as the {'group' if gold else 'label'}"
-        raise InputError(f"{problem}; name it by --gold and --group to biasbridge gaps")
+        raise InputError(f"{problem}; name it with --gold and --group of biasbridge gaps")
     options: dict[str, Any] = {"gold": gold, "pred": pred, "group": group}
     options = {role: name for role, name in options.items() if name != _DEFAULTS[role]}
     if find_fractions(table, pred) is not None:
@@ -381,7 +381,7 @@ def read_data(paths: Iterable[Path], options: DataOptions) -> Data:
     for path in paths:
         kind = kind_of(path)
         if kind in data.paths:
-            sweep = f", and both to the run: embedding.path={data.paths[kind]},{path}"
+            sweep = f", and both in the run: embedding.path={data.paths[kind]},{path}"
             remedy = f"give one of them{sweep if kind == 'vectors' else ''}"
             raise InputError(f"{data.paths[kind]} and {path} are both {kind}; {remedy}")
         data.paths[kind] = path

@@ -261,9 +261,9 @@ class Occurrences(NamedTuple):
             if not abs(counted - asked) <= _MAX_DEVIATION:
                 raise InputError(
                     f"corpus.{name}={strength:g}: log odds near the targets {list_name} are"
-                    f" {counted:.2f} instead of {asked:.2f}, for {n_fixed} of {len(near)} words"
-                    " there must stay (near a held-out target or one of the other list, or too"
-                    " rare elsewhere to be exchanged back); plant less, or in a larger corpus"
+                    f" {counted:.2f} instead of {asked:.2f}. {n_fixed} of {len(near)} words there"
+                    " cannot be exchanged: they are near a held-out target or one of the other"
+                    " list, or too rare elsewhere. Plant less, or in a larger corpus"
                 )
             counts[f"{name} {list_name}"] = {
                 "before": _log_odds(self.is_first[near]),
@@ -314,8 +314,8 @@ def _find_occurrences(
         if not any(map(len, near_list)):
             words = ", ".join(word.decode() for word in targets.lists[_LISTS.index(name)][:8])
             raise InputError(
-                f"{corpus} has no word with a counterpart near a target {name} ({words}, ...) to"
-                " exchange; plant in a larger corpus, or other words"
+                f"{corpus} has no word to exchange near a target {name} ({words}, ...); plant in a"
+                " larger corpus, or other words"
             )
     occurrences = Occurrences(
         columns[0], columns[1], columns[2] == 1, columns[3], partners, columns[4] == 1, near_lists

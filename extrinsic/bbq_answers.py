@@ -62,7 +62,7 @@ def read_source(source: pd.DataFrame | Path, answer: str | None, filter: str = "
         problem = f"{source} is a log, which says what its answers are"
         raise InputError(f"{problem}; leave out --answer (answer=)")
     if filter and is_table:
-        raise InputError("--filter (filter=) is of logs; leave it out for a table")
+        raise InputError("--filter (filter=) is for logs; leave it out for a table")
     if not isinstance(source, Path):
         table = source
     elif is_table:

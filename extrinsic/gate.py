@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 FailIf = Literal["worse", "possible"]
 FailOn = Literal["gaps", "changes"]
-ONE_VERSION = "a change takes two versions; give a --pred for each, the earlier first"
+ONE_VERSION = "a change needs two versions; give a --pred for each, the earlier first"
 DECISIVE = {"worse": "low_simultaneous", "possible": "high_simultaneous"}
 _MEASURES_WITH_GAP = tuple(name for name in ALL_MEASURES if name not in (*CRITERIA, *WITHOUT_GAP))
 
@@ -76,7 +76,7 @@ def require_gap(
         if name not in allowed:
             raise InputError(f"{name!r} has no gap here{nearest(name, allowed)}; {listed}")
     if compare and {*compare} == {"max-difference"}:
-        raise InputError("--compare max-difference has no gap of one group; add one-vs-rest")
+        raise InputError("--compare max-difference gives no gap of one group; add one-vs-rest")
 
 
 def find_gated_gaps(

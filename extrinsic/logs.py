@@ -172,7 +172,7 @@ def _read_inspect(path: Path) -> pd.DataFrame:
         notes.append(f"{failed} of {len(samples)} samples ended in an error")
     is_repeated = any(sample.get("epoch", 1) != 1 for _, sample in samples)
     if is_repeated:
-        remedy = "give --cluster sample (cluster=), or each epoch counts as an item"
+        remedy = "without --cluster sample (cluster=) each epoch counts as an item"
         notes.append(f"samples were repeated: {remedy}")
     model, task = (str(spec.get(name, "")) for name in ("model", "task"))
     source = LogInfo(path, "inspect", "metadata", model, task, notes)
@@ -188,7 +188,7 @@ def _read_archive(path: Path) -> tuple[Json, list[tuple[str, Json]]]:
         record = parse_object(content, f"{path}: {name}")
         if name.endswith("/sample.json"):
             remedy = "write the log as one file with 'inspect log convert --to json'"
-            raise InputError(f"{path}: {name} is a sample in chunks, which is not read; {remedy}")
+            raise InputError(f"{path}: {name} is split into chunks, which cannot be read; {remedy}")
         if name.startswith("samples/"):
             sample = {key: value for key, value in record.items() if key not in _BULKY}
             samples.append((f"{path}: {name}", sample))
@@ -271,7 +271,7 @@ def _helm_item(request: Json) -> LogItem:
     texts = [completion["text"].strip() for completion in request["result"].get("completions", [])]
     text, options = next(iter(texts), ""), request.get("output_mapping") or {}
     if text.startswith("[encrypted_text") or "reference_index" in request:
-        raise ValueError("encrypted, or a request for each option: neither is read")
+        raise ValueError("it is encrypted or has a request for each option, which is not supported")
     references, change = instance.get("references", []), instance.get("perturbation") or {}
     right = [answer["output"]["text"] for answer in references if "correct" in answer["tags"]]
     tags = [tag for reference in references for tag in reference["tags"]]

@@ -61,13 +61,13 @@ _MAX_CROSSED = 1_000
 _MISSING = "missing"
 Missing = Literal["no-group", "group", "drop"]
 _NOTES = {
-    "no-group": "counted in no group, nor in its rest",
-    "group": "in group 'missing'",
-    "drop": "left out",
+    "no-group": "they count in no group and in no rest",
+    "group": "they are in group 'missing'",
+    "drop": "they are left out",
 }
 _NOTES_OF_SEVERAL = _NOTES | {
-    "no-group": "in no group of that column, nor in its rest",
-    "group": "in its group 'missing'",
+    "no-group": "they count in no group of that column and in no rest of it",
+    "group": "they are in its group 'missing'",
 }
 # A list of names as text, ['A', 'B']; [male] is a name, [women, black] lacks quotation marks
 _LIST = re.compile(r"""\[\s*(['"]).*\1\s*\]""", re.DOTALL)
@@ -77,8 +77,8 @@ _TRUTH = {"true": "1", "false": "0"}
 _LISTED_GROUPS = 5  # of rows that are left out
 _MANY_NUMBERS = 20  # more are not codes of groups
 _LABEL_REMEDY = (
-    "; name the label that counts as 1 with --positive LABEL (positive=LABEL in Python), or take"
-    " each label against the rest with --multiclass (multiclass=True)"
+    ". Name the label that counts as 1 with --positive LABEL (positive=LABEL in Python), or compare"
+    " each label with the rest by --multiclass (multiclass=True)"
 )
 
 
@@ -129,7 +129,7 @@ class GapRequest:
         if self.cross and not 1 < len({*self.cross}) == len(self.cross):
             yield f"--cross {','.join(self.cross)}: give two or more columns, each once"
         if self.depth is not None and not self.cross:
-            yield "--depth is of crossed columns; name them by --cross"
+            yield "--depth needs crossed columns; name them by --cross"
         elif self.depth is not None and not 1 <= self.depth <= len(self.cross):
             n = (
                 f"1 to {len(self.cross)}, the columns of --cross"
@@ -147,16 +147,16 @@ class GapRequest:
             counts = f"{len(self.score)} --score and {len(self.pred)} --pred"
             yield f"{counts}; give a column of scores for each of the predictions"
         if self.multiclass and self.positive:
-            yield "--multiclass is of every label, --positive of one; give one of the two"
+            yield "--multiclass measures every label, --positive one; give one of the two"
         if self.multiclass and len(self.pred) > 1:
             yield "--multiclass measures one classifier; give one --pred"
         if self.multiclass and self.score:
-            yield "--score is of labels 0 and 1; leave it out, or --multiclass"
+            yield "--score needs labels 0 and 1; leave it out, or leave out --multiclass"
         scored = [name for name in self.measures if name in SCORED]
         if scored and not self.score and not self.multiclass:
             yield f"--measures {' '.join(scored)} needs scores; give their column by --score"
         if self.unprivileged and not self.privileged:
-            yield "--unprivileged is compared with --privileged; give both"
+            yield "--unprivileged needs --privileged to be compared with; give both"
         if "pair" in self.compare and not self.unprivileged:
             yield "--compare pair compares --privileged with --unprivileged; give both"
         if self.unprivileged and self.compare and "pair" not in self.compare:
@@ -307,7 +307,7 @@ class GapRequest:
         listed = [f"{name} {n_left_out[name]:,} of {n_rows[name]:,}" for name in names]
         n_more = len(listed) - _LISTED_GROUPS
         listed[_LISTED_GROUPS:] = [f"{n_more} more groups"] if n_more > 0 else []
-        note += f": left out{versions}; by group {', '.join(listed) or 'none'}"
+        note += f"; they are left out{versions}. By group: {', '.join(listed) or 'none'}"
         if not is_tested or len(names) < 2:
             return note
         k, n = np.array([(n_left_out[name], n_rows[name]) for name in names]).T
@@ -316,7 +316,8 @@ class GapRequest:
         most = [name for name in often if n_left_out[name] / n_rows[name] > is_left_out.mean()]
         verb = "more" if most else "less"
         differing = f"{verb} often of {', '.join(most or often)} than of other rows"
-        return f"{note}; {differing} (exact test, Holm-adjusted p < {ALPHA})" if often else note
+        tested = f"They are {differing} (exact test, Holm-adjusted p < {ALPHA})"
+        return f"{note}. {tested}" if often else note
 
     def _column_notes(self, table: pd.DataFrame) -> Iterator[str]:
         """Yield notes on empty clusters and on decimal commas."""
@@ -327,7 +328,7 @@ class GapRequest:
             if read_numbers(table[name])[1]:
                 yield f"column {name!r} has decimal commas"
         if self.cut is not None:
-            yield f"columns of fractions are cut: {self.cut:g} and more is 1"
+            yield f"columns of fractions are cut: {self.cut:g} and more count as 1"
 
     def _read_group_column(self, table: pd.DataFrame, column: str) -> _GroupColumn:
         """Read a column of groups. A column of 0 and 1 gives its values if an option names one of
@@ -759,7 +760,7 @@ def _leave_out_copies(table: pd.DataFrame) -> tuple[pd.DataFrame, str]:
         repeated = get_column(table, "id").map(name_key).duplicated(keep=False)
         texts = table[repeated].map(name_key)
         is_copy = texts.duplicated().reindex(table.index, fill_value=False)
-        note = "repeat another with the same id in all columns: left out"
+        note = "repeat another row with the same id in all columns; they are left out"
         table = table[~is_copy]
     else:
         is_copy = table.astype(str).duplicated()
@@ -767,7 +768,7 @@ def _leave_out_copies(table: pd.DataFrame) -> tuple[pd.DataFrame, str]:
         names = [name for name in kept if read_numbers(kept[name])[0].isna().mean() > 0.5]
         if not names or kept[names].nunique().max() < 0.9 * len(kept):
             return table, ""  # rows without a text or a name of their own are alike by chance
-        note = "repeat an earlier one in all columns; each counts, so leave out copies"
+        note = "repeat an earlier row in all columns. Each counts, so leave out copies"
     n = int(is_copy.sum())
     return table, f"{n:,} of {len(is_copy):,} rows {note}" if n else ""
 
@@ -903,7 +904,7 @@ def _read_clusters(table: pd.DataFrame, column: str) -> pd.Series[str]:
     items = spell_alike(table["id"]) if "id" in table else table.index.to_series()
     clusters = clusters.fillna(UNKNOWN + items.astype(str))
     if len(clusters.unique()) == 1:
-        raise InputError(f"column {column!r} has one cluster; an interval takes two or more")
+        raise InputError(f"column {column!r} has one cluster; an interval needs two or more")
     return clusters
 
 

@@ -141,12 +141,12 @@ def _check_rules(
         raise InputError("nothing to choose by; give bounds such as recall=.1, or costs fn=5,fp=1")
     if bound:
         if unknown := [name for name in bound if name not in AT_THRESHOLD]:
-            measures = f"a bound is of a measure, any of {', '.join(AT_THRESHOLD)}"
+            measures = f"give a bound for any of {', '.join(AT_THRESHOLD)}"
             raise InputError(f"{unknown[0]!r} has no bound here; {measures}; {ONE_THRESHOLD}")
         require_gap(bound, compare, AT_THRESHOLD)
         require_bounds(bound)
     if cost and {*cost} != {*_ERRORS}:
-        raise InputError(f"costs of {', '.join(cost)}; give both, such as fn=5,fp=1")
+        raise InputError(f"costs for {', '.join(cost)}; give both, such as fn=5,fp=1")
     for error, price in cost.items():
         if not isinstance(price, int | float) or not 0 <= price < inf:
             raise InputError(f"the cost of {error} is {price!r}; give a number of at least 0")
@@ -269,7 +269,7 @@ def _describe(
 
 
 def _describe_numbers(row: Mapping[str, Any], prefix: str = "") -> str:
-    """Format ``31 of 100 items are flagged. F1 is .71 [.69,.73]. 100 items cost 12.3 [11,13.5]``."""
+    """Format ``31 of 100 items are flagged. F1 is .71 [.69,.73]. 100 items cost 12.3 [11,13]``."""
 
     def text(measure: str) -> str:
         return format_estimate(*(row[f"{prefix}{measure}{end}"] for end in ("", "_low", "_high")))

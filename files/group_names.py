@@ -21,7 +21,7 @@ _COLUMNS = ("group", "privileged", "unprivileged")
 _VERSIONS = ("classifier", "earlier")
 _RESERVED = {"all": "all items", "rest": "all other items", "none": "items in no group"}
 # Where a reason or a note names a group: "of group x, fewer than 10", "groups: x (3), y (4)", "by
-# group x 2 of 50, y 0 of 50; more often of x than of other rows"
+# group x 2 of 50, y 0 of 50. They are more often of x than of other rows"
 _IN_TEXT = (
     r"(of group |by group |often of |: |, )({})(?=,|;|$| are one cluster| \(\d| [\d,]+ of | than )"
 )

@@ -219,7 +219,7 @@ def test_check_warns(own: Path, capsys: pytest.CaptureFixture[str]) -> None:
     few = "warning: less than 0.8 of the posts' tokens are in the vocabulary; give vectors, or a"
     assert few in printed
     assert biasbridge(["check", "posts.csv"]) == 0
-    assert "no corpus and no vectors: corpus=generated trains on" in capsys.readouterr().out
+    assert "no corpus and no vectors: a run would train on" in capsys.readouterr().out
 
 
 def test_what_spanish_posts_alone_lack_is_one_sentence(
@@ -255,7 +255,7 @@ def test_init_writes_an_experiment_that_can_be_planned(
 
 def test_init_takes_one_file_of_vectors(own: Path) -> None:
     (own / "more.vec").write_bytes((own / "own.vec").read_bytes())
-    several = "give one of them, and both to the run: embedding.path=own.vec,more.vec"
+    several = "give one of them, and both in the run: embedding.path=own.vec,more.vec"
     with pytest.raises(InputError, match=several):
         biasbridge(["init", "posts.csv", "own.vec", "more.vec"])
 

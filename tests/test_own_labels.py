@@ -127,8 +127,8 @@ def test_init_writes_labels_that_yaml_reads_as_text(
 def test_several_classes_are_asked_which_of_them(check: Run) -> None:
     write("posts.csv", ["hate", "offensive", "normal"])
     printed = check("posts.csv", "own.vec")
-    assert "missing: the labels are hate, normal, offensive: name the positive class" in printed
-    assert "a sweep takes one class against the rest" in printed
+    assert "missing: the labels are hate, normal, offensive. Name the positive class" in printed
+    assert "A sweep compares one class with the rest" in printed
     assert "a single run" not in printed
     overrides = command_of(check("posts.csv", "own.vec", "--positive", "hate"))
     assert 'source.positive=["hate"]' in overrides
@@ -139,7 +139,7 @@ def test_several_classes_are_asked_which_of_them(check: Run) -> None:
 @pytest.mark.parametrize(
     ("labels", "message"),
     [
-        (["0", "1", "3"], "missing: the labels are 0, 1, 3: name the positive class with"),
+        (["0", "1", "3"], "missing: the labels are 0, 1, 3. Name the positive class with"),
         (["0", "1", ""], "posts have no label; remove them"),
         (["0", "1", ""], " without a label"),
         (["1"], "all 120 labels are 1; a classifier needs posts of both classes"),

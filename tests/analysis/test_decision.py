@@ -345,7 +345,7 @@ def test_display_names_are_wherever_people_read(
             "2 have fewer than 10 items: men (3), men & b (4)",
             "2 have fewer than 10 items: Men (3), ",
         ),
-        ("by group women 1 of 1,500, men 0 of 9", "by group Women & girls 1 of 1,500, Men 0 of 9"),
+        ("By group: women 1 of 1,500, men 0 of 9", "By group: Women & girls 1 of 1,500, Men 0"),
         ("more often of men than of other rows", "more often of Men than of other rows"),
         ("column 'men' of women; men by men", "column 'men' of women; men by men"),
     ],

@@ -96,9 +96,9 @@ def test_an_item_in_several_rows_is_listed_once_and_rows_left_out_are_not() -> N
 
 def test_one_version_changes_nothing(tmp_path: Path) -> None:
     table = items()
-    with pytest.raises(InputError, match="a change takes two versions"):
+    with pytest.raises(InputError, match="a change needs two versions"):
         changed_items(table, pred="v1", group_sep=";")
     table.to_csv(tmp_path / "p.csv", index=False)
     command = ["gaps", str(tmp_path / "p.csv"), "--pred", "v1", "--group-sep", ";"]
-    with pytest.raises(InputError, match="--changed: a change takes two versions"):
+    with pytest.raises(InputError, match="--changed: a change needs two versions"):
         main([*command, "--changed", str(tmp_path / "c.csv")])

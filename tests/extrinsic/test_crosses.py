@@ -101,7 +101,7 @@ def test_the_command_and_the_gate_take_a_depth(
     [
         ({"cross": COLUMNS, "depth": 4}, r"--depth 4: give 1 to 3"),
         ({"cross": COLUMNS, "depth": 0}, r"--depth 0: give 1 to 3"),
-        ({"group": "gender", "depth": 2}, r"--depth is of crossed columns"),
+        ({"group": "gender", "depth": 2}, r"--depth needs crossed columns"),
     ],
 )
 def test_a_depth_is_at_most_the_number_of_columns(options: dict[str, Any], message: str) -> None:

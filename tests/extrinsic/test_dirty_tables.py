@@ -228,14 +228,14 @@ DIRTY: dict[str, tuple[str, Any, dict[str, Any], list[Item], str]] = {
         as_csv(without("label")),
         {},
         keep(),
-        "8 of 240 rows lack 'label' (8): left out; by group women 7 of 120, men 1 of 120",
+        "8 of 240 rows lack 'label' (8); they are left out. By group: women 7 of 120, men 1 of 120",
     ),
     "no prediction": (
         "p.jsonl",
         "\n".join(map(json.dumps, records(without("prediction")))),
         {},
         keep(),
-        "8 of 240 rows lack 'prediction' (8): left out",
+        "8 of 240 rows lack 'prediction' (8); they are left out",
     ),
     "empty clusters": (
         "p.csv",
@@ -304,14 +304,14 @@ DIRTY: dict[str, tuple[str, Any, dict[str, Any], list[Item], str]] = {
         as_csv(frame([*ITEMS, *ITEMS[:5]])),
         {},
         ITEMS,
-        "5 of 245 rows repeat another with the same id in all columns: left out",
+        "5 of 245 rows repeat another row with the same id in all columns; they are left out",
     ),
     "copies without ids": (
         "p.csv",
         as_csv(frame([*ITEMS, *ITEMS[:5]]).drop(columns="id")),
         {},
         [*ITEMS, *ITEMS[:5]],
-        "5 of 245 rows repeat an earlier one in all columns",
+        "5 of 245 rows repeat an earlier row in all columns",
     ),
     "annotator fractions": (
         "p.csv",
@@ -326,7 +326,7 @@ DIRTY: dict[str, tuple[str, Any, dict[str, Any], list[Item], str]] = {
         as_csv(without("score")),
         {"score": "score", "threshold": 0.5},
         keep(),
-        "8 of 240 rows lack 'score >= 0.5' (8) or 'score' (8): left out",
+        "8 of 240 rows lack 'score >= 0.5' (8) or 'score' (8); they are left out",
     ),
 }
 
@@ -518,7 +518,7 @@ def test_rows_that_may_be_copies_are_noted(texts: list[str], is_noted: bool) -> 
     table = pd.DataFrame({"text": texts, "label": 1, "prediction": 1, "group": groups})
     table["part"] = [n // 30 % 2 for n in range(100)]
     notes = biasbridge.gaps(table, measures="recall").attrs["notes"]
-    assert any("repeat an earlier one" in note for note in notes) is is_noted
+    assert any("repeat an earlier row" in note for note in notes) is is_noted
 
 
 def test_a_row_that_lacks_one_version_is_left_out_of_all() -> None:
@@ -534,7 +534,8 @@ def test_a_row_that_lacks_one_version_is_left_out_of_all() -> None:
     }
     for version, classify in versions.items():
         assert gaps[version].to_dict() == pytest.approx(gaps_by_loop(keep(), classify))
-    assert "'other' (8): left out of all versions; by group women 7" in rows.attrs["notes"][0]
+    note = rows.attrs["notes"][0]
+    assert "'other' (8); they are left out of all versions. By group: women 7" in note
 
 
 def test_thresholds_and_gates_leave_the_same_rows_out() -> None:
@@ -626,10 +627,10 @@ def test_groups_whose_rows_are_lost_significantly_often_are_named() -> None:
     lost = {*range(1, 40, 2)}  # 20 of women
     [note, *_] = measured(without("label", lost))[1]
     assert note.endswith(
-        "; more often of women than of other rows (exact test, Holm-adjusted p < 0.05)"
+        ". They are more often of women than of other rows (exact test, Holm-adjusted p < 0.05)"
     )
     [even, *_] = measured(without("label", {*range(40)}))[1]
-    assert even.endswith("by group men 20 of 120, women 20 of 120")
+    assert even.endswith("By group: men 20 of 120, women 20 of 120")
 
 
 def test_the_exact_p_is_that_of_a_loop_over_the_tables_and_seldom_false() -> None:

@@ -293,7 +293,7 @@ def test_three_columns_are_crossed_with_items_in_several_groups() -> None:
         (
             "no-group",
             {"f": 1, "m": 2, "b": 2, "all": 6},
-            "in no group of that column, nor in its rest",
+            "count in no group of that column and in no rest of it",
         ),
         (
             "group",

@@ -236,7 +236,7 @@ BAD: list[tuple[dict[str, bytes], str]] = [
     ),
     (
         {"header.json": b'{"eval": {}}', "samples/1_epoch_1/sample.json": b"{}"},
-        "is a sample in chunks, which is not read; .*inspect log convert",
+        "is split into chunks, which cannot be read; .*inspect log convert",
     ),
 ]
 

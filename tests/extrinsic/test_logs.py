@@ -212,7 +212,7 @@ def test_gaps_from_samples(samples: Path, capsys: pytest.CaptureFixture[str]) ->
     table = biasbridge.gaps(samples, measures="fpr")
     result = rates(table)
     assert {name: result[name] for name in counts} == {name: n / 20 for name, n in counts.items()}
-    note = "1 of 41 rows lack 'prediction' (1): left out; by group a 1 of 21, b 0 of 20"
+    note = "1 of 41 rows lack 'prediction' (1); they are left out. By group: a 1 of 21, b 0 of 20"
     assert note in table.attrs["notes"]
     command(["gaps", str(samples), "--measures", "fpr"])
     assert f"note: {note}" in capsys.readouterr().out

@@ -184,7 +184,8 @@ def test_a_plan_says_what_its_seeds_cannot_decide(seeds: int, share: tuple[float
     [line] = Certificate().forecast([*planned, *random])
     result = re.fullmatch(
         rf"Even a faultless metric would get 'cannot tell' in (1?\.\d\d) of studies with {seeds}"
-        r" seeds of tiny_bert \(most often: (slope not sure|(false alarms|off target) not excluded)\)",
+        r" seeds of tiny_bert \(most often: (slope not sure|(false alarms|off target) not"
+        r" excluded)\)",
         line,
     )
     assert result, line
