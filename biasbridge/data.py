@@ -207,7 +207,7 @@ def get(*names: str) -> list[Path]:
     fetcher = _Fetcher()
     if is_offline() and (rows := missing_files(needs)):
         raise InputError(
-            f"{_offline_variable()} is set, and {len(rows)} of the files named are missing: save"
+            f"{_offline_variable()} is set, and {len(rows)} of the files named are missing. Save"
             f" each under its path below {data_folder()}, or run biasbridge data add"
             f" {' or '.join(each.name for each in needs.sets)} FILE"
         )

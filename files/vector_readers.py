@@ -237,8 +237,8 @@ def read_text_blocks(layout: VectorLayout, odd: OddRows) -> Iterator[VectorBlock
         odd.header = f"the header says {layout.count} rows, the file has {n_rows}"
         if abs(n_rows - (layout.count or 0)) > 1:
             raise InputError(
-                f"{odd.path}: {odd.header}; it is cut: copy it again, or its header is wrong: write"
-                f" '{n_rows} {layout.dim}' on its first line"
+                f"{odd.path}: {odd.header}. Either the file is cut (copy it again), or its header is"
+                f" wrong (write '{n_rows} {layout.dim}' on its first line)"
             )
 
 
@@ -397,8 +397,8 @@ def _split(number: int, line: bytes, layout: VectorLayout, odd: OddRows) -> tupl
         source = "the first line" if layout.count is None else "the header"
         problem = (
             f"{odd.path}: line {number} has {n_fields} fields after its word, where {source} says"
-            f" {layout.dim}; if it is the last line the file is cut: copy it again; if it is the"
-            " first row the header is wrong: correct it"
+            f" {layout.dim}. If it is the last line, the file is cut: copy it again. If it is the"
+            " first row, the header is wrong: correct it"
         )
         is_first_row = number == (1 if layout.count is None else 2)
         if not has_number or is_first_row:

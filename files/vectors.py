@@ -228,10 +228,10 @@ def _take_english(vectors: KeyedVectors, odd: OddRows) -> KeyedVectors:
 def _read_gensim(path: Path, trusted: bool) -> KeyedVectors:
     if not trusted:
         raise InputError(
-            f"{path} is a Python pickle (gensim's own format), which can run any code when opened;"
-            " if you know who wrote it give --trusted (embedding.trusted=true in a run,"
-            " words.trusted=true for words.neighbours, trusted=True in Python), or save it with"
-            " save_word2vec_format"
+            f"{path} is a Python pickle (gensim's own format), which can run any code when opened."
+            " Save it with save_word2vec_format. Or, if you know who wrote it, give --trusted"
+            " (embedding.trusted=true in a run, words.trusted=true for words.neighbours,"
+            " trusted=True in Python)"
         )
     try:
         loaded: object = KeyedVectors.load(str(path), mmap="r")

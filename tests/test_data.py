@@ -311,7 +311,7 @@ def test_offline_nothing_is_opened(
         f"{server.url}/authors/{name}.csv  words/{name}.csv  sha256:{sha(content)['sha256']}"
         for name, content in [("a", A), ("b", B)]
     ]
-    assert f"error: {variable} is set, and 2 of the files named are missing: save each" in ended.err
+    assert f"error: {variable} is set, and 2 of the files named are missing. Save each" in ended.err
     with pytest.raises(InputError, match="2 of the files named are missing"):
         data.get("toy")
     for path, content in zip(TOY[1:], (A, B), strict=True):

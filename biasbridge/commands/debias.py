@@ -504,7 +504,8 @@ def _show(
 def _print_fit(eraser: Eraser, console: Console) -> None:
     fitted = dict(eraser.fitted)
     say(console, f"{fitted.pop('method')} fitted on {fitted.pop('on')}")
-    say(console, f"operator norm {eraser.norm:.3f}, rank {eraser.rank}")
+    say(console, f"largest stretch of a vector (operator norm) {eraser.norm:.3f}")
+    say(console, f"dimensions changed (rank) {eraser.rank}")
     for name, value in fitted.items():
         say(console, f"{name}: {value}")
 
@@ -517,8 +518,8 @@ def _print_words(
 
     for role in roles:
         words = find_set(vectors, query[role], case="lower")
-        total = f"{len(query[role].items)} of {query[role].name}"
-        say(console, f"{role}: {len(words.items)} of {total}")
+        counts = f"{len(words.items)} of {len(query[role].items)}"
+        say(console, f"{role}: {counts} found ({query[role].name})")
 
 
 def _print_pairs(
@@ -536,7 +537,7 @@ def _print_pairs(
         say(console, f"{name}: {len(used)} of {len(set(pairs))} pairs kept{cosine}")
     if missing := usable.missing:
         words = f"{', '.join(missing[:20])}{', ...' if len(missing) > 20 else ''}"
-        say(console, f"out of vocabulary: {len(missing)} words: {words}")
+        say(console, f"{len(missing)} words out of vocabulary: {words}")
 
 
 main = Command(

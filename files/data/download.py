@@ -101,8 +101,8 @@ def download(
         except OSError as error:
             if error.errno in DISK_FULL:
                 raise InputError(
-                    f"cannot write {target}: {error.strerror}; free some space, and give the"
-                    " command again: it goes on where it stopped"
+                    f"cannot write {target}: {error.strerror}; free some space, and run the same"
+                    " command to continue"
                 ) from error
             reasons[address] = _explain(error)
         except HTTPException as error:

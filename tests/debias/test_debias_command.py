@@ -77,7 +77,7 @@ def test_the_file_holds_each_vector_by_the_dose(
     printed = capsys.readouterr().out
     size = len(UNION["X"].words)
     assert f"mean_difference fitted on {size} of {size} words of gender_union.X" in printed
-    assert "operator norm 1.000, rank 1" in printed
+    assert "(operator norm) 1.000\ndimensions changed (rank) 1" in printed
     line = next(line for line in printed.splitlines() if line.startswith("weat weat7"))
     before, after = line.split()[3:5]
     assert float(before) == pytest.approx(weat(biased), abs=1e-3)
@@ -278,7 +278,7 @@ def test_the_folder_is_the_model_and_its_eraser(
     assert (erased.tobytes() == before.tobytes()) == (dose == 0)
     printed = capsys.readouterr().out
     assert "leace fitted on 11 of 11 and 11 of 11 texts, words of gender_union in 1 " in printed
-    assert f"operator norm {eraser.norm:.3f}, rank 1" in printed
+    assert f"(operator norm) {eraser.norm:.3f}\ndimensions changed (rank) 1" in printed
     assert "from_pretrained alone opens the unmodified model" in printed
     namespace: dict[str, Any] = {}
     with monkeypatch.context() as patch:

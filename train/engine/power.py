@@ -70,16 +70,17 @@ def print_power(
         cells = name, str(round(n_models * times)), *_shares(powers), cost
         rows.append(dict(zip(_COLUMNS, cells, strict=True)))
     title = (
-        f"Power of studies of {design.parents} parents{averaged} x {design.conditions} conditions"
-        f" for |r| = {design.sesoi:g} ({design.tests} confirmatory slices; reliability of scores"
-        f" {design.reliability_x:.2f}, of gaps {design.reliability_y:.2f}, {source})"
+        f"Power to find |r| = {design.sesoi:g} with {design.parents} parents{averaged} x"
+        f" {design.conditions} conditions"
     )
     print_table(title, rows, console, left_aligned=_COLUMNS[:1])
     console.print(
-        "Scores: ladder (a ladder of doses), normal, growing (noise grows with the score)."
-        " other doses: power for them (ladder; needs ten conditions)."
-        " Costs: this plan's"
-        f" steps one after another. {planner.studies} simulated studies per row.",
+        f"Assumed ({source}): {design.tests} confirmatory slices, a reliability of"
+        f" {design.reliability_x:.2f} for scores and of {design.reliability_y:.2f} for gaps."
+        " ladder: scores rise with the dose. normal: scores are normally distributed. growing: noise"
+        " grows with the score. other doses: power to claim them, with scores as in ladder and at"
+        " least ten conditions. cost: time of this plan's steps, one after another."
+        f" {planner.studies} simulated studies per row.",
         soft_wrap=True,
     )
 
