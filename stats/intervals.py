@@ -331,10 +331,10 @@ def describe_adjusted(labels: Sequence[str], p: Sequence[float]) -> str:
     n = sum(not isnan(single) for single in p)
     by_p = sorted(zip(p, labels, strict=True))
     significant = [label for single, label in by_p if single * n < ALPHA]
-    number = f"{len(significant) or 'no'} gap{'s' if len(significant) > 1 else ''}"
+    number = f"{len(significant) or 'None'} of {n} gap{'s' * (n != 1)}"
     verb = "differ" if len(significant) > 1 else "differs"
     listed = "; ".join(significant[:MAX_GAPS])
     n_more = len(significant) - MAX_GAPS
     listed += f"; and {n_more} more" if n_more > 0 else ""
-    sentence = f"After adjustment over {n} comparisons (Bonferroni), {number} {verb} from 0"
+    sentence = f"{number} {verb} from 0 after adjustment (Bonferroni)"
     return f"{sentence}: {listed}." if listed else f"{sentence}."

@@ -195,7 +195,7 @@ def test_a_gap_is_named_where_its_simultaneous_interval_excludes_0() -> None:
     table = table.assign(low_simultaneous=[0.001, -0.001], high_simultaneous=0.2, kind="gap")
     table = table.assign(support_unprivileged=50, group="", reason="")
     headline, lines = _many_sentences(table, base_rates_differ=False)
-    assert headline.startswith("After adjustment over 2 comparisons (Bonferroni), 1 gap differs")
+    assert headline.startswith("1 of 2 gaps differs from 0 after adjustment (Bonferroni): a")
     assert lines[0][1].startswith(": a, recall")
     assert lines[1][1].startswith("May be chance: b, recall")
 

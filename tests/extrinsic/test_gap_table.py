@@ -535,9 +535,9 @@ def test_p_of_normal_intervals_is_that_of_a_z_test() -> None:
 
 def test_the_sentence_counts_gaps_with_a_value() -> None:
     assert describe_adjusted(["a", "b", "c"], [0.0249, float("nan"), 0.0251]) == (
-        "After adjustment over 2 comparisons (Bonferroni), 1 gap differs from 0: a."
+        "1 of 2 gaps differs from 0 after adjustment (Bonferroni): a."
     )
-    assert describe_adjusted(["a"], [0.051]).endswith("no gap differs from 0.")
+    assert describe_adjusted(["a"], [0.051]).startswith("None of 1 gap differs from 0 after")
 
 
 # Labels of several classes: each against the rest, and the mean over them.
