@@ -283,8 +283,7 @@ def planted_line(points: pd.DataFrame, results: Sequence[SliceResult]) -> str:
         else f"found it in {n_claims} of {len(results)} tests"
     )
     return (
-        "Synthetic data with a planted link:"
-        f" the study {found if n_claims else 'did not find it'}."
+        f"Synthetic data with a planted link: the study {found if n_claims else 'did not find it'}."
     )
 
 

@@ -37,7 +37,9 @@ class Declaration(Fileless):
 
     confirmatory: Annotated[
         tuple[str, ...],
-        doc("measures of confirmatory gaps (printed, figure 3); if none is there, all measures"),
+        doc(
+            "measures of confirmatory gaps (printed, figure 3); all measures if none of these exists"
+        ),
     ] = CONFIRMATORY
     queries: Annotated[
         tuple[str, ...], doc("confirmatory queries, each on its own; []: every query")
@@ -49,7 +51,7 @@ class Declaration(Fileless):
     smallest_change: Annotated[
         float,
         Gt(0),
-        doc("of the gap, over the range of the score: at most so much is called so"),
+        doc("smallest change of the gap of interest: smaller ones are called 'at most'"),
     ] = SMALLEST_CHANGE
     utility: Annotated[str, doc("measure of task performance, over all posts")] = UTILITY
 

@@ -190,9 +190,7 @@ class ModelAudit:
             listed = ", ".join(self.queries)
             raise InputError(f"give items={items!r} or queries ({listed}), not both")
         if fillers and not items:
-            raise InputError(
-                f"fillers {', '.join(fillers)} fill the slots of items; give --items"
-            )
+            raise InputError(f"fillers {', '.join(fillers)} fill the slots of items; give --items")
         return user_items(items, self.language, fillers) if items else None
 
     def _metrics(

@@ -71,7 +71,7 @@ class TextCorpus(PlantableCorpus):
     lowercase: Annotated[bool, doc("the tweet tokeniser lower-cases")] = False
     drop_retweets: bool = True
     limit: Annotated[Count | None, doc("number of texts to read; null: all")] = None
-    workers: Annotated[Count, doc("processes; no effect on the result")] = 1
+    workers: Annotated[Count, doc("number of processes; no effect on the result")] = 1
     label: Annotated[str | None, doc("name of the corpus in tables")] = None
     language: LanguageCode = UNDETERMINED
     planted: PlantedStrength = None

@@ -46,7 +46,7 @@ class DocumentFiles(RealData):
     scheme: Annotated[str, doc("name of the annotators' definition of a mention; any word")]
     dev: Annotated[
         Share | tuple[str, ...],
-        doc("share of the documents, or names and patterns: [dev*, news_1]"),
+        doc("share of the documents, or their names and patterns such as [dev*, news_1]"),
     ] = 0.1
     test: Share | tuple[str, ...] = 0.1
     singletons: Annotated[Singletons, doc("or keep")] = "drop"

@@ -116,7 +116,7 @@ class LinkedPosts(WorldData):
         float,
         Ge(0),
         Le(1),
-        doc("in [0, 1]; how strongly labels depend on topics; 0: not at all"),
+        doc("how strongly labels depend on topics, in [0, 1]; 0: not at all"),
     ] = 1.0
     world: Annotated[WorldName, doc("or es_gender, es_migrants")] = "en_gender"
     addressed: Annotated[

@@ -30,7 +30,7 @@ PlantedStrength = Annotated[
     Strength | None,
     doc("strength in (-1, 1) of a stereotype that is planted in the text; null: none"),
 ]
-OffTargetStrength = Annotated[Strength, doc("the same of other words")]
+OffTargetStrength = Annotated[Strength, doc("strength of a planted stereotype of other words")]
 PlantingWords = Annotated[
     str | None, doc("file with your own queries planted_text, held_out_text and off_target_text")
 ]

@@ -131,7 +131,7 @@ class TableSource(SingleFileData, NamedColumns, OptionalSplit):
     ] = ()
     separator: Annotated[
         str | None,
-        doc("null: from the file ending; required for endings other than .csv, .tsv and .tab"),
+        doc("null: by the file ending; needed for endings other than .csv, .tsv and .tab"),
     ] = None
     quoted: Annotated[bool, doc("false: quotation marks are text")] = True
     language: LanguageCode = UNDETERMINED
@@ -188,7 +188,7 @@ class DatasetSource(HubData, NamedColumns, OptionalSplit):
     positive: tuple[str | int, ...] = ()
     train: str = "train"
     dev: str | None = None
-    test: Annotated[str | None, doc("null: cross-validate train")] = None
+    test: Annotated[str | None, doc("test split; null: cross-validate train")] = None
     language: LanguageCode = UNDETERMINED
     test_share: TestShare = 0
 
@@ -311,7 +311,7 @@ class Davidson(SingleFileData, OptionalSplit):
         1,
     )
     undersample: Annotated[
-        bool, doc("true: sample the larger class to the size of the smaller")
+        bool, doc("true: sample the larger class down to the size of the smaller")
     ] = False
     test_share: TestShare = 0
 

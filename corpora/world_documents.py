@@ -287,9 +287,9 @@ class GeneratedDocuments(_Generated):
     """
 
     documents: Annotated[int, Ge(20)] = 150
-    skew: Annotated[
-        Bias, doc("in [-1, 1]; positive: pronouns have the majority gender of their occupation")
-    ] = 0.5
+    skew: Annotated[Bias, doc("above 0: pronouns have the majority gender of their occupation")] = (
+        0.5
+    )
 
     version: ClassVar[int] = 1
     name: ClassVar[str] = "generated"

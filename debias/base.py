@@ -269,7 +269,10 @@ class BothWays(OnVectors):
     """Base of methods with one dose for both directions."""
 
     dose: Annotated[
-        float, Ge(-1), Le(1), doc("from -1 (overbias) over 0 (unmodified) to 1 (debias)")
+        float,
+        Ge(-1),
+        Le(1),
+        doc("how much to change, from -1 (overbias) to 1 (debias); 0 leaves the vectors unchanged"),
     ] = 1
 
     @property

@@ -78,7 +78,7 @@ class LinearEraser(BothWays):
     items: Annotated[
         ItemSource | None,
         doc(
-            "of a language model: sentences of two groups (+items@debias.items=bec_pro), not words"
+            "for a language model: sentences of two groups (+items@debias.items=bec_pro), not words"
         ),
     ] = None
     templates: Annotated[tuple[str, ...], doc("sentences for the query's words")] = _TEMPLATES
@@ -228,7 +228,7 @@ class Inlp(LinearEraser):
     projections of the rounds before it. It stops early if a classifier finds no direction.
     """
 
-    rounds: Annotated[Count, doc("at most; each removes a dimension")] = 8
+    rounds: Annotated[Count, doc("largest number of rounds; each removes a dimension")] = 8
 
     name: ClassVar[str] = "inlp"
     family: ClassVar[str] = "label direction"
@@ -262,7 +262,7 @@ class Leace(LinearEraser):
     shrinkage an f fitted on few texts stretches vectors without limit.
     """
 
-    shrinkage: Annotated[bool, doc("shrink cov(x)")] = True
+    shrinkage: Annotated[bool, doc("shrink cov(x) towards a multiple of the identity")] = True
 
     name: ClassVar[str] = "leace"
     family: ClassVar[str] = "label direction"

@@ -53,7 +53,7 @@ class LabelDose(Fileless):
     """
 
     direction: Annotated[Direction, doc("or overbias")]
-    dose: Annotated[Share, doc("share of the way, in [0, 1]")] = 1
+    dose: Annotated[Share, doc("how much to change, in [0, 1]; 0 leaves the labels unchanged")] = 1
     privileged: str = "male"
     unprivileged: str = "female"
     blamed: Annotated[
@@ -206,7 +206,9 @@ class Linked(Fileless):
     draws one order of posts for all embeddings and transmissions. ``query``: a built-in query.
     """
 
-    transmission: Annotated[Share, doc("in [0, 1]; 0: the labels that they have")] = 1
+    transmission: Annotated[
+        Share, doc("how much labels follow the score, in [0, 1]; 0: not at all")
+    ] = 1
     query: str = "weat6b"
     privileged: str = "male"
     unprivileged: str = "female"

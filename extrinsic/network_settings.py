@@ -42,7 +42,7 @@ class CNNSettings(Fileless):
     patience: Count = 3
     learning_rate: Positive = 1.0
     max_length: Count = 128
-    folds: Annotated[Folds, doc("of the cross-validation, for sources without a split")] = 5
+    folds: Annotated[Folds, doc("folds of the cross-validation, for sources without a split")] = 5
     device: str = "cpu"
 
     name: ClassVar[str] = "cnn"

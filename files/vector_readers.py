@@ -237,8 +237,8 @@ def read_text_blocks(layout: VectorLayout, odd: OddRows) -> Iterator[VectorBlock
         odd.header = f"the header says {layout.count} rows, the file has {n_rows}"
         if abs(n_rows - (layout.count or 0)) > 1:
             raise InputError(
-                f"{odd.path}: {odd.header}. Either the file is cut (copy it again), or its header is"
-                f" wrong (write '{n_rows} {layout.dim}' on its first line)"
+                f"{odd.path}: {odd.header}. Either the file is cut (copy it again), or its header"
+                f" is wrong (write '{n_rows} {layout.dim}' on its first line)"
             )
 
 

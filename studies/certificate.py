@@ -74,7 +74,7 @@ class Certificate(Fileless):
     """
 
     planted: Annotated[
-        str, doc("the column of the planted strength; label_bias: certify gaps instead of scores")
+        str, doc("column of the planted strength; label_bias: certify gaps instead of scores")
     ] = "stereotype"
     resamples: Annotated[Whole, doc("bootstrap resamples of the seeds, for intervals")] = 500
 
@@ -192,7 +192,7 @@ class Placebo(Metric):
     """
 
     statistic: Annotated[
-        Literal["norm", "frequency", "constant"], doc("what is read instead of a bias")
+        Literal["norm", "frequency", "constant"], doc("number that is measured instead of a bias")
     ] = "norm"
 
     about: ClassVar[MetricInfo] = MetricInfo(

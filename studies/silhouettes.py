@@ -56,7 +56,9 @@ class SilhouetteAnalysis(Fileless):
 
     definition: Annotated[
         Literal["printed", "released"],
-        doc("released: as the paper's code, which divides by the scale, with 0 as unbiased"),
+        doc(
+            "released: as the paper's code does, which divides by the scale and takes 0 as unbiased"
+        ),
     ] = "printed"
     limits: Annotated[
         tuple[tuple[str, float, float], ...],

@@ -83,8 +83,8 @@ def certify(
     Parameters
     ----------
     metric : str or metric
-        Name of the metric, such as weat, or of one of your own in the config-dir. In Python also a class
-        or an object of your own, which lies in a file. Word-vector metrics are certified on
+        Name of the metric, such as weat, or of one of your own in the config-dir. In Python also a
+        class or an object of your own, which lies in a file. Word-vector metrics are certified on
         embeddings with seven planted strengths, reversed ones included, with a stereotype of other
         words and on random ones. Others are certified on small BERTs and GPT-2s with five
         strengths, the same of other words, and random weights.

@@ -52,10 +52,12 @@ class ResolverSettings(Fileless):
     dropout: _Dropped = 0.2
     feature_size: Count = 20
     max_span_width: Count = 10
-    spans_per_word: Annotated[Positive, doc("candidates, as a share of the tokens")] = 0.29
+    spans_per_word: Annotated[
+        Positive, doc("number of candidate spans, as a share of the tokens")
+    ] = 0.29
     least_spans: Annotated[
         Whole,
-        doc("minimum candidates in a document; in short ones spans_per_word keeps two to six"),
+        doc("fewest candidates in a document; in short ones spans_per_word keeps two to six"),
     ] = 0
     max_antecedents: Count = 100
     mentions: Annotated[Literal["predicted", "gold"], doc("or gold")] = "predicted"

@@ -280,7 +280,9 @@ def test_one_spelling_of_a_condition_gives_no_scope_beyond_these_runs() -> None:
     separate, one = verdict_of(table, "method", "dose"), verdict_of(table, "both")
     assert (separate.verdict, separate.holds[DOSES]) == ("rises", "yes")
     assert (one.verdict, one.holds[DOSES]) == ("cannot tell", "too few")
-    assert one.why.endswith("but a verdict on other doses needs method and dose in columns of their own")
+    assert one.why.endswith(
+        "but a verdict on other doses needs method and dose in columns of their own"
+    )
 
 
 def test_classifiers_are_never_averaged() -> None:

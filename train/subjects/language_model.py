@@ -82,7 +82,7 @@ class PretrainedModel:
 
     model: Annotated[str, doc("a folder, org/name@COMMIT, or package:NAME")]
     random_weights: Annotated[bool, doc("true: the same configuration with random weights")] = False
-    label: Annotated[str | None, doc("stands for the model in the tables")] = None
+    label: Annotated[str | None, doc("name of the model in the tables")] = None
     language: str = UNDETERMINED
 
     version: ClassVar[int] = 1
@@ -302,18 +302,18 @@ class Transformer(_WordList):
 
     model: Annotated[str, doc("a local folder with tokenizer and safetensors, or org/name@COMMIT")]
     queries: Annotated[
-        tuple[str, ...], doc("whose words have vectors; of the file words all where there are none")
+        tuple[str, ...], doc("queries whose words get vectors; none: all queries of the file words")
     ] = ()
     words: Annotated[str | None, doc("file of one's own queries, YAML or JSON")] = None
     vocabulary: Annotated[str | None, doc("further words, a file of one word a line")] = None
-    layer: Annotated[int, doc("of the hidden states: 0 embeddings, -1 the last")] = -1
+    layer: Annotated[int, doc("layer of the hidden states (0: embeddings, -1: the last)")] = -1
     pooling: Annotated[
         WordPooling,
-        doc("of the word's tokens; first or last of them; cls, text: of the whole text"),
+        doc("tokens of the word, or its first or last one; cls, text: of the whole text"),
     ] = "mean"
     batch_size: Count = 32
     device: str = "cpu"
-    label: Annotated[str | None, doc("stands for the model in the tables")] = None
+    label: Annotated[str | None, doc("name of the model in the tables")] = None
     templates: Annotated[
         tuple[str, ...], doc("texts with {} in the word's place, averaged; {mask}: the mask token")
     ] = _ALONE

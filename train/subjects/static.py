@@ -76,12 +76,12 @@ class Word2Vec(Fileless):
     dim: Count = 300
     window: Count = 5
     min_count: Count = 5
-    epochs: Annotated[Whole, doc("0: random vectors")] = 5
+    epochs: Annotated[Whole, doc("passes over the corpus; 0: random vectors")] = 5
     negative: Count = 5
     sample: NotNegative = 1e-3
     learning_rate: Positive = 0.025
     workers: Annotated[
-        Count, doc("1: the same vectors for the same seed; more: faster, not reproducible")
+        Count, doc("threads; 1: same vectors for the same seed; more: faster, not reproducible")
     ] = 1
 
     version: ClassVar[int] = 1
@@ -188,7 +188,10 @@ class Pretrained:
 
     path: str
     trusted: Annotated[
-        bool, doc("true allows gensim's native format, a pickle: only for files you made")
+        bool,
+        doc(
+            "true opens gensim's native format, a pickle that can run code; only for files you made"
+        ),
     ] = False
     language: Annotated[
         str,

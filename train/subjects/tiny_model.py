@@ -188,11 +188,11 @@ class TinyModel(Fileless):
     batch: Count = 64
     learning_rate: Positive = 2e-3
     masked: Annotated[Share, doc("share of words filled in")] = 0.15
-    steps: Annotated[Whole, doc("at most")] = 6_000
-    settle: Annotated[Count, doc("of them the last, in which the learning rate falls to 0")] = 500
+    steps: Annotated[Whole, doc("largest number of steps")] = 6_000
+    settle: Annotated[Count, doc("last steps, in which the learning rate falls to 0")] = 500
     until_learned: Annotated[
         bool,
-        doc("of what is planted; false: all steps, at the first learning rate; steps=0: random"),
+        doc("stop when the bias is learned; false: all steps, at the first learning rate"),
     ] = True
 
     version: ClassVar[int] = 1
