@@ -218,8 +218,8 @@ def _describe_repeats(rows: Rows) -> str:
         if n_tied > threshold * len(side) and not _ties_by_chance(values):
             return (
                 f"{n_tied} of {len(side)} rows share their {name} with another {partner}, as the"
-                " rows of one embedding do; name the column of models with --observation (if each"
-                " row is a model, a column that numbers rows)"
+                " rows of one embedding do. Name the column of models with --observation. If each"
+                " row is a model, name a column that numbers rows"
             )
     return ""
 

@@ -38,7 +38,7 @@ class Declaration(Fileless):
     confirmatory: Annotated[
         tuple[str, ...],
         doc(
-            "measures of confirmatory gaps (printed, figure 3); all measures if none of these exists"
+            "measures of confirmatory gaps (printed, figure 3); all measures if none exists"
         ),
     ] = CONFIRMATORY
     queries: Annotated[

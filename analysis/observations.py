@@ -221,8 +221,8 @@ def widest(levels: Mapping[str, Sequence[str]], parent: Sequence[str]) -> Labels
             if outer_of.setdefault(inner_label, outer_label) != outer_label:
                 raise InputError(
                     f"levels do not nest: {lower} {inner_label!r} is in {upper}"
-                    f" {outer_of[inner_label]!r} and in {outer_label!r}; name columns of which each"
-                    " consists of whole groups of the one before"
+                    f" {outer_of[inner_label]!r} and in {outer_label!r}. Name columns so that each"
+                    " value lies in one value of the next column"
                 )
     varying = [name for name in by_size if len(set(levels[name])) > 1]
     chosen = levels[(varying or by_size)[-1]] if by_size else [""] * len(parent)

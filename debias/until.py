@@ -138,7 +138,7 @@ def dose_for_goal(score_at: Callable[[float], float], goal: Goal[K], ways: _Sear
         )
     raise InputError(
         f"{goal.name} reaches {goal.value:g} in neither direction; choose a value nearer to"
-        f" {start}, its value at dose 0 ({', '.join(ends)}), another method, or words of the query"
+        f" {start} (dose 0), another method, or words of the query. It is {', '.join(ends)}"
     )
 
 

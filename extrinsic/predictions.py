@@ -542,8 +542,8 @@ def _read_positive(table: pd.DataFrame, columns: Sequence[str], positive: Sequen
         is_mixed = labels_present & _BINARY and labels_present - _BINARY
         if {*labels} == _BINARY and is_mixed and not are_labels:
             raise InputError(
-                f"column {name!r} holds 0 and 1 only, which may be labels of {first!r} or say what"
-                " is predicted positive; give a column of labels, or true and false"
+                f"column {name!r} holds 0 and 1 only, which may be labels of {first!r} or mean"
+                " 'predicted positive'; give a column of labels, or of true and false"
             )
         if unknown := sorted({*labels} - labels_present):
             problem = f"column {name!r} holds {unknown[0]!r}, which {first!r} does not"

@@ -83,8 +83,8 @@ def find_commit(model: str) -> HubModel:
     config = try_to_load_from_cache(name, "config.json", revision=revision)
     if not isinstance(config, str):
         raise InputError(
-            f"model={model!r}: no local folder, the hub did not give it ({reason}), and no copy is"
-            " in the cache; check the name and the network, or give a folder"
+            f"model={model!r} is not a local folder, the hub did not give it ({reason}), and no"
+            " copy is in the cache; check the name and the network, or give a folder"
         )
     folder = Path(config).parent
     return HubModel(name, folder.name, str(folder))

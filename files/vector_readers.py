@@ -454,9 +454,9 @@ def _binary_block(words: list[bytes], rows: list[bytes], dim: int, path: Path) -
     except UnicodeDecodeError as error:
         shown = error.object.decode("utf-8", "backslashreplace")
         raise InputError(
-            f"{path}: the word '{shown}' is not UTF-8: the file is damaged, its header gives the"
-            " wrong dimension, or its words were truncated; load it with gensim's"
-            " unicode_errors='replace' and save it again"
+            f"{path}: the word '{shown}' is not UTF-8. The file is damaged, its header gives the"
+            " wrong dimension, or its words were truncated. Load it with gensim's"
+            " unicode_errors='replace', and save it again"
         ) from None
 
 

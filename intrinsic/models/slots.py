@@ -249,8 +249,8 @@ def _comparable(
         return filled, [*lost, *unpaired], {COMPARED: _WITHIN_TEXTS, **reason}
     if not prior or any(not item.attribute for item, _ in filled):
         raise InputError(
-            f"nothing of {items.name} can be compared: its texts have terms of one group each; give"
-            " terms of both groups in the same text, or a column attribute, by which lpbs compares"
+            f"nothing of {items.name} can be compared: its texts have terms of one group each. Give"
+            " terms of both groups in the same text, or a column attribute by which lpbs compares"
         )
     return filled, lost, {COMPARED: BETWEEN}
 

@@ -39,7 +39,7 @@ from tests.reliability.sweeps import (
 if TYPE_CHECKING:
     import subprocess
 
-GO_ON = "interrupted; finished results stay in the store; run the same command to continue"
+GO_ON = "interrupted; finished results stay in the store. Run the same command to continue"
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from types import FrameType
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
-GO_ON = "interrupted; finished results stay in the store; run the same command to continue"
+GO_ON = "interrupted; finished results stay in the store. Run the same command to continue"
 
 
 class Interrupted(KeyboardInterrupt):

@@ -343,8 +343,8 @@ class Sweep:
         unfinished = [job.plan.key for job in jobs if job.plan.key not in outcomes]
         if unfinished and not outcomes:
             raise InputError(
-                f"the engine ran none of the {len(jobs)} points: {last_error}; correct this or the"
-                " options of the engine (hydra.launcher), or choose another one, such as"
+                f"the engine ran none of the {len(jobs)} points: {last_error}. Correct this or the"
+                " options of the engine (hydra.launcher), or choose another engine, such as"
                 " engine=joblib"
             )
         failures = [Outcome(key, "failed", f"did not finish: {last_error}") for key in unfinished]

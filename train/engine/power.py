@@ -78,8 +78,8 @@ def print_power(
         f"Assumed ({source}): {design.tests} confirmatory slices, a reliability of"
         f" {design.reliability_x:.2f} for scores and of {design.reliability_y:.2f} for gaps."
         " ladder: scores rise with the dose. normal: scores are normally distributed. growing:"
-        " noise grows with the score. other doses: power to claim them, with scores as in ladder and at"
-        " least ten conditions. cost: time of this plan's steps, one after another."
+        " noise grows with the score. other doses: power to claim them, with scores as in ladder"
+        " and at least ten conditions. cost: time of this plan's steps, one after another."
         f" {planner.studies} simulated studies per row.",
         soft_wrap=True,
     )

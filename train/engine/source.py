@@ -222,8 +222,8 @@ def module_of(definition: type | Callable[..., object]) -> str:
     module = _file_of(sys.modules.get(name)) if name in _SCRIPTS else name
     if not (name in sys.modules and path_of(module)):
         raise InputError(
-            f"{definition.__qualname__} is defined in {name!r}, which has no file to identify its"
-            " results by; define it in a module, and import that by its name"
+            f"{definition.__qualname__} is defined in {name!r}, which has no file, so its results"
+            " cannot be identified; define it in a module, and import that by its name"
         )
     return module
 
@@ -235,9 +235,8 @@ def require_findable(definition: type | Callable[..., object]) -> None:
         value = getattr(value, name, None)
     if "<" in definition.__qualname__ or value is not definition:
         raise InputError(
-            f"{definition.__module__}.{definition.__qualname__} cannot be told from others of this"
-            " name: it is defined in a function, or again; define it once, at the top level of a"
-            " module"
+            f"{definition.__module__}.{definition.__qualname__} is defined in a function, or twice;"
+            " define it once, at the top level of a module"
         )
 
 

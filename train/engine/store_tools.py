@@ -192,9 +192,8 @@ def find_entry(store: Store, prefix: str) -> Path:
     if matches:
         raise InputError(f"{prefix} matches {len(matches)} keys; give more digits")
     raise InputError(
-        f"no result in {store.root} has a key that begins with {prefix}; biasbridge store ls"
-        " STEP lists keys, and the tables of a sweep have them in unit_key, intrinsic_key and"
-        " extrinsic_key"
+        f"no result in {store.root} has a key that begins with {prefix}. biasbridge store ls STEP"
+        " lists keys. The tables of a sweep have them in unit_key, intrinsic_key and extrinsic_key"
     )
 
 

@@ -431,9 +431,9 @@ class LanguageModelSubject(Fileless):
         if acts_on != "text" or self.loaded:
             reason = "is loaded" if acts_on == "text" else "has no word vectors of its own"
             raise InputError(
-                f"debias={method} acts on {acts_on}, and the language model {reason}; choose a"
-                " method on its states, such as debias=leace, or one on text with a model that is"
-                " trained, such as debias=balance model=tiny_bert"
+                f"debias={method} acts on {acts_on}, and the language model {reason}. Choose a"
+                " method on its states, such as debias=leace. A method on text needs a model that"
+                " is trained, such as debias=balance model=tiny_bert"
             )
 
     @property

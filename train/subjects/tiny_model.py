@@ -322,9 +322,9 @@ class TinyModel(Fileless):
             for kind, fit in fit_by_kind.items()
         )
         return (
-            f"steps={self.steps}: too few for {self.name} to learn the planted bias: slope {slopes}"
-            f" on the calibration half, required {MIN_SLOPE} to {MAX_SLOPE} (r {MIN_R});"
-            " give more steps"
+            f"steps={self.steps}: too few for {self.name} to learn the planted bias; give more."
+            f" Slope on the calibration half: {slopes}. Required: {MIN_SLOPE} to {MAX_SLOPE}"
+            f" (r {MIN_R})"
         )
 
 
