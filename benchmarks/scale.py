@@ -1,9 +1,9 @@
 """Scale: ``python -m benchmarks.scale [TOKENS] [--folder FOLDER] [--epochs N]``.
 
-Time and peak memory of tokenising, balancing and training on as much text as the paper's coreference
-corpus has, 440 million tokens, and on a sixteenth and a quarter of it; beside gensim alone. The text
-is generated: Zipf's law over the vocabulary of an encyclopedia, with the words of WEAT 6 among the
-frequent ones.
+Time and peak memory of tokenising, balancing and training on as much text as the paper's corpus for
+coreference has, 440 million tokens, and on a sixteenth and a quarter of it; beside gensim alone.
+The text is generated: Zipf's law over the vocabulary of an encyclopedia, with the words of WEAT 6
+among the frequent ones.
 """
 
 from __future__ import annotations
