@@ -500,7 +500,8 @@ class SpecificationLevels:
     median, above : float
         Median r_rm; share above 0.
     epsilon_squared : float
-        Share of the variance of the sign between the choice's levels, adjusted for their number.
+        Share of the variance of the sign between the choice's levels, adjusted for their number;
+        NaN where all signs agree.
     p : float
         Permutation p of the whole curve's median.
     """
@@ -643,7 +644,7 @@ class Control:
 
 
 class Silhouettes:
-    """``silhouettes.csv``: one row per pair of models ([findings](studies/silhouettes.md)).
+    """``silhouettes.csv``: one row per pair of models, metric, query, part and kind of list.
     ``silhouettes_means.csv``: means over ``pairs`` that differ in the seed alone.
     ``silhouettes_curves.csv``: one row per size of subset. ``silhouettes_runs.csv``: per score and
     number of runs.
@@ -690,7 +691,8 @@ class ScoreProperties:
     items, words : int
         Target words in each role; words searched over.
     comparable : str
-        ``yes``: the extremes of all attribute sets agree to 2% of the scale; ``no``; ``unbounded``.
+        ``yes``: the extremes of all attribute sets agree to 2% of the scale (the declared range, or
+        the largest score found); ``no``; ``unbounded``.
     max_low, max_high, min_low, min_high : float
         Range, over attribute sets, of the largest score and of the smallest.
     scale_min, scale_max : float
