@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from biasbridge.analysis.printing import word_lists
+from biasbridge.analysis.schemas import Words, columns
 from biasbridge.analysis.tables import Tables, read_tables, write_tables
 from biasbridge.corpora.posts import Davidson, HatEval, TableSource, _hold_out
 from biasbridge.corpora.world import GeneratedPosts, GeneratedTemplates
@@ -216,6 +217,7 @@ def test_a_run_scores_the_words_it_drew_and_keeps_them(tmp_path: Path) -> None:
         assert listed == list(query[role].words)
     for path in write_tables(tmp_path / "results", tables):
         check_columns(read_schema(path), path.name)
+    assert set(tables.words) == set(columns(Words))
     again = read_tables(tmp_path / "results")
     pd.testing.assert_frame_equal(again.words, tables.words)
     lines = word_lists(again.words)
