@@ -198,8 +198,8 @@ class Extrinsic:
         Bonett where groups share items. That of ``max_difference`` and ``ratio`` accounts for the
         maximum.
     p, p_holm, low_simultaneous, high_simultaneous : float
-        Of a gap of 0: p, and p and interval adjusted (Holm; Bonferroni) over the family: all gaps
-        with a value, groups times measures, of one classifier and class.
+        p of a gap of 0; p and interval adjusted (Holm; Bonferroni) over the family: all gaps with a
+        value, groups times measures, of one classifier and class.
     n_clusters : int
         Where items have clusters, how many count.
     widening : float
