@@ -302,7 +302,7 @@ def attach_eraser(opened: LanguageModel, eraser: Eraser) -> LanguageModel:
 
 def _refuse_to_save(*args: object, **options: object) -> None:
     raise InputError(
-        "save_pretrained would write the model without its eraser; save it by debias(..., out=FOLDER)"
+        "save_pretrained would write the model without its eraser; save it by debias(..., out=...)"
     )
 
 
