@@ -98,11 +98,8 @@ _SLICE = ("task", *GAP, "label_method", *SCORE)
 
 
 class Effect(NamedTuple):
-    """The effect of a modification on one outcome.
-
-    ``against``: ``unmodified`` or ``debias``; ``reference``: the mean before; ``change`` with its
-    95% interval, NaN where its error is unknown; ``generalises_to``: what the interval generalises
-    to.
+    """The effect of a modification on one outcome: the columns of ``effects.csv``
+    (docs/results.md). An interval is NaN where its error is unknown.
     """
 
     names: Mapping[str, str]

@@ -64,9 +64,7 @@ _LEVELS = alt.Axis(labelLimit=320)
 
 
 class Specification(NamedTuple):
-    """One analysis: a level of each of ``CHOICES`` (``all``: pooled), number of models, r_rm with
-    its 95% interval, and the 95% range of curves at its rank if no gap follows any score.
-    """
+    """One analysis: a level of each of ``_CHOICES`` and columns described in docs/results.md."""
 
     levels: ChoiceLevels
     n: int
@@ -78,10 +76,7 @@ class Specification(NamedTuple):
 
 
 class Level(NamedTuple):
-    """The specifications with one level of a choice: their number, median r_rm, and share above 0.
-    ``epsilon_squared``: the share of the variance of the sign over all specifications that lies
-    between the levels of the choice, adjusted for their number; NaN where all signs agree.
-    """
+    """The specifications with one level of a choice; docs/results.md describes the columns."""
 
     choice: str
     level: str
@@ -306,9 +301,7 @@ def _between(values: Floats, group: Ints) -> float:
 
 
 def specification_table(curves: Sequence[Curve]) -> pd.DataFrame:
-    """Return one row per specification: its task, rank by r_rm, a level of every choice, r_rm with
-    its interval, and the 95% range of the null curve at that rank.
-    """
+    """Return one row per specification."""
     rows = [
         {"task": curve.task, "rank": rank}
         | dict(zip(_CHOICES, specification.levels, strict=True))

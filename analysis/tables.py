@@ -470,10 +470,8 @@ def _point_keys(path: Path) -> set[str]:
 
 
 class BuildRecord(NamedTuple):
-    """Results of a step that the same code and libraries made; ``results`` counts them.
-
-    ``code``: a hash of the source that made them. ``project``, ``commit``: the version and commit
-    of the project; empty where there was none. ``libraries``: ``Python 3.11.7, gensim 4.4.0``.
+    """Results of a step that the same code and libraries made; docs/results.md describes the
+    columns.
     """
 
     step: str

@@ -30,7 +30,7 @@ class Arguments(argparse.Namespace):
 def main() -> None:
     """Run the benchmarks of the given rooms, or all, and print a table."""
     modules = pkgutil.iter_modules(benchmarks.__path__)
-    names = sorted(m.name for m in modules if m.name not in ("__main__", "row"))
+    names = sorted(m.name for m in modules if m.name not in ("__main__", "row", "scale"))
     parser = Parser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", choices=[*names, []], help=f"any of {', '.join(names)}")
     table = Table("benchmark")

@@ -20,9 +20,15 @@ from biasbridge.debias.until import Goal, TargetScore, dose_for_goal
 from biasbridge.debias.words import require_roles
 from biasbridge.files import InputError, atomic_path, eraser_hook, nearest
 from biasbridge.files.data.registry import data_folder
-from biasbridge.files.eraser import ERASER, MERGED, Eraser, hook_eraser, merge_eraser
+from biasbridge.files.eraser import ERASER, MERGED, Eraser, merge_eraser
 from biasbridge.files.models.encoder import Encoder, Pooling
-from biasbridge.files.models.language_model import AnyModel, LanguageModel, open_model, with_eraser
+from biasbridge.files.models.language_model import (
+    AnyModel,
+    LanguageModel,
+    attach_eraser,
+    open_model,
+    with_eraser,
+)
 from biasbridge.files.paths import require_new
 from biasbridge.files.places import CONFIG, MODEL_SUFFIXES, Place, find_model
 from biasbridge.files.terminal import forecast
@@ -165,8 +171,7 @@ class ModelErasure:
         opened = self.encoder.opened
         if self.place is None:
             opened = replace(opened, model=deepcopy(opened.model))
-        hook_eraser(opened.base, self.eraser)
-        return replace(opened, eraser=self.eraser)
+        return attach_eraser(opened, self.eraser)
 
     def write(self, out: Path, *, force: bool = False) -> None:
         """Save the model with the eraser in its weights, or else the unmodified model with its

@@ -181,15 +181,17 @@ def _write(
         if not counts:
             remedy = f"check the file and corpus.tokeniser={corpus.tokeniser}"
             raise InputError(f"{source} holds no token after tokenising; {remedy}")
-        rare = {word for word, count in counts.items() if count < corpus.min_count}
+        kept = {word for word, count in counts.items() if count >= corpus.min_count}
+        tokens, n_types = counts.total(), len(counts)
+        unknown = tokens - sum(counts[word] for word in kept)
+        counts.clear()
         scratch.seek(0)
         with atomic_path(out) as work, work.open("w", encoding="utf-8", newline="\n") as text:
             for line in scratch:
                 words = line[:-1].split(" ")
-                text.write(" ".join(UNKNOWN if word in rare else word for word in words) + "\n")
-    types = len(counts) - len(rare) + bool(rare)
-    unknown = sum(counts[word] for word in rare)
-    return totals | {"tokens": counts.total(), "types": types, "unknown": unknown}
+                text.write(" ".join(word if word in kept else UNKNOWN for word in words) + "\n")
+    types = len(kept) + (len(kept) < n_types)
+    return totals | {"tokens": tokens, "types": types, "unknown": unknown}
 
 
 def _tokenise(corpus: TextCorpus | DatasetCorpus, texts: Iterable[Text]) -> Iterator[Lines]:

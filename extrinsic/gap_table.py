@@ -45,7 +45,7 @@ _NOT_AVERAGED = (_ALL_CLASSES, "selection_rate", "base_rate", *CRITERIA)
 
 
 class GapRow(NamedTuple):
-    """Measure of a group, gap of two groups, or spread of all; see ``gap_table``."""
+    """Measure of a group, gap of two groups, or spread of all (columns: docs/results.md)."""
 
     kind: Kind
     measure: str
@@ -120,25 +120,9 @@ def gap_table(predictions: pd.DataFrame, gaps: Gaps = DEFAULT_GAPS) -> pd.DataFr
     -------
     DataFrame
         Columns as in ``GapRow``. One row per measure and group, "all" included (``kind`` "value").
-        One per gap ("gap"), in [-1, 1]: positive = worse for the ``unprivileged`` group, 0 = equal;
-        ``privileged`` "rest" is all other items, "none" those in no group. Then the largest
-        difference ("max_difference", in [0, 1], 0 = equal) and the ratio of the smallest value to
-        the largest ("ratio", in [0, 1], 1 = equal), with the group that fares best as
-        ``privileged``, worst as ``unprivileged``.
-
-        ``support``: items in the denominator: predicted positives (precision), actual positives
-        (recall, fnr), either (F1), actual negatives (fpr), all (accuracy, selection rate, base
-        rate), the smaller class (AUCs); of a gap the smaller of two. Below ``min_support`` the
-        value is NaN, with a ``reason``. ``p``, ``p_holm`` and ``low_simultaneous`` to
-        ``high_simultaneous`` are of gaps (0 = equal): adjusted over all gaps of the table that have
-        a value, all groups times all measures of one classifier and class, by Holm's rule and by
-        Bonferroni's. ``n_clusters``: units with items that count; ``widening``: width of the
-        interval over that of independent items. ``reason`` of "max_difference" and "ratio" names
-        excluded groups.
-        ``majority_baseline``: of a group's F1 and accuracy. ``expected_from_base_rates``: the gap
-        if both groups had the recall and false positive rate of both together. ``resampled``: the
-        gap in 200 resamples of the items within groups, the same for all predictions of the same
-        ``resampled_by``; NaN in a resample without support, empty for values and AUCs.
+        One per gap ("gap"). Then the largest difference ("max_difference") and the ratio of the
+        smallest value to the largest ("ratio"), with the group that fares best as ``privileged``,
+        worst as ``unprivileged``.
 
     Raises
     ------

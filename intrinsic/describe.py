@@ -1,14 +1,15 @@
-"""Lists of metrics, options, conventions and queries for a terminal, and the tables of
-docs/metrics.md, which ``python -m biasbridge.intrinsic.describe`` writes from the root of the
+"""Lists of metrics, options, conventions and queries for a terminal, and docs/metrics.md and
+docs/conventions.csv, which ``python -m biasbridge.intrinsic.describe`` writes from the root of the
 repository.
 """
 
 from __future__ import annotations
 
+import csv
 import dataclasses
+import io
 import json
 import math
-import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import MISSING
 from pathlib import Path
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from biasbridge.intrinsic.score import ByConvention
 
 _METRICS_PAGE = Path("docs", "metrics.md")
+_CONVENTIONS = Path("docs", "conventions.csv")
 _PAGE_MARK = "<!-- From here on written by python -m biasbridge.intrinsic.describe -->\n"
 
 
@@ -79,9 +81,7 @@ def _print_options(
 
 
 def _metrics_page(root: Path) -> str:
-    """Return the text of the page: its introduction, then tables of metrics by family and their
-    conventions.
-    """
+    """Return the text of the page: its introduction, then a table of metrics per family."""
     introduction, mark, _ = (root / _METRICS_PAGE).read_text(encoding="utf-8").partition(_PAGE_MARK)
     lines = [introduction + mark]
     for family, metrics in FAMILIES.items():
@@ -89,13 +89,24 @@ def _metrics_page(root: Path) -> str:
     lines += ["# Metrics of language models", ""]
     for family, model_metrics in MODEL_FAMILIES.items():
         lines += _format_family(family, model_metrics)
-    return "\n".join(_wrap(line) if line.startswith("- ") else line for line in lines)
+    return "\n".join(lines)
+
+
+def _conventions_table() -> str:
+    """Return every convention as CSV, unless it adds nothing to the metric's source."""
+    out = io.StringIO()
+    rows = csv.writer(out, lineterminator="\n")
+    rows.writerow(["metric", "convention", "options", "what it does"])
+    for metric in [metric for family in (FAMILIES | MODEL_FAMILIES).values() for metric in family]:
+        for each in metric.conventions().values():
+            options = ", ".join(f"{key}={_spell(value)}" for key, value in each.options.items())
+            if each.source != metric.about.source:
+                rows.writerow([metric.about.name, each.name, options, each.source])
+    return out.getvalue()
 
 
 def _format_family(family: str, metrics: Iterable[type[ByConvention]]) -> Iterator[str]:
-    """Yield the lines of a family: a table row per metric, then a line per metric with its
-    conventions.
-    """
+    """Yield the lines of a family: a table row per metric."""
     yield from (f"## {family}", "")
     yield from _format_table(
         "metric | formula | meaning | range; unbiased | source",
@@ -110,19 +121,7 @@ def _format_family(family: str, metrics: Iterable[type[ByConvention]]) -> Iterat
             for metric in metrics
         ],
     )
-    yield from ("", *_format_conventions(metrics), "")
-
-
-def _format_conventions(metrics: Iterable[type[ByConvention]]) -> Iterator[str]:
-    """Yield a line per convention of each metric, unless it adds nothing to the metric's source."""
-    for metric in metrics:
-        for convention in metric.conventions().values():
-            if convention.source != metric.about.source:
-                options = ", ".join(
-                    f"{key}={_spell(value)}" for key, value in convention.options.items()
-                )
-                changed = f" ({options})" if options else ""
-                yield f"- `{metric.about.name}`, `{convention.name}`{changed}: {convention.source}"
+    yield ""
 
 
 def _format_options(
@@ -174,10 +173,6 @@ def _format_range(metric: type[ByConvention]) -> str:
     return ends if metric.about.unbiased is None else f"{ends}; {metric.about.unbiased:g}"
 
 
-def _wrap(line: str) -> str:
-    return textwrap.fill(line, 120, subsequent_indent="  ", break_on_hyphens=False)
-
-
 def _spell(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
@@ -190,8 +185,9 @@ def _format_table(header: str, rows: Sequence[Sequence[str]]) -> Iterator[str]:
 
 
 def main() -> None:
-    """Write docs/metrics.md."""
+    """Write docs/metrics.md and docs/conventions.csv."""
     _METRICS_PAGE.write_text(_metrics_page(Path()), encoding="utf-8")
+    _CONVENTIONS.write_text(_conventions_table(), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -161,12 +161,7 @@ class MetricResult:
 class Score(NamedTuple):
     """A row of the table of scores; docs/results.md describes its columns.
 
-    Values not estimated are NaN, with the ``reason``. part: which of several scores. scale_min,
-    scale_max: the ends of the metric's scale. n_found, n_oov: items of all word sets. oov: items
-    out of vocabulary. truncated: items found but left out by the convention. resampled: the score
-    over resamples of words that all embeddings share (:mod:`biasbridge.intrinsic.resampling`), NaN
-    in resamples without one; empty without ``resamples`` or a score. settings: settings of a
-    language model.
+    Values not estimated are NaN, with the ``reason``.
     """
 
     metric: str

@@ -40,28 +40,21 @@ _HEAD = """\
 
 {answer}
 
-Published tables of two measures of bias, or of one measure and a variable that it should depend on,
-over several embeddings or language models, analysed like our own studies
+Each set is a published table over several embeddings or language models. It has two measures of
+bias, or one measure and a variable that it should depend on. All are analysed like our own studies
 ([inference](../inference.md)).
 
 ![r_rm of every slice](atlas.svg)
 
 {overview}
 
-Cells below: r_rm with its interval; bold: rises, falls or at most. Numbers and sources:
-[atlas.csv](atlas.csv), `*.yaml`.
+Cells below are r_rm with its interval. Bold cells have a verdict other than *cannot tell*. Numbers
+are in [atlas.csv](atlas.csv), sources in `*.yaml`.
 
 ```bash
 # writes this page, atlas.csv and atlas.svg there; without FOLDER of the sets whose tables lie here
 BIASBRIDGE_DATA=FOLDER biasbridge atlas docs/atlas
 ```
-"""
-REPLICATIONS = """
-## Tables and figures of studies replicated here
-
-Every table and figure; the link leads to what stands in this documentation. Commands that begin
-with + follow `python train.py`; `biasbridge data get` with the same words brings the data. Source:
-[replications.csv](replications.csv).
 """
 _FOOT = """
 ## Adding a set
@@ -83,11 +76,11 @@ _NUMBERS = (
     *("r_pearson", "change", "change_low", "change_high", "verdict", "why"),
 )
 _SMALL_R = 0.3  # an r_rm below which a published relation says little
-_WORDS = {
-    RISES: "rise",
-    FALLS: "fall",
-    AT_MOST: "change little",
-    CANNOT_TELL: "cannot tell",
+_WORDS = {  # of one slice, of several
+    CANNOT_TELL: ("cannot tell", "cannot tell"),
+    RISES: ("rises", "rise"),
+    FALLS: ("falls", "fall"),
+    AT_MOST: ("changes little", "change little"),
 }
 
 
@@ -311,8 +304,8 @@ def _r_over_rows(table: pd.DataFrame, x: str, y: str, finding: SliceResult) -> t
     return n, float(np.corrcoef(first, second)[0, 1])
 
 
-def atlas_page(readings: Sequence[PointSetResult], replications: pd.DataFrame | None = None) -> str:
-    """Write the atlas in Markdown; ``replications``: tables and figures of studies, a row each."""
+def atlas_page(readings: Sequence[PointSetResult]) -> str:
+    """Write the atlas in Markdown."""
     available = [reading for reading in readings if reading.read]
     absent = [reading for reading in readings if not reading.read]
     rows = [_overview_row(reading) for reading in available]
@@ -321,26 +314,11 @@ def atlas_page(readings: Sequence[PointSetResult], replications: pd.DataFrame | 
         text += "\nNot analysed here, because their tables are not available:\n\n"
         text += "".join(f"* {reading.of.title}: {reading.of.address}\n" for reading in absent)
     text += "".join(_section(reading) for reading in available)
-    return text + ("" if replications is None else _replications(replications)) + _FOOT
-
-
-def _replications(table: pd.DataFrame) -> str:
-    rows = [
-        (
-            row["study"],
-            f"[{row['item']}]({row['page']})" if row["page"] else row["item"],
-            row["content"],
-            f"`{row['command']}`" if row["command"] else "",
-            row["state"],
-        )
-        for row in table.to_dict("records")
-    ]
-    columns = ("study", "item", "content", "command", "what is here")
-    return f"{REPLICATIONS}\n{_markdown_table(columns, rows)}\n"
+    return text + _FOOT
 
 
 def _atlas_answer(readings: Sequence[PointSetResult]) -> str:
-    """Summarise all slices in two sentences."""
+    """Summarise all slices in four sentences."""
     available = [reading for reading in readings if reading.read]
     slices = [result for reading in available for result in reading.slices]
     counts = Counter(result.finding.verdict for result in slices)
@@ -349,12 +327,16 @@ def _atlas_answer(readings: Sequence[PointSetResult]) -> str:
         for result in slices
     )
     n_models = [result.finding.n for result in slices]
-    verdicts = ", ".join(f"{counts[name]} {word}" for name, word in _WORDS.items())
+    verdicts = ", ".join(
+        f"{counts[name]} {one if counts[name] == 1 else several}"
+        for name, (one, several) in _WORDS.items()
+        if counts[name]
+    )
     return (
         f"**Of {len(slices)} slices of {len(available)} sets {verdicts}.** A slice has"
-        f" {min(n_models)} to {max(n_models)} embeddings or models; in {n_uninformative} the"
+        f" {min(n_models)} to {max(n_models)} embeddings or models. In {n_uninformative} slices the"
         f" interval of r_rm includes both {format_number(-_SMALL_R, 1)} and"
-        f" {format_number(_SMALL_R, 1)}: such a study can neither show nor exclude a relation."
+        f" {format_number(_SMALL_R, 1)}. Such a study can neither show nor exclude a relation."
     )
 
 

@@ -48,13 +48,7 @@ class Extremes(NamedTuple):
 
 
 def score_table(probes: pd.DataFrame) -> pd.DataFrame:
-    """Return verdicts, extremes and counterexamples, one row per part of a score and items.
-
-    ``comparable`` is yes if the largest scores of the attribute sets are equal, and the smallest
-    too, up to 2% of the scale (the declared range, or the largest score found). ``trustworthy`` is
-    no if the score is within 1e-6 of its unbiased value while a word is biased. ``fair`` is no if
-    the score is off its unbiased value while no word is biased.
-    """
+    """Return verdicts, extremes and counterexamples, one row per part of a score and items."""
     searches = probes[probes["probe"] == "score_properties"]
     if searches.empty:
         return searches

@@ -278,12 +278,7 @@ def _describe_column(name: str, value: str) -> str:
 
 
 def scores(pairs: Sequence[ModelPair], definition: _Definition) -> pd.DataFrame:
-    """Return one row per pair of models, metric, query, part and kind of list.
-
-    ``words``: in the complete lists; ``steps``: sizes of subset; ``n_left_out``: those at which
-    some subset has no score; ``score_biased``, ``score_unbiased``: on the complete lists.
-    Scores that need two models are NaN for a single one.
-    """
+    """Return one row per pair of models, metric, query, part and kind of list."""
     return pd.DataFrame([_score_row(pair, definition) for pair in pairs])
 
 

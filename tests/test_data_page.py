@@ -1,5 +1,7 @@
 """The table of real data in the docs, from the registry and from what conf reads."""
 
+import csv
+import io
 import re
 from collections import defaultdict
 from pathlib import Path
@@ -11,7 +13,7 @@ from biasbridge.train.cli.choices import choice_groups
 from biasbridge.train.cli.class_configs import class_configuration
 
 ROOT = Path(__file__).parent.parent
-PAGE = ROOT / "docs" / "howto" / "data.md"
+TABLE = ROOT / "docs" / "howto" / "data_sets.csv"
 REQUEST = re.compile(r"\$\{data:([^}]+)\}")
 
 
@@ -37,24 +39,22 @@ def readers() -> dict[str, list[str]]:
 
 
 def table() -> str:
-    """Return the rows of the page."""
-    read_by = readers()
-    lines = ["| name | what | licence | MB | read by |", "|---|---|---|---|---|"]
+    """Return the table as CSV; "by add": not downloaded, but handed over by its owners."""
+    read_by, out = readers(), io.StringIO()
+    rows = csv.writer(out, lineterminator="\n")
+    rows.writerow(["name", "what", "licence", "MB", "read by"])
     for each in registry().values():
         size = "" if each.n_bytes is None else f"{each.n_bytes / 1e6:,.1f}"
-        how = "by `add`" if each.ask else size
-        licence = each.licence.split("; ")[0] if each.recipe else each.licence
-        licence = "by collection" if each.recipe else licence
-        choices = ", ".join(f"`{choice}`" for choice in read_by.get(each.name, ()))
-        lines.append(f"| `{each.name}` | {each.what} | {licence} | {how} | {choices} |")
-    return "\n".join(lines)
+        licence = "by collection" if each.recipe else each.licence
+        choices = ", ".join(read_by.get(each.name, ()))
+        rows.writerow([each.name, each.what, licence, "by add" if each.ask else size, choices])
+    return out.getvalue()
 
 
-def test_page_holds_the_registry() -> None:
-    assert table() in PAGE.read_text(), "write the table anew: python -m tests.test_data_page"
+def test_table_is_the_registry() -> None:
+    current = TABLE.read_text(encoding="utf-8")
+    assert table() == current, "write the table anew: python -m tests.test_data_page"
 
 
 if __name__ == "__main__":
-    before, _, rest = PAGE.read_text().partition("<!-- table -->\n")
-    after = rest.partition("<!-- end -->")[2]
-    PAGE.write_text(f"{before}<!-- table -->\n{table()}\n<!-- end -->{after}")
+    TABLE.write_text(table(), encoding="utf-8")

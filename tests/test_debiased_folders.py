@@ -17,6 +17,7 @@ import pytest
 import torch
 
 from biasbridge import debias, model_debiasing
+from biasbridge.files import InputError
 from biasbridge.files.eraser import ERASER, MERGED, Eraser
 from biasbridge.files.models.encoder import Encoder
 from biasbridge.files.models.language_model import LanguageModel, open_model
@@ -178,6 +179,16 @@ def test_a_merged_model_can_be_replaced_and_keeps_its_head(tmp_path: Path) -> No
     head, rows = (merged.get_output_embeddings(), merged.get_input_embeddings())
     assert torch.equal(head.weight, plain.get_output_embeddings().weight)
     assert not torch.equal(rows.weight, plain.get_input_embeddings().weight)
+
+
+def test_a_model_with_an_eraser_is_not_saved_without_it(tmp_path: Path) -> None:
+    folder, out = save_model(tmp_path / "bert", "bert"), tmp_path / "out"
+    how: dict[str, Any] = {"method": "leace", "layer": 1, "templates": ["the {} said"]}
+    debias(folder, out=out, **how)
+    for erased in (debias(folder, **how), open_model(out)):
+        with pytest.raises(InputError, match="without its eraser; save it by debias"):
+            erased.model.save_pretrained(tmp_path / "saved")
+    assert not (tmp_path / "saved").exists()
 
 
 def test_a_sentence_encoder_keeps_its_modules_and_gets_one(tmp_path: Path) -> None:

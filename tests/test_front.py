@@ -11,18 +11,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import yaml
 from hydra import compose, initialize_config_dir
 from hydra.core.global_hydra import GlobalHydra
 from omegaconf import OmegaConf
 
+from biasbridge.analysis.schemas import Points, columns
 from biasbridge.files.data.registry import collected_requests
 from biasbridge.train.cli import CONF
 from biasbridge.train.cli.choices import choices
 from biasbridge.train.cli.composing import read_point, read_study
-from biasbridge.train.engine.point import Point, plan_point
+from biasbridge.train.engine.point import Outcome, Point, plan_point
 from biasbridge.train.engine.store import Store
+from tests.analysis.test_schemas import check_columns
 from tests.test_certify import write_metric
 
 if TYPE_CHECKING:
@@ -91,6 +95,16 @@ NEEDS = {
     ("intrinsic", "certificate_text_es"): ["corpus=es", "source=none"],
     ("intrinsic", "certificate_models_es"): ["model.language=es", *ENCODER],
 }
+MIGRANTS = ["gaps.privileged=local", "gaps.unprivileged=migrant"]
+# Points that have, with those recorded in docs/runs, all columns of the points table
+WITH_EVERY_COLUMN = [
+    *([f"+experiment={name}"] for name in ("silhouettes", "coreference_en", "certificate_gaps")),
+    ["+experiment=base_pairs"],
+    ["embedding=transformers", *HUB],
+    [*ENCODER, "intrinsic=seat", "model.random_weights=true"],
+    ["corpus=generated", "embedding.epochs=0", "challenge=csv", *NEEDS["challenge", "csv"]],
+    ["corpus=generated", "source=csv", "source.path=a.csv", *MIGRANTS],
+]
 # A small world: one training takes about a second.
 SMALL = [
     "seed=0",
@@ -137,7 +151,18 @@ def test_every_choice_composes_and_builds(group: str, option: str) -> None:
 def test_every_experiment_composes_and_says_how_to_run_it(path: Path) -> None:
     command = f"+{path.parent.name}={path.stem}"
     assert command in path.read_text(encoding="utf-8")
-    point(command, *GIVEN_IN_ITS_SWEEP.get(path.stem, []))
+    facts = point(command, *GIVEN_IN_ITS_SWEEP.get(path.stem, [])).facts()
+    check_columns(pa.Table.from_pylist([dict(facts)]).schema, "points.parquet")
+
+
+@pytest.mark.usefixtures("hydra_conf")
+def test_no_column_of_points_is_never_written(tmp_path: Path) -> None:
+    points = [point(*overrides) for overrides in WITH_EVERY_COLUMN]
+    plan = plan_point(points[0], Store(tmp_path))
+    written = {"point", *plan.keys(), *plan.options(), *Outcome("").columns()}
+    recorded = map(pq.read_schema, ROOT.glob("docs/runs/*/points.parquet"))
+    written.update(*(each.facts() for each in points), *(each.names for each in recorded))
+    assert set(columns(Points)) == written
 
 
 @pytest.mark.usefixtures("hydra_conf")

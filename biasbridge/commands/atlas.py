@@ -13,8 +13,6 @@ from biasbridge.files.paths import require_output
 if TYPE_CHECKING:
     from rich.console import Console
 
-_REPLICATIONS = "replications.csv"  # tables and figures of studies: study, item, page, ...
-
 
 class _Atlas(NamedTuple):
     """The files written, and what lacks."""
@@ -34,7 +32,7 @@ def atlas(folder: str | PathLike[str], *, out: str | PathLike[str] | None = None
         Output folder (default: the same).
     """
     from biasbridge.files.charts import save_chart
-    from biasbridge.files.tables import read_table, write_csv
+    from biasbridge.files.tables import write_csv
     from biasbridge.studies.atlas import atlas_page, atlas_table, forest_plot, read_atlas
 
     folder, place = Path(folder), Path(out or folder)
@@ -44,10 +42,8 @@ def atlas(folder: str | PathLike[str], *, out: str | PathLike[str] | None = None
         raise InputError(
             "found no table; biasbridge data get atlas_goldfarb_tarrant atlas_stereoset brings them"
         )
-    replications = folder / _REPLICATIONS
-    table = read_table(replications) if replications.exists() else None
     with atomic_path(place / "README.md") as path:
-        path.write_text(atlas_page(readings, table), encoding="utf-8")
+        path.write_text(atlas_page(readings), encoding="utf-8")
     with atomic_path(place / "atlas.csv") as path:
         write_csv(atlas_table(readings), path)
     save_chart(forest_plot(readings), place / "atlas.svg")

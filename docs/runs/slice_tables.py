@@ -61,7 +61,7 @@ PLANTED = {
 COUNTS = "models, parents, conditions"
 # Word sets of a single query, in place of the words of all queries
 SINGLE_QUERIES = ("weat6b", "weat7", "weat8", "gender_es", "gender_pleasant_es", "migrant_es")
-SHOWN = 16  # rows of a table of groups
+SHOWN = 8  # rows of a table of groups
 QUANTITY, MEAN, EXPECTED = "quantity", "mean (range)", "expected from base rates"
 PLANTING = "planting"  # method of models with a planted stereotype
 LINK = "linked_"  # prefix of the method on labels that plants a link with a query

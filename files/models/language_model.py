@@ -286,10 +286,24 @@ def open_model(
         opened = LanguageModel(short_name, loaded, tokenizer, outline.kind, device, planted)
         opened.require_running()
         if is_trained and (Path(place.source) / ERASER).is_file():
-            eraser = Eraser.load(Path(place.source) / ERASER)
-            hook_eraser(opened.base, eraser)
-            return replace(opened, eraser=eraser)
+            return attach_eraser(opened, Eraser.load(Path(place.source) / ERASER))
         return opened
+
+
+def attach_eraser(opened: LanguageModel, eraser: Eraser) -> LanguageModel:
+    """Attach an eraser for good. Its weights are not the model's, so that ``save_pretrained`` would
+    write the unmodified model: it raises ``InputError``.
+    """
+    hook_eraser(opened.base, eraser)
+    for model in (opened.model, opened.base):
+        model.save_pretrained = _refuse_to_save  # type: ignore[method-assign]
+    return replace(opened, eraser=eraser)
+
+
+def _refuse_to_save(*args: object, **options: object) -> None:
+    raise InputError(
+        "save_pretrained would write the model without its eraser; save it by debias(..., out=...)"
+    )
 
 
 @contextmanager

@@ -26,6 +26,7 @@ from biasbridge.analysis.effects import (
     effects,
     write_effects,
 )
+from biasbridge.analysis.schemas import Crossed, columns
 from biasbridge.analysis.tables import Tables
 from biasbridge.files import InputError
 from biasbridge.files.tables import read_table
@@ -553,6 +554,7 @@ def test_one_row_a_gap_a_method_and_a_score() -> None:
     of = drawn(World(1, 1, 1), 0)
     table = crossed_table(joined(of))
     assert table is not None
+    assert set(table) == set(columns(Crossed))
     actual = _cross(of)
     assert table["query"].tolist() == ["weat6b", "weat7"]
     assert table["share_labels"].tolist() == pytest.approx([actual.labels.value] * 2)

@@ -23,6 +23,7 @@ from biasbridge.analysis.effects import effects
 from biasbridge.analysis.joined import join_points
 from biasbridge.analysis.printing import p_value, print_points
 from biasbridge.analysis.report.page import build_report
+from biasbridge.analysis.schemas import columns
 from biasbridge.analysis.study import Correlation
 from biasbridge.analysis.tables import (
     _EXTRINSIC_TEXTS,
@@ -55,6 +56,7 @@ from biasbridge.studies.control import Control
 from biasbridge.studies.score_properties import ScoreProperties
 from biasbridge.studies.silhouettes import SilhouetteAnalysis
 from biasbridge.studies.survey import Survey
+from tests.analysis.test_schemas import SCHEMAS, check_columns, read_schema
 from tests.analysis.test_specifications import measured, tables_of
 from tests.events import count
 from tests.studies import test_base_pairs as base_pairs
@@ -355,6 +357,10 @@ def test_the_report_says_what_made_its_results_and_not_what_is_installed(
 # What a study writes: that it names all of it, and that it is set aside with the tables.
 
 
+# Columns of studies with other options
+NOT_HERE = {"published", "published_here", "documents", "steps"}
+
+
 def tables_of_probes() -> Tables:
     probes = pd.concat([score_properties.searched(), score_properties.group_rows()])
     return Tables(score_properties.POINTS, pd.DataFrame(), pd.DataFrame(), probes)
@@ -377,6 +383,13 @@ def test_a_study_names_all_that_it_writes(study: Study, tables: Tables, tmp_path
     assert len(written) > 1
     lying = {path.name for path in tmp_path.iterdir()}
     assert {path.relative_to(tmp_path).parts[0] for path in written} <= lying <= set(study.writes)
+    columns_by_schema: dict[type, set[str]] = {}
+    for path in tmp_path.glob("*.csv"):
+        if path.name != "survey.csv":  # a column per score
+            check_columns(read_schema(path), path.name)
+            columns_by_schema.setdefault(SCHEMAS[path.name], set()).update(read_schema(path).names)
+    for schema, names in columns_by_schema.items():
+        assert set(columns(schema)) - names <= NOT_HERE, schema
 
 
 @choice

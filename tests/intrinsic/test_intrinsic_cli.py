@@ -27,7 +27,12 @@ from biasbridge.intrinsic.audit import (
     rank_files,
     score_metrics,
 )
-from biasbridge.intrinsic.describe import _METRICS_PAGE, _metrics_page
+from biasbridge.intrinsic.describe import (
+    _CONVENTIONS,
+    _METRICS_PAGE,
+    _conventions_table,
+    _metrics_page,
+)
 from biasbridge.intrinsic.words import load_query
 from biasbridge.train.cli.class_configs import class_configuration
 
@@ -230,8 +235,9 @@ def test_list_names_every_metric_and_query(
 
 
 def test_the_page_is_what_the_code_says() -> None:
-    written = (ROOT / _METRICS_PAGE).read_text(encoding="utf-8")
-    assert written == _metrics_page(ROOT), "run python -m biasbridge.intrinsic.describe"
+    remedy = "run python -m biasbridge.intrinsic.describe"
+    assert (ROOT / _METRICS_PAGE).read_text(encoding="utf-8") == _metrics_page(ROOT), remedy
+    assert (ROOT / _CONVENTIONS).read_text(encoding="utf-8") == _conventions_table(), remedy
 
 
 @pytest.mark.parametrize("name", METRICS)

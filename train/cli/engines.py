@@ -12,6 +12,7 @@ import re
 import shlex
 import signal
 import sys
+import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import as_completed
@@ -199,6 +200,8 @@ def _run_pool(
     # started first, as their start by the first worker would unblock the signal.
     _start_trackers()
     signal_mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    # loky renews a worker whose memory has grown; no point is lost
+    warnings.filterwarnings("ignore", "A worker stopped while some jobs", UserWarning)
     try:
         try:
             futures = [pool.submit(run_point, *ready) for ready in ready_points]
