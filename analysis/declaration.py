@@ -37,9 +37,7 @@ class Declaration(Fileless):
 
     confirmatory: Annotated[
         tuple[str, ...],
-        doc(
-            "measures of confirmatory gaps (printed, figure 3); all measures if none exists"
-        ),
+        doc("measures of confirmatory gaps (printed, figure 3); all measures if none exists"),
     ] = CONFIRMATORY
     queries: Annotated[
         tuple[str, ...], doc("confirmatory queries, each on its own; []: every query")

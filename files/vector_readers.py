@@ -37,7 +37,7 @@ ASCII_SPACE = " \t\n\r\x0b\x0c"
 MAX_NUMBERED = 0.05  # share of words with numbers; above it the dimension is wrong
 LONGEST_WORD = 10_000  # bytes, in binary files; beyond it they are damaged
 _UNEVEN = (b"  ", b"\t", b"\r", b"\x0b", b"\x0c")  # absent from rows separated by single spaces
-_BLANK, _REPEATED = "blank, left out", "repeated, left out: the first row counts"
+_BLANK, _REPEATED = "blank, left out", "repeated; the first row counts, later ones are left out"
 _NUMBERED = "with a number after a space"
 # Of fastText's models: magic, version, 12 arguments, t, the dictionary's sizes; count and type of
 # each word, after its zero byte; of the matrix whether it is quantised, its rows and columns

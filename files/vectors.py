@@ -221,7 +221,9 @@ def _take_english(vectors: KeyedVectors, odd: OddRows) -> KeyedVectors:
     if not rows or not all(concept.startswith(_CONCEPT) for concept in concepts):
         return vectors
     words = [concepts[row].removeprefix(_ENGLISH) for row in rows]
-    odd.words[f"with the prefix {_ENGLISH}, read without it; other languages left out"] = words
+    odd.words[f"with the prefix {_ENGLISH} are read without it; other languages are left out"] = (
+        words
+    )
     return keyed(words, vectors.vectors[rows])
 
 

@@ -190,8 +190,8 @@ def test_posts_without_text_and_repeated_ones_are_told_by_check_and_by_the_run(
     whole = pd.concat([table, more])
     whole.to_csv("posts.csv", index=False)
     of_folds = (
-        "1 post without text left out",
-        "2 duplicate posts, no text in both training and test",
+        "left out: 1 post without text",
+        "2 duplicate posts; no text in both training and test data",
     )
     biasbridge(["check", "posts.csv", "own.vec"])
     printed = capsys.readouterr().out.splitlines()
@@ -207,7 +207,7 @@ def test_texts_on_both_sides_of_a_split_are_counted() -> None:
     texts = pd.Series(["a", "a", "b", "b", "c"])
     posts = pd.DataFrame({"text": texts, "split": ["train", "test", "dev", "train", "x"]})
     lines = describe_text_problems(posts)
-    assert lines == ["2 duplicate posts, 1 text in both training and test"]
+    assert lines == ["2 duplicate posts; 1 text in both training and test data"]
     assert not describe_text_problems(pd.DataFrame({"text": ["a", "b"], "split": ["all", "all"]}))
 
 

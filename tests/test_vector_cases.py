@@ -41,8 +41,8 @@ ODD = {
     "y_empty.bin": "1 word blank",
     "y_gensim_text_of_empty.vec": "1 word blank",
     "b2_blank_token.vec": "1 word blank",
-    "c_dup_unrelated.vec": "1 word repeated, left out: the first row counts ('the')",
-    "d_numberbatch.txt": "words with the prefix /c/en/, read without it; other languages left out",
+    "c_dup_unrelated.vec": "1 word repeated; the first row counts, later ones are left out ('the')",
+    "d_numberbatch.txt": "words with the prefix /c/en/ are read without it; other languages are left out",
     "a2_glove_space_number.txt": "1 word with a number after a space ('windows 10')",
 }
 

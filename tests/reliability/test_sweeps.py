@@ -243,7 +243,7 @@ def test_gc_takes_nothing_from_a_sweep_and_what_is_removed_is_built_again(
     assert_kept(before, store)
     shutil.rmtree(store / "intrinsic")
     process.send_signal(signal.SIGCONT)
-    assert ": an input file changed during the sweep, or" in finish(process)
+    assert ", because an input file changed during the sweep" in finish(process)
     assert_whole(store)
     assert_same_tables(results_of(tmp_path), results_of(quiet))
 
@@ -267,7 +267,7 @@ def test_an_input_changed_under_a_sweep_is_named_and_used(launcher: str, tmp_pat
     process = start(tmp_path, sweep=words)
     wait_until_running(process, tmp_path / "store")
     posts.write_text("\n".join(["id,text,label", *rows[:-20]]) + "\n", encoding="utf-8")
-    changed = ": an input file changed during the sweep"
+    changed = ", because an input file changed during the sweep"
     assert changed in finish(process)
     gaps = pd.read_parquet(results_of(tmp_path) / "extrinsic.parquet")
     recall = gaps.query("measure == 'recall' and group == 'female'")

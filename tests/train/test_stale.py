@@ -206,8 +206,8 @@ def test_other_code_is_refused_and_named_with_the_remedy(
     code.edit("return 1", "return 2")
     message = (
         r"stored results are of other code: 1 corpus \(Text\): toy_corpus,"
-        r" 1 scores \(Weat\): depends on these, 1 vectors \(Word2Vec\): depends on these; --stale"
-        r" rebuild rebuilds them and what depends on them, --stale use uses them unchanged"
+        r" 1 scores \(Weat\): depends on these, 1 vectors \(Word2Vec\): depends on these. --stale"
+        r" rebuild rebuilds them and what depends on them. --stale use uses them unchanged"
     )
     found = outdated(store, [SCORES])
     with pytest.raises(InputError, match=message):

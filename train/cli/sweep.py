@@ -373,8 +373,8 @@ class Sweep:
         ]
         if undone:
             log.warning(
-                "rebuilding %d points, such as %s: an input file changed during the sweep, or"
-                " their results were removed",
+                "rebuilding %d points, such as %s, because an input file changed during the sweep"
+                " or their results were removed",
                 *(len(undone), undone[0].plan.key),
             )
         return undone

@@ -64,7 +64,7 @@ def print_plan(
     *,
     anew: Container[str] = (),
 ) -> None:
-    """Print a row per step: results of all cells one by one, shared, stored, to make, and time.
+    """Print a row per step: results of all cells, not shared and shared, stored, to make, and time.
 
     ``plans``: the distinct points of the grid's ``cells``. ``anew``: keys that are rebuilt.
     """
@@ -74,7 +74,7 @@ def print_plan(
     step_timings = _timings(store, {step.name for step in to_make})
     title = f"{with_count(len(cells), 'run')}, {with_count(len(plans), 'distinct point')}"
     table = Table(title=title, title_justify="left")
-    for column in ("step", "one by one", "shared", "in store", "to make", "about"):
+    for column in ("step", "not shared", "shared", "in store", "to make", "time"):
         table.add_column(column, justify="left" if column == "step" else "right")
     shared = Counter(step.name for step in steps)
     rows = [(name, one_by_one[name], shared[name]) for name in shared]
@@ -170,12 +170,12 @@ def _timing_key(recipe: Recipe) -> tuple[str, str, str]:
 
 
 def _format_costs(seconds: Sequence[float | None]) -> str:
-    """Return the sum of estimates, ``3 min + 2 new``; ``?`` if no step has timings."""
+    """Return the sum of estimates, ``3 min + 2 unknown``; ``?`` if no step has timings."""
     estimates = [estimate for estimate in seconds if estimate is not None]
     n_unknown = len(seconds) - len(estimates)
     if not estimates:
         return "?" if n_unknown else ""
-    return f"{duration(sum(estimates))}{f' + {n_unknown} new' if n_unknown else ''}"
+    return f"{duration(sum(estimates))}{f' + {n_unknown} unknown' if n_unknown else ''}"
 
 
 class SweepProgress:

@@ -134,8 +134,8 @@ def report_outdated(results: Sequence[Outdated], policy: Policy, console: Consol
     other_libraries = [result for result in results if not result.code]
     if other_code and policy == "refuse":
         raise InputError(
-            f"stored results are of other code: {_describe(other_code)}; --stale rebuild rebuilds"
-            " them and what depends on them, --stale use uses them unchanged"
+            f"stored results are of other code: {_describe(other_code)}. --stale rebuild rebuilds"
+            " them and what depends on them. --stale use uses them unchanged"
         )
     action = "rebuilding" if policy == "rebuild" else "using"
     for group, cause in ((other_code, "code"), (other_libraries, "library versions")):

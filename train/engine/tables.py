@@ -69,8 +69,8 @@ def finish(
         for folder in sorted(_earlier_folders(results) - folders_before)
     ]
     if mixed_versions := describe_mixture(records):
-        remedy = "for details run biasbridge store explain KEY"
-        messages.append(f"results of different code versions: {mixed_versions}; {remedy}")
+        remedy = "For details run biasbridge store explain KEY"
+        messages.append(f"results of different code versions: {mixed_versions}. {remedy}")
     if processor := describe_processor(records):
         messages.append(processor)
     messages += _task_warnings(plans, store) + _describe_coverage(tables) + _citations(plans)
@@ -170,7 +170,7 @@ def _citations(plans: Sequence[Plan]) -> list[str]:
         for name, digest in step.files.items()
     }
     cited = dict.fromkeys(each.citation for each in sets_of_content(digests))
-    return [f"data    {'; '.join(cited)}"] if cited else []
+    return [f"cite    {'; '.join(cited)}"] if cited else []
 
 
 def _describe_coverage(tables: Tables) -> list[str]:

@@ -112,13 +112,13 @@ def describe_text_problems(posts: pd.DataFrame) -> list[str]:
 
     lines = []
     if n_empty := int(posts.attrs.get(WITHOUT_TEXT, 0)):
-        lines.append(f"{with_count(n_empty, 'post')} without text left out")
+        lines.append(f"left out: {with_count(n_empty, 'post')} without text")
     if n_repeated := int(posts["text"].duplicated().sum()):
         is_test = posts["split"] == "test"
         n_on_both_sides = len({*posts.loc[is_test, "text"]} & {*posts.loc[~is_test, "text"]})
         texts = with_count(n_on_both_sides, "text") if n_on_both_sides else "no text"
         lines.append(
-            f"{with_count(n_repeated, 'duplicate post')}, {texts} in both training and test"
+            f"{with_count(n_repeated, 'duplicate post')}; {texts} in both training and test data"
         )
     return lines
 
