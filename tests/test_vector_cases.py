@@ -42,7 +42,7 @@ ODD = {
     "y_gensim_text_of_empty.vec": "1 word blank",
     "b2_blank_token.vec": "1 word blank",
     "c_dup_unrelated.vec": "1 word repeated; the first row counts, later ones are left out ('the')",
-    "d_numberbatch.txt": "words with the prefix /c/en/ are read without it; other languages are left out",
+    "d_numberbatch.txt": "words with the prefix /c/en/ are read without it",
     "a2_glove_space_number.txt": "1 word with a number after a space ('windows 10')",
 }
 

@@ -314,7 +314,8 @@ class _Facts:
             return ""
         unit = 10 ** max(0, int(log10(n * times)) - 1)
         needed = f"{ceil(n * times / unit) * unit:,}"
-        return f"some {needed} {self._of_100(row, group)} would probably tell. There are {n:,}"
+        enough = f"some {needed} {self._of_100(row, group)} would probably be enough to tell"
+        return f"{enough}. There are {n:,} now"
 
     def unmeasured(self, row: Row) -> str:
         """Say why nothing is known of a group."""

@@ -64,7 +64,7 @@ CASES = {
     "unsure": (
         UNSURE,
         "Cannot tell",
-        "positive items about women would probably tell. There are 60",
+        "positive items about women would probably be enough to tell. There are 60 now",
     ),
     "too few": (
         few(ALIKE, 9),
