@@ -107,7 +107,7 @@ def test_a_strangers_metric_of_one_file_is_certified(
         file.write("\n\nEDITED = True\n")
     with pytest.raises(InputError, match="the run did not finish"):
         main(asked)
-    assert "; --stale rebuild rebuilds them" in capfd.readouterr().err
+    assert ". --stale rebuild rebuilds them" in capfd.readouterr().err
     assert main([*asked, "--stale", "rebuild"]) == 0
     ended = capfd.readouterr()
     assert "rebuilding results of other code: 15 intrinsic (Leaning): leaning" in ended.err

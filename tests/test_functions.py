@@ -465,7 +465,10 @@ def test_gaps_of_labels_of_any_names() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"unprivileged": "women"}, "compared with --privileged; give both"),
+        (
+            {"unprivileged": "women"},
+            "--unprivileged needs --privileged to be compared with; give both",
+        ),
         ({"compare": "pairwise"}, "--compare pairwise compares with --privileged"),
         ({"multiclass": True, "positive": "1"}, "give one of the two"),
         ({"multiclass": True, "pred": ["prediction", "label"]}, "measures one classifier"),

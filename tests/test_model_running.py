@@ -134,7 +134,7 @@ def test_a_limit_takes_items_from_the_groups_in_turn_and_is_told(
     assert (row["n"], row["settings"].split("; ")[-1]) == (3, "limit=3")
     assert "warning: limit=3" in shown.err
     assert main(command) == 0
-    assert "limit=3: the numbers are of 3 items" in capsys.readouterr().out
+    assert "limit=3: only 3 items of each set were measured" in capsys.readouterr().out
     with pytest.raises(InputError, match="'none': give a whole number of at least 1"):
         main([*command[:-1], "none"])
 

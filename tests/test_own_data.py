@@ -233,7 +233,7 @@ def test_what_spanish_posts_alone_lack_is_one_sentence(
     assert biasbridge(["check", "spanish.csv"]) == 1
     printed = capsys.readouterr().out
     assert printed.endswith(f"missing: {missing}")
-    assert "trains on synthetic text" not in printed
+    assert "train on synthetic text" not in printed
     asked = [*posts("spanish"), "language=es", "classifier=linear", "plan=true"]
     assert train(*asked) == (2, "", f"error: {missing}")
     assert train(*asked, "corpus=generated_es_gender")[0] == 0

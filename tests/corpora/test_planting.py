@@ -126,10 +126,10 @@ def test_text_without_room_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "corpus.txt"
     lines = ["he office job she"] * 9 + ["she home"] * 5 + ["he home"] * 5 + ["he", "she"] * 20
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    with pytest.raises(InputError, match="18 of 18 words there must stay"):
+    with pytest.raises(InputError, match="18 of 18 words there cannot be exchanged"):
         Planting(0.8, language="en").plant(path, tmp_path / "out.txt", seed=0)
     path.write_text("nobody here\n", encoding="utf-8")
-    with pytest.raises(InputError, match="no word with a counterpart near a target A"):
+    with pytest.raises(InputError, match="no word to exchange near a target A"):
         Planting(0.8, language="en").plant(path, tmp_path / "out.txt", seed=0)
 
 

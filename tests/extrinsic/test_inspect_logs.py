@@ -173,7 +173,7 @@ def test_epochs_are_items_of_one_sample(tmp_path: Path) -> None:
     assert frame["id"].tolist() == ["1 epoch 1", "1 epoch 2"]
     assert frame["sample"].tolist() == ["1", "1"]
     assert frame["epoch"].tolist() == [1, 2]
-    assert "give --cluster sample" in frame.attrs["notes"][-1]
+    assert "without --cluster sample" in frame.attrs["notes"][-1]
 
 
 @pytest.mark.parametrize("kind", ["deflate", "zstandard"])

@@ -496,8 +496,8 @@ def bad_helm(folder: Path, **changes: Any) -> Path:
 
 ENCRYPTED = {"completions": [{"text": "[encrypted_text_3]"}]}
 BAD: dict[str, Callable[[Path], Path]] = {
-    r"request 1 .*encrypted, or a request for each": lambda at: bad_helm(at, result=ENCRYPTED),
-    r"request 1 .*or a request for each option": lambda at: bad_helm(at, reference_index=0),
+    r"request 1 .*encrypted or has a request for each": lambda at: bad_helm(at, result=ENCRYPTED),
+    r"request 1 .*or has a request for each option": lambda at: bad_helm(at, reference_index=0),
     r"request 1 .* writes it \(no 'id'\)": lambda at: bad_helm(
         at, instance={"input": {"text": ""}}
     ),

@@ -113,7 +113,9 @@ def test_fit_by_hand() -> None:
 def test_too_few_steps_are_one_line(corpus: Path, tmp_path: Path) -> None:
     truths = PlantedOccupations(sentences=4_000).truths(seed=0)
     choice = TinyModel(**SMALL, steps=100)
-    with pytest.raises(InputError, match=r"^steps=100: too few .*slope .*; give more steps$"):
+    with pytest.raises(
+        InputError, match=r"^steps=100: too few .*; give more\. Slope .* Required: "
+    ):
         choice.train(corpus, tmp_path / "model", seed=0, truths=truths)
     assert not (tmp_path / "model").exists()
 
