@@ -27,18 +27,18 @@ MEASURE_FACTS = {
     "base_rate": MeasureFacts(
         "base rate",
         "base rate",
-        "proportion of all items with label 1: a fact about the data, not the classifier",
+        "proportion of all items that have label 1; a fact about the data, not the classifier",
     ),
     "precision": MeasureFacts(
         "precision",
         "precision",
-        "of the items that the classifier calls 1, the proportion that are",
+        "proportion of the items called 1 that have label 1",
         moved_by_base_rates=True,
     ),
     "recall": MeasureFacts(
         "recall",
         "recall",
-        "of the items with label 1, the proportion that the classifier finds",
+        "proportion of the items with label 1 that the classifier finds",
     ),
     "f1": MeasureFacts(
         "F1",
@@ -49,25 +49,25 @@ MEASURE_FACTS = {
     "fpr": MeasureFacts(
         "fpr",
         "false positive rate",
-        "of the items with label 0, the proportion that are called 1",
+        "proportion of the items with label 0 that are called 1",
         less_is_better=True,
     ),
     "fnr": MeasureFacts(
         "fnr",
         "false negative rate",
-        "of the items with label 1, the proportion that are missed",
+        "proportion of the items with label 1 that are missed",
         less_is_better=True,
     ),
     "accuracy": MeasureFacts(
         "accuracy",
         "accuracy",
-        "of all items, the proportion predicted correctly",
+        "proportion of all items that are predicted correctly",
         moved_by_base_rates=True,
     ),
     "selection_rate": MeasureFacts(
         "selection rate",
         "selection rate",
-        "of all items, the proportion that the classifier calls 1",
+        "proportion of all items that the classifier calls 1",
         moved_by_base_rates=True,
     ),
     "auc": MeasureFacts(
@@ -76,12 +76,12 @@ MEASURE_FACTS = {
     "bpsn_auc": MeasureFacts(
         "BPSN AUC",
         "BPSN AUC",
-        "the same, of other items with label 1 and the group's with label 0",
+        "AUC of other items with label 1 and the group's items with label 0",
     ),
     "bnsp_auc": MeasureFacts(
         "BNSP AUC",
         "BNSP AUC",
-        "the same, of the group's items with label 1 and others with label 0",
+        "AUC of the group's items with label 1 and other items with label 0",
     ),
     "ece": MeasureFacts(
         "ECE",

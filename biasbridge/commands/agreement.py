@@ -77,7 +77,7 @@ def _show(result: _Agreement, console: Console) -> None:
     print_columns(table, console)
     for row in result.precisions:
         estimate = f"{row.value:.2f} [{row.low:.2f}, {row.high:.2f}]" if row.tagged else "undefined"
-        annotation = f"annotated {row.annotation}: precision {estimate}"
+        annotation = f"are annotated {row.annotation} (precision {estimate})"
         say(console, f"tagged {row.tag}: {row.agree} of {row.tagged} {annotation}")
 
 
