@@ -90,12 +90,12 @@ MEASURE_FACTS = {
         less_is_better=True,
     ),
     "demographic_parity": MeasureFacts(
-        "demographic parity", "demographic parity", "the largest difference in selection rate"
+        "demographic parity", "demographic parity", "largest difference in selection rate"
     ),
     "equalised_odds": MeasureFacts(
         "equalised odds",
         "equalised odds",
-        "the larger of the largest differences in recall and false positive rate",
+        "largest difference in recall or in false positive rate, the larger of the two",
     ),
 }
 

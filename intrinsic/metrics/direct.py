@@ -396,8 +396,8 @@ class SemBias(Metric):
             " b, he - she), at unit length"
         ),
         sign=(
-            "definition 1: the definition always lies most along he - she; stereotype > 0: the"
-            " stereotype does at times"
+            "definition 1: the definition is always nearest to he - she; stereotype > 0: at times"
+            " the stereotype is nearest"
         ),
         range=(0, 1),
         source="Zhao et al. (2018)",

@@ -279,16 +279,16 @@ class Weat(Metric):
         ),
         Convention(
             "goldfarb_tarrant",
-            "Goldfarb-Tarrant et al. (2021) by their code (that of XWEAT): any number of missing"
-            " words is accepted, and the longer set of each pair is cut to the size of the other; p"
+            "Goldfarb-Tarrant et al. (2021) by their code (that of XWEAT). Any number of missing"
+            " words is accepted. The longer set of each pair is cut to the size of the other. p"
             " counts larger statistics only.",
             {"strict": True, "min_found": 0.0, "equal_sizes": True},
         ),
         Convention(
             "wefe",
             "WEFE 1.0 (Badilla et al., 2020), there WEAT-ES: a set with more than 20% of"
-            " its words missing gives NaN. Its permutations are drawn with replacement, which is no"
-            " permutation test; p here is the exact value they approximate.",
+            " its words missing gives NaN. Its permutations are drawn with replacement, which is"
+            " not a permutation test. p here is the exact value that they approximate.",
             {"min_found": 0.8},
         ),
         Convention(

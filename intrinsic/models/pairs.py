@@ -212,15 +212,15 @@ class CrowsPairs(PairMetric):
     further_conventions: ClassVar[tuple[Convention, ...]] = (
         Convention(
             "nangia",
-            "Nangia et al. (2020) by their code: the shared tokens given the changed ones; scores"
-            " rounded to three decimals; a tie counts as anti: it stays in the denominator.",
+            "Nangia et al. (2020) by their code: the shared tokens given the changed ones. Scores"
+            " are rounded to three decimals. A tie counts as anti, so it stays in the denominator.",
             {"scored": "shared", "digits": 3, "ties": "anti"},
         ),
         Convention(
             "bias_bench",
-            "Meade et al. (2022) by their code, bias-bench, the reverse: the mean over the changed"
-            " tokens given the shared ones, each masked alone; pairs in which a sentence only adds"
-            " tokens are left out.",
+            "Meade et al. (2022) by their code, bias-bench, the reverse of nangia: the mean over"
+            " the changed tokens given the shared ones, each masked alone. Pairs in which a sentence"
+            " only adds tokens are left out.",
             {"scored": "changed", "combined": "mean", "digits": 3, "ties": "anti"},
         ),
         Convention(

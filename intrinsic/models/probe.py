@@ -57,9 +57,9 @@ class LinearProbe(ItemMetric):
         unbiased=0.5,
         asks=("bec_pro_balanced", "lpbs_professions"),
         default=(
-            "Ours: five folds, no term in two of them; with a single term in a group, no"
-            " template, and with a single template, no attribute. The n-th terms of both groups,"
-            " often a pair, are held out together. No bias: the share of the larger group."
+            "Ours: five folds, and no term is in two of them. If a group has a single term, no"
+            " template is; if it has a single template, no attribute is. The n-th terms of both"
+            " groups, often a pair, are held out together. No bias: the share of the larger group."
         ),
     )
     further_conventions: ClassVar[tuple[Convention, ...]] = (

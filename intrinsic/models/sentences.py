@@ -199,9 +199,9 @@ class Seat(EncodedItems):
         ),
         Convention(
             "biased_rulers",
-            "Delobelle et al. (2022) by their code: targets and attributes are swapped; the first"
-            " token, one of their six representations; no p. On their own words daughter and son"
-            " are entered twice and count once.",
+            "Delobelle et al. (2022) by their code: targets and attributes are swapped. The vector"
+            " is that of the first token, one of their six representations. There is no p. In their"
+            " own words daughter and son are entered twice and count once.",
             {"pooling": "cls", "layer": -1, "swapped": True, "permuted": "nothing"},
         ),
         Convention(
@@ -369,10 +369,10 @@ class Ceat(EncodedItems):
     further_conventions: ClassVar[tuple[Convention, ...]] = (
         Convention(
             "guo_caliskan",
-            "Guo & Caliskan (2021): the last piece of the word; draws weighted by the variance of s"
-            " rather than of d; 10,000 draws; one-sided p of the combined effect over its"
-            " standard error, which shrinks with the number of draws. Theirs gives BERT no special"
-            " tokens.",
+            "Guo & Caliskan (2021): the last piece of the word, and 10,000 draws, weighted by the"
+            " variance of s rather than of d. p is one-sided, of the combined effect over its"
+            " standard error, which shrinks with the number of draws. Their code gives BERT no"
+            " special tokens.",
             {
                 "pooling": "last",
                 "layer": -1,

@@ -63,9 +63,9 @@ class LogProbabilityBias(TermMetric):
         source="Kurita et al. (2019)",
         roles={"terms": "words", "fillers": "pairs of words"},
         asks=("lpbs_professions", "lpbs_career", "lpbs_math", "lpbs_science"),
-        default="The difference in nats; as many masks as a word has tokens. If terms fill the"
-        " slot: log p, less log p with the attribute masked too; compared within texts if most are"
-        " of both groups, else between texts with an attribute.",
+        default="The difference in nats, with as many masks as a word has tokens. If terms fill"
+        " the slot, b is log p minus log p with the attribute masked too. Groups are compared"
+        " within texts if most texts are of both groups, else between texts with an attribute.",
     )
     version: ClassVar[int] = 3
     further_conventions: ClassVar[tuple[Convention, ...]] = (

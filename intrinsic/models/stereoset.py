@@ -58,7 +58,7 @@ class StereoSet(ItemMetric):
             " ss) / 50;  s: mean over the word's pieces of p(piece | text, pieces before);"
             "  causal: mean log p of the sentence's tokens"
         ),
-        sign="ss > 50: stereotypes are the likelier words; icat 100: none, and the sense is kept",
+        sign="ss > 50: stereotypes are the likelier words; icat 100: no bias, and sense is kept",
         range=(0, 100),
         source="Nadeem et al. (2021)",
         roles={"stereo": "sentences", "anti": "sentences", "unrelated": "sentences"},
@@ -74,8 +74,8 @@ class StereoSet(ItemMetric):
         ),
         Convention(
             "fairllms",
-            "fairllms 0.2.0: pseudo-log-likelihoods of whole sentences; lms is the share of items"
-            " whose likelier related word beats the unrelated one; the mean over items.",
+            "fairllms 0.2.0: pseudo-log-likelihoods of whole sentences. lms is the share of items"
+            " whose likelier related word beats the unrelated one. Means are over items.",
             {"scored": "sentence", "lms": "best", "over": "items"},
         ),
     )
