@@ -219,8 +219,8 @@ class CrowsPairs(PairMetric):
         Convention(
             "bias_bench",
             "Meade et al. (2022) by their code, bias-bench, the reverse of nangia: the mean over"
-            " the changed tokens given the shared ones, each masked alone. Pairs in which a sentence"
-            " only adds tokens are left out.",
+            " the changed tokens given the shared ones, each masked alone. Pairs in which a"
+            " sentence only adds tokens are left out.",
             {"scored": "changed", "combined": "mean", "digits": 3, "ties": "anti"},
         ),
         Convention(
