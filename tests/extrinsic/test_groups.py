@@ -293,14 +293,14 @@ def test_three_columns_are_crossed_with_items_in_several_groups() -> None:
         (
             "no-group",
             {"f": 1, "m": 2, "b": 2, "all": 6},
-            "count in no group of that column and in no rest of it",
+            "they count in no group of that column and in no rest of it",
         ),
         (
             "group",
             {"f": 1, "m": 2, "gender=missing": 3, "b": 2, "race=missing": 4, "all": 6},
-            "in its group 'missing'",
+            "they are in its group 'missing'",
         ),
-        ("drop", {"f": 1, "m": 1, "b": 2, "all": 2}, "left out"),
+        ("drop", {"f": 1, "m": 1, "b": 2, "all": 2}, "they are left out"),
     ],
 )
 def test_empty_cells_are_no_group_a_group_or_left_out(

@@ -84,7 +84,7 @@ def test_a_damaged_file_is_refused(tmp_path: Path, damage: str) -> None:
         elif damage == "nan":
             tensors["left"] = tensors["left"] * np.nan
         save_file(tensors, path, None if damage == "no head" else {"eraser": json.dumps(about)})
-    with pytest.raises(InputError, match=r"no eraser|stretches"):
+    with pytest.raises(InputError, match=r"not an eraser|stretches"):
         Eraser.load(path)
 
 
