@@ -680,7 +680,7 @@ def test_what_there_is(folder: Path, run: Run) -> None:
 def test_names_that_are_not_known(folder: Path, run: Run) -> None:
     for arguments, reason in [
         (["get", "davidson"], "no data, corpus or experiment 'davidson'; did you mean"),
-        (["get"], "biasbridge data get takes names"),
+        (["get"], "biasbridge data get needs names"),
         (["info", "x y"], "no data 'x y'"),
         (["get", "source=x"], "error: "),
     ]:

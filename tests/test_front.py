@@ -47,6 +47,7 @@ GIVEN_IN_ITS_SWEEP = {
     "silhouettes_real": ["embedding.path=vectors.txt"],
     "score_properties_models": ["embedding.model=bert"],
     "answer_en_davidson": ["corpus=en_tweets"],
+    "paper001_open_davidson": ["corpus=en_tweets_open"],
     "paper001_en_target": ["corpus=en_tweets", "source=hateval_all"],
     "bbq": ["model.model=bert", "task.data=folder"],
     "referents": ["model.model=bert"],

@@ -63,11 +63,11 @@ class _Outcome(NamedTuple):
 
 
 _MISSED = _Outcome(
-    *("positives", "missed", "misses {}", "missed {}", "{positives} that are not {flagged}")
+    *("positives", "missed", "misses {}", "missed {}", "{positives} not {flagged}")
 )
 _FLAGGED = _Outcome(
     *("others", "wrongly flagged", "wrongly flags {}", "wrongly flagged {}"),
-    "{others} that are {flagged}",
+    "{others} {flagged}",
 )
 _WRONG = _Outcome("items", "wrong", "gets {} wrong", "got {} wrong", "{items} predicted wrongly")
 _OUTCOMES = {"recall": _MISSED, "fnr": _MISSED, "fpr": _FLAGGED, "accuracy": _WRONG}
@@ -314,8 +314,7 @@ class _Facts:
             return ""
         unit = 10 ** max(0, int(log10(n * times)) - 1)
         needed = f"{ceil(n * times / unit) * unit:,}"
-        enough = f"some {needed} {self._of_100(row, group)} would probably be enough to tell"
-        return f"{enough}. There are {n:,} now"
+        return f"some {needed} {self._of_100(row, group)} instead of {n:,} would probably tell"
 
     def unmeasured(self, row: Row) -> str:
         """Say why nothing is known of a group."""

@@ -273,7 +273,7 @@ def test_a_curve_has_1999_permutations_and_never_fewer_than_199(
     assert default.p == 1 / 2_000
 
 
-@pytest.mark.parametrize(("above", "said"), [(0.51, "positive for a, not for b"), (0.5, "")])
+@pytest.mark.parametrize(("above", "said"), [(0.51, "above 0 for a, not for b"), (0.5, "")])
 def test_a_level_is_positive_where_more_than_half_of_its_ways_are(above: float, said: str) -> None:
     shares = {"a": above, "b": 0.1}
     levels = [Level("embedding", name, 2, 0.1, share, 0.5) for name, share in shares.items()]
@@ -354,7 +354,7 @@ def test_a_report_warns_where_fewer_than_80_of_100_tokens_have_a_vector(
     share: float, warned: bool
 ) -> None:
     text = _coverage(pd.DataFrame({"coverage": [0.9, share]}))
-    assert ("warning" in text) == warned
+    assert ("Warning" in text) == warned
 
 
 def values_of(**rates: float) -> pd.DataFrame:

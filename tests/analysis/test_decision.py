@@ -64,7 +64,7 @@ CASES = {
     "unsure": (
         UNSURE,
         "Cannot tell",
-        "positive items about women would probably be enough to tell. There are 60 now",
+        "positive items about women instead of 60 would probably tell",
     ),
     "too few": (
         few(ALIKE, 9),

@@ -226,7 +226,7 @@ def test_the_choice_that_the_sign_depends_on_is_named() -> None:
     mixed = curve._replace(levels=[level._replace(above=0.8) for level in curve.levels])
     assert "depends" not in mixed.sentence(), "above 0 for most of either"
     same = curve_of(tables_of(of)).sentence()
-    assert "18 above 0." in same
+    assert "above 0 in 18 of 18 ways" in same
     assert "depends" not in same
 
 

@@ -385,10 +385,10 @@ def test_the_command_reads_what_the_function_reads(
     assert values == pytest.approx(expected["value"].tolist(), nan_ok=True)
     shown = " ".join(capsys.readouterr().out.split())
     assert "gap to items in no group (positive: worse for the group)" in shown
-    assert "rows have an empty 'group' or 'is_old': in its group 'missing'" in shown
+    assert "rows have an empty 'group' or 'is_old': they are in its group 'missing'" in shown
     page = (tmp_path / "p.html").read_text(encoding="utf-8")
     assert "items in no group" in page
-    assert "rows have an empty &#39;group&#39; or &#39;is_old&#39;: in its group" in page
+    assert "rows have an empty &#39;group&#39; or &#39;is_old&#39;: they are in its group" in page
     assert "label, by group, is_old." in page
 
 

@@ -305,11 +305,11 @@ def test_numbers_in_sentences_are_no_places() -> None:
 def test_many_outputs_that_mean_nothing_are_noted() -> None:
     table = pd.read_json(CASES / "bbq_right.jsonl", lines=True)
     wrong = table.assign(answer=["I see", *table["answer"].tolist()[1:]])  # 1 of 16 is 6%
-    [note] = [note for note in biasbridge.bbq(wrong).attrs["notes"] if "mean none" in note]
+    [note] = [note for note in biasbridge.bbq(wrong).attrs["notes"] if "match none" in note]
     assert note.startswith("1 of 16 outputs match none of the three answers, such as 'I see'")
     many = pd.concat([table.assign(example_id=table["example_id"] + 100 * n) for n in range(2)])
     many = many.assign(answer=["I see", *many["answer"].tolist()[1:]])  # 1 of 32 is 3%
-    assert not any("mean none" in note for note in biasbridge.bbq(many).attrs["notes"])
+    assert not any("match none" in note for note in biasbridge.bbq(many).attrs["notes"])
 
 
 def test_a_nested_cell_that_is_neither_json_nor_python_is_named() -> None:
