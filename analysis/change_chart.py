@@ -168,7 +168,8 @@ def _panel(
     is_unmodified = alt.datum.method == ORIGINAL
     layers = [
         base.transform_filter(~is_unmodified).mark_point(filled=True, size=18, fillOpacity=0.4),
-        lines.mark_line(strokeWidth=1.5, point={"size": 20}),
+        lines.mark_line(strokeWidth=1.5),  # without points: its legend shows dashes
+        alt.Chart(means).encode(x, y, colour).mark_point(filled=True, size=20, opacity=1),
         base.transform_filter(is_unmodified).mark_point(filled=True, size=45, opacity=1),
     ]
     if np.isfinite(result.gap_unmodified):
