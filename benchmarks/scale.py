@@ -125,7 +125,7 @@ def _vocabulary() -> Iterator[str]:
 
 def _spell(number: int) -> str:
     """Return a pronounceable word for a number: alternating consonants and vowels."""
-    letters = []
+    letters: list[str] = []
     while number or len(letters) < 2:
         number, consonant = divmod(number, 20)
         number, vowel = divmod(number, 5)

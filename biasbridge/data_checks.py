@@ -82,7 +82,7 @@ def _examine_point(data: Data, settings: StudySettings, report: DataReport) -> N
         if isinstance(point.task, SupportsInspect):
             point.task.inspect(report)
         if compares_genders(point.queries) and (mismatch := group_mismatch(GENDERS, data.compared)):
-            report.warnings.append(f"{mismatch} Also give a file of words about these groups")
+            report.warnings.append(f"{mismatch} Give words about these groups in a file")
         vectors = _expected_vectors(data, point)
     except InputError as error:
         report.problems.append(str(error))

@@ -182,8 +182,8 @@ def _write(
             remedy = f"check the file and corpus.tokeniser={corpus.tokeniser}"
             raise InputError(f"{source} holds no token after tokenising; {remedy}")
         kept = {word for word, count in counts.items() if count >= corpus.min_count}
-        tokens, n_types = counts.total(), len(counts)
-        unknown = tokens - sum(counts[word] for word in kept)
+        n_tokens, n_types = counts.total(), len(counts)
+        unknown = n_tokens - sum(counts[word] for word in kept)
         counts.clear()
         scratch.seek(0)
         with atomic_path(out) as work, work.open("w", encoding="utf-8", newline="\n") as text:
@@ -191,7 +191,7 @@ def _write(
                 words = line[:-1].split(" ")
                 text.write(" ".join(word if word in kept else UNKNOWN for word in words) + "\n")
     types = len(kept) + (len(kept) < n_types)
-    return totals | {"tokens": tokens, "types": types, "unknown": unknown}
+    return totals | {"tokens": n_tokens, "types": types, "unknown": unknown}
 
 
 def _tokenise(corpus: TextCorpus | DatasetCorpus, texts: Iterable[Text]) -> Iterator[Lines]:

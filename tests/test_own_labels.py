@@ -246,7 +246,7 @@ def test_one_column_has_one_role(check: Run) -> None:
 BLACK_AND_WHITE = ["white people", "black people"]
 UNLIKE = (
     "warning: The words of the scores are about men and women, and the groups are black people,"
-    " white people. Also give "
+    " white people. Give "
 )
 
 
@@ -265,7 +265,7 @@ def test_words_about_others_than_the_groups_are_told(
     sweep = ["hydra.mode=MULTIRUN", "seed=0,1,2", "hydra/launcher=basic", "name=unlike"]
     _, out, err = train(*overrides, "classifier=linear", *sweep, "intrinsic.weat.min_found=0")
     assert UNLIKE in out, err
-    said = UNLIKE.removeprefix("warning: ").removesuffix(" Also give ")
+    said = UNLIKE.removeprefix("warning: ").removesuffix(" Give ")
     assert said in " ".join(out.split())
     page = Path("results/unlike/report.html").read_text(encoding="utf-8")
     assert said in page

@@ -62,9 +62,7 @@ class _Outcome(NamedTuple):
     meaning: str
 
 
-_MISSED = _Outcome(
-    *("positives", "missed", "misses {}", "missed {}", "{positives} not {flagged}")
-)
+_MISSED = _Outcome(*("positives", "missed", "misses {}", "missed {}", "{positives} not {flagged}"))
 _FLAGGED = _Outcome(
     *("others", "wrongly flagged", "wrongly flags {}", "wrongly flagged {}"),
     "{others} {flagged}",

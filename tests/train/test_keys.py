@@ -316,7 +316,9 @@ def test_definitions_that_share_a_name_are_refused(tmp_path: Path) -> None:
         *((Shrink(), write), (Shrink(), lamb)),
     )
     for chosen, carry_out in cases:
-        with pytest.raises(InputError, match=r"test_keys\.\S+ is defined in a function, or twice; define it once"):
+        with pytest.raises(
+            InputError, match=r"test_keys\.\S+ is defined in a function, or twice; define it once"
+        ):
             steps("words", chosen, carry_out)
     assert steps("words", Again(), write_one).made_by == f"{__name__}.Again"
 
