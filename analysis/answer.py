@@ -62,7 +62,7 @@ _WITHIN = (
     " between methods, the change of each method is that small too."
 )
 _RELIABILITY = "Reliability of the gap: {values} (1 means a gap without noise)."
-LEGEND = "n of m: only n tried, m needed"
+LEGEND = "1 of 4: one was tried, four are needed"
 _VERDICT_PHRASES = {
     RISES: "rises with {scores}",
     FALLS: "falls with {scores}",

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack
 from functools import partial
-from itertools import islice, repeat
+from heapq import merge
+from itertools import groupby, islice, repeat
 from multiprocessing import get_context
+from operator import itemgetter
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Annotated, ClassVar, Literal
+from typing import IO, Annotated, ClassVar, Literal
 
 from annotated_types import doc
 
@@ -45,6 +48,7 @@ _TOKENISERS: dict[Tokeniser, Callable[[str], Lines]] = {
 }
 CHUNK = 100  # texts per task of a worker: enough for tweets, not too many for novels
 _SAMPLE = 5_000  # texts of each file
+_HELD = 1_000_000  # types whose counts memory holds: 200 MB
 
 
 @choice
@@ -167,10 +171,10 @@ class DatasetCorpus(HubData, PlantableCorpus):
 def _write(
     corpus: TextCorpus | DatasetCorpus, texts: Iterable[Text], out: Path, source: str
 ) -> dict[str, int]:
-    """Tokenise to a scratch file, then write ``out``; memory holds only the counts of types."""
-    counts: Counter[str] = Counter()
+    """Tokenise to a scratch file, then write ``out`` with rare types replaced."""
     totals = dict.fromkeys(("texts", "lines", "dropped"), 0)
-    with TemporaryFile("w+", encoding="utf-8", newline="\n", dir=out.parent) as scratch:
+    with ExitStack() as files:
+        scratch, counts = files.enter_context(_open_scratch(out)), _TypeCounts(out, files)
         for lines in _tokenise(corpus, islice(texts, corpus.limit)):
             totals["texts"] += 1
             totals["dropped"] += not lines
@@ -178,13 +182,17 @@ def _write(
             for tokens in lines:
                 counts.update(tokens)
                 scratch.write(" ".join(tokens) + "\n")
-        if not counts:
+        kept, n_types, n_tokens, unknown = set(), 0, 0, 0
+        for word, count in counts.items():
+            n_types += 1
+            n_tokens += count
+            if count >= corpus.min_count:
+                kept.add(word)
+            else:
+                unknown += count
+        if not n_tokens:
             remedy = f"check the file and corpus.tokeniser={corpus.tokeniser}"
             raise InputError(f"{source} holds no token after tokenising; {remedy}")
-        kept = {word for word, count in counts.items() if count >= corpus.min_count}
-        n_tokens, n_types = counts.total(), len(counts)
-        unknown = n_tokens - sum(counts[word] for word in kept)
-        counts.clear()
         scratch.seek(0)
         with atomic_path(out) as work, work.open("w", encoding="utf-8", newline="\n") as text:
             for line in scratch:
@@ -192,6 +200,43 @@ def _write(
                 text.write(" ".join(word if word in kept else UNKNOWN for word in words) + "\n")
     types = len(kept) + (len(kept) < n_types)
     return totals | {"tokens": n_tokens, "types": types, "unknown": unknown}
+
+
+class _TypeCounts:
+    """Exact counts of types. Memory holds ``_HELD``; sorted scratch files hold the others."""
+
+    def __init__(self, out: Path, files: ExitStack) -> None:
+        self._out, self._files = out, files
+        self._held: Counter[str] = Counter()
+        self._parts: list[IO[str]] = []
+
+    def update(self, tokens: Iterable[str]) -> None:
+        """Count tokens."""
+        self._held.update(tokens)
+        if len(self._held) > _HELD:
+            self._parts.append(part := self._files.enter_context(_open_scratch(self._out)))
+            part.writelines(f"{word}\t{count}\n" for word, count in self._sorted())
+            self._held.clear()
+
+    def items(self) -> Iterator[tuple[str, int]]:
+        """Yield each type with its count, sorted; call once."""
+        parts = [_read_counts(part) for part in self._parts]
+        for word, same in groupby(merge(*parts, self._sorted()), key=itemgetter(0)):
+            yield word, sum(count for _, count in same)
+
+    def _sorted(self) -> Iterator[tuple[str, int]]:
+        return ((word, self._held[word]) for word in sorted(self._held))
+
+
+def _read_counts(part: IO[str]) -> Iterator[tuple[str, int]]:
+    part.seek(0)
+    for line in part:
+        word, count = line.split("\t")
+        yield word, int(count)
+
+
+def _open_scratch(out: Path) -> IO[str]:
+    return TemporaryFile("w+", encoding="utf-8", newline="\n", dir=out.parent)
 
 
 def _tokenise(corpus: TextCorpus | DatasetCorpus, texts: Iterable[Text]) -> Iterator[Lines]:

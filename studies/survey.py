@@ -81,12 +81,20 @@ def _survey_scores(tables: Tables) -> pd.DataFrame:
 
 
 def _survey_table(scores: pd.DataFrame) -> pd.DataFrame:
-    """Return one row per file, in the order of the points: vectors, dim and a column per score."""
+    """Return one row per file, in the order of the points: vectors, dim and a column per score.
+
+    Where a file lacks the words of a query, its row names no part. The column of that row is left
+    out if another file has the parts.
+    """
     rows: dict[str, dict[str, object]] = {}
     columns = (scores[name].tolist() for name in ("embedding", "dim", "score", "y"))
     for point, file, dim, score, y in zip(as_text(scores, "point"), *columns, strict=True):
         rows.setdefault(point, {"vectors": file, "dim": dim})[str(score)] = y
-    return pd.DataFrame(rows.values())
+    found = scores["y"].notna()
+    by_query = found.groupby([scores["metric"], scores["query"]]).transform("any")
+    by_score = found.groupby(scores["score"]).transform("any")
+    empty = scores["score"][by_query & ~by_score].unique()
+    return pd.DataFrame(rows.values()).drop(columns=empty)
 
 
 def _draw_survey(scores: pd.DataFrame, out: Path) -> list[Path]:

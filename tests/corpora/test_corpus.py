@@ -46,6 +46,20 @@ def test_workers_change_nothing(tmp_path: Path) -> None:
     assert (tmp_path / "1.out").read_bytes() == (tmp_path / "2.out").read_bytes()
 
 
+def test_types_beyond_those_that_memory_holds_are_counted_alike(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = [f"word{i % 9} word{i * i % 31} ñ{i % 4} once{i}" for i in range(300)]
+    source = TextCorpus(str(write(tmp_path / "t.txt", lines)), min_count=20)
+    whole = source.write(tmp_path / "whole", seed=0)
+    monkeypatch.setattr("biasbridge.corpora.corpus._HELD", 25)
+    assert source.write(tmp_path / "parts", seed=0) == whole
+    assert (tmp_path / "parts").read_bytes() == (tmp_path / "whole").read_bytes()
+    words = [word for line in lines for word in line.split()]
+    rare = {word for word in words if words.count(word) < 20}
+    assert whole["unknown"] == sum(word in rare for word in words)
+
+
 def test_sentences_limit_and_several_files(tmp_path: Path) -> None:
     first = write(tmp_path / "a.txt", ["One two. Three four.", "Left out."])
     second = write(tmp_path / "b.txt", ["never read"])

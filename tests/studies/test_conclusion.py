@@ -161,6 +161,16 @@ def test_conventions_have_columns_of_their_own() -> None:
     assert table["weat3 wefe"].tolist() == pytest.approx([0.4, 0.6, 1.6])
 
 
+def test_a_file_without_the_words_adds_no_column_to_parts_that_another_file_has() -> None:
+    points, intrinsic, extrinsic, *_ = tables()
+    lost = (intrinsic["point"] == "p2") & (intrinsic["metric"] == "sembias")
+    one = intrinsic[lost].head(1).assign(part="", value=math.nan)
+    given = Tables(points, pd.concat([intrinsic[~lost], one]), extrinsic)
+    table = _survey_table(_survey_scores(given))
+    assert [name for name in table if "sembias" in name] == ["sembias definition", "sembias none"]
+    assert table["sembias none"].tolist() == pytest.approx([0.1, math.nan, 0.1], nan_ok=True)
+
+
 def test_figures_have_a_column_for_each_family_and_their_numbers_beside_them(
     tmp_path: Path,
 ) -> None:
