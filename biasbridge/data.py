@@ -454,13 +454,14 @@ class _Fetcher:
             origins.setdefault(origin or file, []).append(file)
         for origin, files in origins.items():
             path = self._folder / origin.target
-            if not path.exists():
+            check, report, size = _check(origin.checks), progress.report, origin.n_bytes
+            is_archive = origin != files[0]
+            if not path.exists() and not (
+                is_archive and self._from_mirror(origin.target, check, progress, size)
+            ):
                 progress.label = origin.target
-                check, report = _check(origin.checks), progress.report
-                download(
-                    origin.addresses, path, n_bytes=origin.n_bytes, differs=check, report=report
-                )
-            if origin == files[0]:
+                download(origin.addresses, path, n_bytes=size, differs=check, report=report)
+            if not is_archive:
                 continue
             progress.label = f"unpacking {origin.target}"
             extract = extract_zip if files[0].member else extract_repository

@@ -422,8 +422,18 @@ def test_a_mirror_has_the_members_of_zips(
     write(server.folder / "vectors" / "b.vec", A)  # wrong
     data.get("both")
     paths = [path for path, _ in server.requests]
-    assert paths == ["vectors/a.vec", "vectors/b.vec", "authors/v.zip"]
+    assert paths == ["vectors/a.vec", "vectors/b.vec", "v.zip", "authors/v.zip"]
     assert (folder / "vectors" / "b.vec").read_bytes() == B
+
+
+def test_a_mirror_may_have_the_zip_itself(
+    folder: Path, server: Server, vectors: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BIASBRIDGE_MIRROR", server.url)
+    write(server.folder / "v.zip", vectors)
+    data.get("both")
+    assert [path for path, _ in server.requests] == ["vectors/a.vec", "v.zip", "vectors/b.vec"]
+    assert tree(folder) == ["vectors/SOURCE.txt", "vectors/a.vec", "vectors/b.vec"]
 
 
 def test_a_member_that_differs_is_refused(

@@ -50,7 +50,8 @@ def test_types_beyond_those_that_memory_holds_are_counted_alike(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lines = [f"word{i % 9} word{i * i % 31} ñ{i % 4} once{i}" for i in range(300)]
-    source = TextCorpus(str(write(tmp_path / "t.txt", lines)), min_count=20)
+    path = str(write(tmp_path / "t.txt", lines))
+    source = TextCorpus(path, tokeniser="whitespace", min_count=20)
     whole = source.write(tmp_path / "whole", seed=0)
     monkeypatch.setattr("biasbridge.corpora.corpus._HELD", 25)
     assert source.write(tmp_path / "parts", seed=0) == whole
