@@ -466,7 +466,7 @@ def _add_noise_and_utility(
     y, y_resampled = independent.y, independent.y_resampled
     noise_x = noise_shares(residuals, x, x_resampled, sizes[0], 0 * noise)
     # Without the JSON of its options
-    name = re.sub(r" \{.*\}", "", str(independent.model[result.within.influential]))
+    name = _name_model(independent, result.within.influential)
     r_without = format_number(result.within.r_without_influential)
     claimed, noise_claimed = independent, noise_x
     if result.claimed == DOSES:
@@ -510,10 +510,15 @@ def _saturation_reason(models: Observations, independent: Observations) -> str:
             return f"the {name} is exactly {values[top]:.3g} in {count}"
         shares = side**2 / float(side @ side)
         if shares.max() > _MAX_MODEL_SHARE:
-            model_name = independent.model[residuals.indices[int(shares.argmax())]]
+            model_name = _name_model(independent, residuals.indices[int(shares.argmax())])
             share = f"{shares.max():.0%} of the variance of the {name}"
             return f"one model ({model_name}) carries {share}"
     return ""
+
+
+def _name_model(models: Observations, index: int) -> str:
+    """Return the label of a model or condition without the JSON of its options."""
+    return re.sub(r" \{.*\}", "", str(models.model[index]))
 
 
 def lost_models(rows: Rows, comparable: Rows) -> str:

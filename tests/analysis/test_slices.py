@@ -218,7 +218,7 @@ def test_the_tables_have_the_changes_of_models_and_of_means_of_conditions() -> N
 def test_the_most_influential_model_is_named_with_r_without_it() -> None:
     x, y = np.random.default_rng(0).normal(size=(2, 12))
     x[7], y[7] = 9, 9
-    rows = make_rows(x, y, model=[f"model {i}" for i in range(12)])
+    rows = make_rows(x, y, model=[f'model {{"modified.epochs": 5}} {i}' for i in range(12)])
     actual = measure_slice(rows, {}, full=True, permutations=99)
     without = np.corrcoef(np.delete(x, 7), np.delete(y, 7))[0, 1]
     r_without = format_number(without)
