@@ -465,7 +465,6 @@ def _add_noise_and_utility(
     x, x_resampled = independent.x, independent.x_resampled
     y, y_resampled = independent.y, independent.y_resampled
     noise_x = noise_shares(residuals, x, x_resampled, sizes[0], 0 * noise)
-    # Without the JSON of its options
     name = _name_model(independent, result.within.influential)
     r_without = format_number(result.within.r_without_influential)
     claimed, noise_claimed = independent, noise_x

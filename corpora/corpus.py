@@ -48,7 +48,7 @@ _TOKENISERS: dict[Tokeniser, Callable[[str], Lines]] = {
 }
 CHUNK = 100  # texts per task of a worker: enough for tweets, not too many for novels
 _SAMPLE = 5_000  # texts of each file
-_HELD = 1_000_000  # types whose counts memory holds: 200 MB
+_HELD = 1_000_000  # types whose counts memory holds
 
 
 @choice
@@ -231,7 +231,7 @@ class _TypeCounts:
 def _read_counts(part: IO[str]) -> Iterator[tuple[str, int]]:
     part.seek(0)
     for line in part:
-        word, count = line.split("\t")
+        word, _, count = line.rpartition("\t")
         yield word, int(count)
 
 
