@@ -88,13 +88,21 @@ class Layout(NamedTuple):
 
 
 def tabulate_tests(table: Layout, run: str) -> str:
-    """Format tests as Markdown, those of one row side by side."""
+    """Format tests as Markdown, those of one row side by side.
+
+    Raises ``ValueError`` for two tests of one row and column.
+    """
     rows: dict[tuple[str, ...], dict[str, str]] = {}
     for test in table.tests(run):
         names = {name: test.names[name] for name in table.rows}
         row = rows.setdefault(tuple(names.values()), names)
         cells = {title.format(**test.names): cell(test) for title, cell in table.columns.items()}
-        row |= {title: cell for title, cell in cells.items() if cell}
+        cells = {title: cell for title, cell in cells.items() if cell}
+        if cells.keys() & row.keys():
+            raise ValueError(
+                f"{run}: two tests for {names}, {[*cells]}: name what tells them apart"
+            )
+        row |= cells
     return markdown(list(rows.values()), table.merged)
 
 
@@ -127,10 +135,14 @@ def _tests_of(
     parts: Callable[[pd.DataFrame], Iterable[tuple[Mapping[str, str], pd.DataFrame]]], run: str
 ) -> Iterator[DeclaredTest]:
     """Yield the declared tests of parts of a run's rows, each with the names of its part."""
+    has_several = len({*joined(run)["task"]}) > 1
     for names, rows in parts(joined(run)):
         for result, titles in confirmatory_slices(rows, run):
             if result.n:
-                yield DeclaredTest({**names, **titles}, result, declared(run).smallest_change)
+                task = {"task": str(result.names["task"]) if has_several else ""}
+                yield DeclaredTest(
+                    {**task, **names, **titles}, result, declared(run).smallest_change
+                )
 
 
 def _all_tests(run: str) -> Iterator[DeclaredTest]:
@@ -269,7 +281,12 @@ LAYOUTS = {
         ("score",),
         {"{part}: r_rm, models": lambda test: f"{_r_rm(test)}, {test.result.n}"},
     ),
-    "by_corpus": Layout(partial(_tests_of, _by_corpus), ("score", "gap"), {"{part}": _change}),
+    "by_corpus": Layout(
+        partial(_tests_of, _by_corpus),
+        ("task", "gap", "score"),
+        {"{part}": _change},
+        merged=("task", "gap"),
+    ),
     # "-.77 [-.88,-.56], 44 as 22; -.52": r_rm, the models, the means of a condition within a
     # cluster that r_rm is over, and r over the points
     "breakouts": Layout(
