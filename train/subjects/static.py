@@ -167,11 +167,12 @@ class FastText(Word2Vec):
 
 
 def _whole_words(wv: KeyedVectors) -> KeyedVectors:
-    """Return plain vectors of the words with their counts."""
+    """Return plain vectors of the words with their counts, without a copy of the matrix."""
     from gensim.models import KeyedVectors
 
     vectors = KeyedVectors(wv.vector_size)
-    vectors.add_vectors(wv.index_to_key, wv.vectors)
+    vectors.vectors = wv.vectors
+    vectors.index_to_key, vectors.key_to_index = wv.index_to_key, wv.key_to_index
     for word in wv.index_to_key:
         vectors.set_vecattr(word, "count", wv.get_vecattr(word, "count"))
     return vectors
