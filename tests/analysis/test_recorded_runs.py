@@ -10,6 +10,7 @@ from pathlib import Path
 import pages
 import pandas as pd
 import pytest
+import slice_tables
 from recorded_runs import recorded_slices
 
 from biasbridge.analysis.correlate import correlate_slices
@@ -139,3 +140,11 @@ def test_recorded_tables_hold_no_post_and_no_path(run: str) -> None:
 
 def test_the_certificate_that_ships_is_the_recorded_one() -> None:
     assert _RECORDED_CSV.read_bytes() == (STUDIES / "certificate.csv").read_bytes()
+
+
+def test_two_tests_on_one_cell_of_a_table_are_refused() -> None:
+    by_corpus = slice_tables.LAYOUTS["by_corpus"]
+    with pytest.raises(ValueError, match="paper001_open_davidson: two tests"):
+        slice_tables.tabulate_tests(
+            by_corpus._replace(rows=("gap", "score")), "paper001_open_davidson"
+        )
