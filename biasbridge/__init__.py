@@ -21,7 +21,14 @@ _loaded, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
 
 def __getattr__(name: str) -> object:
-    value = _loaded(name)
+    try:
+        value = _loaded(name)
+    except AttributeError:
+        from biasbridge.files.removed import REMOVED
+
+        if (remedy := REMOVED.get(f"{name}()")) is None:
+            raise
+        raise AttributeError(f"biasbridge.{name}() was removed; {remedy}") from None
     if callable(value):
         from biasbridge.files.extras import named_extra
 

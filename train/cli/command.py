@@ -31,6 +31,7 @@ from yaml import YAMLError
 from biasbridge.files import InputError, nearest
 from biasbridge.files.errors import DISK_FULL
 from biasbridge.files.paths import TRAIN
+from biasbridge.files.removed import refuse_removed
 from biasbridge.files.terminal import Parser
 from biasbridge.train.cli import CONF
 from biasbridge.train.cli.choices import TARGET
@@ -237,6 +238,8 @@ def read_options(arguments: Sequence[str]) -> Namespace:
     options = parser.parse_intermixed_args(arguments)
     if options.config_dir and not options.config_dir.is_dir():
         raise InputError(f"--config-dir={options.config_dir}: no such folder")
+    keys = (line.partition("=")[0].lstrip("+~") for line in options.overrides)
+    refuse_removed(f"train.py {key}=" for key in keys)
     options.overrides = [_with_plus(line) for line in options.overrides]
     options.overrides += [f"stale={options.stale}"] if options.stale else []
     options.config_dir = options.config_dir or _experiment_folder(options.overrides)
