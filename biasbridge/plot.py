@@ -139,7 +139,7 @@ def change(folder: str | PathLike[str]) -> alt.TopLevelMixin:
     """
     from biasbridge.analysis.answer import declared
     from biasbridge.analysis.change_chart import change_chart, change_data
-    from biasbridge.commands.correlate import StudyResults
+    from biasbridge.analysis.correlate import StudyResults
 
     study = StudyResults.read(folder)
     results, smallest_change = declared(study.correlate()), study.declared.smallest_change

@@ -6,12 +6,15 @@ from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
+from biasbridge.command_line import as_names
 from biasbridge.files import InputError
-from biasbridge.inputs import InputTable, as_dataframe, as_names
+from biasbridge.input_tables import InputTable, as_dataframe
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from biasbridge.extrinsic.gap_table import GapRow
+    from biasbridge.extrinsic.predictions import GapRequest
     from biasbridge.extrinsic.threshold_choice import ThresholdChoice
 
 _LISTS = ("pred", "group", "score", "measures", "compare", "groups", "positive", "cross")
@@ -216,6 +219,19 @@ def number_rows(items: pd.DataFrame, source: object) -> pd.DataFrame:
     from pandas import DataFrame
 
     return items if isinstance(source, DataFrame) else items.set_axis(items.index + 1)
+
+
+def measure_items(
+    predictions: InputTable, **options: Any
+) -> tuple[pd.DataFrame, GapRequest, list[GapRow], list[str]]:
+    """Return the items of :func:`biasbridge.gaps`, the request, the rows and the notes."""
+    from biasbridge.extrinsic.gap_table import measure_gaps
+    from biasbridge.extrinsic.predictions import GapRequest
+
+    request = GapRequest(**request_fields(options))
+    items = read_items(predictions, **options)
+    rows, notes = measure_gaps(request, items)
+    return items, request, rows, [*notes, *items.attrs.get("notes", [])]
 
 
 def request_fields(options: Mapping[str, Any]) -> dict[str, Any]:

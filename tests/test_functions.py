@@ -30,7 +30,7 @@ from tests.analysis.conftest import make_tables
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
-    from biasbridge.inputs import Vectors
+    from biasbridge.input_vectors import Vectors
 
 ROLES = {
     "X": ["he", "him"],

@@ -21,7 +21,7 @@ from biasbridge.train.cli import CONF
 if TYPE_CHECKING:
     import pandas as pd
 
-    from biasbridge.inputs import OwnMetric
+    from biasbridge.own_parts import OwnMetric
 
 # The first is for metrics of words by two groups, which elsewhere are A and B
 _PLANTED_QUERIES = (

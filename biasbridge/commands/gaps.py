@@ -13,6 +13,7 @@ from biasbridge.command_line import (
     DOCUMENTS,
     Command,
     as_csv,
+    as_names,
     output_file,
     returns,
     say,
@@ -21,9 +22,10 @@ from biasbridge.command_line import (
 from biasbridge.files import InputError
 from biasbridge.files.errors import printable
 from biasbridge.files.group_names import AS_THEY_ARE, GroupNames, read_group_names
-from biasbridge.inputs import InputTable, as_names, with_notes
+from biasbridge.input_tables import InputTable, with_notes
 from biasbridge.prediction_tables import (
     choose_threshold,
+    measure_items,
     number_rows,
     read_items,
     request_fields,
@@ -248,14 +250,7 @@ def gaps(
     >>> print(round(table.loc[table["kind"] == "gap", "value"].item(), 2))
     0.1
     """
-    options = locals()
-    from biasbridge.extrinsic.gap_table import measure_gaps
-    from biasbridge.extrinsic.predictions import GapRequest
-
-    request = GapRequest(**request_fields(options))
-    items = read_items(**options)
-    rows, notes = measure_gaps(request, items)
-    return _MeasuredGaps(items, request, rows, [*notes, *items.attrs.get("notes", [])])
+    return _MeasuredGaps(*measure_items(**locals()))
 
 
 def gate(

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from biasbridge.command_line import Command, output_file, say
 from biasbridge.commands import gaps
-from biasbridge.commands.correlate import StudyResults
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -37,6 +36,7 @@ def report(results: str | PathLike[str], *, out: str | PathLike[str] | None = No
     InputError
         A table is missing or damaged.
     """
+    from biasbridge.analysis.correlate import StudyResults
     from biasbridge.analysis.figures import draw_figures
     from biasbridge.analysis.report.page import build_report
     from biasbridge.analysis.specifications import draw_curves, specification_curves
