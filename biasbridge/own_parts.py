@@ -43,8 +43,7 @@ def use_folder(folder: str | PathLike[str] | None) -> None:
         return
     if not Path(folder).is_dir():
         raise InputError(f"no such folder: {folder}; give the one with your own modules")
-    from biasbridge.files.choice import METHODS, METRICS, choice_classes
-    from biasbridge.train.cli.choices import search_modules
+    from biasbridge.files.choice import METHODS, METRICS, choice_classes, search_modules
 
     search_modules([Path(folder)])
     for group in (METRICS, METHODS):

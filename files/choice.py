@@ -11,6 +11,7 @@ import ast
 import dataclasses
 import inspect
 import json
+import sys
 import types
 import typing
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
@@ -260,6 +261,12 @@ def choice_classes(folder: str | Path, group: str, name: str = "") -> list[Choic
     paths = sorted(path.glob("*.py"))
     modules = [(path.stem, path.read_text(encoding="utf-8", errors="replace")) for path in paths]
     return list(_search(modules, group, name))
+
+
+def search_modules(folders: Iterable[str | Path]) -> None:
+    """Append folders of configuration files to the module search path."""
+    paths = (str(Path(folder).resolve()) for folder in folders)
+    sys.path.extend(path for path in paths if path not in sys.path)
 
 
 def find_choice(folders: Iterable[str | Path], group: str, name: str) -> ChoiceClass | None:
