@@ -206,8 +206,7 @@ def test_a_sweep_runs_beside_modules_of_the_rooms_names(installed: Path, users: 
 
 @pytest.fixture(scope="module")
 def editable(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder that holds a clone as on Windows, ``biasbridge``, and ``site``, where it is installed
-    as editable.
+    """A folder that holds ``biasbridge``, a clone as on Windows, and its editable install ``site``.
 
     ``site`` is put on the path as an environment's own folder of packages is.
     """
