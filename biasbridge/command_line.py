@@ -395,13 +395,6 @@ def split_names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
 
 
-def as_names(names: str | Sequence[str]) -> list[str]:
-    """Return one name or several as a list. Raise ``InputError`` for another value."""
-    if not isinstance(names, str | Iterable):
-        raise InputError(f"{names!r} is not a name; give a name, or a list of names")
-    return [names] if isinstance(names, str) else list(names)
-
-
 def refuse_options(options: Mapping[str, object], applies_to: str) -> None:
     """Raise ``InputError`` for the first option that is set; they apply to something else."""
     for option in filter(options.get, options):

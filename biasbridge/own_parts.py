@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-from biasbridge.command_line import as_names
 from biasbridge.files import InputError
+from biasbridge.files.choice import as_names
 
 if TYPE_CHECKING:
     from os import PathLike

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from biasbridge.command_line import as_names
 from biasbridge.files import InputError
+from biasbridge.files.choice import as_names
 from biasbridge.input_tables import InputTable, as_dataframe
 
 if TYPE_CHECKING:

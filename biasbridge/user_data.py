@@ -167,25 +167,15 @@ def _first_named(names: Iterable[str], columns: Iterable[object]) -> str:
 
 def describe_bbq(path: Path) -> str:
     """Return the command for the scores of BBQ; of questions alone, what they lack."""
+    from biasbridge.extrinsic import bbq_answers as bbq
     from biasbridge.extrinsic.bbq import NO_ANSWER
-    from biasbridge.extrinsic.bbq_answers import (
-        ANSWERS,
-        FIELDS,
-        ID,
-        PROMPTS,
-        TEMPLATE,
-        downloaded_data,
-        open_answers,
-        read_items,
-    )
 
-    known = {*FIELDS, *ANSWERS, *PROMPTS[0], ID, TEMPLATE}
-    known |= {"answer"}
+    known = {*bbq.FIELDS, *bbq.ANSWERS, *bbq.PROMPTS[0], bbq.ID, bbq.TEMPLATE, "answer"}
     names = [name for name in map(str, read_table(path)) if name.partition(".")[0] not in known]
     for name in ["", *names]:
         with suppress(InputError):
-            [table] = open_answers([path], name or None, downloaded_data())
-            if {*read_items(table)[1]} - {NO_ANSWER}:
+            [table] = bbq.open_answers([path], name or None, bbq.downloaded_data())
+            if {*bbq.read_items(table)[1]} - {NO_ANSWER}:
                 return f"to use it: {command_text('bbq', path, answer=name)}"
     return "to score a model, write its answers into a column answer"
 

@@ -14,7 +14,7 @@ import json
 import sys
 import types
 import typing
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, wraps
 from importlib import import_module
 from numbers import Integral
@@ -188,6 +188,13 @@ def _error_message(name: str, value: object, hint: Any) -> str:
 
 def _items(value: object) -> tuple[object, ...]:
     return value if isinstance(value, tuple) else (value,)
+
+
+def as_names(names: str | Sequence[str]) -> list[str]:
+    """Return one name or several as a list. Raise ``InputError`` for another value."""
+    if not isinstance(names, str | Iterable):
+        raise InputError(f"{names!r} is not a name; give a name, or a list of names")
+    return [names] if isinstance(names, str) else list(names)
 
 
 def describe_type(hint: Any) -> str:

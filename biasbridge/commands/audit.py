@@ -9,9 +9,9 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from biasbridge.command_line import Command, as_csv, as_names, refuse_options, returns, say
+from biasbridge.command_line import Command, as_csv, refuse_options, returns, say
 from biasbridge.files import InputError
-from biasbridge.files.choice import Count, Whole, check_arguments
+from biasbridge.files.choice import Count, Whole, as_names, check_arguments
 from biasbridge.files.language import UNDETERMINED
 from biasbridge.files.models.encoder import Pooling
 from biasbridge.files.models.language_model import Dtype

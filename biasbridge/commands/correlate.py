@@ -8,17 +8,9 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from biasbridge.command_line import (
-    STANDARD_OUTPUT,
-    Command,
-    as_csv,
-    as_names,
-    returns,
-    say,
-    write_text,
-)
+from biasbridge.command_line import STANDARD_OUTPUT, Command, as_csv, returns, say, write_text
 from biasbridge.files import InputError
-from biasbridge.files.choice import check_arguments
+from biasbridge.files.choice import as_names, check_arguments
 from biasbridge.input_tables import InputTable, as_dataframe, with_notes
 
 if TYPE_CHECKING:

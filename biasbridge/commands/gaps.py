@@ -13,13 +13,13 @@ from biasbridge.command_line import (
     DOCUMENTS,
     Command,
     as_csv,
-    as_names,
     output_file,
     returns,
     say,
     split_names,
 )
 from biasbridge.files import InputError
+from biasbridge.files.choice import as_names
 from biasbridge.files.errors import printable
 from biasbridge.files.group_names import AS_THEY_ARE, GroupNames, read_group_names
 from biasbridge.input_tables import InputTable, with_notes

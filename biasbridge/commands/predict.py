@@ -7,8 +7,9 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from biasbridge.command_line import Command, as_names, command_text, output_file, say
+from biasbridge.command_line import Command, command_text, output_file, say
 from biasbridge.files import InputError, atomic_path, nearest
+from biasbridge.files.choice import as_names
 from biasbridge.files.places import PACKAGE, in_package
 from biasbridge.input_tables import InputTable, as_dataframe
 
