@@ -83,14 +83,19 @@ def tree(path: Path) -> ast.Module:
 @cache
 def imported(path: Path) -> set[str]:
     """The rooms and the libraries that a file imports, anywhere in it. The version is no room's."""
+    names = imported_names(ast.walk(tree(path)))
+    return {room_of(name) for name in names - {"biasbridge.__version__"}}
+
+
+def imported_names(nodes: Iterable[ast.AST]) -> set[str]:
     names = set()
-    for node in ast.walk(tree(path)):
+    for node in nodes:
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path}: relative import"
+            assert node.level == 0, "relative import"
             names |= {f"{node.module}.{alias.name}" for alias in node.names}
-    return {room_of(name) for name in names - {"biasbridge.__version__"}}
+    return names
 
 
 def room_of(name: str) -> str:
@@ -107,10 +112,8 @@ def test_imports_point_one_way() -> None:
 
 def test_a_room_has_one_name() -> None:
     for path in [*MODULES, *sorted(ROOT.glob("tests/**/*.py")), *sorted(ROOT.glob("docs/**/*.py"))]:
-        for node in ast.walk(tree(path)):
-            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-            names += [str(node.module)] if isinstance(node, ast.ImportFrom) else []
-            assert not {name.split(".")[0] for name in names} & {*MAY_IMPORT} - {"biasbridge"}, path
+        tops = {name.split(".")[0] for name in imported_names(ast.walk(tree(path)))}
+        assert not tops & {*MAY_IMPORT} - {"biasbridge"}, path
 
 
 def imports_of(name: str, *, for_checkers: bool = True) -> set[str]:
@@ -119,13 +122,8 @@ def imports_of(name: str, *, for_checkers: bool = True) -> set[str]:
     for node in () if for_checkers else [*nodes]:
         if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
             nodes -= {*ast.walk(node)}
-    found = set()
-    for node in nodes:
-        if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            whole = (f"{node.module}.{alias.name}" for alias in node.names)
-            found |= {each if each in paths() else str(node.module) for each in whole}
+    names = imported_names(nodes)
+    found = {each if each in paths() else each.rpartition(".")[0] for each in names}
     return (found & paths().keys()) - {name}
 
 

@@ -17,6 +17,7 @@ from tempfile import mkdtemp
 import numpy as np
 import pytest
 
+from biasbridge.files.paths import ROOMS
 from biasbridge.files.vectors import keyed, save_vectors
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -26,20 +27,7 @@ BUILD = "import sys; from hatchling.build import build_wheel; build_wheel(sys.ar
 BUILD_SDIST = BUILD.replace("build_wheel", "build_sdist")
 BUILD_EDITABLE = BUILD.replace("build_wheel", "build_editable")
 FUNCTIONS = ("audit", "correlate", "debias", "gaps", "gate", "query", "thresholds")
-USERS = (
-    *(
-        "analysis",
-        "conf",
-        "corpora",
-        "debias",
-        "extrinsic",
-        "files",
-        "intrinsic",
-        "stats",
-        "studies",
-    ),
-    "train",
-)
+USERS = (*ROOMS, "conf")
 API = """
 import files
 from biasbridge import audit, correlate, debias, gaps, query

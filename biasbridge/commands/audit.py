@@ -196,22 +196,17 @@ def audit(
             "pooling (pooling=)": pooling != "mean",
         }
         refuse_options(of_models, "language models; leave it out")
+        from biasbridge.intrinsic.audit import choose_metrics
+
         embeddings = embeddings_by_name(cast("Any", vectors))
         if built_in(words):
             queries, words = [*queries, str(words)], None
         with word_file(words) as file:
-            options = {
-                "convention": convention,
-                "similarity": similarity,
-                "case": case,
-                "min_found": min_found,
-                "resamples": resamples,
-            }
-            choose = partial(
-                _choose_metrics, names, own, queries=queries, words=file, options=options
-            )
+            options: dict[str, Any] = {"convention": convention, "similarity": similarity}
+            options |= {"case": case, "min_found": min_found, "resamples": resamples}
+            choose = partial(choose_metrics, names, queries=queries, words=file, **options)
             scores, notes = _audit_vectors(
-                embeddings, choose, queries, file, language, seed=seed, trusted=trusted
+                embeddings, choose, own, language, seed=seed, trusted=trusted
             )
     from biasbridge.certificates import certified
     from biasbridge.conclusions import conclusions
@@ -220,37 +215,19 @@ def audit(
     return _Audit(scores, [*warnings, *notes], explanations, conclusions(scores))
 
 
-def _choose_metrics(
-    names: Sequence[str],
-    own: Sequence[Metric],
-    language: str,
-    *,
-    queries: Sequence[str],
-    words: str | None,
-    options: Mapping[str, Any],
-) -> list[Metric]:
-    from biasbridge.intrinsic.audit import choose_metrics
-
-    if own and not names:
-        return [*own]
-    chosen = choose_metrics(names, queries=queries, words=words, language=language, **options)
-    return [*chosen, *own]
-
-
 def _audit_vectors(
     embeddings: Mapping[str, Vectors],
     choose: partial[list[Metric]],
-    queries: Sequence[str],
-    words: str | None,
+    own: Sequence[Metric],
     language: str | None,
     *,
     seed: int,
     trusted: bool,
 ) -> tuple[list[AuditedScore], list[str]]:
-    """Measure embeddings by name; ``choose`` returns the metrics for a language.
+    """Measure embeddings by name; ``choose`` returns the metrics of the project for a language.
 
     Notes name the language and how it is known, words that exist in lower case only, groups that a
-    metric does not compare, and queries of the file ``words`` that lack a role.
+    metric does not compare, and queries of the file of words that lack a role.
     """
     from biasbridge.certificates import gender_words
     from biasbridge.files.vectors import reading_notes
@@ -267,7 +244,12 @@ def _audit_vectors(
     from biasbridge.intrinsic.registry import MODEL_METRICS
     from biasbridge.intrinsic.words import read_wordsets
 
-    for metric_name in choose.args[0]:
+    [names], queries, words = choose.args, choose.keywords["queries"], choose.keywords["words"]
+
+    def metrics_in(language: str) -> list[Metric]:
+        return [*(choose(language=language) if names or not own else ()), *own]
+
+    for metric_name in names:
         if metric_name in MODEL_METRICS:
             name, given = next(iter(embeddings.items()))
             if isinstance(given, str | PathLike):
@@ -281,14 +263,14 @@ def _audit_vectors(
         if isinstance(embedding, str | PathLike):
             if not (file := locate_vectors(fspath(embedding))).exists():
                 open_plain(file)
-            choose(language or ("en" if of_queries == UNDETERMINED else of_queries))
+            metrics_in(language or ("en" if of_queries == UNDETERMINED else of_queries))
     own_queries = list(read_wordsets(words).queries.values()) if words else []
     scores: list[AuditedScore] = []
     notes: list[str] = []
     for name, embedding in embeddings.items():
         vectors = as_vectors(embedding, trusted=trusted)
         detected, note = assume_language(name, vectors.index_to_key, of_queries)
-        metrics = choose(language or detected)
+        metrics = metrics_in(language or detected)
         notes.append(f"{name}: language {language!r}, as given" if language else note)
         loaded = [query for metric in metrics for query in metric.loaded_queries]
         gendered = {query.name: gender_words(query, language or detected) for query in loaded}

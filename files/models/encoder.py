@@ -264,13 +264,10 @@ def template_contexts(words: Sequence[str], templates: Sequence[str]) -> dict[st
             raise InputError(f"template {template!r}: give one with {{}} once, {example}")
     contexts: dict[str, list[Context]] = {}
     for word in words:
-        text, split_templates = (
-            _word_as_text(word),
-            [template.split("{}") for template in templates],
-        )
+        text = _word_as_text(word)
         contexts[word] = [
             Context(before + text + after, len(before), len(before) + len(text))
-            for before, after in split_templates
+            for before, after in (template.split("{}") for template in templates)
         ]
     return contexts
 
@@ -296,7 +293,7 @@ def word_vectors(
         for word, word_contexts in contexts.items()
         if encoder.knows(_word_as_text(word))
     }
-    all_contexts = list(chain.from_iterable(known_contexts.values()))
+    all_contexts = [*chain.from_iterable(known_contexts.values())]
     if not all_contexts:
         raise InputError(
             "no word has tokens that the model knows; choose other"
