@@ -43,7 +43,7 @@ _ROWS_SHOWN = 20
 _LEFT_ALIGNED = {*SLICE_COLUMNS, "direction", "status", "note"}
 POINTS_SHOWN, MEASURES_SHOWN, REASONS_SHOWN = 20, 8, 5
 # Columns shown only where they vary
-_SHOWN_IF_VARYING = (
+SHOWN_IF_VARYING = (
     *("task", "source", "challenge", "corpus", "wordset", "classifier", "method", "direction"),
     *("dose", "stereotype", "label_bias", "skew", "label_method", "label_direction"),
     *("label_dose", "replicate", "seed"),
@@ -133,12 +133,6 @@ def print_as_text(title: str, table: pd.DataFrame, console: Console) -> None:
     print_table(title + extent, rows, console, left_aligned=text_columns(table))
 
 
-def drop_constant_columns(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the table without text columns that are constant."""
-    constant_names = [name for name in text_columns(table) if len({*as_text(table, name)}) < 2]
-    return table.drop(columns=constant_names) if len(table) > 1 else table
-
-
 def as_rows(columns: dict[str, list[str]]) -> list[dict[str, str]]:
     """Return columns as rows."""
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
@@ -183,8 +177,8 @@ def print_points(
     the taggers of groups.
     """
     tables = typed(tables)
-    points = keep_varying_options(tables.points, ("embedding", *_SHOWN_IF_VARYING))
-    names = [name for name in (*_SHOWN_IF_VARYING, *OPTIONS) if len(set(as_text(points, name))) > 1]
+    points = keep_varying_options(tables.points, ("embedding", *SHOWN_IF_VARYING))
+    names = [name for name in (*SHOWN_IF_VARYING, *OPTIONS) if len(set(as_text(points, name))) > 1]
     cells = pd.concat(_measured_cells(tables, confirmatory, utility), ignore_index=True)
     titles = list(dict.fromkeys(cells["title"]))
     cell_by_title = dict(

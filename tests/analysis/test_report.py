@@ -234,8 +234,8 @@ def test_the_card_has_the_change_and_the_row_of_scopes(module_tables: Tables) ->
     ]
     assert card.changes == {"recall gap, -.093 in the unmodified models": (head, rows)}
     assert card.scopes == (
-        ["gap, score", "these runs", "other doses"],
-        [["all tests", "yes", "yes"]],
+        ["gap, score", "other doses"],
+        [["all tests", "yes"]],
     )
     assert "Exploratory: precision gap: falls with WEAT 7." in card.notes
 

@@ -56,8 +56,8 @@ from biasbridge.studies.control import Control
 from biasbridge.studies.score_properties import ScoreProperties
 from biasbridge.studies.silhouettes import SilhouetteAnalysis
 from biasbridge.studies.survey import Survey
+from tests.analysis.conftest import make_ladders
 from tests.analysis.test_schemas import SCHEMAS, check_columns, read_schema
-from tests.analysis.test_specifications import measured, tables_of
 from tests.events import count
 from tests.studies import test_base_pairs as base_pairs
 from tests.studies import test_certificate as certificate
@@ -369,7 +369,7 @@ def tables_of_probes() -> Tables:
 @pytest.mark.parametrize(
     ("study", "tables"),
     [
-        (Correlation(), tables_of(measured(4, 9, 0.8, seed=2))),
+        (Correlation(), make_ladders(4, 9, 0.8, seed=2)),
         (Survey(), survey.tables()),
         (Certificate(resamples=20), certificate.make_tables()),
         (Control(controls=("control",), draws=20), control.make_tables()),
