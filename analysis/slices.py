@@ -23,7 +23,6 @@ from biasbridge.analysis.correlation import (
 )
 from biasbridge.analysis.naming import ALL, CONTROL, ORIGINAL, POOLED_OVER, SLICE_COLUMNS
 from biasbridge.analysis.observations import NoiseShares, SlopeLine, noise_shares, observations
-from biasbridge.analysis.schemas import Correlations, Scopes, own_columns
 from biasbridge.analysis.scopes import DOSES, MINIMUM, RUNS, measure_scopes
 from biasbridge.analysis.tables import as_text, group_indices, text_rows
 from biasbridge.stats.formatting import format_number
@@ -37,7 +36,12 @@ if TYPE_CHECKING:
 
 _SMALL = 0.0995  # numbers below are given to three digits, others to two
 FEW_PERMUTATIONS = 999  # permutations of a slice without verdict
-RESULT_COLUMNS = (*own_columns(Correlations),)
+# docs/columns.csv says what each column means
+RESULT_COLUMNS = (
+    *("n", "n_parents", "n_conditions", "n_lost", "gap_unmodified", "score_low", "score_high"),
+    *("change", "change_low", "change_high", "verdict", "why", "detectable_change", "p_holm"),
+    *("r_rm", "low", "high", "r_pearson", "r_given_utility", "reliability_y", "synthetic", "note"),
+)
 CORRELATION_COLUMNS = (*SLICE_COLUMNS, *RESULT_COLUMNS)
 EXPLORATORY_COLUMNS = tuple(
     "p" if name == "p_holm" else name
@@ -300,7 +304,8 @@ def scope_table(results: Iterable[SliceResult]) -> pd.DataFrame:
         for scope, correlation in result.scopes.items()
     ]
     names = list(dict.fromkeys(name for result in results for name in result.names))
-    return pd.DataFrame(rows, columns=[*names, *own_columns(Scopes)])
+    columns = ["scope", "holds", "n", "needed", "change", "change_low", "change_high", "note"]
+    return pd.DataFrame(rows, columns=[*names, *columns])
 
 
 # Slices of a table: every combination of the columns that name its rows, each also pooled.
