@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-from pandas.api.types import is_bool_dtype, is_numeric_dtype
 from rich.table import Table
 from rich.text import Text
 
@@ -27,7 +26,7 @@ from biasbridge.analysis.naming import (
     row_names,
     with_count,
 )
-from biasbridge.analysis.tables import as_float, as_text, text_rows, typed
+from biasbridge.analysis.tables import as_float, as_text, text_columns, text_rows, typed
 from biasbridge.files.language import mask_slurs
 from biasbridge.files.terminal import print_columns
 from biasbridge.stats.formatting import NOTHING, format_estimate, format_number
@@ -106,15 +105,6 @@ def as_text_columns(table: pd.DataFrame) -> dict[str, list[str]]:
         elif not name.endswith(("low", "high")) and any(cells := _cells(table, name)):
             columns[name] = cells
     return columns
-
-
-def text_columns(table: pd.DataFrame) -> list[str]:
-    """Return the names of the columns that hold no numbers."""
-    return [
-        str(name)
-        for name, column in table.items()
-        if is_bool_dtype(column) or not is_numeric_dtype(column)
-    ]
 
 
 def _cells(table: pd.DataFrame, name: str) -> list[str]:

@@ -48,8 +48,8 @@ from biasbridge.analysis.naming import (
     with_count,
 )
 from biasbridge.analysis.printing import word_lists
-from biasbridge.analysis.report.documents import correlations_tex
 from biasbridge.analysis.report.page_data import Json, has_further, page_data
+from biasbridge.analysis.report.study_tex import correlations_tex
 from biasbridge.analysis.report.templates import count_points, render
 from biasbridge.analysis.tables import (
     as_float,
