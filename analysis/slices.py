@@ -22,7 +22,7 @@ from biasbridge.analysis.correlation import (
     slope_sampling_error,
 )
 from biasbridge.analysis.naming import ALL, CONTROL, ORIGINAL, POOLED_OVER, SLICE_COLUMNS
-from biasbridge.analysis.observations import NoiseShares, SlopeLine, noise_shares, observations
+from biasbridge.analysis.observations import SlopeLine, observations, reliability
 from biasbridge.analysis.scopes import DOSES, MINIMUM, RUNS, measure_scopes
 from biasbridge.analysis.tables import as_text, group_indices, text_rows
 from biasbridge.stats.formatting import format_number
@@ -138,7 +138,8 @@ class SliceResult(NamedTuple):
     a gap and another model of their parent; ``n_parents``, ``n_conditions``: 0 where unknown;
     ``lost``: models without a score or a gap; ``planned``: all models. ``gap_unmodified``: mean
     over the unmodified models; ``score_low``, ``score_high``: between which conditions moved the
-    score. ``noise_x``, ``noise_y``: shares of the variance within parents that are noise;
+    score. ``reliability_y``: the share of the gaps' variance within parents that is no model's own
+    noise, at least r_rm^2, for such noise cannot make two sides agree (Spearman, 1904);
     ``slope_without_noise``: the slope on scores without noise of their own; ``nonlinear``:
     why one line does not describe the relation. ``saturated``, ``refused``: why there can be no
     verdict. ``tests``: number of confirmatory slices that ``p_holm``, of the scope of the verdict,
@@ -160,8 +161,7 @@ class SliceResult(NamedTuple):
     score_high: float = nan
     r_pearson: float = nan
     given_utility: Correlation = Correlation()
-    noise_x: NoiseShares = NoiseShares()
-    noise_y: NoiseShares = NoiseShares()
+    reliability_y: float = nan
     slope_without_noise: Estimate = Estimate()
     nonlinear: Nonlinearity = Nonlinearity()
     influential: str = ""
@@ -229,19 +229,6 @@ class SliceResult(NamedTuple):
         adjusted = 1 - ALPHA / (2 * max(1, self.tests))
         own, tested, power = scipy.special.stdtrit(df, [1 - ALPHA / 2, adjusted, 0.8])
         return (high - value) / float(own) * float(tested + power)
-
-    @property
-    def reliability_x(self) -> float:
-        """Return the share of the scores' variance within parents that is no model's own noise.
-
-        At least r_rm^2: noise proper to models cannot make two sides agree (Spearman, 1904).
-        """
-        return max(self.noise_x.reliability, self.within.r**2)
-
-    @property
-    def reliability_y(self) -> float:
-        """Return the share of the gaps' variance within parents that is no model's own noise."""
-        return max(self.noise_y.reliability, self.within.r**2)
 
     @property
     def note(self) -> str:
@@ -467,32 +454,27 @@ def _add_noise_and_utility(
 ) -> SliceResult:
     """Add what bears on r_rm of models; ``sizes``: numbers of words and items."""
     residuals, noise = independent.residuals(), independent.noise
-    x, x_resampled = independent.x, independent.x_resampled
     y, y_resampled = independent.y, independent.y_resampled
-    noise_x = noise_shares(residuals, x, x_resampled, sizes[0], 0 * noise)
     name = _name_model(independent, result.within.influential)
     r_without = format_number(result.within.r_without_influential)
-    claimed, noise_claimed = independent, noise_x
-    if result.claimed == DOSES:
-        claimed = independent.condition_means()
-        parts = claimed.x, claimed.x_resampled, sizes[0], 0 * claimed.noise
-        noise_claimed = noise_shares(claimed.residuals(), *parts)
+    claimed = independent.condition_means() if result.claimed == DOSES else independent
     return result._replace(
         influential=f"without the most influential model ({name}) r_rm is {r_without}",
         nonlinear=_find_nonlinearity(independent, result.score_high - result.score_low),
         given_utility=independent.given_utility(permutations),
-        noise_x=noise_x,
-        noise_y=noise_shares(residuals, y, y_resampled, sizes[1], noise),
-        slope_without_noise=_slope_without_noise(claimed, noise_claimed),
+        reliability_y=max(
+            reliability(residuals, y, y_resampled, sizes[1], noise), result.within.r**2
+        ),
+        slope_without_noise=_slope_without_noise(claimed, sizes[0]),
     )
 
 
-def _slope_without_noise(models: Observations, noise: NoiseShares) -> Estimate:
-    residuals = models.residuals()
-    sampling = slope_sampling_error(residuals, models.x_resampled, models.y_resampled)
+def _slope_without_noise(models: Observations, n_words: float) -> Estimate:
+    residuals, x_resampled = models.residuals(), models.x_resampled
+    of_scores = reliability(residuals, models.x, x_resampled, n_words, 0 * models.noise)
+    sampling = slope_sampling_error(residuals, x_resampled, models.y_resampled)
     # Reliability is at least r^2; NaN stays
-    reliability = max(noise.reliability, residuals.r**2)
-    return slope_estimate(residuals, sampling.variance, reliability)
+    return slope_estimate(residuals, sampling.variance, max(of_scores, residuals.r**2))
 
 
 def _count(labels: Labels) -> int:

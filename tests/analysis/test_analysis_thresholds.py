@@ -26,7 +26,7 @@ from biasbridge.analysis.correlation import (
 from biasbridge.analysis.effects import _mean_change
 from biasbridge.analysis.joined import join_points, low_utility_reason
 from biasbridge.analysis.naming import GENDERS, group_mismatch
-from biasbridge.analysis.observations import noise_shares, observations, select_comparable
+from biasbridge.analysis.observations import observations, reliability, select_comparable
 from biasbridge.analysis.report.gap_facts import _base_rate_warning
 from biasbridge.analysis.report.page import _coverage
 from biasbridge.analysis.scopes import (
@@ -105,7 +105,9 @@ def test_beyond_500_observations_t_is_students() -> None:
 def test_over_clusters_an_interval_takes_five_parents() -> None:
     for parents, has_interval in ((4, False), (5, True)):
         models = observations(make_rows(*known_pairs(40), parent=np.arange(40) % parents))
-        assert isfinite(_leave_out(models, models.parent, SEEDS).r) == has_interval
+        actual = _leave_out(models, models.parent, SEEDS)
+        assert isfinite(actual.r) == has_interval
+        assert (actual.n, actual.reason) == (parents, "" if has_interval else "4 of 5")
 
 
 def test_over_methods_an_interval_takes_four() -> None:
@@ -161,7 +163,7 @@ def test_errors_of_words_and_items_take_50_resamples(resamples: int, estimated: 
     drawn = y[:, None] + np.outer(x, np.random.default_rng(1).normal(size=resamples))
     of = residuals(x, y, np.zeros(30, dtype=np.intp))
     assert isfinite(sampling_error(of, None, drawn).items) == estimated
-    assert isfinite(noise_shares(of, y, drawn, 30, np.zeros(30)).proper) == estimated
+    assert isfinite(reliability(of, y, drawn, 30, np.zeros(30))) == estimated
     changes = np.random.default_rng(2).normal(size=(1, resamples))
     interval, generalises_to = _mean_change(np.array([1.0]), changes)
     assert (isfinite(interval.low), generalises_to) == (estimated, "items" * estimated)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -439,10 +440,15 @@ def varied(joined: pd.DataFrame, column: str, values: tuple[str, str]) -> pd.Dat
 
 
 @pytest.mark.parametrize(
-    "column",
-    [*("metric", "query", "convention", "part", "measure", "subset", "privileged"), "task", "mark"],
+    ("column", "options"),
+    [
+        *product(
+            ("metric", "query", "convention", "part", "measure", "subset", "privileged", "task"),
+            [{"colour": "method"}],
+        ),
+        *product(("query", "mark"), [{"row": "seed_of", "shape": "method"}]),
+    ],
 )
-@pytest.mark.parametrize("options", [{"colour": "method"}, {"row": "seed_of", "shape": "method"}])
 def test_different_scores_and_gaps_are_not_pooled(column: str, options: dict[str, str]) -> None:
     """The README's call drew two gaps in one cloud, with an r of neither."""
     joined = varied(join_points(make_ladders(2, 20, 0.4)), column, ("one", "two"))

@@ -246,11 +246,11 @@ def test_kappas_are_those_of_peers_and_a_weight_is_a_number_of_times() -> None:
     for raters in (2, 3, 4, 6):
         lean = rng.dirichlet(np.ones(3), size=30)
         ratings = np.array([[rng.choice(3, p=p) for _ in range(raters)] for p in lean])
-        weights = rng.multinomial(30, np.full(30, 1 / 30), size=5)
+        weights = rng.multinomial(30, np.full(30, 1 / 30), size=5).astype(float)
         cohen = cohen_kappa(ratings[:, 0], ratings[:, 1], weights)
         fleiss = fleiss_kappa(ratings, weights)
         for i, times in enumerate(weights):
-            repeated = np.repeat(ratings, times, axis=0)
+            repeated = np.repeat(ratings, times.astype(int), axis=0)
             assert cohen[i] == pytest.approx(cohen_kappa_score(repeated[:, 0], repeated[:, 1]))
             assert fleiss[i] == pytest.approx(peer_fleiss(aggregate_raters(repeated)[0]))
     ones, once = np.ones(6, dtype=int), np.ones((1, 6))
