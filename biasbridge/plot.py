@@ -61,7 +61,7 @@ def gaps(table: pd.DataFrame) -> alt.TopLevelMixin:
     >>> len(chart.to_dict()["concat"]) > 1
     True
     """
-    from biasbridge.analysis.charts import gaps_chart
+    from biasbridge.analysis.table_charts import gaps_chart
 
     _require(table, "biasbridge.gaps", "kind", "measure", "group", "value", "support")
     return gaps_chart(table)
@@ -101,7 +101,7 @@ def audit(table: pd.DataFrame) -> alt.TopLevelMixin:
 
     import pandas as pd
 
-    from biasbridge.analysis.charts import scores_chart
+    from biasbridge.analysis.table_charts import scores_chart
 
     if {"before", "after"} <= {*table.columns}:
         sides = [table.assign(vectors=side, value=table[side]) for side in ("before", "after")]

@@ -14,7 +14,7 @@ import pytest
 
 from biasbridge import gaps, thresholds
 from biasbridge.__main__ import main
-from biasbridge.analysis.charts import thresholds_chart
+from biasbridge.analysis.table_charts import thresholds_chart
 from biasbridge.files import InputError
 
 EQUAL = ["value", "low", "high", "low_simultaneous", "high_simultaneous"]

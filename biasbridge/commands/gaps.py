@@ -517,7 +517,7 @@ def _format(kind: str, result: _MeasuredGaps | _ThresholdGaps, *, predictions: s
     """Return the text of a document."""
     if isinstance(result, _ThresholdGaps):
         return as_csv(result.table)
-    from biasbridge.analysis.report.documents import GapFacts, format_gaps
+    from biasbridge.analysis.report.gap_documents import GapFacts, format_gaps
 
     request, source = result.request, Path(predictions)
     roles = ("gold", "pred", "group", "cross", "score", "cluster")

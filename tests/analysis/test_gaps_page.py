@@ -14,9 +14,9 @@ import pandas as pd
 import pytest
 
 from biasbridge import gaps
-from biasbridge.analysis.charts import gap_panels
 from biasbridge.analysis.report.gap_facts import _MISSED_FACTOR, _many_sentences, read_blocks
 from biasbridge.analysis.report.gaps_page import write_gaps_page
+from biasbridge.analysis.table_charts import gap_panels
 from biasbridge.commands.gaps import main
 from biasbridge.files import InputError
 from biasbridge.stats.formatting import order_groups
