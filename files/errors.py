@@ -39,6 +39,15 @@ def nearest(name: object, options: Iterable[str]) -> str:
     return f"; did you mean {close[0]!r}?" if close else ""
 
 
+def require_known(names: Iterable[str], allowed: Iterable[str], user: str) -> None:
+    """Raise ``InputError`` for the first of the names that ``user`` has no option of."""
+    options = [*allowed]
+    for name in names:
+        if name not in options:
+            problem = f"{user} has no option {name!r}{nearest(name, options)}"
+            raise InputError(f"{problem}; give any of {', '.join(options)}")
+
+
 def printable(text: str) -> str:
     r"""Escape the control characters of a text: ``\n``, ``\x1b``, ``\u202e``."""
     return CONTROL.sub(lambda match: match[0].encode("unicode_escape").decode(), text)

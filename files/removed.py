@@ -8,7 +8,14 @@ from biasbridge.files.errors import InputError
 
 # As they were called: "biasbridge NAME", "biasbridge NAME --option", "train.py KEY=", or a
 # function of Python, "NAME()". Each with the remedy, a phrase that begins with a verb.
-REMOVED: dict[str, str] = {}
+REMOVED: dict[str, str] = {
+    "choose_threshold()": "give a threshold's gaps to a gate: gate(table, bounds, threshold=X)",
+    "reliability()": "measure calibration by gaps(table, score=COLUMN, measures='ece')",
+    "biasbridge gaps --bound": "choose from --thresholds, and give --threshold and --fail-above",
+    "biasbridge gaps --cost": "choose from the table of --thresholds",
+    "biasbridge gaps --reliability": "measure calibration by --measures ece",
+    "biasbridge gaps --eee": "write the rows and their metadata by --json",
+}
 
 
 def refuse_removed(names: Iterable[str]) -> None:
