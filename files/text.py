@@ -153,7 +153,9 @@ def open_plain(path: Path) -> IO[bytes]:
             return open(path, "rb")
         kind = "is a folder" if path.is_dir() else "is a pipe or device" if path.exists() else ""
     except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}; check its permissions") from error
+        raise InputError(
+            f"cannot read {path}: {error.strerror}; check its name and permissions"
+        ) from error
     if kind:
         raise InputError(f"{path} {kind}; give a file")
     siblings = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []

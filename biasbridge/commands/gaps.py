@@ -505,7 +505,8 @@ def _read_bounds(text: str) -> dict[str, float]:
         try:
             value = float(number)
         except ValueError:
-            raise ArgumentTypeError(f"{part!r} is not NAME=NUMBER; write recall=.1") from None
+            problem = f"{part!r} is not NAME=NUMBER"
+            raise ArgumentTypeError(f"{problem}; write it like recall=.1") from None
         if name in numbers:
             raise ArgumentTypeError(f"{name} has two values; give one")
         numbers[name] = value
