@@ -54,7 +54,6 @@ DOCUMENTS = {
     "json": ((".json", ""), "Write the rows as JSON"),
     "tex": ((".tex",), "Write LaTeX tables of values and gaps"),
     "md": ((".md",), "Write a section of a model card"),
-    "eee": ((".json",), "Write a result file of Every Eval Ever (schema 0.3.0)"),
 }
 _SENTENCE = re.compile(r"\.(?=\s|$)")
 _MANY = re.compile(r"(.*?)(\.\.\.|\+,|[+*?])?")

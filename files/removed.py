@@ -10,6 +10,12 @@ from biasbridge.files.errors import InputError
 # function of Python, "NAME()". Each with the remedy, a phrase that begins with a verb.
 REMOVED: dict[str, str] = {
     "train.py power=": "use plan=true, which says whether a verdict is possible",
+    "choose_threshold()": "give a threshold's gaps to a gate: gate(table, bounds, threshold=X)",
+    "reliability()": "measure calibration by gaps(table, score=COLUMN, measures='ece')",
+    "biasbridge gaps --bound": "choose from --thresholds, and give --threshold and --fail-above",
+    "biasbridge gaps --cost": "choose from the table of --thresholds",
+    "biasbridge gaps --reliability": "measure calibration by --measures ece",
+    "biasbridge gaps --eee": "write the rows and their metadata by --json",
 }
 
 
