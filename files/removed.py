@@ -8,7 +8,9 @@ from biasbridge.files.errors import InputError
 
 # As they were called: "biasbridge NAME", "biasbridge NAME --option", "train.py KEY=", or a
 # function of Python, "NAME()". Each with the remedy, a phrase that begins with a verb.
-REMOVED: dict[str, str] = {}
+REMOVED: dict[str, str] = {
+    "biasbridge atlas": "run python docs/atlas/atlas.py in a clone",
+}
 
 
 def refuse_removed(names: Iterable[str]) -> None:

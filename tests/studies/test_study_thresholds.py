@@ -9,14 +9,11 @@ from math import inf, isfinite, isnan, nan
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 
-from biasbridge.analysis.slices import SliceResult
 from biasbridge.files.vectors import keyed
 from biasbridge.intrinsic.words import load_query
 from biasbridge.stats.intervals import Estimate
-from biasbridge.studies.atlas import _r_over_rows
 from biasbridge.studies.base_pair_estimates import (
     Bootstrap,
     PairEstimate,
@@ -277,10 +274,3 @@ def test_a_silhouette_has_two_sizes(sizes: int, said: bool) -> None:
     pair = read_model_pairs(tables._replace(probes=tables.probes.assign(values=values)), {})[0]
     assert ("fewer than two sizes" in pair.reason) == said
     assert pair.n_left_out == 3 - sizes
-
-
-@pytest.mark.parametrize(("rows", "known"), [(2, False), (3, True)])
-def test_a_published_r_takes_three_rows(rows: int, known: bool) -> None:
-    table = pd.DataFrame({"x": range(rows), "y": [1, 5, 2][:rows]})
-    n, r = _r_over_rows(table, "x", "y", SliceResult({}))
-    assert (n, isfinite(r)) == (rows, known)
