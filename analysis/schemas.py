@@ -135,8 +135,8 @@ class Intrinsic:
     p_value, p_low, p_high : float
         p and its bounds.
     p_method : str
-        ``weat``: ``exact`` up to 40 target words; ``bounded`` up to 120 (p is the guaranteed upper
-        bound); ``sampled`` beyond (99% interval). Others: ``t``, ``normal``, ``none``.
+        ``weat``: ``exact`` up to 40 target words, ``sampled`` beyond (99% interval). Others: ``t``,
+        ``normal``, ``none``.
     tail : str
         The alternative.
     strict : bool
@@ -609,37 +609,6 @@ class CertificateDetails:
         The choice; its option in the certificate; the others.
     rms_change, share : float
         Root mean square change of the score, and its share of the effect of the strongest bias.
-    """
-
-
-class Control:
-    """``control.csv``: one row per slice. ``control_studies.csv``: per slice and size of smaller
-    studies.
-
-    Attributes
-    ----------
-    difference, measure, query : str
-        How embeddings differ (``planted stereotype``, or a method); gap; score.
-    transmission : float
-        Strength of the planted link.
-    posts, documents : int
-        What the task learned from, one of the two.
-    control, is_linked : bool
-        Whether the query is unrelated to the task; whether a link is planted for it.
-    embeddings, seeds : int
-        What the study has.
-    r_rm, low, high, change, p_holm : float
-        As in ``correlations.csv``.
-    verdict : str
-        As in ``correlations.csv``.
-    studies, n_disjoint : int
-        Smaller studies; those without a common seed.
-    rises, falls, at most, cannot tell, wrong : float
-        Share of smaller studies with each verdict, and with a wrong one.
-    rises_low, falls_low, at most_low, cannot tell_low, wrong_low : float
-        Lower ends of Wilson's 95% intervals for ``n_disjoint`` studies.
-    rises_high, falls_high, at most_high, cannot tell_high, wrong_high : float
-        Upper ends.
     """
 
 

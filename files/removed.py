@@ -6,9 +6,11 @@ from collections.abc import Iterable
 
 from biasbridge.files.errors import InputError
 
-# As they were called: "biasbridge NAME", "biasbridge NAME --option", "train.py KEY=", or a
-# function of Python, "NAME()". Each with the remedy, a phrase that begins with a verb.
+# As they were called: "biasbridge NAME", "biasbridge NAME --option", "train.py KEY=" (or
+# "KEY=VALUE"), or a function of Python, "NAME()". Each with the remedy, a phrase that begins with a
+# verb.
 REMOVED: dict[str, str] = {
+    "train.py study=control": "run python docs/studies/control.py RESULTS in a clone",
     "biasbridge atlas": "run python docs/atlas/atlas.py in a clone",
 }
 
