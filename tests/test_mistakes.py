@@ -91,8 +91,6 @@ MISTAKES = [
     ("effects absent --out .", "it is a folder"),
     ("scatter absent.csv --x a --y b --out .", "the name must end in .svg"),
     ("tsne absent.vec --out .", "the name must end in .svg"),
-    ("atlas . --out .", "unknown field 'bare'"),  # a folder may be read and written
-    ("atlas absent --out posts.csv", "posts.csv is not a folder that can be written"),
     ("report absent", "no such file"),
     ("tsne own.vec --out a.doc", "a.doc"),
     ("train corpus=text corpus.path=absent.txt source=none", "absent.txt"),

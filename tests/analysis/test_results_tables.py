@@ -51,7 +51,6 @@ from biasbridge.files.choice import Fileless
 from biasbridge.stats.formatting import format_estimate, format_number
 from biasbridge.studies.base_pairs import BasePairStudy
 from biasbridge.studies.certificate import Certificate
-from biasbridge.studies.control import Control
 from biasbridge.studies.score_properties import ScoreProperties
 from biasbridge.studies.silhouettes import SilhouetteAnalysis
 from biasbridge.studies.survey import Survey
@@ -61,7 +60,6 @@ from tests.events import count
 from tests.studies import test_base_pairs as base_pairs
 from tests.studies import test_certificate as certificate
 from tests.studies import test_conclusion as survey
-from tests.studies import test_control as control
 from tests.studies import test_score_properties as score_properties
 from tests.studies import test_silhouettes as silhouettes
 
@@ -371,7 +369,6 @@ def tables_of_probes() -> Tables:
         (Correlation(), make_ladders(4, 9, 0.8, seed=2)),
         (Survey(), survey.tables()),
         (Certificate(resamples=20), certificate.make_tables()),
-        (Control(controls=("control",), draws=20), control.make_tables()),
         (SilhouetteAnalysis(), silhouettes.make_tables()),
         (ScoreProperties(), tables_of_probes()),
         (BasePairStudy(resamples=10), base_pairs.tables()),
