@@ -8,7 +8,11 @@ from biasbridge.files.errors import InputError
 
 # As they were called: "biasbridge NAME", "biasbridge NAME --option", "train.py KEY=", or a
 # function of Python, "NAME()". Each with the remedy, a phrase that begins with a verb.
-REMOVED: dict[str, str] = {}
+REMOVED: dict[str, str] = {
+    "biasbridge completion": "type the command with --help, which lists its options",
+    "biasbridge store explain": "read recipe.json in the folder of the result",
+    "biasbridge store export": "give a command the folder vectors of the result, as it is",
+}
 
 
 def refuse_removed(names: Iterable[str]) -> None:

@@ -56,7 +56,6 @@ OTHERS = {
     "report",
     "atlas",
     "init",
-    "completion",
     "predict",
     "relate",
 }
