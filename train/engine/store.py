@@ -8,11 +8,9 @@ once, never used if incomplete. One whose checksums are wrong is removed and bui
 
 from __future__ import annotations
 
-import builtins
 import hashlib
 import json
 import logging
-import math
 import os
 import platform
 import re
@@ -26,13 +24,20 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, NotRequired, TypedDict
+from typing import ClassVar, NamedTuple, NotRequired, TypedDict
 
 from biasbridge.files import InputError
 from biasbridge.files.data.registry import how_to_get_path
 from biasbridge.files.paths import HOME, digest_of, sha256
 from biasbridge.train.engine.device import on_device
-from biasbridge.train.engine.locks import HeldError, NoLockError, StoreError, locked, writing
+from biasbridge.train.engine.locks import (
+    HeldError,
+    NoLockError,
+    StoreError,
+    locked,
+    running_sweep,
+    writing,
+)
 from biasbridge.train.engine.source import (
     Source,
     changed_modules,
@@ -44,30 +49,15 @@ from biasbridge.train.engine.source import (
 
 _SCHEME = 6  # of keys: raised when the composition of keys changes, which changes every key
 RECIPE = "recipe.json"
-RESERVED = ("work", "unfinished", "locks", "leases", "digests")
+RESERVED = ("work", "unfinished", "locks", "digests")
 KEY = re.compile("[0-9a-f]{32}")
 _MAX_TITLE = 80  # characters
 _MIN_AGE = 2_000_000_000  # nanoseconds; the coarsest resolution of file times
 _MAX_TRIES = 5  # to find or build a result while other processes build, replace or remove it
 
-# Numbers in the parameters of generators and of trainers
-COUNTS, ROUNDS = ("sentences", "posts", "documents"), ("epochs", "folds", "maps", "rounds")
-_MODELS = ("vectors", "model", "encoder")  # steps that turn text into a model of its words
-_BYTES_OF_ITEM = 40  # in generated text
-_HEAPS = 0.6  # exponent of the number of distinct words in a text (Heaps' law)
-_OVERHEAD = 300  # the time of a word without dimensions, in dimensions
-
 Identity = tuple[tuple[int, ...], ...]
 
 log = logging.getLogger(__name__)
-
-
-class Extent(NamedTuple):
-    """Bytes of text, or of a model the number of words up to a factor, and its dimensions."""
-
-    text: float
-    words: float
-    dim: int
 
 
 class Recipe(TypedDict):
@@ -100,8 +90,7 @@ class Step:
     current ``params`` and ``files``. ``made_by``, ``done_by``: class of the choice and function
     that carries it out, with modules. ``made_of``: modules that define what the step does.
     ``title``: what a reader knows the result by, such as ``word2vec,dim=50,seed=0``. ``key`` hashes
-    everything but ``build``, ``decide``, ``made_of``, ``title`` and ``n_bytes`` (of the outside
-    files), through all ancestors.
+    everything but ``build``, ``decide``, ``made_of`` and ``title``, through all ancestors.
     """
 
     name: str
@@ -115,7 +104,6 @@ class Step:
     done_by: str = ""
     decide: Callable[[Callable[[Path], str]], Decided] | None = field(default=None, repr=False)
     made_of: tuple[str, ...] = ()
-    n_bytes: int = 0
     title: str = ""
 
     def __getstate__(self) -> dict[str, object]:
@@ -136,34 +124,6 @@ class Step:
     def label(self) -> str:
         """Name of the step in messages: ``vectors (Word2Vec)``."""
         return f"{self.name} ({self.choice})"
-
-    @cached_property
-    def extent(self) -> Extent:
-        """Size of the data that this step hands on, as far as it is known before anything runs."""
-        text, words, dim = self._received
-        if not self.inputs:
-            counts = [self._number(name) for name in COUNTS]
-            text = float(self.n_bytes or _BYTES_OF_ITEM * math.prod(counts))
-        if text and (self.name in _MODELS or "dim" in self.params):
-            text, words = 0.0, text**_HEAPS
-        return Extent(text, words, int(self._number("dim", dim)))
-
-    @cached_property
-    def work(self) -> float:
-        """Number to which the seconds of steps of one class are about proportional."""
-        text, words, _ = self._received if self.inputs else self.extent
-        rounds = math.prod(self._number(name) for name in ROUNDS)
-        return max(text or words, 1.0) * (_OVERHEAD + self.extent.dim) * rounds
-
-    @property
-    def _received(self) -> Extent:
-        extents = [step.extent for step in self.inputs.values()] or [Extent(0, 0, 0)]
-        texts, words, dims = zip(*extents, strict=True)
-        return Extent(sum(texts), sum(words), max(dims))
-
-    def _number(self, name: str, default: float = 1) -> float:
-        value = self.params.get(name)
-        return value if isinstance(value, int | float) and value > 0 else default
 
     def recipe(self) -> Recipe:
         """Return everything that decides the result, as JSON."""
@@ -199,14 +159,10 @@ class Step:
 
 
 class Request(TypedDict, total=False):
-    """Command that requested a result, the device it ran on, ``Step.work``, and the seconds of
-    imports.
-    """
+    """Command that requested a result, and the device it ran on."""
 
     command: str
     device: str
-    work: float
-    imports: float
 
 
 class Lineage(TypedDict):
@@ -385,28 +341,6 @@ def _identity(path: Path) -> Identity:
     return tuple((s.st_dev, s.st_ino, s.st_size, s.st_mtime_ns, s.st_ctime_ns) for s in stats)
 
 
-@contextmanager
-def _timed_imports() -> Iterator[list[float]]:
-    """Collect the seconds of the block's imports, which only the first step of a process needs."""
-    seconds: list[float] = []
-    starts: list[float] = []
-    original = builtins.__import__
-
-    def timed(*arguments: Any, **named: Any) -> Any:
-        starts.append(time.perf_counter())
-        try:
-            return original(*arguments, **named)
-        finally:
-            start = starts.pop()
-            seconds.append(0.0 if starts else time.perf_counter() - start)
-
-    builtins.__import__ = timed
-    try:
-        yield seconds
-    finally:
-        builtins.__import__ = original
-
-
 class Store:
     """Folder of results.
 
@@ -446,6 +380,18 @@ class Store:
             raise InputError(
                 f"store.dir={self.root}: {reason}; choose another with store.dir=PATH"
             ) from error
+
+    @contextmanager
+    def in_use(self) -> Iterator[None]:
+        """Tell others that a sweep runs: ``gc`` removes nothing, and workers go on.
+
+        Nothing is removed from a store that cannot be written.
+        """
+        with ExitStack() as stack:
+            with suppress(InputError, OSError):
+                self.prove_writable()
+                stack.enter_context(running_sweep(self.root / "locks"))
+            yield
 
     def path(self, step: Step) -> Path:
         """Return the folder of a step's result, stored or not: an existing one has the key."""
@@ -525,12 +471,11 @@ class Store:
                 entry.parent.mkdir(exist_ok=True)
                 read_files = self._refuse_changed(step)
                 start = time.perf_counter()
-                with _timed_imports() as imports, on_device(self.made.get("device", "cpu")):
+                with on_device(self.made.get("device", "cpu")):
                     step.build(work, inputs)
                 seconds = time.perf_counter() - start
                 self._refuse_changed(step, read_files)
-                request: Request = {**self.made, "work": step.work, "imports": sum(imports)}
-                made = _describe_build(loaded_source(step.source), inputs, seconds, request)
+                made = _describe_build(loaded_source(step.source), inputs, seconds, self.made)
                 _seal_entry(work, step.recipe(), made)
                 os.replace(work, entry)
             finally:

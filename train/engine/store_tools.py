@@ -1,5 +1,5 @@
 """Stored results: those of other code or other versions of libraries than the current ones, and the
-actions of ``biasbridge store``: list, explain, check, clean up and export.
+actions of ``biasbridge store``: list, check and clean up.
 """
 
 from __future__ import annotations
@@ -14,19 +14,18 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from rich.filesize import decimal
 from rich.table import Table
-from rich.text import Text
-from rich.tree import Tree
 
 from biasbridge.analysis.tables import INSTRUCTIONS, BuildRecord
 from biasbridge.files import InputError
-from biasbridge.files.paths import digest_of, require_new
+from biasbridge.files.paths import digest_of
 from biasbridge.files.terminal import duration, print_columns
 from biasbridge.train.engine.locks import (
     HeldError,
     NoLockError,
     StoreError,
-    leased_keys,
+    is_held,
     locked,
+    other_holder,
     writing,
 )
 from biasbridge.train.engine.source import current_source
@@ -163,43 +162,13 @@ def open_store(root: str) -> Store:
 
 
 def _list_entries(store: Store, step: str | None = None) -> list[Path]:
-    """Return the folders of all results, or of a step; a prefix of a key or title is one result's.
-
-    Raises ``InputError`` for no such step.
-    """
+    """Return the folders of all results, or of a step. Raises ``InputError`` for no such step."""
     folders = (path for path in sorted(store.root.glob("[!.]*")) if path.is_dir())
     steps = [path.name for path in folders if path.name not in RESERVED]
-    entries = [entry for name in steps for entry in store.entries(name)]
-    if step is None:
-        return entries
-    if step in steps:
-        return [entry for entry in entries if entry.parent.name == step]
-    if matches := [entry for entry in entries if _begins_with(entry, step)]:
-        return matches
-    step_names = ", ".join(steps) or "none"
-    raise InputError(f"{store.root} has no step {step!r}; it has {step_names}")
-
-
-def find_entry(store: Store, prefix: str) -> Path:
-    """Return the folder of the result whose key, or title with or without its step, begins with
-    ``prefix``. Raises ``InputError``.
-    """
-    matches = {
-        key_of(entry): entry for entry in _list_entries(store) if _begins_with(entry, prefix)
-    }
-    if len(matches) == 1:
-        return next(iter(matches.values()))
-    if matches:
-        raise InputError(f"{prefix} matches {len(matches)} keys; give more digits")
-    raise InputError(
-        f"no result in {store.root} has a key that begins with {prefix}. biasbridge store ls STEP"
-        " lists keys. The tables of a sweep have them in unit_key, intrinsic_key and extrinsic_key"
-    )
-
-
-def _begins_with(entry: Path, prefix: str) -> bool:
-    title = f"{entry.parent.name}/{entry.name}" if "/" in prefix else entry.name
-    return title.startswith(prefix) or key_of(entry).startswith(prefix)
+    if step is not None and step not in steps:
+        step_names = ", ".join(steps) or "none"
+        raise InputError(f"{store.root} has no step {step!r}; it has {step_names}")
+    return [entry for name in steps if step in (None, name) for entry in store.entries(name)]
 
 
 def ls(store: Store, step: str | None, console: Console) -> None:
@@ -271,19 +240,20 @@ def gc(store: Store, older_than: str | None, console: Console, *, dry_run: bool)
     """Remove orphaned work and unused locks; with an age also older unfinished trainings and
     results.
 
-    Ages are times since the last use (recorded once per process). What running sweeps need is kept.
-    Removed results are rebuilt when needed.
+    Ages are times since the last use (recorded once per process). Removed results are rebuilt when
+    needed. Raises ``InputError`` while a sweep runs, which needs results.
     """
     oldest = time.time() - _age(older_than) if older_than else None
-    needed = leased_keys(store.root)
+    sweeps = [path for path in store.listed("locks", "sweep-*.lock") if is_held(path)]
+    if sweeps and not dry_run:
+        reason = f"a sweep is running ({other_holder(sweeps[0])})"
+        raise InputError(f"{store.root} cannot be cleaned up: {reason}; wait until it has ended")
     table = _table("would be removed" if dry_run else "removed", "kind", "number", "size")
-    for kind, folders in _garbage(store, oldest, needed):
+    for kind, folders in _garbage(store, oldest):
         removed = [(size(path), dry_run or _remove(store, path)) for path in folders]
         sizes = [count for count, is_removed in removed if is_removed]
         table.add_row(kind, str(len(sizes)), decimal(sum(sizes)))
     print_columns(table, console)
-    if in_use := needed & set(map(key_of, _list_entries(store))):
-        console.print(f"{len(in_use)} results are in use by running sweeps")
 
 
 def _age(text: str) -> float:
@@ -294,9 +264,7 @@ def _age(text: str) -> float:
     return float(number) * _UNITS[unit]
 
 
-def _garbage(
-    store: Store, oldest: float | None, needed: set[str]
-) -> Iterator[tuple[str, list[Path]]]:
+def _garbage(store: Store, oldest: float | None) -> Iterator[tuple[str, list[Path]]]:
     yield "orphaned work", store.orphans(remove=False)
     if oldest is not None:
         yield (
@@ -304,13 +272,11 @@ def _garbage(
             [
                 path
                 for path in store.listed("unfinished")
-                if path.name not in needed
-                and max(file.stat().st_mtime for file in (path, *path.rglob("*"))) < oldest
+                if max(file.stat().st_mtime for file in (path, *path.rglob("*"))) < oldest
             ],
         )
         inside = [entry for entry in _list_entries(store) if not entry.parent.is_symlink()]
-        old = [entry for entry in inside if _last_used(entry) < oldest]
-        yield "unused results", [entry for entry in old if key_of(entry) not in needed]
+        yield "unused results", [entry for entry in inside if _last_used(entry) < oldest]
     yield "locks", store.listed("locks", "*.lock")
 
 
@@ -353,71 +319,6 @@ def _content_of(entry: Path) -> Content | None:
 
 def _date(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d")
-
-
-def export(entry: Path, out: str | Path, console: Console, *, force: bool = False) -> None:
-    """Write the vectors of a result to a file in the format of its suffix.
-
-    Raises ``InputError`` for a result that is damaged or has no vectors, and an existing file.
-    """
-    from biasbridge.files.vectors import open_mapped, save_vectors  # loads gensim
-
-    try:
-        check_entry(entry)
-    except DamagedError as damage:
-        raise InputError(f"{entry} is damaged ({damage}); run the sweep again") from None
-    if not (entry / "vectors").is_dir():
-        raise InputError(f"{entry} has no vectors; copy the files you need from there")
-    require_new(Path(out), force=force)
-    save_vectors(open_mapped(entry / "vectors"), Path(out))
-    console.print(f"wrote {out}", soft_wrap=True)
-
-
-def explain(store: Store, prefix: str, console: Console) -> None:
-    """Print the recipe of a result and its ancestors, and the command that rebuilds it.
-
-    Raises ``InputError`` for an unknown or ambiguous prefix of a key.
-    """
-    entry = find_entry(store, prefix)
-    by_key = {key_of(path): path for path in _list_entries(store)}
-    console.print(_tree(entry.parent.name, key_of(entry), by_key))
-    if not (content := _content_of(entry)):
-        return
-    made = content["made"]
-    code, loaded = made["modules"], made.get("loaded", {})
-    lines = [
-        f"\nmade {made['time']} on {made['host']}, {made.get('device', 'cpu')}, by",
-        f"  biasbridge {made['project'] or '(no version)'}, commit {made['commit'] or 'unknown'}",
-        f"  {_list(_libraries(made))}",
-        f"  code {_list({name: digest[:8] for name, digest in code.items()})}",
-        f"  other loaded code: {', '.join(sorted(loaded.keys() - code)) or 'none'}",
-        "to rebuild, in any store:",
-        f"  {made.get('command', 'unknown: not made by train.py')}",
-    ]
-    console.print("\n".join(lines), soft_wrap=True)
-
-
-def _tree(step: str, key: str, by_key: Mapping[str, Path]) -> Tree:
-    """Return the recipe of a result and, below, those of its inputs."""
-    title = Text.assemble((step, "bold"), f" {key}")
-    if key not in by_key:
-        return Tree(title + " (no longer in the store)")
-    try:
-        content = read_recipe(by_key[key])
-    except DamagedError as damage:
-        return Tree(title + f" (damaged: {damage})")
-    recipe = content["recipe"]
-    made_by = f"{recipe['made_by']} v{recipe['version']}"
-    cost = f"{decimal(size(by_key[key]))}, {content['made']['seconds']:.1f} s"
-    tree = Tree(title + f"  {made_by}, {cost}")
-    if params := recipe["params"]:
-        tree.add(", ".join(f"{name}={value}" for name, value in params.items()))
-    if recipe["seed"] is not None:
-        tree.add(f"seed {recipe['seed']}")
-    for name, digest in recipe["files"].items():
-        tree.add(f"file {name.partition(' ')[2]} sha256 {digest}")
-    tree.children += [_tree(name, key, by_key) for name, key in recipe["inputs"].items()]
-    return tree
 
 
 def _libraries(made: Provenance) -> Mapping[str, str]:

@@ -69,7 +69,7 @@ def finish(
         for folder in sorted(_earlier_folders(results) - folders_before)
     ]
     if mixed_versions := describe_mixture(records):
-        remedy = "For details run biasbridge store explain KEY"
+        remedy = f"{PROVENANCE_CSV} has the details"
         messages.append(f"results of different code versions: {mixed_versions}. {remedy}")
     if processor := describe_processor(records):
         messages.append(processor)
