@@ -39,7 +39,6 @@ from biasbridge.train.engine.source import (
     library_versions,
     loaded_source,
     source_of,
-    user_hashes,
 )
 
 _SCHEME = 6  # of keys: raised when the composition of keys changes, which changes every key
@@ -217,8 +216,8 @@ class Lineage(TypedDict):
 
 
 class Provenance(Request):
-    """How a result was made: hashes of source files, versions, commit, user files ``loaded``; on a
-    CPU the ``instructions`` of torch, where that was loaded. They are not part of the key.
+    """How a result was made: hashes of source files, ``paths`` of the user's, versions, commit; on
+    a CPU the ``instructions`` of torch, where that was loaded. They are not part of the key.
     """
 
     seconds: float
@@ -227,7 +226,7 @@ class Provenance(Request):
     project: str
     commit: str
     modules: dict[str, str]
-    loaded: dict[str, str]
+    paths: dict[str, str]
     libraries: dict[str, str]
     instructions: NotRequired[str]
     lineage: Lineage
@@ -264,7 +263,7 @@ def key_of(entry: Path) -> str:
 def lineage(source: Source, inputs: Mapping[str, Lineage]) -> Lineage:
     """Return the lineage of a result of this code and inputs with these lineages."""
     return {
-        "code": digest_of([source.modules, {n: old["code"] for n, old in inputs.items()}]),
+        "code": digest_of([source.files, {n: old["code"] for n, old in inputs.items()}]),
         "libraries": digest_of(
             [source.libraries, {n: old["libraries"] for n, old in inputs.items()}]
         ),
@@ -282,8 +281,8 @@ def _describe_build(
         "host": platform.node(),
         "project": library_versions("biasbridge").get("biasbridge", ""),
         "commit": _commit(),
-        "modules": dict(source.modules),
-        "loaded": user_hashes(),
+        "modules": source.files,
+        "paths": dict(source.paths),
         "libraries": dict(source.libraries),
         "lineage": lineage(source, lineages),
         **request,  # type: ignore[typeddict-item]
@@ -529,8 +528,9 @@ class Store:
                     step.build(work, inputs)
                 seconds = time.perf_counter() - start
                 self._refuse_changed(step, read_files)
+                source = loaded_source(step.source, step.made_of)
                 request: Request = {**self.made, "work": step.work, "imports": sum(imports)}
-                made = _describe_build(loaded_source(step.source), inputs, seconds, request)
+                made = _describe_build(source, inputs, seconds, request)
                 _seal_entry(work, step.recipe(), made)
                 os.replace(work, entry)
             finally:
@@ -553,7 +553,7 @@ class Store:
             identities[path] = _identity(path)
             return sha
 
-        changed = changed_modules(step.source, loaded_source(step.source))
+        changed = changed_modules(step.source)
         if step.decide is not None:
             try:
                 params, files = step.decide(digest)
