@@ -30,6 +30,7 @@ from typing import Any, ClassVar, NamedTuple, NotRequired, TypedDict
 
 from biasbridge.files import InputError
 from biasbridge.files.data.registry import how_to_get_path
+from biasbridge.files.errors import printable
 from biasbridge.files.paths import HOME, digest_of, sha256
 from biasbridge.train.engine.device import on_device
 from biasbridge.train.engine.locks import HeldError, NoLockError, StoreError, locked, writing
@@ -45,6 +46,8 @@ _SCHEME = 6  # of keys: raised when the composition of keys changes, which chang
 RECIPE = "recipe.json"
 RESERVED = ("work", "unfinished", "locks", "leases", "digests")
 KEY = re.compile("[0-9a-f]{32}")
+# What may be removed from the folders of leftovers: the rest is not ours
+_OWN = re.compile(rf"(\.removed-|[a-z]+-)?{KEY.pattern}(\.lock)?")
 _MAX_TITLE = 80  # characters
 _MIN_AGE = 2_000_000_000  # nanoseconds; the coarsest resolution of file times
 _MAX_TRIES = 5  # to find or build a result while other processes build, replace or remove it
@@ -308,7 +311,10 @@ def _commit() -> str:
 
 
 class DamagedError(Exception):
-    """A stored result differs from what was stored; the message says how."""
+    """A stored result differs from what was stored; the message says how, in printable text."""
+
+    def __init__(self, difference: str) -> None:
+        super().__init__(printable(difference))
 
 
 def _seal_entry(folder: Path, recipe: Recipe, made: Provenance) -> None:
@@ -406,6 +412,14 @@ def _timed_imports() -> Iterator[list[float]]:
         builtins.__import__ = original
 
 
+def _delete(path: Path) -> None:
+    """Remove a folder or a file; of a link not its target."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
+
+
 class Store:
     """Folder of results.
 
@@ -424,15 +438,30 @@ class Store:
         self.made: Request = made or {}
         self.built: list[str] = []
 
+    def require_own(self) -> None:
+        """Raise ``InputError`` if the folder has others' files or links where a store has what it
+        writes and removes.
+        """
+        if reason := self._foreign():
+            raise InputError(f"store.dir={self.root}: {reason}; choose an empty folder")
+
+    def _foreign(self) -> str:
+        for name in ("locks", "work", "unfinished"):
+            folder = self.root / name
+            if folder.is_symlink():
+                return f"{name} in it is a link"
+            for path in sorted(folder.glob("[!.]*")) if name != "locks" else ():
+                if path.is_symlink() or not _OWN.fullmatch(path.name):
+                    return f"{name}/{path.name} in it is not of a store"
+            if folder.exists() and not (self.root / "locks").exists():
+                return f"it is not a store, and has a folder {name}"
+        return ""
+
     def prove_writable(self) -> None:
         """Raise ``InputError`` if the folder cannot be created or written, or has others' files
         where a store has what it may remove.
         """
-        if not (self.root / "locks").exists():
-            for folder in ("work", "unfinished"):
-                if (self.root / folder).exists():
-                    reason = f"it is not a store, and has a folder {folder}"
-                    raise InputError(f"store.dir={self.root}: {reason}; choose an empty folder")
+        self.require_own()
         try:
             for folder in ("locks", "work"):
                 (self.root / folder).mkdir(parents=True, exist_ok=True)
@@ -518,8 +547,7 @@ class Store:
         entry, work = self.path(step), self.root / "work" / step.key
         with writing(self.root):
             try:
-                if work.exists():
-                    shutil.rmtree(work)
+                _delete(work)
                 work.mkdir(parents=True)
                 entry.parent.mkdir(exist_ok=True)
                 read_files = self._refuse_changed(step)
@@ -598,11 +626,11 @@ class Store:
         """Remove a folder of the store atomically."""
         with writing(self.root):
             doomed = self.root / "work" / f".removed-{key_of(entry)}"
-            shutil.rmtree(doomed, ignore_errors=True)
+            _delete(doomed)
             doomed.parent.mkdir(exist_ok=True)
             with suppress(FileNotFoundError):
                 os.replace(entry, doomed)
-            shutil.rmtree(doomed, ignore_errors=True)
+            _delete(doomed)
 
     def entries(self, name: str) -> list[Path]:
         """Return the folders of all results of a step."""
@@ -612,17 +640,19 @@ class Store:
 
     def lock(self, path: Path) -> Path:
         """Return the lock of a result's folder, also while it is built or removed."""
-        key = key_of(path)  # also of .removed-KEY
-        return self.root / "locks" / f"{key if KEY.fullmatch(key) else 'leftovers'}.lock"
+        return self.root / "locks" / f"{key_of(path)}.lock"
 
     def in_progress(self) -> set[str]:
         """Return the keys of results being built by any process."""
-        return {path.name for path in (self.root / "work").glob("[!.]*")}
+        return {path.name for path in self.listed("work") if KEY.fullmatch(path.name)}
 
     def listed(self, folder: str, pattern: str = "*") -> list[Path]:
-        """Return the paths in a folder of the store; none of a link, which leads out of it."""
+        """Return what a store has put into a folder of its own; nothing of a link, which leads out
+        of it.
+        """
         is_link = (self.root / folder).is_symlink()
-        return [] if is_link else sorted((self.root / folder).glob(pattern))
+        paths = [] if is_link else sorted((self.root / folder).glob(pattern))
+        return [path for path in paths if _OWN.fullmatch(path.name)]
 
     def orphans(self, *, remove: bool) -> list[Path]:
         """Return what killed processes left of results; with ``remove`` delete it."""
@@ -633,10 +663,7 @@ class Store:
                     leftovers.append(path)
                     if remove:
                         with writing(self.root):
-                            if path.is_dir() and not path.is_symlink():
-                                shutil.rmtree(path, ignore_errors=True)
-                            else:
-                                path.unlink(missing_ok=True)
+                            _delete(path)
         return leftovers
 
     def _passes(self, entry: Path) -> bool:

@@ -20,6 +20,7 @@ from rich.tree import Tree
 
 from biasbridge.analysis.tables import INSTRUCTIONS, BuildRecord
 from biasbridge.files import InputError
+from biasbridge.files.errors import printable
 from biasbridge.files.paths import digest_of, require_new
 from biasbridge.files.terminal import duration, print_columns
 from biasbridge.train.engine.locks import (
@@ -147,7 +148,7 @@ def report_outdated(results: Sequence[Outdated], policy: Policy, console: Consol
     for group, cause in ((other_code, "code"), (other_libraries, "library versions")):
         if group:
             line = f"{action} results of other {cause}: {_describe(group)}"
-            console.print(line, soft_wrap=True)
+            console.print(printable(line), soft_wrap=True)
 
 
 def _describe(results: Sequence[Outdated]) -> str:
@@ -165,7 +166,9 @@ def open_store(root: str) -> Store:
     if not (Path(root) / "locks").is_dir():
         problem = f"{root} is not a store: it has no folder locks"
         raise InputError(f"{problem}; give one with --store DIR")
-    return Store(root)
+    store = Store(root)
+    store.require_own()
+    return store
 
 
 def _list_entries(store: Store, step: str | None = None) -> list[Path]:
@@ -223,7 +226,7 @@ def _list_steps(store: Store) -> Table:
         group = _list_entries(store, name)
         contents = [content for entry in group if (content := _content_of(entry))]
         table.add_row(
-            name,
+            printable(name),
             str(len(group)),
             decimal(sum(map(size, group))),
             duration(sum(content["made"]["seconds"] for content in contents)),
@@ -243,12 +246,13 @@ def _list_results(store: Store, step: str) -> Table:
                 duration(content["made"]["seconds"]),
                 content["made"]["time"][:10],
             )
-        table.add_row(entry.name[: N_DIGITS - KEY_LENGTH], *cells, _date(_last_used(entry)))
+        name = entry.name[: N_DIGITS - KEY_LENGTH]
+        table.add_row(*map(printable, (name, *cells)), _date(_last_used(entry)))
     return table
 
 
 def _table(title: str, text_column: str, *number_columns: str) -> Table:
-    table = Table(title=title, title_justify="left")
+    table = Table(title=printable(title), title_justify="left")
     table.add_column(text_column)
     for name in number_columns:
         table.add_column(name, justify="right")
@@ -265,7 +269,7 @@ def verify(store: Store, step: str | None, console: Console) -> int:
         except DamagedError as damage:
             n_damaged += 1
             line = f"damaged: {entry.parent.name} {entry.name}: {damage}"
-            console.print(line, soft_wrap=True)
+            console.print(printable(line), soft_wrap=True)
     total = decimal(sum(map(size, results)))
     console.print(f"{len(results)} results, {total} checked, {n_damaged} damaged")
     if n_damaged:
