@@ -56,6 +56,19 @@ def atomic_path(target: str | Path) -> Iterator[Path]:
             shutil.rmtree(folder, ignore_errors=True)
 
 
+def open_no_link(path: str | Path, flags: int) -> int:
+    """Open a file that is written, as the ``opener`` of ``open`` does; raise ``InputError`` for a
+    link, whose target would be overwritten.
+    """
+    try:
+        return os.open(path, flags | os.O_NOFOLLOW, 0o666)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            reason = "is a link, and writing to it would overwrite its target"
+            raise InputError(f"{path} {reason}; remove the link") from error
+        raise
+
+
 def require_output(target: str | Path, endings: Sequence[str]) -> Path:
     """Return the path ``target``; raise ``InputError`` if no file can be written there, or if the
     name ends in none of ``endings``.

@@ -256,6 +256,7 @@ def _run(command: Command, console: Console) -> Finished:
     config, settings = command.config, read_settings(command.config)
     check_engine(config.hydra)
     store, cells = Store(settings.store), list_cells(command)
+    store.require_own()
     jobs = _plan_jobs(_check_input(_compose_points(command, cells), console), cells, store)
     plans = distinct_plans(jobs)
     n_workers = count_workers(config.hydra, len(plans))

@@ -18,6 +18,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from biasbridge.files.errors import DISK_FULL
+from biasbridge.files.paths import open_no_link
 
 _SECONDS_BEFORE_MESSAGE = 5.0  # of waiting for a lock
 _MAX_PAUSE = 0.5  # seconds between two tries
@@ -52,7 +53,7 @@ def locked(path: Path, what: str = "", *, wait: bool = True) -> Iterator[None]:
 
     The file then holds the process id, host and sweep. A process that waits for
     ``SECONDS_BEFORE_MESSAGE`` logs it, unless the holder works for the same sweep. Raises
-    ``HeldError`` without ``wait``, and ``NoLockError``.
+    ``HeldError`` without ``wait``, ``NoLockError``, and ``InputError`` for a link.
     """
     start, pause, is_logged = time.monotonic(), 0.01, False
     while (descriptor := _open(path)) is None:
@@ -87,7 +88,7 @@ def is_held(path: Path) -> bool:
 
 def _open(path: Path) -> int | None:
     """Return the descriptor that holds the lock; None if another process holds it."""
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+    descriptor = open_no_link(path, os.O_RDWR | os.O_CREAT)
     is_locked = False
     try:
         if _lock(descriptor, fcntl.LOCK_EX, path) and _is_current(descriptor, path):

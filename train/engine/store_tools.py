@@ -5,10 +5,11 @@ actions of ``biasbridge store``: list, check and clean up.
 from __future__ import annotations
 
 import time
-from collections import Counter, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -17,6 +18,7 @@ from rich.table import Table
 
 from biasbridge.analysis.tables import INSTRUCTIONS, BuildRecord
 from biasbridge.files import InputError
+from biasbridge.files.errors import printable
 from biasbridge.files.paths import digest_of
 from biasbridge.files.terminal import duration, print_columns
 from biasbridge.train.engine.locks import (
@@ -28,7 +30,7 @@ from biasbridge.train.engine.locks import (
     other_holder,
     writing,
 )
-from biasbridge.train.engine.source import current_source
+from biasbridge.train.engine.source import Source, current_source, stored_digest
 from biasbridge.train.engine.store import (
     RECIPE,
     RESERVED,
@@ -72,16 +74,23 @@ def outdated(store: Store, ends: Iterable[Step]) -> list[Outdated]:
 
     Only recipes are read; no result is checked.
     """
+    digest = cache(stored_digest)
     current: dict[str, Lineage] = {}  # of results, by key
     differences: dict[str, Outdated] = {}
     visited: set[str] = set()
 
+    def current_code(step: Step, made: Provenance | None) -> Source:
+        if made is None:
+            return current_source(step.source, step.source, digest)
+        recorded = Source(made["modules"], {}, made.get("paths", {}), made["libraries"])
+        return current_source(step.source, recorded, digest)
+
     def lineage_of(step: Step, made: Provenance | None = None) -> Lineage:
         if step.key not in current:
             inputs = {name: lineage_of(parent) for name, parent in step.inputs.items()}
-            made = made or _provenance(store, step)
-            source = current_source(step.source, made["modules"]) if made else step.source
-            current[step.key] = lineage(source, inputs)
+            current[step.key] = lineage(
+                current_code(step, made or _provenance(store, step)), inputs
+            )
         return current[step.key]
 
     queue = deque(ends)
@@ -91,10 +100,11 @@ def outdated(store: Store, ends: Iterable[Step]) -> list[Outdated]:
             continue
         visited.add(step.key)
         made = _provenance(store, step)
-        difference = _compare(step, made, lineage_of(step, made)) if made else None
-        if difference:
-            differences[step.key] = difference
-        if difference or not made:  # inputs of a current stored result are not used
+        is_outdated = made is not None and made["lineage"] != lineage_of(step, made)
+        if made and is_outdated:
+            code = made["lineage"]["code"] != current[step.key]["code"]
+            differences[step.key] = _difference(step, made, current_code(step, made), code=code)
+        if is_outdated or not made:  # inputs of a current stored result are not used
             queue += step.inputs.values()
     return list(differences.values())
 
@@ -107,17 +117,14 @@ def _provenance(store: Store, step: Step) -> Provenance | None:
     return None
 
 
-def _compare(step: Step, made: Provenance, current: Lineage) -> Outdated | None:
-    """Return how a stored result differs from one of the current lineage."""
-    if made["lineage"] == current:
-        return None
-    source, old_libraries = current_source(step.source, made["modules"]), made["libraries"]
-    libraries = tuple(
-        f"{name} {old_libraries.get(name, 'none')} (now {source.libraries.get(name, 'none')})"
-        for name in _differing(old_libraries, source.libraries)
+def _difference(step: Step, made: Provenance, current: Source, *, code: bool) -> Outdated:
+    """Return how a stored result differs from one of the current code."""
+    old_libraries, libraries = made["libraries"], current.libraries
+    changed = tuple(
+        f"{name} {old_libraries.get(name, 'none')} (now {libraries.get(name, 'none')})"
+        for name in _differing(old_libraries, libraries)
     )
-    modules = tuple(_differing(made["modules"], source.modules))
-    return Outdated(step, made["lineage"]["code"] != current["code"], modules, libraries)
+    return Outdated(step, code, tuple(_differing(made["modules"], current.files)), changed)
 
 
 def _differing(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
@@ -140,7 +147,7 @@ def report_outdated(results: Sequence[Outdated], policy: Policy, console: Consol
     for group, cause in ((other_code, "code"), (other_libraries, "library versions")):
         if group:
             line = f"{action} results of other {cause}: {_describe(group)}"
-            console.print(line, soft_wrap=True)
+            console.print(printable(line), soft_wrap=True)
 
 
 def _describe(results: Sequence[Outdated]) -> str:
@@ -158,7 +165,9 @@ def open_store(root: str) -> Store:
     if not (Path(root) / "locks").is_dir():
         problem = f"{root} is not a store: it has no folder locks"
         raise InputError(f"{problem}; give one with --store DIR")
-    return Store(root)
+    store = Store(root)
+    store.require_own()
+    return store
 
 
 def _list_entries(store: Store, step: str | None = None) -> list[Path]:
@@ -186,7 +195,7 @@ def _list_steps(store: Store) -> Table:
         group = _list_entries(store, name)
         contents = [content for entry in group if (content := _content_of(entry))]
         table.add_row(
-            name,
+            printable(name),
             str(len(group)),
             decimal(sum(map(size, group))),
             duration(sum(content["made"]["seconds"] for content in contents)),
@@ -206,12 +215,13 @@ def _list_results(store: Store, step: str) -> Table:
                 duration(content["made"]["seconds"]),
                 content["made"]["time"][:10],
             )
-        table.add_row(entry.name[: N_DIGITS - KEY_LENGTH], *cells, _date(_last_used(entry)))
+        name = entry.name[: N_DIGITS - KEY_LENGTH]
+        table.add_row(*map(printable, (name, *cells)), _date(_last_used(entry)))
     return table
 
 
 def _table(title: str, text_column: str, *number_columns: str) -> Table:
-    table = Table(title=title, title_justify="left")
+    table = Table(title=printable(title), title_justify="left")
     table.add_column(text_column)
     for name in number_columns:
         table.add_column(name, justify="right")
@@ -228,7 +238,7 @@ def verify(store: Store, step: str | None, console: Console) -> int:
         except DamagedError as damage:
             n_damaged += 1
             line = f"damaged: {entry.parent.name} {entry.name}: {damage}"
-            console.print(line, soft_wrap=True)
+            console.print(printable(line), soft_wrap=True)
     total = decimal(sum(map(size, results)))
     console.print(f"{len(results)} results, {total} checked, {n_damaged} damaged")
     if n_damaged:
@@ -333,26 +343,36 @@ def _list(values: Mapping[str, str]) -> str:
 
 
 def build_records(store: Store, keys: Iterable[str]) -> list[BuildRecord]:
-    """Return build records of the stored results with these keys and of their ancestors."""
+    """Return build records of the stored results with these keys and of their ancestors.
+
+    A file of which one version is known, and which not every process had loaded, makes no code.
+    """
     folders = {key_of(entry): entry for entry in _list_entries(store)}
     queue, visited = list(keys), set[str]()
-    counts: Counter[BuildRecord] = Counter()
+    contents: dict[tuple[str, str], list[Content]] = defaultdict(list)  # by step and class
     while queue:
         if (key := queue.pop()) in visited or key not in folders:
             continue
         visited.add(key)
-        if not (content := _content_of(folders[key])):
-            continue
-        made, recipe = content["made"], content["recipe"]
-        queue += recipe["inputs"].values()
-        record = BuildRecord(
-            step=recipe["step"],
-            made_by=recipe["made_by"],
-            results=0,
-            project=made["project"],
-            commit=made["commit"],
-            code=digest_of(made["modules"])[:12],
-            libraries=_list(_libraries(made)),
-        )
-        counts[record] += 1
+        if content := _content_of(folders[key]):
+            queue += content["recipe"]["inputs"].values()
+            contents[content["recipe"]["step"], content["recipe"]["made_by"]].append(content)
+    counts: Counter[BuildRecord] = Counter()
+    for (step, made_by), kind in contents.items():
+        versions: dict[str, Counter[str]] = defaultdict(Counter)  # of each file
+        for content in kind:
+            for name, digest in content["made"]["modules"].items():
+                versions[name][digest] += 1
+        told = {n for n in versions if len(versions[n]) > 1 or versions[n].total() == len(kind)}
+        for made in (content["made"] for content in kind):
+            record = BuildRecord(
+                step=step,
+                made_by=made_by,
+                results=0,
+                project=made["project"],
+                commit=made["commit"],
+                code=digest_of({n: made["modules"][n] for n in told & made["modules"].keys()})[:12],
+                libraries=_list(_libraries(made)),
+            )
+            counts[record] += 1
     return [record._replace(results=counts[record]) for record in sorted(counts)]
