@@ -25,11 +25,10 @@ def __getattr__(name: str) -> object:
     try:
         value = _loaded(name)
     except AttributeError:
-        from biasbridge.files.removed import REMOVED
+        from biasbridge.files.removed import refuse_removed
 
-        if (remedy := REMOVED.get(f"{name}()")) is None:
-            raise
-        raise AttributeError(f"biasbridge.{name}() was removed; {remedy}") from None
+        refuse_removed([f"{name}()"])
+        raise
     if callable(value):
         from biasbridge.files.extras import named_extra
 
@@ -40,10 +39,19 @@ def __getattr__(name: str) -> object:
 
 
 def _displayed(function: Callable[..., object]) -> Callable[..., object]:
-    """Have notebooks show the main columns and the notes of the tables that a function returns."""
+    """Have a function refuse unknown options, and notebooks show the main columns and the notes of
+    the tables that it returns.
+    """
+    from inspect import signature
+
+    from biasbridge.files.errors import require_known
+
+    parameters = signature(function).parameters
 
     @wraps(function)
     def displayed(*args: object, **kwargs: object) -> object:
+        if "options" not in parameters:
+            require_known(kwargs, parameters, f"{function.__name__}()")
         result = function(*args, **kwargs)
         if type(result).__name__ != "DataFrame":
             return result

@@ -16,8 +16,6 @@ from .commands.train import study as study
 from .commands.tsne import tsne as tsne
 from .input_words import query as query
 from .prediction_tables import changed_items as changed_items
-from .prediction_tables import choose_threshold as choose_threshold
-from .prediction_tables import reliability as reliability
 from .prediction_tables import thresholds as thresholds
 
 __version__: str

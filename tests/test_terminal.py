@@ -54,9 +54,7 @@ OTHERS = {
     "coreference",
     "effects",
     "report",
-    "atlas",
     "init",
-    "completion",
     "predict",
     "relate",
 }
