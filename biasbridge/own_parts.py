@@ -48,10 +48,10 @@ def use_folder(folder: str | PathLike[str] | None) -> None:
     search_modules([Path(folder)])
     for group in (METRICS, METHODS):
         for found in choice_classes(Path(folder), group):
-            register(found.load(), found.target)
+            register(found.load())
 
 
-def register(cls: Any, target: str = "") -> str:
+def register(cls: Any) -> str:
     """Add a metric or a method to those of this process, and return its name."""
     from biasbridge.debias.methods import METHODS as DEBIAS_METHODS
     from biasbridge.files.choice import METHODS, METRICS, find_choice
@@ -63,7 +63,7 @@ def register(cls: Any, target: str = "") -> str:
 
     about = getattr(cls, "about", None)
     name, group = (about.name, METRICS) if about else (getattr(cls, "name", ""), METHODS)
-    target = target or f"{cls.__module__}.{cls.__qualname__}"
+    target = f"{cls.__module__}.{cls.__qualname__}"
     if not about and not hasattr(cls, "acts_on"):
         raise InputError(f"{target} is neither a metric nor a method; see docs/extending.md")
     taken = find_choice([HOME], group, name)

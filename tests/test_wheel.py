@@ -211,21 +211,17 @@ site.addsitedir({str(folder / "site")!r})
     return folder
 
 
-def in_editable(editable: Path, cwd: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return python(editable / "start", cwd=cwd, arguments=arguments)
-
-
 @pytest.mark.parametrize("ending", ["", ".py"])
 def test_an_editable_install_works_beside_its_clone_and_what_has_the_rooms_names(
     ending: str, editable: Path, tmp_path: Path
 ) -> None:
     functions = ("-c", f"from biasbridge import {', '.join(FUNCTIONS)}")
-    done = in_editable(editable, editable, *functions)
+    done = python(editable / "start", cwd=editable, arguments=functions)
     assert done.returncode == 0, done.stderr
     for name in USERS:
         (tmp_path / f"{name}.py").touch() if ending else (tmp_path / name).mkdir()
     for arguments in (functions, ("-m", "biasbridge", "audit", "--list")):
-        done = in_editable(editable, tmp_path, *arguments)
+        done = python(editable / "start", cwd=tmp_path, arguments=arguments)
         assert (done.returncode, done.stderr) == (0, "")
 
 

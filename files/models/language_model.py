@@ -579,12 +579,7 @@ def save_model(language_model: LanguageModel, place: Place | None, out: Path) ->
             copy = out / path.relative_to(place.source)
             copy.parent.mkdir(exist_ok=True)
             shutil.copyfile(path, copy)
-    else:
-        _save_whole(language_model, out)
-
-
-def _save_whole(language_model: LanguageModel, out: Path) -> None:
-    """Write model and tokenizer to a folder, as safetensors."""
+        return
     from transformers.utils.logging import disable_progress_bar
 
     disable_progress_bar()
