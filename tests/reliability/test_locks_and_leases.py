@@ -25,7 +25,7 @@ from biasbridge.train.engine.locks import (
     LEASE,
     HeldError,
     StoreError,
-    _is_held,
+    is_held,
     lease,
     leased_keys,
     locked,
@@ -54,13 +54,13 @@ def test_a_file_system_without_locks_is_said_before_anything_runs(
 
 def test_a_lock_is_held_by_one(tmp_path: Path) -> None:
     path = tmp_path / "lock"
-    assert not _is_held(path)
+    assert not is_held(path)
     with locked(path):
-        assert _is_held(path)
+        assert is_held(path)
         assert path.read_text().startswith(f"{os.getpid()} ")
         with pytest.raises(HeldError), locked(path, wait=False):
             pytest.fail("two hold one lock")
-    assert not _is_held(path)
+    assert not is_held(path)
 
 
 class Clock:
@@ -99,7 +99,7 @@ def test_a_lock_whose_holder_cannot_be_noted_is_let_go(
             store.make(CORPUS)
     assert len(os.listdir("/proc/self/fd")) == descriptors
     with locked(tmp_path / "lock"):
-        assert _is_held(tmp_path / "lock")
+        assert is_held(tmp_path / "lock")
     assert store.make(CORPUS).is_dir()
 
 

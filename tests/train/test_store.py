@@ -437,23 +437,6 @@ def test_vectors_are_exported_in_the_format_of_the_ending(
             run(store, capsys, "export", *arguments)
 
 
-@pytest.mark.parametrize("name", ["unfinished", "work", "vectors"])
-def test_nothing_behind_a_link_is_removed(
-    name: str, store: Store, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    thesis = tmp_path / "thesis" / ("ab" * 16) / "chapter.txt"
-    thesis.parent.mkdir(parents=True)
-    thesis.write_text("mine")
-    folder = store.root / name
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.symlink_to(tmp_path / "thesis")
-    for path in (thesis, thesis.parent):
-        os.utime(path, (0, 0))
-    assert run(store, capsys, "gc", "--older-than", "1d")[0] == 0
-    store.orphans(remove=True)
-    assert thesis.read_text() == "mine"
-
-
 @pytest.mark.parametrize("name", ["work", "unfinished"])
 def test_a_folder_of_the_user_is_not_made_a_store(name: str, tmp_path: Path) -> None:
     (tmp_path / name).mkdir()

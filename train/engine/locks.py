@@ -77,7 +77,7 @@ def locked(path: Path, what: str = "", *, wait: bool = True) -> Iterator[None]:
         os.close(descriptor)
 
 
-def _is_held(path: Path) -> bool:
+def is_held(path: Path) -> bool:
     """Test whether a process holds the exclusive lock; False for a missing file."""
     try:
         descriptor = os.open(path, os.O_RDONLY)
@@ -200,7 +200,7 @@ def end_with_the_sweep() -> None:
 def _watch(path: Path) -> None:
     while True:
         with suppress(OSError):  # an unavailable file system is no sign of a dead sweep
-            if not _is_held(path):
+            if not is_held(path):
                 os._exit(1)
         time.sleep(_CHECK_INTERVAL)
 
