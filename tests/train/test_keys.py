@@ -404,8 +404,7 @@ def test_a_class_of_a_file_that_no_import_names_is_told_by_its_file(tmp_path: Pa
     first = step(load("toy_a.py", registered=True))
     assert "toy_loaded" in first.source.modules
     store.make(first)
-    recorded = read_recipe(store.path(first))["made"]
-    assert "toy_loaded" in recorded["loaded"]
+    assert "toy_loaded" in read_recipe(store.path(first))["made"]["modules"]
     forget_code()
     (tmp_path / "toy_b.py").write_text(RUN.replace('"mine"', '"other"'))
     second = step(load("toy_b.py", registered=True))
