@@ -54,7 +54,6 @@ DOCUMENTS = {
     "json": ((".json", ""), "Write the rows as JSON"),
     "tex": ((".tex",), "Write LaTeX tables of values and gaps"),
     "md": ((".md",), "Write a section of a model card"),
-    "eee": ((".json",), "Write a result file of Every Eval Ever (schema 0.3.0)"),
 }
 _SENTENCE = re.compile(r"\.(?=\s|$)")
 _MANY = re.compile(r"(.*?)(\.\.\.|\+,|[+*?])?")
@@ -393,6 +392,12 @@ def count(text: str) -> int:
 def split_names(text: str) -> list[str]:
     """Split ``a, b`` into names."""
     return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def refuse_options(options: Mapping[str, object], applies_to: str) -> None:
+    """Raise ``InputError`` for the first option that is set; they apply to something else."""
+    for option in filter(options.get, options):
+        raise InputError(f"--{option} applies to {applies_to}")
 
 
 def command_text(name: str, *arguments: object, **options: Any) -> str:

@@ -78,7 +78,7 @@ Ends = dict[str, tuple[int | str, str]]
 LOG = "samples_toxic_2026-01-02T03-04-05.678901.jsonl"
 WORK = {  # commands, and a part of what they print
     "gaps p.csv --report gaps.html": "note: charts need altair: run pip install '.[plots]'",
-    "gaps p.csv --csv gaps.csv --md gaps.md --tex gaps.tex --eee gaps.json": "women",
+    "gaps p.csv --csv gaps.csv --md gaps.md --tex gaps.tex": "women",
     "gaps p.csv --pred prediction --pred later --report two.html": "later",
     "gaps p.csv --score score --thresholds --report thresholds.html": "note: charts need altair",
     f"gaps {LOG} --group group": "women",

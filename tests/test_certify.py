@@ -19,7 +19,7 @@ from biasbridge.certificates import certified, gender_words
 from biasbridge.commands.certify import certify
 from biasbridge.files import InputError
 from biasbridge.files.terminal import open_console
-from biasbridge.inputs import as_vectors
+from biasbridge.input_vectors import as_vectors
 from biasbridge.intrinsic.audit import AuditedScore, score_table
 from biasbridge.intrinsic.metrics.weat import Weat
 from biasbridge.intrinsic.models.items import ItemSet, Pair, library

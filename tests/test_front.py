@@ -21,14 +21,13 @@ from hydra import compose, initialize_config_dir
 from hydra.core.global_hydra import GlobalHydra
 from omegaconf import OmegaConf
 
-from biasbridge.analysis.schemas import Points, columns
 from biasbridge.files.data.registry import collected_requests
 from biasbridge.train.cli import CONF
 from biasbridge.train.cli.choices import choices
 from biasbridge.train.cli.composing import read_point, read_study
 from biasbridge.train.engine.point import Outcome, Point, plan_point
 from biasbridge.train.engine.store import Store
-from tests.analysis.test_schemas import check_columns
+from tests.analysis.test_columns import check_columns, columns
 from tests.test_certify import write_metric
 
 if TYPE_CHECKING:
@@ -190,7 +189,7 @@ def test_no_column_of_points_is_never_written(tmp_path: Path) -> None:
     written = {"point", *plan.keys(), *plan.options(), *Outcome("").columns()}
     recorded = map(pq.read_schema, ROOT.glob("docs/runs/*/points.parquet"))
     written.update(*(each.facts() for each in points), *(each.names for each in recorded))
-    assert set(columns(Points)) == written
+    assert set(columns("points.parquet")) == written
 
 
 @pytest.mark.usefixtures("hydra_conf")

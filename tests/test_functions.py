@@ -30,7 +30,7 @@ from tests.analysis.conftest import make_tables
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
-    from biasbridge.inputs import Vectors
+    from biasbridge.input_vectors import Vectors
 
 ROLES = {
     "X": ["he", "him"],
@@ -54,7 +54,6 @@ def test_the_names_there_are() -> None:
         "bbq",
         "certify",
         "changed_items",
-        "choose_threshold",
         "correlate",
         "data",
         "debias",
@@ -66,7 +65,6 @@ def test_the_names_there_are() -> None:
         "query",
         "read_results",
         "relate",
-        "reliability",
         "report",
         "study",
         "thresholds",
@@ -594,7 +592,7 @@ def test_whole_numbers_of_numpy_are_taken() -> None:
     "name",
     [
         *("commands.audit", "commands.bbq", "commands.correlate", "commands.debias"),
-        *("commands.effects", "commands.gaps", "commands.predict", "inputs", "plot"),
+        *("commands.effects", "commands.gaps", "commands.predict", "input_words", "plot"),
     ],
 )
 def test_the_examples_of_docstrings_run(name: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -30,9 +30,7 @@ ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 TEXTS = {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in PAGES}
-TEXTS["docs/results.md"] += (ROOT / "analysis/schemas.py").read_text(
-    encoding="utf-8"
-)  # shown there
+TEXTS["docs/results.md"] += (ROOT / "docs/columns.csv").read_text(encoding="utf-8")  # shown there
 EXTENDING = "docs/extending.md"  # tests/test_extending.py runs what it shows
 FIRST = "python train.py +experiment=hatespeech_en"
 NUMBER = r"[-+]?(?:\d*\.\d+|\d+)"

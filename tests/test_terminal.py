@@ -54,7 +54,6 @@ OTHERS = {
     "coreference",
     "effects",
     "report",
-    "atlas",
     "init",
     "completion",
     "predict",

@@ -12,6 +12,7 @@ import tarfile
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
+from tempfile import mkdtemp
 
 import numpy as np
 import pytest
@@ -97,30 +98,44 @@ def kept_by_git() -> list[str]:
     return [name for name in listed.splitlines() if (ROOT / name).is_file()]
 
 
-def a_clone(project: Path) -> None:
-    """A copy of the files of the project."""
+def a_clone(project: Path, *, on_windows: bool = False) -> Path:
+    """A copy of the files of the project; on Windows git writes a link as a text of its target."""
     for name in kept_by_git():
         (project / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, project / name)
+    for room in USERS:
+        link = project / "biasbridge" / room
+        assert (ROOT / "biasbridge" / room).readlink() == Path("..", room)
+        link.write_text(f"../{room}") if on_windows else link.symlink_to(f"../{room}")
+    return project
 
 
 @pytest.fixture(scope="module")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder that a wheel is unpacked in."""
-    folder = tmp_path_factory.mktemp("wheel")
-    project = folder / "project"
-    a_clone(project)
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A clone, with files that are added later."""
+    project = a_clone(tmp_path_factory.mktemp("checkout") / "project")
     for name in LATER:
         (project / name).parent.mkdir(parents=True, exist_ok=True)
         (project / name).touch()
-    # twice: what an earlier build left is not shipped
-    for _ in range(2):
-        subprocess.run(
-            [sys.executable, "-c", BUILD, folder], cwd=project, capture_output=True, check=True
-        )
-    with zipfile.ZipFile(next(folder.glob("*.whl"))) as wheel:
-        wheel.extractall(folder / "site")
-    return folder / "site"
+    return project
+
+
+def build(command: str, project: Path) -> Path:
+    """What a clone is built to."""
+    out = mkdtemp(dir=project.parent)
+    subprocess.run(
+        [sys.executable, "-c", command, out], cwd=project, capture_output=True, check=True
+    )
+    [built] = Path(out).iterdir()
+    return built
+
+
+@pytest.fixture(scope="module")
+def installed(checkout: Path) -> Path:
+    """The folder that a wheel is unpacked in."""
+    with zipfile.ZipFile(build(BUILD, checkout)) as wheel:
+        wheel.extractall(checkout.parent / "site")
+    return checkout.parent / "site"
 
 
 @pytest.fixture
@@ -143,17 +158,16 @@ def python(*path: Path, cwd: Path, arguments: Sequence[str]) -> subprocess.Compl
     )
 
 
-def test_the_wheel_holds_every_room_and_its_data(installed: Path) -> None:
-    shipped = {
-        str(path.relative_to(installed))
-        for path in installed.rglob("*")
-        if path.is_file() and ".dist-info" not in str(path)
-    }
-    assert shipped == {
-        name if name.startswith("biasbridge") else f"biasbridge/{name}"
-        for name in (*kept_by_git(), *LATER)
-        if "/" in name and PurePosixPath(name).parts[0] not in NOT_SHIPPED
-    }
+@pytest.mark.usefixtures("installed")  # what an earlier build left is not shipped
+def test_the_wheel_holds_every_room_and_its_data(checkout: Path, editable: Path) -> None:
+    for project, later in ((checkout, LATER), (editable / "biasbridge", ())):
+        with zipfile.ZipFile(build(BUILD, project)) as wheel:
+            shipped = [name for name in wheel.namelist() if ".dist-info" not in name]
+        assert sorted(shipped) == sorted(
+            name if name.startswith("biasbridge") else f"biasbridge/{name}"
+            for name in (*kept_by_git(), *later)
+            if "/" in name and PurePosixPath(name).parts[0] not in NOT_SHIPPED
+        )
 
 
 def beside(installed: Path, users: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -192,19 +206,13 @@ def test_a_sweep_runs_beside_modules_of_the_rooms_names(installed: Path, users: 
 
 @pytest.fixture(scope="module")
 def editable(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder that holds the clone ``biasbridge`` and ``site``, where it is installed as editable.
+    """A folder that holds ``biasbridge``, a clone as on Windows, and its editable install ``site``.
 
     ``site`` is put on the path as an environment's own folder of packages is.
     """
     folder = tmp_path_factory.mktemp("editable")
-    a_clone(folder / "biasbridge")
-    subprocess.run(
-        [sys.executable, "-c", BUILD_EDITABLE, folder],
-        cwd=folder / "biasbridge",
-        capture_output=True,
-        check=True,
-    )
-    with zipfile.ZipFile(next(folder.glob("*.whl"))) as wheel:
+    clone = a_clone(folder / "biasbridge", on_windows=True)
+    with zipfile.ZipFile(build(BUILD_EDITABLE, clone)) as wheel:
         wheel.extractall(folder / "site")
     start = f"""
 import site, sys
@@ -234,14 +242,15 @@ def test_an_editable_install_works_beside_its_clone_and_what_has_the_rooms_names
         assert (done.returncode, done.stderr) == (0, "")
 
 
-@pytest.mark.parametrize("place", ["checkout", "editable", "wheel"])
+@pytest.mark.parametrize("place", ["checkout", "checkout on Windows", "editable", "wheel"])
 def test_a_module_has_one_name_wherever_it_is(
-    place: str, installed: Path, editable: Path, users: Path
+    place: str, checkout: Path, installed: Path, editable: Path, users: Path
 ) -> None:
     (users / "one_name.py").write_text(ONE_NAME, encoding="utf-8")
     script = str(users / "one_name.py")
     path, cwd, home = {
-        "checkout": ([], editable / "biasbridge", editable / "biasbridge"),
+        "checkout": ([], checkout, checkout / "biasbridge"),
+        "checkout on Windows": ([], editable / "biasbridge", editable / "biasbridge"),
         "editable": ([editable / "start"], users, editable / "biasbridge"),
         "wheel": ([installed], users, installed / "biasbridge"),
     }[place]
@@ -252,10 +261,8 @@ def test_a_module_has_one_name_wherever_it_is(
 
 
 def test_the_sdist_holds_all_that_the_tests_read(tmp_path: Path) -> None:
-    a_clone(tmp_path / "project")
-    command = [sys.executable, "-c", BUILD_SDIST, str(tmp_path)]
-    subprocess.run(command, cwd=tmp_path / "project", capture_output=True, check=True)
-    with tarfile.open(next(tmp_path.glob("*.tar.gz"))) as sdist:
+    with tarfile.open(build(BUILD_SDIST, a_clone(tmp_path / "project"))) as sdist:
         held = {name.partition("/")[2] for name in sdist.getnames()}
     ours = {name for name in kept_by_git() if not name.startswith((".ci/", ".git", ".pre"))}
     assert ours <= held
+    assert not {name for name in held if name.split("/")[:2] in [["biasbridge", x] for x in USERS]}

@@ -9,37 +9,26 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from biasbridge.command_line import Command, as_csv, returns, say
+from biasbridge.command_line import Command, as_csv, refuse_options, returns, say
 from biasbridge.files import InputError
-from biasbridge.files.choice import Count, Whole, check_arguments
+from biasbridge.files.choice import Count, Whole, as_names, check_arguments
 from biasbridge.files.language import UNDETERMINED
 from biasbridge.files.models.encoder import Pooling
 from biasbridge.files.models.language_model import Dtype
 from biasbridge.files.text import open_plain
 from biasbridge.files.vector_files import locate_vectors, require_there
-from biasbridge.inputs import (
-    KINDS,
-    OpenedModel,
-    Vectors,
-    WordsInput,
-    as_metrics,
-    as_names,
-    as_vectors,
-    built_in,
-    is_model,
-    refuse_options,
-    use_folder,
-    word_file,
-)
+from biasbridge.input_vectors import OpenedModel, Vectors, as_vectors, embeddings_by_name, is_model
+from biasbridge.input_words import WordsInput, built_in, word_file
 from biasbridge.intrinsic.lookup import LetterCase
+from biasbridge.own_parts import as_metrics, use_folder
 
 if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
-    from biasbridge.inputs import OwnMetric
     from biasbridge.intrinsic.audit import AuditedScore
     from biasbridge.intrinsic.metric import Metric
+    from biasbridge.own_parts import OwnMetric
 
 
 class _Audit(NamedTuple):
@@ -229,35 +218,6 @@ def audit(
 
     scores, warnings, explanations = certified(scores)
     return _Audit(scores, [*warnings, *notes], explanations, conclusions(scores))
-
-
-def embeddings_by_name(
-    vectors: Vectors | Mapping[str, Vectors] | Sequence[Vectors],
-) -> dict[str, Vectors]:
-    """Name one or several embeddings; a mapping of words to arrays is one embedding.
-
-    In a list a file has its name, other embeddings are numbered.
-    """
-    if isinstance(vectors, str | PathLike):
-        return {Path(vectors).name: vectors}
-    if isinstance(vectors, Mapping):
-        from gensim.models import KeyedVectors
-        from pandas import DataFrame
-
-        kinds = (KeyedVectors, DataFrame, Mapping, str, PathLike)
-        embeddings = list(vectors.values())
-        if embeddings and all(isinstance(embedding, kinds) for embedding in embeddings):
-            return {str(name): cast("Vectors", value) for name, value in vectors.items()}
-    if not isinstance(vectors, list | tuple):
-        return {"vectors": cast("Vectors", vectors)}
-    by_name: dict[str, Vectors] = {}
-    for number, embedding in enumerate(vectors, start=1):
-        file_name = Path(embedding).name if isinstance(embedding, str | PathLike) else ""
-        is_free = file_name and file_name not in by_name
-        by_name[file_name if is_free else f"vectors {number}"] = embedding
-    if not by_name:
-        raise InputError(f"vectors is an empty list; {KINDS}")
-    return by_name
 
 
 def _choose_metrics(

@@ -245,7 +245,13 @@ DIRTY: dict[str, tuple[str, Any, dict[str, Any], list[Item], str]] = {
         "8 of 240 rows have an empty 'author': each of these items is a cluster of its own",
     ),
     "Excel": ("p.xlsx", as_xlsx({"Sheet 1": frame(), "Sheet 2": pd.DataFrame()}), {}, ITEMS, ""),
-    "cp1252": ("p.csv", as_csv(frame(), "cp1252"), {}, ITEMS, "is not UTF-8: read as Windows-1252"),
+    "cp1252": (
+        "p.csv",
+        as_csv(frame(text="10\u00a0000"), "cp1252"),
+        {},
+        ITEMS,
+        "is not UTF-8: read as Windows-1252 (cp1252), line 2 has '10\\xa0000'",
+    ),
     "decimal comma": (
         "p.csv",
         as_csv(frame().astype({"score": float}), **GERMAN),

@@ -230,27 +230,6 @@ def test_ids_in_an_index_are_ids(form: str, tmp_path: Path) -> None:
     assert gaps.to_dict() == pytest.approx(literal_recall_gaps(long))
 
 
-@pytest.mark.parametrize("kind", ["train_trial_index", "perturbation"])
-def test_trials_and_perturbations_are_one_instance(kind: str, tmp_path: Path) -> None:
-    state = json.loads((CASES / "helm_three_trials" / "scenario_state.json").read_text("utf-8"))
-    if kind == "perturbation":
-        for request in state["request_states"]:
-            if trial := request.pop("train_trial_index"):
-                request["instance"]["perturbation"] = {"name": f"p{trial}"}
-    (tmp_path / "scenario_state.json").write_text(json.dumps(state), encoding="utf-8")
-    options: dict[str, Any] = {"gold": "expected", "pred": "correct", "group": "tags"}
-    options |= {"measures": "accuracy", "compare": "one-vs-rest", "cluster": "instance"}
-    result = biasbridge.gaps(tmp_path, **options)
-    assert "72 items are trials or perturbations of 24 instances" in result.attrs["notes"][-1]
-    assert "--cluster instance" in result.attrs["notes"][-1]
-    [row] = result[(result["kind"] == "gap") & (result["unprivileged"] == "women")].to_dict(
-        "records"
-    )
-    # Newcombe's interval of 10 of 12 and 7 of 12
-    assert [round(row[name], 2) for name in ("value", "low", "high")] == [0.25, -0.11, 0.54]
-    assert result.set_index("group").loc["women", "n_clusters"] == 12
-
-
 @pytest.mark.parametrize("name", sorted(path.name for path in CASES.glob("bbq_*")))
 def test_answers_to_bbq_are_scored_however_they_are_written(name: str) -> None:
     result = biasbridge.bbq(CASES / name)

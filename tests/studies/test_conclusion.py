@@ -23,7 +23,6 @@ from biasbridge.intrinsic.words import load_query
 from biasbridge.studies.base_pairs import BasePairStudy
 from biasbridge.studies.certificate import Certificate
 from biasbridge.studies.conclusion import _MAX_ROWS, Conclusion, conclude
-from biasbridge.studies.control import Control
 from biasbridge.studies.score_properties import ScoreProperties
 from biasbridge.studies.silhouettes import SilhouetteAnalysis
 from biasbridge.studies.survey import Survey, _survey_scores, _survey_table
@@ -76,7 +75,6 @@ def test_a_page_holds_answer_tables_and_figures_and_asks_for_nothing(tmp_path: P
     ("study", "remedy"),
     [
         (BasePairStudy(), "add probe=base_pairs"),
-        (Control(), "choose source=generated_link"),
         (Certificate(), "plant a bias of known strength"),
         (ScoreProperties(), "choose probe=score_properties"),
         (SilhouetteAnalysis(), "choose probe=silhouettes"),

@@ -33,7 +33,13 @@ from biasbridge.extrinsic.retrieval import retrieval_rows
 from biasbridge.files import InputError, choice
 from biasbridge.files.choice import Fileless
 from biasbridge.files.eraser import ERASER, Eraser
-from biasbridge.files.models.encoder import Context, Encoder, WordPooling
+from biasbridge.files.models.encoder import (
+    Context,
+    Encoder,
+    WordPooling,
+    template_contexts,
+    word_vectors,
+)
 from biasbridge.intrinsic import find
 from biasbridge.intrinsic.models.items import Item, ItemSet
 from biasbridge.intrinsic.models.sentences import Seat
@@ -49,8 +55,6 @@ from biasbridge.train.subjects.language_model import (
     PretrainedModel,
     Transformer,
     WordsInTemplates,
-    template_contexts,
-    word_vectors,
 )
 from biasbridge.train.subjects.static import StaticVectors
 from biasbridge.train.tasks.posts import ModelVocabulary, coverage

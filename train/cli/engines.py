@@ -31,8 +31,8 @@ from hydra.types import HydraContext
 from threadpoolctl import threadpool_limits
 
 from biasbridge.files import InputError
+from biasbridge.files.choice import search_modules
 from biasbridge.files.paths import TRAIN
-from biasbridge.train.cli.choices import search_modules
 from biasbridge.train.cli.command import format_override, searched_folder
 from biasbridge.train.cli.composing import Cell, Composer, read_point, read_settings
 from biasbridge.train.engine.device import pick_device

@@ -41,9 +41,9 @@ def _start() -> None:
 
 def _help_text(arguments: Sequence[str]) -> str:
     """Return the configuration with its comments, all choices, and the files the arguments name."""
-    from biasbridge.files.choice import find_choice
+    from biasbridge.files.choice import find_choice, search_modules
     from biasbridge.files.paths import HOME
-    from biasbridge.train.cli.choices import choice_groups, choices, search_modules
+    from biasbridge.train.cli.choices import choice_groups, choices
 
     pairs = pairwise(arguments)
     folders = [value for name, value in pairs if name in CONFIG_DIR]

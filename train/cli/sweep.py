@@ -42,7 +42,6 @@ from biasbridge.train.cli.composing import (
     Composer,
     check_keys,
     drop_options_of_other_choices,
-    read_planner,
     read_point,
     read_settings,
     read_study,
@@ -267,13 +266,10 @@ def _run(command: Command, console: Console) -> Finished:
     n_workers = count_workers(config.hydra, len(plans))
     to_rebuild = _plan_rebuilds(jobs, store, settings, console, n_workers=n_workers)
     study = read_study(config)
-    if forecast := getattr(study, "forecast", None):
-        for line in forecast([{**plan.point.facts(), **plan.options()} for plan in plans]):
+    facts = [{**plan.point.facts(), **plan.options(), **plan.keys()} for plan in plans]
+    for name in ("forecast", *["outline"] * settings.plan):
+        for line in getattr(study, name, lambda _: ())(facts):
             console.print(line, soft_wrap=True)
-    if settings.power:
-        from biasbridge.train.engine.power import print_power
-
-        print_power(read_planner(config), study, plans, store, Path(settings.results), console)
     folder = settings.results if command.is_sweep else f"{settings.results}/{plans[0].key}"
     if settings.plan:
         return Finished(0, Path(folder))

@@ -112,14 +112,6 @@ def describe_cost(
     return line + unknown if n_unknown else line
 
 
-def total_cost(plans: Sequence[Plan], store: Store) -> tuple[float, int]:
-    """Return the total seconds of all steps, stored or not, and the number without timings."""
-    steps = _steps(plans)
-    step_timings = _timings(store, {step.name for step in steps})
-    seconds = _expected_costs(steps, step_timings)
-    return sum(filter(None, seconds)), seconds.count(None)
-
-
 def _steps(plans: Iterable[Plan]) -> list[Step]:
     return list({key: step for plan in plans for key, step in plan.steps().items()}.values())
 
