@@ -19,6 +19,9 @@ REMOVED: dict[str, str] = {
     "biasbridge gaps --eee": "write the rows and their metadata by --json",
     "train.py study=control": "run python docs/studies/control.py RESULTS in a clone",
     "biasbridge atlas": "run python docs/atlas/atlas.py in a clone",
+    "biasbridge completion": "type the command with --help, which lists its options",
+    "biasbridge store explain": "read recipe.json in the folder of the result",
+    "biasbridge store export": "give a command the folder vectors of the result, as it is",
 }
 
 

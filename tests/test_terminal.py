@@ -55,7 +55,6 @@ OTHERS = {
     "effects",
     "report",
     "init",
-    "completion",
     "predict",
     "relate",
 }

@@ -145,8 +145,7 @@ def certify(
     command += [format_override(f"++{node}.{field}", value) for field, value in own_fields.items()]
     if config_dir:
         command[:0] = ["--config-dir", str(config_dir)]
-    run = run_train(command, out or sys.__stderr__)  # notebooks replace sys.stderr
-    if run.returncode:
+    if run_train(command, out or sys.__stderr__):  # notebooks replace sys.stderr
         raise InputError("the run did not finish; see its output above")
     from biasbridge.files.tables import unescape_formulas
 

@@ -39,10 +39,13 @@ def report(results: str | PathLike[str], *, out: str | PathLike[str] | None = No
     from biasbridge.analysis.correlate import StudyResults
     from biasbridge.analysis.figures import draw_figures
     from biasbridge.analysis.report.page import build_report
+    from biasbridge.analysis.tables import require_own
     from biasbridge.files.terminal import open_console
 
     study = StudyResults.read(results)
     page = None if out is None else Path(out)
+    if page is None:
+        require_own(study.folder, ["figures"])
     figures = (page.parent if page else study.folder) / "figures"
     slices, joined, declared = study.correlate(), study.joined, study.declared
     return [
