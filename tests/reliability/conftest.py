@@ -16,11 +16,12 @@ def quiet(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from biasbridge.train.cli.sweep import main
 
     folder = tmp_path_factory.mktemp("quiet")
-    with pytest.MonkeyPatch.context() as patch, pytest.raises(SystemExit) as stop:
+    with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         patch.setattr(sys, "path", [*sys.path])  # which the folder of toys is added to
         patch.delenv("BIASBRIDGE_DATA", raising=False)
         patch.setattr(sys, "argv", ["train.py", *SWEEP, "seed=0", "hydra/launcher=basic"])
-        main()
+        with pytest.raises(SystemExit) as stop:
+            main()
     assert stop.value.code == 0
     return folder
