@@ -332,11 +332,7 @@ def test_files_of_ones_own_run(results: Callable[..., tuple[str, Path]]) -> None
     ids=["vectors", "models"],
 )
 def test_files_of_ones_own_are_reported(
-    words: Sequence[str],
-    n: int,
-    query: str,
-    group: str,
-    results: Callable[..., tuple[str, Path]],
+    words: Sequence[str], n: int, query: str, group: str, results: Callable[..., tuple[str, Path]]
 ) -> None:
     printed, folder = results(*words)
     assert f"{n} models" in printed

@@ -113,15 +113,8 @@ WITH_EVERY_COLUMN = [
     ["corpus=generated", "source=csv", "source.path=a.csv", *MIGRANTS],
 ]
 # A small world: one training takes about a second.
-SMALL = [
-    "seed=0",
-    "corpus.sentences=3000",
-    "size.dim=16",
-    "size.epochs=2",
-    "size.bucket=1000",
-    "source.posts=1200",
-    "classifier=linear",
-]
+SMALL = ["seed=0", "corpus.sentences=3000", "size.dim=16", "size.epochs=2", "size.bucket=1000"]
+SMALL += ["source.posts=1200", "classifier=linear"]
 
 
 @pytest.fixture

@@ -26,20 +26,8 @@ BUILD = "import sys; from hatchling.build import build_wheel; build_wheel(sys.ar
 BUILD_SDIST = BUILD.replace("build_wheel", "build_sdist")
 BUILD_EDITABLE = BUILD.replace("build_wheel", "build_editable")
 FUNCTIONS = ("audit", "correlate", "debias", "gaps", "gate", "query", "thresholds")
-USERS = (
-    *(
-        "analysis",
-        "conf",
-        "corpora",
-        "debias",
-        "extrinsic",
-        "files",
-        "intrinsic",
-        "stats",
-        "studies",
-    ),
-    "train",
-)
+USERS = ("analysis", "conf", "corpora", "debias", "extrinsic", "files", "intrinsic", "stats")
+USERS += ("studies", "train")
 API = """
 import files
 from biasbridge import audit, correlate, debias, gaps, query
@@ -78,15 +66,8 @@ if __name__ == "__main__":
     ours = [file for file in loaded if file.startswith(home)]
     assert len(ours) == len({*ours}) > 10
 """
-SMALL = [
-    "corpus.sentences=1000",
-    "size.dim=8",
-    "size.epochs=1",
-    "source.posts=400",
-    "classifier=linear",
-    "intrinsic.weat.min_found=0",
-    "seed=0",
-]
+SMALL = ["corpus.sentences=1000", "size.dim=8", "size.epochs=1", "source.posts=400"]
+SMALL += ["classifier=linear", "intrinsic.weat.min_found=0", "seed=0"]
 
 
 def kept_by_git() -> list[str]:

@@ -101,8 +101,7 @@ def test_an_error_of_writing_is_a_full_disk_where_less_than_a_mebibyte_is_free(
         raise OSError(errno.EIO, "short write")
 
     monkeypatch.setattr(
-        "biasbridge.train.engine.locks.shutil.disk_usage",
-        lambda _: SimpleNamespace(free=free),
+        "biasbridge.train.engine.locks.shutil.disk_usage", lambda _: SimpleNamespace(free=free)
     )
     with pytest.raises(StoreError if full else OSError, match="disk is full" if full else "short"):
         Store(tmp_path).make(replace(CORPUS, build=fail))
@@ -233,8 +232,7 @@ def test_a_query_asks_about_genders_where_half_of_its_words_do(
 
 
 @pytest.mark.parametrize(
-    ("female", "positive", "problems", "warnings"),
-    [(9, 9, 1, 0), (10, 9, 0, 1), (10, 10, 0, 0)],
+    ("female", "positive", "problems", "warnings"), [(9, 9, 1, 0), (10, 9, 0, 1), (10, 10, 0, 0)]
 )
 def test_a_gap_needs_ten_posts_of_a_group_with_label_1(
     female: int, positive: int, problems: int, warnings: int
