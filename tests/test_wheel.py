@@ -66,15 +66,8 @@ if __name__ == "__main__":
     ours = [file for file in loaded if file.startswith(home)]
     assert len(ours) == len({*ours}) > 10
 """
-SMALL = [
-    "corpus.sentences=1000",
-    "size.dim=8",
-    "size.epochs=1",
-    "source.posts=400",
-    "classifier=linear",
-    "intrinsic.weat.min_found=0",
-    "seed=0",
-]
+SMALL = ["corpus.sentences=1000", "size.dim=8", "size.epochs=1", "source.posts=400"]
+SMALL += ["classifier=linear", "intrinsic.weat.min_found=0", "seed=0"]
 
 
 def kept_by_git() -> list[str]:

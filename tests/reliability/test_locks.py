@@ -20,13 +20,7 @@ import pytest
 
 from biasbridge.commands.store import main
 from biasbridge.files import InputError
-from biasbridge.train.engine.locks import (
-    SWEEP,
-    HeldError,
-    StoreError,
-    is_held,
-    locked,
-)
+from biasbridge.train.engine.locks import SWEEP, HeldError, StoreError, is_held, locked
 from biasbridge.train.engine.point import results_folder
 from biasbridge.train.engine.store import Store
 from tests.reliability.sweeps import ROOT

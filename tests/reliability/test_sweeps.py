@@ -234,7 +234,7 @@ def test_gc_takes_nothing_from_a_sweep_and_what_is_removed_is_built_again(
     shutil.copytree(quiet / "store", store)
     for step in ("predictions", "extrinsic"):
         shutil.rmtree(store / step)
-    process = start(tmp_path, "seed=0,1", "hydra/launcher=basic")
+    process = start(tmp_path, "seed=0", "hydra/launcher=basic")
     wait_until_running(process, store)
     process.send_signal(signal.SIGSTOP)
     before = entries(store)

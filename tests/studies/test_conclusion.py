@@ -130,13 +130,7 @@ def concluded(folder: Path, given: Tables) -> tuple[list[Path], str]:
 def test_one_row_a_file_and_one_column_a_score() -> None:
     table = _survey_table(_survey_scores(tables()))
     assert table.columns.tolist() == [
-        "vectors",
-        "dim",
-        "weat3",
-        "weat4",
-        "sembias definition",
-        "sembias none",
-        "ect",
+        *("vectors", "dim", "weat3", "weat4", "sembias definition", "sembias none", "ect")
     ]
     assert table["vectors"].tolist() == [
         "glove.27B.25d.txt",

@@ -345,23 +345,6 @@ def test_gc_by_age_removes_what_was_not_used_for_so_long(
     store.make(CORPUS_STORE_TOOLS)
 
 
-@pytest.mark.parametrize("name", ["unfinished", "work", "vectors"])
-def test_nothing_behind_a_link_is_removed(
-    name: str, store: Store, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    thesis = tmp_path / "thesis" / ("ab" * 16) / "chapter.txt"
-    thesis.parent.mkdir(parents=True)
-    thesis.write_text("mine")
-    folder = store.root / name
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.symlink_to(tmp_path / "thesis")
-    for path in (thesis, thesis.parent):
-        os.utime(path, (0, 0))
-    assert run(store, capsys, "gc", "--older-than", "1d")[0] == 0
-    store.orphans(remove=True)
-    assert thesis.read_text() == "mine"
-
-
 @pytest.mark.parametrize("name", ["work", "unfinished"])
 def test_a_folder_of_the_user_is_not_made_a_store(name: str, tmp_path: Path) -> None:
     (tmp_path / name).mkdir()

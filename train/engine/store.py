@@ -35,6 +35,7 @@ from biasbridge.train.engine.locks import (
     HeldError,
     NoLockError,
     StoreError,
+    is_held,
     locked,
     running_sweep,
     writing,
@@ -601,14 +602,11 @@ class Store:
 
     def orphans(self, *, remove: bool) -> list[Path]:
         """Return what killed processes left of results; with ``remove`` delete it."""
-        leftovers = []
-        for path in self.listed("work"):
-            with suppress(HeldError), self._locked(self.lock(path).stem, wait=False):
-                if path.exists():
-                    leftovers.append(path)
-                    if remove:
-                        with writing(self.root):
-                            _delete(path)
+        leftovers = [path for path in self.listed("work") if not is_held(self.lock(path))]
+        for path in leftovers if remove else ():
+            lock = self._locked(self.lock(path).stem, wait=False)
+            with suppress(HeldError), lock, writing(self.root):
+                _delete(path)
         return leftovers
 
     def _passes(self, entry: Path) -> bool:
