@@ -46,7 +46,7 @@ from biasbridge.files.data.registry import (
     total_size,
 )
 from biasbridge.files.errors import InputError, nearest
-from biasbridge.files.paths import atomic_path
+from biasbridge.files.paths import atomic_path, open_no_link
 from biasbridge.files.places import require_commit
 from biasbridge.files.terminal import LOG, duration, is_quiet, open_console, progress_lines
 
@@ -364,7 +364,7 @@ def _locked() -> Iterator[None]:
     folder = data_folder()
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        stream = (folder / LOCK).open("w")
+        stream = os.fdopen(open_no_link(folder / LOCK, os.O_WRONLY | os.O_CREAT), "w")
     except OSError as error:
         reason = f"cannot write {folder}: {error.strerror}"
         raise InputError(

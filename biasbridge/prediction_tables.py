@@ -7,11 +7,15 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from biasbridge.files import InputError
+from biasbridge.files.choice import as_names
 from biasbridge.files.errors import require_known
-from biasbridge.inputs import InputTable, as_dataframe, as_names
+from biasbridge.input_tables import InputTable, as_dataframe
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from biasbridge.extrinsic.gap_table import GapRow
+    from biasbridge.extrinsic.predictions import GapRequest
 
 ONE_THRESHOLD = (
     "one threshold holds for all groups: a threshold by group treats people differently by their"
@@ -107,6 +111,19 @@ def number_rows(items: pd.DataFrame, source: object) -> pd.DataFrame:
     from pandas import DataFrame
 
     return items if isinstance(source, DataFrame) else items.set_axis(items.index + 1)
+
+
+def measure_items(
+    predictions: InputTable, **options: Any
+) -> tuple[pd.DataFrame, GapRequest, list[GapRow], list[str]]:
+    """Return the items of :func:`biasbridge.gaps`, the request, the rows and the notes."""
+    from biasbridge.extrinsic.gap_table import measure_gaps
+    from biasbridge.extrinsic.predictions import GapRequest
+
+    request = GapRequest(**request_fields(options))
+    items = read_items(predictions, **options)
+    rows, notes = measure_gaps(request, items)
+    return items, request, rows, [*notes, *items.attrs.get("notes", [])]
 
 
 def request_fields(options: Mapping[str, Any], user: str = "gaps", *own: str) -> dict[str, Any]:

@@ -10,6 +10,8 @@ import sys
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 
+from biasbridge.files.interrupts import Interrupted, interruptible
+
 _LONGEST = 4_000  # characters of a message
 _SHOWN = 80  # characters of a path that is too long
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -55,22 +57,23 @@ def printable(text: str) -> str:
     return CONTROL.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
-def run_cli(main: Callable[[], int | None]) -> None:
+def run_cli(main: Callable[[], int | None], *, interrupted: str = "interrupted") -> None:
     """Run a command and exit with its status; after ``InputError`` with 2 and a line on stderr,
-    after an interrupt with 130. A full disk under its output and a name that is too long for a file
-    are such lines too.
+    after a signal with 128 + its number and the line ``interrupted``. A full disk under its output
+    and a name that is too long for a file are such lines too.
     """
     try:
-        try:
-            sys.exit(main() or 0)
-        finally:
-            sys.stdout.flush()
+        with interruptible():
+            try:
+                sys.exit(main() or 0)
+            finally:
+                sys.stdout.flush()
     except InputError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(2)
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        sys.exit(130)
+    except KeyboardInterrupt as stop:
+        print(interrupted, file=sys.stderr)
+        sys.exit(stop.status if isinstance(stop, Interrupted) else 130)
     except OSError as error:
         is_pipe = isinstance(error, BrokenPipeError)
         if not (is_pipe or error.errno in OF_THE_SYSTEM):

@@ -21,7 +21,7 @@ os.environ.pop("COLUMNS", None)  # of the terminal that runs the tests
 # The longest first, so that two test processes end together
 LONGEST = (
     *("test_sweeps", "test_readme", "test_coreference_world", "test_crash_points"),
-    *("test_faults_points", "test_wheel", "test_front", "test_addition", "test_fuzz", "test_world"),
+    *("test_faults", "test_wheel", "test_front", "test_addition", "test_fuzz", "test_world"),
 )
 
 

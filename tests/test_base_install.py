@@ -89,7 +89,6 @@ WORK = {  # commands, and a part of what they print
     "bbq bbq.jsonl": "ambiguous",
     "correlate u.csv --x x --y y": "x",
     "coreference key.jsonl key.jsonl": "MUC",
-    "completion bash": "complete",
 }
 GATE = "gaps p.csv --fail-above recall=.01 --fail-if possible"
 LACK = {
@@ -104,7 +103,7 @@ LACK = {
     "certify weat": "hydra-core",
     "predict model p.csv out.csv --text text --pred mine": "torch",
 }
-HELP = [f"{name} --help" for name in COMMANDS if name != "completion"]
+HELP = [f"{name} --help" for name in COMMANDS]
 STATEMENTS = (
     "from biasbridge import bbq, correlate, gaps, gate, plot, predict, query, read_results",
     "from biasbridge import thresholds; thresholds('p.csv', score='score')",

@@ -79,11 +79,7 @@ def test_two_files_of_documents_are_compared(capsys: pytest.CaptureFixture[str])
     ],
 )  # fmt: skip
 def test_a_table_of_predictions_is_for_gaps(
-    header: str,
-    rows: list[str],
-    options: str,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
+    header: str, rows: list[str], options: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "p.csv"
     path.write_text("\n".join([header, *rows * 6]) + "\n", encoding="utf-8")

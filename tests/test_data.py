@@ -247,14 +247,8 @@ def test_two_processes_at_once(folder: Path, server: Server) -> None:
     content = A * 1000
     write(server.folder / "authors" / "a.csv", content)
     url = server.reply("authors/a.csv", Reply(cut=2_000_000))
-    code = [
-        sys.executable,
-        "-c",
-        textwrap.dedent(TWO),
-        url,
-        str(len(content)),
-        *sha(content).values(),
-    ]
+    about = (url, str(len(content)), *sha(content).values())
+    code = [sys.executable, "-c", textwrap.dedent(TWO), *about]
     pipe = subprocess.PIPE
     both = [subprocess.Popen(code, text=True, stdout=pipe, stderr=pipe) for _ in range(2)]
     for process in both:

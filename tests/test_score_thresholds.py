@@ -12,7 +12,7 @@ import pytest
 
 from biasbridge import gaps, thresholds
 from biasbridge.__main__ import main
-from biasbridge.analysis.charts import thresholds_chart
+from biasbridge.analysis.table_charts import thresholds_chart
 from biasbridge.files import InputError
 
 HEADINGS = ["recall", "fpr", "precision", "F1"]

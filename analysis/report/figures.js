@@ -117,20 +117,6 @@ function figures({ black, methods: colours, shapes }, unmodified, rows, doses, a
       ],
     },
   };
-  // Every specification in order of r, over the band of no association.
-  const rank = quantitative("rank", "ways to analyse it, in order of r_rm", { scale: { nice: false } });
-  const specifications = {
-    data: { name: "specifications" }, facet: { row: { field: "task", type: "nominal", title: null } },
-    spec: {
-      width: 640, height: 220,
-      layer: [
-        { mark: { type: "area", color: "#999", opacity: 0.3 }, encoding: { x: rank, y: { ...r, field: "null_low" }, y2: { field: "null_high" } } },
-        line("y", 0),
-        { mark: { type: "rule", opacity: 0.3, color: ESTIMATE }, encoding: { x: rank, y: { ...r, field: "low" }, y2: { field: "high" } } },
-        { mark: { type: "point", filled: true, size: 25, opacity: 1, color: ESTIMATE }, encoding: { x: rank, y: r, tooltip: [{ field: "levels" }, ...numbers, { field: "n", title: "models" }] } },
-      ],
-    },
-  };
   // What the dose does: the mean over embeddings and seeds, and the range.
   const dose = quantitative("dose", ["dose", "(below 0: debias, above: overbias)"]), method = nominal("method", "method", { scale: { domain: others, range: others.map((name) => colours[name]) } });
   const value = (aggregate, more = {}) => quantitative("value", null, { aggregate, ...more });
@@ -144,7 +130,7 @@ function figures({ black, methods: colours, shapes }, unmodified, rows, doses, a
       ],
     },
   };
-  const specs = { scatter, by_query: panels("query", "gap"), by_method: panels("gap", "part"), by_embedding: panels("gap", "embedding"), specifications, curves, gaps };
+  const specs = { scatter, by_query: panels("query", "gap"), by_method: panels("gap", "part"), by_embedding: panels("gap", "embedding"), curves, gaps };
   return Object.fromEntries(Object.entries(specs).map(([name, spec]) => [name, { $schema: "https://vega.github.io/schema/vega-lite/v6.json", config: CONFIG, ...spec }]));
 }
 

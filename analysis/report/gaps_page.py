@@ -100,7 +100,7 @@ def write_thresholds_page(
 
 
 def _thresholds_image(table: pd.DataFrame) -> str:
-    from biasbridge.analysis.charts import thresholds_chart
+    from biasbridge.analysis.table_charts import thresholds_chart
 
     return as_image(draw_svg(thresholds_chart(escape_control(table))).encode())
 
@@ -116,7 +116,8 @@ def _sections(block: GapBlock, *, has_charts: bool) -> dict[str, Any]:
 
 def _figures(block: GapBlock) -> list[tuple[str, str]]:
     """Return drawings, each after its text alternative."""
-    from biasbridge.analysis.charts import CONFIG, gap_panels
+    from biasbridge.analysis.charts import CONFIG
+    from biasbridge.analysis.table_charts import gap_panels
 
     figures = []
     for measure, panel in gap_panels(block.table, block.groups).items():

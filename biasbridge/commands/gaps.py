@@ -18,11 +18,13 @@ from biasbridge.command_line import (
     split_names,
 )
 from biasbridge.files import InputError
+from biasbridge.files.choice import as_names
 from biasbridge.files.errors import printable
 from biasbridge.files.group_names import AS_THEY_ARE, GroupNames, read_group_names
-from biasbridge.inputs import InputTable, as_names, with_notes
+from biasbridge.input_tables import InputTable, with_notes
 from biasbridge.prediction_tables import (
     ONE_THRESHOLD,
+    measure_items,
     number_rows,
     read_items,
     request_fields,
@@ -238,14 +240,7 @@ def gaps(
     >>> print(round(table.loc[table["kind"] == "gap", "value"].item(), 2))
     0.1
     """
-    options = locals()
-    from biasbridge.extrinsic.gap_table import measure_gaps
-    from biasbridge.extrinsic.predictions import GapRequest
-
-    request = GapRequest(**request_fields(options))
-    items = read_items(**options)
-    rows, notes = measure_gaps(request, items)
-    return _MeasuredGaps(items, request, rows, [*notes, *items.attrs.get("notes", [])])
+    return _MeasuredGaps(*measure_items(**locals()))
 
 
 def gate(
@@ -479,7 +474,7 @@ def _format(kind: str, result: _MeasuredGaps | _ThresholdGaps, *, predictions: s
     """Return the text of a document."""
     if isinstance(result, _ThresholdGaps):
         return as_csv(result.table)
-    from biasbridge.analysis.report.documents import GapFacts, format_gaps
+    from biasbridge.analysis.report.gap_documents import GapFacts, format_gaps
 
     request = result.request
     roles = ("gold", "pred", "group", "cross", "score", "cluster")

@@ -17,7 +17,6 @@ import zipfile
 import zlib
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from http.client import HTTPException
 from pathlib import Path
 from typing import IO
@@ -27,6 +26,7 @@ from urllib.request import Request, urlopen
 
 from biasbridge.files.data.registry import DataFile
 from biasbridge.files.errors import DISK_FULL, InputError
+from biasbridge.files.paths import atomic_path, open_no_link
 
 _AGENT = "biasbridge (research software; urllib)"
 _TRIES = 4  # without progress, of one address
@@ -184,7 +184,10 @@ def _append(address: str, login: str, part: Path, n_bytes: int | None, report: R
     """Append what is missing of ``part``, or write it anew if the server's file is another one."""
     size, tag = _size(part), _tag(part)
     request = Request(address, headers={"User-Agent": _AGENT, "Accept-Encoding": "identity"})
-    old_tag = tag.read_text() if tag.exists() else ""
+    old_tag = ""
+    if tag.exists():
+        with open(tag, opener=open_no_link) as noted:  # a link's target would be sent
+            old_tag = noted.read()
     if size and old_tag:
         request.add_header("Range", f"bytes={size}-")
         request.add_header("If-Range", old_tag)
@@ -203,9 +206,11 @@ def _append(address: str, login: str, part: Path, n_bytes: int | None, report: R
         if n_bytes is not None and expected is not None and expected != n_bytes:
             raise _DifferentError(f"the server offers {expected:,} bytes instead of {n_bytes:,}")
         new_tag = answer.headers.get("ETag", "")
-        tag.write_text("" if new_tag.startswith("W/") else new_tag)  # a weak one promises nothing
+        # A weak tag promises no equal bytes
+        with open(tag, "w", opener=open_no_link) as noted:
+            noted.write("" if new_tag.startswith("W/") else new_tag)
         report(0 if is_rest else -size)
-        with part.open("ab" if is_rest else "wb") as stream:
+        with open(part, "ab" if is_rest else "wb", opener=open_no_link) as stream:
             while chunk := answer.read(CHUNK):
                 stream.write(chunk)
                 report(len(chunk))
@@ -307,15 +312,8 @@ def extract_repository(archive: Path, files: Iterable[DataFile], folder: Path) -
 def _write_member(
     stream: IO[bytes], file: DataFile, folder: Path, checks: Mapping[str, str], n_bytes: int
 ) -> None:
-    target = folder / file.target
-    target.parent.mkdir(parents=True, exist_ok=True)
-    part = target.with_name(f".{target.name}.part")
-    try:
+    with atomic_path(folder / file.target) as part:
         with part.open("wb") as out:
             shutil.copyfileobj(stream, out, CHUNK)
         if difference := find_difference(part, checks, n_bytes):
             raise DownloadError(f"{file.target} is not what the registry names: {difference}")
-        os.replace(part, target)
-    finally:
-        with suppress(OSError):
-            part.unlink(missing_ok=True)

@@ -238,8 +238,9 @@ def read_options(arguments: Sequence[str]) -> Namespace:
     options = parser.parse_intermixed_args(arguments)
     if options.config_dir and not options.config_dir.is_dir():
         raise InputError(f"--config-dir={options.config_dir}: no such folder")
-    keys = (line.partition("=")[0].lstrip("+~") for line in options.overrides)
-    refuse_removed(f"train.py {key}=" for key in keys)
+    lines = [line.lstrip("+~") for line in options.overrides]
+    refuse_removed(f"train.py {line.partition('=')[0]}=" for line in lines)
+    refuse_removed(f"train.py {line}" for line in lines)
     options.overrides = [_with_plus(line) for line in options.overrides]
     options.overrides += [f"stale={options.stale}"] if options.stale else []
     options.config_dir = options.config_dir or _experiment_folder(options.overrides)

@@ -1,29 +1,13 @@
-"""The gaps of predictions and the answer of a study as files: Markdown and LaTeX."""
+"""The gaps of predictions as files: Markdown and LaTeX."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from biasbridge import __version__
-from biasbridge.analysis.answer import (
-    HOLM,
-    PEARSON,
-    SCORE_HEADING,
-    TEST_HEADING,
-    VERDICT_HEADING,
-    change_rows,
-    declared,
-    describe_slice,
-    scope_rows,
-)
-from biasbridge.analysis.naming import (
-    REVERSED,
-    SMALLEST_CHANGE,
-    describe_taggers,
-)
 from biasbridge.analysis.report.decision import Decision, decide_release
 from biasbridge.analysis.report.gap_facts import (
     LIMITS,
@@ -33,12 +17,10 @@ from biasbridge.analysis.report.gap_facts import (
     value_table,
 )
 from biasbridge.files.errors import printable
-from biasbridge.files.tables import csv_text, escape_control
+from biasbridge.files.tables import csv_text, escape_control, escape_tex
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from biasbridge.analysis.slices import SliceResult
 
 
 _ESCAPED_COLUMNS = (
@@ -56,23 +38,6 @@ METHOD = (
     " claimed after adjustment over all groups and measures: Bonferroni's for gaps, Holm's for"
     " changes."
 )
-_SPECIAL = {
-    "\\": r"\textbackslash{}",
-    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    **{sign: f"{{{sign}}}" for sign in "[]*"},  # after a line's end an option of its
-}
-MODELS, R_RM_CELL = "models / parents / conditions", "r_rm [95%]"
-_READ = (
-    "% Change of the gap over the range of the score. r_rm: repeated-measures correlation within"
-    " parents. p: adjusted over these tests."
-)
-_LEFT = (SCORE_HEADING, VERDICT_HEADING, TEST_HEADING)
-_SYNTHETIC = "% Synthetic data: no evidence about the world."
 
 
 class GapFacts(NamedTuple):
@@ -98,7 +63,7 @@ def _json(table: pd.DataFrame, facts: GapFacts) -> str:
 def _tex(table: pd.DataFrame, facts: GapFacts) -> str:
     """Format values and gaps as ``tabular`` (needs ``booktabs``)."""
     lines = [f"% {printable(facts.file)}, {facts.version}. {METHOD}"]
-    for block in _blocks(table, facts, escape):
+    for block in _blocks(table, facts, escape_tex):
         for data in block.tables:
             heading = ": ".join(filter(None, (block.name, data.heading)))
             rows = [[row[0], *(cell.replace("-", "$-$") for cell in row[1:])] for row in data.rows]
@@ -193,52 +158,3 @@ _WRITERS: Mapping[str, Callable[[pd.DataFrame, GapFacts], str]] = {
 def format_gaps(kind: str, table: pd.DataFrame, facts: GapFacts) -> str:
     """Return a table of gaps as the text of a document, a key of ``WRITERS``."""
     return _WRITERS[kind](table, facts)
-
-
-# The answer of a study as LaTeX tables: the declared tests, and what they hold for.
-
-
-def correlations_tex(
-    slice_results: Sequence[SliceResult], smallest_change: float = SMALLEST_CHANGE
-) -> str:
-    """Format the declared tests as a LaTeX ``tabular`` (needs ``booktabs``), and their scopes as
-    another.
-    """
-    results = declared(slice_results)
-    reverse_scored = dict.fromkeys(
-        result.names["metric"] for result in results if result.reverse_scored
-    )
-    lines = [
-        *([_SYNTHETIC] if any(result.synthetic for result in results) else []),
-        _READ,
-        *(f"% {note}" for note in describe_taggers(result.group_by for result in results)),
-        *(f"% {metric}: reverse-scored, {REVERSED}" for metric in reverse_scored),
-    ]
-    tests = change_rows(results, smallest_change, _further_cells)
-    scopes = scope_rows(results)
-    return "\n".join([*lines, *_tabular(tests), "", *_tabular({"": scopes} if scopes else {}), ""])
-
-
-def escape(text: str) -> str:
-    """Escape the characters that LaTeX would read as commands."""
-    return "".join(_SPECIAL.get(character, character) for character in text)
-
-
-def _further_cells(result: SliceResult) -> dict[str, str]:
-    cells = describe_slice(result)
-    return {name: cells[name] for name in (MODELS, R_RM_CELL, PEARSON, HOLM)}
-
-
-def _tabular(rows_by_heading: Mapping[str, Sequence[Mapping[str, str]]]) -> list[str]:
-    """Return the lines of a table; none without rows."""
-    head = next((list(rows[0]) for rows in rows_by_heading.values()), [])
-    columns = "".join("l" if name in _LEFT else "r" for name in head)
-    lines = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", _line(head), r"\midrule"]
-    for heading, rows in rows_by_heading.items():
-        span = rf"\multicolumn{{{len(head)}}}{{l}}{{\emph{{{escape(heading)}}}}} \\"
-        lines += [*([span] if heading else []), *(_line(row.values()) for row in rows)]
-    return [*lines, r"\bottomrule", r"\end{tabular}"] if head else []
-
-
-def _line(cells: Iterable[str]) -> str:
-    return " & ".join(map(escape, cells)) + r" \\"
