@@ -38,6 +38,14 @@ SLURM = ["engine=slurm", "seed=0,1", "hydra.launcher.mem_gb=1", "hydra.launcher.
 RAY = ["engine=ray", "seed=0,1"]
 
 
+@pytest.fixture(scope="session")
+def quiet(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Of eight points: two seeds, so that there is work for two nodes."""
+    folder = tmp_path_factory.mktemp("quiet")
+    finish(start(folder, "seed=0,1", "hydra/launcher=basic"))
+    return folder
+
+
 def kill_and_resume(folder: Path, quiet: Path, *words: str) -> None:
     """The sweep killed alone leaves no process; the same command then goes on, and its tables are
     those of the serial engine.
