@@ -89,7 +89,7 @@ def two_nodes(folder: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
     """The address of a Ray of two nodes with a CPU each, and the second node, which may be
     killed.
     """
-    ray = [str(Path(sys.executable).parent / "ray"), "start", "--block", "--num-cpus=1"]
+    ray = [sys.executable, "-m", "ray.scripts.scripts", "start", "--block", "--num-cpus=1"]
     ray += ["--object-store-memory=80000000", "--disable-usage-stats"]
     short = tempfile.mkdtemp(prefix="ray")  # the path of a socket has 107 characters at most
     log = (folder / "ray.log").open("wb")
