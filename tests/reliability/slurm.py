@@ -77,9 +77,7 @@ def cluster(folder: Path) -> Iterator[dict[str, str]]:
     them. The test is skipped where the programs are not installed, or not started by root.
     """
     if os.geteuid() or not all(map(shutil.which, PROGRAMS)):
-        pytest.skip(
-            "needs root and Debian's slurm-wlm, slurmdbd, munge, mariadb-server-core, mariadb-client-core"
-        )
+        pytest.skip("needs root and the Debian packages that docs/reliability.md names")
     for name in ("state", "spool", "data"):
         (folder / name).mkdir()
     values = {"folder": folder, "host": socket.gethostname(), "cpus": os.cpu_count()}
