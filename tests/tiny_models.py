@@ -124,11 +124,12 @@ HEADS = {
     "": transformers.AutoModel,
     "masked": transformers.AutoModelForMaskedLM,
     "causal": transformers.AutoModelForCausalLM,
+    "classes": transformers.AutoModelForSequenceClassification,
 }
 
 
 def save_model(
-    folder: Path, architecture: str, *, seed: int = 0, head: str = "", scale: float = 1, **more: int
+    folder: Path, architecture: str, *, seed: int = 0, head: str = "", scale: float = 1, **more: Any
 ) -> Path:
     """A folder with a random model of the architecture and its tokenizer; ``head``: what predicts
     tokens, if anything does; ``scale``: of its weights, as likelihoods differ little in small ones.
