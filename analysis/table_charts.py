@@ -108,8 +108,8 @@ def gaps_chart(table: pd.DataFrame) -> alt.TopLevelMixin:
 
 
 def thresholds_chart(table: pd.DataFrame) -> alt.TopLevelMixin:
-    """Draw F1 by threshold, then for each measure a line per group with its interval; the grey line
-    is the threshold with the best F1. At most ``MAX_LINES`` groups, those with the largest gaps.
+    """Draw F1 by threshold, then for each measure a line per group with its interval: of at most
+    ``_MAX_LINES_DRAWN`` groups, those with the largest gaps.
     """
     largest = table["value"].abs().groupby(table["unprivileged"]).max()
     groups = sorted(largest.nlargest(_MAX_LINES_DRAWN).index)
@@ -117,17 +117,16 @@ def thresholds_chart(table: pd.DataFrame) -> alt.TopLevelMixin:
     ends = [float(f1.index.min()), float(f1.index.max())]
     x = alt.X("threshold:Q", scale=alt.Scale(domain=ends))
     scale = alt.Scale(domain=groups, range=list(PALETTE))
-    best = rule_at(float(f1.index[int(f1.argmax())]))
     line = alt.Chart(f1.reset_index()).mark_line(color=INK).encode(x, alt.Y("f1:Q", title=None))
     zero = alt.Chart().mark_rule(color=GREY, strokeDash=[3, 3]).encode(y=alt.datum(0))
-    panels = {"F1 of all items": [best, line]}
+    panels = {"F1 of all items": [line]}
     shown = table[table["unprivileged"].isin(groups) & table["value"].notna()]
     for measure, rows in shown.groupby("measure", sort=False):
         base = alt.Chart(rows[["threshold", "unprivileged", "value", "low", "high"]])
         base = base.encode(x, alt.Color("unprivileged:N", title=None, scale=scale))
         band = base.mark_area(opacity=0.15).encode(alt.Y("low:Q", title=None), alt.Y2("high"))
         gap = base.mark_line().encode(alt.Y("value:Q", title=None))
-        panels[f"gap in {measure_title(str(measure))}"] = [zero, best, band, gap]
+        panels[f"gap in {measure_title(str(measure))}"] = [zero, band, gap]
     charts = [
         alt.LayerChart(
             layer=layers, title=_heading(title), width=2 * _GAP_WIDTH, height=_GAP_WIDTH / 2

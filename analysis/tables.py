@@ -370,8 +370,12 @@ def write_csv_tables(folder: Path, tables: Mapping[str, pd.DataFrame]) -> list[P
 
 def require_own(folder: Path, names: Iterable[str]) -> None:
     """Raise ``InputError`` if a folder without tables has files or folders of these names: those of
-    the user, which would be replaced or removed.
+    the user, which would be replaced or removed. So would files behind a link to a folder.
     """
+    for path in (folder / name for name in (*names, *WRITES, "points", "earlier")):
+        if path.is_symlink() and path.is_dir():
+            reason = f"{path.name} in it is a link, and files behind it would be replaced"
+            raise InputError(f"results.dir={folder}: {reason}; remove the link")
     if (folder / FILES[0]).exists() or (folder / _CONCLUSIONS_JSON).exists():
         return
     if foreign := [name for name in (*names, *WRITES) if (folder / name).exists()]:

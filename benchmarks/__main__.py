@@ -30,13 +30,14 @@ class Arguments(argparse.Namespace):
 def main() -> None:
     """Run the benchmarks of the given rooms, or all, and print a table."""
     modules = pkgutil.iter_modules(benchmarks.__path__)
-    names = sorted(m.name for m in modules if m.name not in ("__main__", "row", "scale"))
+    names = sorted(m.name for m in modules if m.name not in ("__main__", "row"))
     parser = Parser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", choices=[*names, []], help=f"any of {', '.join(names)}")
     table = Table("benchmark")
     for column in ("seconds", "at most", "CPU seconds", "MB", "at most"):
         table.add_column(column, justify="right")
-    for name in parser.parse_args(namespace=Arguments()).names or names:
+    by_default = [name for name in names if name != "scale"]
+    for name in parser.parse_args(namespace=Arguments()).names or by_default:
         rows: list[Row] = importlib.import_module(f"benchmarks.{name}").ROWS
         with tempfile.TemporaryDirectory() as folder:
             for number, row in enumerate(rows):

@@ -1,4 +1,4 @@
-"""Whole commands: why finished points are not run again and errors are found before a run."""
+"""Whole commands: why finished points are not run again."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from pathlib import Path
 
 from benchmarks.row import Row, Work
 from biasbridge.files.paths import IMPORTED_FROM
-from tests.test_mistakes import MISTAKES, prepare
 
 MAIN = "import sys; sys.path.insert(0, sys.argv.pop(1)); from biasbridge.__main__ import run; run()"
 SWEEP = [
@@ -20,11 +19,11 @@ SWEEP = [
 ]
 
 
-def run(folder: Path, *command: str, status: int = 0) -> None:
+def run(folder: Path, *command: str) -> None:
     """Run a command of ``biasbridge``."""
     arguments = [sys.executable, "-c", MAIN, str(IMPORTED_FROM), *command]
     process = subprocess.run(arguments, cwd=folder, capture_output=True, text=True, check=False)
-    assert process.returncode == status, process.stderr
+    assert process.returncode == 0, process.stderr
 
 
 def cached_sweep(folder: Path) -> Work:
@@ -43,21 +42,8 @@ def usage(folder: Path) -> Work:
     return partial(run, folder, "--help")
 
 
-def mistakes(folder: Path) -> Work:
-    """Time every fifth of fifty mistaken commands, one after the other."""
-    prepare(folder)
-    commands = [command.split() for command, _ in MISTAKES[::5]]
-
-    def work() -> None:
-        for command in commands:
-            run(folder, *command, status=2)
-
-    return work
-
-
 ROWS = [
     Row("a sweep of 60 points run again", cached_sweep, 12),
     Row("the silhouettes, default size", study, 120),
     Row("biasbridge --help", usage, 1, repeat=3),
-    Row("ten mistakes at the command line", mistakes, 20),
 ]

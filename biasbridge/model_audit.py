@@ -18,7 +18,7 @@ from biasbridge.corpora.items import (
     user_items,
 )
 from biasbridge.files import InputError, nearest
-from biasbridge.files.models.encoder import Encoder, Pooling
+from biasbridge.files.models.encoder import Encoder, Pooling, template_contexts, word_vectors
 from biasbridge.files.models.language_model import (
     AnyModel,
     head_problem,
@@ -71,7 +71,7 @@ class ModelAudit:
     seed: int
 
     def measure(self, models: Sequence[Any]) -> tuple[list[AuditedScore], list[str]]:
-        """Measure the metrics of language models; by default all for models of their kind.
+        """Measure the metrics of language models; by default those of ``by_default``.
 
         A model is called by the name of its folder, or by its path if two have the same name; one
         on a hub as it was given. Return a score per model, metric, convention and item set, or part
@@ -122,7 +122,8 @@ class ModelAudit:
             model = open_model(model, device=self.device, dtype=self.dtype)
             config, kind = model.model.config, model.kind
             problem = head_problem(config, model.name) if config.is_encoder_decoder else ""
-        names = list(MODEL_METRICS) if self._takes_all else of_items
+        by_default = [name for name, metric in MODEL_METRICS.items() if metric.by_default]
+        names = by_default if self._takes_all else of_items
         needs = {MODEL_METRICS[name].needs for name in names}
         # Without a list of architectures a head may be there, but is not known
         is_unknown = bool(missing_architectures(config, "MASKED_LM", "CAUSAL_LM"))
@@ -218,7 +219,7 @@ class ModelAudit:
             if not source.load() or is_unfit:
                 continue
             source = FirstItems(source, self.limit) if self.limit else source
-            for convention_name in select_conventions(metric, self.convention):
+            for convention_name in select_conventions(metric, self.convention, kind):
                 yield metric.by_convention(convention_name, items=source)
 
     def _no_scores_message(self, left_out: Mapping[str, Sequence[str]]) -> str:
@@ -322,8 +323,6 @@ def _takes_any(metric: type[ItemMetric], source: ItemSource) -> bool:
 
 def _word_vectors_of(encoder: Encoder, metrics: Sequence[Metric]) -> KeyedVectors:
     """Encode each word of the metrics' queries alone."""
-    from biasbridge.train.subjects.language_model import template_contexts, word_vectors
-
     words = {
         spelling: None
         for metric in metrics

@@ -66,13 +66,8 @@ TOPIC_SHARE, STRENGTH = 0.5, 0.7
 _LINKED_SPLIT_SHARES = {"train": 0.8, "dev": 0.1, "test": 0.1}
 # (male, female) words for people that can follow "the"
 _PEOPLE = (
-    ("man", "woman"),
-    ("boy", "girl"),
-    ("brother", "sister"),
-    ("son", "daughter"),
-    ("father", "mother"),
-    ("uncle", "aunt"),
-    ("grandfather", "grandmother"),
+    *(("man", "woman"), ("boy", "girl"), ("brother", "sister"), ("son", "daughter")),
+    *(("father", "mother"), ("uncle", "aunt"), ("grandfather", "grandmother")),
 )
 _ROUNDS = 4
 _PER_DOCUMENT = _ROUNDS * len(_PEOPLE)  # sentences
@@ -113,10 +108,7 @@ class LinkedPosts(WorldData):
 
     posts: Annotated[int, Ge(400)] = 4_000
     transmission: Annotated[
-        float,
-        Ge(0),
-        Le(1),
-        doc("how strongly labels depend on topics, in [0, 1]; 0: not at all"),
+        float, Ge(0), Le(1), doc("how strongly labels depend on topics, in [0, 1]; 0: not at all")
     ] = 1.0
     world: Annotated[WorldName, doc("or es_gender, es_migrants")] = "en_gender"
     addressed: Annotated[

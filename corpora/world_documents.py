@@ -44,24 +44,14 @@ _MEETINGS = split_words("called asked visited paid thanked followed met phoned g
 # Semantic clues to the antecedent: the agent needs something, the other person has it. The first
 # clue of a list is the weakest, the last the strongest.
 _FIRST_CLUES = (
-    "{they} wanted a change",
-    "{they} had a free day",
-    "{they} felt tired",
-    "{they} was in a hurry",
-    "{they} had no time left",
-    "{they} needed some advice",
-    "{they} was lost in town",
-    "{they} hoped for a favour",
+    *("{they} wanted a change", "{they} had a free day", "{they} felt tired"),
+    *("{they} was in a hurry", "{they} had no time left", "{they} needed some advice"),
+    *("{they} was lost in town", "{they} hoped for a favour"),
 )
 _SECOND_CLUES = (
-    "{they} lived nearby",
-    "{they} had a spare key",
-    "{they} spoke five languages",
-    "{they} was never late",
-    "{they} owned a van",
-    "{they} knew the way",
-    "{they} gave good advice",
-    "{they} could repair it",
+    *("{they} lived nearby", "{they} had a spare key", "{they} spoke five languages"),
+    *("{they} was never late", "{they} owned a van", "{they} knew the way"),
+    *("{they} gave good advice", "{they} could repair it"),
 )
 _SENSE = "the {one} {meeting} the {other} because {clue}"
 # How often the weakest and the strongest clue are correct in training documents

@@ -6,10 +6,22 @@ from collections.abc import Iterable
 
 from biasbridge.files.errors import InputError
 
-# As they were called: "biasbridge NAME", "biasbridge NAME --option", "train.py KEY=", or a
-# function of Python, "NAME()". Each with the remedy, a phrase that begins with a verb.
+# As they were called: "biasbridge NAME", "biasbridge NAME --option", "train.py KEY=" (or
+# "KEY=VALUE"), or a function of Python, "NAME()". Each with the remedy, a phrase that begins with a
+# verb.
 REMOVED: dict[str, str] = {
     "train.py power=": "use plan=true, which says whether a verdict is possible",
+    "choose_threshold()": "give a threshold's gaps to a gate: gate(table, bounds, threshold=X)",
+    "reliability()": "measure calibration by gaps(table, score=COLUMN, measures='ece')",
+    "biasbridge gaps --bound": "choose from --thresholds, and give --threshold and --fail-above",
+    "biasbridge gaps --cost": "choose from the table of --thresholds",
+    "biasbridge gaps --reliability": "measure calibration by --measures ece",
+    "biasbridge gaps --eee": "write the rows and their metadata by --json",
+    "train.py study=control": "run python docs/studies/control.py RESULTS in a clone",
+    "biasbridge atlas": "run python docs/atlas/atlas.py in a clone",
+    "biasbridge completion": "type the command with --help, which lists its options",
+    "biasbridge store explain": "read recipe.json in the folder of the result",
+    "biasbridge store export": "give a command the folder vectors of the result, as it is",
 }
 
 

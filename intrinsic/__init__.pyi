@@ -23,7 +23,6 @@ from .metrics.weat import generalised_weat as generalised_weat
 from .metrics.weat import standardised_associations as standardised_associations
 from .metrics.weat import statistic as statistic
 from .permutation import PValue as PValue
-from .permutation import bounded_p as bounded_p
 from .permutation import exact_p as exact_p
 from .permutation import permutation_p as permutation_p
 from .permutation import sampled_p as sampled_p

@@ -101,13 +101,17 @@ def choose_metrics(
     return metrics
 
 
-def select_conventions(metric: type[ByConvention], name: str | None) -> list[str]:
+def select_conventions(
+    metric: type[ByConvention], name: str | None, model_kind: str = ""
+) -> list[str]:
     """Return the names of a metric's conventions selected by ``name``.
 
-    None selects the default one, ``all`` every one, a name the metric does not have none.
+    None selects the default one, ``all`` every one that applies to a model of the kind, a name the
+    metric does not have none.
     """
     if name == ALL_CONVENTIONS:
-        return list(metric.conventions())
+        conventions = metric.conventions().values()
+        return [each.name for each in conventions if not each.kinds or model_kind in each.kinds]
     return [label for label in metric.conventions() if label == (name or "default")]
 
 

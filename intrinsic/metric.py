@@ -20,13 +20,7 @@ from biasbridge.files.language import UNDETERMINED
 from biasbridge.files.paths import digest_of
 from biasbridge.intrinsic.lookup import LetterCase, clear_frequent_words, find_set, resolve_query
 from biasbridge.intrinsic.lookup import ResolvedQuery as ResolvedQuery
-from biasbridge.intrinsic.score import (
-    ByConvention,
-    MetricResult,
-    Score,
-    make_row,
-    percentiles,
-)
+from biasbridge.intrinsic.score import ByConvention, MetricResult, Score, make_row, percentiles
 from biasbridge.intrinsic.score import Convention as Convention
 from biasbridge.intrinsic.score import MetricInfo as MetricInfo
 from biasbridge.intrinsic.words import (

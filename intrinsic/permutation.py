@@ -1,4 +1,4 @@
-"""p-value of a difference of means under re-partition: exact, bounded, or sampled."""
+"""p-value of a difference of means under re-partition: exact or sampled."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from biasbridge.files import InputError
 
@@ -20,12 +20,8 @@ TAILS = get_args(Tail)
 # 50 values need two tables of 2**25 sums: about a gigabyte and ten seconds. Two more values double
 # both.
 MAX_EXACT = 50
-_MAX_BOUNDED = 120
-# Table cells for the bounds, over all steps: a quarter of a second at most
-_MAX_TABLE_CELLS = 1_000_000_000
-_MAX_SUM_LEVELS = 100_000
 _P_CONFIDENCE = 0.99
-_FLOAT_ERROR = 1e-11  # a few hundred sums and products of positive shares
+_SAMPLES = 100_000
 _SAMPLE_CHUNK = 10_000
 # Share of the values' total magnitude within which sums are ties: rounding separates them by less,
 # data by more.
@@ -37,9 +33,8 @@ class PValue:
     """A p-value and how it was computed.
 
     ``count`` of ``n`` partitions were as extreme as the observed one (``strict``: more extreme).
-    ``method``: ``exact`` (all ``n`` partitions; p = count / n), ``bounded`` (p is the upper of two
-    guaranteed bounds, ``count`` corresponds to it) or ``sampled`` (p = (count + 1) / (n + 1)). The
-    exact p lies in [``low``, ``high``]: always, or, if sampled, with 99% confidence (Clopper and
+    ``method``: ``exact`` (all ``n`` partitions; p = count / n) or ``sampled`` (p = (count + 1) /
+    (n + 1)). The exact p lies in [``low``, ``high``]: if sampled, with 99% confidence (Clopper and
     Pearson).
     """
 
@@ -120,7 +115,7 @@ def sampled_p(
     *,
     tail: str = "greater",
     strict: bool = False,
-    samples: int = 100_000,
+    samples: int = _SAMPLES,
     seed: int,
 ) -> PValue:
     """Compute the permutation p-value of mean(x) - mean(y) from random partitions.
@@ -168,36 +163,6 @@ def estimated_p(count: int, samples: int, *, tail: str, strict: bool) -> PValue:
     return PValue((count + 1) / (samples + 1), "sampled", count, samples, tail, strict, low, high)
 
 
-def bounded_p(x: ArrayLike, y: ArrayLike, *, tail: str = "greater", strict: bool = False) -> PValue:
-    """Compute guaranteed bounds of the permutation p-value of mean(x) - mean(y).
-
-    Values are rounded down to multiples of a step h, and the sums of all subsets of n_x values are
-    counted by dynamic programming over (values seen, values taken, sum). A rounded sum lies less
-    than n_x h below the true one, so counting from the threshold less n_x h gives the upper bound,
-    from the threshold itself the lower one. The step is as small as a fixed amount of work allows:
-    for 32 + 32 normal values the bounds differ by less than 0.001.
-
-    Parameters
-    ----------
-    x, y, tail, strict
-        As in :func:`exact_p`; up to 120 values, beyond which the bounds are too far apart.
-
-    Returns
-    -------
-    PValue
-        p is the upper bound.
-    """
-    centred, observed, slack = _centre(x, y, tail, strict)
-    if centred.size > _MAX_BOUNDED:
-        limit = f"(at most {_MAX_BOUNDED}); use sampled_p"
-        raise InputError(f"{centred.size} values are too many for bounds {limit}")
-    size = np.size(x)
-    total = math.comb(centred.size, size)
-    shares = [_share_of_sums(*side, size) for side in _sides(centred, observed, slack, tail)]
-    low, high = sum(share[0] for share in shares), min(1.0, sum(share[1] for share in shares))
-    return PValue(high, "bounded", round(high * total), total, tail, strict, low, high)
-
-
 def permutation_p(
     x: ArrayLike,
     y: ArrayLike,
@@ -208,29 +173,25 @@ def permutation_p(
     samples: int = 0,
     seed: int,
 ) -> PValue:
-    """Compute the p-value by :func:`exact_p`, :func:`bounded_p` or :func:`sampled_p`.
+    """Compute the p-value by :func:`exact_p` or, of more values, by :func:`sampled_p`.
 
     Parameters
     ----------
     x, y, tail, strict
         As in :func:`exact_p`.
     exact_limit : int, default=40
-        Largest number of values for which p is exact; beyond, bounds up to 120 values.
+        Largest number of values for which p is exact.
     samples : int, default=0
-        Above 0: sample instead of bounds; 0: 100,000 samples if there are too many values for
-        bounds.
+        Number of random partitions beyond; 0: 100,000.
     seed : int
 
     Returns
     -------
     PValue
     """
-    n = np.size(x) + np.size(y)
-    if n <= exact_limit:
+    if np.size(x) + np.size(y) <= exact_limit:
         return exact_p(x, y, tail=tail, strict=strict)
-    if n <= _MAX_BOUNDED and not samples:
-        return bounded_p(x, y, tail=tail, strict=strict)
-    return sampled_p(x, y, tail=tail, strict=strict, samples=samples or 100_000, seed=seed)
+    return sampled_p(x, y, tail=tail, strict=strict, samples=samples or _SAMPLES, seed=seed)
 
 
 def _centre(x: ArrayLike, y: ArrayLike, tail: str, strict: bool) -> tuple[Floats, float, float]:
@@ -285,41 +246,3 @@ def _subset_sums(values: Floats, max_size: int) -> list[Floats]:
         larger = [np.concatenate([sums[k], sums[k - 1] + value]) for k in range(1, len(sums))]
         sums = [sums[0], *larger, *([sums[-1] + value] if n <= max_size else [])]
     return sums
-
-
-def _share_of_sums(values: Floats, threshold: float, size: int) -> tuple[float, float]:
-    """Return bounds of the share of subsets of ``size`` values whose sum reaches ``threshold``."""
-    minimum = float(values.min())
-    spread = float(values.max()) - minimum
-    if spread <= 0 or math.isinf(threshold):
-        return (1.0, 1.0) if size * minimum >= threshold else (0.0, 0.0)
-    n_levels = min(_MAX_SUM_LEVELS, max(16, _MAX_TABLE_CELLS // (values.size * size * size)))
-    step = spread / n_levels
-    # Sums of k shifted values differ from those of k values by k * minimum, for all subsets
-    levels = np.floor((values - minimum) / step).astype(np.int64)
-    needed = (threshold - size * minimum) / step
-    shares = _sum_distribution(np.sort(levels), size)
-    above = np.concatenate([np.cumsum(shares[::-1])[::-1], [0.0]])
-    rounding = 1e-12 * (1 + values.size) + 1e-9
-    low = float(above[min(max(math.ceil(needed + rounding), 0), shares.size)])
-    high = float(above[min(max(math.floor(needed - size - rounding) + 1, 0), shares.size)])
-    return max(0.0, low * (1 - _FLOAT_ERROR)), min(1.0, high * (1 + _FLOAT_ERROR))
-
-
-def _sum_distribution(levels: NDArray[np.int64], size: int) -> Floats:
-    """Return, as entry s, the share of all subsets of ``size`` of the integers whose sum is s.
-
-    Row k of the table is the share among the subsets of k of the first n integers; the next one
-    belongs to k of every n subsets.
-    """
-    max_sum = int(levels[-size:].sum())
-    table = np.zeros((size + 1, max_sum + 1))
-    table[0, 0] = 1.0
-    reached = 0
-    for n, level in enumerate(levels.tolist(), 1):
-        reached = min(max_sum, reached + level)
-        for k in range(min(n, size), max(0, size - (len(levels) - n) - 1), -1):
-            row: Floats = table[k, : reached + 1]
-            row *= (n - k) / n
-            row[level:] += (k / n) * table[k - 1, : reached + 1 - level]
-    return np.asarray(table[size])

@@ -29,12 +29,7 @@ if TYPE_CHECKING:
 _M = TypeVar("_M", bound="ByConvention")
 
 FAMILIES: dict[str, tuple[type[Metric], ...]] = {
-    "Associations": (
-        weat.Weat,
-        weat.Association,
-        weat.FactualAssociation,
-        weat.GeneralisedWeat,
-    ),
+    "Associations": (weat.Weat, weat.Association, weat.FactualAssociation, weat.GeneralisedWeat),
     "Two groups compared by attributes": (
         set_distances.RelativeNormDistance,
         sentiment.NegativeSentiment,
@@ -78,12 +73,7 @@ MODEL_FAMILIES: dict[str, tuple[type[ItemMetric], ...]] = {
         pairs.Aula,
         stereoset.StereoSet,
     ),
-    "Sentences as vectors": (
-        sentences.Seat,
-        sentences.Ceat,
-        probe.LinearProbe,
-        model_utility.StsB,
-    ),
+    "Sentences as vectors": (sentences.Seat, sentences.Ceat, probe.LinearProbe, model_utility.StsB),
     "Words in a slot": (
         slot_metrics.LogProbabilityBias,
         slot_metrics.NextWord,

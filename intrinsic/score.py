@@ -65,13 +65,14 @@ class Convention:
     """A named way to compute a metric.
 
     options: those that differ from the default. is_reversed: whether the sign is the reverse of
-    the metric's.
+    the metric's. kinds: of language models that it applies to; none: of any.
     """
 
     name: str
     source: str
     options: Mapping[str, Option] = field(default_factory=dict)
     is_reversed: bool = False
+    kinds: tuple[str, ...] = ()
 
 
 class ByConvention:

@@ -1,3 +1,3 @@
-"""Studies of the metrics themselves, and the atlas of published point sets: a folder each."""
+"""Studies of the metrics themselves."""
 
 SYNTHETIC = "synthetic"  # material of made-up text

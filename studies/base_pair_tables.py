@@ -238,9 +238,7 @@ def _drop_constant_names(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def base_pair_charts(
-    estimates: pd.DataFrame,
-    query_results: Sequence[QueryResults],
-    names: Mapping[str, str],
+    estimates: pd.DataFrame, query_results: Sequence[QueryResults], names: Mapping[str, str]
 ) -> dict[str, tuple[Drawing, pd.DataFrame]]:
     """Draw, with their numbers, the figures of the first point and query with scores of words."""
     with_words = (

@@ -316,8 +316,7 @@ def _curve_chart(curves: pd.DataFrame, planted: str) -> Drawing:
     rows = curves[curves["convention"] == first_convention].drop(columns="convention")
     subjects = list(dict.fromkeys(rows["subject"]))
     base = alt.Chart().encode(
-        alt.X("strength:Q", title=f"planted {planted}"),
-        colour("subject", subjects),
+        alt.X("strength:Q", title=f"planted {planted}"), colour("subject", subjects)
     )
     y = alt.Y("score:Q", title="score", scale=alt.Scale(zero=False))
     layers = [

@@ -182,11 +182,7 @@ class PropertySearches(Fileless):
         return pd.DataFrame(rows, columns=list(_COLUMNS))
 
     def _search_rows(self, metric: Metric, items: int, seed: int) -> Iterator[_Row]:
-        about: _Row = _EMPTY | {
-            "metric": metric.name,
-            "convention": metric.label,
-            "items": items,
-        }
+        about: _Row = _EMPTY | {"metric": metric.name, "convention": metric.label, "items": items}
         scale_min, scale_max = metric.about.range
         about |= {"scale_min": float(scale_min), "scale_max": float(scale_max)}
         try:

@@ -219,10 +219,7 @@ def _selections(associations: pd.DataFrame, fewest: int = 4) -> list[WordSelecti
         if best is None or best[0] >= abs(_effect_size([*high.values()], [*low.values()])):
             break
         _, high, low = best
-    return [
-        all_targets,
-        _selection("a selection", *((high, low) if x_is_higher else (low, high))),
-    ]
+    return [all_targets, _selection("a selection", *((high, low) if x_is_higher else (low, high)))]
 
 
 def _effect_size(x: Sequence[float], y: Sequence[float]) -> float:

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import pytest
 
 import biasbridge
 from biasbridge.analysis.declaration import Declaration
@@ -18,63 +17,54 @@ from biasbridge.files.language import GRAMMAR
 from biasbridge.files.vectors import keyed
 from biasbridge.train.engine.steps import DataReport
 from biasbridge.user_data import Data, DataOptions, guess_languages, guess_text, read_data
+from tests.thresholds import decides
 
 
-@pytest.mark.parametrize(
-    ("cells", "is_text"),
-    [
-        (["a b", "c d", "e f", "g"], True),
-        (["a b", "c d", "e", "g"], False),  # half of the cells hold spaces
-        (["a b", "a b", "c d", "e f"], True),
-        (["a b", "a b", "c d", "c d"], False),  # half as many different ones as posts
-    ],
+@decides(
+    (["a b", "c d", "e f", "g"], "what"),
+    (["a b", "c d", "e", "g"], ""),  # half of the cells hold spaces
+    (["a b", "a b", "c d", "e f"], "what"),
+    (["a b", "a b", "c d", "c d"], ""),  # half as many different ones as posts
 )
-def test_texts_have_spaces_and_differ_in_more_than_half_of_the_posts(
-    cells: list[str], is_text: bool
-) -> None:
-    assert guess_text(pd.DataFrame({"what": cells})) == ("what" if is_text else "")
+def test_texts_have_spaces_and_differ_in_more_than_half_of_the_posts(cells: list[str]) -> object:
+    return guess_text(pd.DataFrame({"what": cells}))
 
 
-@pytest.mark.parametrize(("lines", "whole"), [(20_000, True), (20_001, False)])
-def test_20000_lines_of_a_corpus_are_looked_at(lines: int, whole: bool, tmp_path: Path) -> None:
+@decides((20_000, (True, 20_000)), (20_001, (False, 20_000)))
+def test_20000_lines_of_a_corpus_are_looked_at(lines: int, tmp_path: Path) -> object:
     path = tmp_path / "corpus.txt"
     path.write_text("he does it\n" * lines, encoding="utf-8")
     data = read_data([path], DataOptions())
-    assert (data.is_sample_complete, len(data.sample)) == (whole, 20_000)
+    return data.is_sample_complete, len(data.sample)
 
 
-@pytest.mark.parametrize(("behind", "language"), [(0, {"vectors": "en"}), (1, {})])
-def test_the_language_of_vectors_is_that_of_their_first_200_words(
-    behind: int, language: dict[str, str]
-) -> None:
+@decides((0, {"vectors": "en"}), (1, {}))
+def test_the_language_of_vectors_is_that_of_their_first_200_words(behind: int) -> object:
     """Their last 16, the share that a language takes, are of English grammar."""
     others = [f"zq{i}" for i in range(400)]
     words = others[: 184 + behind] + GRAMMAR["en"].split()[:16] + others[200:]
-    data = Data(vectors=keyed(words, np.ones((len(words), 1), dtype=np.float32)))
-    assert guess_languages(data) == language
+    return guess_languages(Data(vectors=keyed(words, np.ones((len(words), 1), dtype=np.float32))))
 
 
-@pytest.mark.parametrize(("text", "warned"), [("a b c d x", False), ("a b c x", True)])
-def test_check_warns_where_fewer_than_80_of_100_tokens_have_a_vector(
-    text: str, warned: bool
-) -> None:
-    posts = pd.DataFrame({"text": [text]})
+@decides(("a b c d x", False), ("a b c x", True))
+def test_check_warns_where_fewer_than_80_of_100_tokens_have_a_vector(text: str) -> object:
     found = DataReport()
     vectors = keyed([*"abcd"], np.ones((4, 1), dtype=np.float32))
-    _check_coverage(Data(posts=posts, columns={"text": "text"}), vectors, found)
-    assert bool(found.warnings) == warned
+    data = Data(posts=pd.DataFrame({"text": [text]}), columns={"text": "text"})
+    _check_coverage(data, vectors, found)
+    return bool(found.warnings)
 
 
-@pytest.mark.parametrize(("items", "known"), [(9, False), (10, True)])
-def test_a_group_has_a_value_from_ten_items_on(items: int, known: bool, tmp_path: Path) -> None:
+@decides((9, [False, False]), (10, [True, True]))
+def test_a_group_has_a_value_from_ten_items_on(items: int, tmp_path: Path) -> object:
     """By the function and by the command, where nothing else is asked for."""
     groups = ["a"] * 20 + ["b"] * items
     table = pd.DataFrame({"label": 1, "prediction": [1, 0] * 10 + [1] * items, "group": groups})
     table.to_csv(tmp_path / "p.csv", index=False)
     assert main([str(tmp_path / "p.csv"), "--csv", str(tmp_path / "gaps.csv")]) == 0
-    for found in (biasbridge.gaps(table), pd.read_csv(tmp_path / "gaps.csv")):
-        recall = found[(found["measure"] == "recall") & (found["group"] == "b")]
-        assert isnan(recall["value"].item()) != known
+    tables = biasbridge.gaps(table), pd.read_csv(tmp_path / "gaps.csv")
+    recalls = [found[found["measure"].eq("recall") & found["group"].eq("b")] for found in tables]
+    return [not isnan(recall["value"].item()) for recall in recalls]
 
 
 def test_the_function_takes_the_smallest_change_of_interest_of_studies() -> None:

@@ -235,19 +235,8 @@ def text_bombs() -> list[Files]:
     head = b"text,label\n"
     units = [b"a", b"\n", b"a\n", b",", b'"', b" ", b"a b\n"]
     more = [
-        b". ",
-        b"A. ",
-        b"Prof. ",
-        b"a. A ",
-        b"@a",
-        b"&",
-        b"<",
-        b"a.",
-        b"(",
-        b"-",
-        b"a,1\n",
-        b"a://",
-        b"\xcc\x81",
+        *(b". ", b"A. ", b"Prof. ", b"a. A ", b"@a", b"&", b"<", b"a.", b"(", b"-", b"a,1\n"),
+        *(b"a://", b"\xcc\x81"),
     ]
     plain = [{"t.csv": head + unit * (LONGEST // len(unit))} for unit in units + more]
     return plain + [bomb for unit in units for bomb in archives("t.csv", unit, head)]

@@ -6,14 +6,13 @@ import json
 from pathlib import Path
 
 import pytest
-import torch
 import transformers
 
 from biasbridge import audit
 from biasbridge.commands.audit import main
 from biasbridge.files import InputError
 from biasbridge.intrinsic.models.items import read_items
-from tests.tiny_models import SMALL, save_model, word_pieces
+from tests.tiny_models import save_model
 
 HEADER = "text,group,term,template\n"
 SLOTS = HEADER + (
@@ -25,12 +24,7 @@ PAIRS = "stereo,anti,group\nthe nurse said she,the nurse said he,a\na woman said
 
 @pytest.fixture(scope="module")
 def masked(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("one") / "tiny"
-    torch.manual_seed(0)
-    config = transformers.AutoConfig.for_model("bert", **SMALL)
-    transformers.AutoModelForMaskedLM.from_config(config).save_pretrained(folder)
-    word_pieces().save_pretrained(folder)
-    return folder
+    return save_model(tmp_path_factory.mktemp("one") / "tiny", "bert", head="masked")
 
 
 def write(folder: Path, text: str, name: str = "mine.csv") -> str:
@@ -103,10 +97,14 @@ def test_models_of_one_name_are_told_apart(
 
 
 def test_conventions_stand_side_by_side(masked: Path, tmp_path: Path) -> None:
-    table = audit(masked, metrics="crows_pairs", items=write(tmp_path, PAIRS), convention="all")
+    items = write(tmp_path, PAIRS)
+    table = audit(masked, metrics="crows_pairs", items=items, convention="all")
     found = table.loc[table["part"] == "", ["convention", "value"]].set_index("convention")["value"]
-    assert {"default", "nangia", "bias_bench", "kaneko", "biased_rulers"} <= {*found.dropna().index}
-    assert "needs a causal model" in table.set_index("convention")["reason"]["lm_eval"]
+    assert found.notna().all()
+    of_masked = {"default", "nangia", "bias_bench", "kaneko", "biased_rulers", "salazar"}
+    assert {*found.index} == of_masked, "those of causal models do not apply"
+    named = audit(masked, metrics="crows_pairs", items=items, convention="lm_eval")
+    assert "needs a causal model" in named["reason"].item()
 
 
 def test_a_loaded_model_is_what_its_class_is(masked: Path, tmp_path: Path) -> None:

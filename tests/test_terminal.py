@@ -32,9 +32,7 @@ PRINTED = {
         ("audit [male].vec --words w.json --query [/w] --verbose --single-scores", [FIRST, SECOND]),
     ],
     "agreement": [("agreement p.csv --text text --female [male]", NAMES)],
-    "correlate": [
-        ("correlate p.csv --x x --y [/w] --by group --out [red].csv", NAMES),
-    ],
+    "correlate": [("correlate p.csv --x x --y [/w] --by group --out [red].csv", NAMES)],
     "scatter": [("scatter p.csv --x x --y [/w] --row group --out :x:.svg", [FOURTH])],
     "tsne": [
         ("tsne [male].vec --words w.json --query [/w] --iterations 250 --out :x:.svg", [":x:"])
@@ -54,9 +52,7 @@ OTHERS = {
     "coreference",
     "effects",
     "report",
-    "atlas",
     "init",
-    "completion",
     "predict",
     "relate",
 }

@@ -1,15 +1,13 @@
-"""The gaps of predictions as files: Markdown, LaTeX, and the exchange format of Every Eval Ever."""
+"""The gaps of predictions as files: Markdown and LaTeX."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from hashlib import sha256
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from biasbridge import __version__
-from biasbridge.analysis.naming import measure_title
 from biasbridge.analysis.report.decision import Decision, decide_release
 from biasbridge.analysis.report.gap_facts import (
     LIMITS,
@@ -20,7 +18,6 @@ from biasbridge.analysis.report.gap_facts import (
 )
 from biasbridge.files.errors import printable
 from biasbridge.files.tables import csv_text, escape_control, escape_tex
-from biasbridge.stats.measure_facts import less_is_better
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,16 +38,12 @@ METHOD = (
     " claimed after adjustment over all groups and measures: Bonferroni's for gaps, Holm's for"
     " changes."
 )
-_KIND_SUFFIXES = {"value": "", "gap": " gap", "max_difference": " largest difference"}
 
 
 class GapFacts(NamedTuple):
-    """Where a table of gaps comes from; ``modified`` is the file's time in s since 1970. Of a model
-    card also the decision, and the sentence of a gate.
-    """
+    """Source of a table of gaps; of a model card also the decision, and the sentence of a gate."""
 
     file: str
-    modified: int
     columns: Mapping[str, Any]  # by role: a name, names or None
     positive: list[str]
     n_rows: int
@@ -159,74 +152,9 @@ _WRITERS: Mapping[str, Callable[[pd.DataFrame, GapFacts], str]] = {
     "csv": lambda table, _: csv_text(table),
     "tex": _tex,
     "md": _markdown,
-    "eee": lambda table, facts: json.dumps(_evaluation_log(table, facts), indent=1) + "\n",
 }
 
 
 def format_gaps(kind: str, table: pd.DataFrame, facts: GapFacts) -> str:
     """Return a table of gaps as the text of a document, a key of ``WRITERS``."""
     return _WRITERS[kind](table, facts)
-
-
-# A table of gaps in the exchange format of Every Eval Ever, schema 0.3.0.
-
-
-def _evaluation_log(table: pd.DataFrame, facts: GapFacts) -> dict[str, Any]:
-    """Return the values and gaps of one classifier as an evaluation log.
-
-    The schema has no field for groups, an unbiased value and clusters: they are in
-    ``metric_parameters``. ``evaluation_id`` holds a digest of the results in place of the time.
-    """
-    file, columns = facts.file, facts.columns
-    rows = table[table["kind"].isin([*_KIND_SUFFIXES]) & table["value"].notna()].to_dict("records")
-    results = [_result(row, file, columns["cluster"]) for row in rows]
-    digest = sha256(json.dumps([columns, results]).encode()).hexdigest()[:16]
-    model = str(columns["pred"][0])
-    unknown = {"deployment_type": "unknown", "model_availability": "unknown"}
-    return {
-        "schema_version": "0.3.0",
-        "evaluation_id": f"{file}/unknown/{model}/{digest}",
-        "retrieved_timestamp": str(facts.modified),
-        "source_metadata": {
-            "source_type": "evaluation_run",
-            "source_organization_name": "unknown",
-            "evaluator_relationship": "other",
-        },
-        "eval_library": {"name": "biasbridge", "version": __version__},
-        "model_info": {"name": model, "id": f"unknown/{model}", "additional_details": unknown},
-        "evaluation_results": results,
-    }
-
-
-def _result(row: Mapping[Hashable, Any], file: str, cluster: str | None) -> dict[str, Any]:
-    measure, is_value = str(row["measure"]), row["kind"] == "value"
-    names = {
-        "class": row.get("subset"),
-        "measure": measure,
-        "cluster_column": cluster,
-        "group": row["group"] or row["unprivileged"],
-        "privileged_group": row["privileged"],
-        "unbiased_value": None if is_value else 0,
-    }
-    parameters = {name: value for name, value in names.items() if value not in ("", None)}
-    labels = [str(value) for name, value in parameters.items() if name != "unbiased_value"]
-    interval = {"lower": row["low"], "upper": row["high"], "confidence_level": 0.95}
-    return {
-        "evaluation_result_id": "/".join([row["kind"], *labels]),
-        "evaluation_name": file,
-        "source_data": {"dataset_name": file, "source_type": "other"},
-        "metric_config": {
-            "metric_id": f"biasbridge.{measure}{'' if is_value else '_' + row['kind']}",
-            "metric_name": measure_title(measure) + _KIND_SUFFIXES[row["kind"]],
-            "metric_unit": "proportion",
-            "metric_parameters": parameters,
-            "lower_is_better": not is_value or less_is_better(measure),
-            "score_type": "continuous",
-            "min_score": -1 if row["kind"] == "gap" else 0,
-            "max_score": 1,
-        },
-        "score_details": {
-            "score": row["value"],
-            "uncertainty": {"confidence_interval": interval, "num_samples": int(row["support"])},
-        },
-    }

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from biasbridge.command_line import Command, output_file, say
 from biasbridge.commands import gaps
-from biasbridge.commands.correlate import StudyResults
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -37,12 +36,16 @@ def report(results: str | PathLike[str], *, out: str | PathLike[str] | None = No
     InputError
         A table is missing or damaged.
     """
+    from biasbridge.analysis.correlate import StudyResults
     from biasbridge.analysis.figures import draw_figures
     from biasbridge.analysis.report.page import build_report
+    from biasbridge.analysis.tables import require_own
     from biasbridge.files.terminal import open_console
 
     study = StudyResults.read(results)
     page = None if out is None else Path(out)
+    if page is None:
+        require_own(study.folder, ["figures"])
     figures = (page.parent if page else study.folder) / "figures"
     slices, joined, declared = study.correlate(), study.joined, study.declared
     return [

@@ -26,7 +26,6 @@ _HERE = Path(__file__).parent
 DATA_VARIABLE = "BIASBRIDGE_DATA"
 RAW, ARCHIVE = "https://raw.githubusercontent.com/", "https://codeload.github.com/"
 _HUB_TARGET = "(hub cache)"
-_GIBIBYTE = 2**30
 
 DataKind = Literal["data", "corpus", "vectors", "model", "hub data"]
 

@@ -422,11 +422,7 @@ class SemBias(Metric):
         largest: Floats = cosines.max(axis=1, keepdims=True)
         ties = np.count_nonzero(cosines >= largest - 1e-12, axis=1) > 1
         best = np.where(ties, -1, cosines.argmax(axis=1))
-        part_columns = {
-            "definition": ([0], 1.0),
-            "stereotype": ([3], 0.0),
-            "none": ([1, 2], 0.0),
-        }
+        part_columns = {"definition": ([0], 1.0), "stereotype": ([3], 0.0), "none": ([1, 2], 0.0)}
         n_ties = float(np.count_nonzero(ties))
         return {
             part: MetricResult(

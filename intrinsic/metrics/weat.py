@@ -322,7 +322,7 @@ class Weat(Metric):
         Whole, Le(MAX_EXACT), doc("largest number of target words for which p is exact")
     ] = 40
     samples: Annotated[
-        Whole, doc("number of random partitions instead of bounds; 0: as p needs")
+        Whole, doc("number of random partitions where p is not exact; 0: 100,000")
     ] = 0
 
     def select_words(self, words: ResolvedQuery) -> ResolvedQuery:

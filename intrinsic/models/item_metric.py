@@ -93,6 +93,7 @@ class ItemMetric(ByConvention):
 
     needs: ClassVar[str] = "model"
     kinds: ClassVar[tuple[str, ...]] = ("masked", "causal")  # of models, where it needs one
+    by_default: ClassVar[bool] = True  # measured where no metric is named
     instead: ClassVar[str] = ""  # remedy for another kind
     texts_per_item: ClassVar[int] = 1  # that a model computes, about
     version: ClassVar[int] = 1

@@ -73,11 +73,7 @@ class TokenQuery(NamedTuple):
 
 
 def tokenise_texts(
-    model: LanguageModel,
-    texts: Sequence[str],
-    *,
-    lower: bool = False,
-    first_token: str = "own",
+    model: LanguageModel, texts: Sequence[str], *, lower: bool = False, first_token: str = "own"
 ) -> list[TokenisedText | None]:
     """Tokenise texts; None for a text without tokens or longer than the model allows.
 

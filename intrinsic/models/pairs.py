@@ -215,6 +215,7 @@ class CrowsPairs(PairMetric):
             "Nangia et al. (2020) by their code: the shared tokens given the changed ones. Scores"
             " are rounded to three decimals. A tie counts as anti, so it stays in the denominator.",
             {"scored": "shared", "digits": 3, "ties": "anti"},
+            kinds=("masked",),
         ),
         Convention(
             "bias_bench",
@@ -222,18 +223,21 @@ class CrowsPairs(PairMetric):
             " the changed tokens given the shared ones, each masked alone. Pairs in which a"
             " sentence only adds tokens are left out.",
             {"scored": "changed", "combined": "mean", "digits": 3, "ties": "anti"},
+            kinds=("masked",),
         ),
         Convention(
             "bias_bench_causal",
             "bias-bench on causal models: the mean over all tokens, the first given the bos. Its"
             " code leaves the bos out for the others.",
             {"scored": "likelihood", "combined": "mean", "first_token": "bos", "ties": "anti"},
+            kinds=("causal",),
         ),
         Convention(
             "kaneko",
             "Kaneko & Bollegala (2022) by their code, there SSS: the mean over the changed tokens,"
             " all masked at once.",
             {"scored": "changed", "combined": "mean", "together": True, "ties": "anti"},
+            kinds=("masked",),
         ),
         Convention(
             "biased_rulers",
@@ -246,11 +250,13 @@ class CrowsPairs(PairMetric):
                 "digits": 3,
                 "ties": "anti",
             },
+            kinds=("masked",),
         ),
         Convention(
             "salazar",
             "Salazar et al. (2020): the pseudo-log-likelihood of all tokens.",
             {"scored": "all"},
+            kinds=("masked",),
         ),
         Convention(
             "lm_eval",
@@ -258,12 +264,14 @@ class CrowsPairs(PairMetric):
             " causal model, after the tokenizer's bos, or else eos. Its likelihood_diff is a mean"
             " absolute value and never 0.",
             {"scored": "likelihood", "first_token": BOS_OR_EOS, "ties": "anti"},
+            kinds=("causal",),
         ),
         Convention(
             "bos",
             "Causal models: the tokenizer's bos stands before the text, so that its first token"
             " counts.",
             {"scored": "likelihood", "first_token": "bos"},
+            kinds=("causal",),
         ),
     )
     configuration: ClassVar[Mapping[str, object]] = items_from(
@@ -465,12 +473,14 @@ class PseudoLogLikelihood(PairMetric):
             "Kauf & Ivanova (2023): the later tokens of a word are masked with each token, because"
             " they give it away.",
             {"within_word_l2r": True},
+            kinds=("masked",),
         ),
         Convention(
             "bos",
             "Causal models: the tokenizer's bos stands before the text, so that its first token"
             " counts.",
             {"first_token": "bos"},
+            kinds=("causal",),
         ),
     )
     configuration: ClassVar[Mapping[str, object]] = items_from("BuiltInItems", sets=["occupations"])

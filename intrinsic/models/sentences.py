@@ -190,6 +190,7 @@ class Seat(EncodedItems):
             "Liang et al. (2020), SentDebias: the first token of the last layer, p over sentences;"
             " their unit length changes no cosine.",
             {"pooling": "cls", "layer": -1, "permuted": "sentences"},
+            kinds=("masked", "encoder"),
         ),
         Convention(
             "bias_bench",
@@ -203,6 +204,7 @@ class Seat(EncodedItems):
             " is that of the first token, one of their six representations. There is no p. In their"
             " own words daughter and son are entered twice and count once.",
             {"pooling": "cls", "layer": -1, "swapped": True, "permuted": "nothing"},
+            kinds=("masked", "encoder"),
         ),
         Convention(
             "fairllms",
@@ -366,6 +368,7 @@ class Ceat(EncodedItems):
             " permutations of words, the weights of the draws kept."
         ),
     )
+    by_default: ClassVar[bool] = False
     further_conventions: ClassVar[tuple[Convention, ...]] = (
         Convention(
             "guo_caliskan",

@@ -65,11 +65,7 @@ def no_slots(items: ItemSet) -> str:
 
 
 def _fill_slots(
-    model: LanguageModel,
-    items: ItemSet,
-    *,
-    prefix: bool = False,
-    first_token: str = "own",
+    model: LanguageModel, items: ItemSet, *, prefix: bool = False, first_token: str = "own"
 ) -> tuple[_FilledItems, list[str], ScoreSettings]:
     """Fill the slots of all items; return filled items, terms of lost items, and settings.
 

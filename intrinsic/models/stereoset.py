@@ -71,6 +71,7 @@ class StereoSet(ItemMetric):
             "Causal models: the tokenizer's bos stands before the text, so that its first token"
             " counts, as in the authors' code.",
             {"first_token": "bos"},
+            kinds=("causal",),
         ),
         Convention(
             "fairllms",

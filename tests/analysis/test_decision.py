@@ -200,8 +200,7 @@ def test_digits_tell_versions_and_bounds_apart() -> None:
         ("", "hateful", "hateful items about women"),
         ("toxic comments", "", "toxic comments about women"),
         ("spam", "1", "spam about women"),
-        ("able applicants among", "", "able applicants among women"),
-        ("toxic <i>posts</i> by", "", "toxic <i>posts</i> by women"),
+        ("toxic <i>posts</i>", "", "toxic <i>posts</i> about women"),
     ],
 )
 def test_what_items_are_called(called: str, label: str, expected: str) -> None:

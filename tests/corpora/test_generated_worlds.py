@@ -188,15 +188,7 @@ def test_nothing_changed_is_the_world_itself(tmp_path: Path) -> None:
 # parameter touching the other.
 
 SOME_TOPICS = (
-    "career",
-    "office",
-    "math",
-    "physics",
-    "nasa",
-    "family",
-    "wedding",
-    "poetry",
-    "shakespeare",
+    *("career", "office", "math", "physics", "nasa", "family", "wedding", "poetry", "shakespeare"),
 )
 
 

@@ -57,17 +57,8 @@ PARTS = st.sampled_from(
     [
         *("1", "+1", "(800)", "555", "1234", "555-1234", "...", ".", "-", "*", "(", ")", "_", "²"),
         *("a", "Word", "é", "@me", "#tag", ":-)", ":D", "=8", "<3", "<a>", "-->", "a.b", "a@b.com"),
-        *(
-            "http://a.b/c",
-            "&amp;",
-            "&#46;",
-            "&bogus;",
-            "Tod@s",
-            "'",
-            "\U0001f600",
-            "\u200d",
-            "\x1c",
-        ),
+        *("http://a.b/c", "&amp;", "&#46;", "&bogus;", "Tod@s", "'", "\U0001f600"),
+        *("\u200d", "\x1c"),
     ]
 )
 SPACES = st.sampled_from([" ", "", "    ", "\t", "\n", "\r\n", " \n", "\xa0"])
@@ -125,13 +116,7 @@ def test_sentences() -> None:
 
 def test_words() -> None:
     assert tokenise_sentence("She's 3.5 well-known, isn’t she?") == [
-        "She's",
-        "3.5",
-        "well-known",
-        ",",
-        "isn’t",
-        "she",
-        "?",
+        *("She's", "3.5", "well-known", ",", "isn’t", "she", "?")
     ]
 
 

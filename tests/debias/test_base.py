@@ -101,19 +101,9 @@ def test_every_kind_has_its_methods() -> None:
     ("name", "acts_on", "fields", "message"),
     [
         ("leac", VECTOR_KINDS, {}, "unknown method 'leac'; did you mean 'leace'"),
-        (
-            "balance",
-            VECTOR_KINDS,
-            {},
-            "balance acts on text; methods on word vectors: attract_",
-        ),
+        ("balance", VECTOR_KINDS, {}, "balance acts on text; methods on word vectors: attract_"),
         ("steering", VECTOR_KINDS, {}, "acts on a causal language model; methods on word vectors:"),
-        (
-            "attract_repel",
-            MODEL_KINDS,
-            {},
-            "word vectors; methods on a language model: bam",
-        ),
+        ("attract_repel", MODEL_KINDS, {}, "word vectors; methods on a language model: bam"),
         ("inlp", VECTOR_KINDS, {"round": 4}, "inlp has no round; did you mean 'rounds'"),
         ("inlp", VECTOR_KINDS, {"rounds": 0}, "rounds=0: give a whole number of at least 1"),
         ("leace", VECTOR_KINDS, {"dose": 1.5}, "dose=1.5: give a number from -1 to 1"),

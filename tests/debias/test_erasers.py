@@ -227,16 +227,7 @@ def test_bert_encodings(realdata: Path) -> None:
     about = json.loads((folder / "bert_seat_sentences.json").read_text(encoding="utf-8"))
     male = {"he", "him", "his", "man", "boy", "brother", "son", "father", "uncle", "male"}
     female = {
-        "she",
-        "her",
-        "hers",
-        "woman",
-        "girl",
-        "sister",
-        "daughter",
-        "mother",
-        "aunt",
-        "female",
+        *("she", "her", "hers", "woman", "girl", "sister", "daughter", "mother", "aunt", "female")
     }
     words = [{*text.lower().rstrip(".").split()} for text in about["sentences"]]
     is_gendered = np.array([bool(word & (male | female)) for word in words])

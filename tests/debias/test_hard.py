@@ -219,8 +219,7 @@ def by_hand_double_hard(
     spare = {*QUERY["pairs"].words, *QUERY["specific"].words}
     gender = first_component(rows)
     order = sorted(
-        (word for word in rows if word not in spare),
-        key=lambda w: unit(rows[w]) @ gender,
+        (word for word in rows if word not in spare), key=lambda w: unit(rows[w]) @ gender
     )
     words = [word for word in rows if word in order[-biased:] + order[:biased]]
     precisions, results = [], []

@@ -39,14 +39,8 @@ Order = Literal["seeded", "corpus"]
 ONE = make_query("one", ["he"], ["she"], ["office"], ["home"])
 TWO = make_query("two", ["he", "man"], ["she", "her"], ["office", "career"], ["home", "art"])
 EXAMPLE = [
-    "he office",
-    "he office",
-    "she office",
-    "she home",
-    "he home",
-    "the cat",
-    "he she office home",
-    "he office she",
+    *("he office", "he office", "she office", "she home", "he home", "the cat"),
+    *("he she office home", "he office she"),
 ]
 
 
@@ -112,17 +106,7 @@ def literal(
 
 words = st.sampled_from(
     [
-        "he",
-        "man",
-        "she",
-        "her",
-        "office",
-        "career",
-        "home",
-        "art",
-        "cat",
-        "He",
-        "offices",
+        *("he", "man", "she", "her", "office", "career", "home", "art", "cat", "He", "offices"),
         "officeman",
     ]
 )

@@ -179,17 +179,7 @@ def literal(query: Query, vectors: KeyedVectors, k: int, stop: set[str]) -> dict
 @settings(max_examples=15, deadline=None)
 def test_the_neighbours_are_those_of_a_literal_search(seed: int, k: int) -> None:
     words = [
-        "he",
-        "she",
-        "her",
-        "office",
-        "home",
-        "family",
-        "<UNK>",
-        "@user",
-        "#tag",
-        "4th",
-        "...",
+        *("he", "she", "her", "office", "home", "family", "<UNK>", "@user", "#tag", "4th", "...")
     ] + [f"{a}{b}" for a in "abcdef" for b in "uvwxyz"]
     vectors = vocabulary(words, seed)
     with mock.patch("biasbridge.debias.words._COMPARED_ROWS", 7):

@@ -86,16 +86,7 @@ def test_posts_of_one_text_are_never_learned_from_and_predicted() -> None:
 def test_a_given_split_is_kept() -> None:
     data = table(10)
     data["split"] = [
-        "test",
-        "train",
-        "dev",
-        "train",
-        "test",
-        "train",
-        "dev",
-        "train",
-        "train",
-        "train",
+        *("test", "train", "dev", "train", "test", "train", "dev", "train", "train", "train"),
     ]
     (fold,) = split_posts(data, folds=5, seed=0)
     assert fold.name == "test"

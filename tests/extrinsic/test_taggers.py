@@ -67,13 +67,9 @@ def test_groups_by_whole_words(text: str, group: str) -> None:
 @pytest.mark.parametrize(
     ("text", "group"),
     [
-        ("él se fue", "male"),
-        ("el coche de ELLA", "female"),
-        ("la mujer y su hermano", "both"),
-        ("los padres y los niños", "neither"),
-        ("unas mujeres , dos niñas", "female"),
-        ("la señorita y su novia", "female"),
-        ("ellas", "neither"),
+        *(("él se fue", "male"), ("el coche de ELLA", "female"), ("la mujer y su hermano", "both")),
+        *(("los padres y los niños", "neither"), ("unas mujeres , dos niñas", "female")),
+        *(("la señorita y su novia", "female"), ("ellas", "neither")),
     ],
 )
 def test_spanish_groups(text: str, group: str) -> None:

@@ -147,16 +147,9 @@ def test_a_name_is_shown_without_its_commit_and_a_folder_as_it_is(
 @pytest.mark.parametrize(
     ("text", "is_name"),
     [
-        ("org/tiny", True),
-        ("org/tiny-1.5@refs/pr/1", True),
-        ("tiny@main", True),
-        ("tiny", False),
-        ("org/tiny.vec", False),
-        ("org/tiny.bin.gz", False),
-        ("here/tiny", False),
-        ("./tiny", False),
-        ("../tiny", False),
-        ("org/more/tiny", False),
+        *(("org/tiny", True), ("org/tiny-1.5@refs/pr/1", True), ("tiny@main", True)),
+        *(("tiny", False), ("org/tiny.vec", False), ("org/tiny.bin.gz", False)),
+        *(("here/tiny", False), ("./tiny", False), ("../tiny", False), ("org/more/tiny", False)),
         ("", False),
     ],
 )

@@ -18,12 +18,7 @@ from biasbridge.files import InputError
 from biasbridge.files.data import registry as registry_module
 from biasbridge.files.data.registry import DATA_VARIABLE, DataFile, DataSet, groups
 from biasbridge.files.places import find_model, is_model_path
-from biasbridge.files.vector_files import (
-    find_registered,
-    package_hint,
-    require_there,
-    vector_files,
-)
+from biasbridge.files.vector_files import find_registered, package_hint, require_there, vector_files
 from biasbridge.files.vectors import detect_format, keyed, read_vectors, reading_notes, save_vectors
 from biasbridge.train.cli.composing import _list_members, compose_point
 from biasbridge.train.engine.steps import _decide

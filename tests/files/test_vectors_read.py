@@ -20,24 +20,8 @@ from biasbridge.files.vectors import detect_format, keyed, read_vectors
 from tests.fuzz import PACK
 
 WORDS = [
-    "the",
-    '"',
-    '"quoted"',
-    "NA",
-    "null",
-    "nan",
-    "1984",
-    "ñandú",
-    "\x85",
-    "\u2028",
-    "a\xa0b",
-    "\ufeffthe",
-    "'",
-    ",",
-    "#",
-    "-",
-    "女",
-    "</s>",
+    *("the", '"', '"quoted"', "NA", "null", "nan", "1984", "ñandú", "\x85", "\u2028", "a\xa0b"),
+    *("\ufeffthe", "'", ",", "#", "-", "女", "</s>"),
 ]
 
 
@@ -417,23 +401,8 @@ FUZZ = settings(
     max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 TOKENS = [
-    b"a",
-    b"b",
-    b"the",
-    b"NA",
-    b"nan",
-    b"inf",
-    b"1",
-    b"2",
-    b"-0.5",
-    b"1e9",
-    b"1e39",
-    b'"',
-    b"'",
-    b"\xc2\x85",
-    b"\xff",
-    b"\x00",
-    b"\xef\xbb\xbf",
+    *(b"a", b"b", b"the", b"NA", b"nan", b"inf", b"1", b"2", b"-0.5", b"1e9", b"1e39", b'"', b"'"),
+    *(b"\xc2\x85", b"\xff", b"\x00", b"\xef\xbb\xbf"),
 ]
 ROWS = st.lists(
     st.tuples(st.sampled_from(TOKENS), st.sampled_from(TOKENS), st.sampled_from(TOKENS)).map(

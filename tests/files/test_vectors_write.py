@@ -106,18 +106,10 @@ def test_any_vectors_come_back_or_are_refused(
 @pytest.mark.parametrize(
     ("word", "name"),
     [
-        ("two\nlines", "v.txt"),
-        ("two\nlines", "v"),
-        ("two\nlines", "v.bin"),
-        ("two words", "v.bin"),
-        ("", "v.txt"),
-        ("", "v.bin"),
-        (" edge", "v.glove"),
-        ("edge\t", "v.txt"),
-        ("iPhone 5", "v.txt"),
-        ("half \ud83d", "v.txt"),
-        ("half\ud83d", "v.bin"),
-        ("half\ud83d", "v"),
+        *(("two\nlines", "v.txt"), ("two\nlines", "v"), ("two\nlines", "v.bin")),
+        *(("two words", "v.bin"), ("", "v.txt"), ("", "v.bin"), (" edge", "v.glove")),
+        *(("edge\t", "v.txt"), ("iPhone 5", "v.txt"), ("half \ud83d", "v.txt")),
+        *(("half\ud83d", "v.bin"), ("half\ud83d", "v")),
     ],
 )
 def test_word_that_the_format_cannot_hold_is_refused(tmp_path: Path, word: str, name: str) -> None:
@@ -201,13 +193,7 @@ def test_counts_are_kept(tmp_path: Path) -> None:
     save_mapped(example_vectors_mapped(counts=True), tmp_path / "v")
     vectors = open_mapped(tmp_path / "v")
     assert [vectors.get_vecattr(word, "count") for word in WORDS_VECTORS_MAPPED] == [
-        70,
-        60,
-        50,
-        40,
-        30,
-        20,
-        10,
+        *(70, 60, 50, 40, 30, 20, 10)
     ]
     save_mapped(example_vectors_mapped(), tmp_path / "without")
     assert not open_mapped(tmp_path / "without").expandos

@@ -42,13 +42,7 @@ FEMALE = ["female", "woman", "girl", "sister", "she", "her", "hers", "daughter"]
 MALE = ["male", "man", "boy", "brother", "he", "him", "his", "son"]
 FAMILY = ["home", "parents", "children", "family", "cousins", "marriage", "wedding", "relatives"]
 CAREER = [
-    "executive",
-    "management",
-    "professional",
-    "corporation",
-    "salary",
-    "office",
-    "business",
+    *("executive", "management", "professional", "corporation", "salary", "office", "business"),
     "career",
 ]
 PAIRS = [list(pair) for pair in zip(FEMALE, MALE, strict=True)]
@@ -88,26 +82,14 @@ RIPA_MEANS = dict(
     zip(
         FAMILY,
         [
-            0.02451692,
-            0.21938745,
-            0.31501731,
-            0.07498150,
-            -0.04140919,
-            0.42168824,
-            0.41979153,
+            *(0.02451692, 0.21938745, 0.31501731, 0.07498150, -0.04140919, 0.42168824, 0.41979153),
             0.16356482,
         ],
         strict=True,
     )
 )
 RIPA_SPREADS = [
-    0.08250333,
-    0.29104929,
-    0.26244409,
-    0.19473140,
-    0.26114585,
-    0.31483697,
-    0.27349600,
+    *(0.08250333, 0.29104929, 0.26244409, 0.19473140, 0.26114585, 0.31483697, 0.27349600),
     0.19693396,
 ]
 
@@ -184,25 +166,13 @@ def test_rnd_and_mac_of_single_words(vectors: KeyedVectors, words: str) -> None:
     assert [
         singles[word]
         for word in (
-            "wedding",
-            "marriage",
-            "children",
-            "parents",
-            "relatives",
-            "family",
-            "cousins",
+            *("wedding", "marriage", "children", "parents", "relatives", "family", "cousins"),
             "home",
         )
     ] == pytest.approx(
         [
-            -0.1056304,
-            -0.10163283,
-            -0.068374634,
-            0.00097084045,
-            0.0483346,
-            0.12408042,
-            0.17195654,
-            0.1733501,
+            *(-0.1056304, -0.10163283, -0.068374634, 0.00097084045, 0.0483346, 0.12408042),
+            *(0.17195654, 0.1733501),
         ],
         abs=1e-6,
     )

@@ -19,7 +19,7 @@ from scipy.stats import permutation_test
 
 from biasbridge.files import InputError
 from biasbridge.intrinsic import Metric, Weat, effect_size
-from biasbridge.intrinsic.permutation import bounded_p, exact_p, permutation_p, sampled_p
+from biasbridge.intrinsic.permutation import exact_p, permutation_p, sampled_p
 from biasbridge.intrinsic.resampling import RESAMPLES, times_drawn
 from tests.intrinsic.metric_world import make_vectors, write_words
 
@@ -96,32 +96,6 @@ def test_never_zero_even_where_no_sample_is_as_extreme() -> None:
 def test_bad_input(x: list[float], y: list[float], tail: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         exact_p(x, y, tail=tail)
-
-
-@pytest.mark.parametrize("tail", TAILS)
-@pytest.mark.parametrize("strict", [False, True])
-@pytest.mark.parametrize("sizes", [(3, 3), (5, 2), (9, 9), (18, 18)])
-def test_bounds_hold_the_exact_p(tail: str, strict: bool, sizes: tuple[int, int]) -> None:
-    rng = np.random.default_rng(sum(sizes))
-    for shift in (0, 1):
-        x, y = rng.normal(size=sizes[0]) + shift, rng.normal(size=sizes[1])
-        exact, bounded = (
-            exact_p(x, y, tail=tail, strict=strict).p,
-            bounded_p(x, y, tail=tail, strict=strict),
-        )
-        assert bounded.low <= exact <= bounded.high == bounded.p
-        # Partitions that tie with the observed one, itself at least, lie between the bounds.
-        assert bounded.high - bounded.low < 0.003 + 2 / math.comb(sum(sizes), sizes[0])
-        assert bounded.method == "bounded"
-
-
-def test_bounds_of_many_words_lie_close_and_agree_with_samples() -> None:
-    rng = np.random.default_rng(5)
-    x, y = rng.normal(size=32) + 0.4, rng.normal(size=32)
-    bounded, sampled = bounded_p(x, y), sampled_p(x, y, samples=20_000, seed=1)
-    assert bounded.high - bounded.low < 0.001
-    assert sampled.low <= bounded.high
-    assert bounded.low <= sampled.high
 
 
 def test_the_interval_of_a_sampled_p_is_that_of_clopper_and_pearson() -> None:

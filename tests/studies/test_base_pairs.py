@@ -215,9 +215,7 @@ def test_the_vocabulary_over_words_and_pairs_together(
     assert row["words"] == 500
 
 
-def test_analogies_with_and_without_a_base_pair(
-    concluded: tuple[pd.DataFrame, str, Path],
-) -> None:
+def test_analogies_with_and_without_a_base_pair(concluded: tuple[pd.DataFrame, str, Path]) -> None:
     found = concluded[0]
     every = pd.concat(SOLVED.values())
     for query, table in (*SOLVED.items(), ("all", every)):
@@ -388,15 +386,7 @@ JOBS = ["baker", "judge", "nurse", "cook"]
 FORMS = ["bakers", "Baker", "JUDGE", "nurses", "Nurse", "NURSE"]
 WORD_PAIRS = [["she", "he"], ["woman", "man"], ["girl", "boy"]]
 TRAITS = ["kind", "warm", "bold", "loud"]
-EVERY = [
-    *JOBS,
-    *FORMS,
-    *(w for pair in WORD_PAIRS for w in pair),
-    "She",
-    "He",
-    "Woman",
-    *TRAITS,
-]
+EVERY = [*JOBS, *FORMS, *(w for pair in WORD_PAIRS for w in pair), "She", "He", "Woman", *TRAITS]
 ASKED: dict[str, object] = {
     "words": [*JOBS, "unheard"],
     "pairs": [*WORD_PAIRS, ["mary", "john"]],

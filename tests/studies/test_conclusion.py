@@ -23,7 +23,6 @@ from biasbridge.intrinsic.words import load_query
 from biasbridge.studies.base_pairs import BasePairStudy
 from biasbridge.studies.certificate import Certificate
 from biasbridge.studies.conclusion import _MAX_ROWS, Conclusion, conclude
-from biasbridge.studies.control import Control
 from biasbridge.studies.score_properties import ScoreProperties
 from biasbridge.studies.silhouettes import SilhouetteAnalysis
 from biasbridge.studies.survey import Survey, _survey_scores, _survey_table
@@ -76,7 +75,6 @@ def test_a_page_holds_answer_tables_and_figures_and_asks_for_nothing(tmp_path: P
     ("study", "remedy"),
     [
         (BasePairStudy(), "add probe=base_pairs"),
-        (Control(), "choose source=generated_link"),
         (Certificate(), "plant a bias of known strength"),
         (ScoreProperties(), "choose probe=score_properties"),
         (SilhouetteAnalysis(), "choose probe=silhouettes"),
@@ -132,13 +130,7 @@ def concluded(folder: Path, given: Tables) -> tuple[list[Path], str]:
 def test_one_row_a_file_and_one_column_a_score() -> None:
     table = _survey_table(_survey_scores(tables()))
     assert table.columns.tolist() == [
-        "vectors",
-        "dim",
-        "weat3",
-        "weat4",
-        "sembias definition",
-        "sembias none",
-        "ect",
+        *("vectors", "dim", "weat3", "weat4", "sembias definition", "sembias none", "ect")
     ]
     assert table["vectors"].tolist() == [
         "glove.27B.25d.txt",

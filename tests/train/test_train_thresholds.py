@@ -32,51 +32,38 @@ from biasbridge.train.engine.tables import _describe_coverage, _models_like_pare
 from biasbridge.train.subjects.tiny_model import Fit
 from biasbridge.train.tasks.posts import describe_groups
 from biasbridge.train.tasks.task_words import compares_genders
+from tests.thresholds import Refused, decides
 from tests.train.test_store import CORPUS, write
 
 
-@pytest.mark.parametrize(
-    ("r", "slope", "learned", "near"),
-    [
-        (0.98, 1.0, True, True),
-        (0.979, 1.0, False, True),
-        (1.0, 0.9, True, True),
-        (1.0, 0.899, False, True),
-        (1.0, 1.1, True, True),
-        (1.0, 1.101, False, True),
-        (0.95, 1.0, False, True),
-        (0.949, 1.0, False, False),
-        (1.0, 0.8, False, True),
-        (1.0, 0.799, False, False),
-    ],
+@decides(
+    *(((0.98, 1.0), (True, True)), ((0.979, 1.0), (False, True))),
+    *(((1.0, 0.9), (True, True)), ((1.0, 0.899), (False, True))),
+    *(((1.0, 1.1), (True, True)), ((1.0, 1.101), (False, True))),
+    *(((0.95, 1.0), (False, True)), ((0.949, 1.0), (False, False))),
+    *(((1.0, 0.8), (False, True)), ((1.0, 0.799), (False, False))),
 )
-def test_what_is_planted_is_learned_where_the_log_odds_match(
-    r: float, slope: float, learned: bool, near: bool
-) -> None:
+def test_what_is_planted_is_learned_where_the_log_odds_match(given: tuple[float, float]) -> object:
     """An r of .98 and a slope of .9 to 1.1 (docs/studies/certificate.md); near from .95, .8 on."""
-    found = Fit(r, slope, 0.0)
-    assert (found.learned, found.near) == (learned, near)
+    found = Fit(*given, 0.0)
+    return found.learned, found.near
 
 
-@pytest.mark.parametrize(("scores", "unmoved"), [(2, False), (3, True)])
-def test_three_scores_that_are_all_those_of_the_parent_are_an_error(
-    scores: int, unmoved: bool
-) -> None:
+@decides((2, False), (3, True))
+def test_three_scores_that_are_all_those_of_the_parent_are_an_error(scores: int) -> object:
     points = pd.DataFrame({"point": ["a", "b"], "unit_key": ["a", "b"], "parent_key": "a"})
     points = points.assign(method="leace", direction="debias", dose=1.0)
     rows = [(p, "seat", "d", f"q{i}", "", 0.1 * i) for p in "ab" for i in range(scores)]
     names = ["point", "metric", "convention", "query", "part", "value"]
     intrinsic = pd.DataFrame(rows, columns=names).assign(scale_min=-2.0, scale_max=2.0)
-    assert bool(_models_like_parent(Tables(points, intrinsic, pd.DataFrame()))) == unmoved
+    return bool(_models_like_parent(Tables(points, intrinsic, pd.DataFrame())))
 
 
-@pytest.mark.parametrize(("share", "warned"), [(0.799, True), (0.8, False)])
-def test_a_run_warns_where_fewer_than_80_of_100_tokens_have_a_vector(
-    share: float, warned: bool
-) -> None:
+@decides((0.799, True), (0.8, False))
+def test_a_run_warns_where_fewer_than_80_of_100_tokens_have_a_vector(share: float) -> object:
     points = pd.DataFrame({"point": ["a", "b"], "source": "s"})
     extrinsic = pd.DataFrame({"point": ["a", "b"], "coverage": [0.9, share]})
-    assert bool(_describe_coverage(Tables(points, pd.DataFrame(), extrinsic))) == warned
+    return bool(_describe_coverage(Tables(points, pd.DataFrame(), extrinsic)))
 
 
 @pytest.mark.parametrize(("age", "remembered"), [(1_999_999_999, False), (2_000_000_000, True)])
@@ -101,8 +88,7 @@ def test_an_error_of_writing_is_a_full_disk_where_less_than_a_mebibyte_is_free(
         raise OSError(errno.EIO, "short write")
 
     monkeypatch.setattr(
-        "biasbridge.train.engine.locks.shutil.disk_usage",
-        lambda _: SimpleNamespace(free=free),
+        "biasbridge.train.engine.locks.shutil.disk_usage", lambda _: SimpleNamespace(free=free)
     )
     with pytest.raises(StoreError if full else OSError, match="disk is full" if full else "short"):
         Store(tmp_path).make(replace(CORPUS, build=fail))
@@ -152,11 +138,9 @@ def test_who_waits_for_more_than_five_seconds_says_so(
     assert bool(caplog.messages) == said
 
 
-@pytest.mark.parametrize(
-    ("age", "seconds"), [("2m", 120), ("2h", 7200), ("2d", 172_800), ("1w", 604_800)]
-)
-def test_an_age_has_minutes_hours_days_or_weeks(age: str, seconds: int) -> None:
-    assert _age(age) == seconds
+@decides(("2m", 120), ("2h", 7200), ("2d", 172_800), ("1w", 604_800))
+def test_an_age_has_minutes_hours_days_or_weeks(age: str) -> object:
+    return _age(age)
 
 
 @pytest.fixture
@@ -172,25 +156,18 @@ def test_a_sweep_has_100000_cells_at_most() -> None:
         _build_cells({}, [], ["a=0,1", "b=range(50001)"])
 
 
-@pytest.mark.parametrize(
-    ("key", "number", "refused"),
-    [
-        ("launcher.n_jobs", 0, True),
-        ("launcher.n_jobs", 1, False),
-        ("launcher.n_jobs", -1, False),
-        ("launcher.n_jobs", -2, True),
-        ("sweeper.max_batch_size", 0, True),
-        ("sweeper.max_batch_size", 1, False),
-    ],
+N_JOBS, BATCH = "launcher.n_jobs", "sweeper.max_batch_size"
+
+
+@decides(
+    *(((N_JOBS, 0), Refused(N_JOBS)), ((N_JOBS, 1), True), ((N_JOBS, -1), True)),
+    *(((N_JOBS, -2), Refused(N_JOBS)), ((BATCH, 0), Refused(BATCH)), ((BATCH, 1), True)),
 )
-def test_points_at_once_are_one_or_more(key: str, number: int, refused: bool) -> None:
+def test_points_at_once_are_one_or_more(given: tuple[str, int]) -> object:
     hydra = OmegaConf.create({"launcher": {}, "sweeper": {}})
-    OmegaConf.update(hydra, key, number)
-    if refused:
-        with pytest.raises(InputError, match=key):
-            check_engine(hydra)
-    else:
-        check_engine(hydra)
+    OmegaConf.update(hydra, *given)
+    check_engine(hydra)
+    return True
 
 
 @pytest.mark.usefixtures("hydra_conf")
@@ -219,29 +196,20 @@ def test_an_engine_is_given_up_after_three_launches_in_vain(
     assert launches == 3
 
 
-@pytest.mark.parametrize(
-    ("known", "about"), [(("he", "tree"), True), (("he", "tree", "sky"), False)]
-)
-def test_a_query_asks_about_genders_where_half_of_its_words_do(
-    known: tuple[str, ...], about: bool
-) -> None:
-    sets = {
-        role: WordSet(role, words, "en", "made up")
-        for role, words in (("X", known), ("Y", ("she", "woman")))
-    }
-    assert compares_genders([Query("q", sets, "en")]) == about
+@decides((("he", "tree"), True), (("he", "tree", "sky"), False))
+def test_a_query_asks_about_genders_where_half_of_its_words_do(known: tuple[str, ...]) -> object:
+    words = {"X": known, "Y": ("she", "woman")}
+    sets = {role: WordSet(role, words[role], "en", "made up") for role in words}
+    return compares_genders([Query("q", sets, "en")])
 
 
-@pytest.mark.parametrize(
-    ("female", "positive", "problems", "warnings"),
-    [(9, 9, 1, 0), (10, 9, 0, 1), (10, 10, 0, 0)],
-)
-def test_a_gap_needs_ten_posts_of_a_group_with_label_1(
-    female: int, positive: int, problems: int, warnings: int
-) -> None:
+@decides(((9, 9), (1, 0)), ((10, 9), (0, 1)), ((10, 10), (0, 0)))
+def test_a_gap_needs_ten_posts_of_a_group_with_label_1(given: tuple[int, int]) -> object:
+    """Of so many posts of women, and of these with label 1: problems and warnings."""
+    female, positive = given
     groups = ["male"] * 20 + ["female"] * female
     labels = [1] * 20 + [1] * positive + [0] * (female - positive)
     posts, found = pd.DataFrame({"group": groups, "label": labels}), DataReport()
     gaps = Gaps(privileged="male", unprivileged="female")
     describe_groups(posts, "annotation", gaps, found)
-    assert (len(found.problems), len(found.warnings)) == (problems, warnings)
+    return len(found.problems), len(found.warnings)

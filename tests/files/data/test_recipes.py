@@ -194,8 +194,7 @@ def test_another_text_is_not_kept(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "content"),
-    [("a.csv", b"other\n1\n"), ("a.csv", b"text\n\xff\n"), ("z.txt", None)],
+    ("name", "content"), [("a.csv", b"other\n1\n"), ("a.csv", b"text\n\xff\n"), ("z.txt", None)]
 )
 def test_sources_of_another_form_are_named(name: str, content: bytes | None, folder: Path) -> None:
     path = folder / "s" / name

@@ -44,12 +44,7 @@ TEMPLATES = ("<person> ist heute {}.", "<person> will {} werden.")
 @pytest.fixture(scope="module")
 def bert(tmp_path_factory: pytest.TempPathFactory) -> LanguageModel:
     """A tiny random model in larger numbers than usual, so that likelihoods differ."""
-    model = open_model(save_model(tmp_path_factory.mktemp("bert"), "bert", head="masked"))
-    with torch.no_grad():
-        for parameter in model.model.parameters():
-            if parameter.ndim > 1:
-                parameter.mul_(8)
-    return model
+    return open_model(save_model(tmp_path_factory.mktemp("bert"), "bert", head="masked", scale=8))
 
 
 def german_rows(people: Mapping[str, Iterable[str]] = PEOPLE) -> list[dict[str, str]]:
@@ -349,11 +344,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "b": ("doctor", "engineer", "mason", "waiter", "tailor"),
     "c": ("market", "office", "hospital", "family", "home"),
 }
-PHRASES = {
-    "that": "the {} said that [MASK]",
-    "and": "a {} and [MASK]",
-    "as": "a {} as [MASK]",
-}
+PHRASES = {"that": "the {} said that [MASK]", "and": "a {} and [MASK]", "as": "a {} as [MASK]"}
 PHRASES |= {"the": "by the {} with [MASK]", "or": "{} or [MASK]"}
 THREE_FILLERS = ("he", "she", "woman")
 
@@ -384,12 +375,7 @@ def two_group_score(
 def test_each_group_of_terms_is_held_against_all_others(
     metric: type[LogProbabilityBias | NextWord], head: str, models: dict[str, LanguageModel]
 ) -> None:
-    items = ItemSet(
-        "three",
-        "en",
-        items=_fill_templates(GROUPS, PHRASES),
-        fillers=(("he", "she"),),
-    )
+    items = ItemSet("three", "en", items=_fill_templates(GROUPS, PHRASES), fillers=(("he", "she"),))
     rows = metric(items=given(items)).score(models[head], seed=0)
     assert [row.part for row in rows] == [f"{name} against the others" for name in GROUPS]
     for row, name in zip(rows, GROUPS, strict=True):
@@ -407,12 +393,7 @@ def test_each_filler_is_held_against_the_mean_of_the_others(
     metric: type[LogProbabilityBias | NextWord], head: str, models: dict[str, LanguageModel]
 ) -> None:
     two = {name: GROUPS[name] for name in "ab"}
-    items = ItemSet(
-        "fillers",
-        "en",
-        items=_fill_templates(two, PHRASES),
-        fillers=(THREE_FILLERS,),
-    )
+    items = ItemSet("fillers", "en", items=_fill_templates(two, PHRASES), fillers=(THREE_FILLERS,))
     rows = metric(items=given(items)).score(models[head], seed=0)
     assert [row.part for row in rows] == [f"{word} against the others" for word in THREE_FILLERS]
     score = {
@@ -429,12 +410,7 @@ def test_each_filler_is_held_against_the_mean_of_the_others(
 
 
 def test_several_groups_and_fillers_are_crossed(models: dict[str, LanguageModel]) -> None:
-    items = ItemSet(
-        "both",
-        "en",
-        items=_fill_templates(GROUPS, PHRASES),
-        fillers=(THREE_FILLERS,),
-    )
+    items = ItemSet("both", "en", items=_fill_templates(GROUPS, PHRASES), fillers=(THREE_FILLERS,))
     rows = LogProbabilityBias(items=given(items)).score(models["masked"], seed=0)
     assert len({row.part for row in rows}) == 9
     assert rows[0].part == "he against the others; a against the others"
