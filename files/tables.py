@@ -124,7 +124,11 @@ def read_numbers(cells: pd.Series) -> tuple[pd.Series[float], bool]:
 
     Commas count as decimal where no number has a point, unless all may part thousands: ``1,234``.
     """
-    numbers = pd.to_numeric(cells, errors="coerce").astype("float64")
+    try:
+        numbers = pd.to_numeric(cells, errors="coerce").astype("float64")
+    except OverflowError:  # JSON has integers that are too large for a float
+        cells = cells.map(lambda cell: str(cell) if isinstance(cell, int) else cell)
+        numbers = pd.to_numeric(cells, errors="coerce").astype("float64")
     others = cells[numbers.isna()].dropna()
     texts = {cell: normalise_text(str(cell)) for cell in others.unique()}
     texts = {cell: text for cell, text in texts.items() if _DECIMAL_COMMA.fullmatch(text)}

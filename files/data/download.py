@@ -105,10 +105,10 @@ def download(
 ) -> str:
     """Download a file from the first address that gives it, and return that address.
 
-    ``login`` is sent to each address, as of ``split_login``. ``differs`` tells how what came
-    differs from what the registry names. What came of a broken
-    download lies beside the target as ``.NAME.part``, where the next call goes on. Raises
-    ``DownloadError`` with the reason of each address, and ``InputError`` if the disk is full.
+    ``login``, as of ``split_login``, is sent to each address. ``differs`` tells how what came
+    differs from what the registry names. What came of a broken download lies beside the target as
+    ``.NAME.part``, where the next call goes on. Raises ``DownloadError`` with the reason of each
+    address, and ``InputError`` if the disk is full.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
     part = target.with_name(f".{target.name}.part")

@@ -21,22 +21,27 @@ from biasbridge.files import atomic_path, interrupts, run_cli
 def main():
     with TemporaryDirectory(dir="."), atomic_path("out.csv") as path:
         path.write_text("half")
-        print("at work", flush=True)
         {work}
+
+def wait():
+    print("at work", flush=True)
+    time.sleep(60)
 
 run_cli(main)
 """
-SLEEP = "time.sleep(60)"
-SLOW_TO_CLEAN = """
+WAIT = "wait()"
+CLEANS_UP = """
+        interrupts._ONE_SIGNAL = {seconds}
         try:
-            time.sleep(60)
+            wait()
         finally:
-            time.sleep({seconds})
+            while not Path("go_on").exists():
+                time.sleep(0.05)
             Path("cleaned").touch()"""
 SWALLOWED = """
         interrupts._MAX_SECONDS = 0.2
         try:
-            time.sleep(60)
+            wait()
         except BaseException:
             time.sleep(60)"""
 
@@ -72,14 +77,14 @@ def end(process: subprocess.Popen[str]) -> tuple[int, str]:
 def test_a_signal_ends_a_command_in_a_line_and_leaves_nothing(
     number: signal.Signals, tmp_path: Path
 ) -> None:
-    process = start(tmp_path, SLEEP)
+    process = start(tmp_path, WAIT)
     process.send_signal(number)
     assert end(process) == (128 + number, "interrupted\n")
     assert not list(tmp_path.iterdir())
 
 
 def test_nohup_is_heeded(tmp_path: Path) -> None:
-    process = start(tmp_path, SLEEP, "nohup")
+    process = start(tmp_path, WAIT, "nohup")
     process.send_signal(signal.SIGHUP)
     with pytest.raises(subprocess.TimeoutExpired):
         process.wait(timeout=0.5)
@@ -88,19 +93,20 @@ def test_nohup_is_heeded(tmp_path: Path) -> None:
 
 
 def test_a_signal_to_a_process_and_its_group_is_one(tmp_path: Path) -> None:
-    process = start(tmp_path, SLOW_TO_CLEAN.format(seconds=0.5))
+    process = start(tmp_path, CLEANS_UP.format(seconds=30))
     for _ in range(2):
         process.terminate()
         time.sleep(0.1)
+    (tmp_path / "go_on").touch()
     assert end(process) == (128 + signal.SIGTERM, "interrupted\n")
-    assert [path.name for path in tmp_path.iterdir()] == ["cleaned"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["cleaned", "go_on"]
 
 
 def test_another_signal_later_ends_at_once(tmp_path: Path) -> None:
-    process = start(tmp_path, SLOW_TO_CLEAN.format(seconds=60))
-    process.send_signal(signal.SIGINT)
-    time.sleep(1.5)
-    process.send_signal(signal.SIGINT)
+    process = start(tmp_path, CLEANS_UP.format(seconds=0.1))
+    for _ in range(2):
+        process.send_signal(signal.SIGINT)
+        time.sleep(1)
     assert end(process) == (128 + signal.SIGINT, "interrupted\n")
     assert not (tmp_path / "cleaned").exists()
 

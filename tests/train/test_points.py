@@ -161,9 +161,9 @@ def test_language_models_of_a_step_are_on_the_device_of_the_job(tmp_path: Path) 
 SWEEP = """
 import os
 from joblib.externals.loky.backend import resource_tracker
-from biasbridge.train.cli.engines import _start_trackers
-_start_trackers()
-resource_tracker.register("/loky-1-never-made", "semlock")
+from biasbridge.train.cli.engines import _blocked_signals
+with _blocked_signals():
+    resource_tracker.register("/loky-1-never-made", "semlock")
 os._exit(130)
 """
 

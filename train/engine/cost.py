@@ -51,8 +51,8 @@ def print_plan(
     rows = [(name, one_by_one[name], shared[name]) for name in shared]
     for name, n_alone, n_shared in [*rows, ("all", one_by_one.total(), len(steps))]:
         here = [costs[step.key] for step in to_make if name in (step.name, "all")]
-        cells = map(str, (n_alone, n_shared, n_shared - len(here), len(here)))
-        table.add_row(name, *cells, _format_costs(here), style="bold" if name == "all" else None)
+        counts = map(str, (n_alone, n_shared, n_shared - len(here), len(here)))
+        table.add_row(name, *counts, _format_costs(here), style="bold" if name == "all" else None)
     print_columns(table, console)
 
 
