@@ -21,7 +21,7 @@ from biasbridge.extrinsic.gap_table import gap_rows
 from biasbridge.extrinsic.gaps import Gaps
 from biasbridge.intrinsic.metrics.weat import Weat
 from biasbridge.train.cli.composing import compose_point
-from biasbridge.train.subjects.static import Word2Vec
+from biasbridge.train.subjects.static import StaticVectors, Word2Vec
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -84,7 +84,9 @@ def test_the_first_study_spreads_the_scores_and_stays_off_the_ends(folder: Path)
     study = yaml.safe_load(FIRST_STUDY.read_text(encoding="utf-8"))
     grids = study["hydra"]["sweeper"]["grids"]
     (doses,) = (grid["debias.dose"] for grid in grids if grid["debias"] == "attract_repel")
-    compose_point(["+experiment=hatespeech_en"]).subject.corpus.write(folder / "first.txt", seed=0)
+    subject = compose_point(["+experiment=hatespeech_en"]).subject
+    assert isinstance(subject, StaticVectors)
+    subject.corpus.write(folder / "first.txt", seed=0)
     vectors = EMBEDDING.train(folder / "first.txt", seed=0)
     words = WordChoice(lowercase=True).words()
     scores = [
