@@ -7,7 +7,12 @@ import sys
 
 from biasbridge.train.engine import source
 
-CACHED = (source._source, source._read_ours, source._is_installed)  # noqa: SLF001
+CACHED = (
+    source._source,  # noqa: SLF001
+    source._read_ours,  # noqa: SLF001
+    source._is_installed,  # noqa: SLF001
+    source.library_versions,
+)
 
 
 def forget_code(*prefixes: str) -> None:
