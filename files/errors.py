@@ -72,7 +72,8 @@ def run_cli(main: Callable[[], int | None], *, interrupted: str = "interrupted")
         print(f"error: {error}", file=sys.stderr)
         sys.exit(2)
     except KeyboardInterrupt as stop:
-        print(interrupted, file=sys.stderr)
+        with suppress(OSError):  # the terminal is gone
+            print(interrupted, file=sys.stderr)
         sys.exit(stop.status if isinstance(stop, Interrupted) else 130)
     except OSError as error:
         is_pipe = isinstance(error, BrokenPipeError)

@@ -1,15 +1,13 @@
-"""Who shares a store: locks that a file system refuses or whose holder is stopped, and the lock of
-a running sweep, which ``gc`` respects and by which its workers live.
+"""Who shares a store: locks that a file system may refuse, and the lock of a running sweep, which
+``gc`` respects and by which its workers live.
 """
 
 from __future__ import annotations
 
 import errno
 import fcntl
-import multiprocessing
 import os
 import platform
-import signal
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -133,32 +131,6 @@ def test_who_waits_for_a_worker_of_the_same_command_is_silent(
     wait(tmp_path / "lock", monkeypatch, until=60, holder=holder, waiter=waiter)
     expected = f"waiting for corpus, locked by process {os.getpid()} on {platform.node()}"
     assert caplog.messages == ([expected] if said else [])
-
-
-def hold_and_stop(path: Path) -> None:
-    with locked(path):
-        os.kill(os.getpid(), signal.SIGSTOP)
-
-
-def test_who_waits_for_a_stopped_process_says_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setattr("biasbridge.train.engine.locks._SECONDS_BEFORE_MESSAGE", 0.5)
-    store = Store(tmp_path / "store")
-    store.prove_writable()
-    lock = store.root / "locks" / f"{CORPUS.key}.lock"
-    holder = multiprocessing.get_context("spawn").Process(target=hold_and_stop, args=(lock,))
-    holder.start()
-    assert holder.pid is not None
-    os.waitid(os.P_PID, holder.pid, os.WSTOPPED | os.WNOWAIT)
-    waker = subprocess.Popen(
-        [sys.executable, "-c", f"import os, time; time.sleep(2); os.kill({holder.pid}, 18)"]
-    )
-    store.make(CORPUS)
-    waker.wait()
-    holder.join()
-    (said,) = caplog.messages
-    assert said.startswith(f"waiting for corpus {CORPUS.key}, locked by process {holder.pid} on ")
 
 
 def test_gc_removes_nothing_while_a_sweep_runs(
