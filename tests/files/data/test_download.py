@@ -263,19 +263,17 @@ def test_a_token_goes_to_github_alone(
 def test_a_full_disk(
     server: Server, bring: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = Path.open
-
     class Full(io.FileIO):
         def write(self, data: Any) -> int:
             if self.tell() > 1000:
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             return super().write(data)
 
-    def opened(path: Path, mode: str = "r", *more: Any, **options: Any) -> IO[Any]:
-        return Full(path, mode) if path.suffix == ".part" else real(path, mode, *more, **options)
+    def opened(path: Path, mode: str = "r", **options: Any) -> IO[Any]:
+        return Full(path, mode) if path.suffix == ".part" else open(path, mode, **options)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Path, "open", opened)
+        patch.setattr(module, "open", opened, raising=False)
         server.reply("file", Reply(cut=1000), Reply(cut=5000))
         with pytest.raises(InputError, match=r"cannot write .*file: No space left.*free some"):
             bring()
