@@ -94,6 +94,7 @@ MISTAKES = [
     ("report absent", "no such file"),
     ("tsne own.vec --out a.doc", "a.doc"),
     ("train corpus=text corpus.path=absent.txt source=none", "absent.txt"),
+    ("train embedding=transformers embedding.model=. source=none", "'.' has no config.json; give"),
     ("train overwrite=allways", "did you mean 'always'?"),
     ("train words=file words.file=absent.yaml debias=balance", "no such file"),
     # Names that are too long for a file
