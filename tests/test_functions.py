@@ -306,7 +306,16 @@ SEVEN: Any = 7
 LISTED = pd.DataFrame({"x": [[1, 2], [3, 4]], "y": [0.1, 0.2]})
 HUGE = pd.DataFrame({"x": [1.0, 2.0, 3.0], "y": [0.1, 1e300, 0.2]})
 TWICE = pd.DataFrame([[0, 1, 2]], columns=["x", "x", "y"])
-gate: Any = biasbridge.gate
+# Functions, their arguments beside a table, an option that they lack, and the nearest
+UNKNOWN: list[tuple[Any, tuple[Any, ...], str, str]] = [
+    (gaps, (), "privilegd", "privileged"),
+    (biasbridge.gate, ({"recall": 0.1},), "privilegd", "privileged"),
+    (biasbridge.gate, ({"recall": 0.1},), "fail_iff", "fail_if"),
+    (biasbridge.thresholds, (), "quotd", "quoted"),
+    (biasbridge.changed_items, (), "gropu", "group"),
+    (correlate, (), "xx", "x"),
+    (plot.scatter, ("x", "y"), "titl", "title"),
+]
 REFUSED: list[tuple[str, Callable[[], object]]] = [
     *(
         (message, partial(audit, vectors, ROLES))
@@ -346,21 +355,11 @@ REFUSED: list[tuple[str, Callable[[], object]]] = [
     ("no such file: nowhere/points.parquet", partial(read_results, "nowhere")),
     ("int is not a folder; give the path", partial(read_results, SEVEN)),
     *(
-        (rf"{name}\(\) has no option '{wrong}'; did you mean '{right}'\?; give any of ", asked)
-        for name, wrong, right, asked in (
-            ("gaps", "privilegd", "privileged", partial(gaps, LISTED, privilegd="a")),
-            ("gate", "fail_iff", "fail_if", partial(gate, LISTED, {"recall": 0.1}, fail_iff="a")),
-            ("gate", "privilegd", "privileged", partial(gate, LISTED, {"f1": 0.1}, privilegd="a")),
-            ("thresholds", "quotd", "quoted", partial(biasbridge.thresholds, LISTED, quotd=True)),
-            (
-                "changed_items",
-                "gropu",
-                "group",
-                partial(biasbridge.changed_items, LISTED, gropu="a"),
-            ),
-            ("correlate", "xx", "x", partial(correlate, LISTED, xx="x")),
-            (r"plot\.scatter", "titl", "title", partial(plot.scatter, LISTED, "x", "y", titl="a")),
+        (
+            rf"{function.__name__}\(\) has no option '{wrong}'; did you mean '{right}'\?; give any",
+            partial(function, LISTED, *arguments, **{wrong: "a"}),
         )
+        for function, arguments, wrong, right in UNKNOWN
     ),
 ]
 

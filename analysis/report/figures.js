@@ -12,7 +12,6 @@ const POINTER = {
   query: "query", x: "score", x_interval: "score, 95% interval", n_found: "words found", n_oov: "words out of vocabulary",
   gap: "measure", groups: "groups", y: "gap", y_interval: "gap, 95% interval", by_group: "by group", support: "items behind the gap",
 };
-const ESTIMATE = "#777"; // the colour of estimates; none is that of a method
 const tooltip = Object.entries(POINTER).map(([field, title]) => ({ field, title, ...(["x", "y"].includes(field) ? { format: ".3f" } : {}) }));
 const quantitative = (field, title, more = {}) => ({ field, type: "quantitative", title, ...more });
 const nominal = (field, title = null, more = {}) => ({ field, type: "nominal", title, ...more });
@@ -101,8 +100,6 @@ function figures({ black, methods: colours, shapes }, unmodified, rows, doses, a
       ],
     },
   });
-  const r = quantitative("r", "r_rm", { scale: { domain: [-1.04, 1.04], nice: false }, axis: { values: [-1, -0.5, 0, 0.5, 1] } });
-  const numbers = ["r", "low", "high"].map((field) => ({ field, format: ".3f" }));
   // Where no score could be had: the gaps of every embedding.
   const gapTitle = above(Object.values(axes.gaps));
   const made = nominal("label", null, { sort: null, axis: WHOLE });

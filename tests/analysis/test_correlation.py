@@ -426,7 +426,7 @@ def test_it_is_what_resamples_do_to_all_models_together_less_what_to_each() -> N
     expected = _errors_of_z(along, across, literal_sampling(x, y, np.delete(moves, [7, 9], axis=1)))
     assert items[1:] == pytest.approx(expected, rel=1e-6)
     assert math.isnan(items.words)
-    assert items.error == items.items
+    assert math.sqrt(items.variance) == pytest.approx(items.items)
     swapped = sampling_error(residuals(y, x, PARENT_SAMPLING), resampled, None)
     mirrored = sampling_error(residuals(x, -y, PARENT_SAMPLING), None, -resampled)
     assert (swapped.words, swapped.outward) == pytest.approx(expected, rel=1e-6)
@@ -435,7 +435,7 @@ def test_it_is_what_resamples_do_to_all_models_together_less_what_to_each() -> N
     both = sampling_error(residuals(x, y, PARENT_SAMPLING), of_words, resampled)
     words = sampling_error(residuals(x, y, PARENT_SAMPLING), of_words, None)
     assert both[:2] == (words.words, items.items)
-    assert both.error == pytest.approx(math.hypot(words.words, items.items))
+    assert math.sqrt(both.variance) == pytest.approx(math.hypot(words.words, items.items))
     assert both.outward == pytest.approx(math.hypot(words.outward, items.outward))
 
 
