@@ -57,7 +57,6 @@ MISTAKES = [
     ("audti", "did you mean 'audit'?"),
     ("check posts.csv spanish.csv", "are both posts"),
     ("check bare.csv", "name it with --label"),
-    ("check posts.csv --text text --group text", "are both 'text'; name two columns"),
     ("debias own.vec out.vec --until zero", "or a number for WEAT of the words"),
     ("check posts.csv --text t", "has no column 't'"),
     ("init posts.csv --name a-b", "give letters, digits and underscores"),
