@@ -752,7 +752,7 @@ EXPERIMENTS = {
 @pytest.mark.parametrize(
     "arguments",
     [
-        pytest.param(arguments, marks=[pytest.mark.slow] * ("sweep" in arguments))
+        pytest.param(arguments, marks=[pytest.mark.slow] * (RECORDED[1] in EXPERIMENTS[arguments]))
         for arguments in EXPERIMENTS
     ],
 )

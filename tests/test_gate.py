@@ -22,7 +22,6 @@ from biasbridge.extrinsic.gate import format_trimmed
 from biasbridge.files import InputError
 
 pytest_plugins = ["pytester", "biasbridge.pytest_plugin"]
-NEXT = {"a": "b", "b": "c", "c": "a"}
 ROOT = Path(__file__).resolve().parent.parent
 MEN, WOMEN, MORE_WOMEN = (100, 90, 100, 10), (100, 60, 100, 10), (100, 95, 100, 10)
 

@@ -57,7 +57,6 @@ MISTAKES = [
     ("audti", "did you mean 'audit'?"),
     ("check posts.csv spanish.csv", "are both posts"),
     ("check bare.csv", "name it with --label"),
-    ("check posts.csv --text text --group text", "are both 'text'; name two columns"),
     ("debias own.vec out.vec --until zero", "or a number for WEAT of the words"),
     ("check posts.csv --text t", "has no column 't'"),
     ("init posts.csv --name a-b", "give letters, digits and underscores"),
@@ -94,6 +93,7 @@ MISTAKES = [
     ("report absent", "no such file"),
     ("tsne own.vec --out a.doc", "a.doc"),
     ("train corpus=text corpus.path=absent.txt source=none", "absent.txt"),
+    ("train embedding=transformers embedding.model=. source=none", "'.' has no config.json; give"),
     ("train overwrite=allways", "did you mean 'always'?"),
     ("train words=file words.file=absent.yaml debias=balance", "no such file"),
     # Names that are too long for a file

@@ -201,13 +201,6 @@ def test_words_that_the_vectors_or_the_corpus_lack_are_named(check: Run) -> None
     assert "the corpus is too small to train on" in check("posts.csv", "tiny.txt")
 
 
-def test_tokens_without_a_vector_are_not_named(check: Run) -> None:
-    write("posts.csv", ["0", "1"], ("he zwk qpl vrr", "she zwk qpl vrr"))
-    printed = check("posts.csv", "own.vec")
-    assert "less than 0.8 of the posts' tokens are in the vocabulary" in printed
-    assert "zwk" not in printed
-
-
 IDS = [f"10000000000000{number}" for number in range(120)]
 LONGER = [f"{TEXTS[i % 2]} n{i}" for i in range(120)]
 MEN_AND_WOMEN = [("men", "women")[i % 4 // 2] for i in range(120)]

@@ -35,7 +35,6 @@ FLAGS = (
     " --disable-background-networking --disable-component-update --disable-sync"
     " --window-size=1200,1000"
 )
-EMBEDDINGS = ("word2vec", "fasttext")
 DONE = "return window.reportDone !== undefined"
 
 

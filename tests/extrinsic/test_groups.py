@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from itertools import product
 from math import sqrt
 from pathlib import Path
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 GROUPS = ("a", "b", "c")
 COMPARED = ["one-vs-rest", "one-vs-none", "pairwise", "pair"]
 Items = list[tuple[int, int, frozenset[str]]]
-Sides = Mapping[str, set[int]]
 
 
 def long_table(items: Items) -> pd.DataFrame:

@@ -12,7 +12,6 @@ from typing import TypedDict
 
 import numpy as np
 import pytest
-from hypothesis import strategies as st
 
 from biasbridge.commands.coreference import main
 from biasbridge.extrinsic.coreference.scorer import COUNTERS, METRICS, counts, rates, score
@@ -126,14 +125,6 @@ def test_worked_by_hand(
     for metric, row in expected.items():
         wanted = [float(Fraction(each)) for each in row.split()]
         np.testing.assert_allclose(result[METRICS.index(metric)], wanted, err_msg=metric)
-
-
-CLUSTERINGS = st.lists(st.integers(0, 3), max_size=9).map(
-    lambda owners: tuple(
-        tuple((m, m + 1) for m, owner in enumerate(owners) if owner == each)
-        for each in sorted({*owners})
-    )
-)
 
 
 def test_what_is_no_clustering_is_refused() -> None:

@@ -35,12 +35,14 @@ from biasbridge.studies.synthetic_words import (
     lowest,
     target_starts,
 )
+from tests.tiny_models import save_model
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
     from biasbridge.intrinsic.lookup import ResolvedQuery
     from biasbridge.stats.arrays import Floats
+    from tests.conftest import Train
 
 
 NO_VECTORS = keyed(["none"], np.ones((1, 1), dtype=np.float32))
@@ -502,3 +504,20 @@ def test_words_that_are_not_there_are_named(vectors: KeyedVectors) -> None:
 def test_a_query_without_pairs_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"query 'weat7' has no pairs; attribute_groups needs"):
         AttributeGroups(queries=("weat7",))
+
+
+def test_models_side_by_side(tmp_path: Path, train: Train) -> None:
+    """From the command line to tables and figures."""
+    for name in ("bert", "gpt2"):
+        save_model(tmp_path / name, name)
+    experiment = ["+experiment=score_properties_models", "models=[bert,gpt2]"]
+    status, out, err = train(*experiment, "hydra/launcher=basic")
+    assert status == 0, out + err
+    assert "Table 2" in out
+    results = tmp_path / "results" / "score_properties_models"
+    table = pd.read_csv(results / "attribute_differences.csv")
+    assert table["embedding"].tolist() == ["bert", "gpt2"]
+    assert table["difference"].between(0, 2).all()
+    points = pd.read_parquet(results / "points.parquet")
+    assert points["contexts"].tolist() == ["alone", "alone"]
+    assert (results / "report.html").is_file()

@@ -175,11 +175,6 @@ def point(*overrides: str) -> Point:
         return read_point(compose("config", overrides=list(overrides)))
 
 
-@pytest.fixture(autouse=True)
-def _no_data_post_challenges_conf(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("BIASBRIDGE_DATA", "/nowhere")
-
-
 def test_a_challenge_of_the_other_task_is_refused() -> None:
     with pytest.raises(InputError, match="does not fit task=HateSpeech") as e:
         point("challenge=winobias")
