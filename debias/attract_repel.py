@@ -6,7 +6,6 @@ from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import product
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -15,9 +14,9 @@ from threadpoolctl import threadpool_limits
 
 from biasbridge.debias.base import Direction, DoseAxis, OnVectors, restrict
 from biasbridge.debias.words import TARGETS_AND_ATTRIBUTES, words_by_role
-from biasbridge.files import InputError, choice, read_lines
+from biasbridge.files import InputError, choice
 from biasbridge.files.choice import Count, Fileless, NotNegative, Share
-from biasbridge.files.language import known_form, normalise_text
+from biasbridge.files.language import known_form
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -221,22 +220,6 @@ def _check_rows(rows: Floats, words: list[str]) -> None:
         if not 0 < length < np.inf:
             problem = f"the vector of {word!r} is zero or not finite and has no direction"
             raise InputError(f"{problem}; leave the word out of the pairs")
-
-
-def read_pairs(path: str | Path) -> list[WordPair]:
-    """Read pairs from a file: two words a line, separated by white space; blank lines are skipped.
-
-    Raises ``InputError`` for a line with another number of words.
-    """
-    pairs = []
-    for number, line in enumerate(read_lines(path), 1):
-        words = normalise_text(line).split()
-        if len(words) == 2:
-            pairs.append((words[0], words[1]))
-        elif words:
-            problem = f"line {number} holds {len(words)} words ({line.strip()[:60]!r})"
-            raise InputError(f"{path}: {problem}; give two words a line")
-    return pairs
 
 
 def _stereotype_pairs(query: Query) -> tuple[list[WordPair], list[WordPair]]:

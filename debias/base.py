@@ -151,8 +151,7 @@ class DoseAxis(NamedTuple):
 class VectorsMethod(Method, Protocol):
     """A method that modifies word vectors; ``OnVectors`` has all but ``modify``.
 
-    ``moves_pairs``: whether it moves pairs of words, taken from a query or given by the user, as
-    ``AttractRepel`` does.
+    ``moves_pairs``: whether it moves pairs of words, as ``AttractRepel`` does.
     """
 
     moves_pairs: ClassVar[bool]

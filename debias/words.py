@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from itertools import islice
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from biasbridge.debias.base import WORDS, Inputs, S, StepBuilder
-from biasbridge.files import InputError, choice, read_lines
+from biasbridge.files import InputError, choice
 from biasbridge.files.choice import FieldError, Whole
 from biasbridge.files.language import UNDETERMINED, normalise_text
 from biasbridge.files.paths import digest_of
@@ -47,7 +47,7 @@ class WordChoice:
     lowercase: for text and vectors in lower case. expand: number of nearest neighbours to add to
     each role, see ``biasbridge.debias.words``. neighbours: file of vectors to search for them;
     None: the given vectors, in a run the unmodified ones. trusted: that file may be in gensim's own
-    format, a pickle, which can run code. stop: file of words that expansion excludes, one a line.
+    format, a pickle, which can run code.
 
     Raises ``InputError`` for an unknown query, for a word file that cannot be read, and for
     ``neighbours`` without ``expand``.
@@ -59,12 +59,11 @@ class WordChoice:
     lowercase: bool = False
     expand: Whole = 0
     neighbours: str | None = None
-    stop: str | None = None
     trusted: bool = False
 
     version: ClassVar[int] = 3
     seeded: ClassVar[bool] = False
-    unkeyed: ClassVar[tuple[str, ...]] = ("file", "neighbours", "stop", "trusted")
+    unkeyed: ClassVar[tuple[str, ...]] = ("file", "neighbours", "trusted")
 
     def __post_init__(self) -> None:
         self.seed_words()
@@ -73,8 +72,6 @@ class WordChoice:
                 f"neighbours={self.neighbours!r} has no effect without expand; give expand too, for"
                 " example expand=100"
             )
-        if self.stop and not self.expand:
-            raise FieldError(f"stop={self.stop!r} has no effect without expand; give expand too")
         if self.neighbours:
             find_registered(self.neighbours)
 
@@ -120,10 +117,10 @@ class WordChoice:
         return steps("words", self, _write_words, inputs)
 
     def files(self) -> list[Path]:
-        """Return the word file and its lists, the file of neighbours, and the stop words."""
+        """Return the word file with its lists, and the file of neighbours."""
         word_files = [Path(self.file), *read_wordsets(self.file).files] if self.file else []
         neighbours = vector_files(self.neighbours) if self.neighbours else []
-        return [*word_files, *neighbours, *([Path(self.stop)] if self.stop and self.expand else [])]
+        return [*word_files, *neighbours]
 
     def keyed(self) -> Mapping[str, object]:
         """Return a digest of the words before expansion, whatever file lists them."""
@@ -148,8 +145,7 @@ class WordChoice:
             vectors = read_vectors(self.neighbours, trusted=self.trusted)
         if vectors is None:
             raise InputError(f"expand={self.expand}: give the vectors whose neighbours are added")
-        stop = [line.strip() for line in read_lines(self.stop)] if self.stop else []
-        return expand(query, vectors, k=self.expand, stop=stop, lowercase=self.lowercase)
+        return expand(query, vectors, k=self.expand, lowercase=self.lowercase)
 
 
 def _built_in(name: str, swap: bool, lowercase: bool) -> Query:
@@ -209,18 +205,15 @@ def expand(
     vectors: KeyedVectors,
     *,
     k: int = 100,
-    stop: Iterable[str] = (),
     lowercase: bool = False,
 ) -> Query:
     """Add the ``k`` nearest neighbours of each of X, Y, A and B to ``query``, nearest first.
 
     A word's nearness to a role is its highest cosine with any seed word of that role. A role
-    receives the ``k`` nearest words that are no seed of any role, that are nearest to this role,
-    that are words (``is_word``) and that are not in ``stop`` (case is ignored); fewer if the
-    vocabulary is short. So every word is added once, as Goldfarb-Tarrant et al. (2021, section 4.1)
-    expand to "unique" neighbours after Lauscher et al. (2020); their manual selection is the
-    built-in query ``gender_authors``. With any vectors, write the result out (``write_query``),
-    read it, and remove what does not belong.
+    receives the ``k`` nearest words that are no seed of any role, that are nearest to this role and
+    that are words (``is_word``); fewer if the vocabulary is short. So every word is added once, as
+    Goldfarb-Tarrant et al. (2021, section 4.1) expand to "unique" neighbours after Lauscher et al.
+    (2020); their manual selection is the built-in query ``gender_authors``.
 
     Case is kept: in cased vectors "She" is a neighbour of "she", and balancing, which compares
     exactly, needs both. ``lowercase``, for a text in lower case, adds only words in lower case.
@@ -236,7 +229,6 @@ def expand(
     seeds = words_by_role(query, roles or TARGETS_AND_ATTRIBUTES)
     nearness = _nearness(seeds, vectors)
     nearest_role = nearness.argmax(axis=1)
-    stop_words = {normalise_text(word).casefold() for word in stop}
     all_seeds = {word for words in seeds.values() for word in words}
     sets = dict(query.sets)
     for column, role in enumerate(seeds):
@@ -247,7 +239,6 @@ def expand(
             token
             for token in tokens
             if token not in all_seeds
-            and token.casefold() not in stop_words
             and _is_word(token)
             and not (lowercase and token != token.lower())
         )

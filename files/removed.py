@@ -11,6 +11,16 @@ from biasbridge.files.errors import InputError
 # verb.
 REMOVED: dict[str, str] = {
     "train.py study=control": "run python docs/studies/control.py RESULTS in a clone",
+    "train.py words.stop=": "give your own words, words=file",
+    "biasbridge debias --attract": "give --words with X, Y, A and B",
+    "biasbridge debias --repel": "give --words with X, Y, A and B",
+    "biasbridge debias --norms": "give --option norms=unit",
+    "biasbridge debias --expand": "give words.expand=K to train.py",
+    "biasbridge debias --neighbours": "give words.neighbours=FILE to train.py",
+    "biasbridge debias --stop": "give --words without these words",
+    "biasbridge debias --write-words": "list queries by biasbridge audit --list",
+    "biasbridge tsne --perplexity": "leave it out: it is 40, or a third of the words",
+    "biasbridge tsne --iterations": "leave it out: it is 2,500",
     "biasbridge atlas": "run python docs/atlas/atlas.py in a clone",
 }
 

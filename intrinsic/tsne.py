@@ -23,32 +23,24 @@ if TYPE_CHECKING:
 
 _PLOTTED_ROLES = ("X", "Y", "A", "B")
 _GROUP_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
-_DEFAULT_PERPLEXITY = 40.0
+_PERPLEXITY, _ITERATIONS = 40.0, 2500
 _MARGIN = 45  # pixels around the words, so that labels fit
 
 
-def _project_to_plane(
-    words: ResolvedQuery, *, perplexity: float | None = None, iterations: int, seed: int
-) -> Floats32:
+def _project_to_plane(words: ResolvedQuery, *, seed: int) -> Floats32:
     """Compute coordinates of the words of X, Y, A and B, (words, 2), by t-SNE.
 
     It runs on vectors of unit length, whose Euclidean distances order pairs as cosines do, and
-    starts from principal components. ``perplexity`` defaults to 40, or a third of up to 40 words.
-    Raises ``InputError`` if it is not below the number of words, and for collinear vectors.
+    starts from principal components. The perplexity is 40, or a third of up to 40 words. Raises
+    ``InputError`` for collinear vectors.
     """
     rows = np.concatenate([words[role].matrix for role in _PLOTTED_ROLES])
     if np.linalg.matrix_rank(rows - rows.mean(axis=0)) < 2:  # sklearn aborts on a single point
         raise InputError("the vectors of these words lie on one line; give other words")
-    if perplexity is None:
-        perplexity = _DEFAULT_PERPLEXITY if len(rows) > _DEFAULT_PERPLEXITY else len(rows) / 3
-    if not 0 < perplexity < len(rows):
-        raise InputError(
-            f"perplexity={perplexity:g} must lie above 0 and below the number of words found,"
-            f" {len(rows)}; give another, or a query of more words"
-        )
+    perplexity = _PERPLEXITY if len(rows) > _PERPLEXITY else len(rows) / 3
     from sklearn.manifold import TSNE  # slow to import
 
-    tsne = TSNE(perplexity=perplexity, max_iter=iterations, init="pca", random_state=seed)
+    tsne = TSNE(perplexity=perplexity, max_iter=_ITERATIONS, init="pca", random_state=seed)
     try:
         points: Floats32 = tsne.fit_transform(rows)
     except ValueError as error:
@@ -61,8 +53,6 @@ def tsne_chart(
     embeddings: Mapping[str, KeyedVectors],
     *,
     case: LetterCase = "lower",
-    perplexity: float | None = None,
-    iterations: int = 2500,
     seed: int = 23,
 ) -> alt.HConcatChart:
     """Draw a t-SNE map of a query's words, a panel for each of the embeddings, by name.
@@ -80,8 +70,7 @@ def tsne_chart(
         words = resolve_query(vectors, query, _PLOTTED_ROLES.__contains__, case=case)
         if shortages := words.shortages(0, {}):
             raise InputError(f"{name}: {'; '.join(shortages)}")
-        points = _project_to_plane(words, perplexity=perplexity, iterations=iterations, seed=seed)
-        panels.append(_panel(query, words, points, name))
+        panels.append(_panel(query, words, _project_to_plane(words, seed=seed), name))
     chart: alt.HConcatChart = alt.hconcat(*panels, title=query.title)
     configured: alt.HConcatChart = chart.configure(font="sans-serif", background="white")
     return configured

@@ -67,12 +67,6 @@ def similarities(path: Path) -> None:
     _read_similarities(path)
 
 
-def pairs(path: Path) -> None:
-    from biasbridge.debias.attract_repel import read_pairs
-
-    read_pairs(path)
-
-
 def table(path: Path) -> None:
     from biasbridge.files.tables import read_table
 
@@ -291,7 +285,6 @@ CASES: dict[str, tuple[Make, Callable[[], list[Files]]]] = {
     "folder": (sound_folder, header_bombs),
     "words": (sound_words, word_bombs),
     "similarities": (lines("t.csv", b"a\tb\tscore\n# x\nold\tnew\t1.5\nhot,cold,2\n"), text_bombs),
-    "pairs": (lines("t.csv", b"she he\nher him\n\n"), text_bombs),
     "table": (sound_tables, text_bombs),
     "posts": (lines("t.csv", ROWS.encode()), text_bombs),
     "hateval": (sound_hateval, lambda: [{"keyword_set.md": b"## " + b"a" * LONGEST}]),

@@ -36,9 +36,7 @@ PRINTED = {
         ("correlate p.csv --x x --y [/w] --by group --out [red].csv", NAMES),
     ],
     "scatter": [("scatter p.csv --x x --y [/w] --row group --out :x:.svg", [FOURTH])],
-    "tsne": [
-        ("tsne [male].vec --words w.json --query [/w] --iterations 250 --out :x:.svg", [":x:"])
-    ],
+    "tsne": [("tsne [male].vec --words w.json --query [/w] --out :x:.svg", [":x:"])],
     "check": [("check p.csv --text text --label group --positive [male]", NAMES)],
     "debias": [
         ("debias [male].vec [red].vec --method leace --words w.json --query [/w]", ["[red].vec"])

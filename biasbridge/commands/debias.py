@@ -10,13 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from biasbridge.command_line import Command, returns, say
-from biasbridge.debias.attract_repel import (
-    AttractRepel,
-    Norms,
-    mean_cosine,
-    read_pairs,
-    usable_pairs,
-)
+from biasbridge.debias.attract_repel import AttractRepel, mean_cosine, usable_pairs
 from biasbridge.debias.base import Direction
 from biasbridge.debias.methods import METHODS, MODEL_KINDS, VECTOR_KINDS, make_method
 from biasbridge.debias.words import WordChoice
@@ -40,7 +34,6 @@ from biasbridge.inputs import (
     word_file,
 )
 from biasbridge.intrinsic.lookup import CASES, LetterCase
-from biasbridge.intrinsic.words import write_query
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -58,16 +51,15 @@ _DEFAULT_QUERY = "gender_union"
 
 @dataclass
 class _ModifiedVectors:
-    """Vectors before and after, the method with the dose used, its eraser, if any, and the pairs
-    or the query that it worked on. ``weat``: WEAT of the query, if it has the roles for it.
+    """Vectors before and after, the method with the dose used, its eraser, if any, and the query
+    that it worked on. ``weat``: WEAT of the query, if it has the roles for it.
     """
 
     method: VectorsMethod
     before: KeyedVectors
     vectors: KeyedVectors
-    eraser: Eraser | None = None
-    query: Query | None = None
-    pairs: tuple[list[WordPair], list[WordPair]] | None = None
+    eraser: Eraser | None
+    query: Query
     goal: Goal[Metric] | None = None
     weat: Sequence[Metric] = ()
     name: str = "vectors"
@@ -117,14 +109,7 @@ def debias(
     swap: bool = False,
     lowercase: bool = False,
     case: LetterCase = "exact",
-    expand: int | None = None,
-    neighbours: str | PathLike[str] | None = None,
-    stop: str | PathLike[str] | None = None,
-    write_words: str | PathLike[str] | None = None,
     direction: Direction | None = None,
-    norms: Norms | None = None,
-    attract: str | PathLike[str] | None = None,
-    repel: str | PathLike[str] | None = None,
     items: str | PathLike[str] | None = None,
     layer: int = -1,
     pooling: Pooling = "mean",
@@ -148,7 +133,7 @@ def debias(
         format of the original where it can be written; else the suffix sets it. The model has its
         eraser beside it.
     force : bool
-        Replace the copy, or the file of written words, if it exists.
+        Replace the copy if it exists.
     method : str or method
         Name of the method, such as hard or leace. ``biasbridge.debias.methods`` lists all. In
         Python also a class or an object of your own.
@@ -168,22 +153,8 @@ def debias(
     case : {"exact", "lower"}
         How scores look up words: lower also tries lower case for words not found as written.
         Methods find the words that they move in either case.
-    expand : int, optional
-        Add to each of X, Y, A and B its K nearest neighbours.
-    neighbours : path, optional
-        Vectors to search for neighbours (default: the given ones).
-    stop : path, optional
-        File of words not to add, one per line.
-    write_words : path, optional
-        Save the words used, to read and edit.
     direction : {"debias", "overbias"}, optional
         For attract_repel: lower or raise the bias (default with --until: what the score needs).
-    norms : {"keep", "unit"}, optional
-        For attract_repel: keep the length of each vector (default), or make all lengths 1.
-    attract : path, optional
-        For attract_repel: file of your own pairs to pull together, two words per line.
-    repel : path, optional
-        For attract_repel: file of your own pairs to push apart, two words per line.
     items : path or name, optional
         For a language model: sentences of two groups instead of words, a file or a name such as
         bec_pro.
@@ -232,10 +203,8 @@ def debias(
         of_vectors: dict[str, object] = {
             "direction": direction,
             "case": case != "exact",
-            "attract": attract,
+            "trusted": trusted,
         }
-        of_vectors |= {"repel": repel, "norms": norms, "expand": expand}
-        of_vectors |= {"write-words": write_words, "trusted": trusted}
         refuse_options(of_vectors, "word vectors; leave it out")
     else:
         name = vectors if isinstance(vectors, str) else "this one"
@@ -251,10 +220,6 @@ def debias(
             "file": file,
             "swap": swap,
             "lowercase": lowercase,
-            "expand": expand or 0,
-            "neighbours": neighbours and fspath(neighbours),
-            "stop": stop and fspath(stop),
-            "trusted": trusted,
         }
         if are_models:
             if items and (query or words or swap or lowercase):
@@ -269,23 +234,15 @@ def debias(
             encoding: Any = {"layer": layer, "pooling": pooling, "seed": seed}
             place: Any = {"out": out, "force": force}
             return ModelErasure.of(vectors, eraser, seed_words, goal_of_model, **encoding, **place)
-        fields |= {"direction": direction, "norms": norms}
-        mover = _make_method(method, VECTOR_KINDS, **fields)
-        inputs = (vectors, words, neighbours, stop, attract, repel)
-        read = [Path(path) for path in inputs if isinstance(path, str | PathLike)]
+        mover = _make_method(method, VECTOR_KINDS, direction=direction, **fields)
+        read = [Path(path) for path in (vectors, words) if isinstance(path, str | PathLike)]
         if isinstance(vectors, str | PathLike):
             read += vector_files(vectors if isinstance(vectors, str) else Path(vectors))
         if out:
             require_written_archive(out)
-        outputs = [fspath(path) for path in (out, write_words) if path]
-        for path in outputs:
-            require_new(path, inputs=read, force=force)
-        has_pairs = bool(attract or repel)
-        if has_pairs:
-            has_words = query or words or swap or lowercase or expand or neighbours or stop
-            _check_pairs(mover, has_others=bool(direction or has_words or write_words))
+            require_new(fspath(out), inputs=read, force=force)
         choice = WordChoice(**choose_words)
-        name = "" if has_pairs else choice.seed_words().name if file else str(choice.query)
+        name = choice.seed_words().name if file else str(choice.query)
         # Loads gensim: not before the arguments are right
         from biasbridge.debias.until import Goal
 
@@ -296,16 +253,10 @@ def debias(
             weat = [Goal.of("weat", name, 0, file, case=case).metric]
         before = as_vectors(cast("Vectors", vectors), trusted=trusted)
         form = _output_format(vectors, before, out)
-        if has_pairs:
-            pairs = tuple(read_pairs(Path(path)) if path else [] for path in (attract, repel))
-            modified = _move_pairs(mover, before, *pairs, goal=goal, seed=seed)
-        else:
-            chosen = choice.words(before)
-            if case == "lower" and not lowercase:
-                chosen = chosen.lowered(before.key_to_index)
-            modified = move(mover, before, chosen, goal=goal, direction=direction, seed=seed)
-            if write_words:
-                write_query(chosen, Path(write_words))
+        chosen = choice.words(before)
+        if case == "lower" and not lowercase:
+            chosen = chosen.lowered(before.key_to_index)
+        modified = move(mover, before, chosen, goal=goal, direction=direction, seed=seed)
     modified.goal, modified.weat = goal, weat
     if isinstance(vectors, str | PathLike):
         modified.name = Path(vectors).name
@@ -314,17 +265,6 @@ def debias(
 
         save_vectors(modified.vectors, out, format=form)
     return modified
-
-
-def _check_pairs(method: object, *, has_others: bool) -> None:
-    """Raise ``InputError`` for a method without pairs, and for other options beside pairs."""
-    pairs = "--attract and --repel"
-    if not getattr(method, "moves_pairs", False):
-        name = getattr(method, "name", "this method")
-        raise InputError(f"{pairs} belong to attract_repel; {name} takes a query")
-    if has_others:
-        remedy = "leave out --direction and the options of a query"
-        raise InputError(f"{pairs} define the change; {remedy}")
 
 
 def _make_method(method: Any, kinds: Sequence[str], **fields: Any) -> Any:
@@ -374,24 +314,6 @@ def move(
     return _ModifiedVectors(method, vectors, changed, axis.eraser, query)
 
 
-def _move_pairs(
-    method: AttractRepel,
-    vectors: KeyedVectors,
-    attract: list[WordPair],
-    repel: list[WordPair],
-    *,
-    goal: Goal[Metric] | None,
-    seed: int,
-) -> _ModifiedVectors:
-    """Modify vectors by your own pairs, which have no opposite direction."""
-    from biasbridge.debias.until import find_dose
-
-    axis = method.pairs_dose_axis(vectors, attract, repel, seed=seed)
-    if goal:
-        method = method.with_dose(find_dose(axis, vectors, goal, (1,)))
-    return _ModifiedVectors(method, vectors, axis.at(method.dose), pairs=(attract, repel))
-
-
 def _run(
     *,
     vectors: str,
@@ -411,7 +333,7 @@ def _run(
     fields: dict[str, Any] = {}
     for text in option:
         name, equals, value = text.partition("=")
-        if name in ("dose", "direction", "norms", "items"):
+        if name in ("dose", "direction", "items"):
             raise InputError(f"--option {text}: give --{name} {value}")
         if not (name and equals):
             raise InputError(f"--option {text}: give NAME=VALUE, as rounds=4")
@@ -482,17 +404,16 @@ def _show(
         return
     query, is_of_pairs = modified.query, method.moves_pairs
     if reached:
-        found = is_of_pairs and not (modified.pairs or direction)
+        found = is_of_pairs and not direction
         say(console, f"direction {method.direction}, {reached}" if found else reached)
     if is_of_pairs:
-        own = cast("AttractRepel", method)
-        pairs = modified.pairs or own.constraints(cast("Query", query))
+        pairs = cast("AttractRepel", method).constraints(query)
         _print_pairs(*pairs, modified.before, modified.vectors, console)
     elif modified.eraser:
         _print_fit(modified.eraser, console)
     else:
-        _print_words(cast("Query", query), method.roles, modified.before, console)
-    language = query.language if query and query.language != UNDETERMINED else "en"
+        _print_words(query, method.roles, modified.before, console)
+    language = query.language if query.language != UNDETERMINED else "en"
     metrics: list[Any] = [goal.metric] if goal else []
     metrics += [replace(metric, resamples=RESAMPLES) for metric in modified.weat]
     metrics += usual_metrics(language, similarity, "lower" if lowercase else case)
@@ -545,7 +466,6 @@ main = Command(
     _show,
     run=_run,
     arguments=("vectors", "out"),
-    spelling="vectors IN; out OUT; words FILE; method NAME; until SCORE; query NAME; expand K; "
-    "neighbours FILE; stop FILE; write_words FILE; attract FILE; repel FILE; items FILE; "
+    spelling="vectors IN; out OUT; words FILE; method NAME; until SCORE; query NAME; items FILE; "
     "config_dir FOLDER; option NAME=VALUE...; options; similarity FILE+",
 )

@@ -27,8 +27,6 @@ def tsne(
     out: str | PathLike[str] | None = None,
     query: str | None = None,
     case: LetterCase = "lower",
-    perplexity: float | None = None,
-    iterations: int = 2500,
     seed: int = 23,
     trusted: bool = False,
 ) -> alt.TopLevelMixin:
@@ -46,10 +44,6 @@ def tsne(
         Query with X, Y, A and B (default: gender_authors, or your only query).
     case : {"lower", "exact"}
         How to look up words: lower also tries lower case for words not found as written.
-    perplexity : float, optional
-        Effective number of neighbours (default: 40, or a third of the words if they are few).
-    iterations : int
-        Number of steps.
     seed : int
         Seed for the order of ties.
     trusted : bool
@@ -79,9 +73,8 @@ def tsne(
         name: as_vectors(one, trusted=trusted)
         for name, one in embeddings_by_name(cast("Any", vectors)).items()
     }
-    options: dict[str, Any] = {"perplexity": perplexity, "iterations": iterations, "seed": seed}
     show_pictures()
-    chart = tsne_chart(chosen, embeddings, case=case, **options)
+    chart = tsne_chart(chosen, embeddings, case=case, seed=seed)
     if out is not None:
         save_chart(chart, fspath(out))
     return chart
@@ -101,5 +94,5 @@ main = Command(
     run=_run,
     required=("out",),
     types={"out": output_file(*FORMATS)},
-    spelling="vectors VECTORS+; words FILE; out FILE; query NAME; perplexity P; iterations N",
+    spelling="vectors VECTORS+; words FILE; out FILE; query NAME",
 )

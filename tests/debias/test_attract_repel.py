@@ -27,7 +27,6 @@ from biasbridge.debias.attract_repel import (
     _interpolate,
     _stereotype_pairs,
     mean_cosine,
-    read_pairs,
     usable_pairs,
 )
 from biasbridge.files import InputError
@@ -379,7 +378,8 @@ def test_real_constraints_end_where_the_reference_does(
         str(realdata / "vectors" / "googlenews_13k.bin"), binary=True
     )
     files = [realdata / "words" / "goldfarb" / f"{name}.txt" for name in (attract_file, repel_file)]
-    selected = usable_pairs(read_pairs(files[0]), read_pairs(files[1]), vectors.key_to_index)
+    pairs = [[(a, b) for a, b in map(str.split, path.read_text().splitlines())] for path in files]
+    selected = usable_pairs(*pairs, vectors.key_to_index)
     words = sorted({word for pair in selected.attract + selected.repel for word in pair})
     attract, repel = (
         [(words.index(left), words.index(right)) for left, right in pairs]
@@ -413,7 +413,7 @@ def test_the_same_seed_gives_the_same_bytes_and_the_input_is_left_alone() -> Non
     assert rows.tobytes() == before.tobytes()
 
 
-# Pairs from files, and which of them can be used.
+# Which pairs can be used.
 
 
 def test_pairs_are_the_products_of_the_paper() -> None:
@@ -448,20 +448,6 @@ def test_pairs_are_the_constraint_files_of_the_paper(
     for ours, theirs in zip(_stereotype_pairs(query), (repel, attract), strict=True):
         lines = (realdata / "words" / "goldfarb" / f"{theirs}.txt").read_text().splitlines()
         assert {frozenset(pair) for pair in ours} == {frozenset(line.split()) for line in lines}
-
-
-def test_a_file_holds_a_pair_a_line(tmp_path: Path) -> None:
-    path = tmp_path / "pairs.txt"
-    path.write_text("he home\nshe\toffice\n\nniño  casa\r\n", encoding="utf-8")
-    assert read_pairs(path) == [("he", "home"), ("she", "office"), ("niño", "casa")]
-
-
-@pytest.mark.parametrize("line", ["he", "he is home"])
-def test_another_number_of_words_is_refused_by_line(tmp_path: Path, line: str) -> None:
-    path = tmp_path / "pairs.txt"
-    path.write_text(f"he home\n{line}\n")
-    with pytest.raises(InputError, match="line 2 holds"):
-        read_pairs(path)
 
 
 def test_which_pairs_are_kept() -> None:

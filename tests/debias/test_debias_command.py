@@ -26,7 +26,7 @@ from biasbridge.files.models.language_model import open_model
 from biasbridge.files.vectors import detect_format, keyed, read_vectors, save_mapped, save_vectors
 from biasbridge.intrinsic import effect_size
 from biasbridge.intrinsic.metrics.weat import Weat
-from biasbridge.intrinsic.words import Query, load_query, read_query, write_query
+from biasbridge.intrinsic.words import Query, load_query, write_query
 from biasbridge.model_debiasing import HOOK
 from tests.tiny_models import LINES, save_model
 
@@ -196,8 +196,7 @@ def test_a_method_that_makes_a_vector_zero_is_refused_by_its_name(
     ("arguments", "message"),
     [
         (["--method", "leace", "--dose", "2"], "dose=2.0: give a number from -1 to 1"),
-        (["--method", "leace", "--norms", "unit"], "leace has no norms"),
-        (["--method", "leace", "--attract", "pairs.txt"], "belong to attract_repel"),
+        (["--method", "leace", "--option", "norms=unit"], "leace has no norms"),
         (["--method", "leace", "--option", "shrinkage"], "give NAME=VALUE"),
         (["--method", "leace", "--option", "dose=0.5"], "option dose=0.5: give --dose 0.5"),
         (["--method", "leace", "--option", "name=x"], "leace has no name"),
@@ -435,7 +434,7 @@ def test_a_model_with_an_eraser_is_refused_and_a_damaged_one(masked: Path, tmp_p
     [
         (["--method", "steering"], "needs a causal language model, .* use an eraser"),
         ([*LEACE, "--direction", "debias"], "--direction applies to word vectors"),
-        ([*LEACE, "--expand", "3"], "--expand applies to word vectors"),
+        ([*LEACE, "--case", "lower"], "--case applies to word vectors"),
         ([*LEACE, "--layer", "9"], "layer=9: roberta has 3 layers"),
         ([*LEACE, "--until", "0"], "give QUERY=VALUE or METRIC:QUERY=VALUE"),
         ([*LEACE, "--until", "weat:weat7=0"], "unknown metric 'weat' of language models"),
@@ -486,57 +485,14 @@ def test_round_trip(
     assert mean_cosine(moved, attract) > mean_cosine(words, attract) + 0.05
 
 
-def test_own_pairs_and_an_expanded_query(
-    words: KeyedVectors, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    given, out = tmp_path / "given.bin", tmp_path / "out.bin"
-    save_vectors(words, given)
-    (tmp_path / "together.txt").write_text("cat dog\nhe home\n")
-    assert main([str(given), str(out), "--attract", str(tmp_path / "together.txt")]) == 0
-    assert read_vectors(out).similarity("cat", "dog") > words.similarity("cat", "dog")
-    assert "repel: 0 of 0 pairs kept\n" in capsys.readouterr().out
-    used = tmp_path / "used.yaml"
-    (tmp_path / "stop.txt").write_text("dog\n")
-    arguments = ["--force", "--direction", "debias", "--expand", "5", "--lowercase"]
-    arguments += ["--stop", str(tmp_path / "stop.txt"), "--write-words", str(used)]
-    assert main([str(given), str(out), *arguments]) == 0
-    everything = [word for role in words_by_role(read_query(used)).values() for word in role]
-    assert "cat" in everything
-    assert "dog" not in everything
-    again = [str(given), str(out), "--force", "--direction", "overbias"]
-    assert main([*again, "--words", str(used)]) == 0
-    own_words = ["--words", str(used), "--query", "gender_union_lower_5nn"]
-    assert main([*again, *own_words]) == 0
-
-
-def test_trusted_holds_for_the_vectors_that_neighbours_are_sought_in(
-    words: KeyedVectors, tmp_path: Path
-) -> None:
-    given, far, used = tmp_path / "given.bin", tmp_path / "far.kv", tmp_path / "used.yaml"
-    save_vectors(words, given)
-    words.save(str(far))
-    arguments = [str(given), str(tmp_path / "out.bin"), "--direction", "debias", "--lowercase"]
-    arguments += ["--expand", "5", "--neighbours", str(far), "--write-words", str(used)]
-    with pytest.raises(InputError, match=r"far\.kv is a Python pickle .* give --trusted"):
-        main(arguments)
-    assert not used.exists()
-    assert main([*arguments, "--trusted"]) == 0
-    everything = [word for role in words_by_role(read_query(used)).values() for word in role]
-    assert "cat" in everything
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ([], "give --direction"),
-        (["--direction", "debias", "--attract", "pairs.txt"], "leave out --direction"),
-        (["--attract", "pairs.txt", "--expand", "3"], "leave out"),
-        (["--repel", "pairs.txt", "--swap"], "leave out"),
         (["--direction", "debias", "--dose", "nan"], "dose=nan"),
         (["--direction", "debias", "--query", "weat"], "unknown query 'weat'"),
         (["--direction", "debias", "--query", "base_pairs"], "'base_pairs' has no X, Y, A, B"),
         (["--direction", "debias", "--words", "absent.yaml"], "no such file"),
-        (["--direction", "debias", "--expand", "-1"], "expand=-1: give a whole number"),
     ],
 )
 def test_bad_arguments_are_refused_and_nothing_is_written_for_vectors(

@@ -501,12 +501,8 @@ def text(folder: Path, other: bool, order: Sequence[str], **fields: Any) -> Text
 
 
 def words(folder: Path, other: bool, **fields: Any) -> WordChoice:
-    for name, file in (("file", "w.yaml"), ("stop", "stop.txt")):
-        fields[name] = str(folder / file) if fields[name] else None
-    expand = fields["expand"]
-    if not expand:  # stop is refused without it
-        fields["stop"] = None
-    return WordChoice(neighbours=str(folder / "v.txt") if expand else None, **fields)
+    fields["file"] = str(folder / "w.yaml") if fields["file"] else None
+    return WordChoice(neighbours=str(folder / "v.txt") if fields["expand"] else None, **fields)
 
 
 def metric(folder: Path, other: bool, convention: str, min_found: float, **fields: Any) -> Weat:
@@ -571,14 +567,13 @@ KINDS: dict[str, tuple[Make, CarryOut, Strategy, dict[str, Strategy], int]] = {
     "words": (
         words,
         _write_words,
-        st.fixed_dictionaries({"w.yaml": queries, "v.txt": matrices, "stop.txt": st.just("man\n")}),
+        st.fixed_dictionaries({"w.yaml": queries, "v.txt": matrices}),
         {
             "file": st.booleans(),
             "query": st.sampled_from((None, "q", "r", "weat7", "weat8")),
             "swap": st.booleans(),
             "lowercase": st.booleans(),
             "expand": st.sampled_from((0, 1, 2)),
-            "stop": st.booleans(),
         },
         50,
     ),
