@@ -1,5 +1,3 @@
-from .agreement import cohen_kappa as cohen_kappa
-from .agreement import fleiss_kappa as fleiss_kappa
 from .correlate import Levels as Levels
 from .correlate import correlate_slices as correlate_slices
 from .declaration import Declaration as Declaration

@@ -34,7 +34,7 @@ from biasbridge.analysis.naming import (
     with_count,
 )
 from biasbridge.analysis.printing import p_value, print_lines, print_table
-from biasbridge.analysis.scopes import CORPORA, MINIMUM, RUNS, SCOPES, SEEDS
+from biasbridge.analysis.scopes import DOSES, MINIMUM, SEEDS
 from biasbridge.analysis.slices import digits_of
 from biasbridge.analysis.tables import as_float, as_text, text_rows
 from biasbridge.analysis.verdict import AT_MOST, CANNOT_TELL, FALLS, RISES, TOO_FEW
@@ -62,7 +62,8 @@ _WITHIN = (
     " between methods, the change of each method is that small too."
 )
 _RELIABILITY = "Reliability of the gap: {values} (1 means a gap without noise)."
-LEGEND = "1 of 4: one was tried, four are needed"
+LEGEND = "3 of 5: three were tried, five are needed"
+_SHOWN_SCOPES = (DOSES, SEEDS)  # scopes.csv has all
 _VERDICT_PHRASES = {
     RISES: "rises with {scores}",
     FALLS: "falls with {scores}",
@@ -147,14 +148,13 @@ def name_verdict(result: SliceResult, smallest_change: float) -> str:
 def scope_rows(
     results: Sequence[SliceResult], points: pd.DataFrame | None = None
 ) -> list[dict[str, str]]:
-    """Return yes, no or ``1 of 4`` for every scope, a row for all tests that share them.
+    """Return yes, no or ``3 of 5`` for other doses and seeds, a row for all tests that share them.
 
-    Models that a run of ``points`` found ready have no seed and no corpus: they are called models.
+    Models that a run of ``points`` found ready have no seed: they are called models.
     """
-    scopes = [scope for scope in SCOPES if any(scope in result.scopes for result in results)]
+    scopes = [s for s in _SHOWN_SCOPES if any(s in result.scopes for result in results)]
     are_given = points is not None and not any(as_text(points, "corpus_key"))
     titles = {SEEDS: "other models"} if are_given else {}
-    scopes = [scope for scope in scopes if not (are_given and scope == CORPORA)]
     scores_by_row: dict[tuple[str, ...], dict[str, list[str]]] = {}
     for (gap, score), result in zip(gap_and_score(results), results, strict=True):
         cells = tuple(_name_scope(result, scope) for scope in scopes)
@@ -186,7 +186,7 @@ def _name_scope(result: SliceResult, scope: str) -> str:
     word = result.holds.get(scope, NOTHING)
     if word != TOO_FEW:
         return word
-    n = int(result.within.df) if scope == RUNS else result.scopes[scope].n
+    n = result.scopes[scope].n
     return f"{n} of {MINIMUM[scope]}" if n < MINIMUM[scope] else TOO_FEW
 
 
@@ -451,10 +451,7 @@ def print_answer(
         for gap, rows in change_rows(shown, declaration.smallest_change).items():
             print_table(gap, rows, console, left_aligned=(SCORE_HEADING, VERDICT_HEADING))
         rows = [
-            {
-                name.replace("other ", "other\n"): "\n".join(wrap(cell, 30, subsequent_indent="  "))
-                for name, cell in row.items()
-            }
+            {name: "\n".join(wrap(cell, 50, subsequent_indent="  ")) for name, cell in row.items()}
             for row in scope_rows(shown, tables.points)
         ]
         print_table(

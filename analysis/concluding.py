@@ -9,12 +9,9 @@ from typing import TYPE_CHECKING
 
 from biasbridge.analysis.answer import declared, print_answer, print_correlations
 from biasbridge.analysis.correlate import correlate_slices
-from biasbridge.analysis.effects import TABLE, crossed_table, effects, write_effects
+from biasbridge.analysis.effects import TABLE, effects, write_effects
 from biasbridge.analysis.joined import has_gaps, join_points
-from biasbridge.analysis.naming import present_confirmatory
 from biasbridge.analysis.printing import (
-    drop_constant_columns,
-    print_as_text,
     print_lines,
     print_points,
     word_lists,
@@ -25,7 +22,7 @@ from biasbridge.analysis.slices import (
     scope_table,
     without_repeats,
 )
-from biasbridge.analysis.tables import DETAILS_TXT, as_text, write_csv_tables
+from biasbridge.analysis.tables import DETAILS_TXT, write_csv_tables
 from biasbridge.files import InputError, atomic_path
 from biasbridge.files.terminal import LOG, open_console
 
@@ -79,14 +76,6 @@ def conclude(
     print_points(tables, details, confirmatory=confirmatory, utility=utility)
     print_lines(word_lists(tables.words), details)
     print_correlations(results, details)
-    crossed = crossed_table(joined)
-    if crossed is not None:
-        measures = present_confirmatory(as_text(crossed, "measure"), confirmatory)
-        title = "embedding crossed with labels: shares of the gap's variance within parents"
-        print_as_text(
-            title, drop_constant_columns(crossed[crossed["measure"].isin(measures)]), details
-        )
-        written += write_csv_tables(folder, {"crossed": crossed})
     written += _draw(declaration, tables, joined, results, folder, console, details)
     with atomic_path(folder / DETAILS_TXT) as path:
         path.write_text(buffer.getvalue(), encoding="utf-8")
@@ -106,10 +95,8 @@ def _draw(
     # Charts are imported only where there is something to draw
     from biasbridge.analysis.figures import draw_figures
     from biasbridge.analysis.report.page import build_report
-    from biasbridge.analysis.specifications import specification_curves, write_curves
 
-    curves = specification_curves(joined, results)
-    written = write_curves(curves, folder, details)
+    written: list[Path] = []
     with _report_errors("not drawn", console):
         written += draw_figures(
             joined,
@@ -120,9 +107,7 @@ def _draw(
             console=details,
         )
     with _report_errors("not drawn", console):
-        written += build_report(
-            folder, tables, joined, results, declared=declaration, curves=curves
-        )
+        written += build_report(folder, tables, joined, results, declared=declaration)
     return written
 
 

@@ -11,6 +11,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite, nan
+from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,6 +23,7 @@ from biasbridge.analysis.joined import (
     JOINED_COLUMNS,
     bias_sign,
     is_joined,
+    join_points,
     low_utility_reason,
     rows_of,
     unbiased_values,
@@ -46,10 +49,12 @@ from biasbridge.analysis.slices import (
 )
 from biasbridge.analysis.tables import (
     EMPTY,
+    Tables,
     as_float,
     as_labels,
     as_text,
     group_indices,
+    read_tables,
 )
 from biasbridge.analysis.verdict import judge
 from biasbridge.files import InputError
@@ -65,6 +70,28 @@ if TYPE_CHECKING:
 _CLASSIFIER = "classifier"
 _MAX_TIE_RATIO = 3  # times the number of ties expected by chance
 DECLARED = Declaration()  # the default of a study
+
+
+@dataclass
+class StudyResults:
+    """The tables of a results folder, joined, and what its study declared beforehand."""
+
+    folder: Path
+    tables: Tables
+    joined: pd.DataFrame
+    declared: Declaration
+
+    @classmethod
+    def read(cls, folder: str | PathLike[str]) -> StudyResults:
+        """Read a results folder. Raises ``InputError`` for a table that is missing or damaged."""
+        if not isinstance(folder, str | PathLike):
+            raise InputError(f"{type(folder).__name__} is not a folder; give the path of results")
+        declared, tables = Declaration.of(Path(folder)), read_tables(Path(folder))
+        return cls(Path(folder), tables, join_points(tables, declared.utility), declared)
+
+    def correlate(self) -> list[SliceResult]:
+        """Correlate scores and gaps in every slice."""
+        return correlate_slices(self.joined, self.declared)
 
 
 @dataclass(frozen=True)

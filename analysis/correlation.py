@@ -218,11 +218,6 @@ class Sampling(NamedTuple):
         """Return the sum of both variances (independent draws); 0 for what is not estimated."""
         return sum(error**2 for error in (self.words, self.items) if isfinite(error))
 
-    @property
-    def error(self) -> float:
-        """Return the standard error; NaN where neither part is estimated."""
-        return sqrt(self.variance) if isfinite(self.words) or isfinite(self.items) else nan
-
 
 def sampling_error(
     residual: Residuals, x_resampled: Floats | None, y_resampled: Floats | None

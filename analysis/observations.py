@@ -375,33 +375,13 @@ def both_finite(x: Floats, y: Floats) -> Truths:
 # The share of noise of words, items and trainings in scores and gaps.
 
 
-class NoiseShares(NamedTuple):
-    """Shares of the variance within parents that are noise: ``proper`` to each model (its training,
-    and words or items as they move it alone), and ``shared``, words or items as they move several
-    models together. NaN: unknown.
-    """
-
-    proper: float = nan
-    shared: float = nan
-
-    @property
-    def reliability(self) -> float:
-        """Return the share that is not noise proper to a model, in [0, 1]."""
-        return max(0.0, 1 - self.proper) if isfinite(self.proper) else nan
-
-    @property
-    def stable(self) -> float:
-        """Return the share that would be the same on other words or items, in [0, 1]."""
-        noise = self.proper + self.shared
-        return max(0.0, 1 - noise) if isfinite(noise) else nan
-
-
-def noise_shares(
+def reliability(
     residual: Residuals, side: Floats, resampled: Floats, size: float, trained: Floats
-) -> NoiseShares:
-    """Return how much of the variance within parents is noise, proper and shared.
+) -> float:
+    """Return the share of the variance within parents that is not noise proper to a model: of its
+    training, and of words or items as they move it alone. In [0, 1].
 
-        proper + shared = sum_i (var_b(c_ib) + (1 - h_i) trained_i) / sum_i c_i^2
+        all noise = sum_i (var_b(c_ib) + (1 - h_i) trained_i) / sum_i c_i^2
 
     c_i: the value of model i less what its parent explains, c_ib: in resample b of the words or
     items, drawn alike for all models from ``size`` of them; ``trained``: its error by the chance of
@@ -411,12 +391,13 @@ def noise_shares(
     usable = resampled[:, np.isfinite(resampled[residual.indices]).all(axis=0)]
     variance = float(np.square(residual.residual(side)).sum())
     if usable.shape[1] < MIN_RESAMPLES or variance == 0:
-        return NoiseShares()
+        return nan
     deviations = residual.residual(usable - usable.mean(axis=1, keepdims=True))
     noise = float(np.square(deviations).sum()) / (usable.shape[1] - 1)
     proper = min(noise, _proper_variance(residual, deviations, size))
     trained_sum = float((trained[residual.indices] * (1 - residual.h)).sum())
-    return NoiseShares((proper + trained_sum) / variance, (noise - proper) / variance)
+    share = 1 - (proper + trained_sum) / variance
+    return max(0.0, share) if isfinite(share) else nan
 
 
 def _proper_variance(residual: Residuals, deviations: Floats, size: float) -> float:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-from pandas.api.types import is_bool_dtype, is_numeric_dtype
 from rich.table import Table
 from rich.text import Text
 
@@ -27,7 +26,7 @@ from biasbridge.analysis.naming import (
     row_names,
     with_count,
 )
-from biasbridge.analysis.tables import as_float, as_text, text_rows, typed
+from biasbridge.analysis.tables import as_float, as_text, text_columns, text_rows, typed
 from biasbridge.files.language import mask_slurs
 from biasbridge.files.terminal import print_columns
 from biasbridge.stats.formatting import NOTHING, format_estimate, format_number
@@ -43,7 +42,7 @@ _ROWS_SHOWN = 20
 _LEFT_ALIGNED = {*SLICE_COLUMNS, "direction", "status", "note"}
 POINTS_SHOWN, MEASURES_SHOWN, REASONS_SHOWN = 20, 8, 5
 # Columns shown only where they vary
-_SHOWN_IF_VARYING = (
+SHOWN_IF_VARYING = (
     *("task", "source", "challenge", "corpus", "wordset", "classifier", "method", "direction"),
     *("dose", "stereotype", "label_bias", "skew", "label_method", "label_direction"),
     *("label_dose", "replicate", "seed"),
@@ -108,15 +107,6 @@ def as_text_columns(table: pd.DataFrame) -> dict[str, list[str]]:
     return columns
 
 
-def text_columns(table: pd.DataFrame) -> list[str]:
-    """Return the names of the columns that hold no numbers."""
-    return [
-        str(name)
-        for name, column in table.items()
-        if is_bool_dtype(column) or not is_numeric_dtype(column)
-    ]
-
-
 def _cells(table: pd.DataFrame, name: str) -> list[str]:
     if name in text_columns(table):
         return as_text(table, name)
@@ -131,12 +121,6 @@ def print_as_text(title: str, table: pd.DataFrame, console: Console) -> None:
     extent = f" (the first of {len(table)} rows)" if len(table) > _ROWS_SHOWN else ""
     rows = as_rows(as_text_columns(table))[:_ROWS_SHOWN]
     print_table(title + extent, rows, console, left_aligned=text_columns(table))
-
-
-def drop_constant_columns(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the table without text columns that are constant."""
-    constant_names = [name for name in text_columns(table) if len({*as_text(table, name)}) < 2]
-    return table.drop(columns=constant_names) if len(table) > 1 else table
 
 
 def as_rows(columns: dict[str, list[str]]) -> list[dict[str, str]]:
@@ -183,8 +167,8 @@ def print_points(
     the taggers of groups.
     """
     tables = typed(tables)
-    points = keep_varying_options(tables.points, ("embedding", *_SHOWN_IF_VARYING))
-    names = [name for name in (*_SHOWN_IF_VARYING, *OPTIONS) if len(set(as_text(points, name))) > 1]
+    points = keep_varying_options(tables.points, ("embedding", *SHOWN_IF_VARYING))
+    names = [name for name in (*SHOWN_IF_VARYING, *OPTIONS) if len(set(as_text(points, name))) > 1]
     cells = pd.concat(_measured_cells(tables, confirmatory, utility), ignore_index=True)
     titles = list(dict.fromkeys(cells["title"]))
     cell_by_title = dict(

@@ -22,8 +22,7 @@ from biasbridge.analysis.correlation import (
     slope_sampling_error,
 )
 from biasbridge.analysis.naming import ALL, CONTROL, ORIGINAL, POOLED_OVER, SLICE_COLUMNS
-from biasbridge.analysis.observations import NoiseShares, SlopeLine, noise_shares, observations
-from biasbridge.analysis.schemas import Correlations, Scopes, own_columns
+from biasbridge.analysis.observations import SlopeLine, observations, reliability
 from biasbridge.analysis.scopes import DOSES, MINIMUM, RUNS, measure_scopes
 from biasbridge.analysis.tables import as_text, group_indices, text_rows
 from biasbridge.stats.formatting import format_number
@@ -37,7 +36,12 @@ if TYPE_CHECKING:
 
 _SMALL = 0.0995  # numbers below are given to three digits, others to two
 FEW_PERMUTATIONS = 999  # permutations of a slice without verdict
-RESULT_COLUMNS = (*own_columns(Correlations),)
+# docs/columns.csv says what each column means
+RESULT_COLUMNS = (
+    *("n", "n_parents", "n_conditions", "n_lost", "gap_unmodified", "score_low", "score_high"),
+    *("change", "change_low", "change_high", "verdict", "why", "detectable_change", "p_holm"),
+    *("r_rm", "low", "high", "r_pearson", "r_given_utility", "reliability_y", "synthetic", "note"),
+)
 CORRELATION_COLUMNS = (*SLICE_COLUMNS, *RESULT_COLUMNS)
 EXPLORATORY_COLUMNS = tuple(
     "p" if name == "p_holm" else name
@@ -134,7 +138,8 @@ class SliceResult(NamedTuple):
     a gap and another model of their parent; ``n_parents``, ``n_conditions``: 0 where unknown;
     ``lost``: models without a score or a gap; ``planned``: all models. ``gap_unmodified``: mean
     over the unmodified models; ``score_low``, ``score_high``: between which conditions moved the
-    score. ``noise_x``, ``noise_y``: shares of the variance within parents that are noise;
+    score. ``reliability_y``: the share of the gaps' variance within parents that is no model's own
+    noise, at least r_rm^2, for such noise cannot make two sides agree (Spearman, 1904);
     ``slope_without_noise``: the slope on scores without noise of their own; ``nonlinear``:
     why one line does not describe the relation. ``saturated``, ``refused``: why there can be no
     verdict. ``tests``: number of confirmatory slices that ``p_holm``, of the scope of the verdict,
@@ -156,8 +161,7 @@ class SliceResult(NamedTuple):
     score_high: float = nan
     r_pearson: float = nan
     given_utility: Correlation = Correlation()
-    noise_x: NoiseShares = NoiseShares()
-    noise_y: NoiseShares = NoiseShares()
+    reliability_y: float = nan
     slope_without_noise: Estimate = Estimate()
     nonlinear: Nonlinearity = Nonlinearity()
     influential: str = ""
@@ -227,19 +231,6 @@ class SliceResult(NamedTuple):
         return (high - value) / float(own) * float(tested + power)
 
     @property
-    def reliability_x(self) -> float:
-        """Return the share of the scores' variance within parents that is no model's own noise.
-
-        At least r_rm^2: noise proper to models cannot make two sides agree (Spearman, 1904).
-        """
-        return max(self.noise_x.reliability, self.within.r**2)
-
-    @property
-    def reliability_y(self) -> float:
-        """Return the share of the gaps' variance within parents that is no model's own noise."""
-        return max(self.noise_y.reliability, self.within.r**2)
-
-    @property
     def note(self) -> str:
         """Return the warnings about the slice."""
         reverse = "reverse-scored: a lower score means more bias" if self.reverse_scored else ""
@@ -300,7 +291,8 @@ def scope_table(results: Iterable[SliceResult]) -> pd.DataFrame:
         for scope, correlation in result.scopes.items()
     ]
     names = list(dict.fromkeys(name for result in results for name in result.names))
-    return pd.DataFrame(rows, columns=[*names, *own_columns(Scopes)])
+    columns = ["scope", "holds", "n", "needed", "change", "change_low", "change_high", "note"]
+    return pd.DataFrame(rows, columns=[*names, *columns])
 
 
 # Slices of a table: every combination of the columns that name its rows, each also pooled.
@@ -462,32 +454,27 @@ def _add_noise_and_utility(
 ) -> SliceResult:
     """Add what bears on r_rm of models; ``sizes``: numbers of words and items."""
     residuals, noise = independent.residuals(), independent.noise
-    x, x_resampled = independent.x, independent.x_resampled
     y, y_resampled = independent.y, independent.y_resampled
-    noise_x = noise_shares(residuals, x, x_resampled, sizes[0], 0 * noise)
     name = _name_model(independent, result.within.influential)
     r_without = format_number(result.within.r_without_influential)
-    claimed, noise_claimed = independent, noise_x
-    if result.claimed == DOSES:
-        claimed = independent.condition_means()
-        parts = claimed.x, claimed.x_resampled, sizes[0], 0 * claimed.noise
-        noise_claimed = noise_shares(claimed.residuals(), *parts)
+    claimed = independent.condition_means() if result.claimed == DOSES else independent
     return result._replace(
         influential=f"without the most influential model ({name}) r_rm is {r_without}",
         nonlinear=_find_nonlinearity(independent, result.score_high - result.score_low),
         given_utility=independent.given_utility(permutations),
-        noise_x=noise_x,
-        noise_y=noise_shares(residuals, y, y_resampled, sizes[1], noise),
-        slope_without_noise=_slope_without_noise(claimed, noise_claimed),
+        reliability_y=max(
+            reliability(residuals, y, y_resampled, sizes[1], noise), result.within.r**2
+        ),
+        slope_without_noise=_slope_without_noise(claimed, sizes[0]),
     )
 
 
-def _slope_without_noise(models: Observations, noise: NoiseShares) -> Estimate:
-    residuals = models.residuals()
-    sampling = slope_sampling_error(residuals, models.x_resampled, models.y_resampled)
+def _slope_without_noise(models: Observations, n_words: float) -> Estimate:
+    residuals, x_resampled = models.residuals(), models.x_resampled
+    of_scores = reliability(residuals, models.x, x_resampled, n_words, 0 * models.noise)
+    sampling = slope_sampling_error(residuals, x_resampled, models.y_resampled)
     # Reliability is at least r^2; NaN stays
-    reliability = max(noise.reliability, residuals.r**2)
-    return slope_estimate(residuals, sampling.variance, reliability)
+    return slope_estimate(residuals, sampling.variance, max(of_scores, residuals.r**2))
 
 
 def _count(labels: Labels) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
@@ -23,8 +24,9 @@ class Study(Choice, Protocol):
 
     ``writes``: the names, in the results folder, of all files and folders that ``conclude`` may
     write; a sweep of other points sets them aside together with the tables they rest on. A study
-    may have a method ``forecast(facts)`` besides: given the columns of each planned point, it
-    returns lines about what they cannot decide, which are printed before the run.
+    may have two methods besides. Given the columns of each planned point, ``forecast(facts)``
+    returns lines about what they cannot decide, which are printed before the run, and
+    ``outline(facts)`` those that ``plan=true`` prints.
     """
 
     writes: ClassVar[tuple[str, ...]]
@@ -57,17 +59,44 @@ class Correlation(Declaration):
 
     Prints the points, the correlations where there are gaps, and the effects of conditions; writes
     ``correlations.csv``, ``effects.csv`` where something was modified
-    (``biasbridge.analysis.effects``), ``crossed.csv`` where doses of labels were crossed with
-    embeddings (``biasbridge.analysis.effects``); with three points or more, the figures,
-    ``report.html`` and ``correlations.tex``; with two specifications or more their curve,
-    ``specifications.csv`` and ``specification_levels.csv``. Its fields are those of
-    ``Declaration``; the confirmatory measures are printed and drawn in figure 3.
+    (``biasbridge.analysis.effects``); with three points or more, the figures, ``report.html`` and
+    ``correlations.tex``. Its fields are those of ``Declaration``; the confirmatory measures are
+    printed and drawn in figure 3.
     """
 
     name: ClassVar[str] = "correlation"
     version: ClassVar[int] = 1
     writes: ClassVar[tuple[str, ...]] = WRITES
     chosen_as: ClassVar[tuple[str, ...]] = ("study/correlation",)
+
+    def outline(self, facts: Sequence[Mapping[str, object]]) -> list[str]:
+        """Return the axes of the planned models, and whether they are enough for a verdict."""
+        import numpy as np
+        import pandas as pd
+
+        from biasbridge.analysis.joined import levels, rows_of
+        from biasbridge.analysis.naming import with_count
+        from biasbridge.analysis.observations import observations
+        from biasbridge.analysis.printing import SHOWN_IF_VARYING
+        from biasbridge.analysis.scopes import DOSES, MINIMUM, RUNS
+
+        points = pd.DataFrame(facts).assign(point=np.arange(len(facts)).astype(str))
+        names = [name for name in ("embedding", *SHOWN_IF_VARYING) if name in points]
+        axes = [f"{name} ({n})" for name in names if (n := points[name].nunique()) > 1]
+        # What is measured is unknown yet: any numbers
+        drawn = points.assign(x=np.arange(len(facts)), y=0.0, **levels(points))
+        models = observations(rows_of(drawn)).with_siblings()
+        df = models.average_over_clusters().residuals().df
+        n_conditions, n_parents = len({*models.condition}), len({*models.parent})
+        is_possible = df >= MINIMUM[RUNS] and not 1 < n_conditions < MINIMUM[DOSES]
+        parts = (len(models.x), "model"), (n_parents, "parent"), (n_conditions, "condition")
+        n_each = "{} of {} in {}".format(*(with_count(*part) for part in parts))
+        return [
+            f"axes: {', '.join(axes) or 'none'}",
+            f"{'A' if is_possible else 'No'} verdict is possible: {n_each} leave"
+            f" {with_count(df, 'degree')} of freedom. A verdict needs {MINIMUM[DOSES]} conditions"
+            f" and {MINIMUM[RUNS]} degrees of freedom.",
+        ]
 
     def conclude(self, tables: Tables, folder: Path, console: Console) -> list[Path]:
         """Print, correlate and draw; return the paths written."""

@@ -18,7 +18,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from pandas.api.types import is_numeric_dtype, is_object_dtype, is_scalar
+from pandas.api.types import is_bool_dtype, is_numeric_dtype, is_object_dtype, is_scalar
 
 from biasbridge.files import InputError, atomic_path
 from biasbridge.files.language import mask_slurs
@@ -79,8 +79,7 @@ SETTINGS_JSON = "correlation.json"
 DETAILS_TXT = "details.txt"
 WRITES = (  # by the default study
     *(SETTINGS_JSON, DETAILS_TXT),
-    *("correlations.csv", "exploratory.csv", "scopes.csv", "effects.csv", "crossed.csv"),
-    *("specifications.csv", "specification_levels.csv"),
+    *("correlations.csv", "exploratory.csv", "scopes.csv", "effects.csv"),
     *("figures", "report.html", "correlations.tex"),
 )
 _CONCLUSIONS_JSON = "concluded.json"  # names of the files that studies wrote beside the tables
@@ -189,6 +188,15 @@ def as_labels(table: pd.DataFrame, column: str, *, empty: str = EMPTY) -> list[s
     labels = [_label(value, column, empty) for value in distinct.tolist()]
     cells: list[str] = np.array([*labels, empty], dtype=object)[codes].tolist()  # -1: missing
     return cells
+
+
+def text_columns(table: pd.DataFrame) -> list[str]:
+    """Return the names of the columns that hold no numbers."""
+    return [
+        str(name)
+        for name, column in table.items()
+        if is_bool_dtype(column) or not is_numeric_dtype(column)
+    ]
 
 
 def as_text(table: pd.DataFrame, column: str) -> list[str]:
@@ -362,8 +370,12 @@ def write_csv_tables(folder: Path, tables: Mapping[str, pd.DataFrame]) -> list[P
 
 def require_own(folder: Path, names: Iterable[str]) -> None:
     """Raise ``InputError`` if a folder without tables has files or folders of these names: those of
-    the user, which would be replaced or removed.
+    the user, which would be replaced or removed. So would files behind a link to a folder.
     """
+    for path in (folder / name for name in (*names, *WRITES, "points", "earlier")):
+        if path.is_symlink() and path.is_dir():
+            reason = f"{path.name} in it is a link, and files behind it would be replaced"
+            raise InputError(f"results.dir={folder}: {reason}; remove the link")
     if (folder / FILES[0]).exists() or (folder / _CONCLUSIONS_JSON).exists():
         return
     if foreign := [name for name in (*names, *WRITES) if (folder / name).exists()]:

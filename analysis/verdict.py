@@ -54,7 +54,8 @@ p is adjusted over the tests declared before the run (Holm, 1979). All other tes
 they have r_rm with its interval, but no verdict.
 
 Each scope is yes, no or too few (n of m). The scopes are these runs, other doses, other word lists
-({MINIMUM[LISTS]} or more), other methods ({MINIMUM[METHODS]} families), other seeds ({MINIMUM[SEEDS]} parents) and other corpora ({MINIMUM[CORPORA]})."""  # noqa: E501
+({MINIMUM[LISTS]} or more), other methods ({MINIMUM[METHODS]} families), other seeds ({MINIMUM[SEEDS]} parents) and other corpora ({MINIMUM[CORPORA]}).
+The answer shows other doses and other seeds; scopes.csv has all."""  # noqa: E501
 
 
 def judge(

@@ -5,30 +5,30 @@
 ``docs/reference.md`` lists all names. Importing the package loads none of them.
 """
 
-import sys
 from collections.abc import Callable
 from functools import wraps
+from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 
 import lazy_loader
 
 __version__ = "0.1.0"
 _folder = Path(__file__).parent
 if not (_folder / "files").is_dir():
-    __path__.append(str(_folder.parent))  # a checkout has the rooms beside this folder
+    __path__.append(str(_folder.parent))  # without links, as on Windows, the rooms are beside it
 _loaded, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+import_module("biasbridge.debias")  # A room becomes an attribute when it is loaded, once:
+del globals()["debias"]  # from here on the name is free for the function
 
 
 def __getattr__(name: str) -> object:
     try:
         value = _loaded(name)
     except AttributeError:
-        from biasbridge.files.removed import REMOVED
+        from biasbridge.files.removed import refuse_removed
 
-        if (remedy := REMOVED.get(f"{name}()")) is None:
-            raise
-        raise AttributeError(f"biasbridge.{name}() was removed; {remedy}") from None
+        refuse_removed([f"{name}()"])
+        raise
     if callable(value):
         from biasbridge.files.extras import named_extra
 
@@ -39,10 +39,19 @@ def __getattr__(name: str) -> object:
 
 
 def _displayed(function: Callable[..., object]) -> Callable[..., object]:
-    """Have notebooks show the main columns and the notes of the tables that a function returns."""
+    """Have a function refuse unknown options, and notebooks show the main columns and the notes of
+    the tables that it returns.
+    """
+    from inspect import signature
+
+    from biasbridge.files.errors import require_known
+
+    parameters = signature(function).parameters
 
     @wraps(function)
     def displayed(*args: object, **kwargs: object) -> object:
+        if "options" not in parameters:
+            require_known(kwargs, parameters, f"{function.__name__}()")
         result = function(*args, **kwargs)
         if type(result).__name__ != "DataFrame":
             return result
@@ -51,14 +60,3 @@ def _displayed(function: Callable[..., object]) -> Callable[..., object]:
         return as_result(result, function.__name__)  # type: ignore[arg-type]
 
     return displayed
-
-
-class _Front(ModuleType):
-    """A package whose function ``debias`` stays in its place when its room ``debias`` is loaded."""
-
-    def __setattr__(self, name: str, value: object) -> None:
-        if name != "debias" or not isinstance(value, ModuleType):
-            super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _Front

@@ -14,10 +14,8 @@ from .commands.relate import relate as relate
 from .commands.report import report as report
 from .commands.train import study as study
 from .commands.tsne import tsne as tsne
-from .inputs import query as query
+from .input_words import query as query
 from .prediction_tables import changed_items as changed_items
-from .prediction_tables import choose_threshold as choose_threshold
-from .prediction_tables import reliability as reliability
 from .prediction_tables import thresholds as thresholds
 
 __version__: str

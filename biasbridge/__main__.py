@@ -10,6 +10,7 @@ from biasbridge import __version__
 from biasbridge.commands import COMMANDS
 from biasbridge.files import InputError, nearest, run_cli
 from biasbridge.files.extras import named_extra
+from biasbridge.files.interrupts import listen
 from biasbridge.files.removed import refuse_removed
 
 _SWEEPS = ("train", "certify", "data")  # these print their own progress
@@ -46,6 +47,7 @@ def format_usage() -> str:
 
 def run() -> None:
     """Run the console script."""
+    listen()
     run_cli(main)
 
 

@@ -54,7 +54,6 @@ DOCUMENTS = {
     "json": ((".json", ""), "Write the rows as JSON"),
     "tex": ((".tex",), "Write LaTeX tables of values and gaps"),
     "md": ((".md",), "Write a section of a model card"),
-    "eee": ((".json",), "Write a result file of Every Eval Ever (schema 0.3.0)"),
 }
 _SENTENCE = re.compile(r"\.(?=\s|$)")
 _MANY = re.compile(r"(.*?)(\.\.\.|\+,|[+*?])?")
@@ -183,10 +182,6 @@ class Command:
                 values[name] = split_names(",".join(values[name]))
         return values
 
-    def options(self, arguments: Sequence[str] = ()) -> list[str]:
-        """Return the options, for completion after some arguments."""
-        return re.findall(r"--[\w-]+", self.parser().format_usage())
-
     @property
     def summary(self) -> str:
         """First paragraph of the function's docstring."""
@@ -284,12 +279,6 @@ class Group:
             remedy = f"biasbridge {self.name} --help shows what they do"
             raise InputError(f"biasbridge {self.name} has no {action!r}{allowed}; {remedy}")
         return self.commands[action](rest)
-
-    def options(self, arguments: Sequence[str] = ()) -> list[str]:
-        """Return the commands, or the options of the one named."""
-        if arguments and arguments[0] in self.commands:
-            return self.commands[arguments[0]].options()
-        return [*self.commands]
 
 
 def _settings(
@@ -393,6 +382,12 @@ def count(text: str) -> int:
 def split_names(text: str) -> list[str]:
     """Split ``a, b`` into names."""
     return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def refuse_options(options: Mapping[str, object], applies_to: str) -> None:
+    """Raise ``InputError`` for the first option that is set; they apply to something else."""
+    for option in filter(options.get, options):
+        raise InputError(f"--{option} applies to {applies_to}")
 
 
 def command_text(name: str, *arguments: object, **options: Any) -> str:

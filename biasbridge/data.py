@@ -31,6 +31,7 @@ from biasbridge.files.data.download import (
     extract_repository,
     extract_zip,
     find_difference,
+    split_login,
 )
 from biasbridge.files.data.recipes import build_corpus, find_text_difference, is_xz
 from biasbridge.files.data.registry import (
@@ -45,7 +46,7 @@ from biasbridge.files.data.registry import (
     total_size,
 )
 from biasbridge.files.errors import InputError, nearest
-from biasbridge.files.paths import atomic_path
+from biasbridge.files.paths import atomic_path, open_no_link
 from biasbridge.files.places import require_commit
 from biasbridge.files.terminal import LOG, duration, is_quiet, open_console, progress_lines
 
@@ -363,7 +364,7 @@ def _locked() -> Iterator[None]:
     folder = data_folder()
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        stream = (folder / LOCK).open("w")
+        stream = os.fdopen(open_no_link(folder / LOCK, os.O_WRONLY | os.O_CREAT), "w")
     except OSError as error:
         reason = f"cannot write {folder}: {error.strerror}"
         raise InputError(
@@ -384,7 +385,8 @@ class _Fetcher:
     """Downloads of one call: the mirror, until it fails to answer, then the authors' addresses."""
 
     def __init__(self) -> None:
-        self._mirror = os.environ.get(MIRROR, "").rstrip("/")
+        mirror = os.environ.get(MIRROR, "").rstrip("/")
+        self._mirror, self._login = split_login(mirror) if mirror else ("", "")
         self._folder = data_folder()
 
     def get(self, each: DataSet, later: Sequence[DataSet] = ()) -> list[Path]:
@@ -479,9 +481,16 @@ class _Fetcher:
         if not self._mirror or target.endswith("/"):
             return False
         address, path = f"{self._mirror}/{quote(target)}", self._folder / target
-        report = progress.report
         try:
-            download([address], path, n_bytes=n_bytes, differs=differs, report=report, tries=2)
+            download(
+                [address],
+                path,
+                login=self._login,
+                n_bytes=n_bytes,
+                differs=differs,
+                report=progress.report,
+                tries=2,
+            )
         except DownloadError as error:
             if "did not answer" in str(error):
                 LOG.warning("%s does not answer; asking the authors' addresses", self._mirror)

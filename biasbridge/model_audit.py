@@ -18,7 +18,7 @@ from biasbridge.corpora.items import (
     user_items,
 )
 from biasbridge.files import InputError, nearest
-from biasbridge.files.models.encoder import Encoder, Pooling
+from biasbridge.files.models.encoder import Encoder, Pooling, template_contexts, word_vectors
 from biasbridge.files.models.language_model import (
     AnyModel,
     head_problem,
@@ -323,8 +323,6 @@ def _takes_any(metric: type[ItemMetric], source: ItemSource) -> bool:
 
 def _word_vectors_of(encoder: Encoder, metrics: Sequence[Metric]) -> KeyedVectors:
     """Encode each word of the metrics' queries alone."""
-    from biasbridge.train.subjects.language_model import template_contexts, word_vectors
-
     words = {
         spelling: None
         for metric in metrics

@@ -27,6 +27,7 @@ from biasbridge.files.models.language_model import (
     LanguageModel,
     attach_eraser,
     open_model,
+    save_model,
     with_eraser,
 )
 from biasbridge.files.paths import require_new
@@ -180,8 +181,6 @@ class ModelErasure:
         Raise ``InputError`` for another existing folder, for the folder of the model itself, and
         if the model does not fit the eraser.
         """
-        from biasbridge.train.subjects.language_model import save_model
-
         require_new_model(out, force=force)
         opened, place = self.encoder.opened, self.place
         if place and place.local and Path(place.source).resolve().is_relative_to(out.resolve()):

@@ -5,10 +5,12 @@ saves them.
 from __future__ import annotations
 
 from functools import wraps
+from inspect import signature
 from typing import TYPE_CHECKING, ParamSpec
 
 from biasbridge.files import InputError
 from biasbridge.files.charts import show_pictures
+from biasbridge.files.errors import require_known
 from biasbridge.files.extras import named_extra
 
 if TYPE_CHECKING:
@@ -26,6 +28,7 @@ def _chart(draw: Callable[P, alt.TopLevelMixin]) -> Callable[P, alt.TopLevelMixi
 
     @wraps(draw)
     def chart(*args: P.args, **kwargs: P.kwargs) -> alt.TopLevelMixin:
+        require_known(kwargs, signature(draw).parameters, f"plot.{draw.__name__}()")
         with named_extra(f"biasbridge.plot.{draw.__name__}"):
             show_pictures()
             return draw(*args, **kwargs)
@@ -61,7 +64,7 @@ def gaps(table: pd.DataFrame) -> alt.TopLevelMixin:
     >>> len(chart.to_dict()["concat"]) > 1
     True
     """
-    from biasbridge.analysis.charts import gaps_chart
+    from biasbridge.analysis.table_charts import gaps_chart
 
     _require(table, "biasbridge.gaps", "kind", "measure", "group", "value", "support")
     return gaps_chart(table)
@@ -101,7 +104,7 @@ def audit(table: pd.DataFrame) -> alt.TopLevelMixin:
 
     import pandas as pd
 
-    from biasbridge.analysis.charts import scores_chart
+    from biasbridge.analysis.table_charts import scores_chart
 
     if {"before", "after"} <= {*table.columns}:
         sides = [table.assign(vectors=side, value=table[side]) for side in ("before", "after")]
@@ -139,7 +142,7 @@ def change(folder: str | PathLike[str]) -> alt.TopLevelMixin:
     """
     from biasbridge.analysis.answer import declared
     from biasbridge.analysis.change_chart import change_chart, change_data
-    from biasbridge.commands.correlate import StudyResults
+    from biasbridge.analysis.correlate import StudyResults
 
     study = StudyResults.read(folder)
     results, smallest_change = declared(study.correlate()), study.declared.smallest_change

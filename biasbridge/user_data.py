@@ -15,8 +15,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from biasbridge.command_line import command_text
-from biasbridge.commands.bbq import bbq
-from biasbridge.commands.gaps import gaps
 from biasbridge.files import InputError, read_lines
 from biasbridge.files.language import (
     UNDETERMINED,
@@ -37,8 +35,9 @@ from biasbridge.files.tables import (
 )
 from biasbridge.files.text import open_plain, read_head
 from biasbridge.files.vector_files import find_registered
-from biasbridge.inputs import as_dataframe
+from biasbridge.input_tables import as_dataframe
 from biasbridge.intrinsic.words import Query, read_wordsets
+from biasbridge.prediction_tables import measure_items
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -154,7 +153,7 @@ def describe_predictions(path: Path) -> list[str]:
     if joined := find_joined({*map(str, table[group].dropna())}):
         options["group_sep"] = joined[2].replace("\n", "\\n")
     options = {role: value for role, value in options.items() if value}
-    gaps(table, **options)
+    measure_items(table, **options)
     command = f"{path}: predictions; to measure gaps: {command_text('gaps', path, **options)}"
     return [*table.attrs.get("notes", []), command]
 
@@ -168,15 +167,15 @@ def _first_named(names: Iterable[str], columns: Iterable[object]) -> str:
 
 def describe_bbq(path: Path) -> str:
     """Return the command for the scores of BBQ; of questions alone, what they lack."""
-    from biasbridge.extrinsic.bbq_answers import ANSWERS, FIELDS, ID, PROMPTS, TEMPLATE
+    from biasbridge.extrinsic import bbq_answers as bbq
+    from biasbridge.extrinsic.bbq import NO_ANSWER
 
-    known = {*FIELDS, *ANSWERS, *PROMPTS[0], ID, TEMPLATE}
-    known |= {"answer"}
+    known = {*bbq.FIELDS, *bbq.ANSWERS, *bbq.PROMPTS[0], bbq.ID, bbq.TEMPLATE, "answer"}
     names = [name for name in map(str, read_table(path)) if name.partition(".")[0] not in known]
     for name in ["", *names]:
         with suppress(InputError):
-            rows = bbq(path, answer=name or None)
-            if rows["n"].sum() > rows["n_unmatched"].sum():
+            [table] = bbq.open_answers([path], name or None, bbq.downloaded_data())
+            if {*bbq.read_items(table)[1]} - {NO_ANSWER}:
                 return f"to use it: {command_text('bbq', path, answer=name)}"
     return "to score a model, write its answers into a column answer"
 
@@ -212,7 +211,7 @@ def describe_answers(path: Path) -> list[str]:
     groups.sort(key=lambda name: (name == cluster, name not in GROUP_NAMES, counts[name]))
     for group in groups if has_classes or items["correct"].notna().any() else ():
         with suppress(InputError):
-            gaps(path, group=group, **options)
+            measure_items(path, group=group, **options)
             what = "gaps" if has_classes else "gaps of accuracy"
             command = command_text("gaps", path, group=group, **options)
             return [*lines, f"to measure {what}: {command}"]

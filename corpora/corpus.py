@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
@@ -245,7 +246,8 @@ def _tokenise(corpus: TextCorpus | DatasetCorpus, texts: Iterable[Text]) -> Iter
     if corpus.workers == 1:
         yield from map(tokenise, texts)
         return
-    with get_context("spawn").Pool(corpus.workers) as pool:
+    deaf = signal.signal, (signal.SIGINT, signal.SIG_IGN)  # this process hears Ctrl-C
+    with get_context("spawn").Pool(corpus.workers, *deaf) as pool:
         yield from pool.imap(tokenise, texts, chunksize=CHUNK)
 
 

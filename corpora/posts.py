@@ -17,7 +17,13 @@ import pandas as pd
 from annotated_types import Ge, Lt, doc
 
 from biasbridge.corpora.hub import HubData
-from biasbridge.corpora.protocols import HATE_SPEECH, SPLITS, RealData, SingleFileData
+from biasbridge.corpora.protocols import (
+    HATE_SPEECH,
+    SPLITS,
+    WITHOUT_TEXT,
+    RealData,
+    SingleFileData,
+)
 from biasbridge.corpora.tokens import tokenise_tweet
 from biasbridge.files import InputError, choice, nearest, read_lines
 from biasbridge.files.choice import FieldError
@@ -36,7 +42,6 @@ from biasbridge.files.tables import read_table
 
 _CROSS_VALIDATE = "all"
 _DEV_NAMES = ("validation", "valid", "val")
-WITHOUT_TEXT = "without_text"  # key of a table's attrs: number of posts dropped for lack of text
 TestShare = Annotated[
     float,
     Ge(0),

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 Singletons = Literal["drop", "keep"]
 HATE_SPEECH = "hate speech"
 SPLITS = ("train", "dev", "test")
+WITHOUT_TEXT = "without_text"  # key of a table's attrs: number of posts dropped for lack of text
 
 
 class Data(Choice, Protocol):

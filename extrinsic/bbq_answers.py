@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import pairwise, permutations
 from pathlib import Path
@@ -25,6 +25,7 @@ from biasbridge.extrinsic.bbq import (
 )
 from biasbridge.extrinsic.logs import JSON_OBJECTS, detect_format, read_answers
 from biasbridge.files import InputError
+from biasbridge.files.data.registry import data_folder
 from biasbridge.files.tables import read_table, require_columns
 
 _NESTED = ("answer_info", "additional_metadata")
@@ -40,7 +41,30 @@ SUFFIXES = (".csv", ".tsv", ".parquet")
 REMEDY = "run biasbridge data get bbq, or give their folder by --data, data= or task.data="
 
 
-def list_files(path: Path) -> list[Path]:
+def downloaded_data() -> Path | None:
+    """Return the folder of BBQ's files in the data folder; None if it is not there."""
+    folder = data_folder() / "models" / "bbq"
+    return folder if folder.is_dir() else None
+
+
+def open_answers(
+    sources: Iterable[pd.DataFrame | Path], answer: str | None, data: Path | None, filter: str = ""
+) -> list[pd.DataFrame]:
+    """Return each table, log and file of a folder with its answers and BBQ's fields.
+
+    answer, filter: see :func:`read_source`. data: folder of BBQ's own files.
+    """
+    files: list[pd.DataFrame | Path] = []
+    for source in sources:
+        files += _list_files(source) if isinstance(source, Path) else [source]
+    return [complete(read_source(file, answer, filter), data, _title(file)) for file in files]
+
+
+def _title(source: pd.DataFrame | Path) -> str:
+    return str(source) if isinstance(source, Path) else "the table"
+
+
+def _list_files(path: Path) -> list[Path]:
     """Return a path, or the tables and logs in a folder that is no log itself."""
     if not path.is_dir() or detect_format(path):
         return [path]
@@ -71,8 +95,7 @@ def read_source(source: pd.DataFrame | Path, answer: str | None, filter: str = "
         table = read_answers(source, filter=filter)
     if form not in ("", JSON_OBJECTS, _SAVED_DATASET):
         return _name_as_in_bbq(table)
-    title = str(source) if isinstance(source, Path) else "the table"
-    require_columns(table, [answer or "answer"], title)
+    require_columns(table, [answer or "answer"], _title(source))
     return table.reset_index(drop=True).assign(output=table[answer or "answer"].to_numpy())
 
 

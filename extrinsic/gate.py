@@ -51,18 +51,13 @@ def check_gate(
     and comparisons that have no gap.
     """
     require_gap(bounds, compare, _MEASURES_WITH_GAP)
-    require_bounds(bounds)
+    for measure, bound in bounds.items():
+        if not isinstance(bound, int | float) or not 0 <= bound < 1:
+            raise InputError(f"the bound of {measure} is {bound!r}; give a number in [0, 1)")
     if fail_if not in DECISIVE:
         raise InputError(f"the gate fails if {fail_if!r}; give {' or '.join(DECISIVE)}")
     if fail_on not in get_args(FailOn):
         raise InputError(f"the gate fails on {fail_on!r}; give {' or '.join(get_args(FailOn))}")
-
-
-def require_bounds(bounds: Mapping[str, float]) -> None:
-    """Raise ``InputError`` for a bound outside [0, 1)."""
-    for measure, bound in bounds.items():
-        if not isinstance(bound, int | float) or not 0 <= bound < 1:
-            raise InputError(f"the bound of {measure} is {bound!r}; give a number in [0, 1)")
 
 
 def require_gap(
@@ -160,7 +155,7 @@ def _sentence(decisions: pd.DataFrame, extreme: pd.Series, fail_if: FailIf) -> s
     """Say what was decided, and which gap is the furthest above its bound, or the nearest to it."""
     n, n_passed = len(decisions), int(decisions["passed"].sum())
     noun = "changes" if extreme.get("earlier") else "gaps"
-    gap, bound = describe_gap(extreme), format_trimmed(extreme["bound"])
+    gap, bound = _describe_gap(extreme), format_trimmed(extreme["bound"])
     if n_passed < n:
         verb = "is shown to be" if extreme[DECISIVE["worse"]] > extreme["bound"] else "may be"
         count = f"{n - n_passed} of {n} {noun} fail"
@@ -179,7 +174,7 @@ def _sentence(decisions: pd.DataFrame, extreme: pd.Series, fail_if: FailIf) -> s
     return f"{decision} its bound. Nearest to its bound, {bound}: {gap.rstrip(',')}."
 
 
-def describe_gap(row: pd.Series, ends: Sequence[str] = tuple(DECISIVE.values())) -> str:
+def _describe_gap(row: pd.Series) -> str:
     """Format ``the recall gap of women to all others, +.15 [.021,.28],``."""
     reference = IN_WORDS.get(row["privileged"], row["privileged"])
     subset = f"class {row['subset']}" if row.get("subset") else ""
@@ -190,5 +185,5 @@ def describe_gap(row: pd.Series, ends: Sequence[str] = tuple(DECISIVE.values()))
     name = f"the change of {name}" if row.get("earlier") else name
     if isnan(row["value"]):
         return f"{name}, no value ({row['reason']}),"
-    low, high = (format_trimmed(row[end]) for end in ends)
+    low, high = (format_trimmed(row[end]) for end in DECISIVE.values())
     return f"{name}, {format_trimmed(row['value'], '+')} [{low},{high}],"

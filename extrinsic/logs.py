@@ -26,7 +26,6 @@ from biasbridge.extrinsic.log_items import (
     refuse_damage,
 )
 from biasbridge.files import InputError, nearest
-from biasbridge.files.paths import sha256
 from biasbridge.files.tables import JSON_LINES, JSON_OBJECT, table_suffix
 from biasbridge.files.text import number_json_lines, open_binary, read_json_lines
 
@@ -39,16 +38,18 @@ JSON_OBJECTS = "json_lines"
 _SAMPLE_FILE = re.compile(r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT[\d.-]+)\.jsonl")
 _LOGPROB_PAIR = re.compile(r"[\[(]\s*'?([-+.\w]+)'?\s*,\s*'?(?:True|False)'?\s*[\])]")
 _INDEXES = re.compile(r"\[?\d+(, *\d+)*\]?")
-# Metrics that are 0 or 1 for an item; the first one counts
-_LM_EVAL_METRICS = ("acc", "exact_match")
-_LIGHTEVAL_METRICS = ("acc", "em", "exact_match")
-_LIGHTEVAL_COLUMNS = ("doc", "metric", "model_response")
+_LM_EVAL_METRICS = ("acc", "exact_match")  # 0 or 1 for an item; the first one counts
 # As Inspect's accuracy counts them: its own letters, and words in any case
 _INSPECT_LETTERS = {"C": 1.0, "I": 0.0, "N": 0.0, "P": 0.5}
 _INSPECT_WORDS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 _INSPECT_MEMBERS = r"samples/.+_epoch_\d+(/sample)?\.json|header\.json|_journal/start\.json"
 _BULKY = ("events", "messages", "store")
-_SCENARIO, _STATE, SPLITS = "scenario_state.json", "state.json", "dataset_dict.json"
+_STATE, _SPLITS = "state.json", "dataset_dict.json"
+_LOGS = "a log of lm-evaluation-harness or Inspect"
+_REMOVED_FIELDS = {  # for one release
+    "HELM": {"adapter_spec", "request_states"},
+    "Every Eval Ever": {"evaluation_id", "answer_attribution"},
+}
 
 
 def _sample_files(folder: Path) -> list[Path]:
@@ -251,106 +252,9 @@ def _completion(output: Json) -> str:
     return "\n".join(str(part["text"]) for part in parts if "text" in part)
 
 
-def _read_helm(path: Path) -> pd.DataFrame:
-    """Read a run whose requests show all options of an item, or none."""
-    path = path / _SCENARIO if path.is_dir() else path
-    state = read_object(path)
-    requests = ((f"{path}: request {n}", item) for n, item in enumerate(state["request_states"], 1))
-    model, task = str(state["adapter_spec"].get("model", "")), path.resolve().parent.name
-    frame = as_frame(requests, _helm_item, LogInfo(path, "helm", "instance", model, task))
-    if (n := frame["instance"].nunique()) < len(frame):
-        note = f"{len(frame)} items are trials or perturbations of {n} instances"
-        remedy = "without --cluster instance (cluster=) each counts as an item"
-        frame.attrs["notes"].append(f"{note}: {remedy}")
-        frame.attrs["cluster"] = "instance"
-    return frame
-
-
-def _helm_item(request: Json) -> LogItem:
-    instance, trial = request["instance"], request.get("train_trial_index", 0)
-    texts = [completion["text"].strip() for completion in request["result"].get("completions", [])]
-    text, options = next(iter(texts), ""), request.get("output_mapping") or {}
-    if text.startswith("[encrypted_text") or "reference_index" in request:
-        raise ValueError("it is encrypted or has a request for each option, which is not supported")
-    references, change = instance.get("references", []), instance.get("perturbation") or {}
-    right = [answer["output"]["text"] for answer in references if "correct" in answer["tags"]]
-    tags = [tag for reference in references for tag in reference["tags"]]
-    fields = {"input": instance["input"]["text"], "split": instance.get("split"), "tags": tags}
-    parts = (instance["id"], change.get("name"), f"trial {trial}" if trial else "")
-    name = " ".join(filter(None, parts))
-    fields |= {"perturbation": change.get("name"), "instance": instance["id"]}
-    return LogItem(
-        name, options.get(text, text) or None, right, None, [*options.values()], (), fields
-    )
-
-
-def _read_lighteval(path: Path) -> pd.DataFrame:
-    """Read the details of a task: ``details_<task>_<time>.parquet``."""
-    import pyarrow.parquet as pq
-
-    rows = read_arrow(path, lambda raw: pq.read_table(raw, columns=[*_LIGHTEVAL_COLUMNS]))
-    parts = path.resolve().parent.parts
-    model = "/".join(parts[parts.index("details") + 1 : -1]) if "details" in parts else ""
-    task = str(rows[0]["doc"].get("task_name", "")) if rows else ""
-    records = ((f"{path}: row {n}", row | {"number": n}) for n, row in enumerate(rows))
-    return as_frame(records, _lighteval_item, LogInfo(path, "lighteval", "doc", model, task))
-
-
-def _lighteval_item(row: Json) -> LogItem:
-    doc, metrics, response = (row[name] for name in _LIGHTEVAL_COLUMNS)
-    options, gold = [text.strip() for text in doc["choices"]], doc["gold_index"]
-    right = [options[place] for place in (gold if isinstance(gold, list) else [gold])]
-    values, texts = response.get("logprobs") or [], response.get("text_post_processed")
-    texts = texts or response.get("text") or []
-    answer = texts[0].strip() if texts else None
-    if len(values) == len(options) > 1:
-        answer = options[values.index(max(values))]
-    flags = [metrics[name] for name in _LIGHTEVAL_METRICS if metrics.get(name) in (0, 1)]
-    choices = options if len(options) > len(right) else ()
-    fields = {"query": doc["query"], **(doc.get("specific") or {})}
-    name, correct = str(row["number"]), float(flags[0]) if flags else None
-    return LogItem(
-        name, answer, right, correct, choices, values if choices else (), fields, metrics
-    )
-
-
-def _read_every_eval_ever(path: Path) -> pd.DataFrame:
-    """Read samples of schema 0.3, or those that a summary names, if they are as it says."""
-    details: Json = {}
-    if path.suffix == ".json":
-        details = read_object(path)["detailed_evaluation_results"]
-        path = named_beside(path, details["file_path"])
-    lines = [*number_json_lines(path, JSON_OBJECT, "JSON object")]
-    has_checksum = details.get("checksum") and details.get("hash_algorithm") == "sha256"
-    if details.get("total_rows") not in (None, len(lines)) or (
-        has_checksum and details["checksum"] != sha256(path)
-    ):
-        raise InputError(f"{path} is not the file that its summary describes; copy both again")
-    pairs = [(str(line.get("model_id")), str(line.get("evaluation_name"))) for _, line in lines]
-    model, task = (", ".join(dict.fromkeys(names)) for names in zip(*pairs, strict=True))
-    records = ((f"{path}: line {number}", line) for number, line in lines)
-    return as_frame(records, _eee_item, LogInfo(path, "every_eval_ever", "metadata", model, task))
-
-
-def _eee_item(line: Json) -> LogItem:
-    question, evaluation, task = line["input"], line["evaluation"], line["evaluation_name"]
-    options = question.get("choices") or []
-
-    def as_option(text: str) -> str:
-        return text.strip() if text.strip() in options else option_text(options, text.strip())
-
-    extracted = [part["extracted_value"] for part in line["answer_attribution"]]
-    texts = extracted[-1:] or (line.get("output") or {}).get("raw") or [""]
-    right = [as_option(text) for text in question["reference"]]
-    fields = {"input": question["raw"], "task": task, **(line.get("metadata") or {})}
-    correct, metrics = float(evaluation["is_correct"]), {"score": evaluation["score"]}
-    name = f"{task} {line['sample_id']}"
-    return LogItem(name, as_option(texts[0]) or None, right, correct, options, (), fields, metrics)
-
-
 def _read_saved_dataset(path: Path) -> pd.DataFrame:
     """Read a folder that ``Dataset.save_to_disk`` wrote."""
-    if (path / SPLITS).is_file():
+    if (path / _SPLITS).is_file():
         names = ", ".join(sorted(file.parent.name for file in path.glob(f"*/{_STATE}")))
         raise InputError(f"{path} holds several splits: {names}; give the folder of one")
     files = [file["filename"] for file in read_object(path / _STATE)["_data_files"]]
@@ -376,27 +280,14 @@ def _read_objects(path: Path) -> pd.DataFrame:
     return plain_frame(rows, LogInfo(path, JSON_OBJECTS))
 
 
-_EVERY_EVAL_EVER = "samples of Every Eval Ever"
 FORMATS = {
     "lm_eval": LogFormat(
         "samples of lm-evaluation-harness", _read_lm_eval, JSON_LINES, "doc_id doc filtered_resps"
     ),
     "inspect": LogFormat("a log of Inspect", _read_inspect, ".json", "version status eval"),
-    "helm": LogFormat("a run of HELM", _read_helm, ".json", "adapter_spec request_states"),
-    "every_eval_ever": LogFormat(
-        _EVERY_EVAL_EVER, _read_every_eval_ever, JSON_LINES, "evaluation_id sample_id"
-    ),
-    "every_eval_ever.json": LogFormat(
-        _EVERY_EVAL_EVER, _read_every_eval_ever, ".json", "schema_version evaluation_id"
-    ),
-    "lighteval": LogFormat(
-        "details of lighteval", _read_lighteval, ".parquet", " ".join(_LIGHTEVAL_COLUMNS)
-    ),
     "datasets": LogFormat("a folder saved by datasets", _read_saved_dataset),
     JSON_OBJECTS: LogFormat("JSON Lines", _read_objects, JSON_LINES),
 }
-# A folder is of the format of the first of these files that it holds
-_FOLDERS = {_STATE: "datasets", SPLITS: "datasets", _SCENARIO: "helm"}
 
 
 def detect_format(path: str | Path) -> str:
@@ -406,11 +297,16 @@ def detect_format(path: str | Path) -> str:
     """
     path = Path(path)
     if path.is_dir():
-        formats = (form for name, form in _FOLDERS.items() if (path / name).is_file())
-        return next(formats, "lm_eval" if _sample_files(path) else "")
+        if (path / _STATE).is_file() or (path / _SPLITS).is_file():
+            return "datasets"
+        return "lm_eval" if _sample_files(path) else ""
     suffix = table_suffix(path)
     candidates = {name: form for name, form in FORMATS.items() if suffix and form.suffix == suffix}
     names = _field_names(path, suffix) if candidates and path.is_file() else set()
+    for harness, fields in _REMOVED_FIELDS.items():
+        if fields <= names:
+            problem = f"{path}: files of {harness} are no longer read"
+            raise InputError(f"{problem}; give a table with a row per item, or {_LOGS}")
     fitting = (name for name, form in candidates.items() if {*form.fields.split()} <= names)
     return "inspect" if suffix == ".eval" else next(fitting, "")
 
@@ -441,17 +337,7 @@ def read_answers(path: str | Path, *, filter: str = "") -> pd.DataFrame:
 
 
 def _field_names(path: Path, suffix: str) -> set[str]:
-    """Return the columns of a Parquet file, or the fields at the start of a JSON file (of JSON
-    Lines in the first line).
-    """
-    if suffix == ".parquet":
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        try:
-            return {*pq.read_schema(path).names}
-        except (pa.ArrowException, OSError):
-            return {*_LIGHTEVAL_COLUMNS}  # their reader says what is wrong
+    """Return the fields at the start of a JSON file, of JSON Lines in the first line."""
     with open_binary(path) as content:
         head = content.read(_HEAD).decode("utf-8", "ignore").lstrip()
     head = head.partition("\n")[0] if suffix == JSON_LINES else head

@@ -738,14 +738,15 @@ def _exact_p(k: Counts, n: Counts, n_marked: int, n_rows: int) -> list[float]:
 
 
 def find_fractions(table: pd.DataFrame, column: str) -> pd.Series[float] | None:
-    """Return a column of numbers that are not all whole, NaN where it is empty; else None."""
+    """Return a column of finite numbers, not all whole, NaN where it is empty; else None."""
     cells = _find_column(table, column)
     others = cells if cells.dtype in (object, complex) else ()
     if any(is_list_like(cell) or isinstance(cell, complex) for cell in others):
         return None
     numbers = read_numbers(cells)[0]
     known = numbers[~find_blank(cells)]
-    return None if known.isna().any() or (known % 1 == 0).all() else numbers
+    is_finite = known.abs() < np.inf
+    return None if not is_finite.all() or (known % 1 == 0).all() else numbers
 
 
 def _example(numbers: pd.Series[float]) -> str:

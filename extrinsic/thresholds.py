@@ -15,15 +15,13 @@ from biasbridge.extrinsic.grouped_predictions import ALL, GroupedPredictions, Gr
 from biasbridge.extrinsic.measures import MEASURES, Counts
 from biasbridge.extrinsic.predictions import DEFAULT_MEASURES, GapRequest, read_grouped_predictions
 from biasbridge.files import InputError
-from biasbridge.files.errors import printable
 from biasbridge.stats.measure_facts import measure_heading
 
 if TYPE_CHECKING:
-    from biasbridge.extrinsic.gaps import Gaps
     from biasbridge.stats.arrays import Floats
 
 _MAX_THRESHOLDS = 101
-AT_THRESHOLD = tuple(name for name in MEASURES if name not in WITHOUT_GAP)
+_AT_THRESHOLD = tuple(name for name in MEASURES if name not in WITHOUT_GAP)
 _NOT_OF_GAPS = ["kind", "group", "majority_baseline", "resampled"]
 
 
@@ -40,10 +38,17 @@ def threshold_table(options: dict[str, Any], table: pd.DataFrame) -> pd.DataFram
     ``options``: of ``GapRequest``, with one ``score`` and without ``pred``. Columns: ``threshold``,
     ``f1`` over all items, and those of the gaps in ``biasbridge.extrinsic.gap_table.gap_table``.
     """
-    sample, gaps, thresholds, notes = read_scored(options, table)
+    measures = options["measures"] or [name for name in DEFAULT_MEASURES if name in _AT_THRESHOLD]
+    require_gap(measures, options["compare"], _AT_THRESHOLD)
+    unused = f"no prediction by {options['score'][0]}"
+    request = GapRequest(**options | {"pred": [unused], "measures": measures})
+    classifiers, gaps = request.read(table.assign(**{unused: False}))
+    with_score = replace(gaps, measures=(*measures, "auc"))
+    sample = read_grouped_predictions(classifiers[unused], with_score)
+    thresholds = _choose_thresholds(sample.score)
     rows: list[GapRow] = []
     threshold_and_f1: list[tuple[float, float]] = []
-    for threshold, at_threshold in zip(thresholds, at_thresholds(sample, thresholds), strict=True):
+    for threshold, at_threshold in zip(thresholds, _at_thresholds(sample, thresholds), strict=True):
         rows += difference_rows(at_threshold, gaps)
         f1 = at_threshold.group_measure("f1", GroupOrRest(ALL)).estimate.value
         threshold_and_f1 += [(threshold, f1)] * (len(rows) - len(threshold_and_f1))
@@ -51,34 +56,11 @@ def threshold_table(options: dict[str, Any], table: pd.DataFrame) -> pd.DataFram
         raise InputError("no group is compared with another; name a further group")
     first = pd.DataFrame(threshold_and_f1, columns=["threshold", "f1"])
     by_threshold = pd.concat([first, as_table(rows).drop(columns=_NOT_OF_GAPS)], axis=1)
-    by_threshold.attrs["notes"] = notes
-    return by_threshold
-
-
-def read_scored(
-    options: dict[str, Any], table: pd.DataFrame
-) -> tuple[GroupedPredictions, Gaps, Floats, list[str]]:
-    """Read the items with their score, the comparisons, the thresholds, and notes."""
-    measures = options["measures"] or [name for name in DEFAULT_MEASURES if name in AT_THRESHOLD]
-    require_gap(measures, options["compare"], AT_THRESHOLD)
-    unused = f"no prediction by {options['score'][0]}"
-    request = GapRequest(**options | {"pred": [unused], "measures": measures})
-    classifiers, gaps = request.read(table.assign(**{unused: False}))
-    with_score = replace(gaps, measures=(*measures, "auc"))
-    sample = read_grouped_predictions(classifiers[unused], with_score)
-    notes = [*table.attrs.get("notes", []), *classifiers[unused].attrs["notes"]]
-    return sample, gaps, _choose_thresholds(sample.score), notes
-
-
-def describe_closing(table: pd.DataFrame) -> list[str]:
-    """Say of each measure at which thresholds its gap closes, and what that costs in F1."""
-    f1, largest = table.set_index("threshold")["f1"], _largest_gaps(table)
-    return [
-        printable(
-            f"{measure_heading(measure)}: {_closing(largest[largest['measure'] == measure], f1)}."
-        )
-        for measure in table["measure"].unique()
+    by_threshold.attrs["notes"] = [
+        *table.attrs.get("notes", []),
+        *classifiers[unused].attrs["notes"],
     ]
+    return by_threshold
 
 
 def threshold_text(table: pd.DataFrame) -> pd.DataFrame:
@@ -86,14 +68,14 @@ def threshold_text(table: pd.DataFrame) -> pd.DataFrame:
     largest = _largest_gaps(table)
     largest["text"] = [_format_gap(row) for row in largest.to_dict("records")]
     text = table[["threshold", "f1"]].drop_duplicates().map(format_trimmed)
-    text["threshold"] = table["threshold"].map(format_threshold)
-    for measure, rows in largest.groupby("measure", sort=False):
-        gaps = rows.set_index("threshold")["text"]
-        text[measure_heading(str(measure))] = table["threshold"].map(gaps).fillna("-")
+    text["threshold"] = table["threshold"].map(_format_threshold)
+    for measure in table["measure"].unique():
+        gaps = largest[largest["measure"] == measure].set_index("threshold")["text"]
+        text[measure_heading(measure)] = table["threshold"].map(gaps).fillna("-")
     return text.rename(columns={"f1": "F1 of all"})
 
 
-def format_threshold(threshold: float) -> str:
+def _format_threshold(threshold: float) -> str:
     """Format with four digits, however small: ``.0004123``."""
     return f"{threshold:.4g}".replace("0.", ".", 1) if abs(threshold) < 1 else f"{threshold:.4g}"
 
@@ -107,7 +89,7 @@ def _choose_thresholds(score: Floats | None) -> Floats:
     return np.unique(np.quantile(score, np.linspace(0, 1, _MAX_THRESHOLDS), method="lower"))
 
 
-def at_thresholds(sample: GroupedPredictions, thresholds: Floats) -> Iterator[GroupedPredictions]:
+def _at_thresholds(sample: GroupedPredictions, thresholds: Floats) -> Iterator[GroupedPredictions]:
     """Yield the predictions at each of the ascending thresholds, from cumulative counts unless
     groups share items or units.
     """
@@ -133,39 +115,13 @@ def at_thresholds(sample: GroupedPredictions, thresholds: Floats) -> Iterator[Gr
 
 
 def _largest_gaps(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the largest gap, of either sign, of each measure and threshold of a table.
-
-    ``complete``: no group lacks a value that has one at another threshold; ``closed``: and no
-    group's simultaneous interval excludes 0.
-    """
-    keys = ["measure", "threshold"]
+    """Return the largest gap, of either sign, of each measure and threshold of a table."""
     gaps = table[table["value"].notna()]
-    gaps = gaps.assign(closed=(gaps["low_simultaneous"] <= 0) & (gaps["high_simultaneous"] >= 0))
-    at_threshold = gaps.groupby(keys, sort=False)["closed"]
-    n = at_threshold.transform("size")
-    complete = n == n.groupby(gaps["measure"]).transform("max")
-    gaps = gaps.assign(closed=at_threshold.transform("all") & complete, complete=complete)
-    largest = gaps["value"].abs().groupby([gaps[key] for key in keys], sort=False).idxmax()
-    return gaps.loc[largest].reset_index(drop=True)
+    sizes = gaps["value"].abs().groupby([gaps["measure"], gaps["threshold"]], sort=False)
+    return gaps.loc[sizes.idxmax()].reset_index(drop=True)
 
 
 def _format_gap(row: Any) -> str:
     """Format ``women +.12 [.06,.18]`` with the simultaneous interval."""
     low, high = (format_trimmed(row[f"{end}_simultaneous"]) for end in ("low", "high"))
     return f"{row['unprivileged']} {format_trimmed(row['value'], '+')} [{low},{high}]"
-
-
-def _closing(rows: pd.DataFrame, f1: pd.Series[float]) -> str:
-    if rows.empty:
-        return "no gap has a value at any threshold"
-    closed, complete = rows[rows["closed"]], rows[rows["complete"]]
-    if closed.empty:
-        chosen = complete.iloc[int(complete["value"].abs().argmin())]
-        claim = "a gap is detectable at every threshold. It is smallest at threshold"
-    else:
-        chosen = closed.iloc[int(closed["f1"].fillna(-1).argmax())]
-        claim = "no gap is detectable at threshold"
-    threshold = format_threshold(chosen["threshold"])
-    value, best = map(format_trimmed, (chosen["f1"], f1.max()))
-    largest = f"The largest gap there is {_format_gap(chosen)}"
-    return f"{claim} {threshold}. {largest}. F1 is {value} there; the best F1 is {best}"

@@ -11,9 +11,10 @@ import ast
 import dataclasses
 import inspect
 import json
+import sys
 import types
 import typing
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, wraps
 from importlib import import_module
 from numbers import Integral
@@ -189,6 +190,13 @@ def _items(value: object) -> tuple[object, ...]:
     return value if isinstance(value, tuple) else (value,)
 
 
+def as_names(names: str | Sequence[str]) -> list[str]:
+    """Return one name or several as a list. Raise ``InputError`` for another value."""
+    if not isinstance(names, str | Iterable):
+        raise InputError(f"{names!r} is not a name; give a name, or a list of names")
+    return [names] if isinstance(names, str) else list(names)
+
+
 def describe_type(hint: Any) -> str:
     """Describe a type with its bounds: ``a whole number of at least 1``."""
     origin, args = typing.get_origin(hint), typing.get_args(hint)
@@ -260,6 +268,12 @@ def choice_classes(folder: str | Path, group: str, name: str = "") -> list[Choic
     paths = sorted(path.glob("*.py"))
     modules = [(path.stem, path.read_text(encoding="utf-8", errors="replace")) for path in paths]
     return list(_search(modules, group, name))
+
+
+def search_modules(folders: Iterable[str | Path]) -> None:
+    """Append folders of configuration files to the module search path."""
+    paths = (str(Path(folder).resolve()) for folder in folders)
+    sys.path.extend(path for path in paths if path not in sys.path)
 
 
 def find_choice(folders: Iterable[str | Path], group: str, name: str) -> ChoiceClass | None:

@@ -10,8 +10,12 @@ import sys
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 
+from biasbridge.files.interrupts import Interrupted, interruptible
+
 _LONGEST = 4_000  # characters of a message
+_SHOWN = 80  # characters of a path that is too long
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+OF_THE_SYSTEM = (*DISK_FULL, errno.ENAMETOOLONG)  # that ``run_cli`` tells from a bug
 # Characters that move the cursor, end a line or change the text direction; half surrogates and
 # noncharacters
 CONTROL = re.compile(
@@ -39,30 +43,45 @@ def nearest(name: object, options: Iterable[str]) -> str:
     return f"; did you mean {close[0]!r}?" if close else ""
 
 
+def require_known(names: Iterable[str], allowed: Iterable[str], user: str) -> None:
+    """Raise ``InputError`` for the first of the names that ``user`` has no option of."""
+    options = [*allowed]
+    for name in names:
+        if name not in options:
+            problem = f"{user} has no option {name!r}{nearest(name, options)}"
+            raise InputError(f"{problem}; give any of {', '.join(options)}")
+
+
 def printable(text: str) -> str:
     r"""Escape the control characters of a text: ``\n``, ``\x1b``, ``\u202e``."""
     return CONTROL.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
-def run_cli(main: Callable[[], int | None]) -> None:
+def run_cli(main: Callable[[], int | None], *, interrupted: str = "interrupted") -> None:
     """Run a command and exit with its status; after ``InputError`` with 2 and a line on stderr,
-    after an interrupt with 130. A full disk under its output is such a line too.
+    after a signal with 128 + its number and the line ``interrupted``. A full disk under its output
+    and a name that is too long for a file are such lines too.
     """
     try:
-        try:
-            sys.exit(main() or 0)
-        finally:
-            sys.stdout.flush()
+        with interruptible():
+            try:
+                sys.exit(main() or 0)
+            finally:
+                sys.stdout.flush()
     except InputError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(2)
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        sys.exit(130)
+    except KeyboardInterrupt as stop:
+        print(interrupted, file=sys.stderr)
+        sys.exit(stop.status if isinstance(stop, Interrupted) else 130)
     except OSError as error:
         is_pipe = isinstance(error, BrokenPipeError)
-        if not (is_pipe or error.errno in DISK_FULL):
+        if not (is_pipe or error.errno in OF_THE_SYSTEM):
             raise
+        if error.errno == errno.ENAMETOOLONG:
+            name = printable(str(error.filename)[:_SHOWN])
+            print(f"error: the path {name}... is too long; give a shorter name", file=sys.stderr)
+            sys.exit(2)
         with suppress(OSError):  # the lines left would be tried again at the end of the process
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if is_pipe:

@@ -6,8 +6,8 @@ import errno
 import hashlib
 import json
 import os
+import secrets
 import shutil
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -34,13 +34,13 @@ def atomic_path(target: str | Path) -> Iterator[Path]:
     is full.
     """
     target = Path(target)
+    folder = target.parent / f"{_TEMPORARY}{secrets.token_hex(8)}"
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        folder = Path(tempfile.mkdtemp(prefix=_TEMPORARY, dir=target.parent))
-    except OSError as error:
-        reason = f"cannot write {target}: {error.strerror}"
-        raise InputError(f"{reason}; choose a folder that can be written") from error
-    try:
+        try:
+            folder.mkdir(0o700, parents=True)
+        except OSError as error:
+            reason = f"cannot write {target}: {error.strerror}"
+            raise InputError(f"{reason}; choose a folder that can be written") from error
         work = folder / target.name
         yield work
         os.replace(work, target)
@@ -50,7 +50,23 @@ def atomic_path(target: str | Path) -> Iterator[Path]:
             raise InputError(f"{reason}; free some space, or choose another folder") from error
         raise
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        try:
+            shutil.rmtree(folder, ignore_errors=True)
+        finally:  # also where a signal interrupts the first
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def open_no_link(path: str | Path, flags: int) -> int:
+    """Open a file that is written, as the ``opener`` of ``open`` does; raise ``InputError`` for a
+    link, whose target would be overwritten.
+    """
+    try:
+        return os.open(path, flags | os.O_NOFOLLOW, 0o666)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            reason = "is a link, and writing to it would overwrite its target"
+            raise InputError(f"{path} {reason}; remove the link") from error
+        raise
 
 
 def require_output(target: str | Path, endings: Sequence[str]) -> Path:

@@ -10,6 +10,13 @@ from biasbridge.files.errors import InputError
 # "KEY=VALUE"), or a function of Python, "NAME()". Each with the remedy, a phrase that begins with a
 # verb.
 REMOVED: dict[str, str] = {
+    "train.py power=": "use plan=true, which says whether a verdict is possible",
+    "choose_threshold()": "give a threshold's gaps to a gate: gate(table, bounds, threshold=X)",
+    "reliability()": "measure calibration by gaps(table, score=COLUMN, measures='ece')",
+    "biasbridge gaps --bound": "choose from --thresholds, and give --threshold and --fail-above",
+    "biasbridge gaps --cost": "choose from the table of --thresholds",
+    "biasbridge gaps --reliability": "measure calibration by --measures ece",
+    "biasbridge gaps --eee": "write the rows and their metadata by --json",
     "train.py study=control": "run python docs/studies/control.py RESULTS in a clone",
     "train.py words.stop=": "give your own words, words=file",
     "biasbridge debias --attract": "give --words with X, Y, A and B",
@@ -22,6 +29,9 @@ REMOVED: dict[str, str] = {
     "biasbridge tsne --perplexity": "leave it out: it is 40, or a third of the words",
     "biasbridge tsne --iterations": "leave it out: it is 2,500",
     "biasbridge atlas": "run python docs/atlas/atlas.py in a clone",
+    "biasbridge completion": "type the command with --help, which lists its options",
+    "biasbridge store explain": "read recipe.json in the folder of the result",
+    "biasbridge store export": "give a command the folder vectors of the result, as it is",
 }
 
 

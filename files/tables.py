@@ -47,6 +47,16 @@ _EXCEL_CELL = re.compile(rb"""[<:]c\s[^>]*?r=["']([A-Z]{1,3})(\d{1,7})["']""")
 _FEWEST_CELLS, _MOST_SPARSE = 1_000_000, 4
 _DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(e[+-]?\d+)?", re.IGNORECASE)
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+")
+_TEX = {
+    "\\": r"\textbackslash{}",
+    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    **{sign: f"{{{sign}}}" for sign in "[]*"},  # after a line's end an option of its
+}
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?|[+-]?(inf|nan)", re.IGNORECASE)
 
 csv.field_size_limit(64 << 20)  # characters of a cell; the default is shorter than some posts
@@ -114,7 +124,11 @@ def read_numbers(cells: pd.Series) -> tuple[pd.Series[float], bool]:
 
     Commas count as decimal where no number has a point, unless all may part thousands: ``1,234``.
     """
-    numbers = pd.to_numeric(cells, errors="coerce").astype("float64")
+    try:
+        numbers = pd.to_numeric(cells, errors="coerce").astype("float64")
+    except OverflowError:  # JSON has integers that are too large for a float
+        cells = cells.map(lambda cell: str(cell) if isinstance(cell, int) else cell)
+        numbers = pd.to_numeric(cells, errors="coerce").astype("float64")
     others = cells[numbers.isna()].dropna()
     texts = {cell: normalise_text(str(cell)) for cell in others.unique()}
     texts = {cell: text for cell, text in texts.items() if _DECIMAL_COMMA.fullmatch(text)}
@@ -168,6 +182,11 @@ def csv_text(table: pd.DataFrame) -> str:
 def escape_control(table: pd.DataFrame) -> pd.DataFrame:
     """Escape the control characters of the table's texts."""
     return _map_text_columns(table, lambda cell: printable(cell) if isinstance(cell, str) else cell)
+
+
+def escape_tex(text: str) -> str:
+    """Escape the characters that LaTeX would read as commands."""
+    return "".join(_TEX.get(character, character) for character in text)
 
 
 def _map_text_columns(table: pd.DataFrame, change: Callable[[object], object]) -> pd.DataFrame:

@@ -72,10 +72,13 @@ class Parser(argparse.ArgumentParser):
         for name in (None, "store"):
             self.register("action", name, StoreOnce)
 
-    def parse_known_args(self, *arguments: Any, **options: Any) -> Any:
+    def parse_known_args(self, args: Any = None, *arguments: Any, **options: Any) -> Any:
         """Parse the arguments; no option counts as stored before."""
+        for text in args or ():
+            if "\0" in text:  # from Python
+                self.error(f"{text} has a NUL character; leave it out")
         self.stored = set()
-        parsed, unknown = super().parse_known_args(*arguments, **options)
+        parsed, unknown = super().parse_known_args(args, *arguments, **options)
         self._refuse_overwriting(parsed)
         return parsed, unknown
 

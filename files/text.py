@@ -35,6 +35,7 @@ _MARKED = "utf-16"  # with a byte order mark
 _HEAD = 512  # bytes that tell UTF-16 from others
 _WESTERN = "cp1252"  # of Windows in Western Europe and America; has the letters of Latin-1
 _FOREIGN = re.compile(r"[^\W\d_a-zA-Z]{3}")  # in text of Cyrillic or Greek that is read as Western
+_WORD = re.compile(r"\S+", re.ASCII)
 _MAX_FOREIGN = 1 / 3  # share of the lines beyond ASCII
 
 
@@ -49,7 +50,7 @@ def read_lines(path: str | Path, notes: list[str] | None = None) -> Iterator[str
     number = 0
     with open_binary(path) as content:
         encoding = _find_utf16(content.peek(_HEAD)[:_HEAD])
-        if encoding == _MARKED and notes is None:
+        if encoding and notes is None:
             raise InputError(f"{path} is UTF-16; {_UTF16_REMEDY}")
         if encoding and notes is not None:
             notes.append(f"{path} is read as UTF-16")
@@ -117,7 +118,8 @@ def _decode_lines(content: IO[bytes], path: str, notes: list[str] | None) -> Ite
             n_accented += 1
             n_foreign += bool(_FOREIGN.search(text))
             if number == first:
-                example = next(word for word in text.split() if not word.isascii())[:40]
+                words = _WORD.findall(text)  # a no-break space parts none
+                example = next(word for word in words if not word.isascii())[:40]
                 where = f"line {number} has {example!r}"
                 notes.append(f"{path} is not UTF-8: read as Windows-1252 ({_WESTERN}), {where}")
         yield text
@@ -151,7 +153,9 @@ def open_plain(path: Path) -> IO[bytes]:
             return open(path, "rb")
         kind = "is a folder" if path.is_dir() else "is a pipe or device" if path.exists() else ""
     except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}; check its permissions") from error
+        raise InputError(
+            f"cannot read {path}: {error.strerror}; check its name and permissions"
+        ) from error
     if kind:
         raise InputError(f"{path} {kind}; give a file")
     siblings = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []

@@ -18,7 +18,6 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
-from biasbridge.analysis.agreement import cohen_kappa, fleiss_kappa
 from biasbridge.analysis.naming import ALL
 from biasbridge.analysis.tables import as_float, as_text
 from biasbridge.studies.base_pair_tables import (
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
 _TAILS = (0.025, 0.975)
 _FEWEST_DEFINED = 0.9  # of the resamples: where fewer have a value there is no interval
 _NEAR_ONE = 1 - 1e-12
+_NO_SPREAD = 1e-12
 _COSINE_R = "cosine_r"
 _SHARES = ("magnitude", "solved")
 _ONE_DIRECTION = "all words have one direction, so that kappa is 0 / 0"
@@ -252,6 +252,35 @@ def _cohen_kappas(
     yield _with_both_intervals(row, mean_kappa, weights, bootstrap)
     for pair, kappas_of_pair in zip(pairs, kappas, strict=True):
         yield _with_word_interval(row._replace(pair=pair, pairs=1), kappas_of_pair, bootstrap)
+
+
+def cohen_kappa(x: Categories, y: Categories, weights: Floats) -> Floats:
+    """Compute Cohen's kappa (1960) of two raters for each weighting of the items.
+
+    The counts of a bootstrap are weights: one product gives the kappas of all resamples. NaN where
+    both raters give all items one category. Shapes: x, y (items,); weights (resamples, items).
+    """
+    size = int(max(x.max(), y.max())) + 1
+    cells = np.eye(size * size)[x * size + y]
+    joint = (weights @ cells).reshape(-1, size, size) / weights.sum(axis=1)[:, None, None]
+    expected = (joint.sum(axis=1) * joint.sum(axis=2)).sum(axis=1)
+    return _beyond_chance(np.trace(joint, axis1=1, axis2=2), expected)
+
+
+def fleiss_kappa(ratings: Categories, weights: Floats) -> Floats:
+    """Compute Fleiss's kappa (1971) of the columns of ratings, as ``cohen_kappa``."""
+    raters = ratings.shape[1]
+    votes: Floats = np.eye(int(ratings.max()) + 1)[ratings].sum(axis=1)
+    agreeing: Floats = ((votes**2).sum(axis=1) - raters) / (raters**2 - raters)
+    sums = weights.sum(axis=1)
+    shares: Floats = weights @ (votes / raters) / sums[:, None]
+    return _beyond_chance(weights @ agreeing / sums, (shares**2).sum(axis=1))
+
+
+def _beyond_chance(observed: Floats, expected: Floats) -> Floats:
+    disagreement = 1 - expected
+    safe = np.where(disagreement > _NO_SPREAD, disagreement, 1)
+    return np.where(disagreement > _NO_SPREAD, (observed - expected) / safe, nan)
 
 
 def _kappas_between_pairs(directions: Categories, weights: Floats) -> Floats:

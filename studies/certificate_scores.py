@@ -51,7 +51,7 @@ _READING = (*_NAMES, *_SETTINGS, *_NUMBERS, "model")
 FEWEST_SEEDS = 3
 _POWER = 0.8
 # What one score needs to tell a strength from none with this power, in standard deviations
-DETECTABLE = float(ndtri(1 - ALPHA / 2) + ndtri(_POWER))
+_DETECTABLE = float(ndtri(1 - ALPHA / 2) + ndtri(_POWER))
 _ONE_SIDED = 0.9  # level of an interval, each end of which is one-sided at 5%
 _NEAR_NONE = 0.25  # of the largest strength: up to there responses to s and -s cancel
 
@@ -223,6 +223,11 @@ class MetricProperties(NamedTuple):
     steps: tuple[DoseStep, ...] = ()
     alarms: FalseAlarms = FalseAlarms()
     random_alarms: FalseAlarms = FalseAlarms()
+
+    @property
+    def is_undetectable(self) -> bool:
+        """Whether a single score could not show even the ends of the slope's interval."""
+        return max(self.slope.high, -self.slope.low) < _DETECTABLE
 
     @property
     def all_alarms(self) -> FalseAlarms:

@@ -64,15 +64,13 @@ _LOOKUP = ("case=", "min_found=")
 
 def judge_score(properties: MetricProperties, *, change_alone: bool = False) -> tuple[str, str]:
     """Return the verdict on a score, or on its change alone, and the figure it rests on."""
-    from biasbridge.studies.certificate_scores import DETECTABLE
-
     slope, smallest = properties.slope, properties.smallest
     slope_text = f"slope {_estimate_text(slope)}"
     strength_text = f"detects a strength of {_estimate_text(smallest)}"
     if not isfinite(slope.value):
         return NOT_ESTIMATED, "slope not estimated"
     is_detected = isfinite(smallest.value)
-    if not is_detected and max(slope.high, -slope.low) < DETECTABLE:
+    if not is_detected and properties.is_undetectable:
         return DOES_NOT_DETECT, slope_text
     if is_detected and slope.high < 0:
         return SIGN_TURNED, strength_text

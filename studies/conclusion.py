@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from biasbridge.analysis.printing import as_text_columns, print_as_text, print_lines, text_columns
+from biasbridge.analysis.printing import as_text_columns, print_as_text, print_lines
 from biasbridge.analysis.report.templates import as_image, count_points, write_page
 from biasbridge.analysis.tables import (
     as_text,
     describe_provenance,
     read_provenance,
+    text_columns,
     write_csv_tables,
 )
 from biasbridge.files import InputError

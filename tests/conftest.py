@@ -18,10 +18,13 @@ from tests.data_server import Server, serve
 # Small networks gain nothing from more threads, and two test processes would share the cores
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.pop("COLUMNS", None)  # of the terminal that runs the tests
-# The longest first, so that two test processes end together
+# The longest first, so that two test processes end together; of these some in slow tests
 LONGEST = (
-    *("test_sweeps", "test_readme", "test_coreference_world", "test_crash_points"),
-    *("test_faults_points", "test_wheel", "test_front", "test_addition", "test_fuzz", "test_world"),
+    *("test_recorded_runs", "test_decision", "test_crosses", "test_sweeps", "test_readme"),
+    *("test_examples", "test_front", "test_debias_command", "test_calibration", "test_planting"),
+    *("test_coreference_world", "test_crash_points", "test_text", "test_gap_table"),
+    *("test_figures", "test_data", "test_coverage", "test_correlation", "test_wheel"),
+    *("test_addition", "test_doses", "test_fuzz", "test_world"),
 )
 
 

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 
 from biasbridge.train.engine import source
-from biasbridge.train.engine import source as syntax
 
-CACHED = (source.source_of, source.library_versions, syntax.read_module, syntax.path_of)
+CACHED = (source._source, source._read_ours, source._is_installed)  # noqa: SLF001
 
 
 def forget_code(*prefixes: str) -> None:
     """Have every file read anew, and modules called ``toy_...`` or by a prefix loaded anew."""
+    importlib.invalidate_caches()
     for each in CACHED:
         each.cache_clear()
-    known = (*sys.modules, *syntax._loaded)  # noqa: SLF001
-    for name in [name for name in known if "toy_" in name or name.startswith(prefixes)]:
-        sys.modules.pop(name, None)
-        syntax._loaded.pop(name, None)  # noqa: SLF001
+    for name in [name for name in sys.modules if "toy_" in name or name.startswith(prefixes)]:
+        sys.modules.pop(name)
+    for file in [file for file in source._texts if "toy_" in file]:  # noqa: SLF001
+        source._texts.pop(file)  # noqa: SLF001

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from tests.conftest import Train
@@ -131,7 +132,7 @@ from biasbridge.files import choice
 
 @choice
 class Largest:
-    measure: str = "reach"
+    column: str = "tilt"
     chosen_as: ClassVar[tuple[str, ...]] = ("study/largest",)
     name: ClassVar[str] = "largest"
     version: ClassVar[int] = 1
@@ -141,70 +142,15 @@ class Largest:
         return []
 
     def conclude(self, tables, folder, console):
-        gaps = tables.extrinsic[tables.extrinsic["measure"] == self.measure]
+        gaps = tables.extrinsic[tables.extrinsic["measure"] == "reach"]
         largest = gaps.nlargest(1, "value").merge(tables.points, on="point")
         largest.to_csv(folder / "largest.csv")
-        for name, rows in tables.probes.groupby(["probe", "metric"]):
-            console.print(f"{name}: {len(rows)} rows, {set(rows['words'])} words")
-        console.print(f"largest {self.measure} of {len(gaps)}: tilt {largest['tilt'].iloc[0]}")
+        if len(tables.probes):
+            console.print(f"{len(tables.probes)} rows of {set(tables.probes['probe'])}")
+        console.print(f"largest of {len(gaps)}: {self.column} {largest[self.column].iloc[0]}")
         return [folder / "largest.csv"]
 """,
-}
-SWEEP = [
-    *("--config-dir", ".", "name=toy", "hydra.mode=MULTIRUN", "subject=tilted", "task=distance"),
-    *("intrinsic.weat.queries=[weat8]", "subject.tilt=0,0.25,0.5,0.75,1", "seed=0,1"),
-    "hydra/launcher=basic",
-]
-
-
-@pytest.mark.slow
-def test_a_toy_subject_probe_task_and_study_run_and_are_reported(
-    tmp_path: Path, train: Train, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sys, "path", [*sys.path])  # which the folder is added to
-
-    def sweep(*more: str) -> str:
-        status, out, err = train(*SWEEP, *more)
-        assert status == 0, out + err
-        return out
-
-    for name, text in FILES.items():
-        (tmp_path / name).write_text(text, encoding="utf-8")
-    printed = sweep()
-    results = tmp_path / "results" / "toy"
-    found = pd.read_csv(results / "correlations.csv")
-    assert set(found["measure"]) == {"reach"}
-    assert set(found["unprivileged"]) == {"non-binary arts"}
-    assert (found["n"] == 10).all()
-    assert (found["r_rm"] > 0.5).all(), "the tilt drives both"
-    assert "10 models of 1 parent" in printed
-    confirmatory = found[found["verdict"].notna()]
-    assert confirmatory[["embedding", "query"]].to_numpy().tolist() == [["all", "weat8"]]
-    assert "the test declared before the run" in (results / "report.html").read_text(
-        encoding="utf-8"
-    )
-
-    assert not (results / "probes.parquet").exists()
-    printed = sweep("study=largest", "probe=halves")
-    assert "('halves', 'weat'): 10 rows, {12} words" in printed
-    assert len(pd.read_parquet(results / "probes.parquet")) == 10
-    assert "largest reach of 10: tilt 1.0" in printed
-    assert "largest.csv" in printed
-
-    # Other points: what is set aside with the tables is what the toy study wrote, and nothing else
-    (results / "mine.txt").write_text("kept", encoding="utf-8")
-    largest = (results / "largest.csv").read_bytes()
-    sweep("subject.tilt=0,1")
-    (aside,) = (path.parent for path in results.glob("earlier/*/largest.csv"))
-    assert (aside / "largest.csv").read_bytes() == largest
-    assert (aside / "probes.parquet").is_file()
-    assert not (results / "largest.csv").exists()
-    assert (results / "mine.txt").is_file()
-    assert not (aside / "mine.txt").exists()
-
-
-OF_MODELS = {
-    # A model that knows a few words, of random weights.
+    # Of language models. A model that knows a few words, of random weights.
     "toy_model.py": """
 from __future__ import annotations
 
@@ -250,7 +196,7 @@ from typing import ClassVar
 import numpy as np
 
 from biasbridge.files import choice
-from biasbridge.intrinsic.models.item_metric import ItemMetric, Observations, sizes
+from biasbridge.intrinsic.models.item_metric import ItemMetric, ItemObservations, sizes
 from biasbridge.intrinsic.metric import MetricInfo
 
 
@@ -280,7 +226,7 @@ class Lengths(ItemMetric):
         groups = [each.group for each in items.items]
         names = [each.term for each in items.items]
         lengths = np.linalg.norm(rows, axis=1).astype(float)
-        return Observations(lengths, names, factors, groups, sizes(factors))
+        return ItemObservations(lengths, names, factors, groups, sizes(factors))
 
     def summarise(self, observed, weights):
         one = np.array(observed.groups) == observed.groups[0]
@@ -329,25 +275,72 @@ def measure(task, out: Path, inputs, seed: int) -> None:
     "items.csv": "text,group,term,template\n{} is a nurse,men,he,1\n{} is a plumber,men,he,2\n"
     "{} is a nurse,women,she,1\n{} is a plumber,women,she,2\n",
 }
+SWEEP = ("--config-dir", ".", "name=toy", "hydra.mode=MULTIRUN", "hydra/launcher=basic")
+VECTORS = (*SWEEP, "subject=tilted", "task=distance", "intrinsic.weat.queries=[weat8]")
+MODELS = (*SWEEP, "subject=language_model", "model=toy", "intrinsic=lengths", "task=use")
+
+
+@pytest.fixture
+def results(
+    tmp_path: Path, train: Train, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., tuple[str, Path]]:
+    """Run a sweep beside the files; return what it prints and its folder."""
+    monkeypatch.setattr(sys, "path", [*sys.path])  # which the folder is added to
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+
+    def sweep(*words: str) -> tuple[str, Path]:
+        status, out, err = train(*words)
+        assert status == 0, out + err
+        return out, tmp_path / "results" / "toy"
+
+    return sweep
+
+
+def test_files_of_ones_own_run(results: Callable[..., tuple[str, Path]]) -> None:
+    own = ("study=largest", "probe=halves", "seed=0")
+    printed, folder = results(*VECTORS, *own, "subject.tilt=0,1")
+    assert "2 rows of {'halves'}" in printed
+    assert set(pd.read_parquet(folder / "probes.parquet")["words"]) == {12}
+    assert "largest of 2: tilt 1.0" in printed
+    assert "largest.csv" in printed
+
+    # Other points: what is set aside with the tables is what the toy study wrote, and nothing else
+    (folder / "mine.txt").write_text("kept", encoding="utf-8")
+    largest = (folder / "largest.csv").read_bytes()
+    printed, folder = results(*MODELS, "study=largest", "study.column=seed", "seed=0,1")
+    assert "largest of 2: seed " in printed
+    scores = pd.read_parquet(folder / "intrinsic.parquet")
+    assert set(scores["query"]) == {"items"}
+    assert scores["value"].nunique() == 2
+    assert set(scores["settings"]) == {"terms=2"}
+    (aside,) = (path.parent for path in folder.glob("earlier/*/largest.csv"))
+    assert (aside / "largest.csv").read_bytes() == largest != (folder / "largest.csv").read_bytes()
+    assert (aside / "probes.parquet").is_file()
+    assert not (folder / "probes.parquet").exists()
+    assert (folder / "mine.txt").is_file()
+    assert not (aside / "mine.txt").exists()
 
 
 @pytest.mark.slow
-def test_a_toy_model_metric_and_task_of_language_models_run_and_are_reported(
-    tmp_path: Path, train: Train, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("words", "n", "query", "group"),
+    [
+        ((*VECTORS, "subject.tilt=0,0.25,0.5,0.75,1", "seed=0,1"), 10, "weat8", "non-binary arts"),
+        ((*MODELS, "seed=range(5)"), 5, "items", "she"),
+    ],
+    ids=["vectors", "models"],
+)
+def test_files_of_ones_own_are_reported(
+    words: Sequence[str], n: int, query: str, group: str, results: Callable[..., tuple[str, Path]]
 ) -> None:
-    monkeypatch.setattr(sys, "path", [*sys.path])  # which the folder is added to
-    for name, text in OF_MODELS.items():
-        (tmp_path / name).write_text(text, encoding="utf-8")
-    sweep = ("--config-dir", ".", "name=toys", "hydra.mode=MULTIRUN", "hydra/launcher=basic")
-    models = ("subject=language_model", "model=toy", "intrinsic=lengths", "task=use")
-    status, out, err = train(*sweep, *models, "seed=0,1,2,3,4")
-    assert status == 0, out + err
-    assert "5 models" in out
-    results = tmp_path / "results" / "toys"
-    scores = pd.read_parquet(results / "intrinsic.parquet")
-    assert set(scores["query"]) == {"items"}
-    assert scores["value"].nunique() == 5
-    assert set(scores["settings"]) == {"terms=2"}
-    found = pd.read_csv(results / "correlations.csv")
-    assert set(found["measure"]) == {"reach"}
-    assert (found["n"] == 5).all()
+    printed, folder = results(*words)
+    assert f"{n} models" in printed
+    found = pd.read_csv(folder / "correlations.csv")
+    assert {*zip(found["measure"], found["unprivileged"], strict=True)} == {("reach", group)}
+    assert (found["n"] == n).all()
+    confirmatory = found[found["verdict"].notna()]
+    assert confirmatory[["embedding", "query"]].to_numpy().tolist() == [["all", query]]
+    if query == "weat8":
+        assert (found["r_rm"] > 0.5).all(), "the tilt drives both"
+    assert f"worse for {group}" in (folder / "report.html").read_text(encoding="utf-8")

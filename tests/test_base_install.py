@@ -78,7 +78,7 @@ Ends = dict[str, tuple[int | str, str]]
 LOG = "samples_toxic_2026-01-02T03-04-05.678901.jsonl"
 WORK = {  # commands, and a part of what they print
     "gaps p.csv --report gaps.html": "note: charts need altair: run pip install '.[plots]'",
-    "gaps p.csv --csv gaps.csv --md gaps.md --tex gaps.tex --eee gaps.json": "women",
+    "gaps p.csv --csv gaps.csv --md gaps.md --tex gaps.tex": "women",
     "gaps p.csv --pred prediction --pred later --report two.html": "later",
     "gaps p.csv --score score --thresholds --report thresholds.html": "note: charts need altair",
     f"gaps {LOG} --group group": "women",
@@ -89,7 +89,6 @@ WORK = {  # commands, and a part of what they print
     "bbq bbq.jsonl": "ambiguous",
     "correlate u.csv --x x --y y": "x",
     "coreference key.jsonl key.jsonl": "MUC",
-    "completion bash": "complete",
 }
 GATE = "gaps p.csv --fail-above recall=.01 --fail-if possible"
 LACK = {
@@ -104,7 +103,7 @@ LACK = {
     "certify weat": "hydra-core",
     "predict model p.csv out.csv --text text --pred mine": "torch",
 }
-HELP = [f"{name} --help" for name in COMMANDS if name != "completion"]
+HELP = [f"{name} --help" for name in COMMANDS]
 STATEMENTS = (
     "from biasbridge import bbq, correlate, gaps, gate, plot, predict, query, read_results",
     "from biasbridge import thresholds; thresholds('p.csv', score='score')",

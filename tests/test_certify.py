@@ -19,7 +19,7 @@ from biasbridge.certificates import certified, gender_words
 from biasbridge.commands.certify import certify
 from biasbridge.files import InputError
 from biasbridge.files.terminal import open_console
-from biasbridge.inputs import as_vectors
+from biasbridge.input_vectors import as_vectors
 from biasbridge.intrinsic.audit import AuditedScore, score_table
 from biasbridge.intrinsic.metrics.weat import Weat
 from biasbridge.intrinsic.models.items import ItemSet, Pair, library
@@ -292,11 +292,7 @@ def test_the_summary_shows_the_line_in_its_row(capsys: pytest.CaptureFixture[str
     [(score, _)] = Weat.by_convention("default", queries=("weat7",)).score_with_singles(
         as_vectors({"he": [1.0]}), seed=0
     )
-    lines = {
-        "weat1": "",
-        "weat7": "sign turned: .2",
-        "weat8": "does not detect: slope",
-    }
+    lines = {"weat1": "", "weat7": "sign turned: .2", "weat8": "does not detect: slope"}
     print_summary(
         [
             AuditedScore("v", score._replace(query=query, value=1.0), {}, certificate=line)

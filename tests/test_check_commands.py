@@ -14,7 +14,6 @@ from biasbridge.files import InputError
 
 TESTS = Path(__file__).parent
 CASES = TESTS / "cases"
-RUNS = ("helm_three_trials",)
 COMMAND = re.compile(r": biasbridge (.+)")
 SLOW = ("audit", "init")  # of vectors and models: tested with these
 
@@ -22,10 +21,8 @@ SLOW = ("audit", "init")  # of vectors and models: tested with these
 def data_files() -> list[Path]:
     files = [path for path in CASES.rglob("*") if path.is_file()]
     plain = [path for path in files if not (path.parent / "config.json").exists()]
-    named = [path for path in plain if path.parent.name not in RUNS]
-    runs = [path for name in RUNS for path in CASES.rglob(name)]
     own = [TESTS / "words.yaml", TESTS / "similar.tsv", *TESTS.glob("analysis/*/*.parquet")]
-    return sorted([*named, *runs, *own])
+    return sorted([*plain, *own])
 
 
 def printed_commands(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> list[list[str]]:
@@ -82,11 +79,7 @@ def test_two_files_of_documents_are_compared(capsys: pytest.CaptureFixture[str])
     ],
 )  # fmt: skip
 def test_a_table_of_predictions_is_for_gaps(
-    header: str,
-    rows: list[str],
-    options: str,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
+    header: str, rows: list[str], options: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "p.csv"
     path.write_text("\n".join([header, *rows * 6]) + "\n", encoding="utf-8")

@@ -179,7 +179,7 @@ def test_the_first_sentence_is_the_help() -> None:
 
 
 def parsers() -> Iterator[argparse.ArgumentParser]:
-    for name in sorted(COMMANDS.keys() - {"train", "completion"}):
+    for name in sorted(COMMANDS.keys() - {"train"}):
         main = importlib.import_module(f"biasbridge.commands.{name}").main
         commands = main.commands.values() if isinstance(main, Group) else [main]
         yield from (command.parser() for command in commands)

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import textwrap
 import zipfile
+from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
@@ -192,12 +193,17 @@ def test_a_mirror_is_asked_first(
     write(server.folder / "mirror" / "words" / "a.csv", A)
     write(server.folder / "mirror" / "words" / "b.csv", B)
     server.reply("mirror/words/a.csv", *replies)
-    monkeypatch.setenv("BIASBRIDGE_MIRROR", f"{server.url}/mirror/")
+    login = server.url.replace("://", "://me:p%40ss@")
+    monkeypatch.setenv("BIASBRIDGE_MIRROR", f"{login}/mirror/")
     ended = run("get", "toy")
     assert ended.status == 0
     assert tree(folder) == TOY
     assert data.verify("toy")["state"].eq("verified").all()
     paths = [path for path, _ in server.requests]
+    sent = {path.split("/")[0]: token for path, token in zip(paths, server.tokens, strict=True)}
+    assert sent.pop("mirror") == f"Basic {b64encode(b'me:p@ss').decode()}"
+    assert {*sent.values()} <= {None}
+    assert "ss@" not in ended.out + ended.err
     assert "authors/b.csv" not in paths
     assert ("authors/a.csv" in paths) == (not name.endswith("right"))
     lines = [line for line in ended.err.splitlines() if "mirror" in line]
@@ -208,11 +214,22 @@ def test_a_mirror_is_asked_first(
 def test_a_mirror_that_is_down_is_asked_once(
     folder: Path, server: Server, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("BIASBRIDGE_MIRROR", "http://127.0.0.1:9")
+    monkeypatch.setenv("BIASBRIDGE_MIRROR", "http://me:secret@127.0.0.1:9")
     ended = run("get", "toy")
     assert ended.status == 0
     assert ended.err.count("http://127.0.0.1:9 does not answer; asking the authors'") == 1
     assert tree(folder) == TOY
+
+
+@pytest.mark.parametrize("mirror", ["me:secret@host", "https://me:secret/1@host", "host/secret"])
+def test_a_mirror_that_is_no_address_is_refused_without_its_login(
+    mirror: str, folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BIASBRIDGE_MIRROR", mirror)
+    ended = run("get", "toy")
+    assert ended.status == 2
+    assert "the mirror (BIASBRIDGE_MIRROR) is not an address; give https://" in ended.err
+    assert "secret" not in ended.out + ended.err
 
 
 TWO = """
@@ -230,14 +247,8 @@ def test_two_processes_at_once(folder: Path, server: Server) -> None:
     content = A * 1000
     write(server.folder / "authors" / "a.csv", content)
     url = server.reply("authors/a.csv", Reply(cut=2_000_000))
-    code = [
-        sys.executable,
-        "-c",
-        textwrap.dedent(TWO),
-        url,
-        str(len(content)),
-        *sha(content).values(),
-    ]
+    about = (url, str(len(content)), *sha(content).values())
+    code = [sys.executable, "-c", textwrap.dedent(TWO), *about]
     pipe = subprocess.PIPE
     both = [subprocess.Popen(code, text=True, stdout=pipe, stderr=pipe) for _ in range(2)]
     for process in both:

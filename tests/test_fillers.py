@@ -35,14 +35,8 @@ UNKNOWN = HEADER + "[MASK] arbeitet als {},male,Koch,\n[MASK] arbeitet als {},fe
 @pytest.fixture(scope="module")
 def cased(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A random model that tells Er from er, in larger numbers than usual."""
-    folder = save_model(tmp_path_factory.mktemp("model") / "cased", "roberta", head="masked")
-    model: Any = open_model(folder)
-    with torch.no_grad():
-        for parameter in model.model.parameters():
-            if parameter.ndim > 1:
-                parameter.mul_(8)
-    model.model.save_pretrained(folder)
-    return folder
+    folder = tmp_path_factory.mktemp("model") / "cased"
+    return save_model(folder, "roberta", head="masked", scale=8)
 
 
 def write(folder: Path, text: str, name: str = "mine.csv") -> str:

@@ -4,6 +4,8 @@ of the README do what it says.
 
 from __future__ import annotations
 
+import itertools
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -19,26 +21,30 @@ from hydra import compose, initialize_config_dir
 from hydra.core.global_hydra import GlobalHydra
 from omegaconf import OmegaConf
 
-from biasbridge.analysis.schemas import Points, columns
 from biasbridge.files.data.registry import collected_requests
 from biasbridge.train.cli import CONF
 from biasbridge.train.cli.choices import choices
 from biasbridge.train.cli.composing import read_point, read_study
 from biasbridge.train.engine.point import Outcome, Point, plan_point
 from biasbridge.train.engine.store import Store
-from tests.analysis.test_schemas import check_columns
+from tests.analysis.test_columns import check_columns, columns
 from tests.test_certify import write_metric
 
 if TYPE_CHECKING:
     from tests.conftest import Ended, Train
 
 ROOT = CONF.parent
-GROUPS: tuple[str, ...] = ("subject", "corpus", "embedding", "debias", "words", "intrinsic")
-GROUPS += ("task", "source", "groups", "classifier", "study")
-OF_COREFERENCE = ("documents", "challenge", "resolver")
-GROUPS += OF_COREFERENCE
-CHALLENGES_OF_COREFERENCE = ("gap", "generated", "generated_link", "winobias", "winogender")
-CHOICES = [(group, name) for group in GROUPS for name in choices(group)]
+# Choices that only a task on documents has
+OF_COREFERENCE = {"documents", "resolver"}
+OF_COREFERENCE |= {f"challenge={name}" for name in ("gap", "generated", "generated_link")}
+OF_COREFERENCE |= {"challenge=winobias", "challenge=winogender"}
+# Every group of choices, with those that go together in one composition
+TOGETHER = (
+    ("intrinsic", "corpus", "debias", "source", "classifier", "study"),
+    *(("words", "groups", "embedding"), ("documents", "resolver")),
+    *(("challenge",), ("subject",), ("task",)),
+)
+EXPERIMENTS = sorted([*(CONF / "experiment").glob("*.yaml"), *(CONF / "sweep").glob("*.yaml")])
 # What a choice cannot do without: values for the fields that its YAML leaves open, and a debiasing
 # method that goes with it.
 GIVEN_IN_ITS_SWEEP = {
@@ -59,7 +65,8 @@ OF_MODELS = ["aul", "aula", "ceat", "crows_pairs", "disco", "lpbs", "next_word",
 OF_MODELS += ["neutral_loss", "pll", "probe", "seat", "sts_b", "certificate_models"]
 OF_MODELS += ["certificate_smollm2"]
 HUB = ["embedding.model=bert@86b5e0934494bd15c9632b12f734a8a67f723594"]
-NEEDS = {
+NEEDS: dict[tuple[str, str], list[str]] = {
+    ("corpus", "default"): [],  # no text of its own
     ("challenge", "csv"): ["challenge.path=posts.csv", "challenge.group=who"],
     ("embedding", "pretrained"): ["embedding.path=vectors.txt"],
     ("embedding", "transformers"): HUB,
@@ -76,7 +83,6 @@ NEEDS = {
     ("classifier", "encoder"): [*MODEL, "intrinsic=seat"],
     ("classifier", "finetuned"): [*MODEL, "intrinsic=seat"],
     ("corpus", "planted_occupations_es"): ["intrinsic=weat_gender_es", "source=none"],
-    ("model", "loaded"): MODEL,
     ("source", "datasets"): ["source.path=folder"],
     ("words", "file"): [f"words.file={ROOT}/tests/words.yaml"],
     ("documents", "files"): ["documents.path=folder", "documents.scheme=mine"],
@@ -107,15 +113,8 @@ WITH_EVERY_COLUMN = [
     ["corpus=generated", "source=csv", "source.path=a.csv", *MIGRANTS],
 ]
 # A small world: one training takes about a second.
-SMALL = [
-    "seed=0",
-    "corpus.sentences=3000",
-    "size.dim=16",
-    "size.epochs=2",
-    "size.bucket=1000",
-    "source.posts=1200",
-    "classifier=linear",
-]
+SMALL = ["seed=0", "corpus.sentences=3000", "size.dim=16", "size.epochs=2", "size.bucket=1000"]
+SMALL += ["source.posts=1200", "classifier=linear"]
 
 
 @pytest.fixture
@@ -133,27 +132,47 @@ def point(*overrides: str) -> Point:
     return read_point(config)
 
 
-@pytest.mark.usefixtures("hydra_conf")
-@pytest.mark.parametrize(("group", "option"), CHOICES, ids="=".join)
-def test_every_choice_composes_and_builds(group: str, option: str) -> None:
-    posts = group == "challenge" and option not in CHALLENGES_OF_COREFERENCE
-    task = ["task=coreference_en"] if group in OF_COREFERENCE and not posts else []
-    needs = NEEDS.get((group, option), [])
-    named = [] if any("corpus=" in each for each in (f"{group}=", *needs)) else ["corpus=generated"]
-    point(*task, f"{group}={option}", *named, *needs)
+def compositions() -> Iterator[list[str]]:
+    """Overrides that choose each choice once; one with needs of its own is alone."""
+    rows: list[tuple[tuple[str, str] | None, ...]] = [(each,) for each in NEEDS]
+    for groups in TOGETHER:
+        free = [[(group, name) for name in choices(group)] for group in groups]
+        rows += itertools.zip_longest(*([one for one in all_ if one not in NEEDS] for all_ in free))
+    for row in rows:
+        chosen = [each for each in row if each]
+        overrides = [f"{group}={name}" for group, name in chosen]
+        of_coreference = {*overrides, *(group for group, _ in chosen)} & OF_COREFERENCE
+        overrides += [need for each in chosen for need in NEEDS.get(each, [])]
+        overrides += ["corpus=generated"] * all("corpus=" not in one for one in overrides)
+        yield ["task=coreference_en"] * bool(of_coreference) + overrides
 
 
 @pytest.mark.usefixtures("hydra_conf")
-@pytest.mark.parametrize(
-    "path",
-    sorted([*(CONF / "experiment").glob("*.yaml"), *(CONF / "sweep").glob("*.yaml")]),
-    ids=lambda p: p.stem,
-)
-def test_every_experiment_composes_and_says_how_to_run_it(path: Path) -> None:
-    command = f"+{path.parent.name}={path.stem}"
-    assert command in path.read_text(encoding="utf-8")
-    facts = point(command, *GIVEN_IN_ITS_SWEEP.get(path.stem, [])).facts()
-    check_columns(pa.Table.from_pylist([dict(facts)]).schema, "points.parquet")
+def test_every_choice_composes_and_builds() -> None:
+    failed = []
+    for overrides in compositions():
+        try:
+            point(*overrides)
+        except Exception as error:  # of Hydra, of OmegaConf, or an InputError
+            failed.append(f"{' '.join(overrides)}: {error!r}")
+    assert failed == []
+
+
+@pytest.mark.usefixtures("hydra_conf")
+@pytest.mark.parametrize("path", EXPERIMENTS, ids=lambda p: p.stem)
+def test_every_experiment_says_how_to_run_it_and_the_first_point_of_its_grids_composes(
+    path: Path,
+) -> None:
+    text = path.read_text(encoding="utf-8")
+    own = f"+{path.parent.name}={path.stem}"
+    assert own in text
+    command = dict.fromkeys([*re.findall(r"\+experiment=\w+", text)[:1], own])
+    grids = yaml.safe_load(text).get("hydra", {}).get("sweeper", {}).get("grids") or [{}]
+    for grid in grids:
+        first = {name: str(values).split(",")[0] for name, values in grid.items()}
+        given = [f"{name}={'0' if 'range' in one else one}" for name, one in first.items()]
+        facts = point(*command, *GIVEN_IN_ITS_SWEEP.get(path.stem, []), *given).facts()
+        check_columns(pa.Table.from_pylist([dict(facts)]).schema, "points.parquet")
 
 
 @pytest.mark.usefixtures("hydra_conf")
@@ -163,24 +182,7 @@ def test_no_column_of_points_is_never_written(tmp_path: Path) -> None:
     written = {"point", *plan.keys(), *plan.options(), *Outcome("").columns()}
     recorded = map(pq.read_schema, ROOT.glob("docs/runs/*/points.parquet"))
     written.update(*(each.facts() for each in points), *(each.names for each in recorded))
-    assert set(columns(Points)) == written
-
-
-@pytest.mark.usefixtures("hydra_conf")
-@pytest.mark.parametrize(
-    "path",
-    sorted([*(CONF / "experiment").glob("*.yaml"), *(CONF / "sweep").glob("*.yaml")]),
-    ids=lambda p: p.stem,
-)
-def test_the_first_point_of_every_grid_composes(path: Path) -> None:
-    text = path.read_text(encoding="utf-8")
-    command = [one for one in text.split() if one.startswith("+experiment=")][:1]
-    command += [f"+sweep={path.stem}"] if path.parent.name == "sweep" else []
-    hydra = yaml.safe_load(text).get("hydra", {})
-    for grid in hydra.get("sweeper", {}).get("grids") or []:
-        first = {name: str(values).split(",")[0] for name, values in grid.items()}
-        given = [f"{name}={'0' if 'range' in one else one}" for name, one in first.items()]
-        point(*command, *GIVEN_IN_ITS_SWEEP.get(path.stem, []), *given)
+    assert set(columns("points.parquet")) == written
 
 
 @pytest.mark.usefixtures("hydra_conf")
@@ -386,7 +388,7 @@ def test_how_much_is_printed_and_an_experiment_of_ones_own_is_found(
     first = train(*words)
     assert first.status == 0, first.err
     assert first.out.startswith("1 point, ")
-    assert " steps to run, about " in first.out.splitlines()[0]
+    assert first.out.splitlines()[0].endswith(" steps to run, of unknown length")
     again = train(*words)
     assert "to run" not in again.out
     assert "distinct point" not in again.out

@@ -168,10 +168,7 @@ def flags(case: Case) -> list[str]:
 
 @pytest.mark.parametrize("name", CASES)
 def test_command_function_and_fixture_decide_alike(
-    name: str,
-    assert_gap: Callable[..., Any],
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
+    name: str, assert_gap: Callable[..., Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     case = CASES[name]
     path = tmp_path / "items.csv"

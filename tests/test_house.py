@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
+import jedi
 import pytest
 
 from biasbridge.files.choice import choice_classes
@@ -31,6 +32,14 @@ MAY_IMPORT = {
         *("stats", "files", "intrinsic", "corpora", "debias", "extrinsic", "analysis", "studies"),
         "train",
     },
+}
+# Lines that a reader of a command may have to hold
+REACH = {
+    "biasbridge.commands.correlate": 8_650,
+    "biasbridge.commands.gaps": 10_350,
+    "biasbridge.commands.audit": 17_300,
+    "biasbridge.commands.debias": 17_700,
+    "biasbridge.train.cli.start": 24_500,
 }
 MODULES = [path for room in MAY_IMPORT for path in sorted((ROOT / room).rglob("*.py"))]
 
@@ -74,14 +83,19 @@ def tree(path: Path) -> ast.Module:
 @cache
 def imported(path: Path) -> set[str]:
     """The rooms and the libraries that a file imports, anywhere in it. The version is no room's."""
+    names = imported_names(ast.walk(tree(path)))
+    return {room_of(name) for name in names - {"biasbridge.__version__"}}
+
+
+def imported_names(nodes: Iterable[ast.AST]) -> set[str]:
     names = set()
-    for node in ast.walk(tree(path)):
+    for node in nodes:
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path}: relative import"
+            assert node.level == 0, "relative import"
             names |= {f"{node.module}.{alias.name}" for alias in node.names}
-    return {room_of(name) for name in names - {"biasbridge.__version__"}}
+    return names
 
 
 def room_of(name: str) -> str:
@@ -98,23 +112,25 @@ def test_imports_point_one_way() -> None:
 
 def test_a_room_has_one_name() -> None:
     for path in [*MODULES, *sorted(ROOT.glob("tests/**/*.py")), *sorted(ROOT.glob("docs/**/*.py"))]:
-        for node in ast.walk(tree(path)):
-            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-            names += [str(node.module)] if isinstance(node, ast.ImportFrom) else []
-            assert not {name.split(".")[0] for name in names} & {*MAY_IMPORT} - {"biasbridge"}, path
+        tops = {name.split(".")[0] for name in imported_names(ast.walk(tree(path)))}
+        assert not tops & {*MAY_IMPORT} - {"biasbridge"}, path
 
 
-def imports_of(path: Path) -> set[str]:
-    """The modules of ours that a file imports anywhere in it, for type checkers too."""
-    names = {module_of(each): each for each in MODULES}
-    found = set()
-    for node in ast.walk(tree(path)):
-        if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            whole = (f"{node.module}.{alias.name}" for alias in node.names)
-            found |= {each if each in names else str(node.module) for each in whole}
-    return (found & names.keys()) - {module_of(path)}
+def imports_of(name: str, *, for_checkers: bool = True) -> set[str]:
+    """The modules of ours that a module imports anywhere in it, for type checkers too."""
+    nodes = {*ast.walk(tree(paths()[name]))}
+    for node in () if for_checkers else [*nodes]:
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            nodes -= {*ast.walk(node)}
+    names = imported_names(nodes)
+    found = {each if each in paths() else each.rpartition(".")[0] for each in names}
+    return (found & paths().keys()) - {name}
+
+
+@cache
+def paths() -> dict[str, Path]:
+    """The files of our modules by the name by which they are imported."""
+    return {module_of(path): path for path in MODULES}
 
 
 def module_of(path: Path) -> str:
@@ -126,12 +142,41 @@ def module_of(path: Path) -> str:
 
 def test_imports_form_no_circle() -> None:
     """Those for type checkers alone included."""
-    left = {module_of(path): imports_of(path) for path in MODULES}
+    left = {name: imports_of(name) for name in paths()}
+    assert left
     while free := [name for name, needed in left.items() if not needed & left.keys()]:
         for name in free:
             del left[name]
     assert not left
-    assert len(MODULES) > 200
+
+
+@pytest.mark.parametrize(("command", "limit"), REACH.items())
+def test_a_command_reaches_few_lines(command: str, limit: int) -> None:
+    """The lines of all modules that its imports lead to, those inside functions included."""
+    reached, left = set[str](), {command}
+    while left:
+        reached.add(name := left.pop())
+        left |= imports_of(name, for_checkers=False) - reached
+    assert sum(paths()[name].read_bytes().count(b"\n") for name in reached) <= limit
+
+
+def test_only_the_front_door_knows_commands() -> None:
+    for name in paths().keys() - {"biasbridge.__main__"}:
+        if not name.startswith("biasbridge.commands"):
+            assert not [each for each in imports_of(name) if "biasbridge.commands" in each], name
+
+
+def test_editors_find_names_of_other_rooms() -> None:
+    script = "from biasbridge.debias.erasers import Leace\nfrom biasbridge import debias"
+    editor = jedi.Script(script, path=ROOT / "biasbridge" / "new.py")
+    for line, column, found in (
+        (1, 39, "biasbridge.debias.erasers.Leace"),
+        (2, 24, "biasbridge.commands.debias.debias"),
+    ):
+        [name] = editor.goto(line, column, follow_imports=True)
+        assert name.full_name == found
+    editor = jedi.Script("from biasbridge.stats.intervals import wil", path=ROOT / "new.py")
+    assert "wilson" in [name.name for name in editor.complete()]
 
 
 def thresholds(path: Path) -> Iterator[tuple[str, float]]:
@@ -209,9 +254,6 @@ def asked_for(path: Path) -> Iterator[tuple[str, str]]:
 
 
 def test_nobody_asks_which_part_it_is() -> None:
-    """What others must know of a part is in its protocol, so that a new one is a file of its own.
-    Only the planner of correlations asks, whether a study is one of these.
-    """
+    """What others must know of a part is in its protocol, so that a new one is one file."""
     assert len(parts()) > 50
-    found = {(path.name, name) for path in MODULES for _, name in {*asked_for(path)} & parts()}
-    assert found == {("power.py", "Correlation")}
+    assert not {(path.name, name) for path in MODULES for _, name in {*asked_for(path)} & parts()}

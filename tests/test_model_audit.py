@@ -6,14 +6,13 @@ import json
 from pathlib import Path
 
 import pytest
-import torch
 import transformers
 
 from biasbridge import audit
 from biasbridge.commands.audit import main
 from biasbridge.files import InputError
 from biasbridge.intrinsic.models.items import read_items
-from tests.tiny_models import SMALL, save_model, word_pieces
+from tests.tiny_models import save_model
 
 HEADER = "text,group,term,template\n"
 SLOTS = HEADER + (
@@ -25,12 +24,7 @@ PAIRS = "stereo,anti,group\nthe nurse said she,the nurse said he,a\na woman said
 
 @pytest.fixture(scope="module")
 def masked(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("one") / "tiny"
-    torch.manual_seed(0)
-    config = transformers.AutoConfig.for_model("bert", **SMALL)
-    transformers.AutoModelForMaskedLM.from_config(config).save_pretrained(folder)
-    word_pieces().save_pretrained(folder)
-    return folder
+    return save_model(tmp_path_factory.mktemp("one") / "tiny", "bert", head="masked")
 
 
 def write(folder: Path, text: str, name: str = "mine.csv") -> str:

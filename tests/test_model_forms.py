@@ -1,8 +1,11 @@
-"""Forms in which models come: adapters, GGUF, quantised, pipelines; read, or refused by name."""
+"""Forms in which models come: adapters, GGUF, quantised, pipelines, in memory; read, or refused by
+name.
+"""
 
 from __future__ import annotations
 
 import json
+from copy import deepcopy
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -46,26 +49,36 @@ def unreadable_weights(folder: Path) -> None:
     (folder / "model.safetensors").write_bytes(b"no weights")
 
 
-def write_adapter(base: Path, out: Path, config: Any) -> Any:
+@pytest.fixture
+def model(gpt2: Path) -> Any:
+    return transformers.AutoModelForCausalLM.from_pretrained(gpt2)
+
+
+def loaded_pll(model: Any, pairs: str) -> float:
+    return pll((model, byte_pieces(masked=False)), pairs)
+
+
+def adapt(model: Any, config: Any) -> Any:
     torch.manual_seed(0)
-    model = transformers.AutoModelForCausalLM.from_pretrained(base)
-    adapted = peft.get_peft_model(model, config)
+    adapted = peft.get_peft_model(deepcopy(model), config)
     for name, weights in adapted.named_parameters():
-        if "lora" in name:
+        if "lora" in name or "ia3" in name:
             torch.nn.init.normal_(weights, std=1)
-    adapted.save_pretrained(out)
     return adapted
 
 
-def test_a_folder_of_adapters_is_its_base_with_them(gpt2: Path, tmp_path: Path, pairs: str) -> None:
+def test_a_folder_of_adapters_is_its_base_with_them(
+    gpt2: Path, model: Any, tmp_path: Path, pairs: str
+) -> None:
     config = peft.LoraConfig(target_modules=["c_attn"], fan_in_fan_out=True)
     folder = tmp_path / "adapter"
-    adapted = write_adapter(gpt2, folder, config)
+    adapted = adapt(model, config)
+    adapted.save_pretrained(folder)
     assert is_model_path(str(folder))
     assert not (folder / "config.json").exists()
     value = pll(str(folder), pairs)
     merged = adapted.merge_and_unload().eval()
-    assert value == pytest.approx(pll((merged, byte_pieces(masked=False)), pairs), abs=1e-4)
+    assert value == pytest.approx(loaded_pll(merged, pairs), abs=1e-4)
     assert abs(value - pll(str(gpt2), pairs)) > 1e-3
     files = {path.name for path in find_model(str(folder)).files()}
     assert {"adapter_model.safetensors", "adapter_config.json", "model.safetensors"} <= files
@@ -148,10 +161,9 @@ def test_quantised_folders_are_refused_by_name_before_weights_are_read(
 
 
 def test_a_loaded_quantised_model_is_measured_apart_and_not_written(
-    gpt2: Path, tmp_path: Path, pairs: str
+    model: Any, tmp_path: Path, pairs: str
 ) -> None:
     """As bitsandbytes leaves it: weights that change when used must not be the caller's own."""
-    model: Any = transformers.AutoModelForCausalLM.from_pretrained(gpt2)
     model.config.quantization_config = {"quant_method": "bitsandbytes"}
     given = (model, byte_pieces(masked=False))
     opened: Any = open_model(given)
@@ -164,11 +176,10 @@ def test_a_loaded_quantised_model_is_measured_apart_and_not_written(
     assert not (tmp_path / "out").exists()
 
 
-def test_a_pipeline_is_its_model_and_other_objects_are_refused(gpt2: Path, pairs: str) -> None:
+def test_a_pipeline_is_its_model_and_other_objects_are_refused(model: Any, pairs: str) -> None:
     tokenizer = byte_pieces(masked=False)
-    model: Any = transformers.AutoModelForCausalLM.from_pretrained(gpt2)
     pipeline: Any = SimpleNamespace(model=model, tokenizer=tokenizer, task="text-generation")
-    assert pll(pipeline, pairs) == pll((model, tokenizer), pairs)
+    assert pll(pipeline, pairs) == loaded_pll(model, pairs)
 
     class SentenceEncoder(torch.nn.Linear):
         def encode(self, texts: object) -> None:
@@ -187,15 +198,6 @@ def test_a_pipeline_is_its_model_and_other_objects_are_refused(gpt2: Path, pairs
             debias(other, method="leace")
 
 
-@pytest.mark.parametrize("architecture", ["t5", "bart"])
-@pytest.mark.usefixtures("no_data")
-def test_the_encoder_of_an_encoder_decoder_is_measured(architecture: str, tmp_path: Path) -> None:
-    folder = save_model(tmp_path / architecture, architecture)
-    table = audit(folder, limit=12)
-    assert {*table["metric"]} == {"seat", "probe"}
-    assert any("not measured: crows_pairs" in note for note in table.attrs["notes"])
-
-
 @pytest.mark.usefixtures("no_data")
 def test_all_models_are_checked_before_the_first_is_read(gpt2: Path, tmp_path: Path) -> None:
     broken = save_model(tmp_path / "broken", "gpt2", head="causal")
@@ -205,3 +207,81 @@ def test_all_models_are_checked_before_the_first_is_read(gpt2: Path, tmp_path: P
         main([str(broken), str(encoder), "--metric", "neutral_loss"])
     with pytest.raises(InputError, match="not at hand: give it with --items; run biasbridge data"):
         main([str(broken), "--metric", "crows_pairs"])
+
+
+# Models in memory: wrapped, compiled or in training mode; they stay as they are given.
+
+
+LORA: dict[str, Any] = {"target_modules": ["c_attn"], "lora_dropout": 0.5, "fan_in_fan_out": True}
+IA3: dict[str, Any] = {"target_modules": ["c_attn", "c_proj"], "feedforward_modules": ["c_proj"]}
+ADAPTERS: dict[str, Any] = {
+    "lora": peft.LoraConfig(task_type="CAUSAL_LM", **LORA),
+    "ia3": peft.IA3Config(task_type="CAUSAL_LM", fan_in_fan_out=True, **IA3),
+    "without task": peft.LoraConfig(**LORA),
+}
+
+
+@pytest.mark.parametrize("name", ADAPTERS)
+def test_adapters_count_as_in_the_merged_model(name: str, model: Any, pairs: str) -> None:
+    adapted = adapt(model, ADAPTERS[name]).train()
+    value = loaded_pll(adapted, pairs)
+    assert value == pytest.approx(loaded_pll(adapted.merge_and_unload(), pairs), abs=1e-4)
+    assert abs(value - loaded_pll(model, pairs)) > 1e-3
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_compiled_and_parallel_models_are_those_inside(model: Any, pairs: str) -> None:
+    expected = loaded_pll(model, pairs)
+    in_place = deepcopy(model)
+    in_place.compile()
+    parallel = torch.nn.DataParallel(model)
+    for wrapped in (torch.compile(model), parallel, torch.compile(parallel), in_place):
+        assert loaded_pll(wrapped, pairs) == expected
+
+    class Mine(type(model)):  # type: ignore[misc]
+        """A user's own class."""
+
+    assert loaded_pll(Mine(model.config).eval(), pairs) != expected
+
+
+def test_other_objects_and_learned_prompts_are_refused(model: Any, pairs: str) -> None:
+    with pytest.raises(InputError, match="model=Linear: give a model of transformers"):
+        loaded_pll(torch.nn.Linear(2, 2), pairs)
+    with pytest.raises(InputError, match=r"the pair is \(model, tokenizer\); exchange the two"):
+        audit((byte_pieces(masked=False), model), metrics="pll", items=pairs)  # type: ignore[arg-type]
+    prompt = peft.PromptTuningConfig(task_type="CAUSAL_LM", num_virtual_tokens=2)
+    with pytest.raises(InputError, match="PromptTuningConfig puts learned tokens before each text"):
+        loaded_pll(peft.get_peft_model(deepcopy(model), prompt), pairs)
+
+
+def state_of(model: Any) -> list[tuple[bool, int, int]]:
+    return [
+        (module.training, len(vars(module)["_forward_hooks"]), len(vars(module)))
+        for module in model.modules()
+    ]
+
+
+def test_a_model_in_training_mode_stays_so(model: Any, pairs: str) -> None:
+    """Dropout is off while it is measured; each part keeps its mode, also after an error."""
+    expected = loaded_pll(model.eval(), pairs)
+    model.train()
+    model.transformer.h[1].eval()
+    tokenizer, before = byte_pieces(masked=False), state_of(model)
+    assert loaded_pll(model, pairs) == expected
+    debias((model, tokenizer), method="leace", templates=["this is {}"])
+    with pytest.raises(InputError):
+        debias((model, tokenizer), method="leace", templates=["this is {}"], layer=9)
+    assert state_of(model) == before
+    opened: Any = open_model((model, tokenizer))
+    assert opened.model.lm_head.weight is model.lm_head.weight, "weights are not copied"
+
+
+def test_layers_that_a_caller_froze_stay_so(tmp_path: Path, pairs: str) -> None:
+    """A masked model, measured by its encodings."""
+    folder = save_model(tmp_path / "bert", "bert", head="masked")
+    model: Any = transformers.AutoModelForMaskedLM.from_pretrained(folder).train()
+    model.bert.embeddings.eval().requires_grad_(False)
+    before = state_of(model), [each.requires_grad for each in model.parameters()]
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    audit((model, tokenizer), metrics=["pll", "aula"], items=pairs)
+    assert (state_of(model), [each.requires_grad for each in model.parameters()]) == before

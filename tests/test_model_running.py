@@ -46,8 +46,7 @@ def write(folder: Path, text: str, name: str = "mine.csv") -> str:
 
 
 @pytest.mark.parametrize(
-    ("architecture", "metrics"),
-    [("bert", ["pll", "aula"]), ("gpt2", ["pll"]), ("llama", ["pll"])],
+    ("architecture", "metrics"), [("bert", ["pll", "aula"]), ("gpt2", ["pll"]), ("llama", ["pll"])]
 )
 def test_scores_do_not_depend_on_the_size_of_batches(
     architecture: str, metrics: list[str], models: dict[str, Path], tmp_path: Path

@@ -283,10 +283,7 @@ def test_other_separators_are_recognised(mark: str, suffix: str, own: Path) -> N
             ' \'source.positive=["sí","no"]\'',
         ),
         ("source.path", "'source.path' is not an override; give KEY=VALUE"),
-        (
-            "source=csv --language es",
-            "unknown option --language; give values as language=VALUE",
-        ),
+        ("source=csv --language es", "unknown option --language; give values as language=VALUE"),
         (
             "--experiment=own",  # of which Hydra would make its --experimental-rerun
             "unknown option --experiment; give values as +experiment=own",

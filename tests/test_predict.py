@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib.metadata import distribution
 from math import exp, sqrt
 from pathlib import Path
@@ -13,7 +13,6 @@ import numpy as np
 import onnx
 import pandas as pd
 import pytest
-import torch
 import transformers
 from onnx import TensorProto, helper
 
@@ -21,7 +20,7 @@ from biasbridge import gaps, predict
 from biasbridge.__main__ import main
 from biasbridge.files import InputError
 from biasbridge.files.tables import read_table
-from tests.tiny_models import SMALL, word_pieces
+from tests.tiny_models import save_model
 
 HATE, OFFENSIVE, NEITHER = "0", "1", "2"
 TEXTS = ("I hate you", "a fine day in town", "you stupid idiot", "", "¡Qué día!")
@@ -72,86 +71,52 @@ def test_batches_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     pd.testing.assert_frame_equal(predict("package:hatesonar", posts, positive=HATE), whole)
 
 
-def save_onnx(path: Path, *, scores: str = "one_hot", takes: int = TensorProto.STRING) -> Path:
-    """A classifier of the whole text: "bad" is of class yes with .9, all others with .2."""
-    bad = [0.1, 0.9]
-    nodes = [
-        helper.make_node(
-            "LabelEncoder",
-            ["text"],
-            ["number"],
-            domain="ai.onnx.ml",
-            keys_strings=["bad"],
-            values_floats=[1.0],
-            default_float=0.0,
-        ),
-        helper.make_node("Mul", ["number", "slope"], ["sloped"]),
-        helper.make_node("Add", ["sloped", "base"], ["yes"]),
-        helper.make_node("Sub", ["unit", "yes"], ["no"]),
-        helper.make_node("Concat", ["no", "yes"], ["tensor"], axis=1),
-        helper.make_node(
-            "ZipMap", ["tensor"], ["scores"], domain="ai.onnx.ml", classlabels_strings=["no", "yes"]
-        ),
-    ]
-    constants = [
-        helper.make_tensor(name, TensorProto.FLOAT, [1], [value])
-        for name, value in (("slope", bad[1] - 0.2), ("base", 0.2), ("unit", 1.0))
-    ]
-    outputs = [helper.make_value_info("scores", helper.make_sequence_type_proto(_mapping()))]
-    if scores == "unnamed":
-        nodes.pop()
-        outputs = [helper.make_tensor_value_info("tensor", TensorProto.FLOAT, [None, 2])]
+NODE = helper.make_node
+AI: dict[str, Any] = {"domain": "ai.onnx.ml"}
+NAMED = {**AI, "classlabels_strings": ["no", "yes"]}
+IS_BAD = NODE(
+    *("LabelEncoder", ["text"], ["number"]),
+    **AI | {"keys_strings": ["bad"], "values_floats": [1.0], "default_float": 0.0},
+)
+CLASSIFY = NODE(
+    *("LinearClassifier", ["number"], ["label", "scores"]),
+    **NAMED | {"coefficients": [-0.7, 0.7], "intercepts": [0.8, 0.2]},
+)
+NAME = NODE("ZipMap", ["scores"], ["named"], **NAMED)
+MAPPING = helper.make_map_type_proto(
+    TensorProto.STRING, helper.make_tensor_type_proto(TensorProto.FLOAT, None)
+)
+CONSTANTS: dict[str, tuple[int, list[int], Any]] = {
+    "rows": (TensorProto.INT64, [1], [0]),
+    "second": (TensorProto.INT64, [1], [1]),
+    "much": (TensorProto.FLOAT, [1], [25.0]),
+    "huge": (TensorProto.INT64, [2], [10_000_000_000, 2]),
+    "weights": (TensorProto.FLOAT, [1, 2], [-0.7, 0.7]),
+}
+
+
+def save_onnx(
+    path: Path,
+    *nodes: onnx.NodeProto,
+    first: Sequence[onnx.NodeProto] = (IS_BAD, CLASSIFY),
+    takes: int = TensorProto.STRING,
+) -> str:
+    """A classifier of the whole text: "bad" is of class yes with .9, all others with .2; its scores
+    (texts, 2), or what further nodes make of them, are given as a map by class or as numbers.
+    """
+    nodes = (*first, *nodes)
+    output = nodes[-1].output[-1]
+    given = helper.make_tensor_value_info(output, TensorProto.FLOAT, None)
+    if output == "named":
+        given = helper.make_value_info(output, helper.make_sequence_type_proto(MAPPING))
+    tensors = [helper.make_tensor(key, *constant) for key, constant in CONSTANTS.items()]
     inputs = [helper.make_tensor_value_info("text", takes, [None, 1])]
-    if takes != TensorProto.STRING:
-        nodes[0] = helper.make_node("Identity", ["text"], ["number"])
-    graph = helper.make_graph(nodes, "words", inputs, outputs, constants)
-    opsets = [helper.make_opsetid("", 18), helper.make_opsetid("ai.onnx.ml", 3)]
-    onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=9), str(path))
-    return path
-
-
-def _mapping() -> onnx.TypeProto:
-    value = helper.make_tensor_type_proto(TensorProto.FLOAT, None)
-    return helper.make_map_type_proto(TensorProto.STRING, value)
-
-
-def hostile_onnx(path: Path, nodes: list[onnx.NodeProto], output: str = "scores") -> str:
-    """A classifier of the classes no and yes, whose scores (texts, 2) go through more nodes."""
-    make = helper.make_node
-    first = make(
-        "LabelEncoder",
-        ["text"],
-        ["number"],
-        domain="ai.onnx.ml",
-        keys_strings=["bad"],
-        values_floats=[1.0],
-        default_float=0.0,
-    )
-    classify = make(
-        "LinearClassifier",
-        ["number"],
-        ["label", "scores"],
-        domain="ai.onnx.ml",
-        classlabels_strings=["no", "yes"],
-        coefficients=[-0.7, 0.7],
-        intercepts=[0.8, 0.2],
-    )
-    constants: dict[str, tuple[int, list[int], Any]] = {
-        "rows": (TensorProto.INT64, [1], [0]),
-        "second": (TensorProto.INT64, [1], [1]),
-        "much": (TensorProto.FLOAT, [1], [25.0]),
-        "huge": (TensorProto.INT64, [2], [10_000_000_000, 2]),
-    }
-    tensors = [helper.make_tensor(key, *constant) for key, constant in constants.items()]
-    inputs = [helper.make_tensor_value_info("text", TensorProto.STRING, [None, 1])]
-    outputs = [helper.make_tensor_value_info(output, TensorProto.FLOAT, None)]
-    graph = helper.make_graph([first, classify, *nodes], "words", inputs, outputs, tensors)
+    graph = helper.make_graph(nodes, "words", inputs, [given], tensors)
     opsets = [helper.make_opsetid("", 18), helper.make_opsetid("ai.onnx.ml", 3)]
     onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=9), str(path))
     return str(path)
 
 
-NODE = helper.make_node
 HOSTILE = {
     "one column": (NODE("Gather", ["scores", "second"], ["out"], axis=1), "(3, 1) values for 3"),
     "one row": (NODE("ReduceMean", ["scores", "rows"], ["out"]), "(1, 2) values for 3 texts and 2"),
@@ -166,15 +131,15 @@ HOSTILE = {
 def test_a_file_that_gives_no_probabilities_ends_in_a_line(name: str, tmp_path: Path) -> None:
     node, told = HOSTILE[name]
     posts = pd.DataFrame({"text": ["bad", "good", "bad"]})
-    table = predict(hostile_onnx(tmp_path / "right.onnx", []), posts, positive="yes")
+    table = predict(save_onnx(tmp_path / "right.onnx"), posts, positive="yes")
     assert table["prediction_score"].tolist() == pytest.approx([0.9, 0.2, 0.9])
     with pytest.raises(InputError, match=re.escape(told)) as refusal:
-        predict(hostile_onnx(tmp_path / "bad.onnx", [node], "out"), posts, positive="yes")
+        predict(save_onnx(tmp_path / "bad.onnx", node), posts, positive="yes")
     assert "\n" not in str(refusal.value)
 
 
 def test_a_file_of_ones_own(tmp_path: Path) -> None:
-    name = str(save_onnx(tmp_path / "own.onnx"))
+    name = save_onnx(tmp_path / "own.onnx", NAME)
     table = predict(name, pd.DataFrame({"post": ["bad day", "bad", "good"]}), positive="yes")
     assert table["prediction_score"].tolist() == pytest.approx([0.2, 0.9, 0.2])
     assert table["prediction"].tolist() == [0, 1, 0]
@@ -184,31 +149,15 @@ def test_a_file_of_ones_own(tmp_path: Path) -> None:
 def test_a_table_without_rows_has_no_share(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    name, texts = str(save_onnx(tmp_path / "own.onnx")), tmp_path / "posts.csv"
+    name, texts = save_onnx(tmp_path / "own.onnx", NAME), tmp_path / "posts.csv"
     texts.write_text("text\n", encoding="utf-8")
     assert main(["predict", name, str(texts), str(tmp_path / "out.csv"), "--positive", "yes"]) == 0
     assert "0 texts, 0 predicted positive\n" in capsys.readouterr().out
 
 
-BERT = SMALL | {"num_hidden_layers": 1}
-
-
-def save_classifier(folder: Path, **config: Any) -> Path:
-    settings = transformers.BertConfig(**BERT, **config)
-    torch.manual_seed(0)
-    transformers.BertForSequenceClassification(settings).save_pretrained(folder)
-    word_pieces().save_pretrained(folder)
-    return folder
-
-
 def test_a_text_as_long_as_roberta_takes(tmp_path: Path) -> None:
     """Its positions begin after the padding index: 48 of them hold 46 tokens."""
-    settings: dict[str, Any] = BERT | {"id2label": NAMES, "pad_token_id": 1}
-    config = transformers.AutoConfig.for_model("roberta", **settings)
-    torch.manual_seed(0)
-    model = transformers.AutoModelForSequenceClassification.from_config(config)
-    model.save_pretrained(tmp_path)
-    word_pieces().save_pretrained(tmp_path)
+    save_model(tmp_path, "roberta", head="classes", id2label=NAMES)
     posts = pd.DataFrame({"text": ["the nurse " * 60]})
     assert predict(str(tmp_path), posts, positive="toxic")["prediction_score"].notna().all()
 
@@ -227,7 +176,7 @@ NAMES = {0: "clean", 1: "toxic", 2: "threat"}
 def test_safetensors_as_the_pipeline_has_it(
     config: dict[str, Any], function: str, tmp_path: Path
 ) -> None:
-    folder = str(save_classifier(tmp_path / "model", **config))
+    folder = str(save_model(tmp_path / "model", "bert", head="classes", **config))
     posts = pd.DataFrame({"text": ["the doctor said", "the nurse " * 60, "a man", "a woman and"]})
     positive = ["toxic", "threat"][: max(len(config["id2label"]) - 1, 1)]
     table = predict(folder, posts, positive=positive, pred="v1")
@@ -279,10 +228,14 @@ MISTAKES: list[tuple[dict[str, Any], str]] = [
 
 @pytest.mark.parametrize(("options", "message"), MISTAKES)
 def test_mistakes(options: dict[str, Any], message: str, tmp_path: Path) -> None:
-    name = str(save_onnx(tmp_path / "own.onnx"))
+    name = save_onnx(tmp_path / "own.onnx", NAME)
     posts = pd.DataFrame({"text": ["bad", "good"], "label": [0, 1]})
     with pytest.raises(InputError, match=re.escape(message)):
         predict(name, posts, **options)
+
+
+UNNAMED = NODE("MatMul", ["number", "weights"], ["scores"])
+NUMBER = NODE("Identity", ["text"], ["number"])
 
 
 def test_other_files_are_refused(tmp_path: Path) -> None:
@@ -291,15 +244,16 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
     cases = [
         (tmp_path / "none.onnx", "no file"),
         (tmp_path / "text.onnx", "is not an ONNX model"),
-        (save_onnx(tmp_path / "unnamed.onnx", scores="unnamed"), "names no classes"),
-        (save_onnx(tmp_path / "f.onnx", takes=TensorProto.FLOAT), "takes float; give a classifier"),
+        (save_onnx(tmp_path / "unnamed.onnx", UNNAMED, first=[IS_BAD]), "names no classes"),
+        (
+            save_onnx(tmp_path / "f.onnx", NAME, first=[NUMBER, CLASSIFY], takes=TensorProto.FLOAT),
+            "takes float; give a classifier",
+        ),
     ]
     for path, message in cases:
         with pytest.raises(InputError, match=re.escape(message)):
             predict(str(path), posts, positive="yes")
-    folder = tmp_path / "masked"
-    transformers.BertForMaskedLM(transformers.BertConfig(**BERT)).save_pretrained(folder)
-    word_pieces().save_pretrained(folder)
+    folder = save_model(tmp_path / "masked", "bert", head="masked")
     with pytest.raises(InputError, match="is BertForMaskedLM, not a classifier of texts"):
         predict(str(folder), posts)
 
@@ -307,7 +261,7 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
 def test_from_texts_to_gaps(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     posts = {"post": ["bad", "good"] * 20, "gold": ["yes", "no"] * 20, "group": list("abba") * 10}
     pd.DataFrame(posts).to_csv(tmp_path / "posts.csv", index=False)
-    name, out = str(save_onnx(tmp_path / "own.onnx")), str(tmp_path / "out.csv")
+    name, out = save_onnx(tmp_path / "own.onnx", NAME), str(tmp_path / "out.csv")
     assert main(["predict", name, str(tmp_path / "posts.csv"), out, "--positive", "yes"]) == 0
     printed = capsys.readouterr().out
     assert "40 texts, 20 predicted positive (50%)" in printed
@@ -319,7 +273,7 @@ def test_from_texts_to_gaps(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
 def test_texts_stay_as_they_are_and_the_input_too(tmp_path: Path) -> None:
     path, out = tmp_path / "posts.csv", tmp_path / "out.csv"
     pd.DataFrame({"post": ["@user bad", "good\nday", "=bad"]}).to_csv(path, index=False)
-    classifier = str(save_onnx(tmp_path / "own.onnx"))
+    classifier = save_onnx(tmp_path / "own.onnx", NAME)
     assert main(["predict", classifier, str(path), str(out), "--positive", "yes"]) == 0
     assert read_table(out)["post"].tolist() == ["@user bad", "good\nday", "=bad"]
     with pytest.raises(InputError, match="is the input file; name another"):
@@ -349,7 +303,7 @@ def test_hatecheck(realdata: Path) -> None:
 def test_a_probability_that_is_no_number_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    name = str(save_onnx(tmp_path / "own.onnx"))
+    name = save_onnx(tmp_path / "own.onnx", NAME)
     undefined = np.array([[0.3, 0.7], [np.nan, np.nan]])
     place = "biasbridge.files.models.classifiers.OnnxClassifier.predict_probabilities"
     monkeypatch.setattr(place, lambda *_: undefined)

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import io
 import logging
+import os
 import sys
 import time
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
+from rich.console import Console
 
 import biasbridge.commands.check as check
 from biasbridge.__main__ import main as biasbridge
-from biasbridge.corpora.world import GeneratedCorpus
 from biasbridge.files import terminal as progress
 from biasbridge.files.terminal import LOG, duration, progress_lines
 from biasbridge.train.engine.cost import SweepProgress
 from biasbridge.train.engine.point import Outcome, write_outcome
-from biasbridge.train.engine.store import Store, _seal_entry
-from tests.points import SUBJECT, plan
+from biasbridge.train.engine.store import Store
+from tests.points import plan
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -95,37 +95,32 @@ def test_a_sweep_says_how_far_it_is(
 
 
 def test_what_a_sweep_says(tmp_path: Path) -> None:
-    from rich.console import Console
-
-    plans = [plan(tmp_path / "store", seed=seed) for seed in range(4)]
-    (tmp_path / "results" / "points").mkdir(parents=True)
-    shown = SweepProgress(plans, Store(tmp_path / "store"), tmp_path / "results", Console())
-    assert shown.describe() == "0 of 4 points done"
-    with shown.shown():
-        write_outcome(Outcome(plans[0].key, "failed", "no luck"), tmp_path / "results")
-    assert shown.describe() == "1 of 4 points done, 1 failed"  # nothing was measured
-
-
-def test_the_time_left_follows_the_work(tmp_path: Path) -> None:
-    """A point of 1,000 sentences took 3 s, and two are left: of 1,000 and of 9,000."""
-    from rich.console import Console
-
+    """The time left is that of the points left at the rate of those that were finished."""
     store, results = Store(tmp_path / "store"), tmp_path / "results"
-    subjects = [
-        replace(SUBJECT, corpus=GeneratedCorpus(sentences=1000 * number)) for number in (1, 1, 9)
-    ]
-    plans = [plan(store.root, seed=n, subject=subject) for n, subject in enumerate(subjects)]
+    plans = [plan(store.root, seed=seed) for seed in range(9)]
     shown = SweepProgress(plans, store, results, Console())
-    with shown.shown():
-        for step in plans[0].unit.ancestry().values():
-            entry = store.path(step)
-            entry.mkdir(parents=True)
-            made: Any = {"seconds": 2.0 if step.inputs else 1.0, "work": step.work}
-            _seal_entry(entry, step.recipe(), made)
-        write_outcome(Outcome(plans[0].key), results)
-        shown._start -= 4  # noqa: SLF001
-        # (1 + 2) (1 + 9) s of corpora and vectors
-        assert shown.describe() == "1 of 3 points done, about 30 s left"
+    shown._start -= 200  # noqa: SLF001
+    assert shown.describe() == "0 of 9 points done"
+    write_outcome(Outcome(plans[0].key, "failed", "no luck"), results)
+    assert shown.describe() == "1 of 9 points done, 1 failed"  # at no rate
+    write_outcome(Outcome(plans[1].key), results)
+    write_outcome(Outcome(plans[2].key), results)
+    assert shown.describe() == "3 of 9 points done, 1 failed, about 10 min left"  # 6 x 200 s / 2
+
+
+def test_a_long_step_within_a_point_is_seen(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store")
+    plans = [plan(store.root, seed=seed) for seed in range(2)]
+    store.prove_writable()
+    for minutes, planned in zip((9, 47), plans, strict=True):
+        (store.root / "work" / planned.unit.key).mkdir()
+        lock = store.lock(store.path(planned.unit))
+        lock.touch()
+        began = time.time() - 60 * minutes
+        os.utime(lock, (began, began))
+    shown = SweepProgress(plans, store, tmp_path, Console())
+    label = plans[0].unit.label
+    assert shown.describe() == f"0 of 2 points done; building {label} x2 for 47 min"
 
 
 @pytest.mark.parametrize(
@@ -144,10 +139,6 @@ def test_a_pipe_that_is_called_a_terminal_shows_no_bar(
     variable: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Jupyter says so of the commands of a notebook, which showed 94 lines of progress."""
-    from rich.console import Console
-
-    from biasbridge.train.engine.store import Store
-
     monkeypatch.setenv(variable, "1")
     shown = io.StringIO()
     console = Console(file=shown)

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import importlib.util
-import os
 import re
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from biasbridge.__main__ import main as biasbridge
 from biasbridge.analysis.naming import measure_title
 from biasbridge.analysis.tables import write_tables
 from biasbridge.commands import COMMANDS
@@ -24,13 +23,14 @@ from biasbridge.intrinsic.words import load_query
 from tests.analysis.conftest import make_tables
 from tests.tiny_models import save_model
 
+if TYPE_CHECKING:
+    from tests.conftest import Train
+
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 TEXTS = {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in PAGES}
-TEXTS["docs/results.md"] += (ROOT / "analysis/schemas.py").read_text(
-    encoding="utf-8"
-)  # shown there
+TEXTS["docs/results.md"] += (ROOT / "docs/columns.csv").read_text(encoding="utf-8")  # shown there
 EXTENDING = "docs/extending.md"  # tests/test_extending.py runs what it shows
 FIRST = "python train.py +experiment=hatespeech_en"
 NUMBER = r"[-+]?(?:\d*\.\d+|\d+)"
@@ -40,23 +40,6 @@ ONES_OWN = {"mine", "NAME"}  # experiments of a reader's own
 def blocks(language: str, page: str = "README.md") -> list[str]:
     """Return the fenced blocks of a page in a language, in their order."""
     return re.findall(rf"^```{language}\n(.*?)^```$", TEXTS[page], re.DOTALL | re.MULTILINE)
-
-
-def run(arguments: list[str], cwd: Path) -> str:
-    environment = {key: value for key, value in os.environ.items() if key != "BIASBRIDGE_DATA"}
-    environment |= {"COLUMNS": "120", "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(
-        [sys.executable, *arguments],
-        cwd=cwd,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    # A small random model may know no word of an audit
-    has_no_score = re.search(r"(\d+) of \1 scores have no value", done.stdout) is not None
-    assert done.returncode == has_no_score, done.stdout + done.stderr
-    return done.stdout
 
 
 def shown_study() -> list[str]:
@@ -77,8 +60,10 @@ def numbers_of(line: str) -> list[float]:
 
 
 @pytest.mark.slow
-def test_the_first_study_prints_what_the_readme_shows(tmp_path: Path) -> None:
-    printed = run([str(ROOT / "train.py"), *FIRST.split()[2:]], tmp_path).splitlines()
+def test_the_first_study_prints_what_the_readme_shows(tmp_path: Path, train: Train) -> None:
+    status, out, err = train(*FIRST.split()[2:])
+    assert status == 0, out + err
+    printed = out.splitlines()
     for line in shown_study():
         numbers = pytest.approx(numbers_of(line), abs=0.0101)
         same = [each for each in printed if words_of(each) == words_of(line)]
@@ -122,13 +107,19 @@ def files(tmp_path: Path) -> Path:
 RUN = {"gaps": 1, "audit": 2, "check": 1, "init": 1}  # commands, and the lines that have them
 
 
-def test_the_commands_on_ones_own_files_run(files: Path) -> None:
+def test_the_commands_on_ones_own_files_run(
+    files: Path, no_data: None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(files)
     bash = "".join(blocks("bash"))
     for command, count in RUN.items():
         lines = re.findall(rf"^biasbridge ({command} .*?)(?: +#.*)?$", bash, re.MULTILINE)
         assert len(lines) == count
         for line in lines:
-            run(["-m", "biasbridge", *line.split()], files)
+            status = biasbridge(line.split())
+            # A small random model may know no word of an audit
+            has_no_score = re.search(r"(\d+) of \1 scores have no value", capsys.readouterr().out)
+            assert status == bool(has_no_score), line
     assert (files / "audit.html").exists()
     assert (files / "experiment" / "mine.yaml").exists()
 

@@ -32,9 +32,7 @@ PRINTED = {
         ("audit [male].vec --words w.json --query [/w] --verbose --single-scores", [FIRST, SECOND]),
     ],
     "agreement": [("agreement p.csv --text text --female [male]", NAMES)],
-    "correlate": [
-        ("correlate p.csv --x x --y [/w] --by group --out [red].csv", NAMES),
-    ],
+    "correlate": [("correlate p.csv --x x --y [/w] --by group --out [red].csv", NAMES)],
     "scatter": [("scatter p.csv --x x --y [/w] --row group --out :x:.svg", [FOURTH])],
     "tsne": [("tsne [male].vec --words w.json --query [/w] --out :x:.svg", [":x:"])],
     "check": [("check p.csv --text text --label group --positive [male]", NAMES)],
@@ -53,7 +51,6 @@ OTHERS = {
     "effects",
     "report",
     "init",
-    "completion",
     "predict",
     "relate",
 }

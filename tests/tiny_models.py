@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import torch
 import transformers
@@ -16,6 +17,9 @@ from tokenizers import (
     processors,
     trainers,
 )
+
+if TYPE_CHECKING:
+    from biasbridge.files.models.language_model import LanguageModel
 
 LINES = (
     "the doctor said that he would come back to the hospital with the engineer",
@@ -120,19 +124,47 @@ HEADS = {
     "": transformers.AutoModel,
     "masked": transformers.AutoModelForMaskedLM,
     "causal": transformers.AutoModelForCausalLM,
+    "classes": transformers.AutoModelForSequenceClassification,
 }
 
 
-def save_model(folder: Path, architecture: str, *, seed: int = 0, head: str = "") -> Path:
+def save_model(
+    folder: Path, architecture: str, *, seed: int = 0, head: str = "", scale: float = 1, **more: Any
+) -> Path:
     """A folder with a random model of the architecture and its tokenizer; ``head``: what predicts
-    tokens, if anything does.
+    tokens, if anything does; ``scale``: of its weights, as likelihoods differ little in small ones.
     """
     settings, tokenizer = ARCHITECTURES[architecture]
+    settings = settings | more
     torch.manual_seed(seed)
     if architecture == "bart":
         heads = {"encoder_attention_heads": 2, "decoder_attention_heads": 2}
         settings = settings | heads | {"encoder_ffn_dim": 24, "decoder_ffn_dim": 24}
     config = transformers.AutoConfig.for_model(architecture, **settings)
-    HEADS[head].from_config(config).save_pretrained(folder)
+    model = HEADS[head].from_config(config)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            if parameter.ndim > 1:
+                parameter.mul_(scale)
+    model.save_pretrained(folder)
     tokenizer().save_pretrained(folder)
     return folder
+
+
+def literal_logs(model: LanguageModel, prompt: str, option: str) -> list[float]:
+    """log p of the tokens that the option adds to the prompt, one forward pass each."""
+    tokenizer, network = model.tokenizer, model.model
+    n_before = len(tokenizer(prompt, add_special_tokens=False)["input_ids"])
+    whole = tokenizer(f"{prompt} {option}", return_special_tokens_mask=True)
+    ids, special = whole["input_ids"], whole["special_tokens_mask"]
+    places = [place for place, is_special in enumerate(special) if not is_special][n_before:]
+    logs = []
+    for place in places:
+        shown: Any = list(ids)
+        if model.kind == "masked":
+            shown[place] = tokenizer.mask_token_id
+        with torch.no_grad():
+            logits: Any = network(input_ids=torch.tensor([shown])).logits[0]
+        row = logits[place if model.kind == "masked" else place - 1]
+        logs.append(row.log_softmax(dim=-1)[ids[place]].item())
+    return logs

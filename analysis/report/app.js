@@ -204,13 +204,6 @@ document.getElementById("t-gaps").append(table(gaps, ["embedding", "gap", "value
 const further = withPoints(D.further);
 if (further.length) document.getElementById("t-further").append(table(further, ["embedding", "measure", "value, 95% interval", "items", ...MODEL_COLUMNS.slice(1), "groups", "reason"],
   "Measures besides the gaps; items: those behind each, of flips frames", { save: "further.csv", scroll: true }));
-if (D.specifications.length) {
-  const choices = Object.keys(D.specifications[0]).filter((name) => !["task", "rank", "n", "r_rm", "low", "high", "null_low", "null_high"].includes(name));
-  const specifications = D.specifications.map((row) => ({ ...row, r: row.r_rm, levels: choices.map((name) => row[name]).filter(Boolean).join(", ") }));
-  document.getElementById("specification-sentences").append(...D.specification_sentences.map((text) => element("p", {}, text)));
-  await draw("specifications", { specifications });
-  document.getElementById("t-specifications").append(table(D.specifications, Object.keys(D.specifications[0]), "Specifications", { save: "specifications.csv", scroll: true }));
-}
 if (D.effects.length) document.getElementById("t-effects").append(table(D.effects, Object.keys(D.effects[0]),
   "Change of scores, gaps and utility from the unmodified embeddings, by condition at its largest dose: mean over parents, with its 95% interval (of gaps for other trainings and test items, of scores for other trainings and words, where known). Every dose and score is in effects.csv." + (D.effects_note && ` Note: ${D.effects_note}.`), { cards: true }));
 else document.getElementById("t-effects").append(D.effects_note);

@@ -49,7 +49,6 @@ _MAX_LISTED = 3
 _MAX_CHARTED, _MAX_NAME_WORDS = 8, 25  # groups, and words of their names: the screen has < 120
 _AXIS_ENDS = (2, 5, 10, 20, 30, 40, 50, 60, 80, 100)
 _MOST_TIMES = 100  # the present number of items: more is no advice
-_PREPOSITIONS = ("about", "among", "by", "for", "from", "in", "of")
 
 
 class _Outcome(NamedTuple):
@@ -98,8 +97,8 @@ def decide_release(
 ) -> Decision:
     """Return the decision that a table of gaps allows, with the ``decisions`` of a gate if given.
 
-    ``items``: what positive items are called, "toxic comments"; a preposition at the end replaces
-    "about". Without it they are called after the label of the positive class.
+    ``items``: what positive items are called, "toxic comments". Without it they are called after
+    the label of the positive class.
     """
     facts = _Facts(escape_control(table), printable(items), printable(label))
     if gated is not None:
@@ -227,9 +226,7 @@ class _Facts:
         self.changes = [row for row in changes if row["measure"] in self.measures]
         self._groups = order_groups(rows)
         self._values = {self._key(row, row["group"]): row for row in single}
-        *words, last = items.split() or [""]
-        self._preposition = last if words and last in _PREPOSITIONS else "about"
-        words += [last] if last and last != self._preposition else []
+        words = items.split()
         self._positives = " ".join(words) or (f"{label} items" if label else "positive items")
         self._items = words[-1] if len(words) > 1 else "items"
         self._others = "other" if words or label else "negative"
@@ -248,7 +245,7 @@ class _Facts:
 
     def _about(self, group: str) -> str:
         names = {**IN_WORDS, "none": "no group"}
-        return "" if group == ALL else f" {self._preposition} {names.get(group, group)}"
+        return "" if group == ALL else f" about {names.get(group, group)}"
 
     def _of_100(self, row: Row, group: str) -> str:
         kind = _OUTCOMES[row["measure"]].kind if row["measure"] in _OUTCOMES else "items"

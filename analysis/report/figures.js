@@ -12,7 +12,6 @@ const POINTER = {
   query: "query", x: "score", x_interval: "score, 95% interval", n_found: "words found", n_oov: "words out of vocabulary",
   gap: "measure", groups: "groups", y: "gap", y_interval: "gap, 95% interval", by_group: "by group", support: "items behind the gap",
 };
-const ESTIMATE = "#777"; // the colour of estimates; none is that of a method
 const tooltip = Object.entries(POINTER).map(([field, title]) => ({ field, title, ...(["x", "y"].includes(field) ? { format: ".3f" } : {}) }));
 const quantitative = (field, title, more = {}) => ({ field, type: "quantitative", title, ...more });
 const nominal = (field, title = null, more = {}) => ({ field, type: "nominal", title, ...more });
@@ -101,8 +100,6 @@ function figures({ black, methods: colours, shapes }, unmodified, rows, doses, a
       ],
     },
   });
-  const r = quantitative("r", "r_rm", { scale: { domain: [-1.04, 1.04], nice: false }, axis: { values: [-1, -0.5, 0, 0.5, 1] } });
-  const numbers = ["r", "low", "high"].map((field) => ({ field, format: ".3f" }));
   // Where no score could be had: the gaps of every embedding.
   const gapTitle = above(Object.values(axes.gaps));
   const made = nominal("label", null, { sort: null, axis: WHOLE });
@@ -114,20 +111,6 @@ function figures({ black, methods: colours, shapes }, unmodified, rows, doses, a
         line("x", 0, DASHED),
         { mark: { type: "rule", strokeWidth: 2 }, encoding: { y: made, x: quantitative("low", gapTitle, free), x2: { field: "high" }, color } },
         { mark: { type: "point", filled: true, size: 60 }, encoding: { y: made, x: quantitative("value", gapTitle, free), color, tooltip: ["made", "groups", "value, 95% interval", "items", "by_group"].map((field) => ({ field, title: field.replaceAll("_", " ") })) } },
-      ],
-    },
-  };
-  // Every specification in order of r, over the band of no association.
-  const rank = quantitative("rank", "ways to analyse it, in order of r_rm", { scale: { nice: false } });
-  const specifications = {
-    data: { name: "specifications" }, facet: { row: { field: "task", type: "nominal", title: null } },
-    spec: {
-      width: 640, height: 220,
-      layer: [
-        { mark: { type: "area", color: "#999", opacity: 0.3 }, encoding: { x: rank, y: { ...r, field: "null_low" }, y2: { field: "null_high" } } },
-        line("y", 0),
-        { mark: { type: "rule", opacity: 0.3, color: ESTIMATE }, encoding: { x: rank, y: { ...r, field: "low" }, y2: { field: "high" } } },
-        { mark: { type: "point", filled: true, size: 25, opacity: 1, color: ESTIMATE }, encoding: { x: rank, y: r, tooltip: [{ field: "levels" }, ...numbers, { field: "n", title: "models" }] } },
       ],
     },
   };
@@ -144,7 +127,7 @@ function figures({ black, methods: colours, shapes }, unmodified, rows, doses, a
       ],
     },
   };
-  const specs = { scatter, by_query: panels("query", "gap"), by_method: panels("gap", "part"), by_embedding: panels("gap", "embedding"), specifications, curves, gaps };
+  const specs = { scatter, by_query: panels("query", "gap"), by_method: panels("gap", "part"), by_embedding: panels("gap", "embedding"), curves, gaps };
   return Object.fromEntries(Object.entries(specs).map(([name, spec]) => [name, { $schema: "https://vega.github.io/schema/vega-lite/v6.json", config: CONFIG, ...spec }]));
 }
 

@@ -21,11 +21,11 @@ from biasbridge.files.charts import draw_svg
 from biasbridge.files.errors import printable
 from biasbridge.files.extras import describe_missing_charts
 from biasbridge.files.tables import escape_control
-from biasbridge.stats.formatting import format_estimate, format_number
+from biasbridge.stats.formatting import format_number
 from biasbridge.stats.measure_facts import MEASURE_FACTS
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     import pandas as pd
@@ -73,30 +73,19 @@ def write_gaps_page(
 
 def write_thresholds_page(
     tables: Mapping[str, tuple[pd.DataFrame, pd.DataFrame]],
-    sentences: Sequence[str],
+    notes: Sequence[str],
     path: Path,
     title: str,
-    *,
-    choices: pd.DataFrame | None = None,
 ) -> Path:
-    """Write the page of gaps by threshold: the decision, sentences, and a chart of each score's
-    table with the largest gaps as text. ``choices``: of a threshold for each score.
+    """Write the page of gaps by threshold: a chart of each score's table, with the largest gaps as
+    text, and notes.
     """
-    decisions: list[list[str]] = []
-    numbers: list[dict[str, str]] = []
-    for row in [] if choices is None else choices.to_dict("records"):
-        version = f"{row['score']}: " if len(tables) > 1 else ""
-        decisions.append([row["decision"], version + row["details"]])
-        numbers += _numbers_of_choice(row)
     missing_charts = describe_missing_charts()
     return write_page(
         path,
         "thresholds_page.html",
         title=title,
-        decisions=[list(map(printable, lines)) for lines in decisions],
-        numbers=[list(row.values()) for row in numbers],
-        numbers_head=list(numbers[0]) if numbers else [],
-        sentences=sentences,
+        notes=notes,
         missing_charts=missing_charts,
         sections=[
             {
@@ -110,26 +99,8 @@ def write_thresholds_page(
     )
 
 
-def _numbers_of_choice(row: Mapping[Hashable, Any]) -> list[dict[str, str]]:
-    """Return the chosen threshold and the best one without bounds, a row of text for each."""
-    rows = []
-    for place, prefix in (("threshold", ""), ("unbounded", "unbounded_")):
-        cells = {
-            "score": printable(f"{row['score']}{', without bounds' if prefix else ''}"),
-            "threshold": format_number(row[place], 4),
-            "flagged": format_number(100 * row[f"{prefix}flagged"], 0),
-        }
-        for measure, heading in (("cost", "cost"), ("f1", "F1")):
-            if measure in row:
-                value, low, high = (row[f"{prefix}{measure}{end}"] for end in ("", "_low", "_high"))
-                digits = 2 if measure == "f1" else 1
-                cells[heading] = format_estimate(value, low, high, digits)
-        rows.append(cells)
-    return rows[:1] if row["threshold"] == row["unbounded"] else rows
-
-
 def _thresholds_image(table: pd.DataFrame) -> str:
-    from biasbridge.analysis.charts import thresholds_chart
+    from biasbridge.analysis.table_charts import thresholds_chart
 
     return as_image(draw_svg(thresholds_chart(escape_control(table))).encode())
 
@@ -145,7 +116,8 @@ def _sections(block: GapBlock, *, has_charts: bool) -> dict[str, Any]:
 
 def _figures(block: GapBlock) -> list[tuple[str, str]]:
     """Return drawings, each after its text alternative."""
-    from biasbridge.analysis.charts import CONFIG, gap_panels
+    from biasbridge.analysis.charts import CONFIG
+    from biasbridge.analysis.table_charts import gap_panels
 
     figures = []
     for measure, panel in gap_panels(block.table, block.groups).items():

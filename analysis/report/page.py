@@ -48,8 +48,8 @@ from biasbridge.analysis.naming import (
     with_count,
 )
 from biasbridge.analysis.printing import word_lists
-from biasbridge.analysis.report.documents import correlations_tex
 from biasbridge.analysis.report.page_data import Json, has_further, page_data
+from biasbridge.analysis.report.study_tex import correlations_tex
 from biasbridge.analysis.report.templates import count_points, render
 from biasbridge.analysis.tables import (
     as_float,
@@ -69,7 +69,6 @@ if TYPE_CHECKING:
 
     from biasbridge.analysis.declaration import Declaration
     from biasbridge.analysis.slices import SliceResult
-    from biasbridge.analysis.specifications import Curve
     from biasbridge.analysis.tables import Tables
 
 
@@ -93,7 +92,6 @@ def build_report(
     slice_results: Sequence[SliceResult],
     *,
     declared: Declaration = DECLARED,
-    curves: Sequence[Curve] = (),
     out: Path | None = None,
 ) -> list[Path]:
     """Write the page and ``correlations.tex`` beside it.
@@ -102,9 +100,9 @@ def build_report(
     ----------
     folder
         Results folder; the records of its points tell the computing time.
-    tables, joined, slice_results, curves
-        The tables, and what ``join_points``, ``correlate_slices`` and ``specification_curves``
-        made of them. A page over 5 MB shows the declared gaps only, and says so.
+    tables, joined, slice_results
+        The tables, and what ``join_points`` and ``correlate_slices`` made of them. A page over 5 MB
+        shows the declared gaps only, and says so.
     declared
         The declaration of the study.
     out
@@ -120,7 +118,7 @@ def build_report(
     InputError
         The page is over 5 MB with the declared gaps alone.
     """
-    data = tables, folder, declared, curves
+    data = tables, folder, declared
     try:
         page = _page(joined, slice_results, *data)
     except InputError:
@@ -145,7 +143,6 @@ def _page(
     tables: Tables,
     folder: Path,
     declared: Declaration,
-    curves: Sequence[Curve],
     left_out: str = "",
 ) -> str:
     """Build the page. Raise ``InputError`` if it is too large."""
@@ -154,7 +151,7 @@ def _page(
             f"the page would have {len(joined):,} pairs of score and gap, more than fit into 5 MB;"
             " give the results of fewer points"
         )
-    data = page_data(tables, joined, slice_results, declared, curves)
+    data = page_data(tables, joined, slice_results, declared)
     tables = typed(tables)
     has_pairs = bool(np.isfinite(as_float(joined, "x") + as_float(joined, "y")).any())
     facts = _describe_compared(tables, declared.confirmatory)
@@ -179,7 +176,6 @@ def _page(
         synthetic=data["synthetic"],
         has_pairs=has_pairs,
         has_further=has_further(tables),
-        has_curves=bool(curves),
         bundle=_bundle(),
     )
 

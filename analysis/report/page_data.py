@@ -37,14 +37,12 @@ from biasbridge.analysis.slices import (
     correlation_table,
     without_repeats,
 )
-from biasbridge.analysis.specifications import specification_table
 from biasbridge.analysis.tables import Tables, as_text, text_rows, typed
 from biasbridge.files import InputError
 from biasbridge.files.charts import make_spec
 
 if TYPE_CHECKING:
     from biasbridge.analysis.declaration import Declaration
-    from biasbridge.analysis.specifications import Curve
 
 Json: TypeAlias = "str | int | float | bool | Sequence[Json] | Mapping[str, Json] | None"
 
@@ -64,9 +62,8 @@ def page_data(
     joined: pd.DataFrame,
     slice_results: Sequence[SliceResult],
     declared: Declaration,
-    curves: Sequence[Curve] = (),
 ) -> dict[str, Json]:
-    """Collect points, rows, curves, correlations, specifications and effects; NaN becomes None.
+    """Collect points, rows, curves, correlations and effects; NaN becomes None.
 
     Numbers equal those of the tables to the last digit; displayed text is as on the terminal.
     """
@@ -92,8 +89,6 @@ def page_data(
         "confirmatory": [
             title for rows in declared_rows for title in dict.fromkeys(gap_titles(rows))
         ],
-        "specifications": _table_records(specification_table(curves)),
-        "specification_sentences": [curve.sentence() for curve in curves],
         **_effects(tables, declared.confirmatory, declared.utility),
         "axes": _axes(joined),
         "synthetic": "True" in as_text(points, "generated"),

@@ -17,8 +17,7 @@ COMMANDS = {
     "scatter": "draw figures of a results folder or any table",
     "report": "write the report of a results folder",
     "tsne": "draw the words of a query as a map (t-SNE)",
-    "store": "inspect a store: ls, explain, export, verify, gc",
+    "store": "inspect a store: ls, verify, gc",
     "check": "describe your data and what a run on them would do",
     "init": "write an experiment file for your data",
-    "completion": "print a completion script for bash or zsh",
 }

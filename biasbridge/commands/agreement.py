@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from biasbridge.command_line import Command, say
 from biasbridge.files import InputError
-from biasbridge.inputs import InputTable, as_dataframe
+from biasbridge.input_tables import InputTable, as_dataframe
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,37 +9,26 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from biasbridge.command_line import Command, as_csv, returns, say
+from biasbridge.command_line import Command, as_csv, refuse_options, returns, say
 from biasbridge.files import InputError
-from biasbridge.files.choice import Count, Whole, check_arguments
+from biasbridge.files.choice import Count, Whole, as_names, check_arguments
 from biasbridge.files.language import UNDETERMINED
 from biasbridge.files.models.encoder import Pooling
 from biasbridge.files.models.language_model import Dtype
 from biasbridge.files.text import open_plain
 from biasbridge.files.vector_files import locate_vectors, require_there
-from biasbridge.inputs import (
-    KINDS,
-    OpenedModel,
-    Vectors,
-    WordsInput,
-    as_metrics,
-    as_names,
-    as_vectors,
-    built_in,
-    is_model,
-    refuse_options,
-    use_folder,
-    word_file,
-)
+from biasbridge.input_vectors import OpenedModel, Vectors, as_vectors, embeddings_by_name, is_model
+from biasbridge.input_words import WordsInput, built_in, word_file
 from biasbridge.intrinsic.lookup import LetterCase
+from biasbridge.own_parts import as_metrics, use_folder
 
 if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
-    from biasbridge.inputs import OwnMetric
     from biasbridge.intrinsic.audit import AuditedScore
     from biasbridge.intrinsic.metric import Metric
+    from biasbridge.own_parts import OwnMetric
 
 
 class _Audit(NamedTuple):
@@ -207,22 +196,17 @@ def audit(
             "pooling (pooling=)": pooling != "mean",
         }
         refuse_options(of_models, "language models; leave it out")
+        from biasbridge.intrinsic.audit import choose_metrics
+
         embeddings = embeddings_by_name(cast("Any", vectors))
         if built_in(words):
             queries, words = [*queries, str(words)], None
         with word_file(words) as file:
-            options = {
-                "convention": convention,
-                "similarity": similarity,
-                "case": case,
-                "min_found": min_found,
-                "resamples": resamples,
-            }
-            choose = partial(
-                _choose_metrics, names, own, queries=queries, words=file, options=options
-            )
+            options: dict[str, Any] = {"convention": convention, "similarity": similarity}
+            options |= {"case": case, "min_found": min_found, "resamples": resamples}
+            choose = partial(choose_metrics, names, queries=queries, words=file, **options)
             scores, notes = _audit_vectors(
-                embeddings, choose, queries, file, language, seed=seed, trusted=trusted
+                embeddings, choose, own, language, seed=seed, trusted=trusted
             )
     from biasbridge.certificates import certified
     from biasbridge.conclusions import conclusions
@@ -231,66 +215,19 @@ def audit(
     return _Audit(scores, [*warnings, *notes], explanations, conclusions(scores))
 
 
-def embeddings_by_name(
-    vectors: Vectors | Mapping[str, Vectors] | Sequence[Vectors],
-) -> dict[str, Vectors]:
-    """Name one or several embeddings; a mapping of words to arrays is one embedding.
-
-    In a list a file has its name, other embeddings are numbered.
-    """
-    if isinstance(vectors, str | PathLike):
-        return {Path(vectors).name: vectors}
-    if isinstance(vectors, Mapping):
-        from gensim.models import KeyedVectors
-        from pandas import DataFrame
-
-        kinds = (KeyedVectors, DataFrame, Mapping, str, PathLike)
-        embeddings = list(vectors.values())
-        if embeddings and all(isinstance(embedding, kinds) for embedding in embeddings):
-            return {str(name): cast("Vectors", value) for name, value in vectors.items()}
-    if not isinstance(vectors, list | tuple):
-        return {"vectors": cast("Vectors", vectors)}
-    by_name: dict[str, Vectors] = {}
-    for number, embedding in enumerate(vectors, start=1):
-        file_name = Path(embedding).name if isinstance(embedding, str | PathLike) else ""
-        is_free = file_name and file_name not in by_name
-        by_name[file_name if is_free else f"vectors {number}"] = embedding
-    if not by_name:
-        raise InputError(f"vectors is an empty list; {KINDS}")
-    return by_name
-
-
-def _choose_metrics(
-    names: Sequence[str],
-    own: Sequence[Metric],
-    language: str,
-    *,
-    queries: Sequence[str],
-    words: str | None,
-    options: Mapping[str, Any],
-) -> list[Metric]:
-    from biasbridge.intrinsic.audit import choose_metrics
-
-    if own and not names:
-        return [*own]
-    chosen = choose_metrics(names, queries=queries, words=words, language=language, **options)
-    return [*chosen, *own]
-
-
 def _audit_vectors(
     embeddings: Mapping[str, Vectors],
     choose: partial[list[Metric]],
-    queries: Sequence[str],
-    words: str | None,
+    own: Sequence[Metric],
     language: str | None,
     *,
     seed: int,
     trusted: bool,
 ) -> tuple[list[AuditedScore], list[str]]:
-    """Measure embeddings by name; ``choose`` returns the metrics for a language.
+    """Measure embeddings by name; ``choose`` returns the metrics of the project for a language.
 
     Notes name the language and how it is known, words that exist in lower case only, groups that a
-    metric does not compare, and queries of the file ``words`` that lack a role.
+    metric does not compare, and queries of the file of words that lack a role.
     """
     from biasbridge.certificates import gender_words
     from biasbridge.files.vectors import reading_notes
@@ -307,7 +244,12 @@ def _audit_vectors(
     from biasbridge.intrinsic.registry import MODEL_METRICS
     from biasbridge.intrinsic.words import read_wordsets
 
-    for metric_name in choose.args[0]:
+    [names], queries, words = choose.args, choose.keywords["queries"], choose.keywords["words"]
+
+    def metrics_in(language: str) -> list[Metric]:
+        return [*(choose(language=language) if names or not own else ()), *own]
+
+    for metric_name in names:
         if metric_name in MODEL_METRICS:
             name, given = next(iter(embeddings.items()))
             if isinstance(given, str | PathLike):
@@ -321,14 +263,14 @@ def _audit_vectors(
         if isinstance(embedding, str | PathLike):
             if not (file := locate_vectors(fspath(embedding))).exists():
                 open_plain(file)
-            choose(language or ("en" if of_queries == UNDETERMINED else of_queries))
+            metrics_in(language or ("en" if of_queries == UNDETERMINED else of_queries))
     own_queries = list(read_wordsets(words).queries.values()) if words else []
     scores: list[AuditedScore] = []
     notes: list[str] = []
     for name, embedding in embeddings.items():
         vectors = as_vectors(embedding, trusted=trusted)
         detected, note = assume_language(name, vectors.index_to_key, of_queries)
-        metrics = choose(language or detected)
+        metrics = metrics_in(language or detected)
         notes.append(f"{name}: language {language!r}, as given" if language else note)
         loaded = [query for metric in metrics for query in metric.loaded_queries]
         gendered = {query.name: gender_words(query, language or detected) for query in loaded}

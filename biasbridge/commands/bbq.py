@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from biasbridge.command_line import Command, as_csv
 from biasbridge.files import InputError
 from biasbridge.files.choice import check_arguments
-from biasbridge.files.data.registry import data_folder
-from biasbridge.inputs import InputTable, as_dataframe, with_notes
+from biasbridge.input_tables import InputTable, as_dataframe, with_notes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -87,17 +86,11 @@ def bbq(
     import pandas as pd
 
     from biasbridge.extrinsic.bbq import CONVENTIONS, NO_ANSWER, score_table
-    from biasbridge.extrinsic.bbq_answers import complete, list_files, read_items, read_source
+    from biasbridge.extrinsic.bbq_answers import downloaded_data, open_answers, read_items
 
-    sources = [answers] if isinstance(answers, str | PathLike | pd.DataFrame) else [*answers]
-    folder, tables = Path(data) if data else _downloaded(), list[pd.DataFrame]()
-    for source in sources:
-        if isinstance(source, str | PathLike):
-            for file in list_files(Path(source)):
-                tables.append(complete(read_source(file, answer, filter), folder, str(file)))
-        else:
-            table = read_source(as_dataframe(source), answer)
-            tables.append(complete(table, folder, "the table"))
+    given = [answers] if isinstance(answers, str | PathLike | pd.DataFrame) else answers
+    sources = [Path(x) if isinstance(x, str | PathLike) else as_dataframe(x) for x in given]
+    tables = open_answers(sources, answer, Path(data) if data else downloaded_data(), filter)
     if not sum(map(len, tables)):
         raise InputError("there are no answers; give a table, or the path of a file or folder")
     together = pd.concat(tables, ignore_index=True)
@@ -110,12 +103,6 @@ def bbq(
         rows.attrs["notes"].insert(0, f"{note}, such as {example}; scores leave them out")
     rows.attrs["notes"][:0] = [note for table in tables for note in table.attrs.get("notes", [])]
     return rows
-
-
-def _downloaded() -> Path | None:
-    """Return the folder of BBQ's files in the data folder; None if it is not there."""
-    folder = data_folder() / "models" / "bbq"
-    return folder if folder.is_dir() else None
 
 
 def _show(rows: pd.DataFrame, console: Console) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TextIO
 from biasbridge.command_line import STANDARD_OUTPUT, Command, as_csv, as_json
 from biasbridge.commands.train import run_train
 from biasbridge.files import InputError, nearest
-from biasbridge.files.choice import METRICS, Whole, check_arguments, find_choice
+from biasbridge.files.choice import METRICS, Whole, check_arguments, find_choice, search_modules
 from biasbridge.files.paths import HOME
 from biasbridge.files.text import read_nested
 from biasbridge.train.cli import CONF
@@ -21,7 +21,7 @@ from biasbridge.train.cli import CONF
 if TYPE_CHECKING:
     import pandas as pd
 
-    from biasbridge.inputs import OwnMetric
+    from biasbridge.own_parts import OwnMetric
 
 # The first is for metrics of words by two groups, which elsewhere are A and B
 _PLANTED_QUERIES = (
@@ -145,8 +145,7 @@ def certify(
     command += [format_override(f"++{node}.{field}", value) for field, value in own_fields.items()]
     if config_dir:
         command[:0] = ["--config-dir", str(config_dir)]
-    run = run_train(command, out or sys.__stderr__)  # notebooks replace sys.stderr
-    if run.returncode:
+    if run_train(command, out or sys.__stderr__):  # notebooks replace sys.stderr
         raise InputError("the run did not finish; see its output above")
     from biasbridge.files.tables import unescape_formulas
 
@@ -177,7 +176,7 @@ def _name_metric(
 
 def _find(metric: str, config_dir: str | PathLike[str] | None) -> _ConfiguredMetric:
     """Find the class of a metric, or its YAML. Raise ``InputError`` if there is none."""
-    from biasbridge.train.cli.choices import TARGET, choices, find_class, search_modules
+    from biasbridge.train.cli.choices import TARGET, choices, find_class
     from biasbridge.train.cli.class_configs import class_configuration
 
     folders = [Path(config_dir)] if config_dir else []

@@ -10,44 +10,14 @@ from typing import TYPE_CHECKING
 
 from biasbridge.command_line import STANDARD_OUTPUT, Command, as_csv, returns, say, write_text
 from biasbridge.files import InputError
-from biasbridge.files.choice import check_arguments
-from biasbridge.inputs import InputTable, as_dataframe, as_names, with_notes
+from biasbridge.files.choice import as_names, check_arguments
+from biasbridge.input_tables import InputTable, as_dataframe, with_notes
 
 if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
-    from biasbridge.analysis.declaration import Declaration
     from biasbridge.analysis.slices import SliceResult
-    from biasbridge.analysis.tables import Tables
-
-
-@dataclass
-class StudyResults:
-    """The tables of a results folder, joined, and what its study declared beforehand."""
-
-    folder: Path
-    tables: Tables
-    joined: pd.DataFrame
-    declared: Declaration
-
-    @classmethod
-    def read(cls, folder: str | PathLike[str]) -> StudyResults:
-        """Read a results folder. Raises ``InputError`` for a table that is missing or damaged."""
-        from biasbridge.analysis.declaration import Declaration
-        from biasbridge.analysis.joined import join_points
-        from biasbridge.analysis.tables import read_tables
-
-        if not isinstance(folder, str | PathLike):
-            raise InputError(f"{type(folder).__name__} is not a folder; give the path of results")
-        declared, tables = Declaration.of(Path(folder)), read_tables(Path(folder))
-        return cls(Path(folder), tables, join_points(tables, declared.utility), declared)
-
-    def correlate(self) -> list[SliceResult]:
-        """Correlate scores and gaps in every slice."""
-        from biasbridge.analysis.correlate import correlate_slices
-
-        return correlate_slices(self.joined, self.declared)
 
 
 @dataclass
@@ -219,6 +189,7 @@ def read_results(folder: str | PathLike[str], *, resamples: bool = False) -> pd.
     >>> {"parent", "metric", "x", "measure", "y"} <= {*table.columns}
     True
     """
+    from biasbridge.analysis.correlate import StudyResults
     from biasbridge.analysis.joined import RESAMPLED
 
     rows = StudyResults.read(folder).joined

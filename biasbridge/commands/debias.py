@@ -9,7 +9,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from biasbridge.command_line import Command, returns, say
+from biasbridge.command_line import Command, refuse_options, returns, say
 from biasbridge.debias.attract_repel import AttractRepel, mean_cosine, usable_pairs
 from biasbridge.debias.base import Direction
 from biasbridge.debias.methods import METHODS, MODEL_KINDS, VECTOR_KINDS, make_method
@@ -21,19 +21,10 @@ from biasbridge.files.models.encoder import Pooling
 from biasbridge.files.paths import require_new
 from biasbridge.files.text import open_plain, require_written_archive
 from biasbridge.files.vector_files import vector_files
-from biasbridge.inputs import (
-    OpenedModel,
-    Vectors,
-    WordsInput,
-    as_vectors,
-    built_in,
-    is_model,
-    refuse_options,
-    register,
-    use_folder,
-    word_file,
-)
+from biasbridge.input_vectors import OpenedModel, Vectors, as_vectors, is_model
+from biasbridge.input_words import WordsInput, built_in, word_file
 from biasbridge.intrinsic.lookup import CASES, LetterCase
+from biasbridge.own_parts import register, use_folder
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors

@@ -5,7 +5,6 @@ from __future__ import annotations
 from argparse import ArgumentTypeError
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -19,11 +18,13 @@ from biasbridge.command_line import (
     split_names,
 )
 from biasbridge.files import InputError
+from biasbridge.files.choice import as_names
 from biasbridge.files.errors import printable
 from biasbridge.files.group_names import AS_THEY_ARE, GroupNames, read_group_names
-from biasbridge.inputs import InputTable, as_names, with_notes
+from biasbridge.input_tables import InputTable, with_notes
 from biasbridge.prediction_tables import (
-    choose_threshold,
+    ONE_THRESHOLD,
+    measure_items,
     number_rows,
     read_items,
     request_fields,
@@ -39,9 +40,8 @@ if TYPE_CHECKING:
     from biasbridge.extrinsic.gap_table import GapRow
     from biasbridge.extrinsic.gate import GateResult
     from biasbridge.extrinsic.predictions import GapRequest
-    from biasbridge.extrinsic.threshold_choice import ThresholdChoice
 
-_FAILED = 3  # exit status where the gate fails, or no threshold keeps its bounds
+_FAILED = 3  # exit status where the gate fails
 _TABLE_FILES = (".csv", ".jsonl", ".parquet")
 _SHOWN_THRESHOLDS = 20  # of more, every fifth is printed
 _EPILOG = """\
@@ -50,8 +50,7 @@ other way round. A positive gap is worse for the other group. Brackets hold 95% 
 values Wilson's, of gaps Newcombe's, of changes between versions Price and Bonett's. The interval of
 the largest difference accounts for the choice of the largest. An item in no group counts in the
 rows "all" and in the rest. Rows with the same value in a column id are one item in several groups.
-The exit status is 3 if the gate fails, or if no threshold keeps the bounds of --bound. See also
-docs/howto/predictions.md."""
+The exit status is 3 if the gate fails. See also docs/howto/predictions.md."""
 
 
 class _MeasuredGaps(NamedTuple):
@@ -97,25 +96,18 @@ class _MeasuredGaps(NamedTuple):
 
 
 class _ThresholdGaps(NamedTuple):
-    """The table of :func:`thresholds` by score, where gaps close, notes, and the choice of a
-    threshold.
-    """
+    """The table of :func:`thresholds` by score, and notes."""
 
     tables: dict[str, pd.DataFrame]
-    closing: list[str]
     notes: list[str]
-    choice: ThresholdChoice | None = None
 
     @property
     def table(self) -> pd.DataFrame:
-        """Table of all scores, with the tests of their thresholds."""
+        """Table of all scores."""
         import pandas as pd
 
         table = pd.concat(self.tables.values(), keys=self.tables, names=["score"])
         table = table.reset_index("score").reset_index(drop=True)
-        if self.choice is not None:
-            tests = self.choice.thresholds.drop(columns="f1")
-            table = table.merge(tests, on=["score", "threshold"], how="left")
         return table if len(self.tables) > 1 else table.drop(columns="score")
 
 
@@ -248,14 +240,7 @@ def gaps(
     >>> print(round(table.loc[table["kind"] == "gap", "value"].item(), 2))
     0.1
     """
-    options = locals()
-    from biasbridge.extrinsic.gap_table import measure_gaps
-    from biasbridge.extrinsic.predictions import GapRequest
-
-    request = GapRequest(**request_fields(options))
-    items = read_items(**options)
-    rows, notes = measure_gaps(request, items)
-    return _MeasuredGaps(items, request, rows, [*notes, *items.attrs.get("notes", [])])
+    return _MeasuredGaps(*measure_items(**locals()))
 
 
 def gate(
@@ -313,7 +298,8 @@ def gate(
     from biasbridge.extrinsic.predictions import GapRequest
 
     check_gate(bounds, fail_if, fail_on, as_names(options.get("compare", ())))
-    request = GapRequest(**request_fields(options))
+    fields = request_fields(options, "gate", "bounds", "fail_if", "fail_on")
+    request = GapRequest(**fields)
     items = read_items(predictions, **options)
     if "low_simultaneous" in items:
         if options:
@@ -330,7 +316,6 @@ def _run(
     names: str = "",
     items: str = "",
     changed: Path | None = None,
-    reliability: Path | None = None,
     documents: Sequence[str] = (),
     **options: Any,
 ) -> _MeasuredGaps | _ThresholdGaps:
@@ -339,41 +324,29 @@ def _run(
     Parameters
     ----------
     thresholds : bool
-        Show the gaps at every threshold of the score, and where they close; give no pred.
+        Show the gaps at every threshold of the score; give no pred.
     names : str
         CSV or YAML with a display name for each group and version, for all that people read.
     items : str
-        What positive items are called on the page and the card, such as "toxic comments". A
-        preposition at the end replaces "about": "able applicants among".
+        What positive items are called on the page and the card, such as "toxic comments".
     changed : path, optional
         Write the items whose prediction changed from one --pred to a later one: newly missed,
         newly flagged, newly found, no longer flagged.
-    reliability : path, optional
-        Write the reliability curve of each group: the share of label 1 in each bin of --score.
     """
-    rule_names: tuple[list[str], ...] = (["bounds", "fail_if", "fail_on"], ["bound", "cost"])
-    rules, rules_of_choice = (
-        {name: options.pop(name) for name in of_rule if name in options} for of_rule in rule_names
-    )
-    if thresholds and (names or items):
-        raise InputError("--names and --items do not go with --thresholds; leave them out")
-    for name, path in (("changed", changed), ("reliability", reliability)) if thresholds else ():
-        if path:
-            raise InputError(f"--{name} does not go with --thresholds; leave one of them out")
+    rules = {
+        name: options.pop(name) for name in ("bounds", "fail_if", "fail_on") if name in options
+    }
     if thresholds:
-        return _run_thresholds(options, documents, rules_of_choice, has_gate=bool(rules))
-    for name in rules_of_choice:
-        raise InputError(f"--{name} chooses a threshold; add --thresholds")
+        if names or items or changed:
+            problem = "--names, --items and --changed do not go with --thresholds"
+            raise InputError(f"{problem}; leave them out")
+        return _run_thresholds(options, documents, has_gate=bool(rules))
     from biasbridge.extrinsic.gate import ONE_VERSION
 
     scores, pred = (as_names(options.get(name, ())) for name in ("score", "pred"))
     n_classifiers = max(len(scores), len(pred))
     if changed and n_classifiers < 2:
         raise InputError(f"--changed: {ONE_VERSION}")
-    if reliability and not scores:
-        raise InputError("--reliability needs probabilities; give their column by --score")
-    if "eee" in documents and n_classifiers > 1:
-        raise InputError("--eee: a file of Every Eval Ever has one classifier; give one --pred")
     for name in rules if "bounds" not in rules else ():
         option = name.replace("_", "-")
         raise InputError(f"--{option} is the rule of a gate; give its bounds by --fail-above")
@@ -407,11 +380,8 @@ def _run(
 
 
 def _run_thresholds(
-    options: dict[str, Any], documents: Sequence[str], rules: dict[str, Any], *, has_gate: bool
+    options: dict[str, Any], documents: Sequence[str], *, has_gate: bool
 ) -> _ThresholdGaps:
-    from biasbridge.extrinsic.predictions import DEFAULT_MEASURES
-    from biasbridge.extrinsic.thresholds import AT_THRESHOLD, describe_closing
-
     require_score(options, "--thresholds")
     for name in documents:
         if name != "csv":
@@ -419,17 +389,9 @@ def _run_thresholds(
     if "threshold" in options or has_gate:
         raise InputError("--threshold and --fail-above do not go with --thresholds; leave it out")
     options["predictions"] = read_items(**options | {"pred": []})
-    choice = choose_threshold(**options, **rules) if rules else None
-    measures = options.get("measures") or [x for x in DEFAULT_MEASURES if x in AT_THRESHOLD]
-    options["measures"] = list(dict.fromkeys([*measures, *rules.get("bound", ())]))
     tables = {score: thresholds(**options | {"score": score}) for score in options["score"]}
-    notes = [line for table in tables.values() for line in table.attrs["notes"]]
-    closing = {score: describe_closing(table) for score, table in tables.items()}
-    said = [line for lines in closing.values() for line in lines]
-    if len(tables) > 1:
-        said = [f"{score}: {line}" for score, lines in closing.items() for line in lines]
-    others = [note for note in dict.fromkeys(notes) if note not in chain(*closing.values())]
-    return _ThresholdGaps(tables, said, list(map(printable, others)), choice)
+    notes = dict.fromkeys(note for table in tables.values() for note in table.attrs["notes"])
+    return _ThresholdGaps(tables, list(map(printable, notes)))
 
 
 def _show(
@@ -440,15 +402,12 @@ def _show(
     from biasbridge.files.extras import describe_missing_charts
 
     if isinstance(result, _ThresholdGaps):
-        if result.choice is None:  # else its decision is printed, and files have the rest
-            for score, table in result.tables.items():
-                if len(result.tables) > 1:
-                    console.print()
-                    say(console, score)
-                text = threshold_text(table)
-                print_text_table(text[:: 5 if len(text) > _SHOWN_THRESHOLDS else 1], console)
-            for line in result.closing:
-                say(console, line)
+        for score, table in result.tables.items():
+            if len(result.tables) > 1:
+                console.print()
+                say(console, score)
+            text = threshold_text(table)
+            print_text_table(text[:: 5 if len(text) > _SHOWN_THRESHOLDS else 1], console)
     else:
         print_gap_tables(list(map(result.names.in_row, result.rows)), console, result.label)
     for note in result.notes:
@@ -465,27 +424,22 @@ def _end(
     *,
     predictions: str,
     changed: Path | None = None,
-    reliability: Path | None = None,
 ) -> int:
-    """Write the tables of items, and print the decision."""
-    if isinstance(result, _MeasuredGaps) and (changed or reliability):
-        from biasbridge.extrinsic.item_tables import CHANGES, changed_table, reliability_table
+    """Write the changed items, and print the decision of a gate."""
+    if isinstance(result, _ThresholdGaps):
+        return 0
+    if changed:
+        from biasbridge.extrinsic.changed_items import CHANGES, changed_table
         from biasbridge.files.tables import write_table
 
-        items = number_rows(result.items, predictions)
-        if changed:
-            table = changed_table(result.request, items)
-            write_table(table, changed)
-            counts = ", ".join(f"{table['change'].eq(x).sum():,} {x}" for x in CHANGES.values())
-            say(console, f"{changed}: {counts}")
-        if reliability:
-            write_table(reliability_table(result.request, items), reliability)
-            say(console, reliability)
-    decision = result.gate if isinstance(result, _MeasuredGaps) else result.choice
-    if decision is None:
+        table = changed_table(result.request, number_rows(result.items, predictions))
+        write_table(table, changed)
+        counts = ", ".join(f"{table['change'].eq(x).sum():,} {x}" for x in CHANGES.values())
+        say(console, f"{changed}: {counts}")
+    if result.gate is None:
         return 0
-    console.print(decision.sentence, soft_wrap=True)
-    return 0 if decision.passed else _FAILED
+    console.print(result.gate.sentence, soft_wrap=True)
+    return 0 if result.gate.passed else _FAILED
 
 
 def _write_page(
@@ -497,10 +451,8 @@ def _write_page(
     title = f"{Path(predictions).name}: {gold}"
     if isinstance(result, _ThresholdGaps):
         title += f" by thresholds of {', '.join(result.tables)}"
-        choices = None if result.choice is None else result.choice.choices
         tables = {score: (table, threshold_text(table)) for score, table in result.tables.items()}
-        sentences = [*result.closing, *result.notes]
-        write_thresholds_page(tables, sentences, page, title, choices=choices)
+        write_thresholds_page(tables, result.notes, page, title)
         return
     request, label = result.request, result.label
     crossed = request.cross if request.depth else filter(None, [" × ".join(request.cross)])
@@ -522,13 +474,12 @@ def _format(kind: str, result: _MeasuredGaps | _ThresholdGaps, *, predictions: s
     """Return the text of a document."""
     if isinstance(result, _ThresholdGaps):
         return as_csv(result.table)
-    from biasbridge.analysis.report.documents import GapFacts, format_gaps
+    from biasbridge.analysis.report.gap_documents import GapFacts, format_gaps
 
-    request, source = result.request, Path(predictions)
+    request = result.request
     roles = ("gold", "pred", "group", "cross", "score", "cluster")
     facts = GapFacts(
-        source.name,
-        int(source.stat().st_mtime),
+        Path(predictions).name,
         {role: getattr(request, role) for role in roles},
         list(request.positive),
         len(result.items),
@@ -541,7 +492,7 @@ def _format(kind: str, result: _MeasuredGaps | _ThresholdGaps, *, predictions: s
     return format_gaps(kind, result.shown, facts)
 
 
-def _read_numbers(text: str, example: str) -> dict[str, float]:
+def _read_bounds(text: str) -> dict[str, float]:
     """Read ``recall=.1,fpr=.05``."""
     numbers: dict[str, float] = {}
     for part in split_names(text):
@@ -549,9 +500,8 @@ def _read_numbers(text: str, example: str) -> dict[str, float]:
         try:
             value = float(number)
         except ValueError:
-            raise ArgumentTypeError(
-                f"{part!r} is not NAME=NUMBER; write it like {example}"
-            ) from None
+            problem = f"{part!r} is not NAME=NUMBER"
+            raise ArgumentTypeError(f"{problem}; write it like recall=.1") from None
         if name in numbers:
             raise ArgumentTypeError(f"{name} has two values; give one")
         numbers[name] = value
@@ -563,8 +513,6 @@ def _read_threshold(text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        from biasbridge.extrinsic.threshold_choice import ONE_THRESHOLD
-
         raise ArgumentTypeError(f"{text!r} is not a number; {ONE_THRESHOLD}") from None
 
 
@@ -573,22 +521,18 @@ main = Command(
     gaps,
     _show,
     run=_run,
-    also=[gate, choose_threshold],
+    also=[gate],
     end=_end,
     documents={kind: partial(_format, kind) for kind in DOCUMENTS},
     report=_write_page,
     types={
-        "bounds": partial(_read_numbers, example="recall=.1"),
-        "bound": partial(_read_numbers, example="recall=.1"),
-        "cost": partial(_read_numbers, example="fn=5,fp=1"),
+        "bounds": _read_bounds,
         "threshold": _read_threshold,
         "changed": output_file(*_TABLE_FILES),
-        "reliability": output_file(*_TABLE_FILES),
     },
     spelling="filter NAME; quoted --unquoted; gold COL; pred COL...; score COL...; group COL...; "
     "group_sep SEP; cross COL,COL; depth N; privileged GROUP; unprivileged GROUP; groups A,B,...; "
     "compare A,B,...; measures A,B,...; positive LABEL...; cluster COL; min_support N; "
-    "threshold X; cut X; bounds --fail-above MEASURE=X,...; "
-    "bound MEASURE=X,...; cost fn=X,fp=X; changed FILE; reliability FILE; options",
+    "threshold X; cut X; bounds --fail-above MEASURE=X,...; changed FILE; options",
     epilog=_EPILOG,
 )

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from biasbridge.command_line import Command, command_text, output_file, say
 from biasbridge.files import InputError, atomic_path, nearest
+from biasbridge.files.choice import as_names
 from biasbridge.files.places import PACKAGE, in_package
-from biasbridge.inputs import InputTable, as_dataframe, as_names
+from biasbridge.input_tables import InputTable, as_dataframe
 
 if TYPE_CHECKING:
     import pandas as pd

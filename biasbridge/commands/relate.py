@@ -12,9 +12,8 @@ from typing import IO, TYPE_CHECKING, Any, Literal, NamedTuple
 from biasbridge.command_line import STANDARD_OUTPUT, Command, as_csv, as_json, returns, split_names
 from biasbridge.commands.train import Study, unfinished
 from biasbridge.files import InputError, nearest
-from biasbridge.files.choice import Count, check_arguments
+from biasbridge.files.choice import Count, as_names, check_arguments
 from biasbridge.files.data.registry import data_folder
-from biasbridge.inputs import as_names
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from biasbridge.command_line import Command, output_file, say
 from biasbridge.commands import gaps
-from biasbridge.commands.correlate import StudyResults
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -37,19 +36,20 @@ def report(results: str | PathLike[str], *, out: str | PathLike[str] | None = No
     InputError
         A table is missing or damaged.
     """
+    from biasbridge.analysis.correlate import StudyResults
     from biasbridge.analysis.figures import draw_figures
     from biasbridge.analysis.report.page import build_report
-    from biasbridge.analysis.specifications import draw_curves, specification_curves
+    from biasbridge.analysis.tables import require_own
     from biasbridge.files.terminal import open_console
 
     study = StudyResults.read(results)
     page = None if out is None else Path(out)
+    if page is None:
+        require_own(study.folder, ["figures"])
     figures = (page.parent if page else study.folder) / "figures"
     slices, joined, declared = study.correlate(), study.joined, study.declared
-    curves = specification_curves(joined, slices)
-    inputs = (study.folder, study.tables, joined, slices)
     return [
-        *build_report(*inputs, declared=declared, curves=curves, out=page),
+        *build_report(study.folder, study.tables, joined, slices, declared=declared, out=page),
         *draw_figures(
             joined,
             figures,
@@ -58,7 +58,6 @@ def report(results: str | PathLike[str], *, out: str | PathLike[str] | None = No
             smallest_change=declared.smallest_change,
             console=open_console(),
         ),
-        *draw_curves(curves, figures),
     ]
 
 

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from biasbridge.command_line import Command, say
-from biasbridge.commands.correlate import StudyResults
 from biasbridge.files import InputError
 from biasbridge.files.charts import FORMATS, save_chart
 from biasbridge.files.paths import require_output
@@ -60,6 +59,7 @@ def scatter(
     list of pathlib.Path
         The figures.
     """
+    from biasbridge.analysis.correlate import StudyResults
     from biasbridge.analysis.figures import draw_figures, scatter_chart
     from biasbridge.analysis.joined import open_table
 

@@ -1,4 +1,4 @@
-"""The store of results: list them, explain one, export vectors, check files, remove old ones."""
+"""The store of results: list them, check their files, remove old ones."""
 
 from __future__ import annotations
 
@@ -44,41 +44,6 @@ def verify(step: str | None = None, *, store: str = "store") -> Act:
     return partial(tools.verify, tools.open_store(store), step)
 
 
-def explain(key: str, *, store: str = "store") -> Act:
-    """Show the recipe of a result and the command that recomputes it.
-
-    Parameters
-    ----------
-    key : str
-        Key of a result, or its first characters.
-    store : path
-        Folder of the store.
-    """
-    from biasbridge.train.engine import store_tools as tools
-
-    return partial(tools.explain, tools.open_store(store), key)
-
-
-def export(key: str, file: str, *, force: bool = False, store: str = "store") -> Act:
-    """Write the vectors of a result to a file.
-
-    Parameters
-    ----------
-    key : str
-        Key of a result, or its first characters.
-    file : path
-        File to write; its extension sets the format (.vec, .bin or .glove).
-    force : bool
-        Replace the file if it exists.
-    store : path
-        Folder of the store.
-    """
-    from biasbridge.train.engine import store_tools as tools
-
-    found = tools.find_entry(tools.open_store(store), key)
-    return lambda console: tools.export(found, file, console, force=force)
-
-
 def gc(*, older_than: str | None = None, dry_run: bool = False, store: str = "store") -> Act:
     """Remove leftovers of broken runs, and results that were not used for long.
 
@@ -106,8 +71,6 @@ main = Group(
     "store",
     {
         "ls": _command(ls, arguments=["step"]),
-        "explain": _command(explain),
-        "export": _command(export),
         "gc": _command(gc),
         "verify": _command(verify, arguments=["step"]),
     },

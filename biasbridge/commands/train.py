@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from biasbridge.files import InputError
+from biasbridge.files.interrupts import Interrupted
 from biasbridge.files.paths import IMPORTED_FROM
 
 if TYPE_CHECKING:
@@ -93,18 +94,22 @@ def unfinished(printed: str) -> InputError:
     return InputError(f"the run did not finish: {reason}")
 
 
-def run_train(
-    arguments: Sequence[str], out: IO[str] | int | None
-) -> subprocess.CompletedProcess[str]:
-    """Run ``biasbridge train`` in a process of its own, which prints to ``out``."""
+def run_train(arguments: Sequence[str], out: IO[str] | int | None) -> int:
+    """Return the exit status of ``biasbridge train`` in a process of its own."""
     path = os.pathsep.join(filter(None, (str(IMPORTED_FROM), os.environ.get("PYTHONPATH"))))
-    return subprocess.run(
+    process = subprocess.Popen(
         [sys.executable, "-m", "biasbridge", "train", *arguments],
         stdout=out,
         env={**os.environ, "PYTHONPATH": path},
-        text=True,
-        check=False,
     )
+    try:
+        return process.wait()
+    except KeyboardInterrupt as stop:
+        process.terminate()
+        process.wait()
+        if isinstance(stop, Interrupted):
+            sys.exit(stop.status)  # the other process says so
+        raise
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from biasbridge.command_line import Command, output_file, say
-from biasbridge.commands.audit import embeddings_by_name
 from biasbridge.files.charts import FORMATS, save_chart, show_pictures
-from biasbridge.inputs import Vectors, WordsInput, as_vectors, built_in, word_file
+from biasbridge.input_vectors import Vectors, as_vectors, embeddings_by_name
+from biasbridge.input_words import WordsInput, built_in, word_file
 from biasbridge.intrinsic.lookup import LetterCase
 
 if TYPE_CHECKING:

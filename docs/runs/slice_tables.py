@@ -37,7 +37,7 @@ from biasbridge.analysis.answer import (
 from biasbridge.analysis.charts import finish, intervals, rule_at
 from biasbridge.analysis.joined import rows_of
 from biasbridge.analysis.naming import ALL, CONTROL, gap_titles, measure_title, score_titles
-from biasbridge.analysis.scopes import SCOPES
+from biasbridge.analysis.scopes import DOSES, SEEDS
 from biasbridge.analysis.slices import FEW_PERMUTATIONS, digits_of, measure_slice
 from biasbridge.analysis.verdict import YES
 from biasbridge.files.charts import save_charts
@@ -232,7 +232,7 @@ def _gap_before(test: DeclaredTest) -> str:
 
 
 def _holds_for(test: DeclaredTest) -> str:
-    return ", ".join(scope for scope, word in test.result.holds.items() if word == YES)
+    return ", ".join(scope for scope in (DOSES, SEEDS) if test.result.holds.get(scope) == YES)
 
 
 def _scope(name: str) -> Callable[[DeclaredTest], str]:
@@ -267,7 +267,7 @@ LAYOUTS = {
             VERDICT_HEADING: _verdict,
             "r_rm": _r_rm,
             "Pearson's r": lambda test: format_number(test.result.r_pearson),
-            **{scope: _scope(scope) for scope in SCOPES},
+            **{scope: _scope(scope) for scope in (DOSES, SEEDS)},
             "why": lambda test: test.result.why,
             "change that four of five such studies see": _detectable,
         },
@@ -333,7 +333,7 @@ LAYOUTS = {
             CHANGE_HEADING: _precise_change,
             VERDICT_HEADING: _verdict,
             "r_rm": _r_rm,
-            **{scope: _scope(scope) for scope in SCOPES},
+            **{scope: _scope(scope) for scope in (DOSES, SEEDS)},
             "why": lambda test: test.result.why,
         },
     ),

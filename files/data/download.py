@@ -15,17 +15,18 @@ import tarfile
 import time
 import zipfile
 import zlib
+from base64 import b64encode
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from http.client import HTTPException
 from pathlib import Path
 from typing import IO
 from urllib.error import HTTPError, URLError
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 from urllib.request import Request, urlopen
 
 from biasbridge.files.data.registry import DataFile
 from biasbridge.files.errors import DISK_FULL, InputError
+from biasbridge.files.paths import atomic_path, open_no_link
 
 _AGENT = "biasbridge (research software; urllib)"
 _TRIES = 4  # without progress, of one address
@@ -72,10 +73,30 @@ def find_difference(path: Path, checks: Mapping[str, str], n_bytes: int | None =
     return ""
 
 
+def split_login(address: str) -> tuple[str, str]:
+    """Return an address without its login, and the login as a header, "" for none.
+
+    Raises ``InputError``, which shows nothing of it, for a text that is no address.
+    """
+    try:
+        parts = urlsplit(address)
+        is_address = "://" in address and parts.port != 0  # no number: a "/" within a password
+    except ValueError:
+        is_address = False
+    if not is_address:
+        problem = "the mirror (BIASBRIDGE_MIRROR) is not an address"
+        raise InputError(f"{problem}; give https://HOST/FOLDER, in a password / as %2F, @ as %40")
+    login, _, host = parts.netloc.rpartition("@")
+    login = unquote(login if ":" in login else f"{login}:")
+    header = f"Basic {b64encode(login.encode()).decode()}" if "@" in parts.netloc else ""
+    return parts._replace(netloc=host).geturl(), header
+
+
 def download(
     addresses: Sequence[str],
     target: Path,
     *,
+    login: str = "",
     n_bytes: int | None = None,
     differs: Differs = lambda _: "",
     report: Report = lambda _: None,
@@ -84,16 +105,17 @@ def download(
 ) -> str:
     """Download a file from the first address that gives it, and return that address.
 
-    ``differs`` tells how what came differs from what the registry names. What came of a broken
-    download lies beside the target as ``.NAME.part``, where the next call goes on. Raises
-    ``DownloadError`` with the reason of each address, and ``InputError`` if the disk is full.
+    ``login``, as of ``split_login``, is sent to each address. ``differs`` tells how what came
+    differs from what the registry names. What came of a broken download lies beside the target as
+    ``.NAME.part``, where the next call goes on. Raises ``DownloadError`` with the reason of each
+    address, and ``InputError`` if the disk is full.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
     part = target.with_name(f".{target.name}.part")
     reasons = {}
     for address in addresses:
         try:
-            _try_address(address, part, n_bytes, differs, report, tries, wait)
+            _try_address(address, login, part, n_bytes, differs, report, tries, wait)
             os.replace(part, target)
         except _DifferentError as error:
             _discard(part)
@@ -116,6 +138,7 @@ def download(
 
 def _try_address(
     address: str,
+    login: str,
     part: Path,
     n_bytes: int | None,
     differs: Differs,
@@ -129,7 +152,7 @@ def _try_address(
         size = _size(part)
         try:
             if n_bytes is None or size != n_bytes:  # else all came before, and is to be checked
-                _append(address, part, n_bytes, report)
+                _append(address, login, part, n_bytes, report)
             if n_bytes is not None and _size(part) != n_bytes:
                 raise _DifferentError(f"{_size(part):,} bytes instead of {n_bytes:,}")
             if difference := _name_page(part) or differs(part):
@@ -157,17 +180,22 @@ def _try_address(
         wait(pause)
 
 
-def _append(address: str, part: Path, n_bytes: int | None, report: Report) -> None:
+def _append(address: str, login: str, part: Path, n_bytes: int | None, report: Report) -> None:
     """Append what is missing of ``part``, or write it anew if the server's file is another one."""
     size, tag = _size(part), _tag(part)
     request = Request(address, headers={"User-Agent": _AGENT, "Accept-Encoding": "identity"})
-    old_tag = tag.read_text() if tag.exists() else ""
+    old_tag = ""
+    if tag.exists():
+        with open(tag, opener=open_no_link) as noted:  # a link's target would be sent
+            old_tag = noted.read()
     if size and old_tag:
         request.add_header("Range", f"bytes={size}-")
         request.add_header("If-Range", old_tag)
     token = os.environ.get("GITHUB_TOKEN")
-    if token and urlsplit(address).hostname in _GITHUB:
-        request.add_unredirected_header("Authorization", f"Bearer {token}")
+    if not login and token and urlsplit(address).hostname in _GITHUB:
+        login = f"Bearer {token}"
+    if login:
+        request.add_unredirected_header("Authorization", login)
     with urlopen(request, timeout=_TIMEOUT) as answer:
         is_rest = answer.status == 206
         if is_rest and not answer.headers.get("Content-Range", "").startswith(f"bytes {size}-"):
@@ -179,11 +207,10 @@ def _append(address: str, part: Path, n_bytes: int | None, report: Report) -> No
             raise _DifferentError(f"the server offers {expected:,} bytes instead of {n_bytes:,}")
         new_tag = answer.headers.get("ETag", "")
         # A weak tag promises no equal bytes
-        tag.write_text(
-            "" if new_tag.startswith("W/") else new_tag
-        )  # a weak one may differ in bytes
+        with open(tag, "w", opener=open_no_link) as noted:
+            noted.write("" if new_tag.startswith("W/") else new_tag)
         report(0 if is_rest else -size)
-        with part.open("ab" if is_rest else "wb") as stream:
+        with open(part, "ab" if is_rest else "wb", opener=open_no_link) as stream:
             while chunk := answer.read(CHUNK):
                 stream.write(chunk)
                 report(len(chunk))
@@ -285,15 +312,8 @@ def extract_repository(archive: Path, files: Iterable[DataFile], folder: Path) -
 def _write_member(
     stream: IO[bytes], file: DataFile, folder: Path, checks: Mapping[str, str], n_bytes: int
 ) -> None:
-    target = folder / file.target
-    target.parent.mkdir(parents=True, exist_ok=True)
-    part = target.with_name(f".{target.name}.part")
-    try:
+    with atomic_path(folder / file.target) as part:
         with part.open("wb") as out:
             shutil.copyfileobj(stream, out, CHUNK)
         if difference := find_difference(part, checks, n_bytes):
             raise DownloadError(f"{file.target} is not what the registry names: {difference}")
-        os.replace(part, target)
-    finally:
-        with suppress(OSError):
-            part.unlink(missing_ok=True)

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast, get
 
 from biasbridge.files.eraser import ERASER, Eraser, hook_eraser
 from biasbridge.files.errors import InputError
-from biasbridge.files.places import ADAPTER, find_model
+from biasbridge.files.places import ADAPTER, CONFIG, find_model
 from biasbridge.files.text import read_nested
 
 if TYPE_CHECKING:
@@ -569,6 +569,24 @@ def write_erased(model: Path, out: Path, eraser: Eraser) -> None:
     hook_eraser(opened.base, eraser)
     link_files(model, out)
     eraser.save(out / ERASER)
+
+
+def save_model(language_model: LanguageModel, place: Place | None, out: Path) -> None:
+    """Copy a local model's own files; write any other model as safetensors in float32."""
+    if place and place.local and not place.gguf and not place.adapter:
+        out.mkdir()
+        for path in place.files():
+            copy = out / path.relative_to(place.source)
+            copy.parent.mkdir(exist_ok=True)
+            shutil.copyfile(path, copy)
+        return
+    from transformers.utils.logging import disable_progress_bar
+
+    disable_progress_bar()
+    without_quantisation(language_model.model).save_pretrained(out)
+    language_model.tokenizer.save_pretrained(out)
+    for path in out.glob("*.safetensors"):  # which only their owner may read
+        shutil.copymode(out / CONFIG, path)
 
 
 def link_files(folder: Path, out: Path) -> None:

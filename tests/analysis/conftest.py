@@ -158,6 +158,35 @@ def make_sweep(seed: int = 0, slope: float = 0.0, /, **settings: Sequence[object
     return Tables(*(pd.DataFrame(rows) for rows in (points, scores, gaps)))
 
 
+def make_ladders(parents: int, models: int, r: float, seed: int = 0) -> Tables:
+    """Models on a ladder of doses, of parents of two training algorithms. Two gaps follow the score
+    of the first query by a correlation of about r within parents; two more queries share two thirds
+    of their variance with it.
+    """
+    rng = np.random.default_rng(seed)
+    parent = np.repeat(np.arange(parents), models)
+    doses = np.linspace(-1, 1, models)
+    first = (np.tile(doses / doses.std(), parents) + 0.4 * rng.normal(size=len(parent))) / 1.077
+    others = np.sqrt(2 / 3) * first + np.sqrt(1 / 3) * rng.normal(size=(2, len(parent)))
+    x = [first, *others] + rng.normal(0, 2, size=parents)[parent]
+    y = r * first + np.sqrt(1 - r * r) * rng.normal(size=(2, len(parent)))
+    y += rng.normal(0, 2, size=parents)[parent]
+    names = [f"p{i}" for i in range(len(parent))]
+    points = {"point": names, "embedding": np.where(parent % 2, "fasttext", "word2vec")}
+    points |= {"method": "balance", "status": "done", "generated": False, "classifier": "cnn"}
+    points |= {"unit_key": names, "parent_key": parent.astype(str)}
+    ends = {"unbiased": 0.0, "scale_max": 9.0}
+    of_gap = {"task": "t", "kind": "gap", "group": "", "group_by": "annotation"}
+    scores, gaps = (
+        pd.concat([pd.DataFrame({"point": names, name: kind, "value": v} | more) for kind, v in of])
+        for name, of, more in (
+            ("query", zip(("weat6b", "weat7", "weat8"), x, strict=True), {"metric": "m0"} | ends),
+            ("measure", zip(("precision", "recall"), y, strict=True), of_gap),
+        )
+    )
+    return Tables(pd.DataFrame(points), scores, gaps)
+
+
 def make_tables() -> Tables:
     """Two embeddings, each unmodified and modified in four ways, two queries, two gaps; and one
     failed point.

@@ -26,14 +26,11 @@ from biasbridge.analysis.correlation import (
 from biasbridge.analysis.effects import _mean_change
 from biasbridge.analysis.joined import join_points, low_utility_reason
 from biasbridge.analysis.naming import GENDERS, group_mismatch
-from biasbridge.analysis.observations import noise_shares, observations, select_comparable
-from biasbridge.analysis.power import PowerDesign, _beyond, power
+from biasbridge.analysis.observations import observations, reliability, select_comparable
 from biasbridge.analysis.report.gap_facts import _base_rate_warning
 from biasbridge.analysis.report.page import _coverage
 from biasbridge.analysis.scopes import (
-    CORPORA,
     DOSES,
-    LISTS,
     METHODS,
     RUNS,
     SEEDS,
@@ -41,11 +38,9 @@ from biasbridge.analysis.scopes import (
     measure_scopes,
 )
 from biasbridge.analysis.slices import _saturation_reason, measure_slice
-from biasbridge.analysis.specifications import Curve, Level, specification_curves
 from biasbridge.stats.intervals import Estimate
 from tests.analysis.conftest import make_rows, make_sweep
 from tests.analysis.test_correlation import jackknife
-from tests.analysis.test_specifications import measured, tables_of
 from tests.analysis.test_verdict import SHOWN, judged
 
 if TYPE_CHECKING:
@@ -90,12 +85,6 @@ def test_a_verdict_changes_where_its_rule_says(
     assert judged(scopes, **changed).verdict == verdict
 
 
-@pytest.mark.parametrize(("scope", "n"), [(LISTS, 4), (METHODS, 4), (SEEDS, 5), (CORPORA, 5)])
-def test_a_scope_takes_so_many_groups(scope: str, n: int) -> None:
-    assert judged({scope: SHOWN._replace(n=n)}).holds[scope] == "yes"
-    assert judged({scope: SHOWN._replace(n=n - 1)}).holds[scope] == "too few"
-
-
 def test_the_detectable_correlation_is_that_of_two_normal_quantiles() -> None:
     """tanh((z(1 - .05 / 2 / tests) + z(.8)) / sqrt(df - 1)), quantiles of printed tables."""
     assert minimum_detectable(26) == pytest.approx(tanh((1.959964 + 0.841621) / 5), rel=1e-6)
@@ -116,7 +105,9 @@ def test_beyond_500_observations_t_is_students() -> None:
 def test_over_clusters_an_interval_takes_five_parents() -> None:
     for parents, has_interval in ((4, False), (5, True)):
         models = observations(make_rows(*known_pairs(40), parent=np.arange(40) % parents))
-        assert isfinite(_leave_out(models, models.parent, SEEDS).r) == has_interval
+        actual = _leave_out(models, models.parent, SEEDS)
+        assert isfinite(actual.r) == has_interval
+        assert (actual.n, actual.reason) == (parents, "" if has_interval else "4 of 5")
 
 
 def test_over_methods_an_interval_takes_four() -> None:
@@ -172,7 +163,7 @@ def test_errors_of_words_and_items_take_50_resamples(resamples: int, estimated: 
     drawn = y[:, None] + np.outer(x, np.random.default_rng(1).normal(size=resamples))
     of = residuals(x, y, np.zeros(30, dtype=np.intp))
     assert isfinite(sampling_error(of, None, drawn).items) == estimated
-    assert isfinite(noise_shares(of, y, drawn, 30, np.zeros(30)).proper) == estimated
+    assert isfinite(reliability(of, y, drawn, 30, np.zeros(30))) == estimated
     changes = np.random.default_rng(2).normal(size=(1, resamples))
     interval, generalises_to = _mean_change(np.array([1.0]), changes)
     assert (isfinite(interval.low), generalises_to) == (estimated, "items" * estimated)
@@ -232,7 +223,6 @@ def test_r_over_conditions_takes_ten(conditions: int, measured: bool) -> None:
     rows = make_rows(x, y, parent=parent, condition=condition, method=np.full(len(x), "m"))
     actual = measure_slice(rows, {}, full=True, permutations=19)
     assert isfinite(actual.scopes[DOSES].r) == measured
-    assert isfinite(power(PowerDesign(2, conditions), 1).detected_over_conditions) == measured
 
 
 @pytest.mark.parametrize(("f1", "refused"), [(0.2999, True), (0.3, False)])
@@ -253,33 +243,6 @@ def test_a_kind_of_row_that_more_than_a_fifth_lack_is_left_out(
     selected, _ = select_comparable(model, kind, known)
     assert selected[kind == 1].any() != left_out
     assert selected[kind == 0].sum() == (models if left_out else models - lacking)
-
-
-@pytest.mark.parametrize(("models", "curves"), [(9, 0), (10, 1)])
-def test_a_specification_takes_eight_degrees_of_freedom(models: int, curves: int) -> None:
-    """Of one parent: models less 2."""
-    actual = specification_curves(join_points(tables_of(measured(1, models, 0.5))), permutations=1)
-    assert len(actual) == curves
-
-
-@pytest.mark.parametrize(("permutations", "smallest"), [(1_999, 1 / 2_000), (1, 1 / 200)])
-def test_a_curve_has_1999_permutations_and_never_fewer_than_199(
-    permutations: int, smallest: float
-) -> None:
-    tables = tables_of(measured(4, 12, 0.999))
-    (default,) = specification_curves(join_points(tables))
-    (curve,) = specification_curves(join_points(tables), permutations=permutations)
-    assert curve.p == smallest
-    assert default.p == 1 / 2_000
-
-
-@pytest.mark.parametrize(("above", "said"), [(0.51, "above 0 for a, not for b"), (0.5, "")])
-def test_a_level_is_positive_where_more_than_half_of_its_ways_are(above: float, said: str) -> None:
-    shares = {"a": above, "b": 0.1}
-    levels = [Level("embedding", name, 2, 0.1, share, 0.5) for name, share in shares.items()]
-    sentence = Curve("t", [], levels, 0.1, 0.1).sentence()
-    assert said in sentence
-    assert ("depends" in sentence) == bool(said)
 
 
 def irregular(*times: int) -> NDArray[np.float64]:
@@ -337,16 +300,6 @@ def test_two_values_alone_or_all_equally_often_are_no_chance(
 @pytest.mark.parametrize(("name", "doubted"), [("g1", False), ("g12", True)])
 def test_a_name_of_two_characters_says_nothing(name: str, doubted: bool) -> None:
     assert bool(group_mismatch(GENDERS, [name])) == doubted
-
-
-@pytest.mark.parametrize(("p", "seen"), [(0.025, True), (0.0251, False)])
-def test_a_simulated_study_sees_what_reaches_the_level(p: float, seen: bool) -> None:
-    assert _beyond(Correlation(r=0.5, p=p), 0.025) == seen
-
-
-def test_a_planned_study_of_many_tests_can_be_seen() -> None:
-    """p falls to .05 / 60 only with more permutations than the fewest."""
-    assert power(PowerDesign(3, 12, tests=60, sesoi=0.99), 1).detected == 1
 
 
 @pytest.mark.parametrize(("share", "warned"), [(0.799, True), (0.8, False)])

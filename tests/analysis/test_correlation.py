@@ -27,7 +27,7 @@ from biasbridge.analysis.correlation import (
     slope_sampling_error,
     studentised,
 )
-from biasbridge.analysis.observations import NoiseShares, Resampled, _training_noise, noise_shares
+from biasbridge.analysis.observations import Resampled, _training_noise, reliability
 from biasbridge.stats.intervals import holm
 from tests.analysis import slopes
 from tests.analysis.conftest import make_rows
@@ -426,7 +426,7 @@ def test_it_is_what_resamples_do_to_all_models_together_less_what_to_each() -> N
     expected = _errors_of_z(along, across, literal_sampling(x, y, np.delete(moves, [7, 9], axis=1)))
     assert items[1:] == pytest.approx(expected, rel=1e-6)
     assert math.isnan(items.words)
-    assert items.error == items.items
+    assert math.sqrt(items.variance) == pytest.approx(items.items)
     swapped = sampling_error(residuals(y, x, PARENT_SAMPLING), resampled, None)
     mirrored = sampling_error(residuals(x, -y, PARENT_SAMPLING), None, -resampled)
     assert (swapped.words, swapped.outward) == pytest.approx(expected, rel=1e-6)
@@ -435,7 +435,7 @@ def test_it_is_what_resamples_do_to_all_models_together_less_what_to_each() -> N
     both = sampling_error(residuals(x, y, PARENT_SAMPLING), of_words, resampled)
     words = sampling_error(residuals(x, y, PARENT_SAMPLING), of_words, None)
     assert both[:2] == (words.words, items.items)
-    assert both.error == pytest.approx(math.hypot(words.words, items.items))
+    assert math.sqrt(both.variance) == pytest.approx(math.hypot(words.words, items.items))
     assert both.outward == pytest.approx(math.hypot(words.outward, items.outward))
 
 
@@ -501,7 +501,7 @@ def test_what_moves_no_model_against_another_is_not_estimated() -> None:
     cancel = moves - np.outer(slopes, slopes @ moves) / (slopes @ slopes)
     for item in (shift, cancel):
         actual = sampling_error(of, x[:, None] + shift, y[:, None] + item)
-        assert np.isnan([actual.words, actual.items, actual.error]).all(), "and never 0"
+        assert np.isnan([actual.words, actual.items]).all(), "and never 0"
         assert actual.variance == 0
 
 
@@ -514,7 +514,7 @@ def test_it_is_not_estimated_from_few_resamples_nor_of_a_line() -> None:
         sampling_error(of, few, few),
         sampling_error(line, x[:, None] + moves, 2 * x[:, None] + moves),
     ):
-        assert np.isnan([actual.words, actual.items, actual.error]).all()
+        assert np.isnan([actual.words, actual.items]).all()
 
 
 def test_it_widens_the_interval_and_p_but_not_the_jackknife() -> None:
@@ -541,21 +541,18 @@ def test_noise_by_hand() -> None:
     again: Floats = x[:, None] + math.sqrt(0.5) * own + 9 * rng.normal(size=100)
     of = residuals(x, rng.normal(size=40), np.zeros(40, dtype=np.intp))
     trained = np.full(40, 0.25 / (1 - 1 / 40))
-    assert noise_shares(of, x, again, math.inf, 0 * trained) == pytest.approx((0.25, 0), abs=0.005)
-    assert noise_shares(of, x, again, math.inf, trained).reliability == pytest.approx(
-        0.625, abs=0.005
-    )
+    assert reliability(of, x, again, math.inf, 0 * trained) == pytest.approx(0.75, abs=0.005)
+    assert reliability(of, x, again, math.inf, trained) == pytest.approx(0.625, abs=0.005)
     far = x[:, None] + 9 * (again - x[:, None])
-    assert noise_shares(of, x, far, math.inf, trained).reliability == 0
-    assert np.isnan(noise_shares(of, x, again[:, :49], math.inf, trained)).all()
-    assert np.isnan([NoiseShares().reliability, NoiseShares().stable]).all()
+    assert reliability(of, x, far, math.inf, trained) == 0
+    assert math.isnan(reliability(of, x, again[:, :49], math.inf, trained))
 
 
 @pytest.mark.parametrize("shared", [0.0, 0.5, 3.0])
-@pytest.mark.parametrize("reliability", [0.3, 0.5, 0.8, 1.0])
+@pytest.mark.parametrize("share", [0.3, 0.5, 0.8, 1.0])
 @pytest.mark.parametrize(("parents", "conditions", "items"), [(4, 7, 400), (8, 12, 32)])
 def test_reliability_is_what_noise_proper_to_models_leaves(
-    parents: int, conditions: int, items: int, reliability: float, shared: float
+    parents: int, conditions: int, items: int, share: float, shared: float
 ) -> None:
     """True gaps of variance 1, of each item an error that follows two traits of the models
     (``shared`` in variance) and one of each model for itself; the truth is taken from the latter.
@@ -563,7 +560,7 @@ def test_reliability_is_what_noise_proper_to_models_leaves(
     """
     rng = np.random.default_rng(0)
     n, parent = parents * conditions, np.repeat(np.arange(parents), conditions)
-    own_variance, errors = (1 - reliability) / reliability, []
+    own_variance, errors = (1 - share) / share, []
     for _ in range(6):
         traits: Floats = rng.normal(size=(n, 2)) * math.sqrt(shared / 2)
         own: Floats = math.sqrt(own_variance * items) * rng.normal(size=(n, items))
@@ -573,9 +570,7 @@ def test_reliability_is_what_noise_proper_to_models_leaves(
         y, again = of_items.mean(axis=1), of_items @ draws.T
         of = residuals(y, y, parent)
         truth = 1 - own_variance * (n - parents) / float(of.v @ of.v)
-        noise = noise_shares(of, y, again, items, np.zeros(n))
-        errors.append(noise.reliability - truth)
-        assert noise.stable <= noise.reliability
+        errors.append(reliability(of, y, again, items, np.zeros(n)) - truth)
     assert np.mean(errors) == pytest.approx(0, abs=0.06)
     assert np.std(errors) < 0.12
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +32,7 @@ from biasbridge.analysis.slices import CORRELATION_COLUMNS, correlation_table
 from biasbridge.analysis.tables import Tables, text_rows, write_tables
 from biasbridge.commands.scatter import main
 from biasbridge.files import InputError
-from tests.analysis.test_specifications import measured, tables_of
+from tests.analysis.conftest import make_ladders
 
 if TYPE_CHECKING:
     from biasbridge.analysis.slices import SliceResult
@@ -361,7 +362,7 @@ def test_a_results_folder_gets_the_papers_figures(
 
 def test_of_a_results_folder_r_is_that_within_parents() -> None:
     """Rows were taken for embeddings, with Fisher's interval over them."""
-    joined = join_points(tables_of(measured(2, 20, 0.4)))
+    joined = join_points(make_ladders(2, 20, 0.4))
     exploratory = Declaration(embeddings=())  # with as many permutations as a panel
     actual = {
         (item.names["measure"], item.names["query"]): item.within
@@ -439,13 +440,18 @@ def varied(joined: pd.DataFrame, column: str, values: tuple[str, str]) -> pd.Dat
 
 
 @pytest.mark.parametrize(
-    "column",
-    [*("metric", "query", "convention", "part", "measure", "subset", "privileged"), "task", "mark"],
+    ("column", "options"),
+    [
+        *product(
+            ("metric", "query", "convention", "part", "measure", "subset", "privileged", "task"),
+            [{"colour": "method"}],
+        ),
+        *product(("query", "mark"), [{"row": "seed_of", "shape": "method"}]),
+    ],
 )
-@pytest.mark.parametrize("options", [{"colour": "method"}, {"row": "seed_of", "shape": "method"}])
 def test_different_scores_and_gaps_are_not_pooled(column: str, options: dict[str, str]) -> None:
     """The README's call drew two gaps in one cloud, with an r of neither."""
-    joined = varied(join_points(tables_of(measured(2, 20, 0.4))), column, ("one", "two"))
+    joined = varied(join_points(make_ladders(2, 20, 0.4)), column, ("one", "two"))
     joined = joined.assign(seed_of="a")
     notes = notes_of(plot.scatter(joined, **options))
     if column == "mark":  # no name of a score or a gap
@@ -461,7 +467,7 @@ def test_different_scores_and_gaps_are_not_pooled(column: str, options: dict[str
 
 
 def test_a_table_with_names_of_scores_but_not_of_models_is_not_pooled_either() -> None:
-    joined = join_points(tables_of(measured(2, 20, 0.4)))
+    joined = join_points(make_ladders(2, 20, 0.4))
     selected = joined[["metric", "query", "measure", "privileged", "unprivileged", "x", "y"]]
     notes = notes_of(plot.scatter(selected))
     assert len(notes) == 6
@@ -476,7 +482,7 @@ def test_a_table_with_names_of_scores_but_not_of_models_is_not_pooled_either() -
 
 
 def test_axes_are_called_by_score_and_gap() -> None:
-    joined = varied(join_points(tables_of(measured(2, 20, 0.4))), "seed", ("0", "1"))
+    joined = varied(join_points(make_ladders(2, 20, 0.4)), "seed", ("0", "1"))
     joined = joined.assign(metric="weat", privileged="male", unprivileged="female")
     text = plot.scatter(joined, colour="method").to_json()
     query = query_title(joined["query"].iloc[0])
@@ -487,7 +493,7 @@ def test_axes_are_called_by_score_and_gap() -> None:
 
 
 def test_too_many_panels_are_refused() -> None:
-    joined = join_points(tables_of(measured(2, 20, 0.4)))
+    joined = join_points(make_ladders(2, 20, 0.4))
     many = pd.concat([joined.assign(part=str(part)) for part in range(11)])
     with pytest.raises(InputError, match=r"33 scores and 2 gaps make more than 60 panels; choose"):
         plot.scatter(many)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +13,6 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from biasbridge.analysis.correlate import correlate_slices
-from biasbridge.analysis.effects import crossed_table
 from biasbridge.analysis.joined import join_points, rows_of
 from biasbridge.analysis.observations import (
     Observations,
@@ -23,7 +21,6 @@ from biasbridge.analysis.observations import (
     select_comparable,
 )
 from biasbridge.analysis.scopes import SEEDS
-from biasbridge.analysis.specifications import specification_curves
 from biasbridge.analysis.tables import Tables, as_float, as_text, text_rows
 from tests.analysis.conftest import make_rows, make_sweep
 
@@ -293,45 +290,6 @@ def test_options_of_the_task_are_settings_where_a_model_has_several() -> None:
     tables = tables._replace(points=tables.points.assign(task_options=options))
     actual = slice_of(without(tables, named(range(8, 9), "0.3")))
     assert (actual.n, actual.lost_models) == (32, "4 of 32 balance")
-
-
-def test_crossed_with_labels_what_is_left_is_the_same_for_all() -> None:
-    tables = make_sweep(classifier=("cnn", "linear"), label_dose=(0.0, 0.5, 1.0))
-    dosed = tables.points["label_dose"] > 0
-    names = {"label_method": ("resample", "none"), "label_direction": ("debias", "")}
-    labels = {name: np.where(dosed, *values) for name, values in names.items()}
-    tables = tables._replace(points=tables.points.assign(**labels))
-
-    def crossed(some: Tables) -> pd.Series:
-        table = crossed_table(join_points(some))
-        assert table is not None
-        return table[table["query"] == "weat8"].iloc[0]
-
-    whole, lost = crossed(tables), [f"{parent}8 cnn 0.5" for parent in PARENTS]
-    for lose in (without, failed):
-        row = crossed(lose(tables, lost))
-        assert (row["n"], row["n_left_out"]) == (32, 4)
-        assert row["share_labels"] == pytest.approx(whole["share_labels"], abs=0.02)
-    row = crossed(kept(tables, lost))  # never meant to be: that dose of linear counts for all
-    assert (row["n"], row["n_left_out"]) == (36, 0)
-    every = [f"a3 {c} {d}" for c, d in product(("cnn", "linear"), (0.0, 0.5, 1.0))]
-    row = crossed(without(tables, every, "score", "weat8"))
-    assert (row["n"], row["n_left_out"]) == (35, 1)
-    assert np.isfinite(row["share_embedding"])
-
-
-def test_a_specification_curve_takes_what_all_have() -> None:
-    def curve(tables: Tables) -> list[tuple[int, float]]:
-        (actual,) = specification_curves(join_points(tables))
-        return [(item.n, round(item.r_rm, 9)) for item in actual.specifications]
-
-    twice, lost = make_sweep(replicate=(0, 1)), ["a3 0", "b4 0", "c5 0", "d6 0"]
-    assert {n for n, _ in curve(failed(twice, lost))} == {36}
-    tables = make_sweep(label_dose=(0.0, 1.0))
-    alone = curve(kept(tables, named(MODELS, "1.0")))
-    assert curve(kept(tables, named(range(5), "1.0"))) == alone
-    third = [f"{parent}{number} cnn" for parent in PARENTS for number in (2, 3, 4)]
-    assert len(curve(failed(make_sweep(classifier=["cnn"]), third))) == len(alone)
 
 
 def test_a_model_meant_only_for_what_nobody_has_changes_nothing_for_the_others() -> None:

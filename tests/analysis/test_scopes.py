@@ -76,13 +76,6 @@ def test_over_methods_each_is_left_out_and_the_unmodified_models_stay() -> None:
     assert actual.interval[1:] == pytest.approx(expected)
 
 
-def test_too_few_groups_say_so() -> None:
-    models = sweep()
-    few = models.at(np.flatnonzero(models.parent.astype(int) < 4))
-    actual = _leave_out(few, few.parent, SEEDS)
-    assert (math.isnan(actual.r), actual.n, actual.reason) == (True, 4, "4 of 5")
-
-
 def test_one_parent_that_holds_most_of_the_score_leaves_no_degrees_of_freedom() -> None:
     models = sweep()
     large = models._replace(x=np.where(models.parent == "0", 50, 1) * models.x)

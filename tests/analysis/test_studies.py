@@ -70,6 +70,30 @@ def test_points_and_correlations_are_printed_and_everything_is_written(
     assert set(declared["verdict"]) <= set(VERDICTS)
 
 
+@pytest.mark.parametrize(
+    ("doses", "parents", "verdict"),
+    [
+        (9, 2, "A verdict is possible: 20 models of 2 parents in 10 conditions leave 17 degrees"),
+        (8, 2, "No verdict is possible: 18 models of 2 parents in 9 conditions leave 15 degrees"),
+        (9, 1, "A verdict is possible: 10 models of 1 parent in 10 conditions leave 8 degrees"),
+        (0, 9, "No verdict is possible: 9 models of 1 parent in 1 condition leave 7 degrees"),
+        (0, 10, "A verdict is possible: 10 models of 1 parent in 1 condition leave 8 degrees"),
+    ],
+)
+def test_a_plan_says_whether_a_verdict_is_possible(doses: int, parents: int, verdict: str) -> None:
+    facts = [
+        {"method": "balance" if dose else "none", "direction": "debias" * bool(dose), "dose": dose}
+        | {"embedding": "word2vec", "seed": parent}
+        | {"unit_key": f"{parent} {dose}", "parent_key": str(parent), "corpus_key": str(parent)}
+        for parent in range(parents)
+        for dose in range(doses + 1)
+    ]
+    axes, line = Correlation().outline(facts)
+    assert line.startswith(verdict)
+    counts = {"dose": doses + 1, "method": 2 if doses else 1, "seed": parents}
+    assert all((f"{name} ({n})" in axes) == (n > 1) for name, n in counts.items())
+
+
 def test_what_cannot_be_correlated_is_said_and_is_no_failure(
     tables: Tables, tmp_path: Path
 ) -> None:

@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from biasbridge import bbq
@@ -31,7 +30,6 @@ from biasbridge.extrinsic.bbq import (
     match_output,
 )
 from biasbridge.extrinsic.bbq_answers import _NESTED, complete, read_data, read_items, read_source
-from biasbridge.extrinsic.logs import detect_format
 from biasbridge.files import InputError
 from tests.extrinsic.bbq_items import item, literal, stereotyped, unknown
 
@@ -375,96 +373,14 @@ def test_logs_have_the_scores_of_the_answers(form: str, tmp_path: Path) -> None:
     assert rows["low"].isna().all() == (form == "inspect")  # it keeps no question_index
 
 
-def write_log(
-    folder: Path, form: str, items: list[dict[str, Any]], places: list[int | None]
-) -> Path:
-    """Write a log with these answers as HELM, lighteval, Every Eval Ever or datasets has it."""
-    texts = [[row[f"ans{place}"] for place in range(3)] for row in items]
-    prompts = [f"Passage: {row['context']}\nQuestion: {row['question']}" for row in items]
-    letters = ["nothing" if place is None else "ABC"[place] for place in places]
-    outputs = ["nothing" if p is None else row[p] for p, row in zip(places, texts, strict=True)]
-    rows = [*zip(items, texts, prompts, letters, outputs, strict=True)]
-    match form:
-        case "helm":
-            states = [
-                {
-                    "instance": {
-                        "input": {"text": prompt},
-                        "references": [
-                            {"output": {"text": option}, "tags": []} for option in options
-                        ],
-                        "id": f"id{row['example_id']}",
-                    },
-                    "output_mapping": dict(zip("ABC", options, strict=True)),
-                    "result": {"completions": [{"text": f" {letter}"}]},
-                }
-                for row, options, prompt, letter, _ in rows
-            ]
-            log = {"adapter_spec": {"model": "m"}, "request_states": states}
-            path = folder / "scenario_state.json"
-            path.write_text(json.dumps(log), encoding="utf-8")
-        case "lighteval":
-            doc = [
-                {
-                    "query": "\n".join(["An example.", prompt, *map(str, enumerate(options))]),
-                    "choices": [" A", " B", " C"],
-                    "gold_index": [row["label"]],
-                }
-                for row, options, prompt, _, _ in rows
-            ]
-            response = [{"text": [letter]} for *_, letter, _ in rows]
-            path = folder / "details_bbq.parquet"
-            metric = [{"acc": 0.0}] * len(items)
-            columns = {"doc": doc, "metric": metric, "model_response": response}
-            pq.write_table(pa.table(columns), path)
-        case "every_eval_ever":
-            lines = [
-                {
-                    "schema_version": "0.3.0",
-                    "evaluation_id": "e",
-                    "model_id": "m",
-                    "evaluation_name": "bbq",
-                    "sample_id": str(row["example_id"]),
-                    "interaction_type": "single_turn",
-                    "input": {
-                        "raw": prompt,
-                        "reference": [options[row["label"]]],
-                        "choices": options,
-                    },
-                    "output": {"raw": [output]},
-                    "answer_attribution": [{"extracted_value": output}],
-                    "evaluation": {"score": 0.0, "is_correct": False},
-                }
-                for row, options, prompt, _, output in rows
-            ]
-            path = folder / "e_samples.jsonl"
-            path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
-        case _:
-            path = folder / "saved"
-            path.mkdir()
-            answers = [row | {"answer": output} for row, *_, output in rows]
-            table = pa.Table.from_pylist(answers)
-            with pa.ipc.new_stream(str(path / "data.arrow"), table.schema) as out:
-                out.write_table(table)
-            state = {"_data_files": [{"filename": "data.arrow"}]}
-            (path / "state.json").write_text(json.dumps(state), encoding="utf-8")
-    return path
-
-
-@pytest.mark.parametrize("form", ["helm", "lighteval", "every_eval_ever", "datasets"])
-def test_logs_that_hold_texts_alone_have_the_scores_of_the_answers(
-    form: str, tmp_path: Path
-) -> None:
-    items = [item(number) for number in range(256)]
-    table, places = answered(items, RULES["some"])
-    path, data = write_log(tmp_path, form, items, places), tmp_path / "data"
-    assert detect_format(path) == form
-    data.mkdir()
-    pd.DataFrame(items).to_json(data / "Age.jsonl", orient="records", lines=True)
-    pd.testing.assert_frame_equal(bbq(path, data=data), bbq(table))
-    if form != "datasets":  # which keeps all fields
-        with pytest.raises(InputError, match="give their folder by --data"):
-            bbq(path)
+def test_a_saved_data_set_has_the_scores_of_its_answers(tmp_path: Path) -> None:
+    table, _ = answered([item(number) for number in range(256)], RULES["some"])
+    rows = pa.Table.from_pylist(table.to_dict("records"))
+    with pa.ipc.new_stream(str(tmp_path / "data.arrow"), rows.schema) as out:
+        out.write_table(rows)
+    state = {"_data_files": [{"filename": "data.arrow"}]}
+    (tmp_path / "state.json").write_text(json.dumps(state), encoding="utf-8")
+    pd.testing.assert_frame_equal(bbq(tmp_path), bbq(table))
 
 
 @pytest.mark.parametrize("form", ["a.jsonl", "a.csv", "a.parquet", "folder", "two", "table"])

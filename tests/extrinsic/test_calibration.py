@@ -1,22 +1,19 @@
-"""The expected calibration error is that of a loop where chance is small, its interval covers the
-true one, and reliability curves are counted by hand.
+"""The expected calibration error is that of a loop where chance is small, and its interval covers
+the true one.
 """
 
 from __future__ import annotations
 
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from biasbridge import gaps, gate, reliability
-from biasbridge.__main__ import main
+from biasbridge import gaps, gate
 from biasbridge.extrinsic.calibration import bin_scores, calibration_error
 from biasbridge.files import InputError
-from biasbridge.stats.intervals import proportion_estimate
 
 CURVES: dict[str, Any] = {
     "calibrated": lambda p: p,
@@ -120,34 +117,6 @@ def test_gaps_are_covered(curve: str) -> None:
         gap = table.query("kind == 'gap'").iloc[0]
         covered += gap["low"] <= true <= gap["high"]
     assert covered / n_draws >= 0.92
-
-
-def test_the_curve_is_counted_by_hand(tmp_path: Path) -> None:
-    table = items(400, "too low")
-    curve = reliability(table, score="score")
-    edges = [
-        float(np.quantile(table["score"], number / 10, method="higher")) for number in range(1, 10)
-    ]
-    assert curve["group"].unique().tolist() == ["all", "men", "women"]
-    for row in curve.to_dict("records"):
-        low, high = [-1.0, *edges, 2.0][row["bin"] - 1 : row["bin"] + 1]
-        rows = table[(table["score"] >= low) & (table["score"] < high)]
-        rows = rows if row["group"] == "all" else rows[rows["group"] == row["group"]]
-        assert row["n"] == len(rows)
-        ends = [row[name] for name in ("lowest_score", "highest_score", "mean_score")]
-        scores = rows["score"]
-        assert ends == pytest.approx([scores.min(), scores.max(), scores.mean()])
-        expected = proportion_estimate(rows["label"].sum(), len(rows))
-        if len(rows) < 10:
-            assert "fewer than 10" in row["reason"]
-            continue
-        assert [row["value"], row["low"], row["high"]] == pytest.approx([*expected])
-    path, out = tmp_path / "p.csv", tmp_path / "curve.jsonl"
-    table.to_csv(path, index=False)
-    command = ["gaps", str(path), "--score", "score", "--measures", "ece"]
-    assert main([*command, "--reliability", str(out), "--quiet"]) == 0
-    written = pd.read_json(out, lines=True)
-    assert written["value"].tolist() == pytest.approx(curve["value"].tolist(), nan_ok=True)
 
 
 def test_clusters_widen_and_versions_are_paired() -> None:

@@ -214,126 +214,103 @@ MIXED = ({0: 0, 1: 1}, {0: "0", 1: "1"}, {0: "false", 1: "true"}, {0: "none", 1:
 TRUTH = ({0: "FALSCH", 1: "TRUE"}, {0: "FALSE", 1: "WAHR"}, {0: "FAUX", 1: "VRAI"})
 SCORES: dict[str, Any] = {"score": "score", "measures": ["recall", "fpr", "auc"]}
 GERMAN: dict[str, Any] = {"sep": ";", "decimal": ","}
-# name of the table: file, content, options, cleaned items, a note
-DIRTY: dict[str, tuple[str, Any, dict[str, Any], list[Item], str]] = {
-    "mixed labels": (
-        "p.csv",
-        as_csv(spell("label", *MIXED)),
-        {"positive": ["hate", "1"]},
-        ITEMS,
-        "",
+
+
+class Dirty(NamedTuple):
+    """A file (none: a table in memory) and its options, the cleaned items, and a note."""
+
+    file: str
+    content: Any
+    note: str = ""
+    items: list[Item] = ITEMS
+    options: Mapping[str, Any] = {}
+
+
+NESTED = {"gold": "y", "pred": "meta.of.pred", "group": "meta.group"}
+SHARES: dict[str, Any] = {"group": ["men", "women"], "score": "prediction", "threshold": 0.5}
+LACK = "8 of 240 rows lack"
+DIRTY: dict[str, Dirty] = {
+    "mixed labels": Dirty(
+        "p.csv", as_csv(spell("label", *MIXED)), options={"positive": ["hate", "1"]}
     ),
-    "no label": (
+    "no label": Dirty(
         "p.csv",
         as_csv(without("label")),
-        {},
+        f"{LACK} 'label' (8); they are left out. By group: women 7 of 120, men 1 of 120",
         keep(),
-        "8 of 240 rows lack 'label' (8); they are left out. By group: women 7 of 120, men 1 of 120",
     ),
-    "no prediction": (
+    "no prediction": Dirty(
         "p.jsonl",
         "\n".join(map(json.dumps, records(without("prediction")))),
-        {},
+        f"{LACK} 'prediction' (8); they are left out",
         keep(),
-        "8 of 240 rows lack 'prediction' (8); they are left out",
     ),
-    "empty clusters": (
+    "empty clusters": Dirty(
         "p.csv",
         as_csv(without("author")),
-        {"cluster": "author"},
-        ITEMS,
         "8 of 240 rows have an empty 'author': each of these items is a cluster of its own",
+        options={"cluster": "author"},
     ),
-    "Excel": ("p.xlsx", as_xlsx({"Sheet 1": frame(), "Sheet 2": pd.DataFrame()}), {}, ITEMS, ""),
-    "cp1252": ("p.csv", as_csv(frame(), "cp1252"), {}, ITEMS, "is not UTF-8: read as Windows-1252"),
-    "decimal comma": (
+    "Excel": Dirty("p.xlsx", as_xlsx({"Sheet 1": frame(), "Sheet 2": pd.DataFrame()})),
+    "cp1252": Dirty(
+        "p.csv",
+        as_csv(frame(text="10\u00a0000"), "cp1252"),
+        "is not UTF-8: read as Windows-1252 (cp1252), line 2 has '0,10\\xa0000",
+    ),
+    "decimal comma": Dirty(
         "p.csv",
         as_csv(frame().astype({"score": float}), **GERMAN),
-        SCORES,
-        ITEMS,
         "column 'score' has decimal commas",
+        options=SCORES,
     ),
-    "German Excel": (
+    "German Excel": Dirty(
         "p.csv",
         as_csv(frame().astype({"label": float, "score": float}), "cp1252", **GERMAN),
-        SCORES,
-        ITEMS,
         "cp1252",
+        options=SCORES,
     ),
-    "UTF-16": ("p.tsv", as_csv(frame(), "utf-16", sep="\t"), {}, ITEMS, "is read as UTF-16"),
-    "UTF-16 without a mark": (
-        "p.csv",
-        as_csv(frame(), "utf-16-le"),
-        {},
-        ITEMS,
-        "is read as UTF-16",
+    "UTF-16": Dirty("p.tsv", as_csv(frame(), "utf-16", sep="\t"), "is read as UTF-16"),
+    "UTF-16 without a mark": Dirty("p.csv", as_csv(frame(), "utf-16-le"), "is read as UTF-16"),
+    "UTF-16, the high byte first": Dirty("p.csv", as_csv(frame(), "utf-16-be"), "as UTF-16"),
+    "UTF-8 with a mark": Dirty("p.csv", as_csv(frame(), "utf-8-sig")),
+    "nested JSON": Dirty("p.jsonl", "\n".join(map(json.dumps, nested())), options=NESTED),
+    "an array of nested JSON": Dirty("p.json", json.dumps(nested(), indent=1), options=NESTED),
+    "ids as floats": Dirty(
+        "p.csv", as_csv(frame(id=[n if n % 2 else float(n) for n in range(240)]))
     ),
-    "UTF-16, the high byte first": (
-        "p.csv",
-        as_csv(frame(), "utf-16-be"),
-        {},
-        ITEMS,
-        "is read as UTF-16",
-    ),
-    "UTF-8 with a mark": ("p.csv", as_csv(frame(), "utf-8-sig"), {}, ITEMS, ""),
-    "nested JSON": (
-        "p.jsonl",
-        "\n".join(map(json.dumps, nested())),
-        {"gold": "y", "pred": "meta.of.pred", "group": "meta.group"},
-        ITEMS,
-        "",
-    ),
-    "an array of nested JSON": (
-        "p.json",
-        json.dumps(nested(), indent=1),
-        {"gold": "y", "pred": "meta.of.pred", "group": "meta.group"},
-        ITEMS,
-        "",
-    ),
-    "ids as floats": (
-        "p.csv",
-        as_csv(frame(id=[float(n) if n % 2 else n for n in range(240)])),
-        {},
-        ITEMS,
-        "",
-    ),
-    "TRUE and FALSCH": ("p.csv", as_csv(spell("label", *TRUTH)), {}, ITEMS, ""),
-    "ja and nein": ("p.csv", as_csv(spell("prediction", {0: "nein", 1: "ja"})), {}, ITEMS, ""),
-    "copies": (
+    "TRUE and FALSCH": Dirty("p.csv", as_csv(spell("label", *TRUTH))),
+    "ja and nein": Dirty("p.csv", as_csv(spell("prediction", {0: "nein", 1: "ja"}))),
+    "copies": Dirty(
         "p.csv",
         as_csv(frame([*ITEMS, *ITEMS[:5]])),
-        {},
-        ITEMS,
         "5 of 245 rows repeat another row with the same id in all columns; they are left out",
     ),
-    "copies without ids": (
+    "copies without ids": Dirty(
         "p.csv",
         as_csv(frame([*ITEMS, *ITEMS[:5]]).drop(columns="id")),
-        {},
-        [*ITEMS, *ITEMS[:5]],
         "5 of 245 rows repeat an earlier row in all columns",
+        [*ITEMS, *ITEMS[:5]],
     ),
-    "annotator fractions": (
+    "annotator fractions": Dirty(
         "p.csv",
         as_csv(shares()),
-        {"group": ["men", "women"], "cut": 0.5, "score": "prediction", "threshold": 0.5},
-        ITEMS,
         "columns of fractions are cut: 0.5",
+        options=SHARES | {"cut": 0.5},
     ),
-    "groups in the index": ("", frame().set_index("group"), {}, ITEMS, ""),
-    "missing scores": (
+    "groups in the index": Dirty("", frame().set_index("group")),
+    "missing scores": Dirty(
         "p.csv",
         as_csv(without("score")),
-        {"score": "score", "threshold": 0.5},
+        f"{LACK} 'score >= 0.5' (8) or 'score' (8); they are left out",
         keep(),
-        "8 of 240 rows lack 'score >= 0.5' (8) or 'score' (8); they are left out",
+        {"score": "score", "threshold": 0.5},
     ),
 }
 
 
 @pytest.mark.parametrize("name", DIRTY)
 def test_gaps_are_those_of_the_cleaned_table(name: str, tmp_path: Path) -> None:
-    file, content, options, items, note = DIRTY[name]
+    file, content, note, items, options = DIRTY[name]
     if file.endswith(".xlsx"):
         pytest.importorskip("python_calamine")
     gaps, notes = measured(write(content, tmp_path / file), **options)
@@ -341,7 +318,7 @@ def test_gaps_are_those_of_the_cleaned_table(name: str, tmp_path: Path) -> None:
     assert note in " / ".join(notes)
 
 
-@pytest.mark.parametrize("name", [name for name, row in DIRTY.items() if row[0]])
+@pytest.mark.parametrize("name", [name for name, row in DIRTY.items() if row.file])
 def test_the_command_that_check_prints_runs(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -355,125 +332,117 @@ def test_the_command_that_check_prints_runs(
     assert command(shlex.split(printed.partition(": biasbridge ")[2])) == 0
 
 
-REFUSED: dict[str, tuple[str, Any, dict[str, Any], str]] = {
-    "mixed labels": (
-        "p.csv",
-        as_csv(spell("label", *MIXED)),
-        {},
-        r"'hate', 'none' .*--positive LABEL",
+class Refused(NamedTuple):
+    """A file (none: a table in memory), what its error says, and its options."""
+
+    file: str
+    content: Any
+    message: str
+    options: Mapping[str, Any] = {}
+
+
+def label_of(cell: object) -> pd.DataFrame:
+    """The table with a cell as its first label, beside whole numbers."""
+    return frame(label=pd.Series([cell, *frame()["label"][1:]], dtype=object))
+
+
+REFUSED: dict[str, Refused] = {
+    "mixed labels": Refused(
+        "p.csv", as_csv(spell("label", *MIXED)), r"'hate', 'none' .*--positive LABEL"
     ),
-    "no label anywhere": (
+    "no label anywhere": Refused(
         "p.csv",
         as_csv(frame(label="")),
-        {},
         "column 'label' is empty in every row; a row needs a value in each of 'label', 'pred",
     ),
-    "never all": (
+    "never all": Refused(
         "",
-        frame(
-            label=[None if n % 2 else 1 for n in range(240)],
-            other=[1 if n % 2 else None for n in range(240)],
-        ),
-        {"pred": ["prediction", "other"]},
+        frame(label=[None, 1] * 120, other=[1, None] * 120),
         r"a value is missing in every row; a row needs .* each of 'label', 'prediction', 'other'",
+        {"pred": ["prediction", "other"]},
     ),
-    "no cluster": (
-        "",
-        frame(author=None),
-        {"cluster": "author"},
-        "'author' is empty in every row; leave",
+    "no cluster": Refused(
+        "", frame(author=None), "'author' is empty in every row; leave", {"cluster": "author"}
     ),
-    "fractions as labels": (
+    "an infinite label": Refused("p.csv", as_csv(label_of("inf")), "'label' holds 'inf' in 1 of"),
+    "a label without end": Refused("", label_of(float("-inf")), "'label' holds -inf in 1 of 240"),
+    "an infinite prediction": Refused(
+        "p.csv", as_csv(frame(prediction=[1e400, *frame()["score"][1:]])), "holds 'inf', '0"
+    ),
+    "a label too large for a float": Refused(
+        "p.jsonl",
+        "\n".join(map(json.dumps, records(label_of(10**400)))),
+        "'label' holds '1000.* in 1 of 240 rows; it must be 0 or 1",
+    ),
+    "fractions as labels": Refused(
         "p.csv",
         as_csv(shares()),
-        {"group": ["men", "women"], "score": "prediction", "threshold": 0.5},
         r"column 'label' holds numbers such as 0\.\d+, not labels; give --cut 0.5",
+        SHARES,
     ),
-    "fractions as groups": (
+    "fractions as groups": Refused(
         "",
         frame(group=shares()["men"]),
-        {},
         r"'group' holds numbers such as 0\.\d+, not names of groups; give --cut 0.5 \(cut=0.5\)",
     ),
-    "scores as predictions": (
+    "scores as predictions": Refused(
         "",
         frame(prediction=frame()["score"]),
-        {},
         r"holds scores such as 0\.\d+; give --score prediction --threshold 0.5",
     ),
-    "an id with two predictions": (
+    "an id with two predictions": Refused(
         "",
-        frame(
-            [*ITEMS, ITEMS[0]._replace(prediction=1 - ITEMS[0].prediction)]
-            if ITEMS[0].prediction is not None
-            else ITEMS
-        ),
-        {},
+        frame([*ITEMS, ITEMS[0]._replace(prediction=1 - int(ITEMS[0].prediction or 0))]),
         "the rows of id '0' differ in their prediction",
     ),
-    "an id twice": (
+    "an id twice": Refused(
         "",
         frame([*ITEMS, ITEMS[0]._replace(text="another")]),
-        {},
         "id '0' occurs twice in group 'men'; give each item an id of its own",
     ),
-    "a nameless index": (
+    "a nameless index": Refused(
         "",
         frame().set_index("group").rename_axis(None),
-        {},
         r"no column 'group'.*its index has no name: give table.rename_axis\('group'\)",
     ),
-    "two encodings": (
-        "p.csv",
-        "text,é\n".encode() + "é,1\n".encode("cp1252"),
-        {},
-        "line 2 is not UTF-8",
+    "two encodings": Refused(
+        "p.csv", "text,é\n".encode() + "é,1\n".encode("cp1252"), "line 2 is not UTF-8"
     ),
-    "two encodings, UTF-8 last": (
+    "two encodings, UTF-8 last": Refused(
         "p.csv",
         "text,é\n".encode("cp1252") + "é,1\n".encode(),
-        {},
         "line 2 is UTF-8, but line 1 is not; write the file in one encoding",
     ),
-    "Cyrillic of Windows": (
+    "Cyrillic of Windows": Refused(
         "p.csv",
         as_csv(frame(text="снег идет весь день"), "cp1251"),
-        {},
         "neither UTF-8 nor in a Western encoding; convert it to UTF-8",
     ),
-    "half a character": ("p.csv", as_csv(frame(), "utf-16")[:-1], {}, "damaged UTF-16"),
-    "another JSON": (
-        "p.json",
-        json.dumps({"label": {"0": 1}}),
-        {},
-        "give an array of objects, or an object",
+    "half a character": Refused("p.csv", as_csv(frame(), "utf-16")[:-1], "damaged UTF-16"),
+    "another JSON": Refused(
+        "p.json", json.dumps({"label": {"0": 1}}), "give an array of objects, or an object"
     ),
-    "an array of JSON, cut off": (
-        "p.json",
-        json.dumps(nested())[:-9],
-        {},
-        "is not an array of JSON objects",
+    "an array of JSON, cut off": Refused(
+        "p.json", json.dumps(nested())[:-9], "is not an array of JSON objects"
     ),
-    "two sheets": (
+    "two sheets": Refused(
         "p.xlsx",
         as_xlsx({"a": frame(), "b": frame()}),
-        {},
         r"2 sheets with cells \('a', 'b'\); save the one with the table as CSV UTF-8, or delete",
     ),
-    "no sheet": ("p.xlsx", as_xlsx({"a": pd.DataFrame()}), {}, r"p\.xlsx is empty"),
-    "a cell far off": (
+    "no sheet": Refused("p.xlsx", as_xlsx({"a": pd.DataFrame()}), r"p\.xlsx is empty"),
+    "a cell far off": Refused(
         "p.xlsx",
         with_cell("XFD1048576"),
-        {},
         "1 cells are spread over 1,048,576 rows and 16,384 columns; delete those far from",
     ),
-    "no workbook": ("p.xlsx", b"PK", {}, "is not an Excel workbook, or is damaged .*; save it"),
+    "no workbook": Refused("p.xlsx", b"PK", "is not an Excel workbook, or is damaged .*; save it"),
 }
 
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_other_tables_are_refused_with_the_remedy(name: str, tmp_path: Path) -> None:
-    file, content, options, message = REFUSED[name]
+    file, content, message, options = REFUSED[name]
     if file.endswith(".xlsx"):
         pytest.importorskip("python_calamine")
     with pytest.raises(InputError, match=message) as caught:

@@ -263,7 +263,7 @@ def test_base_rates_alone_make_a_precision_gap() -> None:
 # Measures and gaps of two to six groups against fairlearn and scikit-learn.
 
 Scorer = Callable[[np.ndarray, np.ndarray], float]
-TABLES = 60  # every mix of number of groups, an empty group and a group of one class
+SEEDS = range(3, 13)  # numbers of groups, an empty group, one of one class, and both at once
 ADJUSTED = ("p", "p_holm", "low_simultaneous", "high_simultaneous")
 ASKED = Gaps(
     min_support=0,
@@ -329,7 +329,7 @@ def values_of(table: pd.DataFrame, kind: str, key: str) -> dict[tuple[str, str],
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("seed", range(TABLES))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_tables_are_those_of_fairlearn_and_scikit_learn(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -555,7 +555,7 @@ def posts(n: int = 400, seed: int = 0) -> pd.DataFrame:
     return pd.DataFrame({"label": label, "prediction": guess, "group": rng.choice(list("mf"), n)})
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(3))
 def test_macro_and_accuracy_are_those_of_scikit_learn(seed: int) -> None:
     data = posts(seed=seed)
     table = as_table(_class_rows(data, CLASS_MEASURES)).query("kind == 'value'")

@@ -1,17 +1,16 @@
-"""Samples of lm-evaluation-harness: answers, targets, filters, folders, and gaps from them."""
+"""Samples of lm-evaluation-harness: answers, targets, filters, folders, and gaps from them; folders
+of ``datasets`` and JSON Lines.
+"""
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 import biasbridge
@@ -257,189 +256,13 @@ def test_samples_as_the_harness_writes_them(tmp_path: Path) -> None:
     assert frame[columns].iloc[0].tolist() == ["no", "yes", 0, 1, 0, "a"]
 
 
-# Logs of HELM, lighteval and Every Eval Ever, folders of ``datasets``, and JSON Lines.
+# Folders of ``datasets``, JSON Lines, and formats that are no longer read.
 
 
 def dump(path: Path, *values: object) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("\n".join(map(json.dumps, values)), encoding="utf-8")
     return path
-
-
-def attributes(form: str, model: str, task: str) -> dict[str, Any]:
-    return {"format": form, "model": model, "task": task, "notes": []}
-
-
-TAGS = ["negative", "ambiguous", "C", "A", "B", "C"]
-RUN = "bbq:subject=Age,model=org_m"
-
-
-def request(name: str, text: str, **changes: Any) -> dict[str, Any]:
-    texts = {"A": "The aunt", "B": "The niece", "C": "Not known"}
-    references = [
-        {"output": {"text": option}, "tags": (["correct"] if letter == "C" else []) + TAGS}
-        for letter, option in texts.items()
-    ]
-    instance = {"id": name, "input": {"text": "Who?"}, "references": references, "split": "test"}
-    completion = {"text": text, "logprob": 0, "tokens": []}
-    return {
-        "instance": instance,
-        "train_trial_index": 0,
-        "output_mapping": texts,
-        "request": {"model": "org/m", "prompt": "Who?"},
-        "result": {"success": True, "completions": [completion], "cached": False},
-        "num_train_instances": 0,
-    } | changes
-
-
-def helm(folder: Path, *requests: dict[str, Any]) -> Path:
-    state = {"adapter_spec": {"method": "x", "model": "org/m"}, "request_states": requests}
-    return dump(folder / RUN / "scenario_state.json", state)
-
-
-def test_a_run_of_helm(tmp_path: Path) -> None:
-    path = helm(tmp_path, request("id1", " A"), request("id2", "C"), request("id3", "I cannot say"))
-    for place in (path, path.parent):
-        assert detect_format(place) == "helm"
-        frame = read_answers(place)
-        assert frame["answer"].tolist() == ["The aunt", "Not known", "I cannot say"]
-        assert frame["target"].tolist() == ["Not known"] * 3
-        assert frame["correct"].tolist() == [0, 1, 0]
-        assert frame["choices"].tolist() == [["The aunt", "The niece", "Not known"]] * 3
-        assert frame["input"].tolist() == ["Who?"] * 3
-        assert frame["tags"].iloc[0][-6:] == TAGS
-        assert frame.attrs == attributes("helm", "org/m", RUN)
-
-
-def test_perturbed_instances_and_trials_are_items_of_their_own(tmp_path: Path) -> None:
-    changed = request("id1", "A")
-    changed["instance"] |= {"perturbation": {"name": "typos"}}
-    again = request("id1", "A", train_trial_index=2)
-    path = helm(tmp_path, request("id1", "A"), changed, again)
-    assert read_answers(path)["id"].tolist() == ["id1", "id1 typos", "id1 trial 2"]
-    with pytest.raises(InputError, match="request 2: item 'id1' occurs twice"):
-        read_answers(helm(tmp_path, request("id1", "A"), request("id1", "B")))
-
-
-def details(folder: Path, rows: list[dict[str, Any]]) -> Path:
-    path = folder / "details" / "org" / "m" / "2026-01-02" / "details_bbq:Age|0_2026-01-02.parquet"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    pq.write_table(pa.Table.from_pylist(rows), path)
-    return path
-
-
-def detail(text: str, logprobs: list[float], **doc: Any) -> dict[str, Any]:
-    values: dict[str, Any] = {"query": "Who?", "choices": [" no", " yes"], "gold_index": [1]}
-    values |= {"id": "7"}
-    values |= {"specific": {"group": "a"}, "task_name": "bbq:Age|0"}
-    response = {"text": [text], "logprobs": logprobs, "text_post_processed": None}
-    return {"doc": values | doc, "metric": {"em": 1.0}, "model_response": response}
-
-
-def test_details_of_lighteval(tmp_path: Path) -> None:
-    rows = [detail("", [-2.0, -1.0]), detail("", [-1.0, -2.0]), detail(" Yes ", [])]
-    path = details(tmp_path, rows)
-    assert detect_format(path) == "lighteval"
-    frame = read_answers(path)
-    assert frame["answer"].tolist() == ["yes", "no", "Yes"]
-    assert frame["label"].tolist() == [1, 1, 1]
-    assert frame["prediction"].tolist() == [1, 0, 1]
-    assert frame["loglikelihoods"].iloc[0] == [-2, -1]
-    assert frame["group"].tolist() == ["a"] * 3
-    assert frame["query"].tolist() == ["Who?"] * 3
-    assert frame["em"].tolist() == [1, 1, 1]
-    assert frame.attrs == attributes("lighteval", "org/m", "bbq:Age|0")
-
-
-def test_details_as_lighteval_writes_them(tmp_path: Path) -> None:
-    requests = pytest.importorskip("lighteval.tasks.requests")
-    output = pytest.importorskip("lighteval.models.model_output")
-    datasets = pytest.importorskip("datasets")
-    doc = requests.Doc(query="Who?", choices=[" no", " yes"], gold_index=1, task_name="bbq:Age|0")
-    doc.specific = {"group": "a"}
-    response = output.ModelResponse(logprobs=[-2.0, -1.0], argmax_logits_eq_gold=[False, True])
-    row = {"doc": asdict(doc), "model_response": asdict(response), "metric": {"acc": 1}}
-    path = details(tmp_path, [detail("", [])])
-    rows = datasets.Dataset.from_list([row] * 2)
-    rows.select_columns(sorted(rows.column_names)).to_parquet(path)
-    columns = ["answer", "target", "correct", "label", "prediction", "group", "acc"]
-    assert detect_format(path) == "lighteval"
-    assert read_answers(path)[columns].iloc[1].tolist() == ["yes", "yes", 1, 1, 1, "a", 1]
-
-
-def test_details_whose_choices_are_right_answers(tmp_path: Path) -> None:
-    path = details(tmp_path, [detail("b", [], choices=["a", "b"], gold_index=[0, 1])])
-    frame = read_answers(path)
-    assert "choices" not in frame
-    assert (frame["answer"].item(), frame["target"].item()) == ("b", "b")
-
-
-def line(name: str, **changes: Any) -> dict[str, Any]:
-    return {
-        "schema_version": "0.3.0",
-        "evaluation_id": "bbq/m/1",
-        "model_id": "org/m",
-        "evaluation_name": "bbq",
-        "sample_id": name,
-        "interaction_type": "single_turn",
-        "input": {"raw": "Who?", "reference": ["C"], "choices": ["aunt", "niece", "unknown"]},
-        "output": {"raw": ["So: A"]},
-        "answer_attribution": [{"turn_idx": 0, "extracted_value": "A", "is_terminal": True}],
-        "evaluation": {"score": 0.0, "is_correct": False},
-        "metadata": {"group": "old", "polarity": "neg"},
-    } | changes
-
-
-def summary(path: Path, **changes: Any) -> Path:
-    checksum = hashlib.sha256(path.read_bytes()).hexdigest()
-    described = {"format": "jsonl", "file_path": f"data/bbq/org/m/{path.name}", "total_rows": 2}
-    described |= {"hash_algorithm": "sha256", "checksum": checksum}
-    head = {"schema_version": "0.3.0", "evaluation_id": "bbq/m/1", "retrieved_timestamp": "1"}
-    content = head | {"detailed_evaluation_results": described | changes}
-    return dump(path.with_name("u.json"), content)
-
-
-def test_samples_of_every_eval_ever_and_their_summary(tmp_path: Path) -> None:
-    free = {"raw": "Who?", "reference": ["niece", "girl"]}
-    second = line("s2", input=free, answer_attribution=[], output={"raw": ["girl"]})
-    path = dump(tmp_path / "u_samples.jsonl", line("s1"), second)
-    for place in (path, summary(path)):
-        assert detect_format(place).startswith("every_eval_ever")
-        frame = read_answers(place)
-        assert frame["id"].tolist() == ["bbq s1", "bbq s2"]
-        assert frame["answer"].tolist() == ["aunt", "girl"]
-        assert frame["target"].tolist() == ["unknown", "girl"]
-        assert frame["correct"].tolist() == [0, 0]
-        assert frame["polarity"].tolist() == ["neg"] * 2
-        assert frame["score"].tolist() == [0, 0]
-        assert frame.attrs == attributes("every_eval_ever", "org/m", "bbq")
-
-
-LIES: list[tuple[dict[str, Any], str]] = [
-    ({"total_rows": 3}, "u_samples.jsonl is not the file that its summary describes"),
-    ({"checksum": "00"}, "u_samples.jsonl is not the file that its summary describes"),
-    ({"file_path": "../u_samples.jsonl"}, r"names '\.\./u_samples.jsonl', a file outside"),
-    ({"file_path": "data/../../x/u_samples.jsonl"}, "a file outside its folder"),
-    ({"file_path": "v_samples.jsonl"}, "no such file: .*v_samples.jsonl"),
-    ({"file_path": 3}, "u.json is damaged, or not as its"),
-]
-
-
-@pytest.mark.parametrize(("changes", "message"), LIES)
-def test_summaries_that_lie_are_refused(
-    changes: dict[str, Any], message: str, tmp_path: Path
-) -> None:
-    path = dump(tmp_path / "u_samples.jsonl", line("s1"), line("s2"))
-    with pytest.raises(InputError, match=message):
-        read_answers(summary(path, **changes))
-
-
-def test_a_link_that_leaves_the_folder_is_refused(tmp_path: Path) -> None:
-    outside = dump(tmp_path / "outside.jsonl", line("s1"), line("s2"))
-    (tmp_path / "in").mkdir()
-    (tmp_path / "in" / "u_samples.jsonl").symlink_to(outside)
-    with pytest.raises(InputError, match="a file outside its folder"):
-        read_answers(summary(tmp_path / "in" / "u_samples.jsonl"))
 
 
 ROWS = [{"label": n % 2, "prediction": n // 2 % 2, "group": "ab"[n // 4 % 2]} for n in range(80)]
@@ -485,50 +308,46 @@ def test_json_lines_keep_their_columns(tmp_path: Path) -> None:
     assert frame["answer"].isna().all()
 
 
+def linked(folder: Path) -> Path:
+    """The folder, with a link in place of its file, which moves to the parent."""
+    file = folder / "data-00000-of-00001.arrow"
+    (folder / "link.arrow").symlink_to(file.rename(folder.parent / "outside.arrow"))
+    return folder
+
+
 def truncated(path: Path) -> Path:
     path.write_bytes(path.read_bytes()[:-60])
     return path
 
 
-def bad_helm(folder: Path, **changes: Any) -> Path:
-    return helm(folder, request("id1", "A") | changes)
-
-
-ENCRYPTED = {"completions": [{"text": "[encrypted_text_3]"}]}
 BAD: dict[str, Callable[[Path], Path]] = {
-    r"request 1 .*encrypted or has a request for each": lambda at: bad_helm(at, result=ENCRYPTED),
-    r"request 1 .*or has a request for each option": lambda at: bad_helm(at, reference_index=0),
-    r"request 1 .* writes it \(no 'id'\)": lambda at: bad_helm(
-        at, instance={"input": {"text": ""}}
-    ),
-    r"scenario_state.json .* writes it \(EOF while parsing": lambda at: truncated(bad_helm(at)),
-    r"scenario_state.json holds no items": helm,
-    r"parquet is damaged, or not": lambda at: truncated(details(at, [detail("", [])])).rename(
-        at / "details" / "x.parquet"
-    ),
-    r"row 0 .* writes it \(list index out of range": lambda at: details(
-        at, [detail("", [], gold_index=[7])]
-    ),
-    r"line 2 .* writes it \(no 'input'\)": lambda at: dump(
-        at / "x.jsonl", line("1"), {"sample_id": "2", "evaluation_name": "bbq"}
+    r"line 2 .* writes it \(no 'doc_id'\)": lambda at: dump(
+        at / "x.jsonl", choice_line(1, {}), {"doc": {}, "filtered_resps": []}
     ),
     r"x.jsonl: line 2 is not a JSON object \(Invalid JSON": lambda at: truncated(
-        dump(at / "x.jsonl", line("1"), line("2"))
+        dump(at / "x.jsonl", choice_line(1, {}), choice_line(2, {}))
     ),
-    r"line 2: item 'bbq 1' occurs twice": lambda at: dump(at / "x.jsonl", line("1"), line("1")),
+    r"line 2: item '1' occurs twice": lambda at: dump(at / "x.jsonl", *[choice_line(1, {})] * 2),
     r"x.jsonl is empty": lambda at: dump(at / "x.jsonl"),
     r"arrow is damaged, or not": lambda at: (
         truncated(saved(at / "s", ROWS) / "data-00000-of-00001.arrow").parent
     ),
     r"names '/etc/passwd', a file outside": lambda at: saved(at / "s", ROWS, "/etc/passwd"),
     r"names '\.\./x.arrow', a file outside": lambda at: saved(at / "s", ROWS, "../x.arrow"),
+    r"names 'link.arrow', a file outside": lambda at: linked(saved(at / "s", ROWS, "link.arrow")),
     r"no such file: .*other.arrow": lambda at: saved(at / "s", ROWS, "other.arrow"),
     r"s holds no items": lambda at: saved(at / "s", [{"a": 1}][:0]),
     r"is not a result file that can be read; give samples of lm-eval": lambda at: dump(
         at / "x.csv", 1
     ),
     r"more than 1,000 fields": lambda at: dump(
-        at / "x.jsonl", line("1", metadata={f"f{n}": n for n in range(1_001)})
+        at / "x.jsonl", choice_line(1, {f"f{n}": n for n in range(1_001)})
+    ),
+    r"files of HELM are no longer read; give a table with a row per item, or a log of lm-": (
+        lambda at: dump(at / "scenario_state.json", {"adapter_spec": {}, "request_states": []})
+    ),
+    r"files of Every Eval Ever are no longer read": lambda at: dump(
+        at / "x.jsonl", {"evaluation_id": "e", "sample_id": "1", "answer_attribution": []}
     ),
 }
 

@@ -27,12 +27,7 @@ TEXTS = ("the nurse said that she would come", "a man", "the engineer and the do
 @pytest.fixture(scope="module")
 def masked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A tiny BERT with its head."""
-    folder = tmp_path_factory.mktemp("masked")
-    torch.manual_seed(0)
-    config = transformers.AutoConfig.for_model("bert", **SMALL)
-    transformers.AutoModelForMaskedLM.from_config(config).save_pretrained(folder)
-    word_pieces().save_pretrained(folder)
-    return folder
+    return save_model(tmp_path_factory.mktemp("masked"), "bert", head="masked")
 
 
 def test_a_head_is_loaded_and_the_base_is_the_same_without_it(masked: Path) -> None:

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
 
-from tests.reliability.sweeps import finish, start
+from tests.reliability.sweeps import SWEEP
 
 
 @pytest.fixture(scope="session")
 def quiet(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a sweep of eight points, run one after the other by the serial engine."""
+    """The folder of a sweep of four points, run one after the other in this process."""
+    from biasbridge.train.cli.sweep import main
+
     folder = tmp_path_factory.mktemp("quiet")
-    finish(start(folder, "seed=0,1", "hydra/launcher=basic"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.setattr(sys, "path", [*sys.path])  # which the folder of toys is added to
+        patch.delenv("BIASBRIDGE_DATA", raising=False)
+        patch.setattr(sys, "argv", ["train.py", *SWEEP, "seed=0", "hydra/launcher=basic"])
+        with pytest.raises(SystemExit) as stop:
+            main()
+    assert stop.value.code == 0
     return folder

@@ -110,11 +110,10 @@ def assert_same_tables(results: Path, quiet: Path) -> None:
 
 
 def assert_whole(store: Path) -> None:
-    """No entry fails its checksums, and nothing half-built, half-removed or leased is left."""
+    """No entry fails its checksums, and nothing half-built or half-removed is left."""
     for entry in entries(store):
         check_entry(store / entry)
     assert not list((store / "work").iterdir())
-    assert not list((store / "leases").iterdir())
 
 
 def processes(folder: Path) -> dict[int, str]:

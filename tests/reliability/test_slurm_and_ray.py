@@ -38,6 +38,14 @@ SLURM = ["engine=slurm", "seed=0,1", "hydra.launcher.mem_gb=1", "hydra.launcher.
 RAY = ["engine=ray", "seed=0,1"]
 
 
+@pytest.fixture(scope="session")
+def quiet(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Of eight points: two seeds, so that there is work for two nodes."""
+    folder = tmp_path_factory.mktemp("quiet")
+    finish(start(folder, "seed=0,1", "hydra/launcher=basic"))
+    return folder
+
+
 def kill_and_resume(folder: Path, quiet: Path, *words: str) -> None:
     """The sweep killed alone leaves no process; the same command then goes on, and its tables are
     those of the serial engine.
@@ -81,7 +89,7 @@ def two_nodes(folder: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
     """The address of a Ray of two nodes with a CPU each, and the second node, which may be
     killed.
     """
-    ray = [str(Path(sys.executable).parent / "ray"), "start", "--block", "--num-cpus=1"]
+    ray = [sys.executable, "-m", "ray.scripts.scripts", "start", "--block", "--num-cpus=1"]
     ray += ["--object-store-memory=80000000", "--disable-usage-stats"]
     short = tempfile.mkdtemp(prefix="ray")  # the path of a socket has 107 characters at most
     log = (folder / "ray.log").open("wb")

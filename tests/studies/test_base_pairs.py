@@ -22,20 +22,25 @@ from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.inter_rater import aggregate_raters
 from statsmodels.stats.inter_rater import fleiss_kappa as peer_fleiss
 
-from biasbridge.analysis.agreement import fleiss_kappa
 from biasbridge.analysis.tables import Tables, as_float, as_text
 from biasbridge.files import InputError
 from biasbridge.intrinsic import METRICS, find
 from biasbridge.intrinsic.metric import PairScores
 from biasbridge.intrinsic.metrics.weat import associations
-from biasbridge.studies.base_pair_estimates import Bootstrap, _jackknife_interval, estimate_all
+from biasbridge.studies.base_pair_estimates import (
+    Bootstrap,
+    _jackknife_interval,
+    cohen_kappa,
+    estimate_all,
+    fleiss_kappa,
+)
 from biasbridge.studies.base_pair_tables import read_probes
 from biasbridge.studies.base_pairs import _PUBLISHED, BasePairScores, BasePairStudy, _with_published
 from tests.intrinsic.metric_world import VOCABULARY
 
 if TYPE_CHECKING:
     from biasbridge.intrinsic import Metric
-    from biasbridge.stats.arrays import Floats
+    from biasbridge.stats.arrays import Truths
 
 
 PAIRS = ["she:he", "woman:man", "girl:boy", "gal:guy", "female:male"]
@@ -234,8 +239,25 @@ def test_all_words_in_one_direction_have_no_kappa(tmp_path: Path) -> None:
     assert row["reason"].startswith("all words have one direction")
 
 
-def kappa_of(directions: Floats, kept: Sequence[int]) -> float:
-    return float(fleiss_kappa(directions[:, kept])[0])
+def test_kappas_are_those_of_peers_and_a_weight_is_a_number_of_times() -> None:
+    rng = np.random.default_rng(0)
+    for raters in (2, 3, 4, 6):
+        lean = rng.dirichlet(np.ones(3), size=30)
+        ratings = np.array([[rng.choice(3, p=p) for _ in range(raters)] for p in lean])
+        weights = rng.multinomial(30, np.full(30, 1 / 30), size=5).astype(float)
+        cohen = cohen_kappa(ratings[:, 0], ratings[:, 1], weights)
+        fleiss = fleiss_kappa(ratings, weights)
+        for i, times in enumerate(weights):
+            repeated = np.repeat(ratings, times.astype(int), axis=0)
+            assert cohen[i] == pytest.approx(cohen_kappa_score(repeated[:, 0], repeated[:, 1]))
+            assert fleiss[i] == pytest.approx(peer_fleiss(aggregate_raters(repeated)[0]))
+    ones, once = np.ones(6, dtype=int), np.ones((1, 6))
+    assert isnan(cohen_kappa(ones, ones, once)[0])
+    assert cohen_kappa(ones, np.arange(6) % 2, once)[0] == 0
+
+
+def kappa_of(directions: Truths, kept: Sequence[int]) -> float:
+    return float(fleiss_kappa(directions[:, kept] + 0, np.ones((1, len(directions))))[0])
 
 
 def test_the_interval_over_pairs_holds_the_kappa_of_their_population() -> None:
@@ -243,11 +265,11 @@ def test_the_interval_over_pairs_holds_the_kappa_of_their_population() -> None:
     rng = np.random.default_rng(0)
     lean = rng.normal(size=(60, 1))
 
-    def pairs(number: int) -> Floats:
+    def pairs(number: int) -> Truths:
         noise = rng.gamma(2, 0.4, size=(1, number))
-        return np.asarray(lean + noise * rng.normal(size=(60, number)) > 0, dtype=float)
+        return np.asarray(lean + noise * rng.normal(size=(60, number)) > 0)
 
-    truth = float(fleiss_kappa(pairs(2_000))[0])
+    truth = kappa_of(pairs(2_000), range(2_000))
     held = 0
     for _ in range(300):
         sample = pairs(10)

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 import pytest
-import torch
 
 from biasbridge.extrinsic.bbq import (
     NO_ANSWER,
@@ -30,12 +29,12 @@ from biasbridge.extrinsic.model_answers import (
     choose_options,
 )
 from biasbridge.files import InputError
-from biasbridge.files.models.language_model import LanguageModel, open_model
+from biasbridge.files.models.language_model import open_model
 from biasbridge.intrinsic.resampling import times_drawn
 from biasbridge.train.engine.steps import Task
 from biasbridge.train.tasks.bbq import BBQ, _measure_bbq
 from tests.extrinsic.bbq_items import item, literal
-from tests.tiny_models import save_model
+from tests.tiny_models import literal_logs, save_model
 
 if TYPE_CHECKING:
     from tests.conftest import Ended, Train
@@ -53,40 +52,15 @@ MODELS = {"bert": "masked", "roberta": "masked", "gpt2": "causal", "llama": "cau
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """A tiny random model of each architecture, in larger numbers than usual."""
-    folders = {}
-    for name, head in MODELS.items():
-        folders[name] = save_model(tmp_path_factory.mktemp(name) / name, name, head=head)
-        model = open_model(folders[name])
-        with torch.no_grad():
-            for parameter in model.model.parameters():
-                if parameter.ndim > 1:
-                    parameter.mul_(8)
-        model.model.save_pretrained(folders[name])
-    return folders
+    folder = tmp_path_factory.mktemp("models")
+    return {
+        name: save_model(folder / name, name, head=head, scale=8) for name, head in MODELS.items()
+    }
 
 
 def paired(prompts: list[str], options: list[list[str]]) -> list[tuple[str, str]]:
     rows = zip(prompts, options, strict=True)
     return [(prompt, text) for prompt, texts in rows for text in texts]
-
-
-def literal_logs(model: LanguageModel, prompt: str, option: str) -> list[float]:
-    """log p of the option's tokens, those that follow the prompt's, one forward pass each."""
-    tokenizer, network = model.tokenizer, model.model
-    n_before = len(tokenizer(prompt, add_special_tokens=False)["input_ids"])
-    whole = tokenizer(f"{prompt} {option}", return_special_tokens_mask=True)
-    ids, special = whole["input_ids"], whole["special_tokens_mask"]
-    places = [place for place, is_special in enumerate(special) if not is_special][n_before:]
-    logs = []
-    for place in places:
-        shown: Any = list(ids)
-        if model.kind == "masked":
-            shown[place] = tokenizer.mask_token_id
-        with torch.no_grad():
-            logits: Any = network(input_ids=torch.tensor([shown])).logits[0]
-        row = logits[place if model.kind == "masked" else place - 1]
-        logs.append(row.log_softmax(dim=-1)[ids[place]].item())
-    return logs
 
 
 @pytest.mark.parametrize("name", MODELS)

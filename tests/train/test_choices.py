@@ -126,9 +126,7 @@ def test_what_is_refused_names_the_key_that_the_user_gave(
 
 # The sources of ``conf/documents``: their parts count in a store's key.
 
-NEEDS = {
-    "files": ["documents.path=folder", "documents.scheme=mine"],
-}
+NEEDS = {"files": ["documents.path=folder", "documents.scheme=mine"]}
 
 
 def built(option: str, *more: str) -> DocumentSource:

@@ -144,7 +144,6 @@ def test_a_seed_that_is_no_number_is_refused() -> None:
 
 OTHERS = {  # by experiment: a choice in the place of one whose options it sets, and such an option
     "positive_control": ("classifier=cnn", "C"),
-    "crossed_doses": ("classifier=cnn", "C"),
     "silhouettes": ("corpus=text", "sentences"),
     "hatespeech_es_gender_real": ("corpus=generated_es_gender", "min_count"),
 }

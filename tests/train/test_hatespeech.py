@@ -11,7 +11,6 @@ import pandas as pd
 import pytest
 
 from biasbridge.analysis.printing import word_lists
-from biasbridge.analysis.schemas import Words, columns
 from biasbridge.analysis.tables import Tables, read_tables, write_tables
 from biasbridge.corpora.posts import Davidson, HatEval, TableSource, _hold_out
 from biasbridge.corpora.world import GeneratedPosts, GeneratedTemplates
@@ -32,7 +31,7 @@ from biasbridge.train.engine.store import Store
 from biasbridge.train.engine.tables import join_tables
 from biasbridge.train.tasks.posts import measure_gaps, predict_challenge
 from biasbridge.train.tasks.task_words import TaskWords, _draw_words
-from tests.analysis.test_schemas import check_columns, read_schema
+from tests.analysis.test_columns import check_columns, columns, read_schema
 from tests.points import SUBJECT, TASK, WEAT
 
 if TYPE_CHECKING:
@@ -217,7 +216,7 @@ def test_a_run_scores_the_words_it_drew_and_keeps_them(tmp_path: Path) -> None:
         assert listed == list(query[role].words)
     for path in write_tables(tmp_path / "results", tables):
         check_columns(read_schema(path), path.name)
-    assert set(tables.words) == set(columns(Words))
+    assert set(tables.words) == set(columns("words.parquet"))
     again = read_tables(tmp_path / "results")
     pd.testing.assert_frame_equal(again.words, tables.words)
     lines = word_lists(again.words)

@@ -92,9 +92,7 @@ def test_titles_name_the_settings_that_are_not_the_default(tmp_path: Path) -> No
     assert steps("base", Pretrained(str(path)), _load_embedding).title == "x.txt"
 
 
-def test_a_tagger_that_is_not_used_decides_nothing_and_one_that_is_decides(
-    tmp_path: Path,
-) -> None:
+def test_a_tagger_that_is_not_used_decides_nothing_and_one_that_is_decides(tmp_path: Path) -> None:
     other = MentionTagger(groups=("men", "women"))
     assert named(tmp_path, TASK) == named(tmp_path, replace(TASK, groups=other))
     ungrouped = replace(TASK, source=Ungrouped())
@@ -118,11 +116,7 @@ def test_changed_labels_are_a_step_of_their_own_and_dose_0_is_none(tmp_path: Pat
     assert none.facts() == TASK.facts()
     assert (
         replace(TASK, labels=Relabel("debias")).facts().items()
-        >= {
-            "label_method": "relabel",
-            "label_direction": "debias",
-            "label_dose": 1.0,
-        }.items()
+        >= {"label_method": "relabel", "label_direction": "debias", "label_dose": 1.0}.items()
     )
     with pytest.raises(InputError, match="labels=balance acts on the text; choose a method on"):
         replace(TASK, labels=Balance("debias"))
@@ -404,8 +398,7 @@ def test_a_class_of_a_file_that_no_import_names_is_told_by_its_file(tmp_path: Pa
     first = step(load("toy_a.py", registered=True))
     assert "toy_loaded" in first.source.modules
     store.make(first)
-    recorded = read_recipe(store.path(first))["made"]
-    assert "toy_loaded" in recorded["loaded"]
+    assert "toy_loaded" in read_recipe(store.path(first))["made"]["modules"]
     forget_code()
     (tmp_path / "toy_b.py").write_text(RUN.replace('"mine"', '"other"'))
     second = step(load("toy_b.py", registered=True))
@@ -607,10 +600,7 @@ def test_a_key_has_one_result(kind: str) -> None:
     results: dict[str, str] = {}
 
     @settings(
-        max_examples=count,
-        deadline=None,
-        derandomize=True,
-        suppress_health_check=list(HealthCheck),
+        max_examples=count, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
     )
     @given(files=files, chosen=st.fixed_dictionaries(fields), run=st.integers(0, 1))
     def hold(files: Files, chosen: dict[str, object], run: int) -> None:

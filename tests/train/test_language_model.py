@@ -33,7 +33,13 @@ from biasbridge.extrinsic.retrieval import retrieval_rows
 from biasbridge.files import InputError, choice
 from biasbridge.files.choice import Fileless
 from biasbridge.files.eraser import ERASER, Eraser
-from biasbridge.files.models.encoder import Context, Encoder, WordPooling
+from biasbridge.files.models.encoder import (
+    Context,
+    Encoder,
+    WordPooling,
+    template_contexts,
+    word_vectors,
+)
 from biasbridge.intrinsic import find
 from biasbridge.intrinsic.models.items import Item, ItemSet
 from biasbridge.intrinsic.models.sentences import Seat
@@ -49,15 +55,13 @@ from biasbridge.train.subjects.language_model import (
     PretrainedModel,
     Transformer,
     WordsInTemplates,
-    template_contexts,
-    word_vectors,
 )
 from biasbridge.train.subjects.static import StaticVectors
 from biasbridge.train.tasks.posts import ModelVocabulary, coverage
 from biasbridge.train.tasks.retrieval import Retrieval
 from tests.extrinsic.test_retrieval import Bag
 from tests.points import TASK, WEAT
-from tests.tiny_models import ARCHITECTURES, SMALL, save_model, word_pieces
+from tests.tiny_models import ARCHITECTURES, save_model
 
 if TYPE_CHECKING:
     from biasbridge.debias.base import Method
@@ -66,33 +70,31 @@ if TYPE_CHECKING:
     from tests.conftest import Train
 
 
-USUAL = Encoding()
+ASKED = WordChoice("gender_union")
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def model(tmp_path: Path) -> Path:
     """A tiny BERT with its head."""
-    config = transformers.AutoConfig.for_model("bert", **SMALL)
-    torch.manual_seed(0)
-    transformers.AutoModelForMaskedLM.from_config(config).save_pretrained(tmp_path / "tiny")
-    word_pieces().save_pretrained(tmp_path / "tiny")
-    return tmp_path / "tiny"
+    return save_model(tmp_path / "tiny", "bert", head="masked")
 
 
-def subject(model: Path, encoding: Encoding = USUAL, **of_model: Any) -> LanguageModelSubject:
+def subject(
+    model: Path, method: Method | None = None, *, layer: int = -1, **of_model: Any
+) -> LanguageModelSubject:
     return LanguageModelSubject(
         corpus=GeneratedCorpus(),
         model=PretrainedModel(str(model), **of_model),
-        debias=Unmodified(),
-        words=WordChoice("weat7"),
-        vectors=WordsInTemplates(queries=("weat7",), layer=encoding.layer),
-        encoding=encoding,
+        debias=method or Unmodified(),
+        words=ASKED,
+        vectors=WordsInTemplates(queries=("weat7",), layer=layer),
+        encoding=Encoding(layer=layer),
     )
 
 
-def test_layers_and_pooling_are_views_of_one_observation(folder: Path, tmp_path: Path) -> None:
+def test_layers_and_pooling_are_views_of_one_observation(model: Path, tmp_path: Path) -> None:
     store = Store(tmp_path / "store")
-    views = [subject(folder, Encoding(layer=layer)) for layer in (-1, 1)]
+    views = [subject(model, layer=layer) for layer in (-1, 1)]
     last, first = (each.build_steps(StepBuilder(0, store)) for each in views)
     assert last["model"].key == first["model"].key
     assert last["encoder"].key != first["encoder"].key
@@ -100,16 +102,16 @@ def test_layers_and_pooling_are_views_of_one_observation(folder: Path, tmp_path:
     made = store.make(first["encoder"])
     texts = ["the nurse said that", "a man"]
     encoder = open_needed("encoder", {"encoder": made})
-    np.testing.assert_array_equal(encoder.encode(texts), Encoder(folder, layer=1).encode(texts))
+    np.testing.assert_array_equal(encoder.encode(texts), Encoder(model, layer=1).encode(texts))
     weights = [store.path(first[name]) / "model/model.safetensors" for name in ("model", "encoder")]
     assert weights[0].samefile(weights[1]), "weights lie in the store once"
 
 
-def test_a_folder_is_known_by_its_bytes_and_copied(folder: Path, tmp_path: Path) -> None:
+def test_a_folder_is_known_by_its_bytes_and_copied(model: Path, tmp_path: Path) -> None:
     store = Store(tmp_path / "store")
-    before = subject(folder).build_steps(StepBuilder(0, store))["model"]
+    before = subject(model).build_steps(StepBuilder(0, store))["model"]
     made = store.make(before)
-    moved = folder.rename(tmp_path / "moved")
+    moved = model.rename(tmp_path / "moved")
     again = Store(tmp_path / "store")
     assert subject(moved).build_steps(StepBuilder(1, again))["model"].key == before.key
     save_model(moved, "bert", seed=9)
@@ -119,14 +121,14 @@ def test_a_folder_is_known_by_its_bytes_and_copied(folder: Path, tmp_path: Path)
     assert open_needed("model", {"model": made}).kind == "masked"
 
 
-def test_random_weights_are_another_model_of_each_seed(folder: Path, tmp_path: Path) -> None:
+def test_random_weights_are_another_model_of_each_seed(model: Path, tmp_path: Path) -> None:
     store = Store(tmp_path / "store")
-    twin = subject(folder, random_weights=True)
+    twin = subject(model, random_weights=True)
     assert twin.facts()["embedding"] == "tiny_random"
     assert twin.facts()["random_weights"] is True
     own, *drawn = (
         store.make(each.build_steps(StepBuilder(seed, store))["model"])
-        for each, seed in ((subject(folder), 0), (twin, 0), (twin, 1))
+        for each, seed in ((subject(model), 0), (twin, 0), (twin, 1))
     )
     texts = ["the nurse said that"]
     rows = [Encoder(made / "model").encode(texts) for made in (own, *drawn)]
@@ -469,34 +471,17 @@ def test_a_real_encoder_knows_words_apart(minilm: str) -> None:
 
 # Erasers as conditions of a language model: fitted once, no weights copied, texts encoded once.
 
-WORDS_ERASED_MODELS = WordChoice("gender_union")
 TEXTS = ("this is {}", "{} is at home")  # of letters that the tiny model knows
 SEAT = Seat.by_convention(
     "default", items=BuiltInItems(("occupations_sentences",)), intervals=False
 )
 
 
-def subject_erased_models(model: Path, method: Method, *, layer: int = -1) -> LanguageModelSubject:
-    return LanguageModelSubject(
-        corpus=GeneratedCorpus(),
-        model=PretrainedModel(str(model)),
-        debias=method,
-        words=WORDS_ERASED_MODELS,
-        vectors=WordsInTemplates(queries=("weat7",), layer=layer),
-        encoding=Encoding(layer=layer),
-    )
-
-
-@pytest.fixture
-def model(tmp_path: Path) -> Path:
-    return save_model(tmp_path / "tiny", "bert", head="masked")
-
-
 def test_doses_share_the_fit_the_weights_and_the_encodings(model: Path, tmp_path: Path) -> None:
     store = Store(tmp_path / "store")
     steps = StepBuilder(0, store)
     given = [
-        subject_erased_models(model, Leace(dose=dose, templates=TEXTS)).build_steps(steps)
+        subject(model, Leace(dose=dose, templates=TEXTS)).build_steps(steps)
         for dose in (-1.0, 0.0, 0.5, 1.0)
     ]
     scores = [build_score(steps, SEAT, each) for each in given]
@@ -517,7 +502,7 @@ def test_doses_share_the_fit_the_weights_and_the_encodings(model: Path, tmp_path
 def test_what_is_read_from_an_erased_model_is_erased(model: Path, tmp_path: Path) -> None:
     store = Store(tmp_path / "store")
     plain, erased = (
-        subject_erased_models(model, each, layer=1).build_steps(StepBuilder(0, store))
+        subject(model, each, layer=1).build_steps(StepBuilder(0, store))
         for each in (Unmodified(), SentDebias(templates=TEXTS))
     )
     eraser = Eraser.load(store.make(erased["model"]) / "model" / ERASER)
@@ -536,7 +521,7 @@ def test_a_model_that_came_with_an_eraser_is_erased_once(model: Path, tmp_path: 
     debias(str(model), method="leace", dose=-1, templates=TEXTS, out=out)
     store = Store(tmp_path / "store")
     steps = StepBuilder(0, store)
-    score = build_score(steps, SEAT, subject_erased_models(out, Unmodified()).build_steps(steps))
+    score = build_score(steps, SEAT, subject(out, Unmodified()).build_steps(steps))
     [found] = pd.read_parquet(store.make(score) / "scores.parquet")["value"]
     assert found == pytest.approx(SEAT.score(Encoder(out), seed=0)[0].value, abs=1e-6)
     assert found != pytest.approx(SEAT.score(Encoder(model), seed=0)[0].value, abs=1e-3)
@@ -544,20 +529,16 @@ def test_a_model_that_came_with_an_eraser_is_erased_once(model: Path, tmp_path: 
 
 def test_steering_is_refused_where_a_model_is_not_causal(model: Path, tmp_path: Path) -> None:
     store = Store(tmp_path / "store")
-    steered = subject_erased_models(model, Steering(templates=TEXTS)).build_steps(
-        StepBuilder(0, store)
-    )
+    steered = subject(model, Steering(templates=TEXTS)).build_steps(StepBuilder(0, store))
     with pytest.raises(InputError, match="model is none; use an eraser"):
         store.make(steered["model"])
 
 
 def test_steering_pushes_every_state_alike(tmp_path: Path) -> None:
     encoder = Encoder(save_model(tmp_path / "causal", "gpt2", head="causal"))
-    eraser = Steering(templates=TEXTS).fit_encoder(encoder, WORDS_ERASED_MODELS.words(), seed=0)
+    eraser = Steering(templates=TEXTS).fit_encoder(encoder, ASKED.words(), seed=0)
     texts = {
-        role: [
-            each.format(word) for word in WORDS_ERASED_MODELS.words()[role].words for each in TEXTS
-        ]
+        role: [each.format(word) for word in ASKED.words()[role].words for each in TEXTS]
         for role in "XY"
     }
     men, women = (encoder.encode([*filter(encoder.knows, texts[role])]) for role in "XY")
@@ -615,10 +596,10 @@ def test_sentences_that_are_written_out(model: Path) -> None:
 
 def test_what_a_model_cannot_have_is_refused(model: Path) -> None:
     with pytest.raises(InputError, match=r"debias=attract_repel acts on vectors.*on its states"):
-        subject_erased_models(model, AttractRepel("debias"))
+        subject(model, AttractRepel("debias"))
     with pytest.raises(InputError, match=r"query 'weat7' has no pairs"):
         replace(
-            subject_erased_models(model, Unmodified()),
+            subject(model, Unmodified()),
             debias=SentDebias(),
             words=WordChoice("weat7"),
         )
@@ -626,9 +607,7 @@ def test_what_a_model_cannot_have_is_refused(model: Path) -> None:
 
 def test_a_random_direction_needs_no_words(model: Path, tmp_path: Path) -> None:
     one, other = (
-        subject_erased_models(model, RandomDirection()).build_steps(
-            StepBuilder(seed, Store(tmp_path / "store"))
-        )
+        subject(model, RandomDirection()).build_steps(StepBuilder(seed, Store(tmp_path / "store")))
         for seed in (0, 1)
     )
     assert one["model"].key != other["model"].key

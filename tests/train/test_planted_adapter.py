@@ -17,7 +17,7 @@ from biasbridge.corpora.truths import write_truths
 from biasbridge.debias.base import Unmodified
 from biasbridge.debias.words import WordChoice
 from biasbridge.files import InputError
-from biasbridge.files.models.language_model import LanguageModel, link_files, open_model
+from biasbridge.files.models.language_model import LanguageModel, link_files, open_model, save_model
 from biasbridge.files.places import find_model
 from biasbridge.intrinsic.models.items import load_items
 from biasbridge.train.subjects.adapters import PlantedAdapter, _list_examples, _write_texts
@@ -26,7 +26,6 @@ from biasbridge.train.subjects.language_model import (
     PretrainedModel,
     WordsInTemplates,
     _train_model,
-    save_model,
 )
 from biasbridge.train.subjects.tiny_model import TinyModel, _measure_log_odds, fit
 

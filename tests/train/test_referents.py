@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 import pytest
-import torch
 
 from biasbridge.corpora.coreference_challenges import WinoBias, Winogender
 from biasbridge.extrinsic.model_answers import (
@@ -25,11 +24,11 @@ from biasbridge.extrinsic.model_answers import (
 )
 from biasbridge.files import InputError
 from biasbridge.files.documents import Document, DocumentCase, Question, write_cases
-from biasbridge.files.models.language_model import LanguageModel, open_model
+from biasbridge.files.models.language_model import open_model
 from biasbridge.intrinsic.resampling import times_drawn
 from biasbridge.train.engine.steps import Task
 from biasbridge.train.tasks.coreference import Referents, _measure_referents
-from tests import tiny_models
+from tests.tiny_models import literal_logs, save_model
 
 if TYPE_CHECKING:
     from biasbridge.extrinsic.gap_table import GapRow
@@ -68,44 +67,12 @@ def pairs_of_cases(n: int) -> list[DocumentCase]:
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Tiny random models, in larger numbers and for longer texts than usual; two are RoBERTa."""
-    folders = {}
-    kinds = ("bert", "gpt2", "roberta", "roberta")
-    with pytest.MonkeyPatch.context() as patch:
-        for number, name in enumerate(kinds):
-            settings, tokenizer = tiny_models.ARCHITECTURES[name]
-            positions = "n_positions" if name == "gpt2" else "max_position_embeddings"
-            changed = settings | {positions: 200}, tokenizer
-            patch.setitem(tiny_models.ARCHITECTURES, name, changed)
-            key = "other" if number == 3 else name
-            folder = tmp_path_factory.mktemp(key) / key
-            head = "causal" if name == "gpt2" else "masked"
-            folders[key] = tiny_models.save_model(folder, name, head=head, seed=number)
-            model = open_model(folder)
-            with torch.no_grad():
-                for parameter in model.model.parameters():
-                    if parameter.ndim > 1:
-                        parameter.mul_(8)
-            model.model.save_pretrained(folder)
-    return folders
-
-
-def literal_logs(model: LanguageModel, prompt: str, option: str) -> list[float]:
-    """log p of the tokens that the option adds to the prompt, one forward pass each."""
-    tokenizer, network = model.tokenizer, model.model
-    n_before = len(tokenizer(prompt, add_special_tokens=False)["input_ids"])
-    whole = tokenizer(f"{prompt} {option}", return_special_tokens_mask=True)
-    ids, special = whole["input_ids"], whole["special_tokens_mask"]
-    places = [place for place, is_special in enumerate(special) if not is_special][n_before:]
-    logs = []
-    for place in places:
-        shown: Any = list(ids)
-        if model.kind == "masked":
-            shown[place] = tokenizer.mask_token_id
-        with torch.no_grad():
-            logits: Any = network(input_ids=torch.tensor([shown])).logits[0]
-        row = logits[place if model.kind == "masked" else place - 1]
-        logs.append(row.log_softmax(dim=-1)[ids[place]].item())
-    return logs
+    folder, long = tmp_path_factory.mktemp("models"), {"max_position_embeddings": 200}
+    kinds = {"bert": "bert", "gpt2": "gpt2", "roberta": "roberta", "other": "roberta"}
+    for seed, (name, kind) in enumerate(kinds.items()):
+        head, more = ("causal", {"n_positions": 200}) if kind == "gpt2" else ("masked", long)
+        save_model(folder / name, kind, head=head, seed=seed, scale=8, **more)
+    return {name: folder / name for name in kinds}
 
 
 @pytest.mark.parametrize("calibrated", [False, True])

@@ -49,10 +49,7 @@ def write(out: Path, inputs: Mapping[str, Path]) -> None:
 
 
 CORPUS = Step("corpus", "Text", 1, {}, write, made_of=("toy_corpus",))
-VECTORS = Step(
-    *("vectors", "Word2Vec", 1, {}, write, {"corpus": CORPUS}),
-    made_of=("toy_vectors",),
-)
+VECTORS = Step(*("vectors", "Word2Vec", 1, {}, write, {"corpus": CORPUS}), made_of=("toy_vectors",))
 SCORES = Step("scores", "Weat", 1, {}, write, {"vectors": VECTORS})
 
 
@@ -359,10 +356,7 @@ def test_a_changed_file_is_noticed_and_named(
     step = step_of(path, store, (lambda: change(path)) if when == "during" else bool)
     if when == "before":
         change(path)
-    with pytest.raises(
-        InputError,
-        match=r"text\.txt",
-    ):
+    with pytest.raises(InputError, match=r"text\.txt"):
         store.make(step)
     assert not store.has(step)
     assert not list((store.root / "work").iterdir())

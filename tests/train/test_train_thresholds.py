@@ -88,8 +88,7 @@ def test_an_error_of_writing_is_a_full_disk_where_less_than_a_mebibyte_is_free(
         raise OSError(errno.EIO, "short write")
 
     monkeypatch.setattr(
-        "biasbridge.train.engine.locks.shutil.disk_usage",
-        lambda _: SimpleNamespace(free=free),
+        "biasbridge.train.engine.locks.shutil.disk_usage", lambda _: SimpleNamespace(free=free)
     )
     with pytest.raises(StoreError if full else OSError, match="disk is full" if full else "short"):
         Store(tmp_path).make(replace(CORPUS, build=fail))

@@ -106,12 +106,6 @@ def choices(group: str, folders: Iterable[str | Path] = ()) -> list[str]:
     return sorted({*files, *classes})
 
 
-def search_modules(folders: Iterable[str | Path]) -> None:
-    """Append folders of configuration files to the module search path."""
-    paths = (str(Path(folder).resolve()) for folder in folders)
-    sys.path.extend(path for path in paths if path not in sys.path)
-
-
 def find_class(target: object, where: str) -> type:
     """Return the class that ``_target_`` names. Raises ``InputError``."""
     module, _, name = str(target).rpartition(".")

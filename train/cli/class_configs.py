@@ -24,11 +24,18 @@ from hydra.plugins.search_path_plugin import SearchPathPlugin
 from omegaconf import OmegaConf
 
 from biasbridge.files import Choice
-from biasbridge.files.choice import METRICS, ChoiceClass, choice_classes, field_types, find_choice
+from biasbridge.files.choice import (
+    METRICS,
+    ChoiceClass,
+    choice_classes,
+    field_types,
+    find_choice,
+    search_modules,
+)
 from biasbridge.files.paths import HOME
 from biasbridge.intrinsic.metric import Metric
 from biasbridge.intrinsic.score import ByConvention
-from biasbridge.train.cli.choices import MISSING, PLACEHOLDERS, TARGET, search_modules
+from biasbridge.train.cli.choices import MISSING, PLACEHOLDERS, TARGET
 
 EVERY_METRIC = "metric"  # file with the options of every metric on word vectors
 _WIDTH = 120

@@ -29,7 +29,7 @@ from omegaconf.errors import OmegaConfBaseException
 from yaml import YAMLError
 
 from biasbridge.files import InputError, nearest
-from biasbridge.files.errors import DISK_FULL
+from biasbridge.files.errors import OF_THE_SYSTEM
 from biasbridge.files.paths import TRAIN
 from biasbridge.files.removed import refuse_removed
 from biasbridge.files.terminal import Parser
@@ -91,7 +91,7 @@ def refuse(error: BaseException) -> NoReturn:
 
     Built-in errors raised by readers of the configuration count as input errors.
     """
-    if isinstance(error, OSError) and error.errno in DISK_FULL:
+    if isinstance(error, OSError) and error.errno in OF_THE_SYSTEM:
         raise error  # for run_cli
     frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
     module = str(frames[-1].f_globals.get("__name__")) if frames else ""

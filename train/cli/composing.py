@@ -33,7 +33,6 @@ from biasbridge.train.tasks.task_words import TaskWords
 if TYPE_CHECKING:
     from hydra.core.override_parser.types import Override
 
-    from biasbridge.analysis.power import Planner
     from biasbridge.analysis.study import Study
 
 
@@ -46,7 +45,7 @@ _PARTS = {  # of a point, by their key
 }
 _SETTINGS = (
     *("name", "seed", "corpus_named", "device", "store", "results"),
-    *("overwrite", "stale", "plan", "power"),
+    *("overwrite", "stale", "plan"),
 )
 _SEED = re.compile(r"\$\{\.*seed\}")  # in a value: such points differ in more than the seed
 _NAMED = re.compile(r"\$\{(?:\w+:)?(\w+)")  # a key that a value refers to
@@ -63,7 +62,7 @@ class Settings:
     """Settings of a run.
 
     ``store``, ``results``: folders; ``stale``: what happens to results of other code; ``plan``:
-    print the plan and stop; ``power``: with it, the power of the study.
+    print the plan and stop.
     """
 
     store: str
@@ -71,11 +70,8 @@ class Settings:
     overwrite: Overwrite
     stale: Policy
     plan: bool
-    power: bool
 
     def __post_init__(self) -> None:
-        if self.power and not self.plan:
-            raise InputError("power=true only plans a study; give plan=true with it")
         if self.stale == "rebuild" and self.overwrite == "only-cache":
             raise InputError(
                 "stale=rebuild rebuilds results and overwrite=only-cache builds none; choose one"
@@ -84,7 +80,7 @@ class Settings:
 
 def read_settings(config: DictConfig) -> Settings:
     """Return the settings of a configuration. Raises ``InputError``."""
-    values: dict[str, Any] = {n: config[n] for n in ("overwrite", "stale", "plan", "power")}
+    values: dict[str, Any] = {n: config[n] for n in ("overwrite", "stale", "plan")}
     values |= {name: _folder(config, name) for name in ("store", "results")}
     return Settings(**values)
 
@@ -124,12 +120,6 @@ def read_study(config: DictConfig) -> Study:
     tree = _tree(config, resolve=True)
     study: Study = require_kind(Reader(tree)(tree["study"], "study"), Study, "study")
     return study
-
-
-def read_planner(config: DictConfig) -> Planner:
-    """Return the planner for ``power=true`` of a configuration."""
-    tree = _tree(config, resolve=True)
-    return cast("Planner", Reader(tree)(tree["planner"], "planner"))
 
 
 def _plain(node: object) -> object:

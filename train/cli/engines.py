@@ -12,13 +12,17 @@ import re
 import shlex
 import signal
 import sys
+import tempfile
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import as_completed
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import ExitStack, contextmanager
+from functools import partial
 from multiprocessing import resource_tracker
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from textwrap import shorten
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -31,8 +35,9 @@ from hydra.types import HydraContext
 from threadpoolctl import threadpool_limits
 
 from biasbridge.files import InputError
+from biasbridge.files.choice import search_modules
+from biasbridge.files.interrupts import SIGNALS
 from biasbridge.files.paths import TRAIN
-from biasbridge.train.cli.choices import search_modules
 from biasbridge.train.cli.command import format_override, searched_folder
 from biasbridge.train.cli.composing import Cell, Composer, read_point, read_settings
 from biasbridge.train.engine.device import pick_device
@@ -195,47 +200,54 @@ def _run_pool(
     """Add outcomes of finished points; return how a process ended that broke the pool, if any."""
     from joblib.externals.loky import ProcessPoolExecutor
 
-    pool = ProcessPoolExecutor(min(n_workers, len(ready_points)), initializer=_start_local_worker)
-    # Workers inherit the blocked signal: only this process handles interrupts. The trackers are
-    # started first, as their start by the first worker would unblock the signal.
-    _start_trackers()
-    signal_mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     # loky renews a worker whose memory has grown; no point is lost
     warnings.filterwarnings("ignore", "A worker stopped while some jobs", UserWarning)
-    try:
+    n_processes = min(n_workers, len(ready_points))
+    # Workers are killed, and clean up nothing
+    temporary = TemporaryDirectory(prefix="biasbridge-", ignore_cleanup_errors=True)
+    with temporary as scratch, ExitStack() as stack:
+        start = partial(_start_local_worker, scratch)
         try:
-            futures = [pool.submit(run_point, *ready) for ready in ready_points]
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, signal_mask)
-        for future in as_completed(futures):
-            outcome = future.result()
-            outcomes[outcome.point] = outcome
-    except BrokenProcessPool as error:
-        return _describe_end(str(error))
-    finally:
-        pool.shutdown(kill_workers=True)
+            with _blocked_signals():  # also in workers: this process handles signals
+                pool = ProcessPoolExecutor(n_processes, initializer=start)
+                stack.callback(pool.shutdown, kill_workers=True)
+                futures = [pool.submit(run_point, *ready) for ready in ready_points]
+            for future in as_completed(futures):
+                outcome = future.result()
+                outcomes[outcome.point] = outcome
+        except BrokenProcessPool as error:
+            return _describe_end(str(error))
     return ""
 
 
-def _start_trackers() -> None:
-    """Start the processes that remove semaphores which a sweep leaves, without their warnings.
+@contextmanager
+def _blocked_signals() -> Iterator[None]:
+    """Block signals in this process, and in those that the block starts.
 
-    At an interrupt, threads of the pool end with this process: between the removal of a semaphore
-    and its report to the tracker, which would print a warning after the last line.
+    First start the processes that remove semaphores which a sweep leaves, which unblocks signals.
+    They give no warnings: at an interrupt, threads of the pool end between the removal of a
+    semaphore and its report, after the last line.
     """
     from joblib.externals.loky.backend import resource_tracker as loky_tracker
 
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
     sys.warnoptions.append("ignore:resource_tracker")
     try:
         resource_tracker.ensure_running()
         loky_tracker.ensure_running()
-    finally:
         sys.warnoptions.pop()
+        signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
-def _start_local_worker() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+def _start_local_worker(scratch: str) -> None:
+    for number in SIGNALS - {signal.SIGTERM}:
+        signal.signal(number, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, lambda *_: None)  # processes that it starts do not ignore it
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
+    tempfile.tempdir = scratch
     end_with_the_sweep()
     _limit_process()
 

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from biasbridge.files.errors import run_cli
+from biasbridge.files.interrupts import listen
 from biasbridge.files.paths import TRAIN
 from biasbridge.train.cli import CONF
-from biasbridge.train.cli.interrupt import listen
 
+_GO_ON = "interrupted; finished results stay in the store. Run the same command to continue"
 _HELP = ("--help", "-h")
 CONFIG_DIR = ("--config-dir", "-cd")
 OPTIONS = """
@@ -27,7 +28,7 @@ Options; all but the last three are Hydra's:
 def start() -> None:
     """Run ``python train.py`` with the arguments of the process."""
     listen()
-    run_cli(_start)
+    run_cli(_start, interrupted=_GO_ON)
 
 
 def _start() -> None:
@@ -41,9 +42,9 @@ def _start() -> None:
 
 def _help_text(arguments: Sequence[str]) -> str:
     """Return the configuration with its comments, all choices, and the files the arguments name."""
-    from biasbridge.files.choice import find_choice
+    from biasbridge.files.choice import find_choice, search_modules
     from biasbridge.files.paths import HOME
-    from biasbridge.train.cli.choices import choice_groups, choices, search_modules
+    from biasbridge.train.cli.choices import choice_groups, choices
 
     pairs = pairwise(arguments)
     folders = [value for name, value in pairs if name in CONFIG_DIR]

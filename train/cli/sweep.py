@@ -9,7 +9,7 @@ import logging
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, NamedTuple, NoReturn
@@ -18,6 +18,7 @@ from hydra.errors import HydraException
 
 from biasbridge.files import InputError
 from biasbridge.files.data.registry import collected_requests
+from biasbridge.files.interrupts import interruptible
 from biasbridge.files.paths import IMPORTED_FROM
 from biasbridge.files.terminal import (
     LOG,
@@ -42,7 +43,6 @@ from biasbridge.train.cli.composing import (
     Composer,
     check_keys,
     drop_options_of_other_choices,
-    read_planner,
     read_point,
     read_settings,
     read_study,
@@ -58,10 +58,7 @@ from biasbridge.train.cli.engines import (
     run_here,
     run_locally,
 )
-from biasbridge.train.cli.interrupt import GO_ON, Interrupted, interruptible
-from biasbridge.train.cli.orphan_processes import guarded
 from biasbridge.train.engine.cost import SweepProgress, describe_cost, print_plan
-from biasbridge.train.engine.locks import LEASE, lease
 from biasbridge.train.engine.point import (
     Outcome,
     Point,
@@ -203,9 +200,6 @@ def main() -> NoReturn:
             status = 0 if options.cfg else run_experiment(arguments, quiet=False).status
     except Exception as error:
         refuse(error)
-    except Interrupted as stop:
-        print(GO_ON, file=sys.stderr)
-        sys.exit(stop.status)
     sys.exit(status)
 
 
@@ -262,18 +256,16 @@ def _run(command: Command, console: Console) -> Finished:
     config, settings = command.config, read_settings(command.config)
     check_engine(config.hydra)
     store, cells = Store(settings.store), list_cells(command)
+    store.require_own()
     jobs = _plan_jobs(_check_input(_compose_points(command, cells), console), cells, store)
     plans = distinct_plans(jobs)
     n_workers = count_workers(config.hydra, len(plans))
     to_rebuild = _plan_rebuilds(jobs, store, settings, console, n_workers=n_workers)
     study = read_study(config)
-    if forecast := getattr(study, "forecast", None):
-        for line in forecast([{**plan.point.facts(), **plan.options()} for plan in plans]):
+    facts = [{**plan.point.facts(), **plan.options(), **plan.keys()} for plan in plans]
+    for name in ("forecast", *["outline"] * settings.plan):
+        for line in getattr(study, name, lambda _: ())(facts):
             console.print(line, soft_wrap=True)
-    if settings.power:
-        from biasbridge.train.engine.power import print_power
-
-        print_power(read_planner(config), study, plans, store, Path(settings.results), console)
     folder = settings.results if command.is_sweep else f"{settings.results}/{plans[0].key}"
     if settings.plan:
         return Finished(0, Path(folder))
@@ -281,12 +273,12 @@ def _run(command: Command, console: Console) -> Finished:
 
     require_own(Path(folder), study.writes)
     sweep = Sweep(command, cells, store, results_folder(folder), settings.overwrite, console)
-    with lease(store.root, _step_keys(jobs)) as hold_lease:
+    with store.in_use():
         if to_rebuild:
             store.prove_writable()
         for step in to_rebuild.values():
             store.discard(step)
-        jobs = sweep.run(jobs, hold_lease)
+        jobs = sweep.run(jobs)
         from biasbridge.train.engine.tables import finish  # loads what studies need
 
         with progress_lines(lambda: "writing the tables and conclusions"):
@@ -307,7 +299,7 @@ class Sweep:
     console: Console
     outcomes: dict[str, Outcome] = field(default_factory=dict)
 
-    def run(self, jobs: Sequence[Job], hold_lease: Callable[[Iterable[str]], None]) -> list[Job]:
+    def run(self, jobs: Sequence[Job]) -> list[Job]:
         """Run the missing points; return the jobs as last planned.
 
         A round follows another if points are missing that did not fail: their results were removed,
@@ -324,7 +316,6 @@ class Sweep:
             if all(map(self._is_done, jobs)):
                 break
             jobs = _plan_jobs(_compose_points(self.command, self.cells), self.cells, self.store)
-            hold_lease(_step_keys(jobs))
             if not (unfinished := self._list_undone(jobs)):
                 break
         return list(jobs)
@@ -334,7 +325,7 @@ class Sweep:
         self.store.prove_writable()
         self.store.orphans(remove=True)
         if not self.command.is_sweep:
-            with progress_lines(lambda: "running the point"):
+            with progress_lines(self._watch_progress(jobs).describe):
                 return run_here(jobs[0], self.command.config, self.results)
         try:
             outcomes, last_error = self._run_on_engine(jobs)
@@ -353,16 +344,18 @@ class Sweep:
 
     def _run_on_engine(self, jobs: Sequence[Job]) -> tuple[dict[str, Outcome], str]:
         """Return the outcomes by point, and the last error of the engine."""
-        hydra, plans = self.command.config.hydra, [job.plan for job in jobs]
-        progress = SweepProgress(plans, self.store, self.results, self.console)
+        hydra, progress = self.command.config.hydra, self._watch_progress(jobs)
         rounds = plan_rounds(jobs, self.store)
         with progress.shown():
             if hydra.runtime.choices["hydra/launcher"] == _LOCAL:
                 composer = Composer(self.command.hydra)
                 in_turn = [job for jobs in rounds for job in jobs]  # whoever is free takes the next
                 return run_locally(in_turn, composer, hydra.launcher.n_jobs), ""
-            with guarded(LEASE):
-                return launch(rounds, self.command, progress, self.results)
+            return launch(rounds, self.command, progress, self.results)
+
+    def _watch_progress(self, jobs: Sequence[Job]) -> SweepProgress:
+        plans = [job.plan for job in jobs]
+        return SweepProgress(plans, self.store, self.results, self.console)
 
     def _list_undone(self, jobs: Sequence[Job]) -> list[Job]:
         """Return the jobs that did not fail and are not done."""
@@ -385,7 +378,3 @@ class Sweep:
 
     def _is_done(self, job: Job) -> bool:
         return all(map(self.store.intact, job.plan.ends))
-
-
-def _step_keys(jobs: Sequence[Job]) -> set[str]:
-    return {key for job in jobs for key in job.plan.steps()}

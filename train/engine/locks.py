@@ -1,8 +1,5 @@
-"""Who uses a store: locks (``flock``) that end with their process, also on shared file systems, the
-leases of sweeps, and errors of the disk under it.
-
-A lease is a file that a running sweep keeps locked and that lists the results it needs. ``gc``
-leaves these alone, and workers see by the lock that their sweep is running.
+"""Who uses a store: locks (``flock``) that end with their process, also on shared file systems, and
+errors of the disk under it.
 """
 
 from __future__ import annotations
@@ -16,22 +13,23 @@ import shutil
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from biasbridge.files.errors import DISK_FULL
+from biasbridge.files.paths import open_no_link
 
 _SECONDS_BEFORE_MESSAGE = 5.0  # of waiting for a lock
 _MAX_PAUSE = 0.5  # seconds between two tries
-LEASE = "BIASBRIDGE_LEASE"  # the environment variable that all processes of one sweep share
+SWEEP = "BIASBRIDGE_SWEEP"  # in the environment of all processes of a sweep: the lock that it holds
 _CHECK_INTERVAL = 0.5  # seconds between a worker's checks that the sweep is running
 _MIN_FREE_BYTES = 1 << 20  # with less, a write error is reported as a full disk
 _NOT_WRITABLE = (errno.EROFS, errno.EACCES, errno.EPERM)
 
 log = logging.getLogger(__name__)
 
-_leases: set[str] = set()  # held or watched by this process
+_sweeps: set[str] = set()  # whose locks this process holds or watches
 
 
 class StoreError(RuntimeError):
@@ -55,7 +53,7 @@ def locked(path: Path, what: str = "", *, wait: bool = True) -> Iterator[None]:
 
     The file then holds the process id, host and sweep. A process that waits for
     ``SECONDS_BEFORE_MESSAGE`` logs it, unless the holder works for the same sweep. Raises
-    ``HeldError`` without ``wait``, and ``NoLockError``.
+    ``HeldError`` without ``wait``, ``NoLockError``, and ``InputError`` for a link.
     """
     start, pause, is_logged = time.monotonic(), 0.01, False
     while (descriptor := _open(path)) is None:
@@ -64,7 +62,7 @@ def locked(path: Path, what: str = "", *, wait: bool = True) -> Iterator[None]:
         if (
             not is_logged
             and time.monotonic() - start > _SECONDS_BEFORE_MESSAGE
-            and (holder := _other_holder(path))
+            and (holder := other_holder(path))
         ):
             log.warning("waiting for %s, locked by %s", what or path, holder)
             is_logged = True
@@ -76,7 +74,7 @@ def locked(path: Path, what: str = "", *, wait: bool = True) -> Iterator[None]:
         os.close(descriptor)
 
 
-def _is_held(path: Path) -> bool:
+def is_held(path: Path) -> bool:
     """Test whether a process holds the exclusive lock; False for a missing file."""
     try:
         descriptor = os.open(path, os.O_RDONLY)
@@ -90,11 +88,11 @@ def _is_held(path: Path) -> bool:
 
 def _open(path: Path) -> int | None:
     """Return the descriptor that holds the lock; None if another process holds it."""
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+    descriptor = open_no_link(path, os.O_RDWR | os.O_CREAT)
     is_locked = False
     try:
         if _lock(descriptor, fcntl.LOCK_EX, path) and _is_current(descriptor, path):
-            holder = f"{os.getpid()} on {platform.node()}\n{os.environ.get(LEASE, '')}"
+            holder = f"{os.getpid()} on {platform.node()}\n{os.environ.get(SWEEP, '')}"
             os.truncate(descriptor, 0)
             os.write(descriptor, holder.encode())
             is_locked = True  # only now: with a full disk another process may get it
@@ -121,85 +119,45 @@ def _is_current(descriptor: int, path: Path) -> bool:
     return False
 
 
-def _other_holder(path: Path) -> str:
+def other_holder(path: Path) -> str:
     """Return who holds the lock; empty for a process of the same sweep."""
     holder, sweep = "", ""
     with suppress(OSError):
         holder, _, sweep = path.read_text(encoding="utf-8").partition("\n")
-    if sweep and sweep == os.environ.get(LEASE):
+    if sweep and sweep == os.environ.get(SWEEP):
         return ""
     return f"process {holder}" if holder else "another process"
 
 
 @contextmanager
-def lease(root: Path, keys: Iterable[str]) -> Iterator[Callable[[Iterable[str]], None]]:
-    """Hold a lease on results with these keys; the block gets a function that adds keys.
-
-    The function raises ``StoreError`` if the store is gone or full. A read-only store has no
-    leases, as nothing is removed from it.
+def running_sweep(folder: Path) -> Iterator[None]:
+    """Hold a lock in a folder, by which others know that a sweep runs, and its workers that it is
+    their own.
     """
-    path = root / "leases" / uuid.uuid4().hex
-
-    def add(new_keys: Iterable[str]) -> None:
-        if str(path) in _leases:
-            if not path.exists():
-                raise _error_of_removed(root)
-            with writing(root), open(path, "a", encoding="ascii") as file:
-                file.writelines(f"{key}\n" for key in new_keys)
-
-    with ExitStack() as stack:
-        with suppress(OSError):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            _remove_dead_leases(path.parent)
-            stack.enter_context(locked(path))
-            stack.callback(path.unlink, missing_ok=True)
-            os.truncate(path, 0)
-            _leases.add(str(path))
-            stack.enter_context(_in_environment(path))
-        add(keys)
-        yield add
-
-
-@contextmanager
-def _in_environment(path: Path) -> Iterator[None]:
-    previous = os.environ.get(LEASE)
-    os.environ[LEASE] = str(path)
-    try:
-        yield
-    finally:
-        os.environ.pop(LEASE)
-        os.environ |= {LEASE: previous} if previous else {}
-
-
-def leased_keys(root: Path) -> set[str]:
-    """Return the keys on which running sweeps hold a lease."""
-    _remove_dead_leases(root / "leases")
-    keys: set[str] = set()
-    for path in (root / "leases").glob("*"):
-        with suppress(FileNotFoundError):
-            keys |= set(path.read_text(encoding="ascii").split())
-    return keys
-
-
-def _remove_dead_leases(folder: Path) -> None:
-    """Remove the leases of sweeps that were killed."""
-    for path in folder.glob("*"):
-        with suppress(HeldError), locked(path, wait=False):
-            path.unlink(missing_ok=True)
+    path = folder / f"sweep-{uuid.uuid4().hex}.lock"
+    with locked(path):
+        _sweeps.add(str(path))
+        os.environ[SWEEP] = str(path)
+        try:
+            yield
+        finally:
+            os.environ.pop(SWEEP)
+            with suppress(OSError):
+                path.unlink()
 
 
 def end_with_the_sweep() -> None:
     """Make this worker process end soon after its sweep, on any machine."""
-    path = os.environ.get(LEASE)
-    if path and path not in _leases:
-        _leases.add(path)
+    path = os.environ.get(SWEEP)
+    if path and path not in _sweeps:
+        _sweeps.add(path)
         threading.Thread(target=_watch, args=(Path(path),), daemon=True).start()
 
 
 def _watch(path: Path) -> None:
     while True:
         with suppress(OSError):  # an unavailable file system is no sign of a dead sweep
-            if not _is_held(path):
+            if not is_held(path):
                 os._exit(1)
         time.sleep(_CHECK_INTERVAL)
 

@@ -1,10 +1,11 @@
-"""The code that produces a result, by which the store recognises results of other code: the source
-files that its imports reach, and the versions of the libraries imported there.
+"""The code that produces a result, by which the store recognises results of other code.
 
-The import statements of a module, those inside functions included, lead to other modules of the
-project and the user. A module that a user's module holds without such a statement, as after
-``spec_from_file_location``, is added once it is loaded. Only the syntax of a file counts: comments,
-docstrings, layout and imports for type checkers do not. Files are parsed, not run.
+Of the project, the files count to which import statements lead from a step's modules. Of the user,
+a step's modules count, and every file that the process has loaded, in whatever way: an audit hook
+sees it run. Methods of one sweep share processes. So a loaded file is left out if no text that
+counts names it or may load a file without its name. Of libraries the version counts.
+
+Only the syntax of a file counts: comments, docstrings, layout and imports for type checkers do not.
 """
 
 from __future__ import annotations
@@ -13,23 +14,23 @@ import ast
 import hashlib
 import os
 import platform
+import re
 import sys
 import sysconfig
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import metadata
-from importlib.util import find_spec, resolve_name
+from importlib.machinery import PathFinder
+from importlib.util import resolve_name
 from pathlib import Path
-from types import ModuleType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from biasbridge.files.errors import InputError
 from biasbridge.files.paths import HOME, ROOMS, digest_of
 
 Json = str | list["Json"]
-
-_loaded: dict[str, bytes] = {}  # texts of loaded modules, as they were first read
 
 # Modules of ours that compute no result: they analyse or store results, hash code, or check values,
 # and a value that passes is in the key. Imports of them by a user's module count.
@@ -43,10 +44,40 @@ _OURS = (*ROOMS, "biasbridge", "train.py")  # the project's own entries of HOME
 _SCRIPTS = ("__main__", "__mp_main__")  # names of a running script, which its path replaces
 _LIBRARIES = ("/site-packages/", "/dist-packages/")
 _FOLDERS = tuple(f"{sysconfig.get_path(name)}/" for name in ("stdlib", "platstdlib", "scripts"))
+# Text of code that may load a file without its name
+_LOADERS = re.compile(
+    r"\b(__dict__|__import__|allow_pickle|builtins|cloudpickle|dill|entry_points|getattr|globals"
+    r"|hub\.load|importlib|instantiate|joblib|lazy_loader|pickle|pkg_resources|pkgutil|pydoc"
+    r"|read_pickle|runpy|shelve|sys import|sys\.modules|torch\.load|unsafe_load|vars)\b"
+    r"|(?<![.\w])(eval|exec)\("
+)
+_FILE_NAME = re.compile(r"""["']([^"'\n]+\.py)["']""")
 # Libraries that check, print and lock, and compute nothing
 _PLUMBING = frozenset({"annotated_types", "lazy_loader", "pydantic", "rich"})
 # Distributions whose name differs from their module's; searching for others is slow
 _DISTRIBUTIONS = {"sklearn": "scikit-learn", "yaml": "PyYAML"}
+
+_texts: dict[str, bytes] = {}  # of the files that this process ran, as they were when it last did
+_runs = 0  # how many of the user's it ran
+
+
+class Source(NamedTuple):
+    """Hashes of files by the name of the module, or the path of a script and the like.
+
+    ``modules``: those of a step, and of the project what these import. ``helpers``: further files
+    of the user, what they import of the project, and modules that they do not find (no hash).
+    ``paths``: the user's files by name. ``libraries``: versions of Python and imported libraries.
+    """
+
+    modules: Mapping[str, str]
+    helpers: Mapping[str, str]
+    paths: Mapping[str, str]
+    libraries: Mapping[str, str]
+
+    @property
+    def files(self) -> dict[str, str]:
+        """All hashes by name."""
+        return {**self.helpers, **self.modules}
 
 
 class Imported(NamedTuple):
@@ -54,6 +85,12 @@ class Imported(NamedTuple):
 
     module: str
     name: str
+
+    @property
+    def modules(self) -> list[str]:
+        """Names of the modules that the import may load."""
+        parts = [*filter(None, [*self.module.split("."), self.name])]
+        return [".".join(parts[: end + 1]) for end in range(len(parts))]
 
 
 @dataclass(eq=False)
@@ -69,53 +106,95 @@ class SourceFile:
     imports_by_name: dict[str, Imported] = field(default_factory=dict)
 
 
+def _watch(event: str, arguments: tuple[Any, ...]) -> None:
+    """Keep the text of a file that is run: an audit hook of the interpreter."""
+    if event == "exec":
+        _keep(getattr(arguments[0], "co_filename", None))
+    elif event == "import":
+        _keep(arguments[1])  # the file of a compiled module
+
+
+def _keep(path: object) -> None:
+    global _runs
+    if isinstance(path, str) and not _is_library(path) and (file := _resolved(path)):
+        _texts[file] = _read(file)
+        _runs += _is_users(file)
+
+
+def _resolved(path: str) -> str:
+    """Return the absolute path of a file, or of the archive that has it; empty if there is none."""
+    path = os.path.abspath(path)
+    while not os.path.exists(path):
+        path = os.path.dirname(path)
+    return os.path.realpath(path) if os.path.isfile(path) else ""
+
+
+def _read(file: str) -> bytes:
+    with suppress(OSError):  # there is none, or it was removed
+        return Path(file).read_bytes()
+    return b""
+
+
 @cache
+def _is_library(path: str) -> bool:
+    """Test whether a path is the standard library's or an installed package's, or is no path."""
+    is_installed = path.startswith(_FOLDERS) or any(folder in path for folder in _LIBRARIES)
+    return is_installed or path.startswith("<")
+
+
+@cache
+def _is_users(file: str) -> bool:
+    if not file or _is_library(file):
+        return False
+    path = Path(file)
+    return not (path.is_relative_to(HOME) and path.relative_to(HOME).parts[0] in _OURS)
+
+
+def _file_of(module: object) -> str:
+    """Return the file that a module was loaded from; empty if it has none, or is a library's."""
+    path = getattr(module, "__file__", None)
+    return _resolved(path) if isinstance(path, str) and not _is_library(path) else ""
+
+
+sys.addaudithook(_watch)
+for _module in list(sys.modules.values()):
+    _keep(_file_of(_module))
+
+
 def read_module(name: str) -> SourceFile:
-    """Parse a module, or a file that is given by its path, as this process first reads it; without
-    source text the result is empty. The stub of a package that loads names lazily adds their
-    imports.
-    """
-    path = path_of(name)
-    text = _parse_now(name)
-    stub = path.with_suffix(".pyi") if path and text.is_package else None
-    if not (stub and stub.is_file()):
-        return text
-    further = _parse_source(name, is_package=True, content=stub.read_bytes())
-    by_name = {**text.imports_by_name, **further.imports_by_name}
-    return SourceFile(name, True, text.digest, text.imports + further.imports, by_name)
-
-
-def _current_digest(name: str) -> str:
-    """Hash the syntax of a module: a loaded one as it was first read, another as it is now."""
-    return _parse_now(name).digest
-
-
-def _parse_now(name: str) -> SourceFile:
-    path = path_of(name)
-    content = _loaded.get(name)
-    if content is None:
-        try:
-            content = path.read_bytes() if path else b""
-        except OSError:  # removed since
-            content = b""
-        if name in sys.modules or os.path.isabs(name):
-            _loaded[name] = content
-    return _parse_source(
-        name, is_package=path is not None and path.stem == "__init__", content=content
-    )
+    """Parse a module as this process has last run it, or as it is now; one of ours once."""
+    return _read_ours(name) if _is_ours(name) else _read_now(name, "", _texts)
 
 
 @cache
-def _parse_source(name: str, *, is_package: bool, content: bytes) -> SourceFile:
-    """Parse the content of a source file."""
+def _read_ours(name: str) -> SourceFile:
+    return _read_now(name, "", _texts)
+
+
+def _read_now(name: str, file: str, texts: Mapping[str, bytes]) -> SourceFile:
+    """Parse a module by its text, or as it is now; ``file``: where it is if no name leads to it.
+
+    Without source text the result is empty. The stub of a package of ours, which loads names
+    lazily, adds their imports.
+    """
+    file = path_of(name) or file
+    is_package = os.path.basename(file) == "__init__.py"
+    stub = _read(f"{file}i") if is_package and _is_ours(name) else b""
+    content = texts[file] if file in texts else _read(file)
+    return _parse(name, content, stub, is_package=is_package)
+
+
+@cache
+def _parse(name: str, content: bytes, stub: bytes, *, is_package: bool) -> SourceFile:
     text = SourceFile(name, is_package)
     try:
-        tree = ast.parse(content)
+        tree, further = ast.parse(content), ast.parse(stub)
     except (SyntaxError, ValueError):  # compiled code, or whoever imports it gets the error
         text.digest = hashlib.sha256(content).hexdigest()[:32]
         return text
     text.digest = digest_of(_as_json(tree, text)) if tree.body else ""
-    for node in tree.body:
+    _as_json(further, text)
+    for node in tree.body + further.body:
         if isinstance(node, ast.Import | ast.ImportFrom):
             bound = [alias.asname or alias.name for alias in node.names]
             text.imports_by_name |= dict(zip(bound, _imported(node, text), strict=True))
@@ -156,55 +235,38 @@ def _imported(node: ast.Import | ast.ImportFrom, text: SourceFile) -> list[Impor
     if isinstance(node, ast.Import):
         return [Imported(alias.name, "") for alias in node.names]
     module = node.module or ""
-    if node.level and os.path.isabs(text.module):
-        module = text.module
-    elif node.level:
+    if node.level and not os.path.isabs(text.module):
         package = text.module if text.is_package else text.module.rpartition(".")[0]
         module = resolve_name(f"{'.' * node.level}{module}", package)
     return [Imported(module, alias.name) for alias in node.names]
 
 
-def _file_of(module: object) -> str:
-    """Return the path of the file that a module was loaded from; empty if it has none."""
-    file = getattr(module, "__file__", None) if isinstance(module, ModuleType) else None
-    return os.path.abspath(file) if isinstance(file, str) else ""
+def path_of(name: str) -> str:
+    """Return the file of a module, found without importing it or its package, or that of a path;
+    empty if there is none, or it is a library's.
+    """
+    if os.path.isabs(name):
+        return _resolved(name)
+    if _is_ours(name):
+        return _path_of_ours(name)
+    file = _file_of(sys.modules.get(name)) or _find(name)
+    return "" if _is_library(file) else file
 
 
 @cache
-def path_of(module: str) -> Path | None:
-    """Return the file of a module, found without importing it or its package."""
-    if loaded_from := module if os.path.isabs(module) else _file_of(sys.modules.get(module)):
-        return Path(loaded_from) if Path(loaded_from).is_file() else None
-    top, *submodules = module.split(".")
-    loaded = sys.modules.get(top)
-    try:
-        spec = loaded.__spec__ if loaded else find_spec(top)
-    except ValueError:  # __main__ has none
-        return None
-    if spec is None:
-        return None
-    if not submodules and spec.origin and not spec.submodule_search_locations:
-        return Path(spec.origin)
-    for folder in spec.submodule_search_locations or ():
-        path = Path(folder, *submodules)
-        for file in (path / "__init__.py", path.with_name(f"{path.name}.py")):
-            if file.is_file():
-                return file
-    return None
+def _path_of_ours(name: str) -> str:
+    return _find(name)
 
 
-class Source(NamedTuple):
-    """``modules``: hashes of files, by the module's name or, of a script, its path. ``libraries``:
-    versions of Python and of the imported libraries.
-    """
-
-    modules: Mapping[str, str]
-    libraries: Mapping[str, str]
-
-    @property
-    def digest(self) -> str:
-        """Hash of the modules."""
-        return digest_of(dict(self.modules))
+def _find(name: str) -> str:
+    """Return the file that the import of a module would load if it were not loaded."""
+    top, *rest = name.split(".")
+    spec = sys.modules[top].__spec__ if _is_ours(top) else PathFinder.find_spec(top)
+    if spec is None or not rest:
+        return _resolved(spec.origin) if spec and spec.origin else ""
+    paths = [os.path.join(folder, *rest) for folder in spec.submodule_search_locations or ()]
+    files = (f"{path}{ending}" for path in paths for ending in ("/__init__.py", ".py"))
+    return next((_resolved(file) for file in files if os.path.isfile(file)), "")
 
 
 def full_name(definition: type | Callable[..., object]) -> str:
@@ -219,13 +281,13 @@ def module_of(definition: type | Callable[..., object]) -> str:
     ``InputError`` if the module has no readable file.
     """
     name = definition.__module__
-    module = _file_of(sys.modules.get(name)) if name in _SCRIPTS else name
-    if not (name in sys.modules and path_of(module)):
+    path = getattr(sys.modules.get(name), "__file__", None)
+    if not (isinstance(path, str) and os.path.isfile(path)):
         raise InputError(
             f"{definition.__qualname__} is defined in {name!r}, which has no file, so its results"
             " cannot be identified; define it in a module, and import that by its name"
         )
-    return module
+    return os.path.abspath(path) if name in _SCRIPTS else name
 
 
 def require_findable(definition: type | Callable[..., object]) -> None:
@@ -240,95 +302,83 @@ def require_findable(definition: type | Callable[..., object]) -> None:
         )
 
 
-@cache
 def source_of(roots: tuple[str, ...]) -> Source:
-    """Return the code of the modules ``roots`` and their imports, as first read."""
-    return _source(roots, {root.partition(".")[0] for root in roots})
+    """Return the code of a step that the modules ``roots`` define, as this process loaded it."""
+    return _source(roots, _runs)
 
 
-def loaded_source(planned: Source) -> Source:
-    """Return ``planned`` with the hashes of the code that this process has loaded or would load
-    now, and with the modules that a user's module holds without an import statement.
+def loaded_source(planned: Source, roots: tuple[str, ...]) -> Source:
+    """Return ``planned`` with what this process has loaded since for the same step."""
+    pairs = zip(planned, source_of(roots), strict=True)
+    return Source(*({**before, **now} for before, now in pairs))
+
+
+def changed_modules(planned: Source) -> list[str]:
+    """Return the names of planned files that are others in this process."""
+    paths, files = planned.paths, {name: old for name, old in planned.files.items() if old}
+    digests = {name: _read_now(name, paths.get(name, ""), _texts).digest for name in files}
+    return sorted(name for name in files if digests[name] != files[name])
+
+
+def current_source(planned: Source, recorded: Source, digest: Callable[[str, str], str]) -> Source:
+    """Return the code that would make a stored result now: the modules of the planned step and the
+    files that were ``recorded``, with hashes by ``digest(name, file)``.
+
+    Files of the user that no name leads to are sought from the step's module, where it is now.
     """
-    holders = [module for name, module in _user_modules().items() if name in planned.modules]
-    held = {_file_of(value) for module in holders for value in list(vars(module).values())}
-    new = filter(_is_users, held - {str(path_of(name)) for name in planned.modules})
-    further = _source(sorted(new), set())
-    modules = {name: _current_digest(name) for name in (*further.modules, *planned.modules)}
-    return Source(modules, {**further.libraries, **planned.libraries})
+    paths = {**planned.paths, **recorded.paths}
+    for root in sorted(planned.modules.keys() & planned.paths.keys() & recorded.paths.keys())[:1]:
+        before, now = (os.path.dirname(source.paths[root]) for source in (recorded, planned))
+        relative = {name: os.path.relpath(path, before) for name, path in recorded.paths.items()}
+        paths |= {name: os.path.abspath(os.path.join(now, path)) for name, path in relative.items()}
+    modules = {
+        name: digest(paths[name] if os.path.isabs(name) else name, paths.get(name, ""))
+        for name in {**recorded.files, **planned.modules}
+    }
+    libraries: dict[str, str] = {}
+    for name in recorded.libraries.keys() - planned.libraries.keys():
+        libraries |= library_versions(name)
+    return Source(modules, {}, paths, {**libraries, **planned.libraries})
 
 
-def changed_modules(planned: Source, run: Source) -> list[str]:
-    """Return the names of modules that differ from the plan; further modules do not count."""
-    return sorted(name for name in planned.modules if planned.modules[name] != run.modules[name])
-
-
-def current_source(source: Source, recorded: Iterable[str]) -> Source:
-    """Return ``source`` with the further modules that a recipe has recorded; the hash of a module
-    that no longer exists is empty.
-    """
-    further = {name: read_module(name).digest for name in {*recorded} - source.modules.keys()}
-    return source._replace(modules={**source.modules, **further})
-
-
-def user_hashes() -> dict[str, str]:
-    """Return the hashes of all modules and scripts of the user that this process has loaded, also
-    of those that no step imports.
-    """
-    return {name: _current_digest(name) for name in sorted(_user_modules())}
-
-
-def _user_modules() -> dict[str, ModuleType]:
-    """Return the loaded modules of the user by name, scripts by path."""
-    modules: dict[str, ModuleType] = {}
-    for name, module in list(sys.modules.items()):
-        file = getattr(module, "__file__", None)
-        if isinstance(file, str) and _is_users(file):
-            modules[_file_of(module) if name in _SCRIPTS else name] = module
-    return modules
+def stored_digest(name: str, file: str) -> str:
+    """Return the hash of a module as it is on the disk."""
+    return _read_now(name, file, {}).digest
 
 
 @cache
-def _is_users(file: str) -> bool:
-    if not file or _is_library(file):
-        return False
-    path = Path(os.path.realpath(file))
-    return not (path.is_relative_to(HOME) and path.relative_to(HOME).parts[0] in _OURS)
+def _source(roots: tuple[str, ...], runs: int) -> Source:
+    modules, imports = _reached(roots)
+    paths = _users_files(roots, imports)
+    reached, further = _reached(paths)
+    missing = {name for imported in further for name in _missing(imported)}
+    return Source(
+        {name: digest for name in sorted(modules) if (digest := read_module(name).digest)},
+        {name: read_module(name).digest for name in sorted((reached | missing) - modules)},
+        paths,
+        _versions_of(imports | further),
+    )
 
 
-def _is_library(file: str) -> bool:
-    """Return whether a file is the standard library's or an installed package's."""
-    return file.startswith(_FOLDERS) or any(folder in file for folder in _LIBRARIES)
-
-
-def _source(roots: Iterable[str], tops: set[str]) -> Source:
-    digests: dict[str, str] = {}
-    libraries: set[str] = set()
-    pending = [module for root in roots for module in _executed(root)]
+def _reached(starts: Iterable[str]) -> tuple[set[str], set[Imported]]:
+    """Return the modules ``starts`` and all of the project that their imports lead to, and the
+    imports of anything else.
+    """
+    reached: set[str] = set()
+    others: set[Imported] = set()
+    pending = list(starts)
     while pending:
         name = pending.pop()
-        if name in digests:
+        if name in reached:
             continue
-        text = read_module(name)
-        digests[name] = text.digest
+        reached.add(name)
         follows_all = _is_passive(name) or not _is_ours(name)
-        for module, imported_name in text.imports:
-            if not _counts(module, tops):
-                libraries.add(module.partition(".")[0])
-            elif follows_all or not _is_passive(_target(module, imported_name)):
-                pending += _executed(_target(module, imported_name))
-    modules = {name: digests[name] for name in sorted(digests) if digests[name]}
-    return Source(modules, _versions_of(libraries))
-
-
-def _executed(module: str) -> list[str]:
-    """Return the modules whose code runs on import, besides imports: the module and the packages
-    that contain a user's module. Packages of ours only re-export names, which a test checks.
-    """
-    if os.path.isabs(module) or _is_ours(module):
-        return [module]
-    parts = module.split(".")
-    return [".".join(parts[:end]) for end in range(1, len(parts) + 1)]
+        for imported in read_module(name).imports:
+            if not _is_ours(imported.module):
+                others.add(imported)
+            elif follows_all or not _is_passive(_target(*imported)):
+                pending.append(_target(*imported))
+    return reached, others
 
 
 def _target(module: str, name: str) -> str:
@@ -336,17 +386,55 @@ def _target(module: str, name: str) -> str:
     text = read_module(module)
     reexport = text.imports_by_name.get(name)
     submodule = f"{module}.{name}"
-    if text.is_package and _is_ours(module) and reexport and reexport.module != module:
+    if text.is_package and reexport and reexport.module != module:
         return _target(*reexport)
     return submodule if name and text.is_package and path_of(submodule) else module
 
 
-def _counts(module: str, tops: set[str]) -> bool:
-    top = module.partition(".")[0]
-    if _is_ours(module) or top in tops:
-        return True
-    path = None if top in sys.stdlib_module_names else path_of(top)
-    return path is not None and not _is_library(str(path))
+def _users_files(roots: Iterable[str], imports: Iterable[Imported]) -> dict[str, str]:
+    """Return the user's files that count for modules with these imports, by name: those of the
+    modules, and what is loaded and named by an import or by the text of a file that counts.
+    """
+    scripts = {_file_of(sys.modules.get(name)) for name in _SCRIPTS}
+    files = [file for file in list(_texts) if _is_users(file) and file not in scripts]
+    loaded: dict[str, set[str]] = {file: set() for file in files}
+    for name, module in list(sys.modules.items()):
+        if name not in _SCRIPTS and _is_users(file := _file_of(module)):
+            loaded.setdefault(file, set()).add(name)
+    last_words = {file: {name.rpartition(".")[2] for name in loaded[file]} for file in loaded}
+    for file, words in last_words.items():
+        path = Path(file)
+        words.add(path.parent.name if path.name == "__init__.py" else path.stem)
+    imported = {name for each in imports for name in each.modules}
+    paths = {name: file for name in roots if _is_users(file := path_of(name))}
+    pending = [*paths.values(), *(file for file in loaded if loaded[file] & imported)]
+    counted: dict[str, str] = {}
+    while pending:
+        file = pending.pop()
+        if file in counted:
+            continue
+        names = loaded.get(file, set())
+        counted[file] = min((name for name in names if _find(name) == file), default=file)
+        text = (_texts.get(file) or _read(file)).decode(errors="replace")
+        words = {*re.findall(r"\w+", f"{text} {' '.join(names)}")}  # of packages around it, too
+        loads_any = _LOADERS.search(text) or not file.endswith(".py")
+        pending += [other for other in loaded if loads_any or words & last_words[other]]
+        folder = os.path.dirname(file)
+        for path in _FILE_NAME.findall(text):
+            places = (
+                path,
+                os.path.join(folder, path),
+                os.path.join(folder, os.path.basename(path)),
+            )
+            pending += filter(_is_users, map(os.path.realpath, filter(os.path.isfile, places)))
+    return paths | {name: file for file, name in counted.items() if file not in paths.values()}
+
+
+def _missing(imported: Imported) -> list[str]:
+    """Return the names of the modules that an import looks for, if there is none of them."""
+    top, *rest = names = imported.modules
+    is_known = top in sys.stdlib_module_names or _is_installed(top) or any(map(path_of, names))
+    return [] if is_known else [top, *rest]
 
 
 def _is_ours(module: str) -> bool:
@@ -356,6 +444,14 @@ def _is_ours(module: str) -> bool:
 
 def _is_passive(module: str) -> bool:
     return any(f"{module}.".startswith(f"{passive}.") for passive in PASSIVE)
+
+
+@cache
+def _is_installed(package: str) -> bool:
+    """Test whether a package lies in a folder of libraries."""
+    spec = PathFinder.find_spec(package)
+    places = [spec.origin or "", *(spec.submodule_search_locations or ())] if spec else []
+    return any(_is_library(f"{place}/") for place in places if place)
 
 
 @cache
@@ -374,9 +470,10 @@ def _distributions() -> Mapping[str, list[str]]:
     return metadata.packages_distributions()
 
 
-def _versions_of(modules: set[str]) -> dict[str, str]:
-    """Return the versions of Python and of the libraries that modules belong to."""
+def _versions_of(imports: Iterable[Imported]) -> dict[str, str]:
+    """Return the versions of Python and of the libraries that are imported."""
+    packages = {imported.modules[0] for imported in imports}
     versions = {"Python": platform.python_version()}
-    for module in sorted(modules - _PLUMBING - sys.stdlib_module_names):
-        versions |= library_versions(module)
+    for package in sorted(packages - _PLUMBING - sys.stdlib_module_names):
+        versions |= library_versions(package) if _is_installed(package) else {}
     return versions

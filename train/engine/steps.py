@@ -209,7 +209,6 @@ class StepBuilder:
                 "params": params,
                 "files": files,
                 "decide": partial(_decide, choice),
-                "n_bytes": sum(path.stat().st_size for path in choice.files()),
                 "made_of": (__name__, module_of(carry_out), *map(module_of, _classes(choice))),
             }
             described = ChoiceFields(choice, _title_of(choice), fields)

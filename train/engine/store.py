@@ -8,11 +8,9 @@ once, never used if incomplete. One whose checksums are wrong is removed and bui
 
 from __future__ import annotations
 
-import builtins
 import hashlib
 import json
 import logging
-import math
 import os
 import platform
 import re
@@ -26,48 +24,43 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, NotRequired, TypedDict
+from typing import ClassVar, NamedTuple, NotRequired, TypedDict
 
 from biasbridge.files import InputError
 from biasbridge.files.data.registry import how_to_get_path
+from biasbridge.files.errors import printable
 from biasbridge.files.paths import HOME, digest_of, sha256
 from biasbridge.train.engine.device import on_device
-from biasbridge.train.engine.locks import HeldError, NoLockError, StoreError, locked, writing
+from biasbridge.train.engine.locks import (
+    HeldError,
+    NoLockError,
+    StoreError,
+    is_held,
+    locked,
+    running_sweep,
+    writing,
+)
 from biasbridge.train.engine.source import (
     Source,
     changed_modules,
     library_versions,
     loaded_source,
     source_of,
-    user_hashes,
 )
 
 _SCHEME = 6  # of keys: raised when the composition of keys changes, which changes every key
 RECIPE = "recipe.json"
-RESERVED = ("work", "unfinished", "locks", "leases", "digests")
+RESERVED = ("work", "unfinished", "locks", "digests")
 KEY = re.compile("[0-9a-f]{32}")
+# What may be removed from the folders of leftovers: the rest is not ours
+_OWN = re.compile(rf"(\.removed-|[a-z]+-)?{KEY.pattern}(\.lock)?")
 _MAX_TITLE = 80  # characters
 _MIN_AGE = 2_000_000_000  # nanoseconds; the coarsest resolution of file times
 _MAX_TRIES = 5  # to find or build a result while other processes build, replace or remove it
 
-# Numbers in the parameters of generators and of trainers
-COUNTS, ROUNDS = ("sentences", "posts", "documents"), ("epochs", "folds", "maps", "rounds")
-_MODELS = ("vectors", "model", "encoder")  # steps that turn text into a model of its words
-_BYTES_OF_ITEM = 40  # in generated text
-_HEAPS = 0.6  # exponent of the number of distinct words in a text (Heaps' law)
-_OVERHEAD = 300  # the time of a word without dimensions, in dimensions
-
 Identity = tuple[tuple[int, ...], ...]
 
 log = logging.getLogger(__name__)
-
-
-class Extent(NamedTuple):
-    """Bytes of text, or of a model the number of words up to a factor, and its dimensions."""
-
-    text: float
-    words: float
-    dim: int
 
 
 class Recipe(TypedDict):
@@ -100,8 +93,7 @@ class Step:
     current ``params`` and ``files``. ``made_by``, ``done_by``: class of the choice and function
     that carries it out, with modules. ``made_of``: modules that define what the step does.
     ``title``: what a reader knows the result by, such as ``word2vec,dim=50,seed=0``. ``key`` hashes
-    everything but ``build``, ``decide``, ``made_of``, ``title`` and ``n_bytes`` (of the outside
-    files), through all ancestors.
+    everything but ``build``, ``decide``, ``made_of`` and ``title``, through all ancestors.
     """
 
     name: str
@@ -115,7 +107,6 @@ class Step:
     done_by: str = ""
     decide: Callable[[Callable[[Path], str]], Decided] | None = field(default=None, repr=False)
     made_of: tuple[str, ...] = ()
-    n_bytes: int = 0
     title: str = ""
 
     def __getstate__(self) -> dict[str, object]:
@@ -136,34 +127,6 @@ class Step:
     def label(self) -> str:
         """Name of the step in messages: ``vectors (Word2Vec)``."""
         return f"{self.name} ({self.choice})"
-
-    @cached_property
-    def extent(self) -> Extent:
-        """Size of the data that this step hands on, as far as it is known before anything runs."""
-        text, words, dim = self._received
-        if not self.inputs:
-            counts = [self._number(name) for name in COUNTS]
-            text = float(self.n_bytes or _BYTES_OF_ITEM * math.prod(counts))
-        if text and (self.name in _MODELS or "dim" in self.params):
-            text, words = 0.0, text**_HEAPS
-        return Extent(text, words, int(self._number("dim", dim)))
-
-    @cached_property
-    def work(self) -> float:
-        """Number to which the seconds of steps of one class are about proportional."""
-        text, words, _ = self._received if self.inputs else self.extent
-        rounds = math.prod(self._number(name) for name in ROUNDS)
-        return max(text or words, 1.0) * (_OVERHEAD + self.extent.dim) * rounds
-
-    @property
-    def _received(self) -> Extent:
-        extents = [step.extent for step in self.inputs.values()] or [Extent(0, 0, 0)]
-        texts, words, dims = zip(*extents, strict=True)
-        return Extent(sum(texts), sum(words), max(dims))
-
-    def _number(self, name: str, default: float = 1) -> float:
-        value = self.params.get(name)
-        return value if isinstance(value, int | float) and value > 0 else default
 
     def recipe(self) -> Recipe:
         """Return everything that decides the result, as JSON."""
@@ -199,14 +162,10 @@ class Step:
 
 
 class Request(TypedDict, total=False):
-    """Command that requested a result, the device it ran on, ``Step.work``, and the seconds of
-    imports.
-    """
+    """Command that requested a result, and the device it ran on."""
 
     command: str
     device: str
-    work: float
-    imports: float
 
 
 class Lineage(TypedDict):
@@ -217,8 +176,8 @@ class Lineage(TypedDict):
 
 
 class Provenance(Request):
-    """How a result was made: hashes of source files, versions, commit, user files ``loaded``; on a
-    CPU the ``instructions`` of torch, where that was loaded. They are not part of the key.
+    """How a result was made: hashes of source files, ``paths`` of the user's, versions, commit; on
+    a CPU the ``instructions`` of torch, where that was loaded. They are not part of the key.
     """
 
     seconds: float
@@ -227,7 +186,7 @@ class Provenance(Request):
     project: str
     commit: str
     modules: dict[str, str]
-    loaded: dict[str, str]
+    paths: dict[str, str]
     libraries: dict[str, str]
     instructions: NotRequired[str]
     lineage: Lineage
@@ -264,7 +223,7 @@ def key_of(entry: Path) -> str:
 def lineage(source: Source, inputs: Mapping[str, Lineage]) -> Lineage:
     """Return the lineage of a result of this code and inputs with these lineages."""
     return {
-        "code": digest_of([source.modules, {n: old["code"] for n, old in inputs.items()}]),
+        "code": digest_of([source.files, {n: old["code"] for n, old in inputs.items()}]),
         "libraries": digest_of(
             [source.libraries, {n: old["libraries"] for n, old in inputs.items()}]
         ),
@@ -282,8 +241,8 @@ def _describe_build(
         "host": platform.node(),
         "project": library_versions("biasbridge").get("biasbridge", ""),
         "commit": _commit(),
-        "modules": dict(source.modules),
-        "loaded": user_hashes(),
+        "modules": source.files,
+        "paths": dict(source.paths),
         "libraries": dict(source.libraries),
         "lineage": lineage(source, lineages),
         **request,  # type: ignore[typeddict-item]
@@ -309,7 +268,10 @@ def _commit() -> str:
 
 
 class DamagedError(Exception):
-    """A stored result differs from what was stored; the message says how."""
+    """A stored result differs from what was stored; the message says how, in printable text."""
+
+    def __init__(self, difference: str) -> None:
+        super().__init__(printable(difference))
 
 
 def _seal_entry(folder: Path, recipe: Recipe, made: Provenance) -> None:
@@ -385,26 +347,12 @@ def _identity(path: Path) -> Identity:
     return tuple((s.st_dev, s.st_ino, s.st_size, s.st_mtime_ns, s.st_ctime_ns) for s in stats)
 
 
-@contextmanager
-def _timed_imports() -> Iterator[list[float]]:
-    """Collect the seconds of the block's imports, which only the first step of a process needs."""
-    seconds: list[float] = []
-    starts: list[float] = []
-    original = builtins.__import__
-
-    def timed(*arguments: Any, **named: Any) -> Any:
-        starts.append(time.perf_counter())
-        try:
-            return original(*arguments, **named)
-        finally:
-            start = starts.pop()
-            seconds.append(0.0 if starts else time.perf_counter() - start)
-
-    builtins.__import__ = timed
-    try:
-        yield seconds
-    finally:
-        builtins.__import__ = original
+def _delete(path: Path) -> None:
+    """Remove a folder or a file; of a link not its target."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
 
 
 class Store:
@@ -425,15 +373,30 @@ class Store:
         self.made: Request = made or {}
         self.built: list[str] = []
 
+    def require_own(self) -> None:
+        """Raise ``InputError`` if the folder has others' files or links where a store has what it
+        writes and removes.
+        """
+        if reason := self._foreign():
+            raise InputError(f"store.dir={self.root}: {reason}; choose an empty folder")
+
+    def _foreign(self) -> str:
+        for name in ("locks", "work", "unfinished"):
+            folder = self.root / name
+            if folder.is_symlink():
+                return f"{name} in it is a link"
+            for path in sorted(folder.glob("[!.]*")) if name != "locks" else ():
+                if path.is_symlink() or not _OWN.fullmatch(path.name):
+                    return f"{name}/{path.name} in it is not of a store"
+            if folder.exists() and not (self.root / "locks").exists():
+                return f"it is not a store, and has a folder {name}"
+        return ""
+
     def prove_writable(self) -> None:
         """Raise ``InputError`` if the folder cannot be created or written, or has others' files
         where a store has what it may remove.
         """
-        if not (self.root / "locks").exists():
-            for folder in ("work", "unfinished"):
-                if (self.root / folder).exists():
-                    reason = f"it is not a store, and has a folder {folder}"
-                    raise InputError(f"store.dir={self.root}: {reason}; choose an empty folder")
+        self.require_own()
         try:
             for folder in ("locks", "work"):
                 (self.root / folder).mkdir(parents=True, exist_ok=True)
@@ -446,6 +409,18 @@ class Store:
             raise InputError(
                 f"store.dir={self.root}: {reason}; choose another with store.dir=PATH"
             ) from error
+
+    @contextmanager
+    def in_use(self) -> Iterator[None]:
+        """Tell others that a sweep runs: ``gc`` removes nothing, and workers go on.
+
+        Nothing is removed from a store that cannot be written.
+        """
+        with ExitStack() as stack:
+            with suppress(InputError, OSError):
+                self.prove_writable()
+                stack.enter_context(running_sweep(self.root / "locks"))
+            yield
 
     def path(self, step: Step) -> Path:
         """Return the folder of a step's result, stored or not: an existing one has the key."""
@@ -519,18 +494,17 @@ class Store:
         entry, work = self.path(step), self.root / "work" / step.key
         with writing(self.root):
             try:
-                if work.exists():
-                    shutil.rmtree(work)
+                _delete(work)
                 work.mkdir(parents=True)
                 entry.parent.mkdir(exist_ok=True)
                 read_files = self._refuse_changed(step)
                 start = time.perf_counter()
-                with _timed_imports() as imports, on_device(self.made.get("device", "cpu")):
+                with on_device(self.made.get("device", "cpu")):
                     step.build(work, inputs)
                 seconds = time.perf_counter() - start
                 self._refuse_changed(step, read_files)
-                request: Request = {**self.made, "work": step.work, "imports": sum(imports)}
-                made = _describe_build(loaded_source(step.source), inputs, seconds, request)
+                source = loaded_source(step.source, step.made_of)
+                made = _describe_build(source, inputs, seconds, self.made)
                 _seal_entry(work, step.recipe(), made)
                 os.replace(work, entry)
             finally:
@@ -553,7 +527,7 @@ class Store:
             identities[path] = _identity(path)
             return sha
 
-        changed = changed_modules(step.source, loaded_source(step.source))
+        changed = changed_modules(step.source)
         if step.decide is not None:
             try:
                 params, files = step.decide(digest)
@@ -598,11 +572,11 @@ class Store:
         """Remove a folder of the store atomically."""
         with writing(self.root):
             doomed = self.root / "work" / f".removed-{key_of(entry)}"
-            shutil.rmtree(doomed, ignore_errors=True)
+            _delete(doomed)
             doomed.parent.mkdir(exist_ok=True)
             with suppress(FileNotFoundError):
                 os.replace(entry, doomed)
-            shutil.rmtree(doomed, ignore_errors=True)
+            _delete(doomed)
 
     def entries(self, name: str) -> list[Path]:
         """Return the folders of all results of a step."""
@@ -612,31 +586,27 @@ class Store:
 
     def lock(self, path: Path) -> Path:
         """Return the lock of a result's folder, also while it is built or removed."""
-        key = key_of(path)  # also of .removed-KEY
-        return self.root / "locks" / f"{key if KEY.fullmatch(key) else 'leftovers'}.lock"
+        return self.root / "locks" / f"{key_of(path)}.lock"
 
     def in_progress(self) -> set[str]:
         """Return the keys of results being built by any process."""
-        return {path.name for path in (self.root / "work").glob("[!.]*")}
+        return {path.name for path in self.listed("work") if KEY.fullmatch(path.name)}
 
     def listed(self, folder: str, pattern: str = "*") -> list[Path]:
-        """Return the paths in a folder of the store; none of a link, which leads out of it."""
+        """Return what a store has put into a folder of its own; nothing of a link, which leads out
+        of it.
+        """
         is_link = (self.root / folder).is_symlink()
-        return [] if is_link else sorted((self.root / folder).glob(pattern))
+        paths = [] if is_link else sorted((self.root / folder).glob(pattern))
+        return [path for path in paths if _OWN.fullmatch(path.name)]
 
     def orphans(self, *, remove: bool) -> list[Path]:
         """Return what killed processes left of results; with ``remove`` delete it."""
-        leftovers = []
-        for path in self.listed("work"):
-            with suppress(HeldError), self._locked(self.lock(path).stem, wait=False):
-                if path.exists():
-                    leftovers.append(path)
-                    if remove:
-                        with writing(self.root):
-                            if path.is_dir() and not path.is_symlink():
-                                shutil.rmtree(path, ignore_errors=True)
-                            else:
-                                path.unlink(missing_ok=True)
+        leftovers = [path for path in self.listed("work") if not is_held(self.lock(path))]
+        for path in leftovers if remove else ():
+            lock = self._locked(self.lock(path).stem, wait=False)
+            with suppress(HeldError), lock, writing(self.root):
+                _delete(path)
         return leftovers
 
     def _passes(self, entry: Path) -> bool:

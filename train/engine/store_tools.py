@@ -1,35 +1,36 @@
 """Stored results: those of other code or other versions of libraries than the current ones, and the
-actions of ``biasbridge store``: list, explain, check, clean up and export.
+actions of ``biasbridge store``: list, check and clean up.
 """
 
 from __future__ import annotations
 
 import time
-from collections import Counter, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from rich.filesize import decimal
 from rich.table import Table
-from rich.text import Text
-from rich.tree import Tree
 
 from biasbridge.analysis.tables import INSTRUCTIONS, BuildRecord
 from biasbridge.files import InputError
-from biasbridge.files.paths import digest_of, require_new
+from biasbridge.files.errors import printable
+from biasbridge.files.paths import digest_of
 from biasbridge.files.terminal import duration, print_columns
 from biasbridge.train.engine.locks import (
     HeldError,
     NoLockError,
     StoreError,
-    leased_keys,
+    is_held,
     locked,
+    other_holder,
     writing,
 )
-from biasbridge.train.engine.source import current_source
+from biasbridge.train.engine.source import Source, current_source, stored_digest
 from biasbridge.train.engine.store import (
     RECIPE,
     RESERVED,
@@ -73,16 +74,23 @@ def outdated(store: Store, ends: Iterable[Step]) -> list[Outdated]:
 
     Only recipes are read; no result is checked.
     """
+    digest = cache(stored_digest)
     current: dict[str, Lineage] = {}  # of results, by key
     differences: dict[str, Outdated] = {}
     visited: set[str] = set()
 
+    def current_code(step: Step, made: Provenance | None) -> Source:
+        if made is None:
+            return current_source(step.source, step.source, digest)
+        recorded = Source(made["modules"], {}, made.get("paths", {}), made["libraries"])
+        return current_source(step.source, recorded, digest)
+
     def lineage_of(step: Step, made: Provenance | None = None) -> Lineage:
         if step.key not in current:
             inputs = {name: lineage_of(parent) for name, parent in step.inputs.items()}
-            made = made or _provenance(store, step)
-            source = current_source(step.source, made["modules"]) if made else step.source
-            current[step.key] = lineage(source, inputs)
+            current[step.key] = lineage(
+                current_code(step, made or _provenance(store, step)), inputs
+            )
         return current[step.key]
 
     queue = deque(ends)
@@ -92,10 +100,11 @@ def outdated(store: Store, ends: Iterable[Step]) -> list[Outdated]:
             continue
         visited.add(step.key)
         made = _provenance(store, step)
-        difference = _compare(step, made, lineage_of(step, made)) if made else None
-        if difference:
-            differences[step.key] = difference
-        if difference or not made:  # inputs of a current stored result are not used
+        is_outdated = made is not None and made["lineage"] != lineage_of(step, made)
+        if made and is_outdated:
+            code = made["lineage"]["code"] != current[step.key]["code"]
+            differences[step.key] = _difference(step, made, current_code(step, made), code=code)
+        if is_outdated or not made:  # inputs of a current stored result are not used
             queue += step.inputs.values()
     return list(differences.values())
 
@@ -108,17 +117,14 @@ def _provenance(store: Store, step: Step) -> Provenance | None:
     return None
 
 
-def _compare(step: Step, made: Provenance, current: Lineage) -> Outdated | None:
-    """Return how a stored result differs from one of the current lineage."""
-    if made["lineage"] == current:
-        return None
-    source, old_libraries = current_source(step.source, made["modules"]), made["libraries"]
-    libraries = tuple(
-        f"{name} {old_libraries.get(name, 'none')} (now {source.libraries.get(name, 'none')})"
-        for name in _differing(old_libraries, source.libraries)
+def _difference(step: Step, made: Provenance, current: Source, *, code: bool) -> Outdated:
+    """Return how a stored result differs from one of the current code."""
+    old_libraries, libraries = made["libraries"], current.libraries
+    changed = tuple(
+        f"{name} {old_libraries.get(name, 'none')} (now {libraries.get(name, 'none')})"
+        for name in _differing(old_libraries, libraries)
     )
-    modules = tuple(_differing(made["modules"], source.modules))
-    return Outdated(step, made["lineage"]["code"] != current["code"], modules, libraries)
+    return Outdated(step, code, tuple(_differing(made["modules"], current.files)), changed)
 
 
 def _differing(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
@@ -141,7 +147,7 @@ def report_outdated(results: Sequence[Outdated], policy: Policy, console: Consol
     for group, cause in ((other_code, "code"), (other_libraries, "library versions")):
         if group:
             line = f"{action} results of other {cause}: {_describe(group)}"
-            console.print(line, soft_wrap=True)
+            console.print(printable(line), soft_wrap=True)
 
 
 def _describe(results: Sequence[Outdated]) -> str:
@@ -159,47 +165,19 @@ def open_store(root: str) -> Store:
     if not (Path(root) / "locks").is_dir():
         problem = f"{root} is not a store: it has no folder locks"
         raise InputError(f"{problem}; give one with --store DIR")
-    return Store(root)
+    store = Store(root)
+    store.require_own()
+    return store
 
 
 def _list_entries(store: Store, step: str | None = None) -> list[Path]:
-    """Return the folders of all results, or of a step; a prefix of a key or title is one result's.
-
-    Raises ``InputError`` for no such step.
-    """
+    """Return the folders of all results, or of a step. Raises ``InputError`` for no such step."""
     folders = (path for path in sorted(store.root.glob("[!.]*")) if path.is_dir())
     steps = [path.name for path in folders if path.name not in RESERVED]
-    entries = [entry for name in steps for entry in store.entries(name)]
-    if step is None:
-        return entries
-    if step in steps:
-        return [entry for entry in entries if entry.parent.name == step]
-    if matches := [entry for entry in entries if _begins_with(entry, step)]:
-        return matches
-    step_names = ", ".join(steps) or "none"
-    raise InputError(f"{store.root} has no step {step!r}; it has {step_names}")
-
-
-def find_entry(store: Store, prefix: str) -> Path:
-    """Return the folder of the result whose key, or title with or without its step, begins with
-    ``prefix``. Raises ``InputError``.
-    """
-    matches = {
-        key_of(entry): entry for entry in _list_entries(store) if _begins_with(entry, prefix)
-    }
-    if len(matches) == 1:
-        return next(iter(matches.values()))
-    if matches:
-        raise InputError(f"{prefix} matches {len(matches)} keys; give more digits")
-    raise InputError(
-        f"no result in {store.root} has a key that begins with {prefix}. biasbridge store ls STEP"
-        " lists keys. The tables of a sweep have them in unit_key, intrinsic_key and extrinsic_key"
-    )
-
-
-def _begins_with(entry: Path, prefix: str) -> bool:
-    title = f"{entry.parent.name}/{entry.name}" if "/" in prefix else entry.name
-    return title.startswith(prefix) or key_of(entry).startswith(prefix)
+    if step is not None and step not in steps:
+        step_names = ", ".join(steps) or "none"
+        raise InputError(f"{store.root} has no step {step!r}; it has {step_names}")
+    return [entry for name in steps if step in (None, name) for entry in store.entries(name)]
 
 
 def ls(store: Store, step: str | None, console: Console) -> None:
@@ -217,7 +195,7 @@ def _list_steps(store: Store) -> Table:
         group = _list_entries(store, name)
         contents = [content for entry in group if (content := _content_of(entry))]
         table.add_row(
-            name,
+            printable(name),
             str(len(group)),
             decimal(sum(map(size, group))),
             duration(sum(content["made"]["seconds"] for content in contents)),
@@ -237,12 +215,13 @@ def _list_results(store: Store, step: str) -> Table:
                 duration(content["made"]["seconds"]),
                 content["made"]["time"][:10],
             )
-        table.add_row(entry.name[: N_DIGITS - KEY_LENGTH], *cells, _date(_last_used(entry)))
+        name = entry.name[: N_DIGITS - KEY_LENGTH]
+        table.add_row(*map(printable, (name, *cells)), _date(_last_used(entry)))
     return table
 
 
 def _table(title: str, text_column: str, *number_columns: str) -> Table:
-    table = Table(title=title, title_justify="left")
+    table = Table(title=printable(title), title_justify="left")
     table.add_column(text_column)
     for name in number_columns:
         table.add_column(name, justify="right")
@@ -259,7 +238,7 @@ def verify(store: Store, step: str | None, console: Console) -> int:
         except DamagedError as damage:
             n_damaged += 1
             line = f"damaged: {entry.parent.name} {entry.name}: {damage}"
-            console.print(line, soft_wrap=True)
+            console.print(printable(line), soft_wrap=True)
     total = decimal(sum(map(size, results)))
     console.print(f"{len(results)} results, {total} checked, {n_damaged} damaged")
     if n_damaged:
@@ -271,19 +250,20 @@ def gc(store: Store, older_than: str | None, console: Console, *, dry_run: bool)
     """Remove orphaned work and unused locks; with an age also older unfinished trainings and
     results.
 
-    Ages are times since the last use (recorded once per process). What running sweeps need is kept.
-    Removed results are rebuilt when needed.
+    Ages are times since the last use (recorded once per process). Removed results are rebuilt when
+    needed. Raises ``InputError`` while a sweep runs, which needs results.
     """
     oldest = time.time() - _age(older_than) if older_than else None
-    needed = leased_keys(store.root)
+    sweeps = [path for path in store.listed("locks", "sweep-*.lock") if is_held(path)]
+    if sweeps and not dry_run:
+        reason = f"a sweep is running ({other_holder(sweeps[0])})"
+        raise InputError(f"{store.root} cannot be cleaned up: {reason}; wait until it has ended")
     table = _table("would be removed" if dry_run else "removed", "kind", "number", "size")
-    for kind, folders in _garbage(store, oldest, needed):
+    for kind, folders in _garbage(store, oldest):
         removed = [(size(path), dry_run or _remove(store, path)) for path in folders]
         sizes = [count for count, is_removed in removed if is_removed]
         table.add_row(kind, str(len(sizes)), decimal(sum(sizes)))
     print_columns(table, console)
-    if in_use := needed & set(map(key_of, _list_entries(store))):
-        console.print(f"{len(in_use)} results are in use by running sweeps")
 
 
 def _age(text: str) -> float:
@@ -294,9 +274,7 @@ def _age(text: str) -> float:
     return float(number) * _UNITS[unit]
 
 
-def _garbage(
-    store: Store, oldest: float | None, needed: set[str]
-) -> Iterator[tuple[str, list[Path]]]:
+def _garbage(store: Store, oldest: float | None) -> Iterator[tuple[str, list[Path]]]:
     yield "orphaned work", store.orphans(remove=False)
     if oldest is not None:
         yield (
@@ -304,13 +282,11 @@ def _garbage(
             [
                 path
                 for path in store.listed("unfinished")
-                if path.name not in needed
-                and max(file.stat().st_mtime for file in (path, *path.rglob("*"))) < oldest
+                if max(file.stat().st_mtime for file in (path, *path.rglob("*"))) < oldest
             ],
         )
         inside = [entry for entry in _list_entries(store) if not entry.parent.is_symlink()]
-        old = [entry for entry in inside if _last_used(entry) < oldest]
-        yield "unused results", [entry for entry in old if key_of(entry) not in needed]
+        yield "unused results", [entry for entry in inside if _last_used(entry) < oldest]
     yield "locks", store.listed("locks", "*.lock")
 
 
@@ -355,71 +331,6 @@ def _date(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d")
 
 
-def export(entry: Path, out: str | Path, console: Console, *, force: bool = False) -> None:
-    """Write the vectors of a result to a file in the format of its suffix.
-
-    Raises ``InputError`` for a result that is damaged or has no vectors, and an existing file.
-    """
-    from biasbridge.files.vectors import open_mapped, save_vectors  # loads gensim
-
-    try:
-        check_entry(entry)
-    except DamagedError as damage:
-        raise InputError(f"{entry} is damaged ({damage}); run the sweep again") from None
-    if not (entry / "vectors").is_dir():
-        raise InputError(f"{entry} has no vectors; copy the files you need from there")
-    require_new(Path(out), force=force)
-    save_vectors(open_mapped(entry / "vectors"), Path(out))
-    console.print(f"wrote {out}", soft_wrap=True)
-
-
-def explain(store: Store, prefix: str, console: Console) -> None:
-    """Print the recipe of a result and its ancestors, and the command that rebuilds it.
-
-    Raises ``InputError`` for an unknown or ambiguous prefix of a key.
-    """
-    entry = find_entry(store, prefix)
-    by_key = {key_of(path): path for path in _list_entries(store)}
-    console.print(_tree(entry.parent.name, key_of(entry), by_key))
-    if not (content := _content_of(entry)):
-        return
-    made = content["made"]
-    code, loaded = made["modules"], made.get("loaded", {})
-    lines = [
-        f"\nmade {made['time']} on {made['host']}, {made.get('device', 'cpu')}, by",
-        f"  biasbridge {made['project'] or '(no version)'}, commit {made['commit'] or 'unknown'}",
-        f"  {_list(_libraries(made))}",
-        f"  code {_list({name: digest[:8] for name, digest in code.items()})}",
-        f"  other loaded code: {', '.join(sorted(loaded.keys() - code)) or 'none'}",
-        "to rebuild, in any store:",
-        f"  {made.get('command', 'unknown: not made by train.py')}",
-    ]
-    console.print("\n".join(lines), soft_wrap=True)
-
-
-def _tree(step: str, key: str, by_key: Mapping[str, Path]) -> Tree:
-    """Return the recipe of a result and, below, those of its inputs."""
-    title = Text.assemble((step, "bold"), f" {key}")
-    if key not in by_key:
-        return Tree(title + " (no longer in the store)")
-    try:
-        content = read_recipe(by_key[key])
-    except DamagedError as damage:
-        return Tree(title + f" (damaged: {damage})")
-    recipe = content["recipe"]
-    made_by = f"{recipe['made_by']} v{recipe['version']}"
-    cost = f"{decimal(size(by_key[key]))}, {content['made']['seconds']:.1f} s"
-    tree = Tree(title + f"  {made_by}, {cost}")
-    if params := recipe["params"]:
-        tree.add(", ".join(f"{name}={value}" for name, value in params.items()))
-    if recipe["seed"] is not None:
-        tree.add(f"seed {recipe['seed']}")
-    for name, digest in recipe["files"].items():
-        tree.add(f"file {name.partition(' ')[2]} sha256 {digest}")
-    tree.children += [_tree(name, key, by_key) for name, key in recipe["inputs"].items()]
-    return tree
-
-
 def _libraries(made: Provenance) -> Mapping[str, str]:
     """Return the versions of libraries, and the instructions of torch where they were recorded."""
     instructions = made.get("instructions")
@@ -432,26 +343,36 @@ def _list(values: Mapping[str, str]) -> str:
 
 
 def build_records(store: Store, keys: Iterable[str]) -> list[BuildRecord]:
-    """Return build records of the stored results with these keys and of their ancestors."""
+    """Return build records of the stored results with these keys and of their ancestors.
+
+    A file of which one version is known, and which not every process had loaded, makes no code.
+    """
     folders = {key_of(entry): entry for entry in _list_entries(store)}
     queue, visited = list(keys), set[str]()
-    counts: Counter[BuildRecord] = Counter()
+    contents: dict[tuple[str, str], list[Content]] = defaultdict(list)  # by step and class
     while queue:
         if (key := queue.pop()) in visited or key not in folders:
             continue
         visited.add(key)
-        if not (content := _content_of(folders[key])):
-            continue
-        made, recipe = content["made"], content["recipe"]
-        queue += recipe["inputs"].values()
-        record = BuildRecord(
-            step=recipe["step"],
-            made_by=recipe["made_by"],
-            results=0,
-            project=made["project"],
-            commit=made["commit"],
-            code=digest_of(made["modules"])[:12],
-            libraries=_list(_libraries(made)),
-        )
-        counts[record] += 1
+        if content := _content_of(folders[key]):
+            queue += content["recipe"]["inputs"].values()
+            contents[content["recipe"]["step"], content["recipe"]["made_by"]].append(content)
+    counts: Counter[BuildRecord] = Counter()
+    for (step, made_by), kind in contents.items():
+        versions: dict[str, Counter[str]] = defaultdict(Counter)  # of each file
+        for content in kind:
+            for name, digest in content["made"]["modules"].items():
+                versions[name][digest] += 1
+        told = {n for n in versions if len(versions[n]) > 1 or versions[n].total() == len(kind)}
+        for made in (content["made"] for content in kind):
+            record = BuildRecord(
+                step=step,
+                made_by=made_by,
+                results=0,
+                project=made["project"],
+                commit=made["commit"],
+                code=digest_of({n: made["modules"][n] for n in told & made["modules"].keys()})[:12],
+                libraries=_list(_libraries(made)),
+            )
+            counts[record] += 1
     return [record._replace(results=counts[record]) for record in sorted(counts)]

@@ -21,6 +21,7 @@ from biasbridge.analysis.tables import (
     write_provenance,
 )
 from biasbridge.files.data.registry import sets_of_content
+from biasbridge.files.errors import printable
 from biasbridge.files.terminal import LOG
 from biasbridge.stats.formatting import format_number
 from biasbridge.train.engine.locks import locked
@@ -68,10 +69,10 @@ def finish(
         f"earlier tables of other points moved from {_near(results)} to {_near(folder)}"
         for folder in sorted(_earlier_folders(results) - folders_before)
     ]
-    if mixed_versions := describe_mixture(records):
-        remedy = "For details run biasbridge store explain KEY"
+    if mixed_versions := printable(describe_mixture(records)):
+        remedy = f"{PROVENANCE_CSV} has the details"
         messages.append(f"results of different code versions: {mixed_versions}. {remedy}")
-    if processor := describe_processor(records):
+    if processor := printable(describe_processor(records)):
         messages.append(processor)
     messages += _task_warnings(plans, store) + _describe_coverage(tables) + _citations(plans)
     messages += [f"report  {_near(path)}" for path in written if path.suffix == ".html"]

@@ -5,13 +5,10 @@ in templates.
 from __future__ import annotations
 
 import json
-import shutil
-from collections.abc import Callable, Mapping, Sequence
-from itertools import chain
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar, Protocol, runtime_checkable
 
-import numpy as np
 from annotated_types import doc
 
 from biasbridge.corpora.protocols import Corpus, PlantedCorpus
@@ -20,10 +17,18 @@ from biasbridge.debias.base import Method, Words, method_family, method_label
 from biasbridge.files import Choice, InputError, choice
 from biasbridge.files.choice import Count, Fileless
 from biasbridge.files.language import UNDETERMINED, language_of, require_one_language
-from biasbridge.files.models.encoder import ENCODING, MODEL, Context, Encoder, Pooling, WordPooling
+from biasbridge.files.models.encoder import (
+    ENCODING,
+    MODEL,
+    Encoder,
+    Pooling,
+    WordPooling,
+    template_contexts,
+    word_vectors,
+)
 from biasbridge.files.models.language_model import link_files
 from biasbridge.files.paths import digest_of
-from biasbridge.files.places import CONFIG, Place, find_model, without_commit
+from biasbridge.files.places import Place, find_model, without_commit
 from biasbridge.intrinsic.words import load_queries, read_wordsets
 from biasbridge.train.engine.device import step_device
 from biasbridge.train.engine.scores import PLAIN
@@ -33,7 +38,6 @@ if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
     from biasbridge.corpora.truths import PlantedTerm
-    from biasbridge.files.models.language_model import LanguageModel
     from biasbridge.train.engine.steps import Facts, Inputs, StepBuilder
     from biasbridge.train.engine.store import Step
 
@@ -123,104 +127,11 @@ class PretrainedModel:
 
         Raises ``InputError`` for a model that does not load completely.
         """
-        from biasbridge.files.models.language_model import open_model
+        from biasbridge.files.models.language_model import open_model, save_model
 
         random_seed = seed if self.random_weights else None
         language_model = open_model(self.model, random_seed=random_seed)
         save_model(language_model, None if self.random_weights else self._place, out)
-
-
-def save_model(language_model: LanguageModel, place: Place | None, out: Path) -> None:
-    """Copy a local model's own files; write any other model as safetensors in float32."""
-    if place and place.local and not place.gguf and not place.adapter:
-        out.mkdir()
-        for path in place.files():
-            copy = out / path.relative_to(place.source)
-            copy.parent.mkdir(exist_ok=True)
-            shutil.copyfile(path, copy)
-    else:
-        _save_whole(language_model, out)
-
-
-def _save_whole(language_model: LanguageModel, out: Path) -> None:
-    """Write model and tokenizer to a folder, as safetensors."""
-    from transformers.utils.logging import disable_progress_bar
-
-    from biasbridge.files.models.language_model import without_quantisation
-
-    disable_progress_bar()
-    without_quantisation(language_model.model).save_pretrained(out)
-    language_model.tokenizer.save_pretrained(out)
-    for path in out.glob("*.safetensors"):  # which only their owner may read
-        shutil.copymode(out / CONFIG, path)
-
-
-def _word_as_text(word: str) -> str:
-    """Return the word as written in text: underscores of ``registered_nurse`` become spaces."""
-    return word.replace("_", " ").strip() or word
-
-
-def template_contexts(words: Sequence[str], templates: Sequence[str]) -> dict[str, list[Context]]:
-    """Return each word in every template, at ``{}``; the template ``{}`` is the word alone.
-
-    Raises ``InputError`` for a template that does not contain ``{}`` exactly once.
-    """
-    for template in templates:
-        if template.count("{}") != 1:
-            example = "such as 'This is {}.'"
-            raise InputError(f"template {template!r}: give one with {{}} once, {example}")
-    contexts: dict[str, list[Context]] = {}
-    for word in words:
-        text, split_templates = (
-            _word_as_text(word),
-            [template.split("{}") for template in templates],
-        )
-        contexts[word] = [
-            Context(before + text + after, len(before), len(before) + len(text))
-            for before, after in split_templates
-        ]
-    return contexts
-
-
-def word_vectors(
-    encoder: Encoder,
-    contexts: Mapping[str, Sequence[Context]],
-    *,
-    layer: int = -1,
-    pooling: WordPooling = "mean",
-    batch_size: int = 32,
-) -> KeyedVectors:
-    """Return each word's mean vector over its contexts (see ``Encoder.vectors``).
-
-    Words with parts unknown to the tokenizer, and words beyond the model's maximum length in all
-    contexts, are left out. Raises ``InputError`` if no word remains, and as ``Encoder.vectors``
-    does.
-    """
-    from biasbridge.files.vectors import keyed
-
-    known_contexts = {
-        word: word_contexts
-        for word, word_contexts in contexts.items()
-        if encoder.knows(_word_as_text(word))
-    }
-    all_contexts = list(chain.from_iterable(known_contexts.values()))
-    if not all_contexts:
-        raise InputError(
-            "no word has tokens that the model knows; choose other"
-            " words, another corpus or another model"
-        )
-    states = encoder.vectors(all_contexts, layer=layer, pooling=pooling, batch_size=batch_size)
-    ends = np.cumsum([len(word_contexts) for word_contexts in known_contexts.values()])[:-1]
-    means = {}
-    for word, rows in zip(known_contexts, np.split(states, ends), strict=True):
-        inside = rows[np.isfinite(rows).all(axis=1)]
-        if len(inside):
-            means[word] = inside.mean(axis=0, dtype=np.float64).astype(np.float32)
-    if not means:
-        raise InputError(
-            "every word lies beyond the maximum length of the model; shorten the texts"
-        )
-    return keyed(list(means), np.array(list(means.values())))
 
 
 class _WordList:

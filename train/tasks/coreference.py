@@ -28,10 +28,11 @@ from biasbridge.files import InputError, choice
 from biasbridge.files.choice import Fileless, Whole
 from biasbridge.files.documents import read_cases, read_documents, write_cases, write_documents
 from biasbridge.files.language import language_of
+from biasbridge.files.paths import digest_of
 from biasbridge.files.terminal import LOG
 from biasbridge.train.engine.device import one_thread
 from biasbridge.train.engine.scores import open_needed
-from biasbridge.train.engine.source import loaded_source, source_of
+from biasbridge.train.engine.source import source_of
 
 if TYPE_CHECKING:
     from biasbridge.extrinsic.coreference.resolution import Resolution
@@ -147,7 +148,7 @@ def _resolve(resolver: Resolver, out: Path, inputs: Inputs, seed: int) -> None:
 
 def _code_digest(resolver: Resolver) -> str:
     """Return a hash of the source files of a resolver, as this process loaded them."""
-    return loaded_source(source_of((type(resolver).__module__,))).digest
+    return digest_of(source_of((type(resolver).__module__,)).files)
 
 
 def _splits(folder: Path) -> list[Path]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from biasbridge.corpora.protocols import CheckedSource
+from biasbridge.corpora.protocols import WITHOUT_TEXT, CheckedSource
 from biasbridge.extrinsic.protocols import required_input, tagger_in_language
 from biasbridge.files import InputError, nearest
 from biasbridge.files.language import (
@@ -108,7 +108,6 @@ def describe_text_problems(posts: pd.DataFrame) -> list[str]:
     A text on both sides of a split gives its label away.
     """
     from biasbridge.analysis.naming import with_count  # slow to import
-    from biasbridge.corpora.posts import WITHOUT_TEXT
 
     lines = []
     if n_empty := int(posts.attrs.get(WITHOUT_TEXT, 0)):

@@ -54,11 +54,8 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> dict[str, LanguageModel]
     result = {}
     for name in (*MASKED, *CAUSAL):
         head = "masked" if name in MASKED else "causal"
-        result[name] = open_model(save_model(tmp_path_factory.mktemp(name), name, head=head))
-        with torch.no_grad():
-            for parameter in result[name].model.parameters():
-                if parameter.ndim > 1:
-                    parameter.mul_(8)
+        folder = tmp_path_factory.mktemp(name)
+        result[name] = open_model(save_model(folder, name, head=head, scale=8))
     return result
 
 

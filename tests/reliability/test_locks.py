@@ -1,5 +1,5 @@
-"""Who shares a store: locks that a file system refuses or whose holder is stopped, leases that
-``gc`` respects and that workers live by, and the guard that ends what a sweep left behind.
+"""Who shares a store: locks that a file system refuses or whose holder is stopped, and the lock of
+a running sweep, which ``gc`` respects and by which its workers live.
 """
 
 from __future__ import annotations
@@ -20,19 +20,10 @@ import pytest
 
 from biasbridge.commands.store import main
 from biasbridge.files import InputError
-from biasbridge.train.cli.orphan_processes import guarded
-from biasbridge.train.engine.locks import (
-    LEASE,
-    HeldError,
-    StoreError,
-    _is_held,
-    lease,
-    leased_keys,
-    locked,
-)
+from biasbridge.train.engine.locks import SWEEP, HeldError, StoreError, is_held, locked
 from biasbridge.train.engine.point import results_folder
 from biasbridge.train.engine.store import Store
-from tests.reliability.sweeps import ROOT, processes
+from tests.reliability.sweeps import ROOT
 from tests.reliability.test_faults import CORPUS, VECTORS
 
 
@@ -52,15 +43,15 @@ def test_a_file_system_without_locks_is_said_before_anything_runs(
         results_folder(str(tmp_path / "results"))
 
 
-def test_a_lock_is_held_by_one(tmp_path: Path) -> None:
+def test_a_lockis_held_by_one(tmp_path: Path) -> None:
     path = tmp_path / "lock"
-    assert not _is_held(path)
+    assert not is_held(path)
     with locked(path):
-        assert _is_held(path)
+        assert is_held(path)
         assert path.read_text().startswith(f"{os.getpid()} ")
         with pytest.raises(HeldError), locked(path, wait=False):
             pytest.fail("two hold one lock")
-    assert not _is_held(path)
+    assert not is_held(path)
 
 
 class Clock:
@@ -99,7 +90,7 @@ def test_a_lock_whose_holder_cannot_be_noted_is_let_go(
             store.make(CORPUS)
     assert len(os.listdir("/proc/self/fd")) == descriptors
     with locked(tmp_path / "lock"):
-        assert _is_held(tmp_path / "lock")
+        assert is_held(tmp_path / "lock")
     assert store.make(CORPUS).is_dir()
 
 
@@ -114,7 +105,7 @@ def wait(
     """Wait for a lock until it is let go, holder and waiter working for these sweeps."""
 
     def work_for(sweep: str | None) -> None:
-        monkeypatch.setenv(LEASE, sweep) if sweep else monkeypatch.delenv(LEASE, raising=False)
+        monkeypatch.setenv(SWEEP, sweep) if sweep else monkeypatch.delenv(SWEEP, raising=False)
 
     work_for(holder)
     with ExitStack() as stack:
@@ -170,45 +161,36 @@ def test_who_waits_for_a_stopped_process_says_so(
     assert said.startswith(f"waiting for corpus {CORPUS.key}, locked by process {holder.pid} on ")
 
 
-def test_gc_leaves_what_a_sweep_has_a_lease_on(
+def test_gc_removes_nothing_while_a_sweep_runs(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     store = Store(tmp_path / "store")
-    for entry in (store.make(VECTORS), store.path(CORPUS)):
-        os.utime(entry / "recipe.json", (0, 0))
+    os.utime(store.make(VECTORS) / "recipe.json", (0, 0))
     arguments = ["gc", "--store", str(store.root), "--older-than", "1d"]
-    with lease(store.root, [VECTORS.key]) as hold:
-        hold([CORPUS.key])
-        assert leased_keys(store.root) == {VECTORS.key, CORPUS.key}
-        main(arguments)
+    with store.in_use():
+        with pytest.raises(InputError, match=rf"a sweep is running \(process {os.getpid()} on "):
+            main(arguments)
+        assert main([*arguments, "--dry-run"]) == 0
         assert store.has(VECTORS)
-        assert store.has(CORPUS)
-        assert "2 results are in use by running sweeps" in capsys.readouterr().out
-    assert not list((store.root / "leases").iterdir())
-    main(arguments)
-    assert not store.has(VECTORS)
-    assert not store.has(CORPUS)
-
-
-def test_the_lease_of_a_killed_sweep_holds_nothing(tmp_path: Path) -> None:
+    assert SWEEP not in os.environ
     code = (
-        "import os, sys; from pathlib import Path\n"
-        "from biasbridge.train.engine.locks import lease\n"
-        "with lease(Path(sys.argv[1]), ['ab']): os._exit(9)"
+        "import os, sys; from biasbridge.train.engine.store import Store\n"
+        "with Store(sys.argv[1]).in_use(): os._exit(9)"
     )
-    subprocess.run([sys.executable, "-c", code, str(tmp_path)], cwd=ROOT, check=False)
-    assert len(list((tmp_path / "leases").iterdir())) == 1
-    assert leased_keys(tmp_path) == set()
-    assert not list((tmp_path / "leases").iterdir())
+    subprocess.run([sys.executable, "-c", code, str(store.root)], cwd=ROOT, check=False)
+    assert len(list((store.root / "locks").glob("sweep-*.lock"))) == 1, "one was killed"
+    assert main(arguments) == 0
+    assert not store.has(VECTORS)
+    assert not list((store.root / "locks").iterdir())
 
 
-def test_a_worker_on_any_machine_ends_when_the_lease_does(tmp_path: Path) -> None:
+def test_a_worker_on_any_machine_ends_when_the_sweep_does(tmp_path: Path) -> None:
     code = (
         "import time; from biasbridge.train.engine.locks import end_with_the_sweep\n"
         "end_with_the_sweep()\n"
         "print('at work', flush=True); time.sleep(600)"
     )
-    with lease(tmp_path, []):
+    with Store(tmp_path).in_use():
         worker = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE)
         assert worker.stdout
         assert worker.stdout.readline() == b"at work\n"
@@ -216,47 +198,3 @@ def test_a_worker_on_any_machine_ends_when_the_lease_does(tmp_path: Path) -> Non
             worker.wait(timeout=2)
     with worker:
         assert worker.wait(timeout=60) == 1
-    assert "BIASBRIDGE_LEASE" not in os.environ
-
-
-SLEEP = [sys.executable, "-c", "import time; time.sleep(600)"]
-KILLED_IN_GUARD = """
-import os; from biasbridge.train.cli.orphan_processes import guarded
-with guarded("MARK"): os._exit(9)
-"""
-
-
-def test_the_guard_ends_who_has_the_mark_and_nobody_else(tmp_path: Path) -> None:
-    processes(tmp_path)  # skips where there is no /proc
-    marked = subprocess.Popen(SLEEP, env=os.environ | {"MARK": str(tmp_path)})
-    other = subprocess.Popen(SLEEP, env=os.environ | {"MARK": f"{tmp_path}/other"})
-    try:
-        environment = os.environ | {"MARK": str(tmp_path)}
-        command = [sys.executable, "-c", KILLED_IN_GUARD]
-        subprocess.run(command, cwd=ROOT, env=environment, check=False)
-        assert marked.wait(timeout=60) == -signal.SIGKILL
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setenv("MARK", f"{tmp_path}/other")
-            with guarded("MARK"):
-                pass  # who ends as it should leaves its engine to end its workers
-        assert other.poll() is None
-    finally:
-        marked.kill()
-        other.kill()
-        other.wait()
-
-
-def test_a_sweep_that_fails_leaves_no_lease_in_the_environment(tmp_path: Path) -> None:
-    with pytest.raises(ZeroDivisionError), lease(tmp_path, []):
-        _ = 1 / 0
-    assert "BIASBRIDGE_LEASE" not in os.environ
-
-
-def test_a_lease_on_a_full_disk_ends_in_a_line(tmp_path: Path) -> None:
-    """A sweep adds the keys of points that it plans anew, after others have failed."""
-    with lease(tmp_path, []) as add:
-        (path,) = (tmp_path / "leases").iterdir()
-        path.unlink()
-        path.symlink_to("/dev/full")
-        with pytest.raises(StoreError, match=r"store\.dir=.*: the disk is full .*free some space"):
-            add([CORPUS.key])
