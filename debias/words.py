@@ -200,13 +200,7 @@ def words_by_role(
     return {role: query[role].words for role in roles}
 
 
-def expand(
-    query: Query,
-    vectors: KeyedVectors,
-    *,
-    k: int = 100,
-    lowercase: bool = False,
-) -> Query:
+def expand(query: Query, vectors: KeyedVectors, *, k: int = 100, lowercase: bool = False) -> Query:
     """Add the ``k`` nearest neighbours of each of X, Y, A and B to ``query``, nearest first.
 
     A word's nearness to a role is its highest cosine with any seed word of that role. A role

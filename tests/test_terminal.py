@@ -43,15 +43,7 @@ PRINTED = {
 }
 # What prints no names but those of its results folder, of metrics and of built-in sets
 OTHERS = {
-    "data",
-    "train",
-    "bbq",
-    "certify",
-    "coreference",
-    "effects",
-    "report",
-    "init",
-    "predict",
+    *("data", "train", "bbq", "certify", "coreference", "effects", "report", "init", "predict"),
     "relate",
 }
 

@@ -306,11 +306,7 @@ def move(
 
 
 def _run(
-    *,
-    vectors: str,
-    option: Sequence[str] = (),
-    similarity: Sequence[str] = (),
-    **options: Any,
+    *, vectors: str, option: Sequence[str] = (), similarity: Sequence[str] = (), **options: Any
 ) -> _ModifiedVectors | ModelErasure:
     """Debias with the method's fields as text.
 
