@@ -437,10 +437,7 @@ def _print_grouped(
 
 
 def print_answer(
-    tables: Tables,
-    results: Sequence[SliceResult],
-    declaration: Declaration,
-    console: Console,
+    tables: Tables, results: Sequence[SliceResult], declaration: Declaration, console: Console
 ) -> None:
     """Print what was found, for what it holds, and what limits it."""
     tests = declared(results)

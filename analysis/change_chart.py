@@ -81,9 +81,7 @@ def change_data(
 
 
 def change_chart(
-    data: pd.DataFrame,
-    results: Sequence[SliceResult],
-    smallest_change: float = SMALLEST_CHANGE,
+    data: pd.DataFrame, results: Sequence[SliceResult], smallest_change: float = SMALLEST_CHANGE
 ) -> Drawing:
     """Draw ``change_data`` of the declared ``results``: a panel for each of the first six tests,
     with a line a method and word list, and the band of ``smallest_change`` about the gap of the
@@ -143,11 +141,7 @@ def _table(models: Observations, kind: str) -> pd.DataFrame:
 
 
 def _panel(
-    data: pd.DataFrame,
-    result: SliceResult,
-    colour: alt.Color,
-    smallest_change: float,
-    n_tests: int,
+    data: pd.DataFrame, result: SliceResult, colour: alt.Color, smallest_change: float, n_tests: int
 ) -> alt.LayerChart:
     gap, score = str(data["gap"].iloc[0]), str(data["score"].iloc[0])
     axis_x = f"{score}, {REVERSED}" if result.reverse_scored else score

@@ -11,11 +11,7 @@ from biasbridge.analysis.answer import declared, print_answer, print_correlation
 from biasbridge.analysis.correlate import correlate_slices
 from biasbridge.analysis.effects import TABLE, effects, write_effects
 from biasbridge.analysis.joined import has_gaps, join_points
-from biasbridge.analysis.printing import (
-    print_lines,
-    print_points,
-    word_lists,
-)
+from biasbridge.analysis.printing import print_lines, print_points, word_lists
 from biasbridge.analysis.slices import (
     EXPLORATORY_COLUMNS,
     correlation_table,

@@ -28,12 +28,7 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from biasbridge.analysis.correlation import (
-    MIN_RESAMPLES,
-    ROUNDING,
-    factorize,
-    group_means,
-)
+from biasbridge.analysis.correlation import MIN_RESAMPLES, ROUNDING, factorize, group_means
 from biasbridge.analysis.joined import (
     OPTIONS,
     TASK_SETTINGS,
@@ -169,10 +164,7 @@ def effects(tables: Tables, utility: str = UTILITY) -> list[Effect]:
 
 
 def _effect(
-    names: Mapping[str, str],
-    embedding: str,
-    against: str,
-    changes: Sequence[tuple[_Cell, _Cell]],
+    names: Mapping[str, str], embedding: str, against: str, changes: Sequence[tuple[_Cell, _Cell]]
 ) -> Effect:
     cluster = factorize([cell.point.cluster for _, cell in changes])
     reference_means = group_means(np.array([before.value for before, _ in changes]), cluster)

@@ -95,14 +95,7 @@ _MAX_COLUMNS = 6  # of panels that are legible on a page
 _MAX_POINTS_DRAWN = 30_000
 _HELD_OUT = "held_out"  # the subset of a task's own test items, beside a challenge set
 _FIGURE_POINT_COLUMNS = (
-    "point",
-    "task",
-    "embedding",
-    "method",
-    "direction",
-    "dose",
-    "wordset",
-    "seed",
+    *("point", "task", "embedding", "method", "direction", "dose", "wordset", "seed"),
 )
 _VALUES = ("x", "x_low", "x_high", "y", "y_low", "y_high", "reason", "generated")
 _FIGURE_COLUMNS = (*_FIGURE_POINT_COLUMNS, *SCORE, *GAP, *_VALUES)

@@ -139,12 +139,7 @@ def print_table(
     """Print rows under a title; ``left_aligned`` names columns, ``note`` only where present."""
     if title:
         console.print(Text(title, style="italic"), soft_wrap=True)
-    table = Table(
-        box=None,
-        pad_edge=False,
-        padding=(0, blanks, 0, 0),
-        header_style="bold",
-    )
+    table = Table(box=None, pad_edge=False, padding=(0, blanks, 0, 0), header_style="bold")
     names = list(rows[0]) if rows else []
     shown_names = [name for name in names if name != "note" or any(row["note"] for row in rows)]
     for name in shown_names:

@@ -383,11 +383,7 @@ def _around(result: SliceResult, name: str) -> tuple[str, ...]:
 
 
 def measure_slice(
-    rows: Rows,
-    names: dict[str, str],
-    *,
-    full: bool,
-    permutations: int = PERMUTATIONS,
+    rows: Rows, names: dict[str, str], *, full: bool, permutations: int = PERMUTATIONS
 ) -> SliceResult:
     """Measure the rows of a slice, without a verdict."""
     comparable = rows.comparable()
@@ -447,10 +443,7 @@ def _add_range(result: SliceResult, models: Observations, independent: Observati
 
 
 def _add_noise_and_utility(
-    result: SliceResult,
-    independent: Observations,
-    sizes: tuple[float, float],
-    permutations: int,
+    result: SliceResult, independent: Observations, sizes: tuple[float, float], permutations: int
 ) -> SliceResult:
     """Add what bears on r_rm of models; ``sizes``: numbers of words and items."""
     residuals, noise = independent.residuals(), independent.noise

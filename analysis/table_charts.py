@@ -215,9 +215,7 @@ def _score_panel(metric: str, scores: pd.DataFrame, versions: list[str]) -> alt.
     channels = _by_version(versions)
     rows = alt.Y("row:N", sort=None, title=None, axis=alt.Axis(labelLimit=180))
     base = alt.Chart(shown).encode(
-        rows,
-        tooltip=[alt.Tooltip("row:N"), alt.Tooltip("version:N"), *numbers],
-        **channels,
+        rows, tooltip=[alt.Tooltip("row:N"), alt.Tooltip("version:N"), *numbers], **channels
     )
     layers = intervals(base, title=None, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=4))
     unbiased = scores["unbiased"].dropna().unique()

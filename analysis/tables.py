@@ -68,10 +68,7 @@ _RENAMED = {  # by table: columns of former versions
         "asks_about": "word_groups",
     },
     "intrinsic": {"least": "scale_min", "most": "scale_max", "lost": "oov", "n_lost": "n_oov"},
-    "extrinsic": {
-        "constant": "majority_baseline",
-        "from_base_rates": "expected_from_base_rates",
-    },
+    "extrinsic": {"constant": "majority_baseline", "from_base_rates": "expected_from_base_rates"},
 }
 _DRAWN_PREFIX = "from_"  # prefix of queries whose words come from posts
 _N_REQUIRED = 3  # number of tables that every folder has

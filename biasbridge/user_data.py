@@ -272,14 +272,8 @@ _AMBIGUOUS = "target"  # the label if it holds 0 and 1, else the group
 BINARY = {"0", "1"}
 # The first is privileged: the gap is positive where the second fares worse
 _PAIRS = (
-    ("male", "female"),
-    ("man", "woman"),
-    ("men", "women"),
-    ("m", "f"),
-    ("hombre", "mujer"),
-    ("hombres", "mujeres"),
-    ("masculino", "femenino"),
-    ("local", "migrant"),
+    *(("male", "female"), ("man", "woman"), ("men", "women"), ("m", "f"), ("hombre", "mujer")),
+    *(("hombres", "mujeres"), ("masculino", "femenino"), ("local", "migrant")),
 )
 
 

@@ -17,13 +17,7 @@ import pandas as pd
 from annotated_types import Ge, Lt, doc
 
 from biasbridge.corpora.hub import HubData
-from biasbridge.corpora.protocols import (
-    HATE_SPEECH,
-    SPLITS,
-    WITHOUT_TEXT,
-    RealData,
-    SingleFileData,
-)
+from biasbridge.corpora.protocols import HATE_SPEECH, SPLITS, WITHOUT_TEXT, RealData, SingleFileData
 from biasbridge.corpora.tokens import tokenise_tweet
 from biasbridge.files import InputError, choice, nearest, read_lines
 from biasbridge.files.choice import FieldError

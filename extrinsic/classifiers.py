@@ -52,9 +52,7 @@ class LinearHead(Fileless):
 
         def score(fold: Fold) -> NDArray[np.float64]:
             regression = LogisticRegression(
-                C=self.C,
-                max_iter=self.max_iter,
-                class_weight="balanced" if self.balanced else None,
+                C=self.C, max_iter=self.max_iter, class_weight="balanced" if self.balanced else None
             )
             model = make_pipeline(StandardScaler(), regression)
             model.fit(features[fold.train], labels[fold.train])

@@ -332,10 +332,7 @@ def _adjust_rows(
     ]
     for number, estimate, raw, adjusted in zip(defined, joint, p, holm(p), strict=True):
         rows[number] = rows[number]._replace(
-            p=raw,
-            p_holm=adjusted,
-            low_simultaneous=estimate.low,
-            high_simultaneous=estimate.high,
+            p=raw, p_holm=adjusted, low_simultaneous=estimate.low, high_simultaneous=estimate.high
         )
     return rows
 

@@ -13,11 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from biasbridge.extrinsic.calibration import (
-    bin_scores,
-    calibration_differences,
-    calibration_error,
-)
+from biasbridge.extrinsic.calibration import bin_scores, calibration_differences, calibration_error
 from biasbridge.extrinsic.measures import (
     ECE,
     MEASURES,

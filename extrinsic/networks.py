@@ -310,9 +310,7 @@ def _fit_finetuned(
 
 
 def _fit(
-    network: _PostNetwork,
-    run_epoch: Callable[[], float],
-    evaluate_epoch: Callable[[], DevScore],
+    network: _PostNetwork, run_epoch: Callable[[], float], evaluate_epoch: Callable[[], DevScore]
 ) -> list[DevScore]:
     """Train until ``patience`` epochs after the best, and restore it; ``run_epoch`` returns a loss.
 

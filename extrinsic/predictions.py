@@ -290,11 +290,7 @@ class GapRequest:
         return _as_categorical(combined, is_kept), is_kept, [*filter(None, notes)]
 
     def _describe_left_out(
-        self,
-        groups: _GroupColumn,
-        blanks: Mapping[str, Mask],
-        is_left_out: Mask,
-        is_tested: bool,
+        self, groups: _GroupColumn, blanks: Mapping[str, Mask], is_left_out: Mask, is_tested: bool
     ) -> str:
         """Return how many rows are left out, of which groups, and of which significantly many."""
         counts = " or ".join(f"{name!r} ({rows.sum():,})" for name, rows in blanks.items())
@@ -695,8 +691,7 @@ def _cross_all(sets: Sequence[Sequence[_GroupColumn]]) -> list[_GroupColumn]:
 
 
 def _combine(
-    columns: Sequence[_GroupColumn],
-    join: Callable[[Sequence[str], Sequence[str]], Iterable[str]],
+    columns: Sequence[_GroupColumn], join: Callable[[Sequence[str], Sequence[str]], Iterable[str]]
 ) -> _GroupColumn:
     """Return one column with a cell for each distinct row of cells, whose groups are joined."""
     combined, *others = columns

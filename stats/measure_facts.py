@@ -36,15 +36,10 @@ MEASURE_FACTS = {
         moved_by_base_rates=True,
     ),
     "recall": MeasureFacts(
-        "recall",
-        "recall",
-        "proportion of the items with label 1 that the classifier finds",
+        "recall", "recall", "proportion of the items with label 1 that the classifier finds"
     ),
     "f1": MeasureFacts(
-        "F1",
-        "F1",
-        "precision and recall in one number, 2 P R / (P + R)",
-        moved_by_base_rates=True,
+        "F1", "F1", "precision and recall in one number, 2 P R / (P + R)", moved_by_base_rates=True
     ),
     "fpr": MeasureFacts(
         "fpr",
@@ -74,14 +69,10 @@ MEASURE_FACTS = {
         "AUC", "AUC", "how often an item with label 1 scores higher than one with label 0"
     ),
     "bpsn_auc": MeasureFacts(
-        "BPSN AUC",
-        "BPSN AUC",
-        "AUC of other items with label 1 and the group's items with label 0",
+        "BPSN AUC", "BPSN AUC", "AUC of other items with label 1 and the group's items with label 0"
     ),
     "bnsp_auc": MeasureFacts(
-        "BNSP AUC",
-        "BNSP AUC",
-        "AUC of the group's items with label 1 and other items with label 0",
+        "BNSP AUC", "BNSP AUC", "AUC of the group's items with label 1 and other items with label 0"
     ),
     "ece": MeasureFacts(
         "ECE",

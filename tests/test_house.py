@@ -56,11 +56,8 @@ LIGHT = {
         "sklearn",
         "torch",
     },
-    (
-        "biasbridge.debias.text",
-        "biasbridge.debias.attract_repel",
-        "biasbridge.debias.words",
-    ): HEAVY | {"pandas"},
+    ("biasbridge.debias.text", "biasbridge.debias.attract_repel", "biasbridge.debias.words"): HEAVY
+    | {"pandas"},
     (
         "biasbridge.extrinsic.coreference.scorer",
         "biasbridge.train.engine.device",

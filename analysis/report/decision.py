@@ -63,8 +63,7 @@ class _Outcome(NamedTuple):
 
 _MISSED = _Outcome(*("positives", "missed", "misses {}", "missed {}", "{positives} not {flagged}"))
 _FLAGGED = _Outcome(
-    *("others", "wrongly flagged", "wrongly flags {}", "wrongly flagged {}"),
-    "{others} {flagged}",
+    *("others", "wrongly flagged", "wrongly flags {}", "wrongly flagged {}"), "{others} {flagged}"
 )
 _WRONG = _Outcome("items", "wrong", "gets {} wrong", "got {} wrong", "{items} predicted wrongly")
 _OUTCOMES = {"recall": _MISSED, "fnr": _MISSED, "fpr": _FLAGGED, "accuracy": _WRONG}

@@ -24,13 +24,7 @@ if TYPE_CHECKING:
 
 
 _ESCAPED_COLUMNS = (
-    "group",
-    "privileged",
-    "unprivileged",
-    "reason",
-    "classifier",
-    "earlier",
-    "subset",
+    *("group", "privileged", "unprivileged", "reason", "classifier", "earlier", "subset"),
 )
 METHOD = (
     "Brackets hold 95% intervals for the choice of items: Wilson's for proportions, Newcombe's for"

@@ -181,11 +181,7 @@ def _page(
 
 
 def _card(
-    slice_results: Sequence[SliceResult],
-    tables: Tables,
-    declared: Declaration,
-    *,
-    has_pairs: bool,
+    slice_results: Sequence[SliceResult], tables: Tables, declared: Declaration, *, has_pairs: bool
 ) -> Card:
     done = tables.points.loc[tables.points["status"] == "done", "point"]
     missing_scores = _scores_lacking(tables.intrinsic[tables.intrinsic["point"].isin(done)])

@@ -117,9 +117,7 @@ def _experiment(data: Data, settings: StudySettings, name: str) -> str:
     doses = _DOSES["loaded" if "vectors" in data.paths else "trained"]
     text += "" if data.queries else _OWN_WORDS
     sweep = _SWEEP.format(
-        seeds=_SEEDS,
-        doses=",".join(map(str, (0, *doses))),
-        size=_power_comment(data, len(doses)),
+        seeds=_SEEDS, doses=",".join(map(str, (0, *doses))), size=_power_comment(data, len(doses))
     )
     return header + text + sweep
 
@@ -140,9 +138,4 @@ def _power_comment(data: Data, n_doses: int) -> str:
     return f": {models}, enough to detect |r| of about {smallest:.2f} (docs/inference.md)"
 
 
-main = Command(
-    init,
-    _show,
-    also=[check],
-    spelling=f"{DATA_SPELLING}; name NAME; options",
-)
+main = Command(init, _show, also=[check], spelling=f"{DATA_SPELLING}; name NAME; options")

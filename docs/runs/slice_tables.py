@@ -318,11 +318,7 @@ LAYOUTS = {
     "transfer": Layout(
         lambda _: _tests_of_runs(REAL),
         ("run", "gap", "score"),
-        {
-            CHANGE_HEADING: _precise_change,
-            VERDICT_HEADING: _verdict,
-            "holds for": _holds_for,
-        },
+        {CHANGE_HEADING: _precise_change, VERDICT_HEADING: _verdict, "holds for": _holds_for},
         merged=("run", "gap"),
     ),
     "transfer_tests": Layout(

@@ -56,8 +56,7 @@ class ResolverSettings(Fileless):
         Positive, doc("number of candidate spans, as a share of the tokens")
     ] = 0.29
     least_spans: Annotated[
-        Whole,
-        doc("fewest candidates in a document; in short ones spans_per_word keeps two to six"),
+        Whole, doc("fewest candidates in a document; in short ones spans_per_word keeps two to six")
     ] = 0
     max_antecedents: Count = 100
     mentions: Annotated[Literal["predicted", "gold"], doc("or gold")] = "predicted"

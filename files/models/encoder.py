@@ -53,12 +53,7 @@ class Encoder:
     """
 
     def __init__(
-        self,
-        model: AnyModel,
-        *,
-        layer: int = -1,
-        pooling: Pooling = "mean",
-        device: str = "cpu",
+        self, model: AnyModel, *, layer: int = -1, pooling: Pooling = "mean", device: str = "cpu"
     ) -> None:
         self.opened: LanguageModel = open_model(model, device=device)
         if pooling not in get_args(Pooling):

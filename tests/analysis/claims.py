@@ -116,11 +116,7 @@ def slopes_by(
 
 
 def slopes_by_parent(
-    sizes: tuple[int, ...],
-    slope: float,
-    spread: float,
-    rng: np.random.Generator,
-    corpora: int = 0,
+    sizes: tuple[int, ...], slope: float, spread: float, rng: np.random.Generator, corpora: int = 0
 ) -> Study:
     """Each parent, or corpus of parents, has a slope of its own. ``sizes``: conditions of each."""
     parent = np.repeat(np.arange(len(sizes)), sizes)

@@ -100,17 +100,8 @@ def make_rows(x: ArrayLike, y: ArrayLike, **columns: ArrayLike) -> Rows:
     method = labels.get("method", empty)
     labels.setdefault("family", np.where(method == "none", "", method))
     names = (
-        "model",
-        "parent",
-        "cluster",
-        "condition",
-        "method",
-        "family",
-        "word_list",
-        "setting",
-        "training",
-        "score_gap",
-        "pattern",
+        *("model", "parent", "cluster", "condition", "method", "family", "word_list", "setting"),
+        *("training", "score_gap", "pattern"),
     )
     named = {name: labels.get(name, empty) for name in names}
     none = Resampled.of(np.zeros((len(first), 0)))

@@ -39,22 +39,11 @@ from tests.analysis.designs import (
 )
 
 # Models of each parent: 8 to 60 models of 2 to 13 parents
-SIZES = (
-    (4,) * 2,
-    (3,) * 3,
-    (4,) * 3,
-    (8,) * 3,
-    (3,) * 8,
-    (3,) * 12,
-    (30, *(2,) * 12),
-    (5,) * 12,
-)
+SIZES = ((4,) * 2, (3,) * 3, (4,) * 3, (8,) * 3, (3,) * 8, (3,) * 12, (30, *(2,) * 12), (5,) * 12)
 LARGE = (5,) * 12
 SHARES = dict(
     zip(
-        Outcome._fields,
-        ("p_below_05", "rm_corr_p_below_05", "coverage", "mean_width"),
-        strict=True,
+        Outcome._fields, ("p_below_05", "rm_corr_p_below_05", "coverage", "mean_width"), strict=True
     )
 )
 COLUMNS = (

@@ -17,15 +17,7 @@ import pandas as pd
 
 from biasbridge.files import atomic_path
 from biasbridge.stats.intervals import wilson
-from tests.analysis.designs import (
-    OVER,
-    OWN,
-    SCOPES,
-    WITHIN,
-    Study,
-    effects,
-    study_of,
-)
+from tests.analysis.designs import OVER, OWN, SCOPES, WITHIN, Study, effects, study_of
 
 if TYPE_CHECKING:
     from biasbridge.stats.arrays import Floats

@@ -29,14 +29,7 @@ from biasbridge.analysis.naming import GENDERS, group_mismatch
 from biasbridge.analysis.observations import observations, reliability, select_comparable
 from biasbridge.analysis.report.gap_facts import _base_rate_warning
 from biasbridge.analysis.report.page import _coverage
-from biasbridge.analysis.scopes import (
-    DOSES,
-    METHODS,
-    RUNS,
-    SEEDS,
-    _leave_out,
-    measure_scopes,
-)
+from biasbridge.analysis.scopes import DOSES, METHODS, RUNS, SEEDS, _leave_out, measure_scopes
 from biasbridge.analysis.slices import _saturation_reason, measure_slice
 from biasbridge.stats.intervals import Estimate
 from tests.analysis.conftest import make_rows, make_sweep
@@ -170,8 +163,7 @@ def test_errors_of_words_and_items_take_50_resamples(resamples: int, estimated: 
 
 
 @pytest.mark.parametrize(
-    ("own", "generalises_to"),
-    [([0.1, 0.3], ""), ([0.1, 0.2, 0.3], "parents")],
+    ("own", "generalises_to"), [([0.1, 0.3], ""), ([0.1, 0.2, 0.3], "parents")]
 )
 def test_an_effect_generalises_to_other_trainings_from_three_clusters_on(
     own: list[float], generalises_to: str

@@ -234,10 +234,7 @@ def test_the_card_has_the_change_and_the_row_of_scopes(module_tables: Tables) ->
         ["WEAT 8", "-1.00 to 1.00", "+.10 [.06,.14]", "at most .02"],
     ]
     assert card.changes == {"recall gap, -.093 in the unmodified models": (head, rows)}
-    assert card.scopes == (
-        ["gap, score", "other doses"],
-        [["all tests", "yes"]],
-    )
+    assert card.scopes == (["gap, score", "other doses"], [["all tests", "yes"]])
     assert "Exploratory: precision gap: falls with WEAT 7." in card.notes
 
 

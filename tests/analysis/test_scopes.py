@@ -143,11 +143,7 @@ def test_a_partial_f_is_that_of_nested_regressions() -> None:
 
 @pytest.mark.parametrize(
     ("kind", "reason"),
-    [
-        ("line", ""),
-        ("bent", "related by a curve"),
-        ("methods", "differ between meth"),
-    ],
+    [("line", ""), ("bent", "related by a curve"), ("methods", "differ between meth")],
 )
 def test_what_is_no_single_line_says_so(kind: str, reason: str) -> None:
     models = sweep(3)

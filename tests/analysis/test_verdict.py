@@ -158,10 +158,7 @@ def test_without_conditions_the_verdict_is_of_models_like_these() -> None:
             {DOSES: few(9, DOSES), METHODS: SHOWN._replace(n=4)},
             {DOSES: "too few", METHODS: "too few"},
         ),
-        (
-            {RUNS: EMPTY, SEEDS: SHOWN._replace(n=5)},
-            {RUNS: "no", DOSES: "no", SEEDS: "no"},
-        ),
+        ({RUNS: EMPTY, SEEDS: SHOWN._replace(n=5)}, {RUNS: "no", DOSES: "no", SEEDS: "no"}),
     ],
 )
 def test_the_row_of_scopes(scopes: dict[str, Correlation], holds: dict[str, str]) -> None:

@@ -86,7 +86,7 @@ def test_posts_of_one_text_are_never_learned_from_and_predicted() -> None:
 def test_a_given_split_is_kept() -> None:
     data = table(10)
     data["split"] = [
-        *("test", "train", "dev", "train", "test", "train", "dev", "train", "train", "train"),
+        *("test", "train", "dev", "train", "test", "train", "dev", "train", "train", "train")
     ]
     (fold,) = split_posts(data, folds=5, seed=0)
     assert fold.name == "test"
@@ -358,10 +358,7 @@ def test_they_are_classifiers(classifier: Classifier) -> None:
 
 def test_a_frozen_encoder_is_regressed_on_its_rows(short_posts: pd.DataFrame) -> None:
     encoder = Bag(*NEUTRAL, *INSULTS)
-    rows, labels = (
-        encoder.encode(list(short_posts["text"])),
-        np.array(short_posts["label"]),
-    )
+    rows, labels = (encoder.encode(list(short_posts["text"])), np.array(short_posts["label"]))
     train, test = (np.array(short_posts["split"] == name) for name in ("train", "test"))
     rows = (rows - rows[train].mean(0)) / rows[train].std(0)
     regression = LogisticRegression(C=0.5).fit(rows[train], labels[train])

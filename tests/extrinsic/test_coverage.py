@@ -234,10 +234,7 @@ class PairedRates(NamedTuple):
     def shares(self) -> Floats:
         """Of the items by label and the two predictions, (8,)."""
         found = []
-        for weight, (p, q) in (
-            (1 - PAIRED_PREVALENCE, self.fpr),
-            (PAIRED_PREVALENCE, self.recall),
-        ):
+        for weight, (p, q) in ((1 - PAIRED_PREVALENCE, self.fpr), (PAIRED_PREVALENCE, self.recall)):
             both = p * q + self.agreement * sqrt(p * (1 - p) * q * (1 - q))
             both = min(both, p, q)
             found += [weight * x for x in (1 - p - q + both, q - both, p - both, both)]

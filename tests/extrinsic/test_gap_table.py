@@ -413,10 +413,7 @@ def test_the_privileged_group_against_each_other() -> None:
         pair = gap_table(data, Gaps("c", other, min_support=0)).query("kind == 'gap'")
         one, two = (
             table.drop(columns=["resampled", *ADJUSTED])
-            for table in (
-                gaps.query("unprivileged == @other"),
-                pair.query("measure == 'recall'"),
-            )
+            for table in (gaps.query("unprivileged == @other"), pair.query("measure == 'recall'"))
         )
         pd.testing.assert_frame_equal(one.reset_index(drop=True), two.reset_index(drop=True))
 

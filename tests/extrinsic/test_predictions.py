@@ -240,15 +240,8 @@ def test_answers_to_bbq_are_scored_however_they_are_written(name: str) -> None:
     "form",
     [
         *(
-            "{}",
-            "**{}**",
-            "({})",
-            "Answer: {}",
-            "answer:{}",
-            "The answer is {}.",
-            '["{}"]',
-            "['{}']",
-            "__{}__",
+            *("{}", "**{}**", "({})", "Answer: {}", "answer:{}", "The answer is {}.", '["{}"]'),
+            *("['{}']", "__{}__"),
         ),
         *("\\boxed{{{}}}", '{{"answer": "{}"}}', "`{}`", "**{}.** ", "<answer>{}</answer>"),
     ],

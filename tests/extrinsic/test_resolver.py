@@ -271,9 +271,7 @@ def splits() -> Splits:
 
 @pytest.fixture(scope="module")
 def resolved(
-    splits: Splits,
-    story_vectors: KeyedVectors,
-    tmp_path_factory: pytest.TempPathFactory,
+    splits: Splits, story_vectors: KeyedVectors, tmp_path_factory: pytest.TempPathFactory
 ) -> ResolverOutput:
     return CHOICE.resolve(splits, story_vectors, seed=0, folder=tmp_path_factory.mktemp("whole"))
 
@@ -294,10 +292,7 @@ def test_it_learns_which_pronoun_speaks_of_whom(splits: Splits, resolved: Resolv
 
 
 def test_interrupted_training_ends_with_the_same_weights(
-    splits: Splits,
-    story_vectors: KeyedVectors,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    splits: Splits, story_vectors: KeyedVectors, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     choice = replace(CHOICE, epochs=5, patience=9, decay_patience=0)
     splits = {**splits, "train": splits["train"][:20], "dev": splits["dev"][:5]}

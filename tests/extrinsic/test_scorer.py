@@ -24,11 +24,7 @@ NO = "0 0 0"
 ALL = "1 1 1"
 # Key, response, and by metric recall, precision and F1.
 CASES: dict[str, tuple[tuple[str, ...], tuple[str, ...], dict[str, str]]] = {
-    "the same": (
-        ("abc", "de"),
-        ("ed", "cab"),
-        dict.fromkeys(METRICS, ALL),
-    ),
+    "the same": (("abc", "de"), ("ed", "cab"), dict.fromkeys(METRICS, ALL)),
     "half of it missed": (
         ("abc", "de"),
         ("ab",),

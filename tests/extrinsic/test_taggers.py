@@ -236,19 +236,7 @@ def post_file(tmp_path: Path) -> str:
 def test_the_command_counts_what_is_tagged_and_what_is_annotated(
     post_file: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    main(
-        [
-            post_file,
-            "--text",
-            "post",
-            "--group",
-            "about",
-            "--female",
-            "women",
-            "--male",
-            "men",
-        ]
-    )
+    main([post_file, "--text", "post", "--group", "about", "--female", "women", "--male", "men"])
     printed = " ".join(capsys.readouterr().out.split())
     assert "annotation ┃ male ┃ female ┃ both ┃ neither" in printed
     assert "women │ 0 │ 2 │ 0 │ 0" in printed

@@ -41,10 +41,8 @@ pytestmark = pytest.mark.realdata
 FEMALE = ["female", "woman", "girl", "sister", "she", "her", "hers", "daughter"]
 MALE = ["male", "man", "boy", "brother", "he", "him", "his", "son"]
 FAMILY = ["home", "parents", "children", "family", "cousins", "marriage", "wedding", "relatives"]
-CAREER = [
-    *("executive", "management", "professional", "corporation", "salary", "office", "business"),
-    "career",
-]
+JOBS = "executive management professional corporation salary office business career"
+CAREER = JOBS.split()
 PAIRS = [list(pair) for pair in zip(FEMALE, MALE, strict=True)]
 QUERIES = {
     "wefe": {"X": FEMALE, "Y": MALE, "A": FAMILY, "B": CAREER},
@@ -78,20 +76,20 @@ EXPECTED: list[tuple[str, str, dict[str, Any], float]] = [
     ("direct_bias", "female_male", {"along": "first"}, 0.08349506),
     ("direct_bias", "she_he", {"along": "first", "c": 0.0}, 1.0),
 ]
-RIPA_MEANS = dict(
-    zip(
-        FAMILY,
-        [
-            *(0.02451692, 0.21938745, 0.31501731, 0.07498150, -0.04140919, 0.42168824, 0.41979153),
-            0.16356482,
-        ],
-        strict=True,
-    )
-)
-RIPA_SPREADS = [
-    *(0.08250333, 0.29104929, 0.26244409, 0.19473140, 0.26114585, 0.31483697, 0.27349600),
-    0.19693396,
-]
+# Mean and standard deviation of RIPA over the pairs
+RIPA = {
+    "home": (0.02451692, 0.08250333),
+    "parents": (0.21938745, 0.29104929),
+    "children": (0.31501731, 0.26244409),
+    "family": (0.07498150, 0.19473140),
+    "cousins": (-0.04140919, 0.26114585),
+    "marriage": (0.42168824, 0.31483697),
+    "wedding": (0.41979153, 0.27349600),
+    "relatives": (0.16356482, 0.19693396),
+}
+RND = {"wedding": -0.1056304, "marriage": -0.10163283, "children": -0.068374634}
+RND |= {"parents": 0.00097084045, "relatives": 0.0483346, "family": 0.12408042}
+RND |= {"cousins": 0.17195654, "home": 0.1733501}
 
 
 @pytest.fixture(scope="module")
@@ -154,31 +152,16 @@ def test_rnsb_without_held_out_words(vectors: KeyedVectors, words: str) -> None:
 
 def test_ripa_of_every_word(vectors: KeyedVectors, words: str) -> None:
     _, singles = detailed(vectors, "ripa", "wefe_family", words)
-    assert singles == pytest.approx(RIPA_MEANS, abs=1e-7)
+    assert singles == pytest.approx({word: mean for word, (mean, _) in RIPA.items()}, abs=1e-7)
     pairs = np.array([[vectors[a], vectors[b]] for a, b in PAIRS])
-    assert ripa(find(vectors, FAMILY).raw, pairs).std(axis=1) == pytest.approx(
-        RIPA_SPREADS, abs=1e-7
-    )
+    spreads = ripa(find(vectors, FAMILY).raw, pairs).std(axis=1)
+    assert spreads == pytest.approx([spread for _, spread in RIPA.values()], abs=1e-7)
 
 
 def test_rnd_and_mac_of_single_words(vectors: KeyedVectors, words: str) -> None:
     _, singles = detailed(vectors, "rnd", "wefe", words, convention="wefe")
-    assert [
-        singles[word]
-        for word in (
-            *("wedding", "marriage", "children", "parents", "relatives", "family", "cousins"),
-            "home",
-        )
-    ] == pytest.approx(
-        [
-            *(-0.1056304, -0.10163283, -0.068374634, 0.00097084045, 0.0483346, 0.12408042),
-            *(0.17195654, 0.1733501),
-        ],
-        abs=1e-6,
-    )
-    x, y, family, career = (
-        find(vectors, words_of_set).matrix for words_of_set in (FEMALE, MALE, FAMILY, CAREER)
-    )
+    assert {word: singles[word] for word in RND} == pytest.approx(RND, abs=1e-6)
+    x, y, family, career = (find(vectors, s).matrix for s in (FEMALE, MALE, FAMILY, CAREER))
     distances = dict(zip([*FEMALE, *MALE], 1 - mean_cosines([x, y], [family, career]), strict=True))
     assert [distances["she"][0], distances["male"][1], distances["son"][0]] == pytest.approx(
         [0.7872791914, 0.9468009046, 0.5764635019], abs=1e-6
@@ -192,13 +175,9 @@ def test_directions_over_the_professions(vectors: KeyedVectors) -> None:
     ]
     pairs = np.array([[vectors[a], vectors[b]] for a, b in base])
     assert (len(professions), len(pairs)) == (320, 9)
-    assert direct_bias(professions, direction(pairs[:1], "first")) == pytest.approx(
-        0.0781, abs=5e-5
-    )
-    assert direct_bias(professions, direction(pairs[:1], "first", unit=False)) == pytest.approx(
-        0.0796, abs=5e-5
-    )
-    assert direct_bias(professions, direction(pairs, "pca")) == pytest.approx(0.0813, abs=5e-5)
+    found = [direct_bias(professions, direction(pairs[:1], "first", unit=u)) for u in (True, False)]
+    found += [direct_bias(professions, direction(pairs, "pca"))]
+    assert found == pytest.approx([0.0781, 0.0796, 0.0813], abs=5e-5)
 
 
 def test_ect_of_names_and_professions(vectors: KeyedVectors) -> None:
@@ -231,15 +210,11 @@ def test_management(
     vectors: KeyedVectors, tmp_path: Path, pair: str, difference: float, relation: float
 ) -> None:
     path = tmp_path / "words.json"
-    path.write_text(
-        json.dumps({"mine": {"words": ["management"], "pairs": [pair.split()]}}), encoding="utf-8"
-    )
-    assert detailed(vectors, "pair_bias", "mine", str(path))[0].value == pytest.approx(
-        difference, abs=1e-6
-    )
-    assert detailed(vectors, "ripa", "mine", str(path))[0].value == pytest.approx(
-        relation, abs=1e-6
-    )
+    query = {"words": ["management"], "pairs": [pair.split()]}
+    path.write_text(json.dumps({"mine": query}), encoding="utf-8")
+    for metric, expected in (("pair_bias", difference), ("ripa", relation)):
+        row, _ = detailed(vectors, metric, "mine", str(path))
+        assert row.value == pytest.approx(expected, abs=1e-6)
 
 
 def test_the_allennlp_fixture(realdata: Path, tmp_path: Path) -> None:
@@ -311,14 +286,6 @@ WIKI_GIGAWORD_50 = {
 }
 
 
-@pytest.fixture(scope="module")
-def google_news_300(realdata: Path) -> KeyedVectors:
-    """13,013 words of it: of the lists that follow, the names of ECT in lower case are lost."""
-    return KeyedVectors.load_word2vec_format(
-        str(realdata / "vectors" / "googlenews_13k.bin"), binary=True
-    )
-
-
 @cache
 def _glove() -> KeyedVectors | None:
     try:
@@ -344,18 +311,13 @@ def weat(vectors: KeyedVectors, row: str) -> float:
     return round(abs(score.statistic), 3)
 
 
-@pytest.mark.realdata
-@pytest.mark.parametrize("row", GOOGLE_NEWS_300)
-def test_sesari_2022_table_4_google_news_300(google_news_300: KeyedVectors, row: str) -> None:
-    assert weat(google_news_300, row) == GOOGLE_NEWS_300[row]
+def test_sesari_2022_table_4_google_news_300(vectors: KeyedVectors) -> None:
+    """13,013 words of it: of the lists that follow, the names of ECT in lower case are lost."""
+    assert {row: weat(vectors, row) for row in GOOGLE_NEWS_300} == GOOGLE_NEWS_300
 
 
-@pytest.mark.parametrize("row", WIKI_GIGAWORD_50)
-def test_sesari_2022_table_4_wiki_gigaword_50(wiki_gigaword_50: KeyedVectors, row: str) -> None:
-    assert weat(wiki_gigaword_50, row) == WIKI_GIGAWORD_50[row]
-
-
-def test_sesari_2022_table_4_wiki_gigaword_50_ect(wiki_gigaword_50: KeyedVectors) -> None:
+def test_sesari_2022_table_4_wiki_gigaword_50(wiki_gigaword_50: KeyedVectors) -> None:
+    assert {row: weat(wiki_gigaword_50, row) for row in WIKI_GIGAWORD_50} == WIKI_GIGAWORD_50
     (score,) = scored(wiki_gigaword_50, "ect", "ect_sesari", "wefe")
     assert round(score.value, 3) == 0.763
 
@@ -369,20 +331,16 @@ def test_sesari_2022_table_4_wiki_gigaword_50_sembias(wiki_gigaword_50: KeyedVec
     assert parts == {"definition": 0.698, "stereotype": 0.216, "none": 0.086}
 
 
-@pytest.mark.realdata
-def test_sesari_2022_table_4_google_news_300_direct_bias(google_news_300: KeyedVectors) -> None:
+def test_sesari_2022_table_4_google_news_300_direct_bias(vectors: KeyedVectors) -> None:
     """.082 in print, with the pair mary - john, which is not in these words."""
-    (score,) = scored(google_news_300, "direct_bias", "direct_bias_sesari", "default")
+    (score,) = scored(vectors, "direct_bias", "direct_bias_sesari", "default")
     assert score.oov == "mary:john"
     assert score.value == pytest.approx(0.082, abs=1e-3)
 
 
-@pytest.mark.realdata
-def test_sesari_2022_table_4_google_news_300_ect_lacks_its_names(
-    google_news_300: KeyedVectors,
-) -> None:
+def test_sesari_2022_table_4_google_news_300_ect_lacks_its_names(vectors: KeyedVectors) -> None:
     """.733 in print: 3 of the 20 names are in these words in lower case."""
-    (score,) = scored(google_news_300, "ect", "ect_sesari", "wefe")
+    (score,) = scored(vectors, "ect", "ect_sesari", "wefe")
     assert math.isnan(score.value)
     assert "ect_female_names_lower" in score.reason
 
@@ -390,26 +348,21 @@ def test_sesari_2022_table_4_google_news_300_ect_lacks_its_names(
 # Peer libraries as oracles: WEFE 1.0.1 on random queries over real vectors, scikit-learn.
 
 N_RANDOM_QUERIES = 50
-SOLVERS: tuple[Literal["lbfgs", "liblinear"], ...] = ("lbfgs", "liblinear")
+Solver = Literal["lbfgs", "liblinear"]
+SOLVERS: dict[Solver, bool] = {"lbfgs": False, "liblinear": True}
 # WEFE leaves liblinear's tolerance at 1e-4, which moves RNSB by up to 1e-3; made to go on, it comes
 # to our value.
 EXACT = {"solver": "liblinear", "max_iter": 100_000, "tol": 1e-10}
+UNHELD = {"holdout": False, "estimator_params": EXACT}
 
 
 @pytest.fixture(scope="module")
-def peer_vectors(realdata: Path) -> KeyedVectors:
-    return KeyedVectors.load_word2vec_format(
-        str(realdata / "vectors" / "googlenews_13k.bin"), binary=True
-    )
-
-
-@pytest.fixture(scope="module")
-def queries(peer_vectors: KeyedVectors) -> dict[str, dict[str, list[str]]]:
+def queries(vectors: KeyedVectors) -> dict[str, dict[str, list[str]]]:
     """Random words in random numbers; targets X and Y of the same number, for WEFE's RIPA pairs
     them off.
     """
     rng = np.random.default_rng(0)
-    words = [word for word in peer_vectors.index_to_key if ":" not in word]
+    words = [word for word in vectors.index_to_key if ":" not in word]
     drawn_queries = {}
     for number in range(N_RANDOM_QUERIES):
         size = int(rng.integers(4, 12))
@@ -423,7 +376,6 @@ def queries(peer_vectors: KeyedVectors) -> dict[str, dict[str, list[str]]]:
     return drawn_queries
 
 
-@pytest.mark.realdata
 @pytest.mark.parametrize(
     ("peer", "key", "settings", "ours", "own_settings", "attributes"),
     [
@@ -435,14 +387,7 @@ def queries(peer_vectors: KeyedVectors) -> dict[str, dict[str, list[str]]]:
         ("MAC", "mac", {}, "mac", {"convention": "wefe"}, 2),
         ("ECT", "ect", {}, "ect", {"convention": "wefe"}, 1),
         ("RIPA", "ripa", {}, "ripa", {"convention": "wefe"}, 1),
-        (
-            "RNSB",
-            "rnsb",
-            {"holdout": False, "estimator_params": EXACT},
-            "rnsb",
-            {"penalise_intercept": True},
-            2,
-        ),
+        ("RNSB", "rnsb", UNHELD, "rnsb", {"penalise_intercept": True}, 2),
     ],
 )
 def test_wefe(
@@ -452,7 +397,7 @@ def test_wefe(
     ours: str,
     own_settings: dict[str, Any],
     attributes: int,
-    peer_vectors: KeyedVectors,
+    vectors: KeyedVectors,
     queries: dict[str, dict[str, list[str]]],
     tmp_path: Path,
 ) -> None:
@@ -461,7 +406,7 @@ def test_wefe(
     from wefe.query import Query
     from wefe.word_embedding_model import WordEmbeddingModel
 
-    model = WordEmbeddingModel(peer_vectors, "googlenews")
+    model = WordEmbeddingModel(vectors, "googlenews")
     entries: dict[str, Any] = dict(queries)
     if ours == "ripa":
         entries = {
@@ -473,7 +418,7 @@ def test_wefe(
     rows = (
         METRICS[ours]
         .by_convention(queries=tuple(entries), words=str(path), **own_settings)
-        .score(peer_vectors, seed=0)
+        .score(vectors, seed=0)
     )
     for row, sets in zip(rows, queries.values(), strict=True):
         query = Query([sets["X"], sets["Y"]], [sets["A"], sets["B"]][:attributes])
@@ -488,19 +433,9 @@ def test_wefe(
 @pytest.mark.parametrize("dim", [5, 40])
 def test_the_classifier_of_rnsb_is_that_of_scikit_learn(dim: int) -> None:
     rng = np.random.default_rng(0)
-    positive, negative, targets = (
-        rng.normal(size=(12, dim)) + 0.3,
-        rng.normal(size=(9, dim)),
-        rng.normal(size=(6, dim)),
-    )
+    positive, negative, targets = (rng.normal(size=(n, dim)) + 0.3 * (n == 12) for n in (12, 9, 6))
     rows, labels = np.concatenate([positive, negative]), np.repeat([0, 1], [12, 9])
-    free, penalised = (
-        LogisticRegression(solver=solver, max_iter=100_000, tol=1e-12)
-        .fit(rows, labels)
-        .predict_proba(targets)[:, 1]
-        for solver in SOLVERS
-    )
-    assert negative_sentiment(positive, negative, targets) == pytest.approx(free, abs=1e-6)
-    assert negative_sentiment(
-        positive, negative, targets, penalise_intercept=True
-    ) == pytest.approx(penalised, abs=1e-6)
+    for solver, is_penalised in SOLVERS.items():
+        model = LogisticRegression(solver=solver, max_iter=100_000, tol=1e-12).fit(rows, labels)
+        ours = negative_sentiment(positive, negative, targets, penalise_intercept=is_penalised)
+        assert ours == pytest.approx(model.predict_proba(targets)[:, 1], abs=1e-6)

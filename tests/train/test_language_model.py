@@ -598,11 +598,7 @@ def test_what_a_model_cannot_have_is_refused(model: Path) -> None:
     with pytest.raises(InputError, match=r"debias=attract_repel acts on vectors.*on its states"):
         subject(model, AttractRepel("debias"))
     with pytest.raises(InputError, match=r"query 'weat7' has no pairs"):
-        replace(
-            subject(model, Unmodified()),
-            debias=SentDebias(),
-            words=WordChoice("weat7"),
-        )
+        replace(subject(model, Unmodified()), debias=SentDebias(), words=WordChoice("weat7"))
 
 
 def test_a_random_direction_needs_no_words(model: Path, tmp_path: Path) -> None:

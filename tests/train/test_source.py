@@ -378,10 +378,9 @@ def test_names_of_a_lazy_package_are_found_by_its_stub(toy: Path) -> None:
     toy.write_text(
         "from biasbridge.intrinsic import ripa\nfrom biasbridge.analysis import correlation\n"
     )
-    assert {
-        "biasbridge.intrinsic.metrics.direct",
-        "biasbridge.analysis.correlation",
-    } < source_of(("toy_choice",)).modules.keys()
+    assert {"biasbridge.intrinsic.metrics.direct", "biasbridge.analysis.correlation"} < source_of(
+        ("toy_choice",)
+    ).modules.keys()
 
 
 @pytest.mark.parametrize(

@@ -164,9 +164,7 @@ def line_of(override: Override) -> str:
 
 
 def _build_cells(
-    params: Mapping[str, object],
-    grids: Sequence[Mapping[str, object]],
-    arguments: Sequence[str],
+    params: Mapping[str, object], grids: Sequence[Mapping[str, object]], arguments: Sequence[str]
 ) -> list[list[str]]:
     """Return the overrides of every cell: the product of ``params``, or of each grid in turn.
 

@@ -191,8 +191,7 @@ class TinyModel(Fileless):
     steps: Annotated[Whole, doc("largest number of steps")] = 6_000
     settle: Annotated[Count, doc("last steps, in which the learning rate falls to 0")] = 500
     until_learned: Annotated[
-        bool,
-        doc("stop when the bias is learned; false: all steps, at the first learning rate"),
+        bool, doc("stop when the bias is learned; false: all steps, at the first learning rate")
     ] = True
 
     version: ClassVar[int] = 1
