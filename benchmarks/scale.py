@@ -39,8 +39,8 @@ def scale(step: str, tokens: int, folder: Path) -> Work:
         return partial(rewrite, text, balanced, load_query("weat6b"), seed=0)
     if step == "an epoch":
         return partial(Word2Vec(epochs=1).train, balanced, seed=0)
-    options = {"sg": 1, "vector_size": 300, "workers": 1, "epochs": 1, "seed": 0}
-    return partial(GensimWord2Vec, corpus_file=str(balanced), **options)
+    train = partial(GensimWord2Vec, corpus_file=str(balanced), vector_size=300, sg=1)
+    return partial(train, workers=1, epochs=1, seed=0)
 
 
 def write_text(path: Path, tokens: int) -> None:

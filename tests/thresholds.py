@@ -18,10 +18,10 @@ class Refused(str):
     __slots__ = ()
 
 
-def decides(*cases: tuple[Any, Any]) -> Callable[[Callable[..., object]], Callable[..., None]]:
+def decides(*cases: tuple[Any, Any]) -> Callable[[Callable[..., object]], Any]:
     """Test what a probe returns for each input; its further arguments are fixtures."""
 
-    def decorate(probe: Callable[..., object]) -> Callable[..., None]:
+    def decorate(probe: Callable[..., object]) -> Any:
         _, *fixtures = inspect.signature(probe).parameters
 
         @pytest.mark.parametrize(("given", "outcome"), cases)

@@ -134,7 +134,7 @@ def test_what_a_certificate_says_takes_three_seeds(seeds: int) -> object:
     found = measure_properties(scores, None, 20)
     numbers = [found.slope.value, found.offset.value, found.smallest.value, found.off_target.value]
     numbers += [mean_interval(scores.scores[:, 0]).low]
-    numbers += [_strength_correlation(scores.scores[:seeds, :1], np.zeros(1))]
+    numbers += [float(_strength_correlation(scores.scores[:seeds, :1], np.zeros(1)).item())]
     return {bool(found.steps), *(not isnan(number) for number in numbers)}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -34,6 +35,7 @@ from biasbridge.train.engine.store import Store
 from biasbridge.train.engine.store_tools import gc
 from biasbridge.train.subjects.static import StaticVectors, Word2Vec
 from biasbridge.train.tasks.coreference import Coreference, _code_digest
+from tests.fresh_code import forget_code
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -188,9 +190,13 @@ def test_a_training_on_inputs_built_since_starts_anew(
 
 def test_a_training_by_other_code_is_not_continued(monkeypatch: pytest.MonkeyPatch) -> None:
     digest = _code_digest(TINY)
-    text = Path(resolver_training.__file__).read_bytes() + b"\nMORE = 1\n"
-    monkeypatch.setitem(syntax._loaded, resolver_training.__name__, text)  # noqa: SLF001
+    file = os.path.realpath(resolver_training.__file__)
+    text = Path(file).read_bytes() + b"\nMORE = 1\n"
+    monkeypatch.setitem(syntax._texts, file, text)  # noqa: SLF001
+    forget_code()
     assert _code_digest(TINY) != digest
+    monkeypatch.undo()
+    forget_code()
 
 
 def test_seeds_share_the_challenge_and_replicates_the_documents(tmp_path: Path) -> None:
