@@ -16,7 +16,6 @@ import shlex
 import shutil
 import subprocess
 import sys
-import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import redirect_stdout
@@ -36,21 +35,21 @@ help: --help; data --help; data add --help; data get --help; data info --help; d
     effects --help; scatter --help; report --help; tsne --help; store ls --help;
     store gc --help; store verify --help; check --help; init --help; train --help
 audit: audit vectors.vec
-audit_own: audit vectors.vec --words work.yaml --metric weat ect ripa --resamples 50 --csv
+audit_own: audit vectors.vec --words work.yaml --metric weat ect rnsb --resamples 50 --csv
 audit_conventions: audit vectors.vec --metric weat --query weat6b weat7 --convention all --verbose
 audit_ranked: audit vectors.vec other.vec --metric weat mac rnsb --case lower --csv a.csv
 audit_single: audit vectors.vec --metric ripa sq sembias --similarity similar.tsv --single-scores
 audit_list: audit --list
 audit_spanish: audit es_nfc.es.vec --words es.yaml --metric weat --language es --json a.json
-audit_model: audit bert --metric seat lpbs --query seat7 occupations --convention all --csv a.csv
-audit_items: audit bert --metric lpbs --items slots.csv --json a.json;
-    audit bert --metric crows_pairs pll --items pairs.csv --convention all --json
-audit_causal: audit gpt2 --metric next_word --limit 4; audit gpt2 --metric probe --random-weights
+audit_model: audit roberta --metric seat lpbs --query seat7 occupations --convention all --csv a.csv
+audit_items: audit roberta --metric lpbs --items slots.csv --json a.json;
+    audit roberta --metric crows_pairs pll --items pairs.csv --convention all --json
+audit_causal: audit gpt2 --metric next_word --limit 4; audit gpt2 --metric seat --random-weights
 debias: debias vectors.vec a.vec --method leace --dose 0.5; audit a.vec --metric weat --csv
 debias_until: debias vectors.vec a.vec --until weat6b=0 --norms unit
 debias_own: debias vectors.vec a.vec --words work.yaml --method oscar --write-words used.yaml;
     debias vectors.vec b.vec --method inlp --option rounds=2 --dose -1
-debias_model: debias bert erased --method leace --dose 0.5; audit erased --metric lpbs --limit 4
+debias_model: debias gpt2 erased --method leace --layer 0; audit erased --metric next_word --limit 4
 gaps: gaps predictions.csv --privileged men --unprivileged women --report audit.html
 gaps_files: gaps predictions.csv --csv a.csv --json a.json --tex a.tex --md a.md
 gaps_versions: gaps predictions.csv --pred prediction --pred v2 --changed changed.csv
@@ -61,7 +60,7 @@ gaps_thresholds: gaps predictions.csv --score score --thresholds --report a.html
 gaps_crossed: gaps predictions.csv --cross group,race --depth 2 --compare one-vs-none
     --min-support 20 --csv a.csv --report a.html
 gaps_several: gaps predictions.csv --group both --group-sep ';' --missing group;
-    gaps predictions.csv --group women --group black --compare pairwise,max-difference --csv
+    gaps predictions.csv --group women --group black --compare one-vs-rest,max-difference --csv
 gaps_classes: gaps predictions.csv --gold kind --pred kind_v1 --multiclass --csv a.csv;
     gaps predictions.csv --gold kind --pred kind_v1 --positive bad --items 'toxic comments' --md
 gaps_dirty: gaps group_blank.csv --missing drop; gaps long.csv; gaps quotes.tsv; gaps r_na.csv
@@ -79,10 +78,10 @@ correlate_table: correlate models.csv --x weat --y gap --by task --parent seed
 effects: effects transfer_retrieval --csv a.csv
 scatter: scatter transfer_retrieval --out a.svg; scatter models.csv --x weat --y gap --out a.json;
     scatter models.csv --x dose --y gap --row task --mark line --out a.html
-report: report transfer_retrieval --out a.html; report predictions.csv --privileged men --out b.html
-tsne: tsne vectors.vec other.vec --out a.json --iterations 50
+report: report hatespeech_es_migrants --out a.html; report predictions.csv --out b.html
+tsne: tsne vectors.vec other.vec --out a.json --iterations 250
 check: check posts.csv vectors.vec work.yaml; check predictions.csv; check work.yaml;
-    check four_key.conll four_res.conll; check bbq_list.jsonl; check slots.csv bert
+    check four_key.conll four_res.conll; check bbq_list.jsonl; check slots.csv roberta
 init: init posts.csv vectors.vec work.yaml; train --config-dir . +experiment=mine plan=true;
     train +experiment=mine --cfg job
 study: train +experiment=hatespeech_en hydra.mode=RUN debias=attract_repel debias.dose=0.1
@@ -93,17 +92,18 @@ data: data; data info davidson2017 en_tweets_open; data get paper001_open --dry-
     data get davidson2017; data verify
 python: python api.py
 mistakes: audti; audit no.vec; audit vectors.vec --metric waet; audit posts.csv;
-    debias vectors.vec vectors.vec; debias vectors.vec a.vec --method lease; gaps work.yaml;
+    debias vectors.vec vectors.vec --method hard; debias vectors.vec a.vec --method lease; gaps work.yaml;
     gaps predictions.csv --gold y; gaps predictions.csv --privileged man;
     gaps predictions.csv --fail-above recal=.1; correlate predictions.csv; effects .; report no;
     scatter models.csv --x weat --y gab --out a.svg; bbq predictions.csv;
     coreference four_key.conll work.yaml; tsne vectors.vec --out a.doc; check no.csv;
-    predict bert posts.csv out.csv; init work.yaml; data get nothing; store ls; certify waet;
-    relate bert --task bbq; train +experiment=hatespech_en; train debias=lease; train seed=0,1
+    predict roberta posts.csv out.csv; init work.yaml; data get nothing; store ls; certify waet;
+    relate roberta --task bbq; train +experiment=hatespech_en; train debias=lease; train seed=0,1
 """
 SWEEPS = """
-link: +experiment=hatespeech_en SMALL seed=0,1 debias=balance,attract_repel debias.dose=0,0.1
-    labels=linked labels.transmission=0,0.2 'task.name=link_${labels.transmission}'
+link: +experiment=hatespeech_en SMALL source=generated seed=0,1 debias=balance,attract_repel
+    debias.dose=0,0.1 labels=linked labels.transmission=0,0.5
+    'task.name=link_${labels.transmission}'
 spanish: +experiment=hatespeech_es_gender SMALL seed=0,1 embedding=word2vec
 coreference: +experiment=coreference_link corpus.sentences=3000 size.dim=16 seed=0,1
     corpus.stereotype=-0.8,0,0.8 resolver.epochs=2 resolver.patience=2
@@ -133,12 +133,17 @@ for each in (scores, moved.attrs["scores"], table, rows, changed, correlate("tra
 for chart in (plot.gaps(table), plot.audit(scores), plot.scatter(rows, colour="method")):
     print(chart.to_json(indent=1))
 """
-COPIED = "docs/runs/transfer_retrieval docs/atlas/sesari_2022.csv tests/similar.tsv tests/cases/*/*"
-VOLATILE = {  # from run to run, or from version to version of the code
+COPIED = """
+docs/runs/transfer_retrieval docs/runs/hatespeech_es_migrants docs/atlas/sesari_2022.csv
+tests/similar.tsv tests/cases/*/*
+"""
+VOLATILE = {  # from run to run, or with the commit
     r"\b[0-9a-f]{40}\b": "COMMIT",
-    r"\b\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d)?(\.\d+)?\b": "TIME",
-    r"(?m)^after \d.*\n": "",
+    r"\b20\d\d-\d\d-\d\d([ T]\d\d:\d\d(:\d\d)?(\.\d+)?)?\b": "DATE",
+    r"(?m)^stderr: (after \d|.*\d/\d+ \[).*\n": "",  # progress
     r"\babout [\d.]+ (s|min|h)\b": "about TIME",
+    r" *(<1|\d+) (s|min) │": " TIME │",
+    r" *[\d.]+ kB\b": " SIZE",
 }
 UNRECORDED = re.compile(r"(^|/)((home|data|store|points|__pycache__)/|provenance\.csv$)")
 TEXTS = {".csv", ".html", ".json", ".md", ".svg", ".tex", ".txt", ".vec", ".yaml"}
@@ -180,7 +185,7 @@ def write_inputs(folder: Path, checkout: Path) -> None:
     for path in (path for name in COPIED.split() for path in ROOT.glob(name)):
         copy = shutil.copytree if path.is_dir() else shutil.copy
         copy(path, folder / path.name)
-    save_model(folder / "bert", "bert", head="masked")
+    save_model(folder / "roberta", "roberta", head="masked")
     save_model(folder / "gpt2", "gpt2", head="causal")
     torch.manual_seed(0)
     config = transformers.AutoConfig.for_model("bert", **SMALL, id2label={0: "fine", 1: "toxic"})
@@ -197,17 +202,19 @@ def write_configs(folder: Path) -> None:
     from biasbridge.train.cli import CONF, command, composing
     from biasbridge.train.engine.point import plan_point
     from biasbridge.train.engine.steps import SharedSteps
-    from biasbridge.train.engine.store import Store
+    from biasbridge.train.engine.store import Step, Store
 
     def list_keys(options: Namespace) -> Iterator[str]:
         read = command.read_command(options)
         composer, planned = composing.Composer(read.hydra), SharedSteps()
-        steps: dict[str, object] = {}
+        steps: dict[str, Step] = {}
         for cell in command.list_cells(read):
             plan = plan_point(composer.read(cell).point, Store(folder / "store"), planned)
             yield f"{plan.key} {' '.join(cell)}"
-            steps |= {key: step.recipe() for key, step in plan.steps().items()}
-        yield from (f"{key} {json.dumps(recipe)}" for key, recipe in steps.items())
+            steps |= plan.steps()
+        yield from (f"{key} {step.label}" for key, step in steps.items())
+        firsts = {step.label: step.recipe() for step in reversed(steps.values())}
+        yield from (json.dumps(recipe) for recipe in firsts.values())
 
     files = sorted(path for group in ("experiment", "sweep") for path in (CONF / group).iterdir())
     text = "".join(path.read_text(encoding="utf-8") for path in files)
@@ -225,18 +232,19 @@ def write_configs(folder: Path) -> None:
                     keys = [*list_keys(options)]
             except command.INPUT_ERRORS as error:
                 keys = [command.one_line(error)]
-                named = re.match(r"not in \S+: ([^;]+)", keys[0])
+                named = re.match(r"(?:not in \S+: |no such file: \S+?/data/)([^;]+)", keys[0])
                 names = named[1].split(", ") if named else []
                 missing = any(write_stand_in(folder / "data" / name) for name in names)
         (folder / f"{name}.txt").write_text("\n".join(keys), encoding="utf-8")
 
 
 def write_stand_in(path: Path) -> bool:
-    """Write a file or folder with its name alone, which keys are content with, if none is there."""
+    """Write a file or folder of others, of whose content keys have a digest, if none is there."""
     is_missing = not path.exists()
     if is_missing:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(path.name, encoding="utf-8") if path.suffix else path.mkdir()
+        row = f"0\t0\t0\t0\t1\t{path.name}\t{path.name}\n"  # also a row of STS-B
+        path.write_text(row, encoding="utf-8") if path.suffix else path.mkdir()
     return is_missing
 
 
@@ -258,7 +266,7 @@ def run(words: Sequence[str], folder: Path, checkout: Path) -> str:
         text=True,
         check=False,
     )
-    errors = f"stderr\n{done.stderr}" if done.stderr else ""
+    errors = "".join(f"stderr: {line}\n" for line in done.stderr.splitlines() if line.strip())
     return f"$ {shlex.join(words)}\nstatus {done.returncode}\n{done.stdout}{errors}\n"
 
 
@@ -354,9 +362,10 @@ def main() -> int:
         write_configs(*options.folders)
     if options.action == "record":
         for part in options.part or PARTS:
-            start = time.monotonic()
+            start = os.times()
             record(part, *options.folders, options.checkout.resolve())
-            print(f"{part}: {time.monotonic() - start:.0f} s", flush=True)
+            seconds = [end - begin for end, begin in zip(os.times(), start, strict=True)]
+            print(f"{part}: {seconds[4]:.0f} s, of processors {sum(seconds[:4]):.0f}", flush=True)
     if options.action != "compare":
         return 0
     lines = [*compare(*options.folders)]
