@@ -27,13 +27,14 @@ from biasbridge.files import choice
 from biasbridge.files.choice import Fileless
 from biasbridge.files.documents import Document, read_cases, read_documents
 from biasbridge.intrinsic.metrics.weat import Weat
-from biasbridge.train.engine import source as syntax
+from biasbridge.train.engine import source
 from biasbridge.train.engine.locks import locked
 from biasbridge.train.engine.point import Plan, Point, plan_point
 from biasbridge.train.engine.store import Store
 from biasbridge.train.engine.store_tools import gc
 from biasbridge.train.subjects.static import StaticVectors, Word2Vec
 from biasbridge.train.tasks.coreference import Coreference, _code_digest
+from tests.fresh_code import forget_code
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -188,9 +189,13 @@ def test_a_training_on_inputs_built_since_starts_anew(
 
 def test_a_training_by_other_code_is_not_continued(monkeypatch: pytest.MonkeyPatch) -> None:
     digest = _code_digest(TINY)
-    text = Path(resolver_training.__file__).read_bytes() + b"\nMORE = 1\n"
-    monkeypatch.setitem(syntax._loaded, resolver_training.__name__, text)  # noqa: SLF001
-    assert _code_digest(TINY) != digest
+    path = Path(resolver_training.__file__).resolve()
+    with monkeypatch.context() as other:
+        other.setitem(source._texts, str(path), path.read_bytes() + b"\nMORE = 1\n")  # noqa: SLF001
+        forget_code()
+        assert _code_digest(TINY) != digest
+    forget_code()
+    assert _code_digest(TINY) == digest
 
 
 def test_seeds_share_the_challenge_and_replicates_the_documents(tmp_path: Path) -> None:
