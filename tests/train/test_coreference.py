@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -28,7 +27,7 @@ from biasbridge.files import choice
 from biasbridge.files.choice import Fileless
 from biasbridge.files.documents import Document, read_cases, read_documents
 from biasbridge.intrinsic.metrics.weat import Weat
-from biasbridge.train.engine import source as syntax
+from biasbridge.train.engine import source
 from biasbridge.train.engine.locks import locked
 from biasbridge.train.engine.point import Plan, Point, plan_point
 from biasbridge.train.engine.store import Store
@@ -190,13 +189,13 @@ def test_a_training_on_inputs_built_since_starts_anew(
 
 def test_a_training_by_other_code_is_not_continued(monkeypatch: pytest.MonkeyPatch) -> None:
     digest = _code_digest(TINY)
-    file = os.path.realpath(resolver_training.__file__)
-    text = Path(file).read_bytes() + b"\nMORE = 1\n"
-    monkeypatch.setitem(syntax._texts, file, text)  # noqa: SLF001
+    path = Path(resolver_training.__file__).resolve()
+    with monkeypatch.context() as other:
+        other.setitem(source._texts, str(path), path.read_bytes() + b"\nMORE = 1\n")  # noqa: SLF001
+        forget_code()
+        assert _code_digest(TINY) != digest
     forget_code()
-    assert _code_digest(TINY) != digest
-    monkeypatch.undo()
-    forget_code()
+    assert _code_digest(TINY) == digest
 
 
 def test_seeds_share_the_challenge_and_replicates_the_documents(tmp_path: Path) -> None:
