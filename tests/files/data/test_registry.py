@@ -24,7 +24,7 @@ from biasbridge.files.data.registry import (
     sets_of,
 )
 
-ROOT = Path(module.__file__).parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 SETS = [*registry().values()]
 FILES = [(dataset, file) for dataset in SETS for file in dataset.files]
 REASONS = {"results/stereoset_published.csv": "gathered from the file of atlas_stereoset by hand"}
