@@ -94,8 +94,7 @@ data: data; data info davidson2017 en_tweets_open; data get paper001_open --dry-
 python: python api.py
 mistakes: audti; audit no.vec; audit vectors.vec --metric waet; audit posts.csv;
     debias vectors.vec vectors.vec --method hard; debias vectors.vec a.vec --method lease;
-    gaps work.yaml;
-    gaps predictions.csv --gold y; gaps predictions.csv --privileged man;
+    gaps work.yaml; gaps predictions.csv --gold y; gaps predictions.csv --privileged man;
     gaps predictions.csv --fail-above recal=.1; correlate predictions.csv; effects .; report no;
     scatter models.csv --x weat --y gab --out a.svg; bbq predictions.csv;
     coreference four_key.conll work.yaml; tsne vectors.vec --out a.doc; check no.csv;
@@ -148,7 +147,7 @@ VOLATILE = {  # from run to run, or with the commit
     r" *[\d.]+ kB\b": " SIZE",
 }
 UNRECORDED = re.compile(r"(^|/)((home|data|store|points|__pycache__)/|provenance\.csv$)")
-TEXTS = {".csv", ".html", ".json", ".md", ".svg", ".tex", ".txt", ".vec", ".yaml"}
+TEXTS = {".csv", ".html", ".json", ".md", ".tex", ".txt", ".vec", ".yaml"}
 
 
 def write_inputs(folder: Path, checkout: Path) -> None:
@@ -275,11 +274,10 @@ def run(words: Sequence[str], folder: Path, checkout: Path) -> str:
 
 
 def as_text(path: Path) -> str:
-    """Return a file as text: tables as CSV with every digit, and of others a digest."""
+    """Return a file as text: Parquet as CSV with every digit, and a digest of figures."""
     if path.suffix == ".parquet":
-        table = pd.read_parquet(path)
-        is_array = table.map(lambda cell: isinstance(cell, np.ndarray))
-        table = table.mask(is_array, table.map(lambda cell: digest(np.asarray(cell).tolist())))
+        table = pd.read_parquet(path).astype(object)
+        table = table.map(lambda x: digest(x.tolist()) if isinstance(x, np.ndarray) else x)
         return str(table.to_csv(index=False))
     if path.suffix in TEXTS:
         return path.read_text(encoding="utf-8", errors="replace")
@@ -321,6 +319,8 @@ PARTS: dict[str, tuple[str, Callable[[Path, Path], object]]] = {
 
 def record(part: str, out: Path, checkout: Path) -> None:
     """Record the cases of a part: a folder each, with what was printed and every file written."""
+    if (out / part).exists():
+        raise SystemExit(f"{out / part} exists; give another folder")
     table, prepare = PARTS[part]
     for short, long in SIZES.items() if part == "sweeps" else ():
         table = re.sub(short, long, table, flags=re.MULTILINE)

@@ -7,6 +7,7 @@ import logging
 import os
 import sys
 import time
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ from biasbridge.__main__ import main as biasbridge
 from biasbridge.files import terminal as progress
 from biasbridge.files.terminal import LOG, duration, progress_lines
 from biasbridge.train.engine.cost import SweepProgress
+from biasbridge.train.engine.locks import locked
 from biasbridge.train.engine.point import Outcome, write_outcome
 from biasbridge.train.engine.store import Store
 from tests.points import plan
@@ -110,17 +112,19 @@ def test_what_a_sweep_says(tmp_path: Path) -> None:
 
 def test_a_long_step_within_a_point_is_seen(tmp_path: Path) -> None:
     store = Store(tmp_path / "store")
-    plans = [plan(store.root, seed=seed) for seed in range(2)]
+    plans = [plan(store.root, seed=seed) for seed in range(3)]
     store.prove_writable()
-    for minutes, planned in zip((9, 47), plans, strict=True):
-        (store.root / "work" / planned.unit.key).mkdir()
-        lock = store.lock(store.path(planned.unit))
-        lock.touch()
-        began = time.time() - 60 * minutes
-        os.utime(lock, (began, began))
     shown = SweepProgress(plans, store, tmp_path, Console())
-    label = plans[0].unit.label
-    assert shown.describe() == f"0 of 2 points done; building {label} x2 for 47 min"
+    with ExitStack() as stack:
+        for minutes, planned in zip((9, 47), plans[:2], strict=True):
+            (store.root / "work" / planned.unit.key).mkdir()
+            lock = store.lock(store.path(planned.unit))
+            stack.enter_context(locked(lock))
+            began = time.time() - 60 * minutes
+            os.utime(lock, (began, began))
+        label = plans[0].unit.label
+        assert shown.describe() == f"0 of 3 points done; building {label} x2 for 47 min"
+    assert shown.describe() == "0 of 3 points done"  # what a killed process left is not built
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from rich.text import Text
 
 from biasbridge.analysis.naming import with_count
 from biasbridge.files.terminal import duration, is_quiet, print_columns, progress_lines
+from biasbridge.train.engine.locks import is_held
 from biasbridge.train.engine.point import read_outcome, read_stamp
 from biasbridge.train.engine.store import DamagedError, Step, Store, read_recipe
 
@@ -157,8 +158,9 @@ class SweepProgress:
         """
         begun: dict[str, list[float]] = defaultdict(list)
         for key in self._store.in_progress() & self._labels.keys():
-            with suppress(FileNotFoundError):
-                begun[self._labels[key]].append(self._store.lock(Path(key)).stat().st_mtime)
+            lock = self._store.lock(Path(key))
+            if is_held(lock):  # else a killed process left it
+                begun[self._labels[key]].append(lock.stat().st_mtime)
         now = time.time()
         return ", ".join(
             f"{label}{f' x{len(times)}' * (len(times) > 1)} for {duration(now - min(times))}"
