@@ -534,9 +534,9 @@ def _run_line(tables: Tables, results: Sequence[SliceResult]) -> list[str]:
     embeddings = ", ".join(dict.fromkeys(as_text(points, "embedding")))
     models += f" ({embeddings})" if embeddings else ""
     if largest is not None and largest.n_parents > 0:
-        parents = f"the parent{'s' * (largest.n_parents > 1)}"
+        parents = f"parent{'s' * (largest.n_parents > 1)}"
         models += f": {largest.n_parents} unmodified ({parents})"
-        return [f"{models}, the others by {', '.join(methods)}" if methods else models]
+        return [f"{models}, others by {', '.join(methods)}" if methods else models]
     return ["; ".join(filter(None, [models, ", ".join(methods)]))]
 
 
