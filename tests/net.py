@@ -22,6 +22,7 @@ from contextlib import redirect_stdout
 from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -171,9 +172,10 @@ def write_inputs(folder: Path, checkout: Path) -> None:
     who, how = np.where(group == "men", "he", "she"), np.where(label, "awful", "nice")
     text = [f"{a} is {b} at work {i}" for i, (a, b) in enumerate(zip(who, how, strict=True))]
     posts = {"text": text, "label": label, "group": np.where(is_male, "male", "female")}
-    models = {"seed": np.repeat(range(4), 20), "method": ["a", "b"] * 40, "weat": rng.random(80)}
+    weat = rng.random(80)
+    models = {"seed": np.repeat(range(4), 20), "method": ["a", "b"] * 40, "weat": weat}
     models |= {"dose": [*np.repeat(range(5), 4)] * 4, "task": ["t1", "t1", "t2", "t2"] * 20}
-    models |= {"gap": models["weat"] / 9 + rng.normal(size=80) / 99}
+    models |= {"gap": weat / 9 + rng.normal(size=80) / 99}
     for name, table in (("predictions", items), ("posts", posts), ("models", models)):
         pd.DataFrame(table).to_csv(folder / f"{name}.csv", index=False)
     lists = (ROOT / "intrinsic" / "wordsets").glob("[bgsw]*.yaml")
@@ -188,7 +190,8 @@ def write_inputs(folder: Path, checkout: Path) -> None:
     save_model(folder / "roberta", "roberta", head="masked")
     save_model(folder / "gpt2", "gpt2", head="causal")
     torch.manual_seed(0)
-    config = transformers.AutoConfig.for_model("bert", **SMALL, id2label={0: "fine", 1: "toxic"})
+    labels: Any = {"id2label": {0: "fine", 1: "toxic"}}
+    config = transformers.AutoConfig.for_model("bert", **SMALL, **labels)
     model = transformers.AutoModelForSequenceClassification.from_config(config)
     model.save_pretrained(folder / "classifier")
     word_pieces().save_pretrained(folder / "classifier")
@@ -364,7 +367,7 @@ def main() -> int:
     if options.action == "record":
         for part in options.part or PARTS:
             start = os.times()
-            record(part, *options.folders, options.checkout.resolve())
+            record(part, options.folders[0], options.checkout.resolve())
             seconds = [end - begin for end, begin in zip(os.times(), start, strict=True)]
             print(f"{part}: {seconds[4]:.0f} s, of processors {sum(seconds[:4]):.0f}", flush=True)
     if options.action != "compare":
