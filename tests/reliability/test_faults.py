@@ -365,6 +365,6 @@ def test_what_a_kill_left_is_cleared_by_the_next_sweep(store: Store) -> None:
     work = store.root / "work"
     (work / f".removed-{CORPUS.key}").mkdir()
     (work / f".removed-{CORPUS.key}" / "text").write_text("half gone")
-    (work / ".probe-17").touch()
+    (work / f".probe-{CORPUS.key}").touch()
     assert len(store.orphans(remove=True)) == 2
     assert not list(work.iterdir())
