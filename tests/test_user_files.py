@@ -5,6 +5,7 @@ hold links, nor where their folder is the user's own.
 from __future__ import annotations
 
 import os
+import platform
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +17,7 @@ from biasbridge.commands.store import main
 from biasbridge.data import LOCK, _locked
 from biasbridge.files import InputError
 from biasbridge.files.data.download import download
+from biasbridge.files.paths import digest_of
 from biasbridge.files.terminal import open_console
 from biasbridge.train.cli.sweep import run_experiment
 from biasbridge.train.engine.point import results_folder
@@ -24,6 +26,7 @@ from biasbridge.train.engine.store_tools import Outdated, report_outdated
 from tests.data_server import serve
 
 OTHER = "ab" * 16  # a key
+PROCESS = digest_of([platform.node(), os.getpid()])
 LINK = "is a link, and writing to it would overwrite its target; remove the link"
 RUN = ["source=none", "corpus.sentences=1000", "size.dim=8", "size.epochs=1"]
 
@@ -83,7 +86,7 @@ ATTACKS: dict[str, tuple[str, Callable[[Path], object], str]] = {
     "lock of work, seen": (f"locks/{OTHER}.lock -> file, work/{OTHER}/", look, ""),
     "another's lock": ("locks/poetry.lock", clean, ""),
     "probe": (
-        f"locks/, work/.probe-{os.getpid()} -> file",
+        f"locks/, work/.probe-{PROCESS} -> file",
         lambda f: Store(f).prove_writable(),
         LINK,
     ),
@@ -94,6 +97,11 @@ ATTACKS: dict[str, tuple[str, Callable[[Path], object], str]] = {
     "work, removed": (f"locks/, work/.removed-{STEP.key} -> folder", discard, ""),
     "work, cleaned": (f"locks/, work/{OTHER} -> folder", clean, f"work/{OTHER} in it is not of"),
     "another's work": ("locks/, work/thesis.txt", clean, "work/thesis.txt in it is not of a store"),
+    "another's work with a digest": (
+        f"locks/, work/thesis-{OTHER}",
+        clean,
+        "in it is not of a store",
+    ),
     "another's hidden work": ("locks/, work/.thesis/thesis.txt", clean, ""),
     "another's work of a sweep": ("locks/, work/mine/thesis.txt", sweep, "work/mine in it is not"),
     "another's work and no lock": ("work/mine/thesis.txt", sweep, "work/mine in it is not of a"),

@@ -53,7 +53,7 @@ RECIPE = "recipe.json"
 RESERVED = ("work", "unfinished", "locks", "digests")
 KEY = re.compile("[0-9a-f]{32}")
 # What may be removed from the folders of leftovers: the rest is not ours
-_OWN = re.compile(rf"(\.removed-|[a-z]+-)?{KEY.pattern}(\.lock)?")
+_OWN = re.compile(rf"(\.removed-|\.probe-|sweep-)?{KEY.pattern}(\.lock)?")
 _MAX_TITLE = 80  # characters
 _MIN_AGE = 2_000_000_000  # nanoseconds; the coarsest resolution of file times
 _MAX_TRIES = 5  # to find or build a result while other processes build, replace or remove it
@@ -400,7 +400,7 @@ class Store:
         try:
             for folder in ("locks", "work"):
                 (self.root / folder).mkdir(parents=True, exist_ok=True)
-            probe = self.root / "work" / f".probe-{os.getpid()}"
+            probe = self.root / "work" / f".probe-{digest_of([platform.node(), os.getpid()])}"
             with locked(probe):
                 probe.unlink(missing_ok=True)
         except OSError as error:
