@@ -84,7 +84,7 @@ def test_every_fault_costs_its_point_only(tmp_path: Path, train: Train) -> None:
     assert all(line.startswith("failed ") for line in last)
 
     status, out, _ = train(*FAULTY, "plan=true")
-    [row] = [line for line in out.splitlines() if "extrinsic" in line]
+    [row] = [line for line in out.splitlines() if line.startswith("│ extrinsic")]
     distinct, stored, missing = map(int, row.split("│")[3:6])
     assert (status, distinct, stored, missing) == (0, 4, 1, 3)
     status, _, _ = train(*FAULTY, "overwrite=only-cache", "seed=0,1")
