@@ -1,6 +1,6 @@
-"""The answer of a study as rows, the same on the terminal, on the page, in TeX and in Python: for
-every declared test the gap before, its change over the range of the score, a verdict, and a row of
-what it holds for.
+"""The answer of a study as rows, the same on the terminal, on the page and in TeX: for every
+declared gap what the modifications did to it, then what goes with a score, each with a verdict; and
+a sentence on what it holds for.
 """
 
 from __future__ import annotations
@@ -35,48 +35,61 @@ from biasbridge.analysis.naming import (
 )
 from biasbridge.analysis.printing import p_value, print_lines, print_table
 from biasbridge.analysis.scopes import DOSES, MINIMUM, SEEDS
-from biasbridge.analysis.slices import digits_of
+from biasbridge.analysis.slices import digits_of, pearson
 from biasbridge.analysis.tables import as_float, as_text, text_rows
-from biasbridge.analysis.verdict import AT_MOST, CANNOT_TELL, FALLS, RISES, TOO_FEW
+from biasbridge.analysis.verdict import (
+    AT_MOST,
+    CANNOT_TELL,
+    FALLS,
+    MOVED,
+    NO,
+    RISES,
+    TOO_FEW,
+    UNTOLD,
+    YES,
+    judge_change,
+    judge_gap,
+)
 from biasbridge.files.choice import METRICS, choice_classes
 from biasbridge.files.paths import HOME
 from biasbridge.stats.formatting import NOTHING, format_estimate, format_number
+from biasbridge.stats.intervals import ALPHA
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from biasbridge.analysis.condition_effects import GapEffects
     from biasbridge.analysis.declaration import Declaration
     from biasbridge.analysis.slices import SliceResult
     from biasbridge.analysis.tables import Tables
 
 
-TEST_HEADING, SCORE_HEADING, SCORE_RANGE = "gap, score", "score", "from, to"
+SCORE_HEADING, SCORE_RANGE = "what", "from, to"
 _ALL_TESTS = "all tests"
-CHANGE_HEADING, VERDICT_HEADING = "change of the gap [95%]", "verdict"
+CHANGE_HEADING, VERDICT_HEADING = "change [95%]", "verdict"
 _NOT_SEEN = (
     "Where a test cannot tell, four of five studies like this one would detect a change of about"
     " {change}."
 )
-_WITHIN = (
-    "At most {x}: both ends of the 90% interval of the change are that small. Where slopes differ"
-    " between methods, the change of each method is that small too."
-)
 _RELIABILITY = "Reliability of the gap: {values} (1 means a gap without noise)."
-LEGEND = "3 of 5: three were tried, five are needed"
 _SHOWN_SCOPES = (DOSES, SEEDS)  # scopes.csv has all
 _VERDICT_PHRASES = {
-    RISES: "rises with {scores}",
-    FALLS: "falls with {scores}",
-    AT_MOST: "changes by at most {x} with {scores}",
-    CANNOT_TELL: "cannot tell for {scores}",
+    RISES: "it rises with {scores}",
+    FALLS: "it falls with {scores}",
+    UNTOLD: "{scores} {verb} not tell it",
+    AT_MOST: "what goes with {scores} is at most {x}",
+    CANNOT_TELL: "{scores} cannot be judged",
 }
-_MAX_GAPS = 3  # named in the headline
+_DIRECTION_NAMES = {"debias": "debiasing", "overbias": "overbiasing"}
+_MODIFICATIONS_SHOWN = 4  # of a gap; effects.csv has all
+_ONE_SCORE = 0.95  # r over conditions beyond which scores count as one
+_MAX_GAPS = 4  # named in the headline
 _DIRECTIONS = {1: "rises with", -1: "falls with", 0: "no clear relation with"}
 _SIGNS = {RISES: 1, FALLS: -1}  # of the verdicts that claim a direction
 ResultsByGap = dict[str, dict[str, "SliceResult"]]
 PEARSON = "Pearson's r"
 R_RM = "r_rm, repeated-measures correlation within parents"
-HOLM = "p (Holm)"
+HOLM = "p (adjusted)"
 _LINE_WIDTH = 80
 TESTS, GAPS = 12, 4  # shown; the tables hold all
 
@@ -112,26 +125,96 @@ def change_rows(
     smallest_change: float,
     further: Callable[[SliceResult], dict[str, str]] = lambda _: {},
 ) -> dict[str, list[dict[str, str]]]:
-    """Return a row per score, its range, the change and the verdict, by gap and its unmodified
-    mean; ``further``: cells after these.
+    """Return by gap the rows of what modifications did to it, from the gap before to that after,
+    then a row per score: its range, the change and the verdict; ``further``: cells after these.
+
+    Scores that are one over the conditions share a row.
     """
     rows_by_gap: dict[str, list[dict[str, str]]] = {}
-    for (gap, score), result in zip(gap_and_score(results), results, strict=True):
-        heading = gap
-        if isfinite(result.gap_unmodified):
-            mean = format_number(result.gap_unmodified, digits_of(result.gap_unmodified))
-            heading += f", {mean} in the unmodified models"
-        ends = sorted((result.sign * result.score_low, result.sign * result.score_high))
-        rows_by_gap.setdefault(heading, []).append(
-            {
-                SCORE_HEADING: score,
+    for gap, titled in _by_gap(results).items():
+        first = max((result for _, result in titled), key=lambda result: result.n)
+        rows = [
+            row | dict.fromkeys(further(first), "")
+            for row in effect_rows(first.effects, first.gap_unmodified, smallest_change)
+        ]
+        for titles, result in _distinct_scores(titled):
+            ends = sorted((result.sign * result.score_low, result.sign * result.score_high))
+            cells = {
+                SCORE_HEADING: _join_titles(titles) + " (one score)" * (len(titles) > 1),
                 SCORE_RANGE: " to ".join(map(format_number, ends)),
                 CHANGE_HEADING: format_change(result),
                 VERDICT_HEADING: name_verdict(result, smallest_change),
             }
-            | further(result)
-        )
+            rows.append(cells | further(result))
+        rows_by_gap[gap] = rows
     return rows_by_gap
+
+
+def effect_rows(
+    effects: GapEffects, unmodified: float, smallest_change: float
+) -> list[dict[str, str]]:
+    """Return a row per method and direction at its full dose, those of the largest bounds, and one
+    for all modifications.
+    """
+    shown = sorted(effects.full, key=lambda effect: -effect.change.bound)[:_MODIFICATIONS_SHOWN]
+    rows = []
+    for effect in (effect for effect in effects.full if effect in shown):
+        value, low, high = effect.change.interval
+        ends = (unmodified, unmodified + value)
+        direction = _DIRECTION_NAMES.get(effect.direction, effect.direction or "modification")
+        word = judge_change(effect.change, effect.p_holm, smallest_change)
+        rows.append(
+            {
+                SCORE_HEADING: f"full {direction} ({effect.method})",
+                SCORE_RANGE: " to ".join(format_number(end, 3) for end in ends),
+                CHANGE_HEADING: format_estimate(value, low, high, digits=3, sign="+"),
+                VERDICT_HEADING: _with_size(word, smallest_change),
+            }
+        )
+    if len(effects.conditions) > len(rows) > 0:
+        word, _ = judge_gap(effects, smallest_change)
+        bound = format_number(effects.bound, 3) if isfinite(effects.bound) else NOTHING
+        rows.append(
+            {
+                SCORE_HEADING: f"any of {len(effects.conditions)} modifications",
+                SCORE_RANGE: "",
+                CHANGE_HEADING: f"up to {bound}",
+                VERDICT_HEADING: _with_size(word, smallest_change),
+            }
+        )
+    return rows
+
+
+def _by_gap(results: Sequence[SliceResult]) -> dict[str, list[tuple[str, SliceResult]]]:
+    """Return the titles of scores and the results of each gap."""
+    titled: dict[str, list[tuple[str, SliceResult]]] = {}
+    for (gap, score), result in zip(gap_and_score(results), results, strict=True):
+        titled.setdefault(gap, []).append((score, result))
+    return titled
+
+
+def _distinct_scores(
+    titled: Sequence[tuple[str, SliceResult]],
+) -> list[tuple[list[str], SliceResult]]:
+    """Return the results with their titles; those with one verdict whose scores are one, once."""
+    distinct: list[tuple[list[str], SliceResult]] = []
+    for title, result in titled:
+        for titles, other in distinct:
+            if result.verdict == other.verdict and _are_one_score(result, other):
+                titles.append(title)
+                break
+        else:
+            distinct.append(([title], result))
+    return distinct
+
+
+def _are_one_score(a: SliceResult, b: SliceResult) -> bool:
+    shared = [name for name in a.condition_scores if name in b.condition_scores]
+    x, y = (
+        np.array([scores[name] for name in shared])
+        for scores in (a.condition_scores, b.condition_scores)
+    )
+    return len(shared) >= MINIMUM[DOSES] and pearson(x, y) > _ONE_SCORE
 
 
 def format_change(result: SliceResult) -> str:
@@ -140,35 +223,41 @@ def format_change(result: SliceResult) -> str:
 
 
 def name_verdict(result: SliceResult, smallest_change: float) -> str:
-    """Return the verdict in words: ``rises``, ``at most .02``."""
-    size = f" {format_number(smallest_change, 3).rstrip('0')}" if result.verdict == AT_MOST else ""
-    return result.verdict + size
+    """Return the verdict in words: ``rises``, ``at most .02``, ``does not tell``."""
+    return _with_size(result.verdict, smallest_change)
 
 
-def scope_rows(
-    results: Sequence[SliceResult], points: pd.DataFrame | None = None
-) -> list[dict[str, str]]:
-    """Return yes, no or ``3 of 5`` for other doses and seeds, a row for all tests that share them.
+def _with_size(word: str, smallest_change: float) -> str:
+    return f"{word} {format_number(smallest_change, 3).rstrip('0')}" if word == AT_MOST else word
+
+
+def scope_lines(results: Sequence[SliceResult], points: pd.DataFrame | None = None) -> list[str]:
+    """Return for what the verdicts hold, a sentence for all tests that share it.
 
     Models that a run of ``points`` found ready have no seed: they are called models.
     """
-    scopes = [s for s in _SHOWN_SCOPES if any(s in result.scopes for result in results)]
+    if not results:
+        return []
     are_given = points is not None and not any(as_text(points, "corpus_key"))
     titles = {SEEDS: "other models"} if are_given else {}
-    scores_by_row: dict[tuple[str, ...], dict[str, list[str]]] = {}
-    for (gap, score), result in zip(gap_and_score(results), results, strict=True):
-        cells = tuple(_name_scope(result, scope) for scope in scopes)
-        scores_by_row.setdefault(cells, {}).setdefault(gap, []).append(score)
-    n_by_gap = Counter(gap for gap, _ in gap_and_score(results))
-    return [
-        {
-            TEST_HEADING: "; ".join(_name_tests(gaps, n_by_gap))
-            if len(scores_by_row) > 1
-            else _ALL_TESTS
-        }
-        | dict(zip([titles.get(scope, scope) for scope in scopes], cells, strict=True))
-        for cells, gaps in scores_by_row.items()
-    ]
+    claims = [result for result in results if result.verdict in (RISES, FALLS)]
+    tests_by_scopes: dict[str, dict[str, list[str]]] = {}
+    for gap, titled in _by_gap(claims).items():
+        for names, result in _distinct_scores(titled):
+            held = ", ".join(
+                f"{titles.get(scope, scope)} {name_scope(result, scope)}"
+                for scope in _SHOWN_SCOPES
+                if scope in result.scopes
+            )
+            tests_by_scopes.setdefault(held, {}).setdefault(gap, []).extend(names)
+    n_by_gap = Counter(gap for gap, _ in gap_and_score(claims))
+    sentences = ["Verdicts are for these methods, word lists and corpora."]
+    for held, gaps in tests_by_scopes.items():
+        tests = (
+            "; ".join(_name_tests(gaps, n_by_gap)) if len(tests_by_scopes) > 1 else "A rise or fall"
+        )
+        sentences.append(f"{tests}: {held}.")
+    return [" ".join(sentences)] if len(sentences) < 3 else sentences
 
 
 def _name_tests(
@@ -181,13 +270,13 @@ def _name_tests(
     ]
 
 
-def _name_scope(result: SliceResult, scope: str) -> str:
-    """Return yes, no, or how many there are of how many needed."""
+def name_scope(result: SliceResult, scope: str) -> str:
+    """Return shown, not shown, or how many there are of how many needed."""
     word = result.holds.get(scope, NOTHING)
     if word != TOO_FEW:
-        return word
+        return {YES: "shown", NO: "not shown"}.get(word, word)
     n = result.scopes[scope].n
-    return f"{n} of {MINIMUM[scope]}" if n < MINIMUM[scope] else TOO_FEW
+    return f"not testable ({n} of {MINIMUM[scope]})" if n < MINIMUM[scope] else "not testable"
 
 
 def reasons(results: Sequence[SliceResult]) -> list[str]:
@@ -205,26 +294,20 @@ def reasons(results: Sequence[SliceResult]) -> list[str]:
     return sentences
 
 
-def detectable(results: Sequence[SliceResult]) -> list[str]:
+def detectable(results: Sequence[SliceResult], smallest_change: float) -> list[str]:
     """Return which change would have been seen where a test cannot tell."""
     changes = [
         result.detectable_change
         for result in results
         if result.verdict == CANNOT_TELL
         and isfinite(result.detectable_change)
-        and not result.nonlinear.reason  # more data would not change that
+        and not result.nonlinear.change > smallest_change  # more data would not change that
     ]
     if not changes:
         return []
     ends = dict.fromkeys(format_number(end, digits_of(end)) for end in (min(changes), max(changes)))
     change = " to ".join(ends) + ", depending on the test" * (len(ends) > 1)
     return [_NOT_SEEN.format(change=change)]
-
-
-def within(results: Sequence[SliceResult], smallest_change: float) -> list[str]:
-    """Return what "at most" is judged on, where a test says it."""
-    x = format_number(smallest_change, 3).rstrip("0")
-    return [_WITHIN.format(x=x)] if any(r.verdict == AT_MOST for r in results) else []
 
 
 def _reliability(results: Sequence[SliceResult]) -> list[str]:
@@ -234,30 +317,45 @@ def _reliability(results: Sequence[SliceResult]) -> list[str]:
     return [_RELIABILITY.format(values=" to ".join(ends))] if ends else []
 
 
-def _headline(results: Sequence[SliceResult], smallest_change: float) -> str:
-    """Return the verdicts of the declared tests in a sentence a gap."""
+def _headline(results: Sequence[SliceResult], smallest_change: float) -> list[str]:
+    """Return a line a gap: what the modifications did to it, and what goes with the scores."""
     if not results:
-        return "No test was declared before the run."
-    scores_by_gap: dict[str, dict[str, list[str]]] = {}
-    for (gap, score), result in zip(gap_and_score(results), results, strict=True):
-        scores_by_gap.setdefault(gap, {}).setdefault(result.verdict, []).append(score)
+        return ["No test was declared before the run."]
+    lines = []
     x = format_number(smallest_change, 3).rstrip("0")
-    sentences = []
-    for gap, scores_by_verdict in list(scores_by_gap.items())[:_MAX_GAPS]:
+    for gap, titled in _by_gap(results).items():
+        scores_by_verdict: dict[str, list[str]] = {}
+        for titles, result in _distinct_scores(titled):
+            scores_by_verdict.setdefault(result.verdict, []).extend(titles)
+        first = max((result for _, result in titled), key=lambda result: result.n)
         phrases = [
-            phrase.format(scores=_join_titles(scores_by_verdict[verdict]), x=x)
+            phrase.format(
+                scores=_join_titles(scores), x=x, verb="do" if len(scores) > 1 else "does"
+            )
             for verdict, phrase in _VERDICT_PHRASES.items()
-            if verdict in scores_by_verdict
+            if (scores := scores_by_verdict.get(verdict))
         ]
-        sentences.append(f"{gap[:1].upper()}{gap[1:]}: {'; '.join(phrases)}.")
-    if len(scores_by_gap) > _MAX_GAPS:
-        counts = Counter(result.verdict for result in results)
-        names = {AT_MOST: f"{AT_MOST} {x}"}
-        listed = ", ".join(
-            f"{counts[word]} {names.get(word, word)}" for word in _VERDICT_PHRASES if counts[word]
-        )
-        return f"{len(results)} tests declared before the run: {listed}."
-    return " ".join(sentences)
+        found = [*_effect_phrase(first, x), *phrases]
+        lines.append(f"{capitalise(gap)}: {'; '.join(found)}.")
+    more = _more_line(len(lines) - _MAX_GAPS, "gap", "gaps.csv")
+    return [*lines[:_MAX_GAPS], *more]
+
+
+def _effect_phrase(result: SliceResult, x: str) -> Iterable[str]:
+    """Yield what the modifications did to the gap."""
+    effects = result.effects
+    n = with_count(len(effects.conditions), "modification")
+    if result.gap_verdict == AT_MOST:
+        yield f"no modification of {len(effects.conditions)} changes it by more than {x}"
+    elif result.gap_verdict == MOVED:
+        moved = [effect for effect in effects.conditions if effect.p_holm < ALPHA]
+        effect = max(moved, key=lambda effect: abs(effect.change.value))
+        change = format_estimate(*effect.change.interval, digits=3, sign="+")
+        yield f"{len(moved)} of {n} move it, {effect.condition} by {change}"
+    elif result.gap_why:
+        yield result.gap_why
+    elif result.gap_verdict == CANNOT_TELL:
+        yield f"{n} may change it by up to {format_number(effects.bound, 3)}"
 
 
 def planted_line(points: pd.DataFrame, results: Sequence[SliceResult]) -> str:
@@ -441,37 +539,31 @@ def print_answer(
 ) -> None:
     """Print what was found, for what it holds, and what limits it."""
     tests = declared(results)
-    print_lines(_wrap_all(opening_lines(tables, results, declaration)), console)
+    opening = [*headlines(tables, results, declaration), *opening_lines(tables, results)]
+    print_lines(_wrap_all(opening), console)
     if tests:
         print_lines([""], console)
         shown = tests[:TESTS]
         for gap, rows in change_rows(shown, declaration.smallest_change).items():
             print_table(gap, rows, console, left_aligned=(SCORE_HEADING, VERDICT_HEADING))
-        rows = [
-            {name: "\n".join(wrap(cell, 50, subsequent_indent="  ")) for name, cell in row.items()}
-            for row in scope_rows(shown, tables.points)
-        ]
-        print_table(
-            f"is a rise or fall shown? ({LEGEND})",
-            rows,
-            console,
-            left_aligned=(TEST_HEADING,),
-            blanks=1,
-        )
-        print_lines(_more_line(len(tests) - TESTS, "tests in correlations.csv"), console)
+        print_lines(_more_line(len(tests) - TESTS, "test", "correlations.csv"), console)
+        print_lines([""], console)
     print_lines(_wrap_all(closing_lines(tables, results, declaration)), console)
 
 
-def opening_lines(
+def headlines(
     tables: Tables, results: Sequence[SliceResult], declaration: Declaration
 ) -> list[str]:
-    """Return what comes before the tables: what was planted, the headline, the models, and the sign
-    of a gap.
-    """
+    """Return what was planted, and a line a gap: what changed it, and what goes with scores."""
     tests = declared(results)
-    lines = [planted_line(tables.points, tests), _headline(tests, declaration.smallest_change)]
-    lines += [*_run_line(tables, results), group_mismatch_of(tables.points, tables.extrinsic)]
-    return list(filter(None, [*lines, *_sign_line(tables)]))
+    planted = planted_line(tables.points, tests)
+    return [*([planted] if planted else []), *_headline(tests, declaration.smallest_change)]
+
+
+def opening_lines(tables: Tables, results: Sequence[SliceResult]) -> list[str]:
+    """Return the models, and the sign of a gap."""
+    mismatch = group_mismatch_of(tables.points, tables.extrinsic)
+    return list(filter(None, [*_run_line(tables, results), mismatch, *_sign_line(tables)]))
 
 
 def closing_lines(
@@ -479,8 +571,9 @@ def closing_lines(
 ) -> list[str]:
     """Return what comes after the tables: what limits the verdicts, and what was not declared."""
     tests = declared(results)
-    lines = [*reasons(tests), *within(tests, declaration.smallest_change), *detectable(tests)]
-    lines += [*_reliability(tests), *_exploratory_lines(results)]
+    lines = [*scope_lines(tests, tables.points), *reasons(tests)]
+    lines += [*detectable(tests, declaration.smallest_change), *_reliability(tests)]
+    lines += _exploratory_lines(results)
     return [*lines, *describe_task(tables, declaration.utility), *_missing_values(tables)]
 
 
@@ -503,7 +596,7 @@ def _exploratory_lines(results: Sequence[SliceResult]) -> list[str]:
                 for direction, names in _scores_by_direction(undeclared).items()
             )
             lines.append(f"Exploratory: {gap}: {directions}.")
-    more = _more_line(len(lines) - GAPS, "exploratory gaps in exploratory.csv")
+    more = _more_line(len(lines) - GAPS, "exploratory gap", "exploratory.csv")
     return [*lines[:GAPS], *more]
 
 
@@ -540,5 +633,5 @@ def _run_line(tables: Tables, results: Sequence[SliceResult]) -> list[str]:
     return ["; ".join(filter(None, [models, ", ".join(methods)]))]
 
 
-def _more_line(hidden: int, noun: str) -> Iterable[str]:
-    return [f"and {hidden} more {noun}"] if hidden > 0 else []
+def _more_line(hidden: int, noun: str, table: str) -> Iterable[str]:
+    return [f"and {with_count(hidden, noun)} more in {table}"] if hidden > 0 else []

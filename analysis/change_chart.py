@@ -102,7 +102,8 @@ def change_chart(
     x = format_number(smallest_change, 3).rstrip("0")
     notes = [
         "Left: points are models, lines the means of each condition over parents."
-        f" Right: change over the range of the score, 95% interval. Grey: {x} up and down."
+        " Right: change over the range of the score, 95% interval."
+        f" Grey: {x} up and down from the unmodified gap, and from 0."
     ]
     if len(tests) > PANELS:
         notes.append(f"Left: the first {PANELS} of {len(tests)} tests.")

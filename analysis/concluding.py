@@ -15,6 +15,7 @@ from biasbridge.analysis.printing import print_lines, print_points, word_lists
 from biasbridge.analysis.slices import (
     EXPLORATORY_COLUMNS,
     correlation_table,
+    gap_table,
     scope_table,
     without_repeats,
 )
@@ -58,11 +59,12 @@ def conclude(
     correlation_tables = {
         "correlations": correlation_table(declared(distinct)),
         "exploratory": correlation_table(exploratory, EXPLORATORY_COLUMNS),
+        "gaps": gap_table(distinct),
         "scopes": scope_table(distinct),
     }
     written = write_csv_tables(folder, correlation_tables)
     with _report_errors("effects of conditions not estimated", console):
-        if changes := effects(tables, utility):
+        if changes := effects(tables, utility, declaration.smallest_change):
             written.append(write_effects(changes, confirmatory, folder / TABLE, details))
     if joined is None or not results or len(tables.points) < _MIN_POINTS:
         print_points(tables, console, confirmatory=confirmatory, utility=utility)

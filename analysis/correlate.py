@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from math import isfinite, nan
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from biasbridge.analysis.joined import (
     bias_sign,
     is_joined,
     join_points,
-    low_utility_reason,
+    low_skill_reason,
     rows_of,
     unbiased_values,
 )
@@ -156,13 +156,19 @@ class Levels:
                 " conditions with --condition"
             )
         no_resamples = Resampled.of(np.zeros((len(table), 0)))
+        no_utility = np.full(len(table), np.nan)
         return Rows(
             sign * as_float(table, x),
             as_float(table, y),
-            *(model, parent, cluster, condition, *self._conditions(table)),
-            *(blank, blank, blank, blank),
-            as_float(table, self.utility) if self.utility else np.full(len(table), np.nan),
-            *(no_resamples, no_resamples),
+            model,
+            parent,
+            cluster,
+            condition,
+            **self._conditions(table),
+            **dict.fromkeys(("setting", "training", "score_gap", "pattern"), blank),
+            utility=as_float(table, self.utility) if self.utility else no_utility,
+            x_resampled=no_resamples,
+            y_resampled=no_resamples,
         )
 
     def _describe(self, table: pd.DataFrame, numbers: Labels) -> Labels:
@@ -178,25 +184,27 @@ class Levels:
         rows = zip(*texts, numbers.tolist(), strict=True)
         return np.array([", ".join(filter(None, row)) for row in rows], dtype=str)
 
-    def _conditions(self, table: pd.DataFrame) -> tuple[Labels, Labels, Labels]:
-        """Return method, family and word list of each row: the columns ``method`` (or the first of
-        several), ``method_family`` and ``wordset`` of the conditions. Without several columns the
-        method is unknown: empty.
+    def _conditions(self, table: pd.DataFrame) -> dict[str, Any]:
+        """Return method, family, word list, direction and dose of each row: the columns ``method``
+        (or the first of several), ``method_family``, ``wordset``, ``direction`` and ``dose`` of the
+        conditions. Without several columns the method is unknown: empty.
 
         An empty cell, ``none`` and ``unmodified`` stand for the control.
         """
         named = [name for name in self.condition if name == "method"]
         methods = _names(table, (named or self.condition)[: len(self.condition) > 1])
         is_control = np.isin(methods, (EMPTY, ORIGINAL, CONTROL))
-        family, words = (
-            _names(table, [name for name in self.condition if name == column])
-            for column in ("method_family", "wordset")
+        family, words, direction = (
+            _column(table, self.condition, column)
+            for column in ("method_family", "wordset", "direction")
         )
-        return (
-            np.where(is_control, CONTROL, methods),
-            np.where(is_control, "", family if family.any() else methods),
-            np.where(is_control, "", words),
-        )
+        return {
+            "method": np.where(is_control, CONTROL, methods),
+            "family": np.where(is_control, "", family if family.any() else methods),
+            "word_list": np.where(is_control, "", words),
+            "direction": np.where(is_control, "", direction),
+            "dose": np.array([_dose(cell) for cell in _column(table, self.condition, "dose")]),
+        }
 
     def _condition(
         self, table: pd.DataFrame, observation: Labels, model: Labels, parent: Labels
@@ -213,6 +221,17 @@ class Levels:
                     f" {label!r}; name the columns in which they differ with --observation"
                 )
         return condition
+
+
+def _dose(cell: str) -> float:
+    try:
+        return float(cell)
+    except ValueError:
+        return nan
+
+
+def _column(table: pd.DataFrame, columns: Sequence[str], name: str) -> Labels:
+    return _names(table, [name] if name in columns else [])
 
 
 def _names(table: pd.DataFrame, columns: Sequence[str]) -> Labels:
@@ -422,7 +441,6 @@ def correlate_slices(joined: pd.DataFrame, declared: Declaration = DECLARED) -> 
         for (_, indices), needed in zip(all_slices, is_confirmatory, strict=True)
         if needed
     }
-    utilities = joined.filter(items=["utility", "majority_baseline"])
     measured: dict[tuple[bytes, bool], SliceResult] = {}
     results = []
     for (names, indices), confirmatory in zip(all_slices, is_confirmatory, strict=True):
@@ -436,7 +454,7 @@ def correlate_slices(joined: pd.DataFrame, declared: Declaration = DECLARED) -> 
             )
         refused = ""
         if confirmatory:
-            refused = low_utility_reason(utilities.iloc[indices], declared.utility)
+            refused = low_skill_reason(joined.iloc[indices])
         results.append(
             measured[key]._replace(
                 names=names,

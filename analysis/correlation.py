@@ -14,7 +14,7 @@ embedding or model). u, v: x and y less their means over the observations of a p
     p    = (1 + #{t* >= t}) / (1 + permutations)
     interval = tanh(z -+ q sqrt(s^2 + c^2)),    q: the quantile of t* that t must exceed for p < .05
     b    = sum u v / sum u^2                    slope: change of y per unit of x
-    its interval: b -+ t(df) sqrt(s_b^2 + c_b^2), jackknife and sampling error of b
+    its interval: b -+ t(f) sqrt(HC2 + c_b^2),  f: Satterthwaite's; c_b: sampling error of b
 
 So the interval of r excludes 0 exactly where p < .05; that of b may differ where p is near .05.
 Beyond 500 observations t* is Student's t.
@@ -323,8 +323,8 @@ class Correlation(NamedTuple):
     what else is partialled out; ``s``: jackknife standard error of z; ``sampling``: that from
     sampling words and items; ``influential``: the index of the observation without which r changes
     most, ``r_without_influential``: r without it; ``slope``: b, in units of y per unit of x,
-    without ends where |r| = 1; ``null``: the distribution of t under no relation; ``reason``: why r
-    is NaN.
+    without ends where |r| = 1, ``slope_df``: its degrees of freedom; ``null``: the distribution of
+    t under no relation; ``reason``: why r is NaN.
     """
 
     r: float = nan
@@ -338,6 +338,7 @@ class Correlation(NamedTuple):
     influential: int = -1
     r_without_influential: float = nan
     slope: Estimate = Estimate()
+    slope_df: float = nan
     null: Null | None = None
     reason: str = ""
 
@@ -403,6 +404,7 @@ def correlation(
     null = Null.of(residual, permutations, seed)
     low, high = null.interval(residual.r, t, hypot(s, sampling.outward), ALPHA)
     influence = np.abs(r_jackknife - residual.r)
+    slope, slope_df = slope_estimate(residual, slope_sampling.variance)
     return Correlation(
         residual.r,
         low,
@@ -414,7 +416,8 @@ def correlation(
         sampling=sampling,
         influential=int(residual.indices[int(np.argmax(influence))]),
         r_without_influential=float(r_jackknife[int(np.argmax(influence))]),
-        slope=slope_estimate(residual, slope_sampling.variance),
+        slope=slope,
+        slope_df=slope_df,
         null=null,
     )
 
@@ -442,29 +445,50 @@ def _jackknife(values: Floats, df: int) -> float:
 
 def slope_estimate(
     residual: Residuals, sampling_variance: float, reliability: float = 1.0
-) -> Estimate:
-    """Return b -+ t(df) times its standard error, from leaving out each observation exactly.
+) -> tuple[Estimate, float]:
+    """Return b -+ t(df) sqrt(HC2 + sampling variance), and df.
 
-    With a ``reliability`` of the scores below 1, b is that on scores without their noise N:
-    sum u v / (sum u^2 - N), N = (1 - reliability) sum u^2 (Fuller, 1987).
+        HC2 = sum u_i^2 e_i^2 / (1 - g_i) / (sum u^2)^2,    e = v - b u
+
+    g: leverage; df: Satterthwaite's for errors of equal variance (Bell & McCaffrey, 2002), with few
+    doses far out hardly above 1. With a ``reliability`` of the scores below 1, b is that on scores
+    without their noise: b / reliability (Fuller, 1987).
     """
-    u, v, n = residual.u, residual.v, len(residual.u)
-    uu, uv = float(u @ u), float(u @ v)
-    noise = (1 - reliability) * uu
-    b = uv / (uu - noise) if reliability > 0 else nan
-    if not isfinite(b) or abs(residual.r) >= NEARLY_1:
-        return Estimate(b)
-    uv_without, uu_without = uv - u * v / (1 - residual.h), uu - u * u / (1 - residual.h)
-    true_variance = uu_without - noise * (n - 1) / n
-    degenerate = true_variance < ROUNDING * uu
-    jackknife = np.where(degenerate, b, uv_without / np.where(degenerate, 1, true_variance))
-    error = sqrt(_jackknife(jackknife, residual.df) ** 2 + sampling_variance / reliability**2)
-    half_width = float(scipy.special.stdtrit(residual.df, 1 - ALPHA / 2)) * error
-    return Estimate(b, b - half_width, b + half_width)
+    if not residual.varies[0] or reliability <= 0:
+        return Estimate(), nan
+    u, b = residual.u, residual.slope
+    uu = float(u @ u)
+    if abs(residual.r) >= NEARLY_1:
+        return Estimate(b / reliability), residual.df
+    free = np.maximum(1 - residual.h - u * u / uu, ROUNDING)
+    squares = np.square(u * (residual.v - b * u)) / free
+    variance = float(squares.sum()) / uu**2
+    df = _satterthwaite(residual, u / np.sqrt(free))
+    error = sqrt(variance + sampling_variance) / reliability
+    half_width = float(scipy.special.stdtrit(df, 1 - ALPHA / 2)) * error
+    return Estimate(b / reliability, b / reliability - half_width, b / reliability + half_width), df
+
+
+def _satterthwaite(residual: Residuals, weights: Floats) -> float:
+    """Return (tr M)^2 / tr M^2, M = W (I - H) W: degrees of freedom of sum (w_i e_i)^2; ``residual
+    .df`` beyond 500 observations.
+    """
+    n = len(weights)
+    if n > _MAX_PERMUTED:
+        return float(residual.df)
+    unit = residual.unit[0]
+    columns = np.column_stack([residual.columns, unit])
+    size = np.bincount(residual.stratum)[residual.stratum]
+    same = residual.stratum[:, None] == residual.stratum[None]
+    remaining = np.eye(n) - same / size - columns @ columns.T
+    m = weights[:, None] * remaining * weights
+    return max(1.0, float(np.trace(m)) ** 2 / float(np.square(m).sum()))
 
 
 class Null(NamedTuple):
-    """t* and |r*| of permutations, ascending; none where t* is Student's t of ``df``."""
+    """t* and |r*| of permutations, the same in studies of one shape; none where t* is Student's t
+    of ``df``.
+    """
 
     t: Floats
     r: Floats
@@ -480,19 +504,19 @@ class Null(NamedTuple):
         sizes = tuple(np.bincount(residual.stratum).tolist())
         inputs = u[order], v[order], residual.h[order], residual.columns[order]
         r, t = zip(*_permuted(*inputs, residual.df, sizes, permutations, seed), strict=True)
-        return cls(np.sort(np.concatenate(t)), np.sort(np.abs(np.concatenate(r))), residual.df)
+        return cls(np.concatenate(t), np.abs(np.concatenate(r)), residual.df)
 
     def p(self, t: float) -> float:
         """Return the share of t* that reach t."""
         if not len(self.t):
             return 2 * float(scipy.special.stdtr(self.df, -t))
-        beyond = len(self.t) - int(np.searchsorted(self.t, t - _TIE * max(1.0, min(t, 1e9))))
+        beyond = int((self.t >= t - _TIE * max(1.0, min(t, 1e9))).sum())
         return (1 + beyond) / (1 + len(self.t))
 
     def quantile(self, values: Floats, level: float) -> float:
         """Return the value to exceed for p < level; infinity where there is none."""
         n_beyond = int(np.ceil(level * (1 + len(values)) - 1e-9)) - 2
-        return float(values[-1 - n_beyond]) if n_beyond >= 0 else inf
+        return float(np.sort(values)[-1 - n_beyond]) if n_beyond >= 0 else inf
 
     def q(self, level: float) -> float:
         """Return the t to exceed for p < level."""

@@ -1,34 +1,23 @@
 """Effect of each condition (``biasbridge effects``): the change of a score, a gap and the task's
-utility against the parent, the unmodified embedding.
+utility against the parent, the unmodified embedding, as
+``biasbridge.analysis.condition_effects`` estimates it.
 
-    D_b = value of the modified embedding of parent b - value of the reference of b,
-    D = mean over clusters of their mean D_b
-
-The reference is the parent or, for overbiasing, the debiased embedding of the same method, words
-and dose. Clusters are the independent units (``biasbridge.analysis.joined.origins``), parents where
-all share one. The error of D has two sources, and the interval is D +- t sqrt(e^2),
-
-    e^2 = max(0, s^2 - c) / m + w,     t: of Satterthwaite's degrees of freedom
-
-s^2: the variance of the m clusters' means, from the chance of training; w: the variance of D over
-resamples of items (test items of a gap, words of a score), drawn alike for all embeddings; c: the
-variance between clusters of the effect of a resample, which s^2 already contains. With fewer than 3
-clusters the variance of training is unknown, and the interval covers items alone. It is clipped
-where the value would leave its scale: WEAT of 1 falls by 3 at most.
+For overbiasing a second row has the change against the debiased embedding of the same method, words
+and dose. An interval ends where the value would leave its scale: WEAT of 1 falls by 3 at most.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from math import inf, isfinite, sqrt
+from math import inf, isfinite, nan
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
-import scipy
 
-from biasbridge.analysis.correlation import MIN_RESAMPLES, ROUNDING, factorize, group_means
+from biasbridge.analysis.condition_effects import MIN_UNITS, MeanChange, mean_change, units_of
+from biasbridge.analysis.correlation import group_means
 from biasbridge.analysis.joined import (
     OPTIONS,
     TASK_SETTINGS,
@@ -45,6 +34,7 @@ from biasbridge.analysis.naming import (
     GAP,
     ORIGINAL,
     SCORE,
+    SMALLEST_CHANGE,
     UTILITY,
     gap_titles,
     measure_title,
@@ -54,10 +44,11 @@ from biasbridge.analysis.naming import (
 )
 from biasbridge.analysis.printing import SCORES_SHOWN, as_rows, print_lines, print_table
 from biasbridge.analysis.tables import as_arrays, as_float, as_text, group_indices, text_rows, typed
+from biasbridge.analysis.verdict import judge_change
 from biasbridge.files import InputError, atomic_path
 from biasbridge.files.tables import write_csv
 from biasbridge.stats.formatting import NOTHING, format_estimate
-from biasbridge.stats.intervals import Estimate
+from biasbridge.stats.intervals import holm
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -70,7 +61,6 @@ if TYPE_CHECKING:
 _LARGEST_GAPS = {"log_odds": inf, "similarity": 2.0, "stereotype_similarity": 2.0}
 
 
-MIN_CLUSTERS = 3
 # Compared embeddings share these; a score has only the last
 _SHARED = (*TASK_SETTINGS, "task_options", "generated")
 _PARENT = ("embedding", "corpus", "parent_options")
@@ -80,7 +70,6 @@ ConditionNames = tuple[str, ...]
 TABLE = "effects.csv"
 _NEAR_END = 0.025  # share of the scale: 1.9 and more for WEAT's effect size
 _OFTEN = 0.25  # share of the scores
-_SIDES = {"score": "scores", "gap": "gaps"}
 _EFFECTS_TITLE = "effect of each condition: change from the unmodified embedding, mean over parents"
 
 
@@ -94,12 +83,13 @@ class Effect(NamedTuple):
     against: str
     n: int
     n_parents: int
-    n_clusters: int
+    n_units: int
     reference: float
-    change: float
-    low: float
-    high: float
-    generalises_to: str
+    effect: float
+    effect_low: float
+    effect_high: float
+    verdict: str = ""
+    change: MeanChange = MeanChange()
 
 
 class _Point(NamedTuple):
@@ -127,15 +117,18 @@ class _Cell(NamedTuple):
 Cells = dict[str, _Cell]  # by parent
 
 
-def effects(tables: Tables, utility: str = UTILITY) -> list[Effect]:
+def effects(
+    tables: Tables, utility: str = UTILITY, smallest_change: float = SMALLEST_CHANGE
+) -> list[Effect]:
     """Estimate the effect of every modification (method, words, direction and dose) on every score,
     gap and the ``utility`` over all items, over all embeddings and by training algorithm.
 
     Compared embeddings share every option of the method and the task, and the same training data of
-    classifiers. Raises ``InputError`` where the tables do not say how results of one modification
+    classifiers. Changes of gaps from the unmodified embeddings have a verdict, p adjusted over the
+    conditions. Raises ``InputError`` where the tables do not say how results of one modification
     differ.
     """
-    results = []
+    results: list[Effect] = []
     for outcome, conditions in _cells(typed(tables), utility).items():
         references = conditions.pop((CONTROL,), {})
         for condition, modified in conditions.items():
@@ -160,75 +153,58 @@ def effects(tables: Tables, utility: str = UTILITY) -> list[Effect]:
                 for name in embeddings if len(embeddings) > 1 else ():
                     subset = [change for change in changes if change[1].point.embedding == name]
                     results.append(_effect(names, name, against, subset))
-    return results
+    return _judged(results, smallest_change)
+
+
+def _judged(results: Sequence[Effect], smallest_change: float) -> list[Effect]:
+    """Return the effects, those on gaps with verdicts."""
+    families: dict[tuple[str, ...], list[int]] = {}
+    for index, result in enumerate(results):
+        if result.names["side"] == "gap" and result.against == ORIGINAL:
+            shared = [result.names[name] for name in (*_SHARED, *_OUTCOME)]
+            families.setdefault((*shared, result.embedding), []).append(index)
+    judged = list(results)
+    for family in families.values():
+        known = [index for index in family if isfinite(results[index].change.p)]
+        adjusted = dict(zip(known, holm([results[i].change.p for i in known]), strict=True))
+        for index in family:
+            word = judge_change(results[index].change, adjusted.get(index, nan), smallest_change)
+            judged[index] = results[index]._replace(verdict=word)
+    return judged
 
 
 def _effect(
     names: Mapping[str, str], embedding: str, against: str, changes: Sequence[tuple[_Cell, _Cell]]
 ) -> Effect:
-    cluster = factorize([cell.point.cluster for _, cell in changes])
-    reference_means = group_means(np.array([before.value for before, _ in changes]), cluster)
-    cluster_changes = group_means(
-        np.array([cell.value - before.value for before, cell in changes]), cluster
-    )
+    points = [cell.point for _, cell in changes]
+    parents, clusters = [point.parent for point in points], [point.cluster for point in points]
+    unit, stratum = units_of(np.array(parents), np.array(clusters))
     n_resamples = min(min(len(before.resampled), len(cell.resampled)) for before, cell in changes)
-    resampled_changes = [
-        cell.resampled[:n_resamples] - before.resampled[:n_resamples] for before, cell in changes
-    ]
-    interval, generalises_to = _mean_change(
-        cluster_changes, group_means(np.array(resampled_changes), cluster)
+    differences, resampled = (
+        group_means(np.array(values), unit)
+        for values in (
+            [cell.value - before.value for before, cell in changes],
+            [cell.resampled[:n_resamples] - b.resampled[:n_resamples] for b, cell in changes],
+        )
     )
-    reference, first_cell = float(reference_means.mean()), changes[0][1]
+    stratum = stratum[np.unique(unit, return_index=True)[1]]
+    change = mean_change(differences, stratum, resampled)
+    reference, first_cell = float(np.mean([b.value for b, _ in changes])), changes[0][1]
     to_min, to_max = first_cell.scale_min - reference, first_cell.scale_max - reference
+    value, low, high = change.interval
     return Effect(
         names,
         embedding,
         against,
         n=sum(cell.models for _, cell in changes),
         n_parents=len(changes),
-        n_clusters=len(cluster_changes),
+        n_units=len(differences),
         reference=reference,
-        change=interval.value,
-        low=max(interval.low, to_min) if to_min <= interval.value else interval.low,
-        high=min(interval.high, to_max) if to_max >= interval.value else interval.high,
-        generalises_to=generalises_to,
+        effect=value,
+        effect_low=max(low, to_min) if to_min <= value else low,
+        effect_high=min(high, to_max) if to_max >= value else high,
+        change=change,
     )
-
-
-def _mean_change(changes: Floats, resampled: Floats) -> tuple[Estimate, str]:
-    """Return the mean of the changes of clusters with its 95% interval, and what it generalises to.
-
-    Parameters
-    ----------
-    changes : array of shape (m,)
-        Change of each cluster.
-    resampled : array of shape (m, resamples)
-        The same over resamples of items, drawn alike for all.
-
-    Returns
-    -------
-    Estimate, str
-        Mean with interval; ``parents`` (other trainings), ``items``, both, or empty (interval NaN).
-    """
-    m, value = len(changes), float(changes.mean())
-    usable = resampled[:, np.isfinite(resampled).all(axis=0)]
-    items_variance = shared = 0.0
-    generalises_to = []
-    if m >= MIN_CLUSTERS:
-        generalises_to.append("parents")
-    if usable.shape[1] >= MIN_RESAMPLES:
-        items_variance = float(usable.mean(axis=0).var(ddof=1))
-        centred = usable - usable.mean(axis=1, keepdims=True)
-        shared = float(centred.var(axis=0, ddof=1).mean()) if m > 1 else 0.0
-        generalises_to.append("items")
-    between = float(changes.var(ddof=1)) if "parents" in generalises_to else 0.0
-    error = max(0.0, between - shared) / m + items_variance
-    if not error > (ROUNDING * float(np.abs(changes).max())) ** 2:  # no width is no certainty
-        return Estimate(value), ""
-    variance_of_error = items_variance**2 / max(1, usable.shape[1] - 1)
-    variance_of_error += (between / m) ** 2 / (m - 1) if between else 0.0
-    half_width = float(scipy.special.stdtrit(error**2 / variance_of_error, 0.975)) * sqrt(error)
-    return Estimate(value, value - half_width, value + half_width), " and ".join(generalises_to)
 
 
 def _cells(tables: Tables, utility: str) -> dict[ConditionNames, dict[ConditionNames, Cells]]:
@@ -273,8 +249,6 @@ def _points(points: pd.DataFrame) -> dict[str, _Point]:
     parent, modified alike, do not differ in the table.
     """
     levels = origins(points)
-    if len(set(levels["cluster"])) == 1:
-        levels["cluster"] = levels["parent"]
     names = [name for name in (*_SHARED, *_PARENT, *CONDITION) if name not in OPTIONS]
     points = keep_varying_options(points.assign(**levels), names)
     settings, conditions = text_rows(points, _SHARED), text_rows(points, CONDITION)
@@ -339,7 +313,7 @@ def effect_table(results: Sequence[Effect]) -> pd.DataFrame:
         Columns: docs/results.md.
     """
     rows = [{**result.names, **result._asdict()} for result in results]
-    return pd.DataFrame(rows, columns=[*_SHARED, *_OUTCOME, *CONDITION, *Effect._fields[1:]])
+    return pd.DataFrame(rows, columns=[*_SHARED, *_OUTCOME, *CONDITION, *Effect._fields[1:-1]])
 
 
 def condition_table(
@@ -360,7 +334,7 @@ def condition_table(
     table = table[dose == dose.groupby([table[name] for name in CONDITION[:-1]]).transform("max")]
     table = pd.concat([_titled(table, side, confirmatory) for side in ("gap", "utility", "score")])
     n_digits = [2 if side == "score" else digits for side in as_text(table, "side")]
-    parts = (as_float(table, name).tolist() for name in ("change", "low", "high"))
+    parts = (as_float(table, name).tolist() for name in ("effect", "effect_low", "effect_high"))
     cells = table.assign(cell=list(map(format_estimate, *parts, n_digits)))
     shared = [name for name in _SHARED if len({*as_text(table, name)} - {""}) > 1]
     always_shown = ("method", "direction", "dose")
@@ -396,27 +370,6 @@ def _titled(table: pd.DataFrame, side: str, confirmatory: Sequence[str]) -> pd.D
     return table[table["title"].isin(list(dict.fromkeys(table["title"]))[:SCORES_SHOWN])]
 
 
-def describe_generalisation(results: Sequence[Effect]) -> str:
-    """Return what the shown intervals do not generalise to: other trainings, or other items."""
-    shown = [
-        (
-            _SIDES.get(result.names["side"], measure_title(result.names["measure"])),
-            result.generalises_to,
-        )
-        for result in results
-        if (result.embedding, result.against) == (ALL, ORIGINAL)
-    ]
-    few_clusters = f"with fewer than {MIN_CLUSTERS} independent seeds or corpora"
-    lines = []
-    for source, answer in (
-        ("items", f"other items (words), not for other trainings ({few_clusters})"),
-        ("parents", "other trainings, not for other items (words)"),
-    ):
-        if names := dict.fromkeys(name for name, result_source in shown if result_source == source):
-            lines.append(f"intervals of {' and '.join(names)} hold for {answer}")
-    return "; ".join(lines)
-
-
 def write_effects(
     results: Sequence[Effect], confirmatory: Sequence[str], path: Path, console: Console
 ) -> Path:
@@ -428,14 +381,15 @@ def write_effects(
 
 
 def print_effects(results: Sequence[Effect], confirmatory: Sequence[str], console: Console) -> None:
-    """Print the effects of the largest doses, and which intervals do not generalise."""
+    """Print the effects of the largest doses."""
     shown = condition_table(results, confirmatory)
     rows = as_rows({str(name): as_text(shown, str(name)) for name in shown})
     generated = any(result.names["generated"] == "True" for result in results)
     stamp = ", synthetic data" if generated else ""
     if rows:
         print_table(_EFFECTS_TITLE + stamp, rows, console, left_aligned=(*_SHARED, *CONDITION[:-1]))
-        print_lines(filter(None, [describe_generalisation(results)]), console)
+        if any(0 < result.n_units < MIN_UNITS for result in results):
+            print_lines([f"An interval takes {MIN_UNITS} unmodified models (parents)."], console)
 
 
 def saturation(tables: Tables) -> str:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from math import isfinite
+from math import isfinite, sqrt
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+from scipy.special import stdtrit
 
 from biasbridge.analysis.naming import (
     ALL,
@@ -40,7 +41,8 @@ from biasbridge.analysis.tables import (
 )
 from biasbridge.files import InputError
 from biasbridge.files.tables import read_table
-from biasbridge.stats.formatting import format_number
+from biasbridge.stats.formatting import format_estimate, format_number
+from biasbridge.stats.intervals import quantile
 
 if TYPE_CHECKING:
     from biasbridge.stats.arrays import Floats, Ints, Labels
@@ -66,7 +68,7 @@ _GAP_COLUMNS = (
 )
 # Options of the unmodified embedding, of its modification, of the task
 OPTIONS = ("parent_options", "method_options", "task_options")
-MIN_ABOVE_BASELINE = 0.05  # utility above the majority baseline that a verdict needs
+MIN_SKILL = 0.2  # recall - FPR of the unmodified models, surely: 0 is chance
 
 
 def join_points(tables: Tables, utility: str = UTILITY) -> pd.DataFrame:
@@ -105,10 +107,11 @@ def join_points(tables: Tables, utility: str = UTILITY) -> pd.DataFrame:
     joined = joined.assign(
         reason=["; ".join(dict.fromkeys(filter(None, pair))) for pair in reasons]
     )
-    utilities = utility_rows(tables.extrinsic[tables.extrinsic["kind"] == "value"], utility)
-    utilities = utilities[["point", "task", "value", "majority_baseline"]]
+    values = tables.extrinsic[tables.extrinsic["kind"] == "value"]
+    utilities = utility_rows(values, utility)[["point", "task", "value"]]
     utilities = utilities.rename(columns={"value": "utility"}).drop_duplicates(["point", "task"])
     joined = joined.merge(utilities, on=["point", "task"], how="left")
+    joined = joined.merge(_skills(values), on=["point", "task"], how="left")
     joined = _with_failed(joined, tables.points)
     return joined.assign(**levels(joined))
 
@@ -203,10 +206,12 @@ def rows_of(joined: pd.DataFrame, x: str = "x", y: str = "y") -> Rows:
         model=model,
         parent=parent,
         cluster=_labels(joined, "cluster", "parent") if "parent" in joined else parent,
-        condition=np.where(method == CONTROL, CONTROL, _texts(joined, CONDITION)),
+        condition=np.where(method == CONTROL, CONTROL, _conditions(joined)),
         method=method,
         family=np.where(method == CONTROL, "", np.where(family == "", method, family)),
         word_list=np.where(method == CONTROL, "", _texts(joined, ("wordset",))),
+        direction=np.where(method == CONTROL, "", _texts(joined, ("direction",))),
+        dose=as_float(joined, "dose"),
         setting=_texts(_with_options(joined), (*TASK_SETTINGS, "task_options")),
         training=_texts(joined, TRAINING_DRAWS),
         score_gap=_texts(joined, (*SCORE, *GAP)),
@@ -220,7 +225,7 @@ def rows_of(joined: pd.DataFrame, x: str = "x", y: str = "y") -> Rows:
 def _model_names(joined: pd.DataFrame, keys: Labels) -> Labels:
     """Return ``word2vec balance debias 1 seed 0`` for each key; the keys if ambiguous."""
     unmodified = np.array(as_text(joined, "method"), dtype=str) == CONTROL
-    conditions = np.where(unmodified, "unmodified", _texts(joined, CONDITION))
+    conditions = np.where(unmodified, "unmodified", _conditions(joined))
     parts = zip(
         as_text(joined, "embedding"), conditions.tolist(), as_text(joined, "seed"), strict=True
     )
@@ -228,6 +233,12 @@ def _model_names(joined: pd.DataFrame, keys: Labels) -> Labels:
     pairs = set(zip(names, keys.tolist(), strict=True))
     is_unique = len(pairs) == len(set(names)) == len(set(keys.tolist()))
     return np.array(names, dtype=str) if is_unique and any(as_text(joined, "unit_key")) else keys
+
+
+def _conditions(joined: pd.DataFrame) -> Labels:
+    """Return ``attract_repel weat6b overbias 1`` for each row, with the options that vary."""
+    names = [name for name in CONDITION if name not in OPTIONS]
+    return _texts(keep_varying_options(joined, names), CONDITION)
 
 
 def _with_options(joined: pd.DataFrame) -> pd.DataFrame:
@@ -394,26 +405,46 @@ def _options_of(text: str) -> Mapping[str, str]:
     }
 
 
-# How well the task is done, beside the majority baseline; and the part of a gap that the groups'
-# base rates alone would make.
+# How well the task is done; and the part of a gap that the groups' base rates alone would make.
 
 
-def low_utility_reason(joined: pd.DataFrame, utility: str) -> str:
-    """Return why gaps of a task get no verdict: its mean utility hardly exceeds the majority
-    baseline. Empty where it does, or the baseline is unknown.
+def _skills(values: pd.DataFrame) -> pd.DataFrame:
+    """Return recall - FPR over all items of each point and task, and its error by sampling items:
+    positive and negative ones are drawn apart.
     """
-    values = np.stack([as_float(joined, name) for name in ("utility", "majority_baseline")])
-    complete = values[:, np.isfinite(values).all(axis=0)]
-    if not complete.size:
+    sides = []
+    for measure in ("recall", "fpr"):
+        rows = utility_rows(values, measure).drop_duplicates(["point", "task"])
+        rows = rows.set_index(["point", "task"])[["value", "low", "high"]].astype(float)
+        sides.append((rows["value"], (rows["high"] - rows["low"]) / (2 * quantile(0.95))))
+    (recall, recall_error), (fpr, fpr_error) = sides
+    error = np.sqrt(recall_error**2 + fpr_error**2)
+    return pd.DataFrame({"skill": recall - fpr, "skill_error": error}).reset_index()
+
+
+def low_skill_reason(joined: pd.DataFrame) -> str:
+    """Return why gaps of a task get no verdict: recall - FPR of its unmodified models (of all where
+    there is none) is not surely above ``MIN_SKILL``, by trainings and items. Empty where it is, or
+    unknown.
+    """
+    if not {"skill", "skill_error", "method"} <= {*joined}:
         return ""
-    value, baseline = complete.mean(axis=1).tolist()
-    if value >= baseline + MIN_ABOVE_BASELINE:
+    unmodified = joined[joined["method"] == CONTROL]
+    rows = unmodified if len(unmodified) else joined
+    rows = rows.assign(parent=_labels(rows, "parent", "point")).drop_duplicates(["point", "task"])
+    means = rows.groupby("parent")[["skill", "skill_error"]].mean().dropna()
+    if means.empty:
         return ""
-    title = measure_title(utility)
+    value, error = means.mean().tolist()
+    variance, n = error**2, len(means)
+    variance += float(means["skill"].var()) / n if n > 1 else 0.0
+    half = float(stdtrit(max(1, n - 1), 0.975) if n > 1 else quantile(0.95)) * sqrt(variance)
+    if value - half > MIN_SKILL:
+        return ""
+    estimate = format_estimate(value, value - half, value + half)
     return (
-        f"{title} is {format_number(value)}, and the majority baseline is"
-        f" {format_number(baseline)}. A verdict needs at least"
-        f" {format_number(MIN_ABOVE_BASELINE)} more than the baseline"
+        f"recall - FPR of the task is {estimate}, and 0 is chance. A verdict takes a task that is"
+        f" surely above {format_number(MIN_SKILL, 1)}"
     )
 
 

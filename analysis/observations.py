@@ -29,7 +29,10 @@ if TYPE_CHECKING:
     from biasbridge.stats.arrays import Floats, Ints, Labels, Truths
 
 
-_LABELS = ("model", "parent", "cluster", "condition", "method", "family", "word_list", "pattern")
+_LABELS = (
+    *("model", "parent", "cluster", "condition", "method", "family", "word_list", "direction"),
+    *("dose", "pattern"),
+)
 _MAX_MISSING = 0.2  # share of models: a kind of row that more of them lack is left out for all
 
 
@@ -66,6 +69,8 @@ class Observations(NamedTuple):
     method: Labels
     family: Labels
     word_list: Labels
+    direction: Labels
+    dose: Floats
     pattern: Labels
     utility: Floats
     x_resampled: Floats
@@ -275,8 +280,8 @@ class Rows(NamedTuple):
     Shapes: x, y, utility (n,); labels (n,): the ``model`` (an embedding or language model), its
     ``parent`` and the ``cluster`` of that (corpus, seed or language: the independent unit), its
     ``condition`` (method, words, options, direction and dose), its ``method``, the ``family`` of
-    that and its ``word_list``, empty where unmodified; the ``setting`` (classifier and training
-    data), the ``training`` behind a gap, and ``score_gap`` (names);
+    that, its ``word_list`` and ``direction``, empty where unmodified, and ``dose``; the ``setting``
+    (classifier and training data), the ``training`` behind a gap, and ``score_gap`` (names);
     ``x_resampled``, ``y_resampled``: over words and items drawn alike for all rows.
     """
 
@@ -289,6 +294,8 @@ class Rows(NamedTuple):
     method: Labels
     family: Labels
     word_list: Labels
+    direction: Labels
+    dose: Floats
     setting: Labels
     training: Labels
     score_gap: Labels

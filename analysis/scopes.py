@@ -143,6 +143,7 @@ def _leave_out(
         s=s,
         sampling=sampling,
         slope=Estimate(whole.slope, whole.slope - slope_width, whole.slope + slope_width),
+        slope_df=groups_df,
     )
 
 

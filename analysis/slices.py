@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
-from math import inf, isfinite, nan
+from math import isfinite, nan
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
 import scipy
 
+from biasbridge.analysis.condition_effects import (
+    Cells,
+    EqualScores,
+    GapEffects,
+    equal_scores,
+    gap_effects,
+    share_explained,
+)
 from biasbridge.analysis.correlation import (
     PERMUTATIONS,
     ROUNDING,
@@ -21,7 +28,14 @@ from biasbridge.analysis.correlation import (
     slope_estimate,
     slope_sampling_error,
 )
-from biasbridge.analysis.naming import ALL, CONTROL, ORIGINAL, POOLED_OVER, SLICE_COLUMNS
+from biasbridge.analysis.naming import (
+    ALL,
+    CONTROL,
+    ORIGINAL,
+    POOLED_OVER,
+    SCORE,
+    SLICE_COLUMNS,
+)
 from biasbridge.analysis.observations import SlopeLine, observations, reliability
 from biasbridge.analysis.scopes import DOSES, MINIMUM, RUNS, measure_scopes
 from biasbridge.analysis.tables import as_text, group_indices, text_rows
@@ -39,14 +53,17 @@ FEW_PERMUTATIONS = 999  # permutations of a slice without verdict
 # docs/columns.csv says what each column means
 RESULT_COLUMNS = (
     *("n", "n_parents", "n_conditions", "n_lost", "gap_unmodified", "score_low", "score_high"),
-    *("change", "change_low", "change_high", "verdict", "why", "detectable_change", "p_holm"),
+    *("gap_verdict", "bound", "change", "change_low", "change_high", "verdict", "why"),
+    *("detectable_change", "p_holm", "share_explained", "effective_conditions"),
     *("r_rm", "low", "high", "r_pearson", "r_given_utility", "reliability_y", "synthetic", "note"),
 )
 CORRELATION_COLUMNS = (*SLICE_COLUMNS, *RESULT_COLUMNS)
+_OF_VERDICTS = {
+    *("gap_verdict", "bound", "verdict", "why", "detectable_change", "share_explained"),
+    "effective_conditions",
+}
 EXPLORATORY_COLUMNS = tuple(
-    "p" if name == "p_holm" else name
-    for name in CORRELATION_COLUMNS
-    if name not in ("verdict", "why", "detectable_change")
+    "p" if name == "p_holm" else name for name in CORRELATION_COLUMNS if name not in _OF_VERDICTS
 )
 SliceNames = dict[str, str]
 _MAX_EQUAL_SHARE = 0.5  # share of models with the same score, or gap: more is saturation
@@ -55,57 +72,44 @@ _MAX_MODEL_SHARE = 2 / 3  # share of the variance within parents that one model 
 
 
 class Nonlinearity(NamedTuple):
-    """Why one line does not describe the relation, and the largest change of the gap over the whole
-    range of the score by what does: a slope for each method, or a curve. Empty and 0 where one line
-    does.
+    """What one line does not show: the change of the gap by each method, over the part of the score
+    that the method moved, and the rise of a curve, 0 where none fits better (F test at .05).
     """
 
-    reason: str = ""
-    change: float = 0.0
+    methods: Mapping[str, float] = {}
+    curve: float = 0.0
+
+    @property
+    def change(self) -> float:
+        """Return the largest of these changes, in either direction."""
+        return max(map(abs, [*self.methods.values(), self.curve]))
 
 
-def _find_nonlinearity(models: Observations, span: float) -> Nonlinearity:
-    """Test, by a partial F test at .05 each, whether a slope for each method, or the squared score,
-    explains more of the gap than one line, and name what has the lower p; ``span``: range of the
-    score.
-
-    The unmodified models are of no method.
-    """
+def _find_nonlinearity(models: Observations, means: Observations) -> Nonlinearity:
+    """Measure the change of each method and of a curve; ``means``: of conditions."""
     residual = models.residuals()
     squares = demeaned(residual.u[:, None] ** 2, residual.stratum)
-    p_curve = _partial_f(residual, squares)
-    method = models.method[residual.indices]
-    names = [name for name in dict.fromkeys(method.tolist()) if name != CONTROL]
-    if len(names) > 1:
-        by_method = np.stack([method == name for name in names], axis=1) * residual.u[:, None]
-        if _partial_f(residual, by_method[:, 1:]) < min(ALPHA, p_curve if isfinite(p_curve) else 1):
-            changes = {name: span * _slope(models, name) for name in names}
-            changes = {name: change for name, change in changes.items() if isfinite(change)}
-            digits = digits_of(max(map(abs, changes.values()), default=0.0))
-            texts = {
-                name: format_number(change, digits, sign="+") for name, change in changes.items()
-            }
-            listed = ", ".join(f"{name} {text}" for name, text in texts.items())
-            largest = max(map(abs, changes.values()), default=inf)
-            return Nonlinearity(f"slopes differ between methods: {listed}", largest)
-    if not p_curve < ALPHA:
-        return Nonlinearity()
-    columns = np.column_stack([residual.u, squares])
-    fitted = columns @ np.linalg.lstsq(columns, residual.v, rcond=None)[0]
-    return Nonlinearity(
-        "score and gap are related by a curve; the change is that of a straight line",
-        float(np.ptp(fitted)),
-    )
+    curve = 0.0
+    if _partial_f(residual, squares) < ALPHA:
+        columns = np.column_stack([residual.u, squares])
+        fitted = columns @ np.linalg.lstsq(columns, residual.v, rcond=None)[0]
+        curve = float(np.ptp(fitted))
+    names = [name for name in dict.fromkeys(means.method.tolist()) if name not in ("", CONTROL)]
+    changes = {name: _own_change(means, name) for name in names} if len(names) > 1 else {}
+    return Nonlinearity({name: x for name, x in changes.items() if isfinite(x)}, curve)
+
+
+def _own_change(means: Observations, method: str) -> float:
+    """Return the slope of the conditions of one method and of the unmodified models, times the
+    range of their own scores.
+    """
+    own = means.at(np.flatnonzero(np.isin(means.method, [method, CONTROL])))
+    return own.residuals().slope * float(np.ptp(own.x)) if len(own.x) > 1 else nan
 
 
 def digits_of(change: float) -> int:
     """Return three digits for numbers below .1, else two."""
     return 3 if isfinite(change) and abs(change) < _SMALL else 2
-
-
-def _slope(models: Observations, method: str) -> float:
-    """Return the slope of the models of one method and the unmodified ones."""
-    return models.at(np.flatnonzero(np.isin(models.method, [method, CONTROL]))).residuals().slope
 
 
 def _partial_f(residual: Residuals, columns: Floats) -> float:
@@ -140,12 +144,15 @@ class SliceResult(NamedTuple):
     over the unmodified models; ``score_low``, ``score_high``: between which conditions moved the
     score. ``reliability_y``: the share of the gaps' variance within parents that is no model's own
     noise, at least r_rm^2, for such noise cannot make two sides agree (Spearman, 1904);
-    ``slope_without_noise``: the slope on scores without noise of their own; ``nonlinear``:
-    why one line does not describe the relation. ``saturated``, ``refused``: why there can be no
-    verdict. ``tests``: number of confirmatory slices that ``p_holm``, of the scope of the verdict,
-    is adjusted over; ``holds``: yes, no or too few by scope. ``reverse_scored``: the sign of the
-    score is changed. ``sign``: that sign, NaN where parts differ; ``line``: the line of r_rm, for
-    the score as measured.
+    ``slope_without_noise``: the slope on scores without noise of their own; ``nonlinear``: what one
+    line does not show. ``effects``: what conditions do to the gap; ``equal_scores``: the pair of
+    conditions of nearly one score whose gaps differ most surely; ``share_explained``: of the
+    effects of conditions by the score; ``effective_conditions``: (sum u^2)^2 / sum u^4 over their
+    mean scores, ``condition_scores``. ``saturated``, ``refused``: why there can be no verdict.
+    ``tests``: number of confirmatory slices that ``p_holm``, of the scope of the verdict, is
+    adjusted over; ``holds``: yes, no or too few by scope. ``reverse_scored``: the sign of the score
+    is changed. ``sign``: that sign, NaN where parts differ; ``line``: the line of r_rm, for the
+    score as measured.
     """
 
     names: dict[str, str]
@@ -164,6 +171,11 @@ class SliceResult(NamedTuple):
     reliability_y: float = nan
     slope_without_noise: Estimate = Estimate()
     nonlinear: Nonlinearity = Nonlinearity()
+    effects: GapEffects = GapEffects()
+    equal_scores: EqualScores | None = None
+    share_explained: float = nan
+    effective_conditions: float = nan
+    condition_scores: Mapping[str, float] = {}
     influential: str = ""
     saturated: str = ""
     refused: str = ""
@@ -173,6 +185,8 @@ class SliceResult(NamedTuple):
     holds: Mapping[str, str] = {}
     verdict: str = ""
     why: str = ""
+    gap_verdict: str = ""
+    gap_why: str = ""
     synthetic: bool = False
     reverse_scored: bool = False
     sign: float = 1.0
@@ -212,9 +226,14 @@ class SliceResult(NamedTuple):
         corrected, span = self.slope_without_noise, self.score_high - self.score_low
         slope = corrected if isfinite(corrected.low) else self.scopes[self.claimed].slope
         value, low, high = (span * end for end in slope)
-        df = self.scopes[self.claimed].df
+        df = self.scopes[self.claimed].slope_df
         t, t_95 = scipy.special.stdtrit(df, [(1 + level) / 2, 1 - ALPHA / 2]).tolist()
         return Estimate(value, value - (value - low) * t / t_95, value + (high - value) * t / t_95)
+
+    @property
+    def bound(self) -> float:
+        """Return how large the change of the gap by any condition is at most."""
+        return self.effects.bound
 
     @property
     def detectable_change(self) -> float:
@@ -223,7 +242,7 @@ class SliceResult(NamedTuple):
         (t(1 - .05 / (2 tests)) + t(.8)) times the standard error of the change.
         """
         value, _, high = self.change
-        df = self.scopes[self.claimed].df
+        df = self.scopes[self.claimed].slope_df
         if not (isfinite(high) and df > 0):
             return nan
         adjusted = 1 - ALPHA / (2 * max(1, self.tests))
@@ -293,6 +312,38 @@ def scope_table(results: Iterable[SliceResult]) -> pd.DataFrame:
     names = list(dict.fromkeys(name for result in results for name in result.names))
     columns = ["scope", "holds", "n", "needed", "change", "change_low", "change_high", "note"]
     return pd.DataFrame(rows, columns=[*names, *columns])
+
+
+def gap_table(results: Iterable[SliceResult]) -> pd.DataFrame:
+    """Return one row per declared gap: what the modifications did to it.
+
+    ``condition`` is the modification that moved it most surely; where none did, that of the largest
+    bound.
+    """
+    rows: dict[tuple[str, ...], dict[str, object]] = {}
+    counts: dict[tuple[str, ...], int] = {}
+    for result in results:
+        names = {name: value for name, value in result.names.items() if name not in SCORE}
+        key = tuple(names.values())
+        if not result.confirmatory or result.n <= counts.get(key, -1):
+            continue
+        counts[key] = result.n
+        named = result.effects.named
+        value, low, high = named.change.interval if named else (nan, nan, nan)
+        rows[key] = {
+            **names,
+            "n_parents": result.effects.n_units,
+            "n_conditions": len(result.effects.conditions),
+            "gap_unmodified": result.gap_unmodified,
+            "bound": result.bound,
+            "verdict": result.gap_verdict,
+            "why": result.gap_why,
+            "condition": named.condition if named else "",
+            "effect": value,
+            "effect_low": low,
+            "effect_high": high,
+        }
+    return pd.DataFrame(rows.values())
 
 
 # Slices of a table: every combination of the columns that name its rows, each also pooled.
@@ -414,6 +465,8 @@ def measure_slice(
         return result
     sizes = comparable.x_resampled.size, comparable.y_resampled.size
     result = result._replace(saturated=_saturation_reason(with_siblings, independent))
+    if result.n_conditions:
+        result = _add_conditions(result, Cells.of(with_siblings), independent.condition_means())
     return _add_noise_and_utility(result, independent, sizes, permutations)
 
 
@@ -442,18 +495,32 @@ def _add_range(result: SliceResult, models: Observations, independent: Observati
     )
 
 
+def _add_conditions(result: SliceResult, cells: Cells, means: Observations) -> SliceResult:
+    """Add what conditions do to the gap, and how far the score tells it."""
+    residuals = means.residuals()
+    u = residuals.u
+    return result._replace(
+        effects=gap_effects(cells),
+        equal_scores=equal_scores(cells, means.condition, means.x),
+        share_explained=share_explained(cells, means.condition, u, residuals.v),
+        effective_conditions=float(np.square(u).sum()) ** 2 / float((u**4).sum()),
+        condition_scores=dict(zip(means.condition.tolist(), means.x.tolist(), strict=True)),
+    )
+
+
 def _add_noise_and_utility(
     result: SliceResult, independent: Observations, sizes: tuple[float, float], permutations: int
 ) -> SliceResult:
     """Add what bears on r_rm of models; ``sizes``: numbers of words and items."""
     residuals, noise = independent.residuals(), independent.noise
     y, y_resampled = independent.y, independent.y_resampled
-    name = _name_model(independent, result.within.influential)
+    name = str(independent.model[result.within.influential])
     r_without = format_number(result.within.r_without_influential)
-    claimed = independent.condition_means() if result.claimed == DOSES else independent
+    means = independent.condition_means()
+    claimed = means if result.claimed == DOSES else independent
     return result._replace(
         influential=f"without the most influential model ({name}) r_rm is {r_without}",
-        nonlinear=_find_nonlinearity(independent, result.score_high - result.score_low),
+        nonlinear=_find_nonlinearity(independent, means),
         given_utility=independent.given_utility(permutations),
         reliability_y=max(
             reliability(residuals, y, y_resampled, sizes[1], noise), result.within.r**2
@@ -467,7 +534,7 @@ def _slope_without_noise(models: Observations, n_words: float) -> Estimate:
     of_scores = reliability(residuals, models.x, x_resampled, n_words, 0 * models.noise)
     sampling = slope_sampling_error(residuals, x_resampled, models.y_resampled)
     # Reliability is at least r^2; NaN stays
-    return slope_estimate(residuals, sampling.variance, max(of_scores, residuals.r**2))
+    return slope_estimate(residuals, sampling.variance, max(of_scores, residuals.r**2))[0]
 
 
 def _count(labels: Labels) -> int:
@@ -489,15 +556,10 @@ def _saturation_reason(models: Observations, independent: Observations) -> str:
             return f"the {name} is exactly {values[top]:.3g} in {count}"
         shares = side**2 / float(side @ side)
         if shares.max() > _MAX_MODEL_SHARE:
-            model_name = _name_model(independent, residuals.indices[int(shares.argmax())])
+            model_name = str(independent.model[residuals.indices[int(shares.argmax())]])
             share = f"{shares.max():.0%} of the variance of the {name}"
             return f"one model ({model_name}) carries {share}"
     return ""
-
-
-def _name_model(models: Observations, index: int) -> str:
-    """Return the label of a model or condition without the JSON of its options."""
-    return re.sub(r" \{.*\}", "", str(models.model[index]))
 
 
 def lost_models(rows: Rows, comparable: Rows) -> str:

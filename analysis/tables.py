@@ -76,7 +76,7 @@ SETTINGS_JSON = "correlation.json"
 DETAILS_TXT = "details.txt"
 WRITES = (  # by the default study
     *(SETTINGS_JSON, DETAILS_TXT),
-    *("correlations.csv", "exploratory.csv", "scopes.csv", "effects.csv"),
+    *("correlations.csv", "exploratory.csv", "gaps.csv", "scopes.csv", "effects.csv"),
     *("figures", "report.html", "correlations.tex"),
 )
 _CONCLUSIONS_JSON = "concluded.json"  # names of the files that studies wrote beside the tables

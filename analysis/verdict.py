@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from biasbridge.analysis.condition_effects import MIN_UNITS
 from biasbridge.analysis.correlation import NEARLY_1
-from biasbridge.analysis.joined import MIN_ABOVE_BASELINE
+from biasbridge.analysis.joined import MIN_SKILL
 from biasbridge.analysis.naming import SMALLEST_CHANGE, with_count
 from biasbridge.analysis.scopes import (
     CORPORA,
@@ -22,14 +23,20 @@ from biasbridge.analysis.scopes import (
     SEEDS,
     UNNAMED,
 )
-from biasbridge.stats.intervals import ALPHA, holm
+from biasbridge.stats.formatting import format_estimate, format_number
+from biasbridge.stats.intervals import ALPHA, holm, westfall_young
 
 if TYPE_CHECKING:
+    from biasbridge.analysis.condition_effects import GapEffects, MeanChange
     from biasbridge.analysis.slices import SliceResult
 
-RISES, FALLS, AT_MOST, CANNOT_TELL = VERDICTS = ("rises", "falls", "at most", "cannot tell")
+RISES, FALLS, UNTOLD, AT_MOST, CANNOT_TELL = VERDICTS = (
+    *("rises", "falls", "does not tell", "at most", "cannot tell"),
+)
+MOVED = "moved"  # of a gap, beside AT_MOST and CANNOT_TELL
 YES, NO, TOO_FEW = "yes", "no", "too few"
 _MAX_LOST = 0.1
+MIN_EFFECTIVE = 3  # conditions
 # A scope counts only where these hold too
 _TAKES = {DOSES: (RUNS,), LISTS: (RUNS, DOSES), METHODS: (RUNS, DOSES), SEEDS: (RUNS,)}
 _TAKES |= {RUNS: (), CORPORA: (RUNS,)}
@@ -37,18 +44,27 @@ RULES = f"""\
 A verdict is about the change of the gap. The change covers the range over which conditions moved the
 score. It compares models that were made from the same unmodified one.
 
-rises, falls:  p is below {ALPHA}, and the interval of the change excludes 0. Both hold for other doses
-               of these methods.
-at most x:     No rise or fall is shown, and the change is at most x in either direction. Both ends of
-               its 90% interval are that small. Where slopes differ between methods, or a curve
-               fits better than a line, their changes are that small too. x is the smallest change
-               of interest: {SMALLEST_CHANGE} where no other is declared.
-cannot tell:   Everything else, such as
-               - fewer than {MINIMUM[RUNS]} degrees of freedom, or fewer than {MINIMUM[DOSES]} conditions
-               - more than a tenth of the models lost
-               - a score or gap that is the same in most models
-               - a score or gap of whose variance one model has two thirds
-               - a task whose F1 is less than {MIN_ABOVE_BASELINE} above the majority baseline
+rises, falls:   p is below {ALPHA}, and the interval of the change excludes 0. Both hold for other
+                doses of these methods.
+does not tell:  No rise or fall is shown. Two conditions whose scores differ by 5% of the range or less
+                have gaps that differ by more than x / 2, p below {ALPHA} after Holm over such pairs.
+at most x:      Neither, and the change is at most x in either direction: both ends of its 90% interval
+                are that small, and so are the change of each method over its own scores and the rise
+                of a curve. The study would have seen 2 x. x is the smallest change of interest:
+                {SMALLEST_CHANGE} where no other is declared.
+cannot tell:    Everything else, such as
+                - fewer than {MINIMUM[RUNS]} degrees of freedom, or fewer than {MINIMUM[DOSES]} conditions
+                - conditions that say as much as fewer than {MIN_EFFECTIVE}, for most have nearly one score
+                - more than a tenth of the models lost
+                - a score or gap that is the same in most models
+                - a score or gap of whose variance one model has two thirds
+                - a task whose recall - FPR is not surely above {MIN_SKILL}
+
+The gap itself has a verdict, too, whatever the score:
+
+at most x:      Every modification changes it by at most x, each surely (|d| + t(.95) se).
+moved:          Some modification changes it, p below {ALPHA} after Holm over the modifications.
+cannot tell:    Neither.
 
 p is adjusted over the tests declared before the run (Holm, 1979). All other tests are exploratory:
 they have r_rm with its interval, but no verdict.
@@ -67,11 +83,9 @@ def judge(
     for index, result in enumerate(results):
         if not result.confirmatory:
             continue
-        own_p = result.scopes[result.claimed].p
-        result = result._replace(
-            tests=len(p_adjusted[RUNS]),
-            p_holm=max(p_adjusted[result.claimed].get(index, own_p), own_p),
-        )
+        parts = (*_TAKES[result.claimed], result.claimed)
+        p_parts = [p_adjusted[part].get(index, result.scopes[part].p) for part in parts]
+        result = result._replace(tests=len(p_adjusted[RUNS]), p_holm=float(np.max(p_parts)))
         holds: dict[str, str] = {}
         for scope in result.scopes:  # narrow ones first
             p = p_adjusted[scope].get(index, 1.0)
@@ -80,21 +94,27 @@ def judge(
             holds[scope] = next((word for word in (TOO_FEW, NO) if word in {own, *taken}), YES)
         result = result._replace(holds=holds)
         verdict, why = _verdict(result, smallest_change)
-        judged[index] = result._replace(verdict=verdict, why=why)
+        gap_verdict, gap_why = judge_gap(result.effects, smallest_change)
+        judged[index] = result._replace(
+            verdict=verdict, why=why, gap_verdict=gap_verdict, gap_why=gap_why
+        )
     return judged
 
 
 def _adjust(results: Sequence[SliceResult], scope: str) -> dict[int, float]:
-    """Return p of each confirmatory slice that has one in a scope, the largest of what the scope
-    takes, adjusted over the slices.
+    """Return p of each confirmatory slice that has one in a scope, adjusted over the slices: by
+    permutations that they share (Westfall & Young, 1993), else after Holm.
     """
-    tested = {}
-    for index, result in enumerate(results):
-        parts = [result.scopes[part] for part in (*_TAKES[scope], scope) if part in result.scopes]
-        p = float(np.max([part.p for part in parts]))
-        if result.confirmatory and scope in result.scopes and isfinite(p):
-            tested[index] = p
-    return dict(zip(tested, holm(list(tested.values())), strict=True))
+    tested = {
+        index: result.scopes[scope]
+        for index, result in enumerate(results)
+        if result.confirmatory and scope in result.scopes and isfinite(result.scopes[scope].p)
+    }
+    p = [test.p for test in tested.values()]
+    drawn = [test.null.t if test.null else np.zeros(0) for test in tested.values()]
+    are_shared = min(map(len, drawn), default=0) > 0 and len({*map(len, drawn)}) == 1
+    adjusted = westfall_young(p, np.stack(drawn)) if are_shared else holm(p)
+    return dict(zip(tested, adjusted, strict=True))
 
 
 def _holds(result: SliceResult, scope: str, p: float) -> str:
@@ -111,21 +131,89 @@ def _holds(result: SliceResult, scope: str, p: float) -> str:
     return YES if is_shown and correlation.r * result.within.r > 0 else NO
 
 
-def _verdict(result: SliceResult, smallest_change: float) -> tuple[str, str]:
+def _verdict(result: SliceResult, x: float) -> tuple[str, str]:
     if refusal := _refusal(result):
         return CANNOT_TELL, refusal
     if shortage := _too_few_conditions(result):
         is_shown = result.holds[RUNS] == YES
         moved = "score and gap moved together in these runs, but " if is_shown else ""
         return CANNOT_TELL, f"{moved}{shortage}"
+    sign = 1 if result.within.r > 0 else -1
     if result.holds[result.claimed] == YES:
-        return (RISES if result.within.r > 0 else FALLS), result.nonlinear.reason
+        reasons = [_damage(result), *_other_changes(result, x, -sign)]
+        return (RISES if sign > 0 else FALLS), "; ".join(filter(None, reasons))
+    if untold := _untold(result, x):
+        return UNTOLD, untold
     _, low, high = result.change_at(1 - 2 * ALPHA)
-    is_small = -smallest_change <= low and high <= smallest_change
-    if is_small and result.nonlinear.change <= smallest_change:
-        return AT_MOST, ""
-    reasons = [_missed(result), result.nonlinear.reason]
+    is_small = -x <= low and high <= x
+    reasons = [_missed(result), *_other_changes(result, x)]
+    if is_small and result.nonlinear.change <= x:
+        seen = result.detectable_change
+        if seen <= 2 * x:
+            return AT_MOST, ""
+        reasons.append(
+            f"the study would miss changes below {format_number(seen, 3)}, over twice {x:g}"
+        )
     return CANNOT_TELL, "; ".join(filter(None, reasons))
+
+
+def judge_gap(effects: GapEffects, x: float) -> tuple[str, str]:
+    """Return whether the conditions moved a gap, and why that cannot be told; empty where no
+    condition has an unmodified model beside it.
+    """
+    if not effects.conditions:
+        return "", ""
+    if effects.n_units < MIN_UNITS:
+        models = with_count(effects.n_units, "unmodified model")
+        return CANNOT_TELL, f"an effect takes {MIN_UNITS} unmodified models (parents), not {models}"
+    if effects.bound <= x:
+        return AT_MOST, ""
+    if any(effect.p_holm < ALPHA for effect in effects.conditions):
+        return MOVED, ""
+    return CANNOT_TELL, ""
+
+
+def judge_change(change: MeanChange, p_adjusted: float, x: float) -> str:
+    """Return whether a modification moved the gap."""
+    if change.bound <= x:
+        return AT_MOST
+    return MOVED if p_adjusted < ALPHA else CANNOT_TELL
+
+
+def _damage(result: SliceResult) -> str:
+    """Return a warning where a rise or fall is not shown among models of equal utility."""
+    given = result.given_utility
+    if not isfinite(given.r) or (given.p < ALPHA and given.r * result.within.r > 0):
+        return ""
+    return "it may go with damage to the classifier: with F1 held equal it is not shown"
+
+
+def _untold(result: SliceResult, x: float) -> str:
+    """Return the conditions of nearly one score whose gaps differ."""
+    pair = result.equal_scores
+    if pair is None or not (pair.p_holm < ALPHA and abs(pair.change.value) > x / 2):
+        return ""
+    scores = " and ".join(format_number(result.sign * score) for score in pair.scores)
+    first, second = pair.conditions
+    change = format_estimate(*pair.change.interval, digits=3, sign="+")
+    share = result.share_explained
+    explained = f". The score explains {share:.0%} of what the conditions did" if share >= 0 else ""
+    return f"{first} and {second} have one score ({scores}), and gaps {change} apart{explained}"
+
+
+def _other_changes(result: SliceResult, x: float, sign: int = 0) -> list[str]:
+    """Return what one line does not show, where it exceeds x; in the direction of a ``sign``."""
+    methods, curve = result.nonlinear
+    reasons = []
+    if any(abs(change) > x and change * sign >= 0 for change in methods.values()):
+        digits = 3 if max(map(abs, methods.values())) < 0.0995 else 2
+        listed = ", ".join(
+            f"{name} {format_number(change, digits, sign='+')}" for name, change in methods.items()
+        )
+        reasons.append(f"changes by method, each over its own scores: {listed}")
+    if curve > x and not sign:
+        reasons.append(f"a curve fits better than a line, and rises by {format_number(curve, 3)}")
+    return reasons
 
 
 def _missed(result: SliceResult) -> str:
@@ -140,7 +228,15 @@ def _missed(result: SliceResult) -> str:
 
 def _too_few_conditions(result: SliceResult) -> str:
     """Return why other doses cannot be judged; empty where they can, or nothing was modified."""
-    if result.holds.get(DOSES, YES) != TOO_FEW:
+    if DOSES not in result.holds:
+        return ""
+    effective = result.effective_conditions
+    if result.holds[DOSES] != TOO_FEW and effective < MIN_EFFECTIVE:
+        return (
+            f"the {result.n_conditions} conditions say as much as {effective:.1f}, for most have"
+            f" nearly one score. A verdict takes {MIN_EFFECTIVE}: spread the doses over the score"
+        )
+    if result.holds[DOSES] != TOO_FEW:
         return ""
     if result.scopes[DOSES].reason == UNNAMED:
         return "a verdict on other doses needs method and dose in columns of their own"

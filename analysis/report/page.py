@@ -18,13 +18,11 @@ import vl_convert
 from markupsafe import Markup
 
 from biasbridge.analysis.answer import (
-    LEGEND,
     change_rows,
     closing_lines,
     declared,
+    headlines,
     opening_lines,
-    planted_line,
-    scope_rows,
 )
 from biasbridge.analysis.correlate import DECLARED
 from biasbridge.analysis.effects import saturation
@@ -165,7 +163,6 @@ def _page(
         data,
         title=f"{', '.join(experiments) or folder.name}: intrinsic and application bias",
         card=_card(slice_results, tables, declared, has_pairs=has_pairs),
-        legend=LEGEND,
         unmodified_gaps=_unmodified_gaps(tables),
         facts=facts | ({"Left out": left_out} if left_out else {}),
         label_sentences=label_sentences(tables.points),
@@ -260,14 +257,13 @@ def _values(table: pd.DataFrame, column: str) -> str:
 
 
 class Card(NamedTuple):
-    """The sentences that come ``first``, ``lines`` below them, the tables of changes by gap and of
-    ``scopes``, and notes.
+    """The sentences that come ``first``, ``lines`` below them, the tables of changes by gap, and
+    notes.
     """
 
     first: Sequence[str]
     lines: Sequence[str] = ()
     changes: Mapping[str, CardTable] = {}
-    scopes: CardTable = ((), ())
     notes: Sequence[str] = ()
 
 
@@ -275,16 +271,12 @@ def _answer_card(
     results: Sequence[SliceResult], tables: Tables, declaration: Declaration, scores: Sequence[str]
 ) -> Card:
     """Write the card of a study; ``scores``: why some are missing. ``tables`` are typed."""
-    tests = declared(results)
-    lines = opening_lines(tables, results, declaration)
-    n_first = 2 if planted_line(tables.points, tests) else 1
-    changes = change_rows(tests, declaration.smallest_change)
+    changes = change_rows(declared(results), declaration.smallest_change)
     missing = [f"No score is available: {reason}." for reason in scores]
     return Card(
-        lines[:n_first],
-        lines[n_first:],
+        headlines(tables, results, declaration),
+        opening_lines(tables, results),
         {gap: _cells(rows) for gap, rows in changes.items()},
-        _cells(scope_rows(tests, tables.points)),
         [*closing_lines(tables, results, declaration), *missing],
     )
 

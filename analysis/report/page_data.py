@@ -12,7 +12,7 @@ from biasbridge.analysis.answer import count_models, describe_slice, gap_and_sco
 from biasbridge.analysis.answer import declared as declared_tests
 from biasbridge.analysis.change_chart import change_chart, change_data
 from biasbridge.analysis.charts import BLACK, SHAPES, palette_of
-from biasbridge.analysis.effects import condition_table, describe_generalisation, effects
+from biasbridge.analysis.effects import condition_table, effects
 from biasbridge.analysis.joined import utility_rows
 from biasbridge.analysis.naming import (
     ALL,
@@ -285,7 +285,6 @@ def _effects(tables: Tables, confirmatory: Sequence[str], utility: str) -> dict[
         return {"effects": [], "effects_note": str(error)}
     return {
         "effects": _table_records(condition_table(condition_effects, confirmatory)),
-        "effects_note": describe_generalisation(condition_effects),
     }
 
 

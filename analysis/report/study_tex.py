@@ -1,4 +1,4 @@
-"""The answer of a study as LaTeX tables: the declared tests, and what they hold for."""
+"""The answer of a study as a LaTeX table."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ from biasbridge.analysis.answer import (
     HOLM,
     PEARSON,
     SCORE_HEADING,
-    TEST_HEADING,
     VERDICT_HEADING,
     change_rows,
     declared,
     describe_slice,
-    scope_rows,
+    scope_lines,
 )
 from biasbridge.analysis.naming import REVERSED, SMALLEST_CHANGE, describe_taggers
 from biasbridge.files.tables import escape_tex
@@ -27,16 +26,14 @@ _READ = (
     "% Change of the gap over the range of the score. r_rm: repeated-measures correlation within"
     " parents. p: adjusted over these tests."
 )
-_LEFT = (SCORE_HEADING, VERDICT_HEADING, TEST_HEADING)
+_LEFT = (SCORE_HEADING, VERDICT_HEADING)
 _SYNTHETIC = "% Synthetic data: no evidence about the world."
 
 
 def correlations_tex(
     slice_results: Sequence[SliceResult], smallest_change: float = SMALLEST_CHANGE
 ) -> str:
-    """Format the declared tests as a LaTeX ``tabular`` (needs ``booktabs``), and their scopes as
-    another.
-    """
+    """Format the declared tests as a LaTeX ``tabular`` (needs ``booktabs``)."""
     results = declared(slice_results)
     reverse_scored = dict.fromkeys(
         result.names["metric"] for result in results if result.reverse_scored
@@ -46,10 +43,10 @@ def correlations_tex(
         _READ,
         *(f"% {note}" for note in describe_taggers(result.group_by for result in results)),
         *(f"% {metric}: reverse-scored, {REVERSED}" for metric in reverse_scored),
+        *(f"% {line}" for line in scope_lines(results)),
     ]
     tests = change_rows(results, smallest_change, _further_cells)
-    scopes = scope_rows(results)
-    return "\n".join([*lines, *_tabular(tests), "", *_tabular({"": scopes} if scopes else {}), ""])
+    return "\n".join([*lines, *_tabular(tests), ""])
 
 
 def _further_cells(result: SliceResult) -> dict[str, str]:

@@ -30,9 +30,10 @@ from biasbridge.analysis.answer import (
     change_rows,
     detectable,
     format_change,
+    name_scope,
     name_verdict,
     reasons,
-    scope_rows,
+    scope_lines,
 )
 from biasbridge.analysis.charts import finish, intervals, rule_at
 from biasbridge.analysis.joined import rows_of
@@ -175,7 +176,7 @@ def _by_transmission(rows: pd.DataFrame) -> Iterator[tuple[dict[str, str], pd.Da
     """Yield the models at each transmission of a planted link. Verdicts pass over that planted
     labels lower the utility.
     """
-    for transmission, part in rows.drop(columns="majority_baseline").groupby("label_dose"):
+    for transmission, part in rows.drop(columns="skill").groupby("label_dose"):
         utility = format_number(float(part["utility"].mean()))
         yield {"transmission": f"{transmission:g}", "utility": utility}, part
 
@@ -222,8 +223,8 @@ def _tests_of_runs(runs: Mapping[str, str]) -> Iterator[DeclaredTest]:
 
 
 def _score_range(test: DeclaredTest) -> str:
-    [[cells]] = change_rows([test.result], test.smallest_change).values()
-    return cells[SCORE_RANGE]
+    [rows] = change_rows([test.result], test.smallest_change).values()
+    return rows[-1][SCORE_RANGE]
 
 
 def _gap_before(test: DeclaredTest) -> str:
@@ -236,11 +237,11 @@ def _holds_for(test: DeclaredTest) -> str:
 
 
 def _scope(name: str) -> Callable[[DeclaredTest], str]:
-    return lambda test: scope_rows([test.result])[0].get(name, "")
+    return lambda test: name_scope(test.result, name)
 
 
 def _detectable(test: DeclaredTest) -> str:
-    is_named = bool(detectable([test.result]))
+    is_named = bool(detectable([test.result], test.smallest_change))
     return format_number(test.result.detectable_change, 3) if is_named else ""
 
 
@@ -356,9 +357,9 @@ def slices(run: str) -> str:
     first = results[0]
     models = ", ".join(dict.fromkeys(_n_models(result, " models") for result in results))
     counts = f"{models} of {first.n_parents} parents, {first.n_conditions} conditions:"
-    limits = "\n".join(f"- {line}" for line in [*reasons(results), *detectable(results)])
-    test_tables = f"{markdown(rows, merged=['gap'])}\n{markdown(scope_rows(results))}"
-    return f"{counts}\n\n{test_tables}\n{limits}".rstrip() + "\n"
+    lines = [*scope_lines(results), *reasons(results), *detectable(results, x)]
+    limits = "\n".join(f"- {line}" for line in lines)
+    return f"{counts}\n\n{markdown(rows, merged=['gap'])}\n{limits}".rstrip() + "\n"
 
 
 def _correlations(result: SliceResult) -> dict[str, str]:

@@ -101,7 +101,7 @@ def make_rows(x: ArrayLike, y: ArrayLike, **columns: ArrayLike) -> Rows:
     labels.setdefault("family", np.where(method == "none", "", method))
     names = (
         *("model", "parent", "cluster", "condition", "method", "family", "word_list", "setting"),
-        *("training", "score_gap", "pattern"),
+        *("direction", "training", "score_gap", "pattern"),
     )
     named = {name: labels.get(name, empty) for name in names}
     none = Resampled.of(np.zeros((len(first), 0)))
@@ -109,6 +109,7 @@ def make_rows(x: ArrayLike, y: ArrayLike, **columns: ArrayLike) -> Rows:
         first,
         second,
         **named,
+        dose=np.full(len(first), np.nan),
         utility=np.full(len(first), np.nan),
         x_resampled=none,
         y_resampled=none,

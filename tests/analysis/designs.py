@@ -111,7 +111,7 @@ def rows_of(study: Study) -> Rows:
     of, same = study.of, np.full(len(study.of.x), "")
     return Rows(
         *(of.x, of.y, of.model, of.parent, of.cluster, of.condition),
-        *(of.method, of.family, of.word_list),
+        *(of.method, of.family, of.word_list, of.direction, of.dose),
         *(same, same, same, of.pattern),
         utility=of.utility,
         x_resampled=Resampled.of(of.x_resampled),
@@ -147,6 +147,8 @@ def study_of(
         method=np.full(n, "" if condition is None else "m"),
         family=np.full(n, "" if condition is None else "m"),
         word_list=np.full(n, ""),
+        direction=np.full(n, ""),
+        dose=np.full(n, nan),
         pattern=np.full(n, ""),
         utility=np.full(n, nan) if utility is None else utility,
         x_resampled=none,

@@ -1,0 +1,324 @@
+"""What conditions do to a gap: each modified model against the unmodified one of the same parent.
+
+    d_pc   = y_pc - y_p0                          parent p, condition c, 0 the unmodified model
+    d_c    = mean over corpora of the mean over the corpus's parents
+    se_c^2 = s^2 + max(0, w - o)
+    s^2    = sum_k var_k(d_pc) / m_k / K^2        K corpora, m_k parents of corpus k
+    w      = variance of d_c over resamples of the items, drawn alike for all models
+    o      = what s^2 already holds of it: sum_k mean_p var_b(d_pc) / m_k / K^2
+    bound  = max_c (|d_c| + t(.95, df_c) se_c)    df_c: Satterthwaite's, of s^2
+
+Each condition has variances of its own. Items that models share cancel in d, but for w. The largest
+change of any condition is below ``bound`` in .95 of studies (an intersection-union test).
+
+Where corpora have one parent each, or are synthetic worlds, they are the units in place of parents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf, isfinite, nan, sqrt
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import scipy
+
+from biasbridge.analysis.correlation import MIN_RESAMPLES, ROUNDING, factorize, group_means
+from biasbridge.analysis.naming import CONTROL
+from biasbridge.stats.intervals import ALPHA, Estimate, holm
+
+if TYPE_CHECKING:
+    from biasbridge.analysis.observations import Observations
+    from biasbridge.stats.arrays import Floats, Ints, Labels
+
+MIN_UNITS = 3  # parents
+_EQUAL_SCORE = 0.05  # share of the range of the score within which two scores count as equal
+
+
+class MeanChange(NamedTuple):
+    """A mean over units with its standard error; NaN below three units, and where every unit has
+    the same change but for rounding, for no spread is no certainty. No change at all is certain.
+    """
+
+    value: float = nan
+    error: float = nan
+    df: float = nan
+    n: int = 0
+
+    @property
+    def interval(self) -> Estimate:
+        """Return the 95% interval."""
+        return self.at(1 - ALPHA)
+
+    def at(self, level: float) -> Estimate:
+        """Return the interval of a level."""
+        half = float(scipy.special.stdtrit(self.df, (1 + level) / 2)) * self.error
+        return Estimate(self.value, self.value - half, self.value + half)
+
+    @property
+    def bound(self) -> float:
+        """Return |d| + t(.95, df) se: the change is smaller in .95 of studies."""
+        return abs(self.value) + float(scipy.special.stdtrit(self.df, 1 - ALPHA)) * self.error
+
+    @property
+    def p(self) -> float:
+        """Return the two-sided p of no change."""
+        if self.error == 0:
+            return 1.0
+        return 2 * float(scipy.special.stdtr(self.df, -abs(self.value) / self.error))
+
+
+def mean_change(
+    changes: Floats, stratum: Ints | None = None, resampled: Floats | None = None
+) -> MeanChange:
+    """Average the changes of units over their strata.
+
+    Parameters
+    ----------
+    changes : array of shape (n,)
+        Change of each unit.
+    stratum : array of shape (n,), optional
+        Number of the corpus of each unit, from 0; by default all share one.
+    resampled : array of shape (n, resamples), optional
+        The same over resamples of items, drawn alike for all.
+
+    Returns
+    -------
+    MeanChange
+
+    Examples
+    --------
+    >>> mean = mean_change(np.array([0.01, 0.02, 0.03]))
+    >>> round(mean.value, 3), round(mean.error, 4), mean.df
+    (0.02, 0.0058, 2.0)
+    """
+    group = factorize(np.zeros(len(changes)) if stratum is None else stratum)
+    size = np.bincount(group)
+    if len(changes) < MIN_UNITS or size.max() < 2:
+        return MeanChange(float(group_means(changes, group).mean()) if len(size) else nan)
+    means = group_means(changes, group)
+    squares = np.bincount(group, np.square(changes - means[group]))
+    variance = np.where(size > 1, squares / np.maximum(size - 1, 1), nan)
+    variance = np.where(size > 1, variance, np.nanmean(variance))  # a parent alone in its corpus
+    part = variance / size / len(size) ** 2
+    error2 = float(part.sum())
+    df = float(error2**2 / (part**2 / np.maximum(size - 1, 1)).sum()) if error2 > 0 else inf
+    if resampled is not None and (usable := _usable(resampled)).shape[1] >= MIN_RESAMPLES:
+        together = float(group_means(usable, group).mean(axis=0).var(ddof=1))
+        own = group_means(usable.var(axis=1, ddof=1), group) / size / len(size) ** 2
+        error2 += max(0.0, together - float(own.sum()))
+    value = float(means.mean())
+    is_rounding = not error2 > (ROUNDING * float(np.abs(changes).max())) ** 2
+    error = (nan if changes.any() else 0.0) if is_rounding else sqrt(error2)
+    return MeanChange(value, error, df, len(changes))
+
+
+def _usable(resampled: Floats) -> Floats:
+    usable: Floats = resampled[:, np.isfinite(resampled).all(axis=0)]
+    return usable
+
+
+class Cells(NamedTuple):
+    """Gaps of units (parents, or worlds) under conditions; NaN where there is no model.
+
+    Shapes: y (units, conditions), resampled (units, conditions, resamples), stratum (units,), the
+    number of the corpus; condition, method, direction, dose (conditions,).
+    """
+
+    y: Floats
+    resampled: Floats
+    stratum: Ints
+    condition: Labels
+    method: Labels
+    direction: Labels
+    dose: Floats
+
+    @classmethod
+    def of(cls, models: Observations) -> Cells:
+        """Arrange models, parents that are no units averaged."""
+        unit, stratum = units_of(models.stratum, models.cluster)
+        condition = factorize(models.condition)
+        shape = int(unit.max(initial=-1)) + 1, int(condition.max(initial=-1)) + 1
+        place = unit * shape[1] + condition
+        filled, cell = np.unique(place, return_inverse=True)
+        y = np.full(shape[0] * shape[1], nan)
+        y[filled] = group_means(models.y, cell)
+        resampled = np.full((len(y), models.y_resampled.shape[1]), nan)
+        resampled[filled] = group_means(models.y_resampled, cell)
+        first_unit, first = (np.unique(x, return_index=True)[1] for x in (unit, condition))
+        return cls(
+            y.reshape(shape),
+            resampled.reshape(*shape, -1),
+            stratum[first_unit],
+            models.condition[first],
+            models.method[first],
+            models.direction[first],
+            models.dose[first],
+        )
+
+    @property
+    def modified(self) -> Ints:
+        """Return the numbers of the conditions that modify."""
+        return np.flatnonzero(self.method != CONTROL)
+
+    def change(self, minuend: Ints | Sequence[int], subtrahend: Ints | Sequence[int]) -> MeanChange:
+        """Average the differences of two means of conditions over the units that have all."""
+        units = np.isfinite(self.y[:, [*minuend, *subtrahend]]).all(axis=1)
+        first, second = (
+            (self.y[units][:, places].mean(axis=1), self.resampled[units][:, places].mean(axis=1))
+            for places in (np.asarray(minuend), np.asarray(subtrahend))
+        )
+        return mean_change(first[0] - second[0], self.stratum[units], first[1] - second[1])
+
+
+def units_of(parent: Labels, cluster: Labels) -> tuple[Ints, Ints]:
+    """Return for each model, by its parent and the cluster of that, the numbers of its unit and of
+    the stratum of that. Shapes (n,).
+    """
+    unit, corpus = factorize(parent), factorize(cluster)
+    one: Ints = np.zeros_like(unit)
+    if len(set(corpus.tolist())) < 2:
+        return unit, one
+    parents = np.bincount(corpus[np.unique(unit, return_index=True)[1]])
+    is_world = np.char.startswith(cluster, "seed ").all()
+    return (corpus, one) if is_world or parents.min() < 2 else (unit, corpus)
+
+
+class ConditionEffect(NamedTuple):
+    """A condition, or a method and direction at its full dose, and what it does to the gap;
+    ``p_holm``: p adjusted over the conditions.
+    """
+
+    condition: str
+    method: str
+    direction: str
+    change: MeanChange
+    p_holm: float = nan
+
+
+class GapEffects(NamedTuple):
+    """What every condition does to a gap, and every method at its full dose, over its word lists;
+    ``n_units``: parents or worlds.
+    """
+
+    conditions: tuple[ConditionEffect, ...] = ()
+    full: tuple[ConditionEffect, ...] = ()
+    n_units: int = 0
+
+    @property
+    def bound(self) -> float:
+        """Return how large the change by any condition is at most; NaN where one is unknown."""
+        bounds = [effect.change.bound for effect in self.conditions]
+        return float(np.max(bounds)) if bounds else nan
+
+    @property
+    def named(self) -> ConditionEffect | None:
+        """Return the condition that moved the gap most surely, else that of the largest bound."""
+        known = [effect for effect in self.conditions if isfinite(effect.change.bound)]
+        moved = [effect for effect in known if effect.p_holm < ALPHA]
+        if moved:
+            return min(moved, key=lambda effect: (effect.p_holm, effect.change.p))
+        return max(known, key=lambda effect: effect.change.bound, default=None)
+
+
+def gap_effects(cells: Cells) -> GapEffects:
+    """Estimate what every condition does to a gap; empty without unmodified models, or where
+    nothing is modified.
+    """
+    controls = np.flatnonzero(cells.method == CONTROL)
+    if len(controls) != 1 or not len(cells.modified):
+        return GapEffects()
+    changes = {int(place): cells.change([place], controls) for place in cells.modified}
+    known = [place for place, change in changes.items() if isfinite(change.p)]
+    adjusted = dict(zip(known, holm([changes[place].p for place in known]), strict=True))
+    conditions = [
+        ConditionEffect(
+            str(cells.condition[place]),
+            str(cells.method[place]),
+            str(cells.direction[place]),
+            change,
+            adjusted.get(place, nan),
+        )
+        for place, change in changes.items()
+    ]
+    return GapEffects(
+        tuple(conditions),
+        tuple(_full_doses(cells, controls, conditions)),
+        int(np.isfinite(cells.y[:, controls[0]]).sum()),
+    )
+
+
+def _full_doses(
+    cells: Cells, controls: Ints, conditions: Sequence[ConditionEffect]
+) -> list[ConditionEffect]:
+    """Return each method and direction at its largest dose, over its word lists."""
+    by_place = dict(zip(cells.modified.tolist(), conditions, strict=True))
+    groups: dict[tuple[str, str], list[int]] = {}
+    for place in by_place:
+        groups.setdefault((str(cells.method[place]), str(cells.direction[place])), []).append(place)
+    full = []
+    for (method, direction), places in groups.items():
+        doses = cells.dose[places]
+        largest = np.nanmax(doses) if np.isfinite(doses).any() else nan
+        chosen = [
+            place
+            for place, dose in zip(places, doses.tolist(), strict=True)
+            if not isfinite(largest) or dose == largest
+        ]
+        change = by_place[chosen[0]].change if len(chosen) == 1 else cells.change(chosen, controls)
+        smallest_p = float(np.min([by_place[place].p_holm for place in chosen]))
+        label = f"{float(largest):g}" if isfinite(largest) else ""
+        full.append(ConditionEffect(label, method, direction, change, smallest_p))
+    return full
+
+
+class EqualScores(NamedTuple):
+    """Two conditions of nearly one score, and the difference of their gaps; p adjusted over all
+    such pairs.
+    """
+
+    conditions: tuple[str, str]
+    scores: tuple[float, float]
+    change: MeanChange
+    p_holm: float
+
+
+def equal_scores(cells: Cells, condition: Labels, score: Floats) -> EqualScores | None:
+    """Return, of all conditions whose mean scores differ by at most 5% of the range of the score,
+    the pair whose gaps differ most surely. Shapes: condition, score (conditions,).
+    """
+    order = {name: index for index, name in enumerate(cells.condition.tolist())}
+    place = np.array([order[name] for name in condition.tolist()])
+    apart = np.abs(score[:, None] - score[None])
+    pairs = np.argwhere(np.triu(apart <= _EQUAL_SCORE * float(np.ptp(score)), 1))
+    trained = cells._replace(resampled=cells.resampled[:, :, :0])  # p without the error of items
+    p = [trained.change(place[[i]], place[[j]]).p for i, j in pairs.tolist()]
+    if not np.isfinite(p).any():
+        return None
+    first, second = pairs[int(np.nanargmin(p))].tolist()
+    change = cells.change(place[[first]], place[[second]])
+    return EqualScores(
+        (str(condition[first]), str(condition[second])),
+        (float(score[first]), float(score[second])),
+        change,
+        min(1.0, change.p * int(np.isfinite(p).sum())),  # the first step of Holm
+    )
+
+
+def share_explained(cells: Cells, condition: Labels, u: Floats, v: Floats) -> float:
+    """Estimate what share of the effects of conditions on the gap the score explains.
+
+        (b^2 sum u^2 - e) / (sum v^2 - sum e_c)
+
+    u, v: mean score and gap of each condition, less their means; b: slope; e_c: the squared error
+    of v_c, e: its mean. In [0, 1]; NaN where the gaps vary no more than their errors. Shapes
+    (conditions,).
+    """
+    every = np.arange(len(cells.condition))
+    place = {name: index for index, name in enumerate(cells.condition.tolist())}
+    errors = [cells.change([place[name]], every).error ** 2 for name in condition.tolist()]
+    true = float(v @ v) - float(np.sum(errors))
+    if not true > 0:
+        return nan
+    explained = float(u @ v) ** 2 / float(u @ u) - float(np.mean(errors))
+    return min(1.0, max(0.0, explained / true))
