@@ -146,7 +146,11 @@ def change_rows(
                 VERDICT_HEADING: name_verdict(result, smallest_change),
             }
             rows.append(cells | further(result))
-        rows_by_gap[gap] = rows
+        before = first.gap_unmodified
+        heading = gap
+        if isfinite(before) and not first.effects.full:
+            heading += f", {format_number(before, digits_of(before))} in the unmodified models"
+        rows_by_gap[heading] = rows
     return rows_by_gap
 
 

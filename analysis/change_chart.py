@@ -48,7 +48,7 @@ PANELS, COLUMNS = 6, 2
 _LARGE_TEST_PANEL = {1: (400, 280)}  # by number of panels
 _SMALL_TEST_PANEL = (230, 170)
 _FOREST_WIDTH = 240
-_VERDICT_COLOURS = (PALETTE[2], PALETTE[1], PALETTE[0], GREY)
+_VERDICT_COLOURS = (PALETTE[2], PALETTE[1], PALETTE[3], PALETTE[0], GREY)
 _TOP = alt.Legend(orient="top")
 _WHOLE: dict[str, Any] = {"zero": False, "padding": 8}  # points whole within the frame
 _CHANGE_AXIS = "change of the gap"

@@ -65,6 +65,11 @@ _OF_VERDICTS = {
 EXPLORATORY_COLUMNS = tuple(
     "p" if name == "p_holm" else name for name in CORRELATION_COLUMNS if name not in _OF_VERDICTS
 )
+_GAP_COLUMNS = (
+    *(name for name in SLICE_COLUMNS if name not in SCORE),
+    *("n_parents", "n_conditions", "gap_unmodified", "bound", "verdict", "why", "condition"),
+    *("effect", "effect_low", "effect_high"),
+)
 SliceNames = dict[str, str]
 _MAX_EQUAL_SHARE = 0.5  # share of models with the same score, or gap: more is saturation
 _MIN_PEARSON = 3  # points
@@ -343,7 +348,7 @@ def gap_table(results: Iterable[SliceResult]) -> pd.DataFrame:
             "effect_low": low,
             "effect_high": high,
         }
-    return pd.DataFrame(rows.values())
+    return pd.DataFrame(rows.values(), columns=None if rows else [*_GAP_COLUMNS])
 
 
 # Slices of a table: every combination of the columns that name its rows, each also pooled.

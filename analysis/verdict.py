@@ -164,8 +164,8 @@ def judge_gap(effects: GapEffects, x: float) -> tuple[str, str]:
     if not effects.conditions:
         return "", ""
     if effects.n_units < MIN_UNITS:
-        models = with_count(effects.n_units, "unmodified model")
-        return CANNOT_TELL, f"an effect takes {MIN_UNITS} unmodified models (parents), not {models}"
+        n = effects.n_units
+        return CANNOT_TELL, f"an effect takes {MIN_UNITS} unmodified models (parents), not {n}"
     if effects.bound <= x:
         return AT_MOST, ""
     if any(effect.p_holm < ALPHA for effect in effects.conditions):

@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 import scipy
 
+from biasbridge.analysis.condition_effects import mean_change
 from biasbridge.analysis.correlate import _describe_repeats, correlate_slices
 from biasbridge.analysis.correlation import (
     Correlation,
@@ -23,8 +24,7 @@ from biasbridge.analysis.correlation import (
     sampling_error,
     studentised,
 )
-from biasbridge.analysis.effects import _mean_change
-from biasbridge.analysis.joined import join_points, low_utility_reason
+from biasbridge.analysis.joined import join_points, low_skill_reason
 from biasbridge.analysis.naming import GENDERS, group_mismatch
 from biasbridge.analysis.observations import observations, reliability, select_comparable
 from biasbridge.analysis.report.gap_facts import _base_rate_warning
@@ -157,25 +157,21 @@ def test_errors_of_words_and_items_take_50_resamples(resamples: int, estimated: 
     of = residuals(x, y, np.zeros(30, dtype=np.intp))
     assert isfinite(sampling_error(of, None, drawn).items) == estimated
     assert isfinite(reliability(of, y, drawn, 30, np.zeros(30))) == estimated
-    changes = np.random.default_rng(2).normal(size=(1, resamples))
-    interval, generalises_to = _mean_change(np.array([1.0]), changes)
-    assert (isfinite(interval.low), generalises_to) == (estimated, "items" * estimated)
+    changes = np.tile(np.random.default_rng(2).normal(size=(1, resamples)), (3, 1))
+    own = np.array([0.1, 0.2, 0.3])
+    assert (mean_change(own, resampled=changes).error > mean_change(own).error) == estimated
 
 
-@pytest.mark.parametrize(
-    ("own", "generalises_to"), [([0.1, 0.3], ""), ([0.1, 0.2, 0.3], "parents")]
-)
-def test_an_effect_generalises_to_other_trainings_from_three_clusters_on(
-    own: list[float], generalises_to: str
-) -> None:
-    assert _mean_change(np.array(own), np.zeros((len(own), 0)))[1] == generalises_to
+@pytest.mark.parametrize(("own", "is_known"), [([0.1, 0.3], False), ([0.1, 0.2, 0.3], True)])
+def test_an_effect_takes_three_parents(own: list[float], *, is_known: bool) -> None:
+    assert isfinite(mean_change(np.array(own)).error) == is_known
 
 
 @pytest.mark.parametrize(("apart", "has_width"), [(1e-9, False), (3e-9, True)])
 def test_changes_that_differ_by_rounding_have_no_interval(apart: float, has_width: bool) -> None:
     """The error of the mean of 1 - d, 1 and 1 + d is d / sqrt(3), beside a change of 1."""
-    interval, _ = _mean_change(1 + apart * np.array([-1.0, 0, 1]), np.zeros((3, 0)))
-    assert isfinite(interval.low) == has_width
+    change = mean_change(1 + apart * np.array([-1.0, 0, 1]))
+    assert isfinite(change.interval.low) == has_width
 
 
 def saturation_of(x: NDArray[np.float64], y: NDArray[np.float64]) -> str:
@@ -217,10 +213,19 @@ def test_r_over_conditions_takes_ten(conditions: int, measured: bool) -> None:
     assert isfinite(actual.scopes[DOSES].r) == measured
 
 
-@pytest.mark.parametrize(("f1", "refused"), [(0.2999, True), (0.3, False)])
-def test_a_verdict_takes_a_utility_of_05_above_that_of_one_answer(f1: float, refused: bool) -> None:
-    joined = pd.DataFrame({"utility": [f1], "majority_baseline": [0.25]})
-    assert bool(low_utility_reason(joined, "f1")) == refused
+@pytest.mark.parametrize(("skill", "refused"), [(0.29, True), (0.31, False)])
+def test_a_verdict_takes_a_skill_surely_above_a_fifth(skill: float, refused: bool) -> None:
+    """Of three parents without spread: .29 - t(2) times .05 / 2.15 is below .2."""
+    joined = pd.DataFrame(
+        {
+            "point": [*"abc"],
+            "task": "t",
+            "method": "none",
+            "skill": skill + np.array([-0.001, 0, 0.001]),
+            "skill_error": 0.1 / 4.302653,
+        }
+    )
+    assert bool(low_skill_reason(joined)) == refused
 
 
 @pytest.mark.parametrize(

@@ -269,7 +269,7 @@ def test_a_wide_table_is_folded_on_the_terminal(
     assert len(parts) == 2
     assert max(map(len, lines[: parts[-1] + 9])) <= 80
     headings = lines[parts[0]] + lines[parts[1]]
-    for name in ("language", "metric", "r_rm [95%]", "change of the gap", "lost"):
+    for name in ("language", "metric", "r_rm [95%]", "change", "lost"):
         assert name in headings
     assert {"corpus", "n_lost", "change", "note"} <= {*pd.read_csv(out)}
 

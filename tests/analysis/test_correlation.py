@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
+from statsmodels.api import OLS
 from statsmodels.stats.multitest import multipletests
 
 from biasbridge.analysis.correlation import (
@@ -24,6 +25,7 @@ from biasbridge.analysis.correlation import (
     minimum_detectable,
     residuals,
     sampling_error,
+    slope_estimate,
     slope_sampling_error,
     studentised,
 )
@@ -256,21 +258,27 @@ def test_what_holds_of_any_table(
         assert slope[1:] == pytest.approx(result.slope[1:], rel=1e-4, abs=1e-4, nan_ok=True)
 
 
-def test_the_slope_has_its_jackknife_interval() -> None:
-    """Against literal loops; with shared items by finite differences."""
+@pytest.mark.parametrize("reliability", [1.0, 0.8])
+def test_the_slope_has_the_interval_of_bell_and_mccaffrey(reliability: float) -> None:
+    """Against the whole design: HC2 of least squares, degrees of freedom by literal loops."""
     x, y = sides(PARENT, seed=4, slope=0.2)
-    actual = correlation(x, y, PARENT)
-
-    def slope(x: Floats, y: Floats, parent: Ints) -> float:
-        u, v = residual(x, parent), residual(y, parent)
-        return float(u @ v / (u @ u))
-
-    assert actual.slope.value == pytest.approx(slope(x, y, PARENT))
-    without = [slope(np.delete(x, i), np.delete(y, i), np.delete(PARENT, i)) for i in range(len(x))]
-    reach = stats.t.ppf(0.975, actual.df) * jackknife(np.array(without), int(actual.df))
-    assert actual.slope[1:] == pytest.approx(
-        (actual.slope.value - reach, actual.slope.value + reach)
-    )
+    n = len(x)
+    design = np.column_stack([x, PARENT[:, None] == np.arange(PARENT.max() + 1)]).astype(float)
+    fit = OLS(y, design).fit(cov_type="HC2")
+    inverse = np.linalg.inv(design.T @ design)
+    hat = design @ inverse @ design.T
+    weights = [(inverse @ design[i])[0] / math.sqrt(1 - hat[i, i]) for i in range(n)]
+    g = np.array([weights[i] * (np.eye(n)[i] - hat[i]) for i in range(n)])
+    eigenvalues = np.linalg.eigvalsh(g @ g.T)
+    df = eigenvalues.sum() ** 2 / (eigenvalues**2).sum()
+    of = residuals(x, y, PARENT)
+    actual, actual_df = slope_estimate(of, 0.0, reliability)
+    slope, reach = fit.params[0], stats.t.ppf(0.975, df) * fit.bse[0]
+    ends = np.array([slope, slope - reach, slope + reach]) / reliability
+    assert actual == pytest.approx(tuple(ends))
+    assert actual_df == pytest.approx(df)
+    if reliability == 1:
+        assert correlation(x, y, PARENT).slope == pytest.approx(tuple(ends))
 
 
 def test_of_many_observations_the_slope_has_the_interval_of_least_squares() -> None:

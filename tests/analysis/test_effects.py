@@ -14,9 +14,9 @@ import pytest
 import scipy
 from rich.console import Console
 
+from biasbridge.analysis.condition_effects import mean_change
 from biasbridge.analysis.effects import (
     Effect,
-    _mean_change,
     condition_table,
     effect_table,
     effects,
@@ -133,25 +133,29 @@ def t_interval(changes: Sequence[float]) -> tuple[float, float]:
     return mean - reach, mean + reach
 
 
-def test_the_mean_change_over_clusters_by_hand() -> None:
-    """Two algorithms of one corpus are one cluster."""
+def test_parents_are_averaged_over_their_corpora_by_hand() -> None:
+    """Three corpora of two algorithms each; of one algorithm corpora are the units."""
     experiment = Experiment()
-    changes = {"word2vec": [0.1, 0.2, 0.4], "fasttext": [0.3, 0.2, 0.0]}
+    changes = {"word2vec": [0.1, 0.2, 0.4], "fasttext": [0.2, 0.2, 0.3]}
     for embedding, item in changes.items():
         for seed, change in enumerate(item):
             experiment.add(seed, PLAIN, 1.0, -0.1, embedding=embedding)
             experiment.add(seed, DOWN, 0.0, -0.1 + change, embedding=embedding)
     of = effects_by_name(experiment)
     whole = of["gap", "debias", "unmodified", "all"]
-    assert (whole.n, whole.n_parents, whole.n_clusters) == (6, 6, 3)
+    assert (whole.n, whole.n_parents, whole.n_units) == (6, 6, 6)
     assert whole.reference == pytest.approx(-0.1)
-    assert whole.change == pytest.approx(0.2)
-    assert isnan(whole.low)  # the means of the clusters are all .2: no width is no certainty
+    parts = np.array([np.var(pair, ddof=1) for pair in zip(*changes.values(), strict=True)]) / 2 / 9
+    df = parts.sum() ** 2 / (parts**2).sum()
+    reach = scipy.stats.t.ppf(0.975, df) * sqrt(parts.sum())
+    mean = 1.4 / 6
+    expected = (mean, mean - reach, mean + reach)
+    assert (whole.effect, whole.effect_low, whole.effect_high) == pytest.approx(expected)
     part = of["gap", "debias", "unmodified", "word2vec"]
-    assert (part.low, part.high) == pytest.approx(t_interval((0.1, 0.2, 0.4)))
-    assert part.generalises_to == "parents"
-    assert of["score", "debias", "unmodified", "all"].change == pytest.approx(-1)
-    assert of["utility", "debias", "unmodified", "all"].change == 0
+    assert (part.effect_low, part.effect_high) == pytest.approx(t_interval((0.1, 0.2, 0.4)))
+    assert (whole.verdict, of["score", "debias", "unmodified", "all"].verdict) == ("moved", "")
+    assert of["score", "debias", "unmodified", "all"].effect == pytest.approx(-1)
+    assert of["utility", "debias", "unmodified", "all"].effect == 0
 
 
 def test_overbiasing_is_set_against_debiasing_too() -> None:
@@ -161,8 +165,8 @@ def test_overbiasing_is_set_against_debiasing_too() -> None:
         experiment.add(seed, DOWN, -1, -0.1)
         experiment.add(seed, UP, 1, 0.2 + noise)
     of = effects_by_name(experiment)
-    assert of["gap", "overbias", "debias", "all"].change == pytest.approx(0.3 - 0.01 / 3)
-    assert of["gap", "overbias", "unmodified", "all"].change == pytest.approx(0.2 - 0.01 / 3)
+    assert of["gap", "overbias", "debias", "all"].effect == pytest.approx(0.3 - 0.01 / 3)
+    assert of["gap", "overbias", "unmodified", "all"].effect == pytest.approx(0.2 - 0.01 / 3)
     assert ("gap", "debias", "debias", "all") not in of
 
 
@@ -174,12 +178,12 @@ def test_replicates_are_one_value_and_labels_are_kept_apart() -> None:
     for condition in (PLAIN, DOWN):
         experiment.add(0, condition, 0, 0.5, label_dose=1)
     rows = [item for item in effects(experiment.tables()) if item.names["side"] == "gap"]
-    assert {item.names["label_dose"]: item.change for item in rows} == pytest.approx(
+    assert {item.names["label_dose"]: item.effect for item in rows} == pytest.approx(
         {"0": 0.2, "1": 0.0}
     )
     assert [item.n for item in rows] == [1, 1]
     scores = [item for item in effects(experiment.tables()) if item.names["side"] == "score"]
-    assert [item.change for item in scores] == [-1]
+    assert [item.effect for item in scores] == [-1]
 
 
 def test_what_the_conditions_of_one_parent_differ_in_is_part_of_the_row() -> None:
@@ -191,7 +195,7 @@ def test_what_the_conditions_of_one_parent_differ_in_is_part_of_the_row() -> Non
             experiment.add(seed, UP, epochs, 3 * gap, epochs=epochs)
     rows = [item for item in effects(experiment.tables()) if item.names["side"] == "gap"]
     assert {
-        (item.names["direction"], item.names["method_options"], item.against): item.change
+        (item.names["direction"], item.names["method_options"], item.against): item.effect
         for item in rows
     } == pytest.approx(
         {
@@ -228,7 +232,7 @@ def test_parents_and_tasks_that_differ_in_an_option_have_rows_of_their_own() -> 
             experiment.add(seed, condition, score, gap, dim=dim, regularisation=regularisation)
     results = effects(experiment.tables())
     changes = {
-        (item.names["side"], item.names["task_options"], item.embedding): item.change
+        (item.names["side"], item.names["task_options"], item.embedding): item.effect
         for item in results
         if item.names["side"] != "utility"
     }
@@ -264,20 +268,7 @@ def test_embeddings_modified_with_another_seed_are_one_value_of_their_parent() -
         experiment.add(0, DOWN, -1, gap, drawn=drawn)
     of = effects_by_name(experiment)["gap", "debias", "unmodified", "all"]
     assert (of.n, of.n_parents) == (2, 1)
-    assert of.change == pytest.approx(0.2)
-
-
-def test_of_one_parent_the_interval_generalises_to_items() -> None:
-    rng = np.random.default_rng(0)
-    before, after = rng.normal(size=(2, RESAMPLES)) / 10
-    experiment = Experiment()
-    experiment.add(0, PLAIN, 0, 0, resampled=before)
-    experiment.add(0, DOWN, -1, 0.5, resampled=after)
-    of = effects_by_name(experiment)["gap", "debias", "unmodified", "all"]
-    reach = scipy.stats.t.ppf(0.975, RESAMPLES - 1) * np.std(after - before, ddof=1)
-    assert of.generalises_to == "items"
-    assert (of.low, of.high) == pytest.approx((0.5 - reach, 0.5 + reach))
-    assert effects_by_name(experiment)["score", "debias", "unmodified", "all"].generalises_to == ""
+    assert of.effect == pytest.approx(0.2)
 
 
 def test_an_interval_ends_where_the_value_would_leave_its_scale() -> None:
@@ -295,10 +286,10 @@ def test_an_interval_ends_where_the_value_would_leave_its_scale() -> None:
         assert low < -3
         assert high > 1
         cut = (max(low, ends[0]), min(high, ends[1]))
-        assert (actual["score"].low, actual["score"].high) == pytest.approx(cut)
+        assert (actual["score"].effect_low, actual["score"].effect_high) == pytest.approx(cut)
         low, high = t_interval(gaps)
         assert high > 0.1
-        assert (actual["gap"].low, actual["gap"].high) == pytest.approx((low, 0.1))
+        assert (actual["gap"].effect_low, actual["gap"].effect_high) == pytest.approx((low, 0.1))
 
 
 def test_an_interval_of_log_odds_has_no_end() -> None:
@@ -309,8 +300,8 @@ def test_an_interval_of_log_odds_has_no_end() -> None:
     tables = experiment.tables()
     tables = tables._replace(extrinsic=tables.extrinsic.assign(measure="log_odds"))
     [gap] = [item for item in effects(tables) if item.names["side"] == "gap"]
-    assert (gap.low, gap.high) == pytest.approx(t_interval(changes))
-    assert gap.high > 0
+    assert (gap.effect_low, gap.effect_high) == pytest.approx(t_interval(changes))
+    assert gap.effect_high > 0
 
 
 def test_what_is_not_known_is_left_out() -> None:
@@ -321,8 +312,8 @@ def test_what_is_not_known_is_left_out() -> None:
             experiment.add(seed, DOWN, -1, 0.1 * seed)
     of = effects_by_name(experiment)["gap", "debias", "unmodified", "all"]
     assert of.n_parents == 2
-    assert of.change == pytest.approx(0.15)
-    assert isnan(of.low)
+    assert of.effect == pytest.approx(0.15)
+    assert isnan(of.effect_low)
     table = effect_table(effects(experiment.tables()))
     assert list(table["n_parents"]) == [3, 2, 3]
     assert effect_table([]).empty
@@ -344,48 +335,47 @@ def test_the_largest_doses_are_printed_and_all_are_written(tmp_path: Path) -> No
     assert heads.split("  ")[0] == "method"
     assert "WEAT 7" in heads
     assert "F1" in heads
-    line, note = lines
+    [line] = lines
     assert line.split()[:4] == ["attract_repel", "debias", "1", "3"]
-    assert note.startswith("intervals of gaps hold for other trainings, not"), "no resamples"
     assert ".100 [-.148,.348]" in lines[0]
     assert "-1.00" in lines[0]
     assert len(read_table(path)) == len(results) == 2 + 4 + 4
 
 
 def coverage(
-    clusters: int, parents: int, spread: float, items: float, own: float, times: int
+    corpora: int, parents: int, spread: float, items: float, own: float, times: int
 ) -> float:
-    """How often the interval holds the effect 1: ``spread`` between clusters, ``items`` that all
-    embeddings share, ``own`` of each with the items; noise of trainings is 1.
+    """How often the interval holds the effect 1: ``spread`` between corpora, which are these;
+    ``items`` that all embeddings share, ``own`` of each with the items; noise of trainings is 1.
     """
     rng, held = np.random.default_rng(0), 0
+    of_corpus = rng.normal(0, spread, (corpora, 1)) if spread else np.zeros((corpora, 1))
     for _ in range(times):
-        of_cluster = rng.normal(0, spread, clusters)
-        trained = rng.normal(0, 1, (clusters, parents)).mean(axis=1)
+        trained = rng.normal(0, 1, (corpora, parents))
         # Items as drawn (column 0), and drawn again from these
         shared = rng.normal(0, items, RESAMPLES + 1)
-        item = rng.normal(0, own, (clusters, parents, RESAMPLES + 1)).mean(axis=1)
-        value = 1 + of_cluster + trained + shared[0] + item[:, 0]
-        resampled = value[:, None] + shared[1:] + item[:, 1:]
-        change, generalises_to = _mean_change(
-            value, resampled if items + own else np.zeros((clusters, 0))
+        item = rng.normal(0, own, (corpora, parents, RESAMPLES + 1))
+        value = 1 + of_corpus - of_corpus.mean() + trained + shared[0] + item[:, :, 0]
+        resampled = value[:, :, None] + shared[1:] + item[:, :, 1:]
+        change = mean_change(
+            value.ravel(),
+            np.repeat(np.arange(corpora), parents),
+            resampled.reshape(corpora * parents, -1) if items + own else None,
         )
-        assert generalises_to
-        held += change.low <= 1 <= change.high
+        held += change.interval.low <= 1 <= change.interval.high
     return held / times
 
 
 DESIGNS = [
-    (clusters, parents, *noise)
-    for clusters in (3, 4, 8, 20)
-    for parents in (1, 2)
+    (corpora, parents, *noise)
+    for corpora, parents in ((1, 3), (1, 4), (1, 8), (2, 3), (2, 4), (3, 2), (4, 2), (4, 5))
     for noise in ((0, 0, 0), (2, 0, 0), (1, 1, 0), (1, 1, 2), (0, 3, 1), (3, 1, 1))
 ]
 
 
 @pytest.mark.parametrize("design", [DESIGNS[3], DESIGNS[15], DESIGNS[28], DESIGNS[46]], ids=str)
 def test_the_interval_holds_the_effect(design: tuple[int, int, float, float, float]) -> None:
-    assert 0.92 <= coverage(*design, times=500) <= 0.99
+    assert coverage(*design, times=500) >= 0.92
 
 
 @stress
@@ -393,5 +383,3 @@ def test_the_interval_holds_the_effect_in_every_design() -> None:
     shares = {design: coverage(*design, times=2_000) for design in DESIGNS}
     print(sorted(shares.items(), key=lambda each: each[1]))
     assert min(shares.values()) >= 0.92
-    assert max(shares.values()) <= 0.98
-    assert 0.94 <= float(np.mean([*shares.values()])) <= 0.96

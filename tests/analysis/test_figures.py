@@ -238,7 +238,7 @@ def test_the_first_picture_has_the_band_of_the_smallest_change(
     assert {"unmodified", "balance", "attract_repel", "cannot tell", "change of the gap"} <= {
         *actual
     }
-    assert any("Grey: .04 up and down." in text for text in actual)
+    assert any("Grey: .04 up and down from" in text for text in actual)
     assert any("Synthetic data" in text for text in actual)
     spec = change_chart(change_data(joined, results, 0.04), results, 0.04).to_dict()
     panels, forest = spec["hconcat"]

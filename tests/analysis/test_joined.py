@@ -18,7 +18,7 @@ from biasbridge.analysis.joined import (
     describe_task,
     join_points,
     levels,
-    low_utility_reason,
+    low_skill_reason,
     rows_of,
 )
 from biasbridge.analysis.naming import GAP, SCORE
@@ -394,41 +394,47 @@ def test_names_in_several_columns_stay_apart() -> None:
 # The task's utility beside a constant classifier, and what base rates make of a gap.
 
 
-def with_constant(tables: Tables, f1: float, constant: float) -> Tables:
-    """The small experiment with rows of F1 over all items."""
+def with_skill(tables: Tables, recall: float, fpr: float) -> Tables:
+    """The small experiment with recall and FPR over all items, each with an interval of +-.01."""
     rows = [
-        {"point": point, "task": task, "kind": "value", "measure": "f1", "group": "all"}
-        | {"value": f1, "majority_baseline": constant}
+        {"point": point, "task": task, "kind": "value", "measure": measure, "group": "all"}
+        | {"value": value, "low": value - 0.01, "high": value + 0.01}
         for point, task in zip(tables.points["point"], tables.points["task"], strict=True)
+        for measure, value in (("recall", recall), ("fpr", fpr))
     ]
-    selected = tables.extrinsic[tables.extrinsic["measure"] != "f1"]
-    return tables._replace(extrinsic=pd.concat([selected, pd.DataFrame(rows)], ignore_index=True))
+    return tables._replace(
+        extrinsic=pd.concat([tables.extrinsic, pd.DataFrame(rows)], ignore_index=True)
+    )
 
 
-@pytest.mark.parametrize(("f1", "refused"), [(0.62, True), (0.65, False)])
-def test_a_task_that_hardly_beats_a_constant_classifier_gets_no_verdict(
-    tables: Tables, f1: float, refused: bool
+@pytest.mark.parametrize(("fpr", "refused"), [(0.5, True), (0.1, False)])
+def test_a_task_that_hardly_beats_chance_gets_no_verdict(
+    tables: Tables, fpr: float, refused: bool
 ) -> None:
-    joined = join_points(with_constant(tables, f1, 0.593))
-    why = "F1 is .62, and the majority baseline is .59. A verdict needs at least .05 more than"
-    why += " the baseline"
-    assert low_utility_reason(joined, "f1") == (why if refused else "")
+    joined = join_points(with_skill(tables, 0.6, fpr))
+    why = low_skill_reason(joined)
+    text = "recall - FPR of the task is .10 ["
+    assert why.startswith(text) if refused else not why
     judged = [item for item in correlate_slices(joined) if item.confirmatory]
     assert judged
     for item in judged:
-        assert (item.refused == why) == refused
+        assert item.refused == why
         if refused:
-            assert item.verdict == "cannot tell"
-            assert why in item.why
+            assert (item.verdict, item.why) == ("cannot tell", why)
 
 
-def test_nothing_is_said_of_a_utility_without_constant(tables: Tables) -> None:
-    assert low_utility_reason(join_points(tables), "f1") == ""
+def test_nothing_is_said_of_a_task_without_recall(tables: Tables) -> None:
+    assert low_skill_reason(join_points(tables)) == ""
     assert describe_task(tables, "conll_f1") == []
 
 
 def test_the_task_is_described_in_short_sentences(tables: Tables) -> None:
-    tables = with_constant(tables, 0.62, 0.593)
+    of_all = {"kind": "value", "measure": "f1", "group": "all"}
+    of_all |= {"value": 0.62, "majority_baseline": 0.593}
+    keys = tables.points[["point", "task"]].to_dict("records")
+    f1 = pd.DataFrame([key | of_all for key in keys])
+    others = tables.extrinsic[tables.extrinsic["measure"] != "f1"]
+    tables = tables._replace(extrinsic=pd.concat([others, f1], ignore_index=True))
     groups = pd.DataFrame(
         [
             {"point": point, "task": task, "kind": "value", "measure": measure, "group": group}

@@ -227,14 +227,17 @@ def test_the_card_has_the_change_and_the_row_of_scopes(module_tables: Tables) ->
         names=other.names | {"measure": "precision"}, scopes={RUNS: Correlation(-0.8, -0.9, -0.6)}
     )
     card = card_of(module_tables, *asked, other, generated=False)
-    assert card.first == ["Recall gap: rises with WEAT 7; changes by at most .02 with WEAT 8."]
-    head = ["score", "from, to", "change of the gap [95%]", "verdict"]
+    assert card.first == ["Recall gap: it rises with WEAT 7; what goes with WEAT 8 is at most .02."]
+    head = ["what", "from, to", "change [95%]", "verdict"]
     rows = [
         ["WEAT 7", "-1.00 to 1.00", "+.10 [.06,.14]", "rises"],
         ["WEAT 8", "-1.00 to 1.00", "+.10 [.06,.14]", "at most .02"],
     ]
     assert card.changes == {"recall gap, -.093 in the unmodified models": (head, rows)}
-    assert card.scopes == (["gap, score", "other doses"], [["all tests", "yes"]])
+    holds = (
+        "Verdicts are for these methods, word lists and corpora. A rise or fall: other doses shown."
+    )
+    assert holds in card.notes
     assert "Exploratory: precision gap: falls with WEAT 7." in card.notes
 
 
@@ -275,10 +278,8 @@ def test_page_terminal_and_latex_have_the_same_cells(
     assert shown
     tex = (page.folder / "correlations.tex").read_text(encoding="utf-8")
     card = _answer_card(findings, typed(module_tables), Declaration(), [])
-    cells = {
-        cell for _, rows in [*card.changes.values(), card.scopes] for row in rows for cell in row
-    }
-    assert {"WEAT 7", "WEAT 8", "cannot tell", "5 of 10"} <= cells
+    cells = {cell for _, rows in card.changes.values() for row in rows for cell in row}
+    assert {"WEAT 7", "WEAT 8", "cannot tell"} <= cells
     for cell in (*cells, *card.changes):
         assert html.escape(cell) in shown[1]
         assert cell in printed
@@ -309,7 +310,7 @@ def test_a_direction_is_claimed_by_the_verdict_or_without_one_by_the_interval() 
     assert _scores_by_direction(declared | {"exploratory": slice_of("weat7", "")}) == {
         "rises with": ["rises", "exploratory"],
         "falls with": ["falls"],
-        "no clear relation with": ["at most", "cannot tell"],
+        "no clear relation with": ["does not tell", "at most", "cannot tell"],
     }
 
 
@@ -331,8 +332,8 @@ def test_the_gaps_of_unmodified_models_say_who_is_worse_off(module_tables: Table
 
 def test_latex_reads_no_command_in_a_name(page: Page) -> None:
     tex = (page.folder / "correlations.tex").read_text(encoding="utf-8")
-    assert tex.count(r"\begin{tabular}") == tex.count(r"\end{tabular}") == 2
-    assert r"\emph{recall gap, .000 in the unmodified models}" in tex
+    assert tex.count(r"\begin{tabular}") == tex.count(r"\end{tabular}") == 1
+    assert r"\emph{recall gap}" in tex
     for part in tex.split(r"\begin{tabular}")[1:]:
         width = len(part[1 : part.index("}")])
         body = [line for line in part.splitlines() if line.endswith(r"\\") and "&" in line]

@@ -17,7 +17,7 @@ import pandas as pd
 import pytest
 
 from biasbridge import gaps
-from biasbridge.analysis.answer import change_rows, declared, scope_rows
+from biasbridge.analysis.answer import change_rows, declared
 from biasbridge.analysis.correlate import correlate_slices
 from biasbridge.analysis.joined import join_points
 from biasbridge.analysis.report.gaps_page import write_gaps_page
@@ -95,7 +95,6 @@ def test_the_answer_stands_first(browser: Any, findings: list[SliceResult]) -> N
     tests = declared(findings)
     changes = browser.execute_script(rows_of, ".card .cards tbody tr")
     rows = [row for rows in change_rows(tests, 0.02).values() for row in rows]
-    rows += scope_rows(tests, pd.DataFrame({"corpus_key": [""]}))  # points of no corpus
     assert changes == [[*row.values()] for row in rows]
     texts = "return [...document.querySelectorAll('#change svg text')].map((e) => e.textContent)"
     assert {"recall gapWEAT 7", "WEAT 7", "cannot tell"} <= set(browser.execute_script(texts))

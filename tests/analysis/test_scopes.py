@@ -141,43 +141,29 @@ def test_a_partial_f_is_that_of_nested_regressions() -> None:
     assert math.isnan(_partial_f(of, np.zeros((len(of.u), 0))))
 
 
-@pytest.mark.parametrize(
-    ("kind", "reason"),
-    [("line", ""), ("bent", "related by a curve"), ("methods", "differ between meth")],
-)
-def test_what_is_no_single_line_says_so(kind: str, reason: str) -> None:
+def test_the_rise_of_a_curve_is_that_of_a_parabola() -> None:
     models = sweep(3)
     u = residuals(models.x, models.y, models.parent.astype(int)).u
-    signs = np.where(np.isin(models.method, ("m0", "m1")), -1, 1)
-    noise = 0.5 * np.random.default_rng(2).normal(size=len(u))
-    y = {"line": u, "bent": u + u**2, "methods": signs * u}[kind] + noise
-    actual = _find_nonlinearity(models._replace(y=y), 4.0)
-    assert reason in actual.reason
-    assert bool(reason) == bool(actual.reason) == bool(actual.change)
-
-
-def test_changes_by_method_are_those_of_each_alone() -> None:
-    models = sweep(3)
-    u = residuals(models.x, models.y, models.parent.astype(int)).u
-    slopes = {"m0": -1.0, "m1": -1.0, "m2": 1.0, "m3": 1.0, "m4": 1.0}
     noise = 0.1 * np.random.default_rng(2).normal(size=len(u))
-    slope = np.array([slopes.get(name, 0) for name in models.method])
-    models = models._replace(y=slope * u + noise)
-    actual = _find_nonlinearity(models, 2.0)
-    for name in slopes:
-        selected = np.isin(models.method, [name, "none"])
-        x, y, parent = models.x[selected], models.y[selected], models.parent[selected]
-        columns = np.column_stack([pd.get_dummies(parent).to_numpy(dtype=float), x])
-        slope = OLS(y, columns).fit().params[-1]
-        assert f"{name} {2 * slope:+.2f}".replace("0.", ".") in actual.reason
+    means = models.condition_means()
+    assert _find_nonlinearity(models._replace(y=u + noise), means).curve == 0
+    bent = _find_nonlinearity(models._replace(y=u + u**2 + noise), means)
+    assert bent.curve == pytest.approx(np.ptp(u + u**2), rel=0.1)
 
 
-def test_controls_are_no_method_of_their_own() -> None:
-    """Of one method no slopes can differ, though its controls lie off the line."""
+def test_changes_by_method_are_those_of_each_alone_over_its_own_scores() -> None:
+    models = sweep(3)
+    means = models.condition_means()
+    actual = _find_nonlinearity(models, means)
+    assert [*actual.methods] == [f"m{number}" for number in range(5)]
+    for name, change in actual.methods.items():
+        own = np.isin(means.method, [name, "none"])
+        slope = OLS(means.y[own], np.column_stack([np.ones(own.sum()), means.x[own]])).fit()
+        assert change == pytest.approx(slope.params[-1] * np.ptp(means.x[own]))
+
+
+def test_one_method_has_no_change_of_its_own() -> None:
     models = sweep(3)
     method = np.where(models.condition == models.condition[0], "none", "balance")
-    u = residuals(models.x, models.y, models.parent.astype(int)).u
-    bent = u + 3 * u * (method == "none")
-    noise = 0.05 * np.random.default_rng(2).normal(size=len(u))
-    actual = _find_nonlinearity(models._replace(method=method, y=bent + noise), 1.0)
-    assert "between methods" not in actual.reason
+    means = models._replace(method=method).condition_means()
+    assert _find_nonlinearity(models, means).methods == {}

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
+from biasbridge.analysis.condition_effects import EqualScores, MeanChange
 from biasbridge.analysis.correlate import Levels, correlate
 from biasbridge.analysis.correlation import Correlation
 from biasbridge.analysis.declaration import Declaration
@@ -32,9 +33,14 @@ from biasbridge.analysis.verdict import RULES, VERDICTS, judge
 from biasbridge.stats.intervals import Estimate
 
 # b = .01 [.006,.014] over a range of 4: a change of .04 [.024,.056]
-SHOWN = Correlation(*(0.5, 0.2, 0.7, 0.004), n=30, df=26, slope=Estimate(0.01, 0.006, 0.014))
-EMPTY = Correlation(*(0.1, -0.3, 0.5, 0.6), n=30, df=26, slope=Estimate(0.001, -0.002, 0.004))
+SHOWN = Correlation(
+    *(0.5, 0.2, 0.7, 0.004), n=30, df=26, slope=Estimate(0.01, 0.006, 0.014), slope_df=26
+)
+EMPTY = Correlation(
+    *(0.1, -0.3, 0.5, 0.6), n=30, df=26, slope=Estimate(0.001, -0.002, 0.004), slope_df=26
+)
 WIDE = EMPTY._replace(slope=Estimate(0.001, -0.006, 0.008))
+APART = EqualScores(("a", "b"), (1.0, 1.1), MeanChange(0.012, 0.001, 7, 8), 0.04)
 FALLING = SHOWN._replace(r=-0.5, low=-0.7, high=-0.2, slope=Estimate(-0.01, -0.014, -0.006))
 
 
@@ -97,14 +103,60 @@ def judged(scopes: dict[str, Correlation] | None = None, **changed: object) -> S
             "cannot tell",
             "score and gap moved together in these runs, but a verdict on other doses needs method",
         ),
-        ({}, {"nonlinear": Nonlinearity("slopes differ", 0.1)}, "rises", "slopes differ"),
+        # A method that goes the other way is named; so is one that goes further than x
+        ({}, {"nonlinear": Nonlinearity({"a": 0.06, "b": -0.03})}, "rises", "changes by method"),
+        ({}, {"nonlinear": Nonlinearity({"a": 0.06, "b": -0.01})}, "rises", ""),
         (
             {RUNS: EMPTY, DOSES: EMPTY},
-            {"nonlinear": Nonlinearity("it is bent", 0.021)},
+            {"nonlinear": Nonlinearity({"a": 0.021, "b": 0.0})},
             "cannot tell",
-            "it is bent",
+            "changes by method, each over its own scores: a +.021, b .000",
         ),
-        ({RUNS: EMPTY, DOSES: EMPTY}, {"nonlinear": Nonlinearity("bent", 0.02)}, "at most", ""),
+        (
+            {RUNS: EMPTY, DOSES: EMPTY},
+            {"nonlinear": Nonlinearity(curve=0.021)},
+            "cannot tell",
+            "a curve fits better than a line, and rises by .021",
+        ),
+        (
+            {RUNS: EMPTY, DOSES: EMPTY},
+            {"nonlinear": Nonlinearity({"a": 0.02}, 0.02)},
+            "at most",
+            "",
+        ),
+        # Ten conditions, nine of which have one score
+        (
+            {},
+            {"effective_conditions": 2.9},
+            "cannot tell",
+            "score and gap moved together in these runs, but the 10 conditions say as much as 2.9",
+        ),
+        # With F1 held equal nothing is shown
+        ({}, {"given_utility": EMPTY}, "rises", "it may go with damage to the classifier"),
+        ({}, {"given_utility": FALLING}, "rises", "it may go with damage to the classifier"),
+        ({}, {"given_utility": SHOWN}, "rises", ""),
+        # Gaps of conditions of one score
+        ({RUNS: EMPTY, DOSES: EMPTY}, {"equal_scores": APART}, "does not tell", "a and b have one"),
+        ({}, {"equal_scores": APART}, "rises", ""),
+        (
+            {RUNS: EMPTY, DOSES: EMPTY},
+            {"equal_scores": APART._replace(p_holm=0.05)},
+            "at most",
+            "",
+        ),
+        (
+            {RUNS: EMPTY, DOSES: EMPTY},
+            {"equal_scores": APART._replace(change=MeanChange(0.01, 0.001, 7, 8))},
+            "at most",
+            "",
+        ),
+        # So few degrees of freedom that 90% are within x, and .04 would be missed
+        (
+            {RUNS: EMPTY, DOSES: EMPTY._replace(slope=Estimate(0, -0.02, 0.02), slope_df=1)},
+            {},
+            "cannot tell",
+            "the study would miss changes below .09",
+        ),
         # Attenuation: without noise of scores the change may be .02 and more
         (
             {RUNS: EMPTY, DOSES: EMPTY},
@@ -365,4 +417,5 @@ def test_more_slices_never_make_a_claim_impossible() -> None:
     results = correlate(table, x="x", y="y", by=["slice"], levels=levels, confirmatory=["all"])
     assert len(results) == 120
     assert {result.verdict for result in results} == {"rises"}
-    assert max(result.p_holm for result in results) == pytest.approx(0.01)
+    # All say the same: permuted alike, they count once
+    assert max(result.p_holm for result in results) == pytest.approx(2 / 12_000)
