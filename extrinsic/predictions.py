@@ -508,26 +508,12 @@ def predict_by_threshold(table: pd.DataFrame, column: str, threshold: float) -> 
 
 
 def flag_share(predictions: pd.DataFrame, at: str | float) -> pd.DataFrame:
-    """Return predictions with 1 for a share of the items, those of the highest scores.
+    """Return predictions of 1 for a share of the items, those of the highest scores; at "threshold"
+    the predictions as they are.
 
-    Their number is the nearest that separates no equal scores; of two equally near the smaller.
-
-    Parameters
-    ----------
-    predictions : DataFrame
-        Columns ``label`` and ``score``. Rows of one ``id`` are one item.
-    at : {"threshold", "share"} or float
-        "threshold" changes nothing; "share" is the share of label 1; a number is the share itself.
-
-    Returns
-    -------
-    DataFrame
-        With another ``prediction``.
-
-    Raises
-    ------
-    InputError
-        No scores, or one that is no finite number.
+    ``at``: the share; "share" for that of label 1. The number of items is the nearest that
+    separates no equal scores, of two equally near the smaller. Rows of one ``id`` are one item.
+    Raises ``InputError`` without scores.
     """
     if at == "threshold":
         return predictions

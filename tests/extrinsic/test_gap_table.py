@@ -500,7 +500,7 @@ def test_a_model_that_only_flags_more_has_the_same_gap_at_an_equal_share(at: str
         for gaps in (Gaps(), Gaps(at=at))  # type: ignore[arg-type]
     )
     assert abs(default[1]["value"] - default[0]["value"]) > 0.04
-    k = one["label"].sum() if at == "share" else round(float(at) * len(one))
+    k = int(one["label"].sum()) if at == "share" else round(float(at) * len(one))
     top = one.nlargest(k, "logit").groupby("group")["label"]
     for row in equal:
         assert row["value"] == pytest.approx(top.mean()["male"] - top.mean()["female"])
