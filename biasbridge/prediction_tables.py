@@ -192,7 +192,11 @@ def _columns_by_threshold(options: Mapping[str, Any]) -> dict[str, str]:
     require_score(options, "--threshold")
     if not isinstance(threshold, int | float) or not isfinite(threshold):
         raise InputError(f"--threshold {threshold}: give a number; {ONE_THRESHOLD}")
-    return {f"{score} >= {threshold!r}": score for score in as_names(options["score"])}
+    scores = as_names(options["score"])
+    names = [f"{score} >= {threshold!r}" for score in scores]
+    if options.get("at") == "share":
+        names[1:] = [f"{score} at an equal share" for score in scores[1:]]
+    return dict(zip(names, scores, strict=True))
 
 
 def require_score(options: Mapping[str, Any], option: str) -> None:

@@ -28,7 +28,7 @@ from biasbridge.extrinsic.grouped_predictions import (
     GroupOrRest,
     low_support_reason,
 )
-from biasbridge.extrinsic.predictions import get_column, read_grouped_predictions
+from biasbridge.extrinsic.predictions import flag_share, get_column, read_grouped_predictions
 from biasbridge.extrinsic.spread import hybrid_estimate, make_sampler
 from biasbridge.stats.intervals import UNDEFINED, Estimate, proportion_estimate
 
@@ -60,6 +60,7 @@ def term_rows(predictions: pd.DataFrame, gaps: Gaps = DEFAULT_GAPS) -> list[GapR
         with each term (``group``), and pairs of two compared groups (``privileged``,
         ``unprivileged``); support is the number of frames. Intervals are over frames.
     """
+    predictions, gaps = flag_share(predictions, gaps.at), replace(gaps, at="threshold")
     posts = predictions[get_column(predictions, "term") != ""]
     by_term = posts.assign(group=posts["term"]).drop(columns="resampled_by", errors="ignore")
     measures = tuple(name for name in gaps.measures if name not in CRITERIA)

@@ -20,6 +20,7 @@ from biasbridge.extrinsic.measures import MEASURES, SCORED
 from biasbridge.files import InputError, choice, nearest
 from biasbridge.files.choice import Fileless, Whole
 
+At = Literal["threshold", "share"]
 Comparison = Literal["pair", "pairwise", "one-vs-rest", "one-vs-none", "max-difference"]
 
 CRITERIA: Mapping[str, tuple[str, ...]] = {
@@ -48,6 +49,10 @@ class Gaps(Fileless):
     ``min_support``: items in a measure's denominator below which a group has no value; 0 accepts
     any. For two groups with rates near .9 and 10 items each, the default, the gap is known to
     within .3; with 5 each to within .45.
+
+    ``at``: which items count as predicted 1: those of the classifier's ``threshold``, or as many as
+    a ``share`` of all items, those of the highest scores. A number is that share; "share" is the
+    base rate of the items, which all models have in common.
     """
 
     privileged: str = "male"
@@ -57,12 +62,13 @@ class Gaps(Fileless):
     measures: tuple[str, ...] = ("base_rate", "precision", "recall", "f1", "fpr")
     compare: tuple[Comparison, ...] = ("pair",)
     groups: tuple[str, ...] = ()
+    at: At | Annotated[float, Gt(0), Lt(1)] = "threshold"
 
     name: ClassVar[str] = "gaps"
     version: ClassVar[int] = 8
     seeded: ClassVar[bool] = False
     # Keyed by ``keyed`` unless default, so that results of the default comparison keep their keys
-    unkeyed: ClassVar[tuple[str, ...]] = ("measures", "compare", "groups")
+    unkeyed: ClassVar[tuple[str, ...]] = ("measures", "compare", "groups", "at")
 
     def __post_init__(self) -> None:
         if self.privileged == self.unprivileged:
@@ -81,9 +87,8 @@ class Gaps(Fileless):
 
     def keyed(self) -> Mapping[str, object]:
         """Return the comparison fields that differ from their defaults."""
-        values = {field: list(getattr(self, field)) for field in self.unkeyed}
-        default = {field: list(getattr(Gaps, field)) for field in self.unkeyed}
-        return {field: value for field, value in values.items() if value != default[field]}
+        values = {field: getattr(self, field) for field in self.unkeyed}
+        return {field: value for field, value in values.items() if value != getattr(Gaps, field)}
 
     @property
     def named(self) -> tuple[str, ...]:

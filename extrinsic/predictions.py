@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_list_like
 
-from biasbridge.extrinsic.gaps import Gaps
+from biasbridge.extrinsic.gaps import At, Gaps
 from biasbridge.extrinsic.grouped_predictions import (
     ALL,
     NONE,
@@ -91,7 +91,8 @@ class GapRequest:
     what items were drawn with, such as their author or template. ``group``: by default the column
     "group", or none where columns are crossed. ``depth``: of the crosses of the ``cross`` columns;
     None crosses all of them. ``level``: of the intervals. ``cut``: labels and groups in columns of
-    fractions are the values of at least this. Raises ``InputError`` for incompatible options.
+    fractions are the values of at least this. ``at``: whether later classifiers flag the first
+    one's share of the items. Raises ``InputError`` for incompatible options.
     """
 
     gold: str
@@ -113,6 +114,7 @@ class GapRequest:
     depth: int | None = None
     missing: Missing = "no-group"
     cut: float | None = None
+    at: At = "threshold"
 
     def __post_init__(self) -> None:
         group = (self.group,) if isinstance(self.group, str) else self.group
@@ -152,6 +154,10 @@ class GapRequest:
             yield "--multiclass measures one classifier; give one --pred"
         if self.multiclass and self.score:
             yield "--score needs labels 0 and 1; leave it out, or leave out --multiclass"
+        if self.at not in get_args(At):
+            yield f"--at {self.at}; give {' or '.join(get_args(At))}"
+        if self.at == "share" and not 1 < len(self.pred) == len(self.score):
+            yield "--at share compares versions by their scores; give two or more --score"
         scored = [name for name in self.measures if name in SCORED]
         if scored and not self.score and not self.multiclass:
             yield f"--measures {' '.join(scored)} needs scores; give their column by --score"
@@ -190,6 +196,8 @@ class GapRequest:
         }
         notes += [copy_note] if copy_note else []
         notes += [*self._column_notes(table), *self._case_notes(table)]
+        if self.at == "share":
+            notes.append(_flag_share_of_first(classifiers))
         repeats = bool(self.cluster) and table.attrs.get("cluster") == self.cluster
         for predictions in classifiers.values():
             predictions.attrs |= {"notes": notes, "repeats": repeats}
@@ -393,8 +401,8 @@ class GapRequest:
             labels = [read_binary(table, name, _LABEL_REMEDY) for name in names]
         columns = pd.DataFrame({"label": labels[0], "prediction": labels[1]})
         if score:
-            is_measured = not self.measures or {*self.measures} & {*SCORED}
-            columns["score"] = (read_scores if is_measured else get_column)(table, score)
+            is_used = not self.measures or {*self.measures} & {*SCORED} or self.at == "share"
+            columns["score"] = (read_scores if is_used else get_column)(table, score)
         if score and ECE in self.measures:
             is_probability = columns["score"].between(0, 1)
             _require(is_probability, table[score], f"{ECE} needs probabilities from 0 to 1")
@@ -446,6 +454,7 @@ class GapRequest:
 
 def read_grouped_predictions(predictions: pd.DataFrame, gaps: Gaps) -> GroupedPredictions:
     """Read predictions as arrays; ``InputError`` for those that ``gaps`` cannot use."""
+    predictions = flag_share(predictions, gaps.at)
     groups, row, group_id, unknown = _read_memberships(predictions, gaps)
     columns: dict[str, NDArray[Any]] = {
         name: read_binary(predictions, name) for name in ("label", "prediction")
@@ -496,6 +505,46 @@ def predict_by_threshold(table: pd.DataFrame, column: str, threshold: float) -> 
     is_scored = ~find_blank(cells)
     scores = read_scores(table[is_scored], column)
     return pd.Series(scores >= threshold, cells.index[is_scored], object).reindex(cells.index)
+
+
+def flag_share(predictions: pd.DataFrame, at: str | float) -> pd.DataFrame:
+    """Return predictions of 1 for a share of the items, those of the highest scores; at "threshold"
+    the predictions as they are.
+
+    ``at``: the share; "share" for that of label 1. The number of items is the nearest that
+    separates no equal scores, of two equally near the smaller. Rows of one ``id`` are one item.
+    Raises ``InputError`` without scores.
+    """
+    if at == "threshold":
+        return predictions
+    if "score" not in predictions:
+        raise InputError(f"gaps.at={at}: there are no scores to flag items by; leave gaps.at out")
+    items = _one_row_each(predictions)
+    share = read_binary(items, "label").mean() if at == "share" else float(at)
+    thresholds, counts = np.unique(read_scores(items, "score"), return_counts=True)
+    n_flagged = np.append(0, counts[::-1].cumsum())  # at thresholds from the highest on
+    nearest = np.abs(n_flagged - share * len(items)).argmin()
+    is_flagged = read_scores(predictions, "score") >= np.append(np.inf, thresholds[::-1])[nearest]
+    return predictions.assign(prediction=is_flagged.astype(np.int64))
+
+
+def _flag_share_of_first(classifiers: dict[str, pd.DataFrame]) -> str:
+    """Let the later classifiers flag the share of items that the first one flags; return a note."""
+    first, *later = classifiers
+    items = _one_row_each(classifiers[first])
+    n_flagged = {first: int(items["prediction"].sum())}
+    for name in later:
+        classifiers[name] = flag_share(classifiers[name], n_flagged[first] / len(items))
+        n_flagged[name] = int(classifiers[name].loc[items.index, "prediction"].sum())
+    counts = ", ".join(f"{name} {n:,}" for name, n in n_flagged.items())
+    return f"an equal share is flagged: {counts} of {len(items):,} items"
+
+
+def _one_row_each(predictions: pd.DataFrame) -> pd.DataFrame:
+    """Return the first row of each item."""
+    if "id" not in predictions:
+        return predictions
+    return predictions[~spell_alike(predictions["id"]).duplicated()]
 
 
 def read_labels(table: pd.DataFrame, column: str) -> pd.Series[str]:

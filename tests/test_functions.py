@@ -485,6 +485,9 @@ def test_gaps_of_labels_of_any_names() -> None:
         ({"cross": ["group"]}, "--cross group: give two or more columns, each once"),
         ({"cross": ["group", "group"]}, "give two or more columns, each once"),
         ({"missing": "none"}, "--missing none; give one of no-group, group, drop"),
+        ({"at": "half"}, "--at half; give threshold or share"),
+        ({"at": "share"}, "--at share compares versions by their scores; give two or more --score"),
+        ({"at": "share", "score": "label"}, "give two or more --score"),
     ],
 )
 def test_what_the_command_refuses_is_refused(options: dict[str, Any], message: str) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from biasbridge import gaps, thresholds
+from biasbridge import changed_items, gaps, thresholds
 from biasbridge.__main__ import main
 from biasbridge.analysis.table_charts import thresholds_chart
 from biasbridge.files import InputError
@@ -148,6 +148,31 @@ def test_gaps_at_a_threshold_are_those_of_its_predictions(
     assert re.search(r"The gate fails: the recall gap of women to men", capsys.readouterr().out)
 
 
+@pytest.mark.parametrize("by_threshold", [True, False])
+def test_versions_at_an_equal_share_differ_in_whom_they_flag(by_threshold: bool) -> None:
+    """The later one ranks alike, but for one item, and flags many more."""
+    table = items().assign(id=range(600))
+    table["score"] += table["id"] * 1e-6  # no score twice
+    table["later"] = table["score"] + 0.2
+    [best] = table.nlargest(1, "score").index
+    table.loc[best, "later"] = 0
+    table = pd.concat([table, table[table["group"] == "women"].assign(group="more")])  # same ids
+    table["v1"], table["v2"] = table["score"] >= 0.5, table["later"] >= 0.5
+    pred = {"threshold": 0.5} if by_threshold else {"pred": ["v1", "v2"]}
+    options: dict[str, Any] = {**pred, "score": ["score", "later"], "privileged": "men"}
+    names = ["score >= 0.5", "later at an equal share"] if by_threshold else ["v1", "v2"]
+    n = table.drop_duplicates("id")["v1"].sum()
+    assert changed_items(table, **options)["change"].value_counts().sum() > 20
+    result = gaps(table, at="share", measures="selection_rate", **options)
+    note = f"an equal share is flagged: {names[0]} {n}, {names[1]} {n} of 600 items"
+    assert note in result.attrs["notes"]
+    values = result.query("kind == 'value' and group == 'all'").set_index("classifier")["value"]
+    assert values[names].tolist() == pytest.approx([n / 600] * 2)
+    next_best = table[table["score"] < 0.5].nlargest(1, "score").index  # takes its place
+    changed = changed_items(table, at="share", **options)
+    assert set(changed["row"]) == {best, *next_best}
+
+
 REFUSED = [
     (["--thresholds", "--score", "score", "--md", "out.md"], "--md does not go with --thresholds"),
     (["--threshold", "1"], "--threshold predicts from scores; give --score"),
@@ -155,6 +180,7 @@ REFUSED = [
     (["--bound", "recall=.1"], "biasbridge gaps --bound was removed; choose from --thresholds"),
     (["--threshold", "women=.4"], "a threshold by group treats people differently"),
     (["--thresholds", "--score", "score", "--threshold", "1"], "do not go with --thresholds"),
+    (["--thresholds", "--score", "score", "--at", "share"], "do not go with --thresholds"),
     (["--thresholds", "--score", "score", "--fail-above", "fpr=0"], "do not go with --thresholds"),
     (["--threshold", "nan", "--score", "score"], "--threshold nan: give a number"),
     (["--threshold", "1", "--score", "group"], "column 'group' holds 'women'"),

@@ -143,6 +143,7 @@ def gaps(
     cluster: str | None = None,
     min_support: int = 10,
     threshold: float | None = None,
+    at: Literal["threshold", "share"] = "threshold",
     cut: float | None = None,
 ) -> _MeasuredGaps:
     """Measure performance by group and the gaps between groups, with 95% intervals.
@@ -210,6 +211,10 @@ def gaps(
         Fewest items behind a value; groups with fewer get no value (0: any).
     threshold : float, optional
         Predict 1 where the score is this or more; give no pred.
+    at : {"threshold", "share"}
+        Compare versions as they predict (threshold), or at an equal share flagged (share). With
+        ``"share"`` each later version predicts 1 for as many items as the first, those of its
+        highest scores. Equal scores are not separated. Intervals take the threshold as given.
     cut : float, optional
         Read labels and groups that are fractions, such as shares of annotators, as 1 from this
         value on.
@@ -386,8 +391,9 @@ def _run_thresholds(
     for name in documents:
         if name != "csv":
             raise InputError(f"--{name} does not go with --thresholds; give --csv or --report")
-    if "threshold" in options or has_gate:
-        raise InputError("--threshold and --fail-above do not go with --thresholds; leave it out")
+    if {"threshold", "at"} & {*options} or has_gate:
+        problem = "--threshold, --at and --fail-above do not go with --thresholds"
+        raise InputError(f"{problem}; leave it out")
     options["predictions"] = read_items(**options | {"pred": []})
     tables = {score: thresholds(**options | {"score": score}) for score in options["score"]}
     notes = dict.fromkeys(note for table in tables.values() for note in table.attrs["notes"])

@@ -26,6 +26,7 @@ from biasbridge.extrinsic.gap_table import _class_rows, as_table, difference_row
 from biasbridge.extrinsic.gaps import Gaps
 from biasbridge.extrinsic.grouped_predictions import GroupedPredictions
 from biasbridge.extrinsic.measures import MEASURES, RANKINGS
+from biasbridge.extrinsic.predictions import flag_share
 from biasbridge.files import InputError
 from biasbridge.stats.intervals import Estimate, describe_adjusted, holm, p_value
 
@@ -452,6 +453,7 @@ def test_the_largest_difference_names_who_fares_best_and_worst() -> None:
         ({"unprivileged": "male"}, "group are both 'male'; name two groups"),
         ({"min_support": -1}, "min_support=-1: give a whole number of at least 0"),
         ({"level": 95}, "level=95: give a number above 0 and below 1"),
+        ({"at": 1.0}, "at=1.0: give one of threshold, share or a number above 0 and below 1"),
     ],
 )
 def test_what_cannot_be_compared_is_refused(options: dict[str, Any], message: str) -> None:
@@ -472,6 +474,61 @@ def test_bad_columns_are_refused(change: dict[str, str | float], message: str) -
         gap_table(random_table(1).assign(**change), asked)
     with pytest.raises(InputError, match="no column 'score'"):
         gap_table(random_table(1).drop(columns="score"), asked)
+
+
+# An equal share flagged.
+
+
+def scored(n: int = 4000) -> pd.DataFrame:
+    """Items of two groups, whose label 1 is scored higher, that of the second less so."""
+    rng = np.random.default_rng(5)
+    female, label = rng.random(n) < 0.5, rng.random(n) < 0.3
+    logit = rng.normal(np.where(label, np.where(female, 0.5, 1.5), -1), 1)
+    groups = np.where(female, "female", "male")
+    items = pd.DataFrame({"label": label.astype(int), "group": groups, "logit": logit})
+    return items.assign(score=1 / (1 + np.exp(-logit)), prediction=(logit > 0).astype(int))
+
+
+@pytest.mark.parametrize("at", ["share", 0.2])
+def test_a_model_that_only_flags_more_has_the_same_gap_at_an_equal_share(at: str | float) -> None:
+    """Which is that of the k items of the highest scores."""
+    one = scored()
+    logit = one["logit"] + 1
+    more = one.assign(score=1 / (1 + np.exp(-logit)), prediction=(logit > 0).astype(int))
+    default, equal = (
+        [gap(gap_table(model, gaps), "precision") for model in (one, more)]
+        for gaps in (Gaps(), Gaps(at=at))  # type: ignore[arg-type]
+    )
+    assert abs(default[1]["value"] - default[0]["value"]) > 0.04
+    k = int(one["label"].sum()) if at == "share" else round(float(at) * len(one))
+    top = one.nlargest(k, "logit").groupby("group")["label"]
+    for row in equal:
+        assert row["value"] == pytest.approx(top.mean()["male"] - top.mean()["female"])
+        assert row["support"] == top.count().min()
+
+
+@pytest.mark.parametrize(
+    ("scores", "share", "n"),
+    [
+        ([1, 2, 3, 4], 0.5, 2),
+        ([1, 2, 2, 2, 3, 4], 0.5, 2),  # 2 or 5: the nearer number
+        ([1, 2, 2, 3], 0.5, 1),  # 1 or 3: the smaller
+        ([1, 2, 2, 3], 0.51, 3),
+        ([1, 1, 1, 1], 0.49, 0),
+        ([1, 1, 1, 1], 0.51, 4),
+    ],
+)
+def test_equal_scores_are_flagged_together(scores: list[int], share: float, n: int) -> None:
+    items = pd.DataFrame({"id": range(len(scores)), "score": scores, "label": 0, "prediction": 7})
+    flagged = flag_share(items.sample(frac=1, random_state=1), share)
+    assert sorted(flagged.loc[flagged["prediction"] == 1, "score"]) == scores[len(scores) - n :]
+    repeated = flag_share(pd.concat([items, items[items["score"] == 1]]), share)  # rows of an id
+    assert repeated.drop_duplicates("id")["prediction"].sum() == n
+
+
+def test_an_equal_share_needs_scores() -> None:
+    with pytest.raises(InputError, match=r"gaps.at=share: there are no scores.*leave gaps.at out"):
+        gap_table(sample(), Gaps(at="share"))
 
 
 # All groups against the rest: adjusted p-values and simultaneous intervals.

@@ -199,6 +199,7 @@ def test_measures_beyond_the_default_are_another_result_and_the_default_is_none(
     assert (
         key(Gaps()) != key(Gaps(compare=("pair", "one-vs-rest"))) != key(Gaps(measures=("recall",)))
     )
+    assert len({key(Gaps()), key(Gaps(at="share")), key(Gaps(at=0.2)), key(Gaps(at=0.3))}) == 4
     assert key(Gaps(compare=("one-vs-rest",))) != key(
         Gaps(compare=("one-vs-rest",), groups=("male",))
     )
@@ -243,6 +244,17 @@ def test_a_classifier_is_tested_on_the_challenge_set(tmp_path: Path, crossed: bo
     assert set(gap["privileged"] + gap["unprivileged"]) == {"malefemale"}
     assert all(len(each) == 200 for each in gap["resampled"])
     assert not table.duplicated(["kind", "measure", "group", "unprivileged", "subset"]).any()
+
+    measures = ("recall", "selection_rate")
+    measure_challenge(replace(gaps, at=0.25, measures=measures), folders["out"], folders, 0)
+    at_share = pd.read_parquet(folders["out"] / "scores.parquet")
+    of_cases = at_share["subset"].eq("") & at_share["group"].eq("all")
+    [share] = at_share.loc[of_cases & at_share["measure"].eq("selection_rate"), "value"]
+    assert share == pytest.approx(0.25, abs=0.02)
+    if not crossed:  # how well it has learned is judged at its own threshold
+        held_out = (each.query("subset == 'held_out'") for each in (table, at_share))
+        recalls = [each.query("measure == 'recall'")["value"].tolist() for each in held_out]
+        assert recalls[0] == recalls[1]
 
 
 def check(*asked: str) -> None:

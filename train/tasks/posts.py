@@ -298,6 +298,6 @@ def _held_out(predicted: pd.DataFrame, gaps: Gaps) -> list[GapRow]:
         return []
     ungrouped = predicted.drop(columns="id").assign(group=None)
     measures = tuple(name for name in gaps.measures if name not in CRITERIA)
-    values_only = replace(gaps, measures=measures, compare=(), groups=())
+    values_only = replace(gaps, measures=measures, compare=(), groups=(), at="threshold")
     rows = value_rows(read_grouped_predictions(ungrouped, values_only), values_only)
     return [row._replace(subset="held_out") for row in rows]
