@@ -38,8 +38,12 @@ class InputError(ValueError):
 
 
 def nearest(name: object, options: Iterable[str]) -> str:
-    """Return ``"; did you mean 'x'?"`` with the closest option; empty if none is close."""
-    close = difflib.get_close_matches(str(name), [str(option) for option in options], n=1)
+    """Return ``"; did you mean 'x'?"`` with the closest option, or one that begins with the name;
+    empty if none is close.
+    """
+    known = [*map(str, options)]
+    close = difflib.get_close_matches(str(name), known, n=1)
+    close = close or [option for option in known if name and option.startswith(str(name))]
     return f"; did you mean {close[0]!r}?" if close else ""
 
 

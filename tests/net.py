@@ -211,7 +211,7 @@ def write_configs(folder: Path) -> None:
         read = command.read_command(options)
         composer, planned = composing.Composer(read.hydra), SharedSteps()
         steps: dict[str, Step] = {}
-        for cell in command.list_cells(read):
+        for cell in composer.list_cells(read):
             plan = plan_point(composer.read(cell).point, Store(folder / "store"), planned)
             yield f"{plan.key} {' '.join(cell)}"
             steps |= plan.steps()

@@ -23,7 +23,7 @@ from omegaconf.errors import OmegaConfBaseException
 from biasbridge.files import Choice, InputError
 from biasbridge.train.cli import CONF
 from biasbridge.train.cli.choices import find_class
-from biasbridge.train.cli.command import MAX_CELLS, _build_cells
+from biasbridge.train.cli.command import MAX_CELLS, _build_cells, read_command, read_options
 from biasbridge.train.cli.composing import Composer, Selection, read_point
 from biasbridge.train.engine.point import plan_point
 from biasbridge.train.engine.steps import SharedSteps
@@ -157,6 +157,54 @@ def test_an_option_of_a_choice_does_not_block_another(experiment: str) -> None:
     assert read(chosen, group).keys() == compose("config", overrides=[choice])[group].keys()
     with pytest.raises((InputError, HydraException), match=option):
         read(Composer([])([f"+experiment={experiment}", choice, f"{group}.{option}=1"]), group)
+
+
+LEFT_OUT = {  # by command: the number of cells, and by choice what its file's grid cannot set
+    "+experiment=hatespeech_en debias=leace,inlp": (
+        2 * 7 * 5,  # doses, of which both grids have those above 0, and seeds
+        {"debias=leace": ["direction"], "debias=inlp": ["direction"]},
+    ),
+    "+experiment=hatespeech_en debias=none,balance": (
+        (1 + 2 * 7) * 5,
+        {"debias=none": ["direction", "dose"]},
+    ),
+    "+experiment=hatespeech_en +sweep=paper001_small source=davidson": (
+        84,
+        {"source=davidson": ["posts"]},
+    ),
+    "+experiment=transfer_minilm intrinsic=[weat,ect]": (
+        52,
+        {"intrinsic=[weat,ect]": ["seat"]},
+    ),
+    "+experiment=hatespeech_en classifier=linear,linear_balanced classifier.C=1": (140, {}),
+}
+
+
+@pytest.mark.parametrize("line", LEFT_OUT)
+def test_an_option_of_a_grid_that_a_choice_lacks_is_left_out(line: str) -> None:
+    composer = Composer([])
+    cells = composer.list_cells(read_command(read_options(line.split())))
+    count, left_out = LEFT_OUT[line]
+    assert (len(cells), {c: [*names] for c, names in composer.left_out.items()}) == (
+        count,
+        left_out,
+    )
+    for cell in (cells[0], cells[-1]):
+        composer(cell)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "+experiment=hatespeech_en debias=leace,inlp debias.direction=debias",  # typed
+        "hydra.mode=MULTIRUN hydra.sweeper.grids=[{debias:leace,debias.dos:1}]",  # a mistake
+    ],
+)
+def test_an_option_that_no_choice_of_the_file_has_or_that_is_typed_is_refused(line: str) -> None:
+    composer = Composer([])
+    [cell, *_] = composer.list_cells(read_command(read_options(line.split())))
+    with pytest.raises(HydraException, match="Could not override 'debias"):
+        composer.read(cell)
 
 
 def read(config: DictConfig, group: str) -> DictConfig:

@@ -117,14 +117,16 @@ def one_line(error: BaseException) -> str:
     missing = re.search(r"Key '([^']+)'", " ".join(str(link) for link in chain))
     if missing and isinstance(parent, DictConfig):
         return f"unknown config key {missing[1]!r}{nearest(missing[1], map(str, parent))} ({text})"
+    if lacked := re.search(r"(?:key|access) '?([\w.]+)'?[ :].*full_key: ([\w.]+)", text):
+        return f"{lacked[2]} refers to {lacked[1]}, which there is not; give {lacked[2]}=VALUE"
     missing = re.search(r"Missing mandatory value:.*hydra\.sweeper\.params\.([\w.]+)", text)
     if missing:
         return (
             f"{missing[1]} needs values to sweep over; the first lines of the experiment's file"
             " show a command that gives them"
         )
-    if option := re.search(r"Could not find '([^']+)'", text):
-        return _describe_option(option[1], text)
+    if option := re.search(r"Could not (?:find|load) '([^']+)/([^'/]+)'", text):
+        return _describe_option(*option.groups())
     if isinstance(error, HydraException | OmegaConfBaseException) and text:
         return text
     reason = " ".join(next(filter(None, map(str, chain)), type(error).__name__).split())
@@ -142,14 +144,14 @@ def _describe_unreadable(override: str) -> str:
     return f"{override} cannot be read; {remedy}"
 
 
-def _describe_option(option: str, text: str) -> str:
-    """Explain what to do about a missing configuration file ``GROUP/NAME``."""
-    group, _, name = option.rpartition("/")
-    if Path(f"{option}.yaml").is_file():
-        return f"{option}.yaml is in this folder, which is not searched; give --config-dir ."
+def _describe_option(group: str, name: str) -> str:
+    """Explain what to do about a missing configuration file ``GROUP/NAME``. Hydra must run."""
+    if Path(path := f"{group}/{name}.yaml").is_file():
+        return f"{path} is in this folder, which is not searched; give --config-dir ."
     if group == "hydra/launcher" and (extra := name.partition("_")[0]) in _EXTRAS:
         return f"hydra/launcher={name} is not installed: pip install '.[{extra}]'"
-    return text + nearest(name, re.findall(r"[\w-]+", text.partition("Available options")[2]))
+    known = GlobalHydra.instance().config_loader().get_group_options(group)
+    return f"{group} has no choice {name!r}{nearest(name, known)} (choices: {', '.join(known)})"
 
 
 def parse_overrides(lines: Sequence[str]) -> list[Override]:
@@ -249,13 +251,16 @@ def read_options(arguments: Sequence[str]) -> Namespace:
 @contextmanager
 def hydra_started(config_dir: Path | None = None, name: str = "train") -> Iterator[None]:
     """Start Hydra for the block; it also searches a user's folder for configuration files and
-    classes, and Python for modules.
+    classes, and Python for modules. Every input error is raised as ``InputError``.
     """
     with (
         searching(config_dir.resolve() if config_dir else None),
         initialize_config_dir(str(CONF), job_name=name, version_base="1.3"),
     ):
-        yield
+        try:
+            yield
+        except INPUT_ERRORS as error:
+            raise InputError(one_line(error)) from error
 
 
 def searched_folder() -> str:
@@ -323,11 +328,13 @@ def read_command(options: Namespace) -> Command:
     hydra = [line_of(override) for override in parsed if override.is_hydra_override()]
     hydra += options.hydra
     overrides = [override for override in parsed if not override.is_hydra_override()]
-    single = [line_of(override) for override in overrides if not override.is_sweep_override()]
+    multiple = [override for override in overrides if override.is_sweep_override()]
+    swept = {override.key_or_group for override in multiple}  # whose options the default may lack
+    rest = [o for o in overrides if o.key_or_group.partition(".")[0] not in swept]
+    single = [line_of(override) for override in rest if not override.is_sweep_override()]
     config = compose("config", overrides=hydra + single, return_hydra_config=True)
     _refuse_code(config.hydra)
     command = Command(hydra, [*map(line_of, overrides)], config)
-    multiple = [override for override in overrides if override.is_sweep_override()]
     if multiple and not command.is_sweep:
         raise InputError(
             f"{line_of(multiple[0])}: several values need a sweep, and this runs one point; give"
@@ -336,7 +343,7 @@ def read_command(options: Namespace) -> Command:
     return command
 
 
-def list_cells(command: Command) -> list[list[str]]:
+def expand_grids(command: Command) -> list[list[str]]:
     """Return the overrides of each cell, or of the one point. Raises ``InputError`` for no grid."""
     if not command.is_sweep:
         return [command.overrides]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -24,7 +25,13 @@ from biasbridge.intrinsic.metric import AnyMetric, Probe
 from biasbridge.intrinsic.score import ALL_CONVENTIONS, ByConvention
 from biasbridge.train.cli import CONF
 from biasbridge.train.cli.choices import TARGET, Reader, Tree, find_class, require_kind
-from biasbridge.train.cli.command import INPUT_ERRORS, line_of, one_line, parse_overrides
+from biasbridge.train.cli.command import (
+    INPUT_ERRORS,
+    expand_grids,
+    line_of,
+    one_line,
+    parse_overrides,
+)
 from biasbridge.train.engine.point import Point
 from biasbridge.train.engine.steps import Subject, Task
 from biasbridge.train.engine.store_tools import Policy
@@ -34,6 +41,7 @@ if TYPE_CHECKING:
     from hydra.core.override_parser.types import Override
 
     from biasbridge.analysis.study import Study
+    from biasbridge.train.cli.command import Command
 
 
 _PARTS = {  # of a point, by their key
@@ -47,6 +55,7 @@ _SETTINGS = (
     *("name", "seed", "corpus_named", "device", "store", "results"),
     *("overwrite", "stale", "plan"),
 )
+_KINDS_OF_FILES = ("experiment", "sweep", "data")  # which set options of other groups
 _SEED = re.compile(r"\$\{\.*seed\}")  # in a value: such points differ in more than the seed
 _NAMED = re.compile(r"\$\{(?:\w+:)?(\w+)")  # a key that a value refers to
 _RELATIVE = re.compile(r"\$\{(?:\w+:)?\.")
@@ -247,6 +256,16 @@ class Selection:
         self._needs["task"] |= self._needed(["challenge"])
         self._needs[""] = self._needed(_SETTINGS)
         self._parts: dict[tuple[str, tuple[str, ...]], Any] = {}
+        self._options: dict[str, set[str]] = {}
+
+    def lacks(self, key: str) -> bool:
+        """Test whether a key names an option that the choice of its group does not have."""
+        group, *options = key.split(".")
+        if not options or group not in self._written:
+            return False
+        if group not in self._options:
+            self._options[group] = _option_names(self._written[group], group)
+        return options[0] not in self._options[group]
 
     def _needed(self, keys: Iterable[str]) -> set[str]:
         """Return the top-level keys with which the values of others change, by their ``${...}``."""
@@ -318,16 +337,46 @@ class Composer:
     """Composer of cells that reads each selection of configuration files once.
 
     Cells mostly differ in values alone, and many in the seed alone: those share the parts of their
-    points. ``hydra``: the command's overrides of Hydra.
+    points. ``hydra``: the command's overrides of Hydra; ``left_out``: by choice, the options that a
+    file sets and it lacks.
     """
 
     def __init__(self, hydra: Sequence[str] = ()) -> None:
+        self.left_out: defaultdict[str, dict[str, None]] = defaultdict(dict)
         self._hydra = list(hydra)
         self._groups: dict[str, bool] = {}
         self._selected: dict[tuple[str, ...], Selection] = {}
         self._parsed: dict[str, Override] = {}
         self._cells: dict[tuple[str, ...], Cell | None] = {}  # by all overrides but the seed
         self._built: dict[str, Choice] = {}
+
+    def list_cells(self, command: Command) -> list[list[str]]:
+        """Return the overrides of each distinct cell, or of the one point. Raises ``InputError``.
+
+        The options of a grid that a choice lacks are left out, if the command gives the choice or
+        another cell's choice has them: else they are mistakes in the file.
+        """
+        cells = expand_grids(command)
+        given = {*map(self._key, command.overrides)}
+        lacking = [[key for key in self._lacking(cell) if key not in given] for cell in cells]
+        pairs = [*zip(cells, lacking, strict=True)]
+        known = {key for cell, keys in pairs for key in {*map(self._key, cell)} - {*keys}}
+        distinct: dict[tuple[str, ...], None] = {}
+        for cell, keys in pairs:
+            dropped = [key for key in keys if key in known or key.partition(".")[0] in given]
+            for group, _, option in (key.partition(".") for key in dropped):
+                chosen = next((line for line in cell if self._key(line) == group), group)
+                self.left_out[chosen][option] = None
+            distinct[tuple(line for line in cell if self._key(line) not in dropped)] = None
+        return [*map(list, distinct)]
+
+    def _lacking(self, cell: Sequence[str]) -> list[str]:
+        """Return the keys of a cell that are options which its choices lack."""
+        selection, changes = self._select(cell)
+        return [o.key_or_group for o in changes if selection.lacks(o.key_or_group)]
+
+    def _key(self, line: str) -> str:
+        return str(self._parse(line).key_or_group)
 
     def read(self, cell: Sequence[str]) -> Cell:
         """Return what a cell is composed to. Raises ``InputError``."""
@@ -373,7 +422,8 @@ class Composer:
         lines = [*self._hydra, *overrides]
         whole = compose("config", overrides=lines, return_hydra_config=True)
         check_keys(whole, whole.hydra)
-        drop_options_of_other_choices(whole, whole.hydra)
+        for line, option in drop_options_of_other_choices(whole, whole.hydra):
+            self.left_out[line][option] = None
         config = OmegaConf.masked_copy(whole, [str(key) for key in whole if key != "hydra"])
         OmegaConf.set_struct(config, True)
         return config
@@ -393,25 +443,40 @@ def _is_seed(override: Override) -> bool:
     return is_change and override.key_or_group == "seed" and type(override.value()) is int
 
 
-def drop_options_of_other_choices(config: DictConfig, hydra: DictConfig) -> None:
-    """Remove the options that an experiment sets for its own choice of a group, where the command
-    chooses another one that lacks them.
+def _option_names(node: object, group: str) -> set[str]:
+    """Return the options of the choice of a group, of which ``none`` has none; for several choices,
+    such as metrics, their names.
     """
-    given = {override.key_or_group for override in parse_overrides(hydra.overrides.task)}
-    name = hydra.runtime.choices.get("experiment")
-    sources = hydra.runtime.config_sources if name else ()
-    for place in (Path(source.path, "experiment", f"{name}.yaml") for source in sources):
-        experiment = OmegaConf.load(place) if place.is_file() else DictConfig({})
-        assert isinstance(experiment, DictConfig)
-        for group in given & {*map(str, experiment)}:
-            node = config.get(group)
-            if isinstance(node, DictConfig) and TARGET in node:
-                fields = dataclasses.fields(find_class(node[TARGET], group))
-                names = {*map(str, experiment[group])} - {field.name for field in fields} - {TARGET}
-                with open_dict(node):
-                    for key in names:
-                        if f"{group}.{key}" not in given:
-                            node.pop(key, None)
+    if not isinstance(node, Mapping):
+        return set()
+    if TARGET not in node:
+        return {str(n) for n, one in node.items() if not isinstance(one, Mapping) or TARGET in one}
+    cls = find_class(node[TARGET], group)
+    is_none = getattr(cls, "name", None) == "none"
+    return set() if is_none else {TARGET, *(field.name for field in dataclasses.fields(cls))}
+
+
+def drop_options_of_other_choices(config: DictConfig, hydra: DictConfig) -> list[tuple[str, str]]:
+    """Remove the options that an experiment sets for its own choice of a group, where the command
+    chooses another one that lacks them; return that choice, as it was written, and each option.
+    """
+    overrides = parse_overrides(hydra.overrides.task)
+    given = {override.key_or_group: line_of(override) for override in overrides}
+    chosen, tree = hydra.runtime.choices, _tree(config, resolve=False)
+    dropped: list[tuple[str, str]] = []
+    files = [f"{kind}/{chosen[kind]}.yaml" for kind in _KINDS_OF_FILES if chosen.get(kind)]
+    places = [Path(source.path, name) for source in hydra.runtime.config_sources for name in files]
+    for written in map(OmegaConf.load, filter(Path.is_file, places)):
+        assert isinstance(written, DictConfig)
+        for group in filter(given.get, map(str, written)):
+            names = written[group] if isinstance(config.get(group), DictConfig) else ()
+            own = _option_names(tree[group], group)
+            for name in [name for name in map(str, names) if name not in own]:
+                if not any(f"{key}.".startswith(f"{group}.{name}.") for key in given):
+                    with open_dict(config[group]):
+                        config[group].pop(name, None)
+                    dropped.append((given[group], name))
+    return dropped
 
 
 def check_keys(config: DictConfig, hydra: DictConfig) -> None:

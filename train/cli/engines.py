@@ -39,7 +39,13 @@ from biasbridge.files.choice import search_modules
 from biasbridge.files.interrupts import SIGNALS
 from biasbridge.files.paths import TRAIN
 from biasbridge.train.cli.command import format_override, searched_folder
-from biasbridge.train.cli.composing import Cell, Composer, read_point, read_settings
+from biasbridge.train.cli.composing import (
+    Cell,
+    Composer,
+    drop_options_of_other_choices,
+    read_point,
+    read_settings,
+)
 from biasbridge.train.engine.device import pick_device
 from biasbridge.train.engine.locks import end_with_the_sweep
 from biasbridge.train.engine.point import (
@@ -99,13 +105,6 @@ class PreparedPoint(NamedTuple):
     results: Path
 
 
-def _prepare_point(config: DictConfig, overrides: Sequence[str], number: int) -> PreparedPoint:
-    """Plan job ``number`` on its device; the store records the command that repeats it."""
-    config.device = pick_device(str(config.device), number)
-    cell = Cell(read_point(config), read_settings(config), config.device)
-    return _prepare(cell, overrides, SharedSteps())
-
-
 def _prepare_points(jobs: Sequence[Job], compose: Composer) -> Iterator[PreparedPoint]:
     """Yield each job planned on its device."""
     planned: dict[str, SharedSteps] = {}  # by device, which is in the choices and not in their keys
@@ -117,6 +116,7 @@ def _prepare_points(jobs: Sequence[Job], compose: Composer) -> Iterator[Prepared
 
 
 def _prepare(cell: Cell, overrides: Sequence[str], planned: SharedSteps) -> PreparedPoint:
+    """Plan a job; the store records the command that repeats it."""
     folder = searched_folder()
     options = ["--config-dir", folder] if folder else []
     command = f"{TRAIN} {shlex.join([*options, 'hydra.mode=RUN', *overrides])}"
@@ -134,10 +134,10 @@ def _limit_process() -> None:
     threadpool_limits(limits=1)
 
 
-def run_here(job: Job, config: DictConfig, results: Path) -> dict[str, Outcome]:
+def run_here(job: Job, compose: Composer, results: Path) -> dict[str, Outcome]:
     """Run one point in this process, for debugging. Raises ``InputError`` if it is refused."""
     _limit_process()
-    plan, store, _ = _prepare_point(config, job.overrides, 0)
+    [(plan, store, _)] = _prepare_points([job], compose)
     outcome = run_point(plan, store, results)
     if outcome.refused:
         raise InputError(outcome.error)
@@ -272,7 +272,10 @@ def _run_job(config: DictConfig) -> Outcome:
     )
     end_with_the_sweep()
     _limit_process()
-    return run_point(*_prepare_point(config, hydra.overrides.task, hydra.job.num))
+    drop_options_of_other_choices(config, cast("DictConfig", hydra))
+    config.device = pick_device(str(config.device), hydra.job.num)
+    cell = Cell(read_point(config), read_settings(config), config.device)
+    return run_point(*_prepare(cell, hydra.overrides.task, SharedSteps()))
 
 
 def plan_rounds(jobs: Sequence[Job], store: Store) -> list[list[Job]]:

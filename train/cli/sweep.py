@@ -29,24 +29,15 @@ from biasbridge.files.terminal import (
     set_verbosity,
 )
 from biasbridge.train.cli.command import (
-    INPUT_ERRORS,
     Command,
     hydra_started,
-    list_cells,
     one_line,
     read_command,
     read_options,
     refuse,
     show_config,
 )
-from biasbridge.train.cli.composing import (
-    Composer,
-    check_keys,
-    drop_options_of_other_choices,
-    read_point,
-    read_settings,
-    read_study,
-)
+from biasbridge.train.cli.composing import Composer, read_settings, read_study
 from biasbridge.train.cli.engines import (
     Job,
     check_engine,
@@ -78,14 +69,8 @@ if TYPE_CHECKING:
     from biasbridge.train.engine.store import Step
 
 
-def _compose_points(command: Command, cells: Sequence[Sequence[str]]) -> Iterator[Point]:
+def _compose_points(compose: Composer, cells: Sequence[Sequence[str]]) -> Iterator[Point]:
     """Yield the point of each cell, composed on demand. Raises ``InputError``."""
-    if not command.is_sweep:
-        check_keys(command.config, command.config.hydra)
-        drop_options_of_other_choices(command.config, command.config.hydra)
-        yield read_point(command.config)
-        return
-    compose = Composer(command.hydra)
     for cell in cells:
         try:
             point = compose.read(cell).point
@@ -99,18 +84,16 @@ def _compose_points(command: Command, cells: Sequence[Sequence[str]]) -> Iterato
 
 def list_requested_data(overrides: Sequence[str]) -> list[str]:
     """Return the paths below the data folder that the points of a command line read."""
-    try:
-        options = read_options(overrides)
-        with collected_requests() as requested, hydra_started(options.config_dir, "data"):
-            command = read_command(options)
-            cells = {  # numbers change no path
-                tuple(option for option in cell if not re.search(r"=-?[\d.]+$", option)): cell
-                for cell in list_cells(command)
-            }
-            for _ in _compose_points(command, [*cells.values()]):
-                pass
-    except INPUT_ERRORS as error:
-        raise InputError(one_line(error)) from error
+    options = read_options(overrides)
+    with collected_requests() as requested, hydra_started(options.config_dir, "data"):
+        command = read_command(options)
+        compose = Composer(command.hydra)
+        cells = {  # numbers change no path
+            tuple(option for option in cell if not re.search(r"=-?[\d.]+$", option)): cell
+            for cell in compose.list_cells(command)
+        }
+        for _ in _compose_points(compose, [*cells.values()]):
+            pass
     return list(dict.fromkeys(requested))
 
 
@@ -244,8 +227,6 @@ def run_experiment(
             is_quiet_console = quiet and out is None
             console = open_console(quiet=is_quiet_console, file=out, force_terminal=colours)
             return _run(read_command(options), console)
-    except INPUT_ERRORS as error:
-        raise InputError(one_line(error)) from error
     finally:
         LOG.setLevel(level)
         os.environ.pop("PYTHONPATH")
@@ -255,9 +236,12 @@ def run_experiment(
 def _run(command: Command, console: Console) -> Finished:
     config, settings = command.config, read_settings(command.config)
     check_engine(config.hydra)
-    store, cells = Store(settings.store), list_cells(command)
+    store, compose = Store(settings.store), Composer(command.hydra)
     store.require_own()
-    jobs = _plan_jobs(_check_input(_compose_points(command, cells), console), cells, store)
+    cells = compose.list_cells(command)
+    jobs = _plan_jobs(_check_input(_compose_points(compose, cells), console), cells, store)
+    for choice, options in compose.left_out.items():
+        console.print(f"{choice} has no option {', '.join(options)}: left out", soft_wrap=True)
     plans = distinct_plans(jobs)
     n_workers = count_workers(config.hydra, len(plans))
     to_rebuild = _plan_rebuilds(jobs, store, settings, console, n_workers=n_workers)
@@ -315,7 +299,8 @@ class Sweep:
                 self.outcomes |= self._run_round(unfinished)
             if all(map(self._is_done, jobs)):
                 break
-            jobs = _plan_jobs(_compose_points(self.command, self.cells), self.cells, self.store)
+            points = _compose_points(Composer(self.command.hydra), self.cells)
+            jobs = _plan_jobs(points, self.cells, self.store)
             if not (unfinished := self._list_undone(jobs)):
                 break
         return list(jobs)
@@ -326,7 +311,7 @@ class Sweep:
         self.store.orphans(remove=True)
         if not self.command.is_sweep:
             with progress_lines(self._watch_progress(jobs).describe):
-                return run_here(jobs[0], self.command.config, self.results)
+                return run_here(jobs[0], Composer(self.command.hydra), self.results)
         try:
             outcomes, last_error = self._run_on_engine(jobs)
         finally:
