@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from biasbridge.analysis.tables import Tables
 
+NO_TASK = "none"  # the fact ``task`` of a point without one
+
 
 @runtime_checkable
 class Study(Choice, Protocol):
@@ -70,33 +72,31 @@ class Correlation(Declaration):
     chosen_as: ClassVar[tuple[str, ...]] = ("study/correlation",)
 
     def outline(self, facts: Sequence[Mapping[str, object]]) -> list[str]:
-        """Return the axes of the planned models, and whether they are enough for a verdict."""
+        """Return whether the planned models are enough for a verdict, in lines of 80 columns."""
         import numpy as np
         import pandas as pd
 
+        from biasbridge.analysis.condition_effects import MIN_UNITS
         from biasbridge.analysis.joined import levels, rows_of
         from biasbridge.analysis.naming import with_count
         from biasbridge.analysis.observations import observations
-        from biasbridge.analysis.printing import SHOWN_IF_VARYING
         from biasbridge.analysis.scopes import DOSES, MINIMUM, RUNS
 
+        if all(fact.get("task") == NO_TASK for fact in facts):
+            return ["no task: there are scores and no gaps, so no verdict is possible"]
         points = pd.DataFrame(facts).assign(point=np.arange(len(facts)).astype(str))
-        names = [name for name in ("embedding", *SHOWN_IF_VARYING) if name in points]
-        axes = [f"{name} ({n})" for name in names if (n := points[name].nunique()) > 1]
         # What is measured is unknown yet: any numbers
         drawn = points.assign(x=np.arange(len(facts)), y=0.0, **levels(points))
         models = observations(rows_of(drawn)).with_siblings()
         df = models.average_over_clusters().residuals().df
         n_conditions, n_parents = len({*models.condition}), len({*models.parent})
-        is_possible = df >= MINIMUM[RUNS] and not 1 < n_conditions < MINIMUM[DOSES]
-        parts = (len(models.x), "model"), (n_parents, "parent"), (n_conditions, "condition")
-        n_each = "{} of {} in {}".format(*(with_count(*part) for part in parts))
-        return [
-            f"axes: {', '.join(axes) or 'none'}",
-            f"{'A' if is_possible else 'No'} verdict is possible: {n_each} leave"
-            f" {with_count(df, 'degree')} of freedom. A verdict needs {MINIMUM[DOSES]} conditions"
-            f" and {MINIMUM[RUNS]} degrees of freedom.",
-        ]
+        n_each = f"{with_count(n_conditions, 'condition')} of {with_count(n_parents, 'parent')}"
+        needed = f"{MINIMUM[DOSES]} conditions" * (1 < n_conditions < MINIMUM[DOSES])
+        if needed or df < MINIMUM[RUNS]:
+            needed = needed or f"{MINIMUM[RUNS]} degrees of freedom"
+            return [f"{n_each}: no verdict is possible, {needed} are needed"]
+        few = f", one on gaps takes {MIN_UNITS} parents" * (n_parents < MIN_UNITS)
+        return [f"{n_each}: a verdict is possible{few * (n_conditions > 1)}"]
 
     def conclude(self, tables: Tables, folder: Path, console: Console) -> list[Path]:
         """Print, correlate and draw; return the paths written."""

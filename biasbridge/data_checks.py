@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from biasbridge.analysis.naming import GENDERS, MIN_COVERAGE, group_mismatch
 from biasbridge.corpora.tokens import tokenise_tweet
 from biasbridge.files import InputError
 from biasbridge.files.language import UNDETERMINED, binary_key
-from biasbridge.intrinsic.lookup import resolve_query
+from biasbridge.intrinsic.lookup import placeholder
 from biasbridge.intrinsic.metric import Metric
 from biasbridge.train.engine.steps import (
     ChecksInput,
@@ -100,11 +98,8 @@ def _expected_vectors(data: Data, point: Point) -> KeyedVectors | None:
     """
     if data.vectors is not None or "corpus" not in data.paths:
         return data.vectors
-    from biasbridge.files.vectors import keyed
-
     assert isinstance(point.subject, PredictsVocabulary)
-    words = point.subject.predict_vocabulary(LOOKED_AT)
-    return keyed(words, np.ones((len(words), 1), dtype=np.float32))
+    return placeholder(point.subject.predict_vocabulary(LOOKED_AT))
 
 
 def _check_queries(point: Point, vectors: KeyedVectors, data: Data, report: DataReport) -> None:
@@ -112,16 +107,16 @@ def _check_queries(point: Point, vectors: KeyedVectors, data: Data, report: Data
     shortages: list[str] = []
     n_queries = 0
     for metric in (metric for metric in point.metrics if isinstance(metric, Metric)):
-        for query in metric.loaded_queries:
-            words = resolve_query(vectors, query, metric.about.takes, case=metric.case)
+        for words, short in metric.look_up(vectors):
             counts = [
                 f"{role} {len(word_set.items)} of {len(word_set.items) + len(word_set.lost)}"
                 for role, word_set in words.sets.items()
             ]
-            report.lines.append(f"query {query.name!r}, words in vocabulary: {', '.join(counts)}")
+            name = f"query {words.query.name!r}"
+            report.lines.append(f"{name}, words in vocabulary: {', '.join(counts)}")
             n_queries += 1
-            if short := words.shortages(metric.min_found, metric.about.fewest):
-                shortages.append(f"query {query.name!r} has no score: {'; '.join(short)}")
+            if short:
+                shortages.append(f"{name} has no score: {'; '.join(short)}")
     nothing_scored = len(shortages) == n_queries and (
         data.vectors is not None or data.is_sample_complete
     )

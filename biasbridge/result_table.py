@@ -16,7 +16,7 @@ _MAIN: Mapping[str, str] = {
     "bbq": "category convention context accuracy score low high n n_not_unknown reason",
     "certify": "metric convention subject query models slope slope_low slope_high verdict why",
     "correlate": "metric query measure method n change change_low change_high verdict r_rm",
-    "effects": "side metric query measure method direction dose change low high",
+    "effects": "side metric query measure method direction dose effect effect_low effect_high",
     "gaps": f"classifier subset earlier kind measure group {_GAP} support reason",
     "read_results": "method direction dose seed metric query measure x y utility",
     "relate": "metric query measure subset score_low score_high change change_low change_high"

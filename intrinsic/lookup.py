@@ -10,7 +10,8 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import TYPE_CHECKING, Annotated, Literal, get_args
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Annotated, Literal, cast, get_args
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -195,6 +196,15 @@ class ResolvedQuery:
             _ = words.matrix
         if "pairs" in self.sets:
             pair_differences(self["pairs"].matrix)
+
+
+def placeholder(words: Iterable[str]) -> KeyedVectors:
+    """Return a stand-in for vectors of words, all alike, to look words up before a training."""
+    names = [*words]
+    index = {word: row for row, word in enumerate(names)}
+    rows = np.ones((len(names), 1), dtype=np.float32)
+    parts = SimpleNamespace(index_to_key=names, key_to_index=index, vectors=rows)
+    return cast("KeyedVectors", parts)
 
 
 class FrequentWords:

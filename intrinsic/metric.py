@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -215,10 +215,8 @@ class Metric(ByConvention):
         if self.open_queries:
             raise self._without_words(self.open_queries[0])
         rows = []
-        for query in self.loaded_queries:
-            resolved = resolve_query(vectors, query, self.about.takes, case=self.case)
-            words = self.select_words(resolved)
-            shortages = resolved.shortages(self.min_found, self.about.fewest)
+        for resolved, shortages in self.look_up(vectors):
+            query, words = resolved.query, self.select_words(resolved)
             reason = "; ".join([*shortages, *words.overlaps()])
             results = (
                 {"": MetricResult(math.nan, reason=reason)}
@@ -243,6 +241,12 @@ class Metric(ByConvention):
                 )
                 rows.append((row, result.single_scores))
         return rows
+
+    def look_up(self, vectors: KeyedVectors) -> Iterator[tuple[ResolvedQuery, list[str]]]:
+        """Yield the words of each query in the vectors, and the word sets with too few of them."""
+        for query in self.loaded_queries:
+            resolved = resolve_query(vectors, query, self.about.takes, case=self.case)
+            yield resolved, resolved.shortages(self.min_found, self.about.fewest)
 
     def measure(self, words: ResolvedQuery, seed: int) -> MetricResult | Mapping[str, MetricResult]:
         """Compute the score of a query, or of its parts by name; ``InputError``: NaN, its reason.

@@ -331,6 +331,37 @@ def test_plan_builds_nothing(tmp_path: Path, train: Train) -> None:
     assert status == 0, err
     assert "70 runs, 65 distinct points" in out
     assert not [path for path in (tmp_path / "store").rglob("*") if path.is_file()]
+    assert out.startswith(
+        "axes: seed 0, 1, 2, 3, 4; debias balance, attract_repel; debias.direction\n"
+        "debias, overbias; debias.dose 0, 0.3, 0.6, 1, 0.08, 0.12, 0.15\n"
+        "13 conditions of 5 parents: a verdict is possible\n"
+    )
+
+
+def test_a_plan_comes_before_data(
+    tmp_path: Path, train: Train, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BIASBRIDGE_DATA", str(tmp_path / "empty"))
+    arguments = ("+experiment=hatespeech_es_gender_real", "embedding=word2vec", "seed=range(20)")
+    status, out, err = train(*arguments, "plan=true")
+    assert status == 2
+    axes, verdict = out.rsplit("\n", 2)[:2]
+    assert all(len(line) <= 80 for line in axes.splitlines())
+    assert "seed (20)" in axes
+    assert "debias.direction debias, overbias" in axes
+    assert verdict.endswith("conditions of 20 parents: a verdict is possible")
+    assert "error: not in" in err
+
+
+def test_words_that_the_world_lacks_are_told_before_a_training(train: Train) -> None:
+    for arguments in (["plan=true"], []):
+        _, out, _ = train("intrinsic=ect", "source=none", "corpus.sentences=1000", *arguments)
+        assert (
+            "warning: ect: 0 of 10 ect_female_names, 0 of 10 ect_male_names, 0 of 320 professions"
+            " are words of the synthetic world, so query 'names_professions' has no score\n"
+        ) in out
+    _, out, _ = train("intrinsic=weat", "source=none", "plan=true")
+    assert "synthetic world" not in out
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from math import nan, tanh
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +14,7 @@ import yaml
 from hydra.core.override_parser.overrides_parser import OverridesParser
 
 from biasbridge.__main__ import main as biasbridge
+from biasbridge.commands.init import choose_doses
 from biasbridge.files import InputError
 from biasbridge.files.language import guess_language, language_in_name
 from biasbridge.files.vectors import keyed, save_vectors
@@ -243,14 +246,47 @@ def test_init_writes_an_experiment_that_can_be_planned(
     own: Path, train: Train, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert biasbridge(["init", "posts.csv", "own.vec", "mine.yaml", "--name", "first"]) == 0
-    assert "+experiment=first" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "+experiment=first" in printed
+    assert "classifier: linear_balanced, which trains in seconds" in printed
+    assert re.search(
+        r"doses: attract_repel moves the score of these vectors from -[12]\.\d\d to", printed
+    )
     written = (own / "experiment" / "first.yaml").read_text(encoding="utf-8")
     assert yaml.safe_load(written)["source"]["path"] == "posts.csv"
     status, out, error = train("--config-dir", ".", "+experiment=first", "plan=true")
     assert status == 0, error
-    assert "27 distinct points" in out
+    assert "11 conditions of 1 parent: a verdict is possible, one on gaps takes 3 parents\n" in out
+    assert "33 distinct points" in out
     with pytest.raises(InputError, match="is there already; give another name, or --force"):
         biasbridge(["init", "posts.csv", "--name", "first"])
+
+
+def test_a_study_of_a_corpus_has_enough_conditions_and_parents(own: Path, train: Train) -> None:
+    (own / "some.txt").write_text("\n".join([*ENGLISH, MINE] * 30), encoding="utf-8")
+    assert biasbridge(["init", "posts.csv", "some.txt", "mine.yaml"]) == 0
+    _, out, error = train("--config-dir", ".", "+experiment=mine", "plan=true")
+    assert "11 conditions of 3 parents: a verdict is possible\n" in out, error
+
+
+DOSES = [sign * dose / 20 for dose in range(1, 21) for sign in (-1, 1)] + [0]
+
+
+def test_chosen_doses_spread_the_scores_evenly() -> None:
+    """The effective number of 11 evenly spread values is 6.2."""
+    saturating = {dose: tanh(3 * dose) for dose in DOSES}
+    doses = choose_doses(saturating, 11)
+    assert len({*doses}) == 11
+    assert 0 in doses
+    u = np.array([saturating[dose] for dose in doses])
+    assert np.square(u).sum() ** 2 / np.power(u, 4).sum() == pytest.approx(6.2, abs=0.5)
+    assert sum(abs(dose) < 0.3 for dose in doses) >= 7
+    assert np.diff(choose_doses({dose: 3 - dose for dose in DOSES}, 11)) == pytest.approx(0.2)
+    # A score of unmodified vectors off the middle, none at all, and a missing one
+    assert 0 in choose_doses({dose: min(dose, 0.3) for dose in DOSES}, 10)
+    for score in (0.4, nan):
+        flat = choose_doses(dict.fromkeys(DOSES, score), 11)
+        assert np.diff(flat) == pytest.approx(0.2)
 
 
 def test_init_takes_one_file_of_vectors(own: Path) -> None:

@@ -310,8 +310,13 @@ def required_requests() -> Iterator[None]:
         _requested.reset(token)
     if (collected := _collected.get()) is not None:
         collected.extend(requested)
-        return
-    missing = [path for path in dict.fromkeys(requested) if not _is_there(path)]
+    else:
+        require_data(requested)
+
+
+def require_data(paths: Iterable[str]) -> None:
+    """Raise ``InputError`` if paths below the data folder are missing, with what brings them."""
+    missing = [path for path in dict.fromkeys(paths) if not _is_there(path)]
     if missing:
         raise InputError(f"not in {data_folder()}: {', '.join(missing)}{how_to_get(*missing)}")
 

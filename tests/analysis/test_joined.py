@@ -430,9 +430,9 @@ def test_nothing_is_said_of_a_task_without_recall(tables: Tables) -> None:
 
 def test_the_task_is_described_in_short_sentences(tables: Tables) -> None:
     of_all = {"kind": "value", "measure": "f1", "group": "all"}
-    of_all |= {"value": 0.62, "majority_baseline": 0.593}
+    values = {"value": 0.62, "majority_baseline": 0.593}
     keys = tables.points[["point", "task"]].to_dict("records")
-    f1 = pd.DataFrame([key | of_all for key in keys])
+    f1 = pd.DataFrame([{**key, **of_all, **values} for key in keys])
     others = tables.extrinsic[tables.extrinsic["measure"] != "f1"]
     tables = tables._replace(extrinsic=pd.concat([others, f1], ignore_index=True))
     groups = pd.DataFrame(

@@ -19,7 +19,7 @@ from biasbridge.analysis.correlate import correlate_slices
 from biasbridge.analysis.declaration import Declaration
 from biasbridge.analysis.joined import join_points
 from biasbridge.analysis.slices import CORRELATION_COLUMNS, EXPLORATORY_COLUMNS
-from biasbridge.analysis.study import Correlation, Study
+from biasbridge.analysis.study import NO_TASK, Correlation, Study
 from biasbridge.analysis.tables import write_tables
 from biasbridge.analysis.verdict import VERDICTS
 from biasbridge.commands.correlate import main as correlate
@@ -50,7 +50,7 @@ def test_points_and_correlations_are_printed_and_everything_is_written(
     assert "hatespeech_en, weat: r_rm" in details
     names = [path.name for path in written if path.parent == tmp_path]
     assert names == [
-        *("correlations.csv", "exploratory.csv", "scopes.csv"),
+        *("correlations.csv", "exploratory.csv", "gaps.csv", "scopes.csv"),
         *("report.html", "correlations.tex", "details.txt"),
     ]
     assert all(path.is_file() for path in written)
@@ -71,27 +71,29 @@ def test_points_and_correlations_are_printed_and_everything_is_written(
 
 
 @pytest.mark.parametrize(
-    ("doses", "parents", "verdict"),
+    ("doses", "parents", "line"),
     [
-        (9, 2, "A verdict is possible: 20 models of 2 parents in 10 conditions leave 17 degrees"),
-        (8, 2, "No verdict is possible: 18 models of 2 parents in 9 conditions leave 15 degrees"),
-        (9, 1, "A verdict is possible: 10 models of 1 parent in 10 conditions leave 8 degrees"),
-        (0, 9, "No verdict is possible: 9 models of 1 parent in 1 condition leave 7 degrees"),
-        (0, 10, "A verdict is possible: 10 models of 1 parent in 1 condition leave 8 degrees"),
+        (9, 3, "10 conditions of 3 parents: a verdict is possible"),
+        (9, 2, "10 conditions of 2 parents: a verdict is possible, one on gaps takes 3 parents"),
+        (8, 3, "9 conditions of 3 parents: no verdict is possible, 10 conditions are needed"),
+        (9, 1, "10 conditions of 1 parent: a verdict is possible, one on gaps takes 3 parents"),
+        (0, 9, "1 condition of 1 parent: no verdict is possible, 8 degrees of freedom are needed"),
+        (0, 10, "1 condition of 1 parent: a verdict is possible"),
     ],
 )
-def test_a_plan_says_whether_a_verdict_is_possible(doses: int, parents: int, verdict: str) -> None:
+def test_a_plan_says_whether_a_verdict_is_possible(doses: int, parents: int, line: str) -> None:
     facts = [
         {"method": "balance" if dose else "none", "direction": "debias" * bool(dose), "dose": dose}
-        | {"embedding": "word2vec", "seed": parent}
+        | {"embedding": "word2vec", "seed": parent, "task": "hatespeech_en"}
         | {"unit_key": f"{parent} {dose}", "parent_key": str(parent), "corpus_key": str(parent)}
         for parent in range(parents)
         for dose in range(doses + 1)
     ]
-    axes, line = Correlation().outline(facts)
-    assert line.startswith(verdict)
-    counts = {"dose": doses + 1, "method": 2 if doses else 1, "seed": parents}
-    assert all((f"{name} ({n})" in axes) == (n > 1) for name, n in counts.items())
+    [printed] = Correlation().outline(facts)
+    assert printed == line
+    assert len(printed) <= 80
+    [without] = Correlation().outline([fact | {"task": NO_TASK} for fact in facts])
+    assert without == "no task: there are scores and no gaps, so no verdict is possible"
 
 
 def test_what_cannot_be_correlated_is_said_and_is_no_failure(

@@ -10,14 +10,15 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from textwrap import wrap
 from typing import IO, TYPE_CHECKING, NamedTuple, NoReturn
 
 from hydra.errors import HydraException
 
 from biasbridge.files import InputError
-from biasbridge.files.data.registry import collected_requests
+from biasbridge.files.data.registry import collected_requests, require_data
 from biasbridge.files.interrupts import interruptible
 from biasbridge.files.paths import IMPORTED_FROM
 from biasbridge.files.terminal import (
@@ -66,6 +67,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from biasbridge.train.cli.composing import Overwrite, Settings
+    from biasbridge.train.engine.point import Plan
     from biasbridge.train.engine.store import Step
 
 
@@ -106,6 +108,7 @@ def _check_input(points: Iterable[Point], console: Console) -> list[Point]:
     checked_points: list[Point] = []
     distinct_points: dict[tuple[int, ...], Point] = {}  # but for the seed
     checked: set[str] = set()
+    missing_words: list[str] = []
     for point in points:
         checked_points.append(point)
         parts = (point.task, point.subject, point.metrics, point.from_task)
@@ -119,14 +122,70 @@ def _check_input(points: Iterable[Point], console: Console) -> list[Point]:
             if isinstance(part, ChecksInput) and identity not in checked:
                 part.check(queries)
                 checked.add(identity)
+                missing_words += point.missing_words() if part is point.subject else []
     mixes = (point.synthetic_mix for point in distinct_points.values())
     mismatches = (point.group_mismatch for point in distinct_points.values())
     for mix in dict.fromkeys(filter(None, mixes)):
         console.print(f"warning: results mix synthetic and real data: {mix}", soft_wrap=True)
+    for warning in dict.fromkeys(missing_words):
+        console.print(f"warning: {warning}", soft_wrap=True)
     for mismatch in dict.fromkeys(filter(None, mismatches)):
         remedy = "Give words about these groups, such as intrinsic.weat.words=FILE"
         console.print(f"warning: {mismatch} {remedy}", soft_wrap=True)
     return checked_points
+
+
+def _describe_axes(cells: Sequence[Sequence[str]]) -> list[str]:
+    """Return the keys that vary in the grid with their values, where two lines have room for them;
+    of the longest axes the number of values.
+    """
+    values: dict[str, dict[str, None]] = {}
+    for key, _, value in (line.partition("=") for cell in cells for line in cell):
+        values.setdefault(key, {})[value] = None
+    axes = {key: f"{key} {', '.join(listed)}" for key, listed in values.items() if len(listed) > 1}
+    for longest in [*sorted(axes, key=lambda key: len(axes[key])), ""][::-1]:
+        axes |= {longest: f"{longest} ({len(values[longest])})"} if longest else {}
+        if len(lines := wrap(f"axes: {'; '.join(axes.values()) or 'none'}", 80)) <= 2:
+            break
+    return lines
+
+
+class _UnreadFiles(Store):
+    """A store for plans that name files in place of their content."""
+
+    def digest(self, path: Path) -> str:
+        """Return the path."""
+        return str(path)
+
+
+def _outline(
+    compose: Composer,
+    command: Command,
+    cells: Sequence[list[str]],
+    settings: Settings,
+    console: Console,
+) -> list[Point]:
+    """Print the axes of the grid and whether a verdict is possible, before data are there or read.
+
+    Return the points. Raises ``InputError`` where data are missing, after printing.
+    """
+    with collected_requests() as requested:
+        points, study = [*_compose_points(compose, cells)], read_study(command.config)
+    store, planned = _UnreadFiles(settings.store), SharedSteps()
+    facts = []
+    for point in points:
+        subject = replace(point, metrics=(), probe=None, task=None)
+        facts.append(_facts(plan_point(subject, store, planned)) | point.facts())
+    outline = getattr(study, "outline", lambda _: ())
+    for line in [*_describe_axes(cells), *outline(facts)]:
+        console.print(line, soft_wrap=True)
+    require_data(requested)
+    return points
+
+
+def _facts(plan: Plan) -> dict[str, object]:
+    """Return the columns of a point without its outcome."""
+    return {**plan.point.facts(), **plan.options(), **plan.keys()}
 
 
 def _plan_jobs(points: Iterable[Point], cells: Iterable[list[str]], store: Store) -> list[Job]:
@@ -239,17 +298,20 @@ def _run(command: Command, console: Console) -> Finished:
     store, compose = Store(settings.store), Composer(command.hydra)
     store.require_own()
     cells = compose.list_cells(command)
-    jobs = _plan_jobs(_check_input(_compose_points(compose, cells), console), cells, store)
+    points = (
+        _outline(compose, command, cells, settings, console)
+        if settings.plan and command.is_sweep
+        else _compose_points(compose, cells)
+    )
+    jobs = _plan_jobs(_check_input(points, console), cells, store)
     for choice, options in compose.left_out.items():
         console.print(f"{choice} has no option {', '.join(options)}: left out", soft_wrap=True)
     plans = distinct_plans(jobs)
     n_workers = count_workers(config.hydra, len(plans))
     to_rebuild = _plan_rebuilds(jobs, store, settings, console, n_workers=n_workers)
     study = read_study(config)
-    facts = [{**plan.point.facts(), **plan.options(), **plan.keys()} for plan in plans]
-    for name in ("forecast", *["outline"] * settings.plan):
-        for line in getattr(study, name, lambda _: ())(facts):
-            console.print(line, soft_wrap=True)
+    for line in getattr(study, "forecast", lambda _: ())([*map(_facts, plans)]):
+        console.print(line, soft_wrap=True)
     folder = settings.results if command.is_sweep else f"{settings.results}/{plans[0].key}"
     if settings.plan:
         return Finished(0, Path(folder))

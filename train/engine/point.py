@@ -21,13 +21,15 @@ from biasbridge.extrinsic.task_words import FROM_TASK
 from biasbridge.files import InputError, atomic_path, choice, nearest
 from biasbridge.files.language import require_one_language
 from biasbridge.files.paths import digest_of
-from biasbridge.intrinsic.metric import AnyMetric, Probe
+from biasbridge.intrinsic.lookup import placeholder
+from biasbridge.intrinsic.metric import AnyMetric, Metric, Probe
 from biasbridge.train.engine.locks import NoLockError, StoreError, locked
 from biasbridge.train.engine.scores import build_probes, build_score
 from biasbridge.train.engine.source import full_name
 from biasbridge.train.engine.steps import (
     ComparesGroups,
     Facts,
+    PredictsVocabulary,
     SharedSteps,
     StepBuilder,
     Subject,
@@ -135,6 +137,26 @@ class Point:
         return (
             {"word_groups": GENDERS} if compares_others and compares_genders(self.queries) else {}
         )
+
+    def missing_words(self) -> list[str]:
+        """Return a warning for each query that has no score in the synthetic corpus."""
+        if not (isinstance(self.subject, PredictsVocabulary) and self.subject.facts()["generated"]):
+            return []
+        words = placeholder(self.subject.predict_vocabulary(0))
+        warnings = []
+        for metric in (metric for metric in self.metrics if isinstance(metric, Metric)):
+            for found, shortages in metric.look_up(words):
+                counts = {
+                    found.query[role].name: (len(items.words), len(items.lost))
+                    for role, items in found.word_sets.items()
+                }
+                listed = [f"{n} of {n + lost} {name}" for name, (n, lost) in counts.items() if lost]
+                if shortages:
+                    warnings.append(
+                        f"{metric.name}: {', '.join(listed)} are words of the synthetic world,"
+                        f" so query {found.query.name!r} has no score"
+                    )
+        return warnings
 
     @property
     def synthetic_mix(self) -> str:

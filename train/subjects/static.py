@@ -348,19 +348,23 @@ class StaticVectors(Fileless):
             raise InputError(f"{texts}, and {query}; give language={guess}, or {code} if not")
 
     def predict_vocabulary(self, lines: int) -> list[str]:
-        """Return words frequent enough in the first lines. Raises ``InputError`` if none."""
-        assert isinstance(self.corpus, LimitedCorpus)
+        """Return words frequent enough in the first lines, of a synthetic corpus in all. Raises
+        ``InputError`` if none.
+        """
+        corpus: Corpus = self.corpus
+        if isinstance(corpus, LimitedCorpus):
+            corpus = replace(corpus, limit=lines)  # type: ignore[type-var]
         counts: Counter[str] = Counter()
         with TemporaryDirectory() as folder:
             out = Path(folder) / "corpus.txt"
-            replace(self.corpus, limit=lines).write(out, seed=0)  # type: ignore[type-var]
+            corpus.write(out, seed=0)
             for line in read_lines(out):
                 counts.update(line.split())
         min_count = getattr(self.embedding, "min_count", 1)
         words = [word for word, count in counts.items() if count >= min_count]
         if not {*words} - {UNKNOWN}:
-            names = " and ".join(map(str, self.corpus.files()))
-            reason = f"no word of {names} occurs {self.corpus.min_count} times"
+            names = " and ".join(map(str, corpus.files()))
+            reason = f"no word of {names} occurs {getattr(corpus, 'min_count', 1)} times"
             raise InputError(f"{reason}: the corpus is too small to train on; give a larger one")
         return words
 
