@@ -64,18 +64,17 @@ if TYPE_CHECKING:
     from biasbridge.analysis.tables import Tables
 
 
-SCORE_HEADING, SCORE_RANGE = "what", "from, to"
+SCORE_HEADING, SCORE_RANGE = "full dose; score", "from, to"
 _ALL_TESTS = "all tests"
 CHANGE_HEADING, VERDICT_HEADING = "change [95%]", "verdict"
 _NOT_SEEN = (
     "Where a test cannot tell, four of five studies like this one would detect a change of about"
     " {change}."
 )
-_RELIABILITY = "Reliability of the gap: {values} (1 means a gap without noise)."
 _SHOWN_SCOPES = (DOSES, SEEDS)  # scopes.csv has all
 _VERDICT_PHRASES = {
-    RISES: "it rises with {scores}",
-    FALLS: "it falls with {scores}",
+    RISES: "it rises with {scores}{side}",
+    FALLS: "it falls with {scores}{side}",
     UNTOLD: "{scores} {verb} not tell it",
     AT_MOST: "what goes with {scores} is at most {x}",
     CANNOT_TELL: "{scores} cannot be judged",
@@ -84,9 +83,6 @@ _DIRECTION_NAMES = {"debias": "debiasing", "overbias": "overbiasing"}
 _MODIFICATIONS_SHOWN = 4  # of a gap; effects.csv has all
 _ONE_SCORE = 0.95  # r over conditions beyond which scores count as one
 _MAX_GAPS = 4  # named in the headline
-_DIRECTIONS = {1: "rises with", -1: "falls with", 0: "no clear relation with"}
-_SIGNS = {RISES: 1, FALLS: -1}  # of the verdicts that claim a direction
-ResultsByGap = dict[str, dict[str, "SliceResult"]]
 PEARSON = "Pearson's r"
 R_RM = "r_rm, repeated-measures correlation within parents"
 HOLM = "p (adjusted)"
@@ -169,7 +165,7 @@ def effect_rows(
         word = judge_change(effect.change, effect.p_holm, smallest_change)
         rows.append(
             {
-                SCORE_HEADING: f"full {direction} ({effect.method})",
+                SCORE_HEADING: f"{direction} ({effect.method})",
                 SCORE_RANGE: " to ".join(format_number(end, 3) for end in ends),
                 CHANGE_HEADING: format_estimate(value, low, high, digits=3, sign="+"),
                 VERDICT_HEADING: _with_size(word, smallest_change),
@@ -180,7 +176,7 @@ def effect_rows(
         bound = format_number(effects.bound, 3) if isfinite(effects.bound) else NOTHING
         rows.append(
             {
-                SCORE_HEADING: f"any of {len(effects.conditions)} modifications",
+                SCORE_HEADING: f"all {len(effects.conditions)} modifications",
                 SCORE_RANGE: "",
                 CHANGE_HEADING: f"up to {bound}",
                 VERDICT_HEADING: _with_size(word, smallest_change),
@@ -248,20 +244,21 @@ def scope_lines(results: Sequence[SliceResult], points: pd.DataFrame | None = No
     tests_by_scopes: dict[str, dict[str, list[str]]] = {}
     for gap, titled in _by_gap(claims).items():
         for names, result in _distinct_scores(titled):
-            held = ", ".join(
-                f"{titles.get(scope, scope)} {name_scope(result, scope)}"
+            held = "; ".join(
+                f"{titles.get(scope, scope)}: {name_scope(result, scope)}"
                 for scope in _SHOWN_SCOPES
                 if scope in result.scopes
             )
             tests_by_scopes.setdefault(held, {}).setdefault(gap, []).extend(names)
     n_by_gap = Counter(gap for gap, _ in gap_and_score(claims))
-    sentences = ["Verdicts are for these methods, word lists and corpora."]
-    for held, gaps in tests_by_scopes.items():
-        tests = (
-            "; ".join(_name_tests(gaps, n_by_gap)) if len(tests_by_scopes) > 1 else "A rise or fall"
-        )
-        sentences.append(f"{tests}: {held}.")
-    return [" ".join(sentences)] if len(sentences) < 3 else sentences
+    first = "For these methods, lists and corpora"
+    if len(tests_by_scopes) < 2:
+        return [f"{'; '.join([first, *filter(None, tests_by_scopes)])}."]
+    named = (
+        f"{'; '.join(_name_tests(gaps, n_by_gap))}: {held}."
+        for held, gaps in tests_by_scopes.items()
+    )
+    return [f"{first}.", *named]
 
 
 def _name_tests(
@@ -314,13 +311,6 @@ def detectable(results: Sequence[SliceResult], smallest_change: float) -> list[s
     return [_NOT_SEEN.format(change=change)]
 
 
-def _reliability(results: Sequence[SliceResult]) -> list[str]:
-    """Return the reliability of the gaps of all tests."""
-    values = [result.reliability_y for result in results if isfinite(result.reliability_y)]
-    ends = dict.fromkeys(format_number(end) for end in (min(values), max(values))) if values else ()
-    return [_RELIABILITY.format(values=" to ".join(ends))] if ends else []
-
-
 def _headline(results: Sequence[SliceResult], smallest_change: float) -> list[str]:
     """Return a line a gap: what the modifications did to it, and what goes with the scores."""
     if not results:
@@ -328,21 +318,33 @@ def _headline(results: Sequence[SliceResult], smallest_change: float) -> list[st
     lines = []
     x = format_number(smallest_change, 3).rstrip("0")
     for gap, titled in _by_gap(results).items():
-        scores_by_verdict: dict[str, list[str]] = {}
-        for titles, result in _distinct_scores(titled):
-            scores_by_verdict.setdefault(result.verdict, []).extend(titles)
+        by_verdict: dict[str, dict[str, SliceResult]] = {}
+        for score, result in titled:
+            by_verdict.setdefault(result.verdict, {})[score] = result
         first = max((result for _, result in titled), key=lambda result: result.n)
         phrases = [
             phrase.format(
-                scores=_join_titles(scores), x=x, verb="do" if len(scores) > 1 else "does"
+                scores=_join_titles([*found]),
+                x=x,
+                verb="do" if len(found) > 1 else "does",
+                side=_side_of_0(next(iter(found.values()))),
             )
             for verdict, phrase in _VERDICT_PHRASES.items()
-            if (scores := scores_by_verdict.get(verdict))
+            if (found := by_verdict.get(verdict))
         ]
-        found = [*_effect_phrase(first, x), *phrases]
-        lines.append(f"{capitalise(gap)}: {'; '.join(found)}.")
+        lines.append(f"{capitalise(gap)}: {'; '.join([*_effect_phrase(first, x), *phrases])}.")
     more = _more_line(len(lines) - _MAX_GAPS, "gap", "gaps.csv")
     return [*lines[:_MAX_GAPS], *more]
+
+
+def _side_of_0(result: SliceResult) -> str:
+    """Return whether the gap goes away from 0 or towards it as the score rises."""
+    line = result.line
+    ends = sorted((result.sign * result.score_low, result.sign * result.score_high))
+    low, high = (line.y + line.slope * (end - line.x) for end in ends)
+    if not low * high > 0:
+        return ""
+    return ", away from 0" if abs(high) > abs(low) else ", towards 0"
 
 
 def _effect_phrase(result: SliceResult, x: str) -> Iterable[str]:
@@ -389,54 +391,10 @@ def planted_line(points: pd.DataFrame, results: Sequence[SliceResult]) -> str:
     )
 
 
-# For every gap the scores that it rises or falls with, over all embeddings and methods.
-
-
 def _own_metrics_first(results: Sequence[SliceResult]) -> list[SliceResult]:
     """Return the results, those of a user's own metrics first: where few are shown, these are."""
     known = {each.name for each in choice_classes(HOME, METRICS)}
     return sorted(results, key=lambda result: result.names["metric"] in known)
-
-
-def _results_by_gap(results: Sequence[SliceResult]) -> ResultsByGap:
-    """Return the slice results over all embeddings and methods, by the titles of gap and score."""
-    pooled = [
-        result
-        for result in _own_metrics_first(results)
-        if result.names["embedding"] == result.names["method"] == ALL
-        and result.names["query"] != ALL
-    ]
-    table = pd.DataFrame([result.names for result in pooled], columns=list(SLICE_COLUMNS))
-    varying = [name for name in ("task", "classifier") if len({*as_text(table, name)}) > 1]
-    labels = text_rows(table, varying) if varying else [()] * len(table)
-    tasks = ["".join(f"{label} " for label in row) for row in labels]
-    gaps: ResultsByGap = {}
-    for task, gap, score, result in zip(
-        tasks, gap_titles(table), score_titles(table), pooled, strict=True
-    ):
-        title = score + REVERSED_SIGN if result.reverse_scored else score
-        gaps.setdefault(task + gap, {})[title] = result
-    return gaps
-
-
-def _scores_by_direction(scores: dict[str, SliceResult]) -> dict[str, list[str]]:
-    """Return the titles of the scores that a gap rises with, falls with, or neither."""
-    names_by_direction: dict[str, list[str]] = {}
-    for name, result in scores.items():
-        names_by_direction.setdefault(_direction(result), []).append(name)
-    return names_by_direction
-
-
-def _direction(result: SliceResult) -> str:
-    """Return the direction by the verdict of a confirmatory slice, which adjusts for the number of
-    tests, and by the interval of an exploratory one.
-    """
-    within = result.within
-    if not isfinite(within.r):
-        return f"r_rm is undefined ({within.reason}) for"
-    if result.confirmatory:
-        return _DIRECTIONS[_SIGNS.get(result.verdict, 0)]
-    return _DIRECTIONS[(within.low > 0) - (within.high < 0)]
 
 
 def _join_titles(names: Sequence[str]) -> str:
@@ -576,8 +534,7 @@ def closing_lines(
     """Return what comes after the tables: what limits the verdicts, and what was not declared."""
     tests = declared(results)
     lines = [*scope_lines(tests, tables.points), *reasons(tests)]
-    lines += [*detectable(tests, declaration.smallest_change), *_reliability(tests)]
-    lines += _exploratory_lines(results)
+    lines += [*detectable(tests, declaration.smallest_change), *_exploratory_lines(results)]
     return [*lines, *describe_task(tables, declaration.utility), *_missing_values(tables)]
 
 
@@ -590,18 +547,24 @@ def _sign_line(tables: Tables) -> Iterable[str]:
 
 
 def _exploratory_lines(results: Sequence[SliceResult]) -> list[str]:
-    """Return a line for each gap that was not declared, with its direction by each score."""
-    lines = []
-    for gap, scores in _results_by_gap(results).items():
-        undeclared = {name: result for name, result in scores.items() if not result.confirmatory}
-        if undeclared:
-            directions = "; ".join(
-                f"{direction} {_join_titles(names)}"
-                for direction, names in _scores_by_direction(undeclared).items()
-            )
-            lines.append(f"Exploratory: {gap}: {directions}.")
-    more = _more_line(len(lines) - GAPS, "exploratory gap", "exploratory.csv")
-    return [*lines[:GAPS], *more]
+    """Return r_rm of the gaps that were not declared, with scores over all embeddings and methods:
+    no verdict.
+    """
+    pooled = [
+        result
+        for result in results
+        if not result.confirmatory
+        and result.names["embedding"] == result.names["method"] == ALL
+        and result.names["query"] != ALL
+        and isfinite(result.within.r)
+    ]
+    parts = []
+    for gap, titled in _by_gap(pooled).items():
+        values = [result.within.r for _, result in titled]
+        ends = dict.fromkeys(map(format_number, (min(values), max(values))))
+        parts.append(f"{gap} {' to '.join(ends)}")
+    more = f" and {with_count(len(parts) - GAPS, 'gap')} more" if len(parts) > GAPS else ""
+    return [f"Exploratory, r_rm with the scores: {', '.join(parts[:GAPS])}{more}."] if parts else []
 
 
 def _wrap_all(lines: Iterable[str]) -> list[str]:

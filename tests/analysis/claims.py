@@ -1,5 +1,5 @@
-"""How often verdicts and scopes claim more than holds, and how often intervals of the change hold
-it, in simulated sweeps: python -m tests.analysis.claims docs/figures
+"""How often verdicts on gaps and scores, and scopes, claim more than holds, and how often intervals
+hold the truth, in simulated sweeps: python -m tests.analysis.claims docs/figures
 """
 
 from __future__ import annotations
@@ -22,7 +22,16 @@ from biasbridge.analysis.naming import SMALLEST_CHANGE
 from biasbridge.analysis.observations import Resampled
 from biasbridge.analysis.scopes import CORPORA, DOSES, LISTS, METHODS, RUNS, SCOPES, SEEDS
 from biasbridge.analysis.slices import measure_slice
-from biasbridge.analysis.verdict import AT_MOST, CANNOT_TELL, FALLS, RISES, YES, judge
+from biasbridge.analysis.verdict import (
+    AT_MOST,
+    CANNOT_TELL,
+    FALLS,
+    MOVED,
+    RISES,
+    UNTOLD,
+    YES,
+    judge,
+)
 from biasbridge.files import atomic_path
 from biasbridge.stats.intervals import wilson
 from tests.analysis.conftest import make_rows
@@ -42,10 +51,13 @@ PAPER_PARENTS, PAPER_NOISE = 8, 0.01
 
 
 class Study(NamedTuple):
-    """Rows of a slice, and the true slope where there is one."""
+    """Rows of a slice, and the true slope where there is one; ``moved``: the largest true change of
+    the gap by any condition.
+    """
 
     rows: Rows
     slope: float = nan
+    moved: float = nan
 
 
 class Design(NamedTuple):
@@ -152,11 +164,89 @@ def opposite_methods(rng: np.random.Generator) -> Study:
     return Study(sweep(x, y, 0, 12, rng, condition=np.arange(12), method=method), 0.0)
 
 
-def u_shape(rng: np.random.Generator) -> Study:
-    """The squared score explains half of the gap; a change of .04 in either direction."""
+SHAPES: dict[str, Callable[[Floats], Floats]] = {
+    "U shape": lambda x: 0.01 * x**2,
+    "sigmoid": lambda x: 0.05 / (1 + np.exp(-6 * (x - 1))),
+    "plateau": lambda x: 0.04 * np.maximum(0, x - 0.5),
+}
+
+
+def bent(shape: str, rng: np.random.Generator) -> Study:
+    """The gap changes by .04 to .06, but not along a line; noise of models is .01."""
     x = np.linspace(-2, 2, 12)
-    y = 0.01 * x**2 + 0.01 * rng.normal(size=(8, 12))
+    y = SHAPES[shape](x) + 0.01 * rng.normal(size=(8, 12))
     return Study(sweep(x, y, 0, 8, rng), 0.0)
+
+
+def shifted(rng: np.random.Generator) -> Study:
+    """Every modification moves the gap by .05, whatever its score."""
+    score = np.append(np.linspace(-2, 2, 12), 0)
+    gap = np.append(np.full(12, 0.05), 0) + PAPER_NOISE * rng.normal(size=(PAPER_PARENTS, 13))
+    labels = {"method": np.append(np.repeat(["a", "b"], 6), "none")}
+    return Study(sweep(score, gap, 0, PAPER_PARENTS, rng, **labels), 0.0, 0.05)
+
+
+def far_out(rng: np.random.Generator) -> Study:
+    """One condition carries nine tenths of the variance of the score; nothing moves the gap."""
+    score = np.array([2, *np.linspace(-0.25, 0.25, 10), 0.0])
+    gap = PAPER_NOISE * rng.normal(size=(5, 12))
+    return Study(sweep(score, gap, 0, 5, rng, method=[*"m" * 11, "none"]), 0.0, 0.0)
+
+
+def uneven_noise(kind: str, rng: np.random.Generator) -> Study:
+    """Nothing moves the gap; one method has three times the noise, or noise grows with the
+    distance that a condition moved the score.
+    """
+    score = np.append(np.linspace(-2, 2, 12), 0)
+    method = np.append(np.tile(["a", "b"], 6), "none")
+    spread = {
+        "three times for one method": np.where(method == "a", 3, 1),
+        "grows with the distance": 0.3 + np.abs(score),
+    }[kind]
+    gap = PAPER_NOISE * spread * rng.normal(size=(PAPER_PARENTS, 13))
+    return Study(sweep(score, gap, 0, PAPER_PARENTS, rng, method=method), 0.0, 0.0)
+
+
+def one_effect(change: float, rng: np.random.Generator) -> Study:
+    """One of twelve conditions moves the gap by so much, the others by half of it."""
+    score = np.append(np.linspace(-2, 2, 12), 0)
+    true = np.array([change, *np.full(11, change / 2), 0])
+    gap = true + 0.006 * rng.normal(size=(PAPER_PARENTS, 13))
+    labels = {"method": np.append(np.repeat(["a", "b"], 6), "none")}
+    return Study(sweep(score, gap, 0, PAPER_PARENTS, rng, **labels), nan, change)
+
+
+def own_effects(effect: float, slope: float, rng: np.random.Generator) -> Study:
+    """Twenty conditions, in pairs of one score, with effects of their own beside a slope."""
+    score = np.append(np.repeat(np.linspace(-2, 2, 10), 2), 0)
+    gap = slope * score + np.append(effect * rng.normal(size=20), 0)
+    gap = gap + 0.5 * PAPER_NOISE * rng.normal(size=(PAPER_PARENTS, 21))
+    labels = {"method": np.append(np.tile(["a", "b"], 10), "none")}
+    return Study(sweep(score, gap, 0, PAPER_PARENTS, rng, **labels), slope)
+
+
+def damage(rng: np.random.Generator) -> Study:
+    """Damage raises score and gap and lowers F1; nothing else relates them."""
+    strength = np.append(np.repeat(np.linspace(0.2, 2, 6), 2), 0)
+    hurt = strength + 0.1 * rng.normal(size=(PAPER_PARENTS, 13))
+    noise = rng.normal(size=(3, PAPER_PARENTS, 13))
+    x, y = hurt + 0.2 * noise[0], 0.02 * hurt + PAPER_NOISE * noise[1]
+    rows = sweep(x, y, 0, PAPER_PARENTS, rng, method=[*"ab" * 6, "none"])
+    return Study(rows._replace(utility=(-hurt + 0.05 * noise[2]).ravel()), nan)
+
+
+def any_kind(rng: np.random.Generator) -> Study:
+    """A grid, noise, effects and parents of any kind."""
+    parents, count = int(rng.integers(2, 9)), int(rng.integers(4, 25))
+    kinds = (np.linspace(-2, 2, count), rng.normal(size=count), 2 * rng.uniform(size=count) ** 8)
+    score = np.append(kinds[rng.integers(3)], 0)
+    noise = 10 ** rng.uniform(-4, -1)
+    true = 10 ** rng.uniform(-4, -1) * (rng.normal() * score + rng.normal(size=count + 1))
+    gap = true + noise * rng.standard_t(3 if rng.integers(2) else 30, size=(parents, count + 1))
+    keep = rng.uniform(size=gap.size) > (0.05 if rng.integers(2) else 0)
+    labels = {"method": np.append(rng.choice([*"abc"], count), "none")}
+    rows = sweep(score, gap, 0, parents, rng, **labels)
+    return Study(rows.at(np.flatnonzero(keep)))
 
 
 def one_column(rng: np.random.Generator) -> Study:
@@ -221,7 +311,22 @@ SHARES: dict[str, Callable[[SliceResult, Study], bool]] = {
     **{f"covers {scope}": partial(_holds_change, scope) for scope in SCOPES},
     "rises or falls": lambda result, _: _claims(result),
     "at most": lambda result, _: result.verdict == AT_MOST,
-    "says that slopes differ": lambda result, _: "slopes differ" in result.why,
+    "names methods or a curve": lambda result, _: (
+        "by method" in result.why or "curve" in result.why
+    ),
+    "at most, of the gap": lambda result, _: result.gap_verdict == AT_MOST,
+    "moved, of the gap": lambda result, _: result.gap_verdict == MOVED,
+    "does not tell": lambda result, _: result.verdict == UNTOLD,
+    "claims without a warning of damage": lambda result, _: (
+        _claims(result) and "damage" not in result.why
+    ),
+    "at most, of what it cannot see": lambda result, _: (
+        result.verdict == AT_MOST
+        and not max(
+            -result.change_at(0.9).low, result.change_at(0.9).high, result.detectable_change / 2
+        )
+        <= SMALLEST_CHANGE
+    ),
     "a verdict without one seed": _drops_a_seed,
     "a verdict word": lambda result, _: result.verdict != CANNOT_TELL,
 }
@@ -296,10 +401,40 @@ def designs() -> Iterator[Design]:
     yield Design("one column", "12 conditions, no method named", one_column, "a verdict word", 0)
     name = "2 methods of opposite slopes"
     yield Design("no single line", name, opposite_methods, "at most", 0.05)
+    for shape in SHAPES:
+        yield Design("no single line", shape, partial(bent, shape), "at most", 0.05)
+    named = "names methods or a curve"
+    for shape in ("U shape", "sigmoid"):
+        draw = partial(bent, shape)
+        yield Design("no single line", shape, draw, named, 0, at_least=True)
+    name = "every modification by .05"
+    yield Design("the gap alone", name, shifted, "at most, of the gap", 0)
+    yield Design("the gap alone", name, shifted, "moved, of the gap", 0.9, at_least=True)
+    for change in (SMALLEST_CHANGE, -SMALLEST_CHANGE):
+        draw = partial(one_effect, change)
+        name = f"one modification by {change:g}"
+        yield Design("the gap alone", name, draw, "at most, of the gap", 0.06)
+    draw = partial(one_effect, SMALLEST_CHANGE / 3)
     yield Design(
-        "no single line", name, opposite_methods, "says that slopes differ", 0.95, at_least=True
+        "the gap alone", "one by a third of it", draw, "at most, of the gap", 0.5, at_least=True
     )
-    yield Design("no single line", "U shape", u_shape, "at most", 0.05)
+    yield Design("effects of conditions", "one carries 90% of the score", far_out, "at most", 0.02)
+    unseen = "at most, of what it cannot see"
+    yield Design("any", "200 kinds of grids, noises and parents", any_kind, unseen, 0)
+    for kind in ("three times for one method", "grows with the distance"):
+        draw = partial(uneven_noise, kind)
+        yield Design("uneven noise", kind, draw, "rises or falls", 0.06)
+        yield Design("uneven noise", kind, draw, "moved, of the gap", 0.06)
+        yield Design("uneven noise", kind, draw, f"covers {DOSES}", 0.93, at_least=True)
+    name = "20 conditions in pairs of one score"
+    draw = partial(own_effects, 0.01, 0)
+    yield Design("effects of conditions", f"{name}, .01", draw, "rises or falls", 0.08)
+    yield Design("effects of conditions", f"{name}, .01", draw, "does not tell", 0.5, at_least=True)
+    for slope in (0, 0.01):
+        draw = partial(own_effects, 0, slope)
+        yield Design("one slope", f"{name}, slope {slope}", draw, "does not tell", 0.05)
+    warned = "claims without a warning of damage"
+    yield Design("damage drives both", "8 parents of 13", damage, warned, 0.08)
     for times in (1, 2):
         name = f"paper001_en, noise {times:g} times"
         for sign in (1, -1):

@@ -18,12 +18,13 @@ import pandas as pd
 import pytest
 from rich.console import Console
 
-from biasbridge.analysis.answer import _results_by_gap, _scores_by_direction, print_answer
+from biasbridge.analysis.answer import _headline, gap_and_score, print_answer
 from biasbridge.analysis.correlate import correlate_slices
 from biasbridge.analysis.correlation import Correlation
 from biasbridge.analysis.declaration import Declaration
 from biasbridge.analysis.joined import join_points
 from biasbridge.analysis.naming import SLICE_COLUMNS
+from biasbridge.analysis.observations import SlopeLine
 from biasbridge.analysis.report.page import (
     Card,
     _answer_card,
@@ -36,7 +37,6 @@ from biasbridge.analysis.report.study_tex import correlations_tex
 from biasbridge.analysis.scopes import DOSES, RUNS
 from biasbridge.analysis.slices import RESULT_COLUMNS, SliceResult
 from biasbridge.analysis.tables import Tables, typed, write_tables
-from biasbridge.analysis.verdict import VERDICTS
 from biasbridge.commands.report import main
 from biasbridge.files import InputError
 from biasbridge.files.tables import escape_tex
@@ -238,7 +238,7 @@ def test_the_card_has_the_change_and_the_row_of_scopes(module_tables: Tables) ->
         "Verdicts are for these methods, word lists and corpora. A rise or fall: other doses shown."
     )
     assert holds in card.notes
-    assert "Exploratory: precision gap: falls with WEAT 7." in card.notes
+    assert "Exploratory, r_rm with the scores: precision gap -.80." in card.notes
 
 
 @pytest.mark.parametrize(
@@ -291,8 +291,7 @@ def test_page_terminal_and_latex_have_the_same_cells(
 
 def test_a_reverse_scored_metric_is_named_with_its_sign() -> None:
     declared = slice_of("weat7", "rises")._replace(reverse_scored=True)
-    (scores,) = _results_by_gap([declared]).values()
-    assert _scores_by_direction(scores) == {"rises with": ["WEAT 7 (sign reversed)"]}
+    assert gap_and_score([declared]) == [("recall gap", "WEAT 7 (sign reversed)")]
 
 
 def test_conventions_of_one_metric_are_two_scores() -> None:
@@ -300,18 +299,26 @@ def test_conventions_of_one_metric_are_two_scores() -> None:
         slice_of("weat7", "")._replace(names=slice_of("weat7", "").names | {"convention": name})
         for name in ("default", "wefe")
     ]
-    (scores,) = _results_by_gap(both).values()
-    assert [*scores] == ["weat default WEAT 7", "weat wefe WEAT 7"]
+    titles = [score for _, score in gap_and_score(both)]
+    assert titles == ["weat default WEAT 7", "weat wefe WEAT 7"]
 
 
-def test_a_direction_is_claimed_by_the_verdict_or_without_one_by_the_interval() -> None:
-    """One test's interval may leave 0 out where p, adjusted over all tests, is not significant."""
-    declared = {verdict: slice_of(verdict, verdict) for verdict in VERDICTS}
-    assert _scores_by_direction(declared | {"exploratory": slice_of("weat7", "")}) == {
-        "rises with": ["rises", "exploratory"],
-        "falls with": ["falls"],
-        "no clear relation with": ["does not tell", "at most", "cannot tell"],
-    }
+@pytest.mark.parametrize(
+    ("intercept", "slope", "side"),
+    [
+        (0.3, 0.1, ", away from 0"),
+        (-0.3, 0.1, ", towards 0"),
+        (-0.3, -0.1, ", away from 0"),
+        (0, 1, ""),
+    ],
+)
+def test_a_rise_or_fall_says_whether_it_goes_away_from_0(
+    intercept: float, slope: float, side: str
+) -> None:
+    verdict = "rises" if slope > 0 else "falls"
+    result = slice_of("weat7", verdict)._replace(line=SlopeLine(slope, 0.0, intercept))
+    [line] = _headline([result], 0.02)
+    assert line == f"Recall gap: it {verdict} with WEAT 7{side}."
 
 
 def test_the_gaps_of_unmodified_models_say_who_is_worse_off(module_tables: Tables) -> None:
