@@ -96,21 +96,32 @@ def mean_change(
     size = np.bincount(group)
     if len(changes) < MIN_UNITS or size.max() < 2:
         return MeanChange(float(group_means(changes, group).mean()) if len(size) else nan)
-    means = group_means(changes, group)
-    squares = np.bincount(group, np.square(changes - means[group]))
-    variance = np.where(size > 1, squares / np.maximum(size - 1, 1), nan)
-    variance = np.where(size > 1, variance, np.nanmean(variance))  # a parent alone in its corpus
-    part = variance / size / len(size) ** 2
-    error2 = float(part.sum())
-    df = float(error2**2 / (part**2 / np.maximum(size - 1, 1)).sum()) if error2 > 0 else inf
+    mean, variance, degrees = (float(part[0]) for part in _trained(changes[:, None], group))
+    error2, df = variance, degrees
     if resampled is not None and (usable := _usable(resampled)).shape[1] >= MIN_RESAMPLES:
         together = float(group_means(usable, group).mean(axis=0).var(ddof=1))
         own = group_means(usable.var(axis=1, ddof=1), group) / size / len(size) ** 2
         error2 += max(0.0, together - float(own.sum()))
-    value = float(means.mean())
     is_rounding = not error2 > (ROUNDING * float(np.abs(changes).max())) ** 2
     error = (nan if changes.any() else 0.0) if is_rounding else sqrt(error2)
-    return MeanChange(value, error, df, len(changes))
+    return MeanChange(mean, error, df, len(changes))
+
+
+def _trained(changes: Floats, group: Ints) -> tuple[Floats, Floats, Floats]:
+    """Return the means of changes over strata, their variances by training, and degrees of freedom;
+    a unit alone in its stratum has the variance of the others. Shape (units, changes).
+    """
+    size = np.bincount(group)[:, None]
+    means = group_means(changes, group)
+    squares = group_means(np.square(changes - means[group]), group) * size
+    variances = squares[size[:, 0] > 1] / (size[size > 1] - 1)[:, None]
+    each = np.tile(variances.mean(axis=0), (len(size), 1))
+    each[size[:, 0] > 1] = variances
+    parts = each / size / len(size) ** 2
+    variance = parts.sum(axis=0)
+    spread = (parts**2 / np.maximum(size - 1, 1)).sum(axis=0)
+    df = np.where(spread > 0, variance**2 / np.where(spread > 0, spread, 1), inf)
+    return means.mean(axis=0), variance, df
 
 
 def _usable(resampled: Floats) -> Floats:
@@ -291,17 +302,20 @@ def equal_scores(cells: Cells, condition: Labels, score: Floats) -> EqualScores 
     place = np.array([order[name] for name in condition.tolist()])
     apart = np.abs(score[:, None] - score[None])
     pairs = np.argwhere(np.triu(apart <= _EQUAL_SCORE * float(np.ptp(score)), 1))
-    trained = cells._replace(resampled=cells.resampled[:, :, :0])  # p without the error of items
-    p = [trained.change(place[[i]], place[[j]]).p for i, j in pairs.tolist()]
-    if not np.isfinite(p).any():
+    complete = pairs[np.isfinite(cells.y[:, place[pairs]]).all(axis=(0, 2))]
+    if len(cells.y) < MIN_UNITS or not len(complete):
         return None
-    first, second = pairs[int(np.nanargmin(p))].tolist()
+    apart_by = cells.y[:, place[complete[:, 0]]] - cells.y[:, place[complete[:, 1]]]
+    mean, variance, df = _trained(apart_by, factorize(cells.stratum))
+    t = np.abs(mean) / np.sqrt(np.where(variance > 0, variance, inf))
+    p = scipy.special.stdtr(df, -t)  # without the error of items
+    first, second = complete[int(p.argmin())].tolist()
     change = cells.change(place[[first]], place[[second]])
     return EqualScores(
         (str(condition[first]), str(condition[second])),
         (float(score[first]), float(score[second])),
         change,
-        min(1.0, change.p * int(np.isfinite(p).sum())),  # the first step of Holm
+        min(1.0, change.p * len(complete)),  # the first step of Holm
     )
 
 

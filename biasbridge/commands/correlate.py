@@ -43,8 +43,8 @@ class _Correlations:
         varying = [name for name in slices[0].names if len({*table[name]}) > 1] if slices else []
         table = with_notes(table, "note", row_names(table, varying))
         if self.lacks_resamples:
-            remedy = "read_results(..., resamples=True) reads them"
-            table.attrs["notes"].append(f"{WITHOUT_RESAMPLES}: {remedy}")
+            remedy = "" if self.title else ": read_results(..., resamples=True) reads them"
+            table.attrs["notes"].append(f"{WITHOUT_RESAMPLES}{remedy}")
         return table
 
 
@@ -141,7 +141,7 @@ def correlate(
     conditions, clusters = as_names(condition), as_names(cluster)
     levels = Levels(observations, parents, conditions, clusters, utility, classifier)
     has_options = x or y or by or confirmatory or levels.named or levels.utility
-    without = lacks_resamples(rows)
+    without = lacks_resamples(rows) or not is_joined(rows)
     if is_joined(rows) and not has_options:
         slices = correlate_slices(rows, study)
         return _Correlations(slices, CORRELATION_COLUMNS, "", scopes, without)
@@ -200,12 +200,15 @@ def _show(
     correlations: _Correlations, console: Console, *, confirmatory: Sequence[str] = ()
 ) -> None:
     from biasbridge.analysis.answer import print_correlations, print_slices
+    from biasbridge.analysis.joined import WITHOUT_RESAMPLES
     from biasbridge.analysis.verdict import RULES
 
     if not correlations.title:
         print_correlations(correlations.slices, console)
         return
     print_slices(correlations.slices, correlations.title, console)
+    if correlations.lacks_resamples:
+        console.print(WITHOUT_RESAMPLES, soft_wrap=True)
     if confirmatory:
         console.print(RULES, soft_wrap=True)
 

@@ -61,7 +61,8 @@ def effects(results: str | PathLike[str]) -> _StudyEffects:
     from biasbridge.analysis.tables import read_tables
 
     study = Declaration.of(Path(results))
-    found = condition_effects(read_tables(Path(results)), study.utility)
+    tables = read_tables(Path(results))
+    found = condition_effects(tables, study.utility, study.smallest_change)
     if not found:
         problem = "it has no modified models, or no unmodified embedding to compare them with"
         raise InputError(f"{results}: {problem}")

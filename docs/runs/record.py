@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from recorded_runs import HERE, recorded_slices
 
-from biasbridge.analysis.slices import correlation_table, scope_table
+from biasbridge.analysis.slices import correlation_table, gap_table, scope_table
 from biasbridge.analysis.tables import SETTINGS_JSON
 from biasbridge.files.tables import write_csv
 
@@ -38,9 +38,10 @@ def keep_tables(results: Path, out: Path, measures: Sequence[str]) -> None:
 
 
 def write_correlations(run: Path) -> None:
-    """Write ``correlations.csv`` and ``scopes.csv`` of the declared tests."""
+    """Write ``correlations.csv``, ``gaps.csv`` and ``scopes.csv`` of the declared tests."""
     results = [result for result, _ in recorded_slices(str(run.resolve()))]
     write_csv(correlation_table(results), run / "correlations.csv")
+    write_csv(gap_table(results), run / "gaps.csv")
     write_csv(scope_table(results), run / "scopes.csv")
 
 

@@ -442,7 +442,7 @@ def conditions(run: str) -> str:
     table.loc[is_utility, "title"] = [measure_title(measure) for measure in utilities]
     table = table[(table["title"] != "") & (~is_score | (table["title"] == first_score))]
     digits = [2 if side == "score" else 3 for side in table["side"]]
-    parts = (table[name].tolist() for name in ("change", "low", "high"))
+    parts = (table[name].tolist() for name in ("effect", "effect_low", "effect_high"))
     table["cell"] = list(map(format_estimate, *parts, digits))
     table["title"] = table["title"] + " (" + table["direction"] + ")"
     keys = ["task", "method"] if len({*table.loc[is_gap, "task"]}) > 1 else ["method"]
