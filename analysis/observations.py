@@ -404,7 +404,7 @@ def reliability(
     proper = min(noise, _proper_variance(residual, deviations, size))
     trained_sum = float((trained[residual.indices] * (1 - residual.h)).sum())
     share = 1 - (proper + trained_sum) / variance
-    return max(0.0, share) if isfinite(share) else nan
+    return min(1.0, max(0.0, share)) if isfinite(share) else nan
 
 
 def _proper_variance(residual: Residuals, deviations: Floats, size: float) -> float:
