@@ -35,11 +35,11 @@ MAY_IMPORT = {
 }
 # Lines that a reader of a command may have to hold
 REACH = {
-    "biasbridge.commands.correlate": 8_650,
-    "biasbridge.commands.gaps": 10_350,
+    "biasbridge.commands.correlate": 9_300,
+    "biasbridge.commands.gaps": 10_400,
     "biasbridge.commands.audit": 17_300,
     "biasbridge.commands.debias": 17_700,
-    "biasbridge.train.cli.start": 24_500,
+    "biasbridge.train.cli.start": 25_300,
 }
 MODULES = [path for room in MAY_IMPORT for path in sorted((ROOT / room).rglob("*.py"))]
 

@@ -116,9 +116,9 @@ def test_init_writes_labels_that_yaml_reads_as_text(
     written = Path("experiment/mine.yaml").read_text(encoding="utf-8")
     assert yaml.safe_load(written)["source"]["positive"] == ["yes"]
     assert yaml.safe_load(written)["task"]["name"] == "posts"
-    # 23 degrees of freedom, two measures by three queries
-    reach = (norm.ppf(1 - 0.05 / 2 / 6) + norm.ppf(0.8)) / sqrt(23 - 1)
-    line = f"25 embeddings of 1 unmodified, enough to detect |r| of about {tanh(reach):.2f}"
+    # 29 degrees of freedom, two measures by three queries
+    reach = (norm.ppf(1 - 0.05 / 2 / 6) + norm.ppf(0.8)) / sqrt(29 - 1)
+    line = f"31 embeddings of 1 unmodified, enough to detect |r| of about {tanh(reach):.2f}"
     assert line in written
     status, _, err = train(*printed.split()[2:], "plan=true")
     assert status == 0, err

@@ -28,11 +28,10 @@ class _Correlations:
     columns: Sequence[str]
     title: str = ""
     scopes: bool = False
-    lacks_resamples: bool = False
+    warning: str = ""  # that resamples are missing
 
     def as_table(self) -> pd.DataFrame:
         """Return a row per slice, or per slice and scope."""
-        from biasbridge.analysis.joined import WITHOUT_RESAMPLES
         from biasbridge.analysis.naming import row_names
         from biasbridge.analysis.slices import correlation_table, scope_table, without_repeats
 
@@ -42,9 +41,7 @@ class _Correlations:
         table = correlation_table(slices, self.columns)
         varying = [name for name in slices[0].names if len({*table[name]}) > 1] if slices else []
         table = with_notes(table, "note", row_names(table, varying))
-        if self.lacks_resamples:
-            remedy = "" if self.title else ": read_results(..., resamples=True) reads them"
-            table.attrs["notes"].append(f"{WITHOUT_RESAMPLES}{remedy}")
+        table.attrs["notes"] += [self.warning] if self.warning else []
         return table
 
 
@@ -126,7 +123,12 @@ def correlate(
     from biasbridge.analysis.correlate import Levels, correlate_slices
     from biasbridge.analysis.correlate import correlate as correlate_table
     from biasbridge.analysis.declaration import Declaration
-    from biasbridge.analysis.joined import is_joined, lacks_resamples, open_table
+    from biasbridge.analysis.joined import (
+        WITHOUT_RESAMPLES,
+        is_joined,
+        lacks_resamples,
+        open_table,
+    )
     from biasbridge.analysis.slices import CORRELATION_COLUMNS, RESULT_COLUMNS
 
     source = "the table"
@@ -141,10 +143,12 @@ def correlate(
     conditions, clusters = as_names(condition), as_names(cluster)
     levels = Levels(observations, parents, conditions, clusters, utility, classifier)
     has_options = x or y or by or confirmatory or levels.named or levels.utility
-    without = lacks_resamples(rows) or not is_joined(rows)
+    remedy = ": read_results(..., resamples=True) reads them" * is_joined(rows)
+    has_resamples = is_joined(rows) and not lacks_resamples(rows)
+    warning = "" if has_resamples else f"{WITHOUT_RESAMPLES}{remedy}"
     if is_joined(rows) and not has_options:
         slices = correlate_slices(rows, study)
-        return _Correlations(slices, CORRELATION_COLUMNS, "", scopes, without)
+        return _Correlations(slices, CORRELATION_COLUMNS, "", scopes, warning)
     if not is_joined(rows) and not (x and y):
         listed = ", ".join(map(str, rows.columns))
         raise InputError(f"name two columns with --x and --y; {source} has {listed}")
@@ -159,7 +163,7 @@ def correlate(
         smallest_change=study.smallest_change,
     )
     columns = [*slices[0].names, *RESULT_COLUMNS]
-    return _Correlations(slices, columns, f"{y} against {x}, {len(rows)} rows", scopes, without)
+    return _Correlations(slices, columns, f"{y} against {x}, {len(rows)} rows", scopes, warning)
 
 
 def read_results(folder: str | PathLike[str], *, resamples: bool = False) -> pd.DataFrame:
@@ -200,15 +204,14 @@ def _show(
     correlations: _Correlations, console: Console, *, confirmatory: Sequence[str] = ()
 ) -> None:
     from biasbridge.analysis.answer import print_correlations, print_slices
-    from biasbridge.analysis.joined import WITHOUT_RESAMPLES
     from biasbridge.analysis.verdict import RULES
 
     if not correlations.title:
         print_correlations(correlations.slices, console)
         return
     print_slices(correlations.slices, correlations.title, console)
-    if correlations.lacks_resamples:
-        console.print(WITHOUT_RESAMPLES, soft_wrap=True)
+    if correlations.warning:
+        console.print(correlations.warning, soft_wrap=True)
     if confirmatory:
         console.print(RULES, soft_wrap=True)
 

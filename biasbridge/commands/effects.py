@@ -43,8 +43,8 @@ def effects(results: str | PathLike[str]) -> _StudyEffects:
     Returns
     -------
     DataFrame
-        One row per effect, with the columns of ``effects.csv`` (``docs/results.md``): ``change``
-        from the unmodified embedding, with its 95% interval.
+        One row per effect, with the columns of ``effects.csv`` (``docs/results.md``): ``effect``,
+        the change from the unmodified embedding, with its 95% interval, and of gaps a verdict.
 
     Raises
     ------
@@ -53,7 +53,7 @@ def effects(results: str | PathLike[str]) -> _StudyEffects:
 
     Examples
     --------
-    >>> {"method", "dose", "change", "low", "high"} <= {*effects("docs/runs/answer_en").columns}
+    >>> {"method", "dose", "effect", "verdict"} <= {*effects("docs/runs/answer_en").columns}
     True
     """
     from biasbridge.analysis.declaration import Declaration

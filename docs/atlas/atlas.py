@@ -245,7 +245,7 @@ def verdict_list(each: PointSet) -> str:
         most = ", most of them" if len(reasons) > 1 else ""
         lines.append(f"{reasons.total()} {CANNOT_TELL}{most}: {reason}")
     p = min(part.result.p_holm for part in each.slices if isfinite(part.result.p_holm))
-    return "\n".join(f"* {line}" for line in [*lines, f"lowest p (Holm): {p_value(p)}"])
+    return "\n".join(f"* {line}" for line in [*lines, f"lowest adjusted p: {p_value(p)}"])
 
 
 def slice_name(each: PointSet, part: Slice, *, gap: bool = True) -> str:

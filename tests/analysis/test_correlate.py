@@ -285,5 +285,6 @@ def test_notes_name_the_most_influential_model_and_the_slice() -> None:
     )
     said = "b: without the most influential model (down, dose 1, seed 1, row 12) r_rm is "
     assert any(note.startswith(said) for note in found.attrs["notes"])
-    [note] = biasbridge.correlate(table[8:], "x", "y", parent="seed").attrs["notes"]
+    note, left_out = biasbridge.correlate(table[8:], "x", "y", parent="seed").attrs["notes"]
     assert note.startswith("without the most influential model (seed 1, row 4) r_rm is ")
+    assert left_out.startswith("intervals leave out the sampling error")

@@ -234,9 +234,7 @@ def test_the_card_has_the_change_and_the_row_of_scopes(module_tables: Tables) ->
         ["WEAT 8", "-1.00 to 1.00", "+.10 [.06,.14]", "at most .02"],
     ]
     assert card.changes == {"recall gap, -.093 in the unmodified models": (head, rows)}
-    holds = (
-        "Verdicts are for these methods, word lists and corpora. A rise or fall: other doses shown."
-    )
+    holds = "For these methods, lists and corpora; other doses: shown."
     assert holds in card.notes
     assert "Exploratory, r_rm with the scores: precision gap -.80." in card.notes
 

@@ -152,10 +152,10 @@ def judged(scopes: dict[str, Correlation] | None = None, **changed: object) -> S
         ),
         # So few degrees of freedom that 90% are within x, and .04 would be missed
         (
-            {RUNS: EMPTY, DOSES: EMPTY._replace(slope=Estimate(0, -0.02, 0.02), slope_df=1)},
+            {RUNS: EMPTY, DOSES: EMPTY._replace(slope=Estimate(0, -0.0095, 0.0095), slope_df=1)},
             {},
             "cannot tell",
-            "the study would miss changes below .09",
+            "the study would miss changes below .042",
         ),
         # Attenuation: without noise of scores the change may be .02 and more
         (

@@ -53,7 +53,7 @@ def test_a_set_is_corrected_and_read_by_the_protocol_of_our_own_studies(tmp_path
     assert whole.within.r == pytest.approx(stats.pearsonr(dose, within).statistic)
     assert (whole.n, whole.n_parents, whole.within.df) == (12, 2, 9)
     assert (whole.confirmatory, whole.tests, whole.verdict) == (True, 3, "rises")
-    assert whole.p_holm == pytest.approx(3 * whole.within.p), "the least of three"
+    assert whole.within.p <= whole.p_holm <= 3 * whole.within.p, "the least of three"
 
     post = next(part for part in result.slices if part.by == "method post")
     assert (post.result.n, result.n_corrected) == (5, [3])
