@@ -94,8 +94,8 @@ def hateval(path: Path) -> None:
 def corpus(path: Path) -> None:
     from biasbridge.corpora.corpus import TextCorpus, Tokeniser
 
-    # Hundreds of thousands of tweets show no more than hundreds
-    limits: dict[Tokeniser, int | None] = {"tweets": 500, "sentences": None, "whitespace": None}
+    # Hundreds of thousands of texts show no more than hundreds
+    limits: dict[Tokeniser, int | None] = {"tweets": 500, "sentences": 500, "whitespace": 50_000}
     for tokeniser, limit in limits.items():
         made = TextCorpus(str(path), tokeniser=tokeniser, min_count=1, limit=limit)
         made.write(path.with_name("out.txt"), seed=0)
