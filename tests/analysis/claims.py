@@ -401,8 +401,8 @@ def designs() -> Iterator[Design]:
     yield Design("one column", "12 conditions, no method named", one_column, "a verdict word", 0)
     name = "2 methods of opposite slopes"
     yield Design("no single line", name, opposite_methods, "at most", 0.05)
-    for shape in SHAPES:
-        yield Design("no single line", shape, partial(bent, shape), "at most", 0.05)
+    for curve in SHAPES:
+        yield Design("no single line", curve, partial(bent, curve), "at most", 0.05)
     draw = partial(bent, "U shape")
     yield Design("no single line", "U shape", draw, "names a curve", 0.95, at_least=True)
     name = "every modification by .05"
