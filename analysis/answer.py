@@ -353,11 +353,10 @@ def _effect_phrase(result: SliceResult, x: str) -> Iterable[str]:
     n = with_count(len(effects.conditions), "modification")
     if result.gap_verdict == AT_MOST:
         yield f"no modification of {len(effects.conditions)} changes it by more than {x}"
-    elif result.gap_verdict == MOVED:
-        moved = [effect for effect in effects.conditions if effect.p_holm < ALPHA]
-        effect = max(moved, key=lambda effect: abs(effect.change.value))
+    elif result.gap_verdict == MOVED and (effect := effects.named):
+        n_moved = sum(effect.p_holm < ALPHA for effect in effects.conditions)
         change = format_estimate(*effect.change.interval, digits=3, sign="+")
-        yield f"{len(moved)} of {n} move it, {effect.condition} by {change}"
+        yield f"{n_moved} of {n} move it, {effect.condition} by {change}"
     elif result.gap_why:
         yield result.gap_why
     elif result.gap_verdict == CANNOT_TELL:

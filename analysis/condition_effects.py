@@ -224,11 +224,11 @@ class GapEffects(NamedTuple):
 
     @property
     def named(self) -> ConditionEffect | None:
-        """Return the condition that moved the gap most surely, else that of the largest bound."""
+        """Return the condition that moved the gap furthest, else that of the largest bound."""
         known = [effect for effect in self.conditions if isfinite(effect.change.bound)]
         moved = [effect for effect in known if effect.p_holm < ALPHA]
         if moved:
-            return min(moved, key=lambda effect: (effect.p_holm, effect.change.p))
+            return max(moved, key=lambda effect: abs(effect.change.value))
         return max(known, key=lambda effect: effect.change.bound, default=None)
 
 

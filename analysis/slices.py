@@ -322,8 +322,8 @@ def scope_table(results: Iterable[SliceResult]) -> pd.DataFrame:
 def gap_table(results: Iterable[SliceResult]) -> pd.DataFrame:
     """Return one row per declared gap: what the modifications did to it.
 
-    ``condition`` is the modification that moved it most surely; where none did, that of the largest
-    bound.
+    ``condition`` is the modification that moved it furthest, of those that surely did; where none
+    did, that of the largest bound.
     """
     rows: dict[tuple[str, ...], dict[str, object]] = {}
     counts: dict[tuple[str, ...], int] = {}
@@ -504,12 +504,13 @@ def _add_conditions(result: SliceResult, cells: Cells, means: Observations) -> S
     """Add what conditions do to the gap, and how far the score tells it."""
     residuals = means.residuals()
     u = residuals.u
+    scores = result.score_low + means.x - means.x.min()
     return result._replace(
         effects=gap_effects(cells),
-        equal_scores=equal_scores(cells, means.condition, means.x),
+        equal_scores=equal_scores(cells, means.condition, scores),
         share_explained=share_explained(cells, means.condition, u, residuals.v),
         effective_conditions=float(np.square(u).sum()) ** 2 / float((u**4).sum()),
-        condition_scores=dict(zip(means.condition.tolist(), means.x.tolist(), strict=True)),
+        condition_scores=dict(zip(means.condition.tolist(), scores.tolist(), strict=True)),
     )
 
 

@@ -185,7 +185,7 @@ def _damage(result: SliceResult) -> str:
     given = result.given_utility
     if not isfinite(given.r) or (given.p < ALPHA and given.r * result.within.r > 0):
         return ""
-    return "it may go with damage to the classifier: with F1 held equal it is not shown"
+    return "it may go with damage to the classifier: at equal utility it is not shown"
 
 
 def _untold(result: SliceResult, x: float) -> str:

@@ -255,6 +255,25 @@ def test_noise_of_scores_is_taken_from_the_slope_of_condition_means() -> None:
     assert actual.slope_without_noise.value == pytest.approx(1, abs=0.06)
 
 
+def test_conditions_of_one_score_are_named_with_the_scores_as_measured() -> None:
+    """In pairs of one score, 5 in the unmodified models; each condition has a gap of its own."""
+    rng = np.random.default_rng(0)
+    score = 5 + np.append(np.repeat(np.linspace(-2, 2, 6), 2), 0)
+    gap = np.append(np.tile([0.1, -0.1], 6), 0) + 0.01 * rng.normal(size=(4, 13))
+    rows = make_rows(
+        *(np.tile(score, 4), gap.ravel()),
+        parent=np.repeat([*"abcd"], 13),
+        condition=np.tile([*"ABCDEFGHIJKL", "none"], 4),
+        method=np.tile([*"m" * 12, "none"], 4),
+    )
+    actual = measure_slice(rows, {}, full=True, permutations=19)
+    assert actual.equal_scores is not None
+    for name, value in zip(*actual.equal_scores[:2], strict=True):
+        assert value == pytest.approx(score["ABCDEFGHIJKL".index(name)])
+    assert actual.equal_scores.p_holm < 0.05
+    assert abs(actual.equal_scores.change.value) == pytest.approx(0.2, abs=0.02)
+
+
 # Scores of which less is more biased, and scores of no bias at all.
 
 
