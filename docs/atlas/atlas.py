@@ -146,7 +146,7 @@ def forest_plot(sets: Iterable[PointSet]) -> Drawing:
         for each in sets
         for part in each.slices
     ]
-    colours = dict(zip(VERDICTS, (*PALETTE[:3], "#666666"), strict=True))
+    colours = dict(zip(VERDICTS, (*PALETTE[:4], "#666666"), strict=True))
     verdicts = [name for name in VERDICTS if name in {row["verdict"] for row in rows}]
     scale = alt.Scale(domain=verdicts, range=[colours[name] for name in verdicts])
     base = alt.Chart().encode(
