@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from html import escape
+from io import StringIO
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pandas as pd
+
+if TYPE_CHECKING:
+    from biasbridge.commands.gaps import MeasuredGaps
+    from biasbridge.extrinsic.claims import Decision
 
 _MAX_COLUMNS = 10  # that are shown
 _MAX_NOTES = 5
@@ -68,6 +75,42 @@ class ResultTable(pd.DataFrame):
         shown = self._short().columns
         if hidden := [str(name) for name in self.columns if name not in shown]:
             yield f"further columns: {', '.join(hidden)}"
+
+
+class GapTable(ResultTable):
+    """The table of :func:`biasbridge.gaps`, displayed as on the terminal.
+
+    ``decision`` is whether to release the last version, and why. A part of the table has none.
+    """
+
+    measured: MeasuredGaps
+
+    @property
+    def decision(self) -> Decision:
+        """Whether to release the last version, and why."""
+        return self.measured.decision
+
+    def report(self, path: str | Path) -> Path:
+        """Write the page."""
+        return self.measured.report(Path(path))
+
+    def __repr__(self) -> str:
+        from biasbridge.files.terminal import open_console
+
+        text = StringIO()
+        self.measured.print(open_console(file=text, width=100))
+        return text.getvalue().rstrip()
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(repr(self))}</pre>"
+
+
+def as_gap_table(table: pd.DataFrame, measured: MeasuredGaps) -> GapTable:
+    """Return the table of what was measured."""
+    result = GapTable(table)
+    result.attrs = table.attrs
+    object.__setattr__(result, "measured", measured)
+    return result
 
 
 def as_result(table: pd.DataFrame, function: str) -> ResultTable:

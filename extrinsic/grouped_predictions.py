@@ -415,6 +415,10 @@ class WeightedSum:
         """Sampling unit of each item."""
         return self.samples[0].unit
 
+    def merge_equal(self) -> WeightedSum:
+        """Return the sum itself: its items keep their order."""
+        return self
+
     def at_level(self, level: float) -> WeightedSum:
         """Return the same sum with intervals of another level."""
         return replace(self, samples=[sample.at_level(level) for sample in self.samples])
@@ -482,6 +486,17 @@ class WeightedSum:
 
 
 Predictions = GroupedPredictions | WeightedSum
+
+
+def contrast(later: Predictions, earlier: Predictions) -> WeightedSum:
+    """Return the later predictions minus the earlier ones, of the same items in order."""
+    samples: list[GroupedPredictions] = []
+    weights: list[float] = []
+    for part, sign in ((later, 1), (earlier, -1)):
+        whole = part if isinstance(part, WeightedSum) else WeightedSum([part], [1])
+        samples += whole.samples
+        weights += [sign * weight for weight in whole.weights]
+    return WeightedSum(samples, weights)
 
 
 def join_reasons(group_measures: Sequence[GroupMeasure]) -> str:

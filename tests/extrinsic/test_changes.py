@@ -18,9 +18,9 @@ from biasbridge.extrinsic.gap_printing import print_gap_tables
 from biasbridge.extrinsic.gap_table import (
     GapRow,
     as_table,
-    classifier_rows,
     gap_table,
-    measure_gaps,
+    part_rows,
+    version_parts,
 )
 from biasbridge.extrinsic.gaps import Gaps
 from biasbridge.extrinsic.grouped_predictions import GroupedPredictions, GroupOrRest, WeightedSum
@@ -53,7 +53,7 @@ def items(counts: dict[tuple[str, int, int, int], int]) -> pd.DataFrame:
 
 def rows_of(table: pd.DataFrame, **options: Any) -> list[GapRow]:
     request = GapRequest("label", ["v1", "v2"], "group", **options)
-    return measure_gaps(request, table)[0]
+    return rows_of(request, table)
 
 
 def printed(rows: list[GapRow], label: str = "") -> str:
@@ -148,7 +148,7 @@ def test_changes_of_a_single_group_and_its_rest() -> None:
     table = items(dict.fromkeys(product("ab", (0, 1), (0, 1), (0, 1)), 20))
     table = table.assign(women=(table["group"] == "a").astype(int), v2=table["label"])
     request = GapRequest("label", ["v1", "v2"], "women", measures=["recall"])
-    rows = [row for row in measure_gaps(request, table)[0] if row.earlier and row.kind == "value"]
+    rows = [row for row in rows_of(request, table) if row.earlier and row.kind == "value"]
     assert [row.group for row in rows] == ["women", "rest", "all"]
     assert all(row.value == pytest.approx(0.5) and row.p_holm < 0.001 for row in rows)
 
@@ -196,7 +196,7 @@ def two(n: int = 300, seed: int = 0, *, apart: float = 0.1) -> dict[str, pd.Data
 
 def test_each_has_its_own_rows_and_each_pair_the_difference() -> None:
     classifiers = two()
-    table = as_table(classifier_rows(classifiers, ASKED))
+    table = as_table(part_rows(version_parts(classifiers, ASKED), ASKED))
     for name, predictions in classifiers.items():
         own = table[table["classifier"] == name].drop(columns=["classifier", "earlier"])
         own = own.reset_index(drop=True)
@@ -221,7 +221,7 @@ def test_the_interval_is_about_that_of_a_bootstrap_over_items(measure: str) -> N
     for _ in range(300):
         drawn = rng.integers(0, len(label), len(label))
         result.append(scorer(label[drawn], other[drawn]) - scorer(label[drawn], one[drawn]))
-    table = as_table(classifier_rows(classifiers, ASKED)).query(
+    table = as_table(part_rows(version_parts(classifiers, ASKED), ASKED)).query(
         "group == 'all' and measure == @measure"
     )
     row = table.set_index("classifier").loc["two - one"]
@@ -234,7 +234,7 @@ def test_the_interval_is_about_that_of_a_bootstrap_over_items(measure: str) -> N
 def test_classifiers_that_agree_on_every_item_may_yet_differ() -> None:
     """By up to about 3 in n, as by the rule of three."""
     predictions = two(1000)["one"]
-    table = as_table(classifier_rows({"x": predictions, "y": predictions}, ASKED))
+    table = as_table(part_rows(version_parts({"x": predictions, "y": predictions}, ASKED), ASKED))
     row = table.query("classifier == 'y - x' and group == 'all' and measure == 'recall'").iloc[0]
     n = int(row["support"])
     assert row["value"] == 0

@@ -19,7 +19,6 @@ from biasbridge.extrinsic.coreference.challenge import Units, _percentage_correl
 from biasbridge.extrinsic.coreference.model import _letter_codes
 from biasbridge.extrinsic.crossval import split_posts
 from biasbridge.extrinsic.gap_printing import print_gap_tables
-from biasbridge.extrinsic.gap_table import measure_gaps
 from biasbridge.extrinsic.networks import _finetuned_step, _rate
 from biasbridge.extrinsic.predictions import GapRequest
 from biasbridge.extrinsic.retrieval import _compare_wordings, _share_above
@@ -165,7 +164,7 @@ def test_a_table_shows_20_groups(groups: int) -> None:
     table = pd.DataFrame({"group": names * 20, "label": 1, "prediction": 1})
     shown = io.StringIO()
     request = GapRequest("label", ["prediction"], measures=["recall"])
-    print_gap_tables(measure_gaps(request, table)[0], open_console(file=shown, width=200))
+    print_gap_tables(rows_of(request, table), open_console(file=shown, width=200))
     assert sum(name in shown.getvalue() for name in names) == 20
     assert ("and 1 more groups" in shown.getvalue()) == (groups == 21)
 
