@@ -52,10 +52,10 @@ STANDARD_OUTPUT = Path("-")
 _ROWS = {"csv": "Write the rows as CSV", "json": "Write the rows as JSON"}
 _WRITTEN = {
     "csv": "rows",
-    "json": "rows and their metadata",
-    "md": "a section of a model card",
-    "tex": "tables of LaTeX",
-    "html": "the page",
+    "json": "rows",
+    "md": "model card",
+    "tex": "LaTeX",
+    "html": "page",
 }
 _SENTENCE = re.compile(r"\.(?=\s|$)")
 _MANY = re.compile(r"(.*?)(\.\.\.|\+,|[+*?])?")
@@ -215,7 +215,7 @@ class Command:
             parser.add_argument("--report", type=page, metavar="PAGE.html", help=text)
         if kinds := self._kinds():
             held = ", ".join(f".{kind} ({_WRITTEN[kind]})" for kind in kinds)
-            text = f"Write what the ending of FILE says: {held}; may be repeated"
+            text = f"Write FILE by its ending: {held}; may be repeated"
             endings = output_file(*(f".{kind}" for kind in kinds))
             options: Any = {"action": "append", "type": endings, "metavar": "FILE", "help": text}
             parser.add_argument("--write", **options)

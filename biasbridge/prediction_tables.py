@@ -115,9 +115,12 @@ def number_rows(items: pd.DataFrame, source: object) -> pd.DataFrame:
 
 
 def measure_items(
-    predictions: InputTable, bounds: Mapping[str, float], **options: Any
+    predictions: InputTable, bounds: Sequence[str] = (), **options: Any
 ) -> tuple[pd.DataFrame, GapRequest, list[Part], Gaps, list[str]]:
-    """Return the items of :func:`biasbridge.gaps`, the request, what is measured, and notes."""
+    """Return the items of :func:`biasbridge.gaps`, the request, what is measured, and notes.
+
+    ``bounds``: the measures that have one.
+    """
     from biasbridge.extrinsic.claims import decided_measures
     from biasbridge.extrinsic.gap_table import read_parts
     from biasbridge.extrinsic.predictions import GapRequest, default_measures

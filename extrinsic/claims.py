@@ -139,7 +139,7 @@ class Claim(NamedTuple):
             "worse_by": value,
             "low": low,
             "high": high,
-            "limit": self.limit,
+            "limit": None if isnan(self.limit) else self.limit,
             "verdict": self.verdict,
             "n": row.support if self.kind == "harm" else row.support_unprivileged,
             "reason": row.reason,
@@ -199,7 +199,6 @@ def release_claims(
     own = [part for part in parts if part.version == last]
     changed = [part for part in parts if part.earlier and part.version == pair]
     single = tuple(name for name in gaps.compare if name != "max-difference")
-    compared = replace(gaps, compare=single)
 
     def claim(row: GapRow, limit: float) -> Claim:
         if row.kind == "value":
@@ -216,7 +215,10 @@ def release_claims(
         if row.kind == "value" and (not gaps.groups or row.group in (*gaps.groups, ALL))
     ]
     limits = bounds if bounds or changed else dict.fromkeys(_decisive(own), nan)
-    tested = part_rows(narrow(own, [*limits]), compared) if limits and single else []
+    tested = []
+    if limits and single:
+        compared = replace(gaps, compare=single, measures=tuple(limits))
+        tested = part_rows(narrow(own, [*limits]), compared)
     claims += [claim(row, limits[row.measure]) for row in tested if row.kind == "gap"]
     if bounds and not any(each.kind == "gap" for each in claims):
         raise InputError("no group is compared with another; name a further group")

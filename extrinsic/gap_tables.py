@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 from math import isnan
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from biasbridge.extrinsic.gap_table import GapRow
 from biasbridge.extrinsic.grouped_predictions import ALL
 from biasbridge.files.writers import TextTable
 from biasbridge.stats.formatting import (
@@ -19,6 +18,9 @@ from biasbridge.stats.formatting import (
 )
 from biasbridge.stats.intervals import ALPHA
 from biasbridge.stats.measure_facts import MEASURE_FACTS, measure_heading, measure_name
+
+if TYPE_CHECKING:
+    from biasbridge.extrinsic.gap_table import GapRow
 
 _MOVED_BY_BASE_RATES = {name for name, facts in MEASURE_FACTS.items() if facts.moved_by_base_rates}
 _LARGE_DIFFERENCE = 0.1  # of base rates; from here precision gaps need a caution
@@ -141,8 +143,8 @@ def _values(
             n = max(row.support for row in found.values())
             shown = IN_WORDS.get(group, group)
             lines.append([shown, f"{n:,}", *(cell(found.get(name)) for name in measures)])
-    heading = f"{versions[0]} to {versions[1]}, and the change" if versions else ""
-    heading += f"{', l' if versions else 'L'}argest gap first" if len(order) > 1 else ""
+    heading = f"{versions[0]} to {versions[1]}, and the change" if versions else "values"
+    heading += ", the largest gap first" if len(order) > 1 else ""
     return TextTable(heading, ["group", n_name, *map(measure_heading, measures)], lines)
 
 
@@ -168,8 +170,8 @@ def _largest_differences(rows: Sequence[GapRow]) -> list[TextTable]:
         for row in rows
         if row.kind == "max_difference"
     ]
-    head = ["furthest apart", "worst", "best", "difference"]
-    return [TextTable("", head, lines, head[1:3])] if lines else []
+    head = ["measure", "worst", "best", "difference"]
+    return [TextTable("furthest apart", head, lines, head[1:3])] if lines else []
 
 
 def estimate_text(row: GapRow) -> str:
@@ -262,8 +264,8 @@ def _base_rate_warning(rows: Sequence[GapRow], label: str) -> str:
     }
     rates = {group: v for (name, group), v in values.items() if name == "base_rate"}
     rates.pop(ALL, None)
-    moved = [name for name in dict.fromkeys(row.measure for row in rows if row.kind == "gap")]
-    moved = [measure_name(name) for name in moved if name in _MOVED_BY_BASE_RATES]
+    shown = dict.fromkeys(row.measure for row in rows if row.kind == "gap")
+    moved = [measure_name(name) for name in shown if name in _MOVED_BY_BASE_RATES]
     if not moved or len(rates) < 2 or max(rates.values()) - min(rates.values()) < _LARGE_DIFFERENCE:
         return ""
     low, high = min(rates, key=rates.__getitem__), max(rates, key=rates.__getitem__)

@@ -46,7 +46,8 @@ def print_text_table(table: TextTable, console: Console, max_rows: int = 0) -> N
     for row in table.rows[: max_rows or None]:
         shown.add_row(*map(printable, row))
     if max_rows and (n_omitted := len(table.rows) - max_rows) > 0:
-        shown.caption = f"and {n_omitted:,} more rows: --csv OUT writes all"
+        plural = "s" * (n_omitted > 1)
+        shown.caption = f"and {n_omitted:,} more row{plural}: --csv OUT writes all"
         shown.caption_justify = "left"
     print_columns(shown, console)
 

@@ -64,10 +64,9 @@ def order_groups(rows: Sequence[ChangeRow]) -> list[str]:
     last = single[-1].get("classifier", "") if single else ""
     gaps = [row for row in single if row["kind"] == "gap" and row.get("classifier", "") == last]
     gaps = [row for row in gaps if row["measure"] in ("recall", "fpr", "fnr")] or gaps
-    worst: dict[str, float] = {}
+    found: dict[str, list[float]] = {}
     for row in gaps:
         if not isnan(row["value"]):
-            group = row["unprivileged"]
-            worst[group] = max(worst.get(group, -inf), row["value"])
+            found.setdefault(row["unprivileged"], []).append(-row["value"])
     groups = dict.fromkeys(row["group"] for row in rows if row["kind"] == "value")
-    return sorted((name for name in groups if name != _ALL), key=lambda x: -worst.get(x, -inf))
+    return sorted((x for x in groups if x != _ALL), key=lambda x: sorted(found.get(x, [inf])))

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from biasbridge.extrinsic.claims import Decision
     from biasbridge.extrinsic.gap_tables import GapBlock
 
-_TEXT_COLUMNS = ("group", "measure", "worst", "best", "furthest apart")
+_TEXT_COLUMNS = ("group", "measure", "worst", "best")
 _MAX_REASONS = 5
 _MAX_CHARTED = 20  # groups on the first screen
 _AXIS_ENDS = (2, 5, 10, 20, 30, 40, 50, 60, 80, 100)

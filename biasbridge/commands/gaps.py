@@ -27,6 +27,7 @@ from biasbridge.prediction_tables import (
     measure_items,
     number_rows,
     read_items,
+    request_fields,
     require_score,
     thresholds,
 )
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
 
 _TABLE_FILES = (".csv", ".jsonl", ".parquet")
 _SHOWN_THRESHOLDS = 20  # of more, every fifth is printed
-_MAX_SHOWN = 20  # rows of a table, versions, classes
+_MAX_SHOWN = 20  # groups of a table, versions, classes
 _MAX_REASONS = 5
 _EPILOG = """\
 A gap is the privileged group's value minus the other group's. For error rates (fpr, fnr) it is the
@@ -109,7 +110,7 @@ class MeasuredGaps:
         return " or ".join(self.request.positive)
 
     def print(self, console: Console) -> None:
-        """Print the decision, the tables, and notes."""
+        """Print the decision and the tables."""
         from biasbridge.extrinsic.gap_tables import read_blocks, reasons
         from biasbridge.files.writers import print_text_table
 
@@ -122,7 +123,7 @@ class MeasuredGaps:
             if block.name:
                 console.print(printable(block.name), style="bold", soft_wrap=True)
             for table in block.tables:
-                print_text_table(table, console, _MAX_SHOWN)
+                print_text_table(table, console, 1 + _MAX_SHOWN)  # and all items
             for line in block.lines:
                 say(console, line)
         if len(blocks) > _MAX_SHOWN:
@@ -132,8 +133,6 @@ class MeasuredGaps:
             say(console, f"-: {reason}")
         if len(missing) > _MAX_REASONS:
             say(console, f"and {len(missing) - _MAX_REASONS:,} more reasons: --csv OUT writes all")
-        for note in self.notes:
-            say(console, f"note: {self.names.in_text(note)}")
 
     def report(self, path: Path) -> Path:
         """Write the page."""
@@ -330,7 +329,7 @@ def _measure(
     allowed = dict(bounds or {})
     check_bounds(allowed, harm, as_names(options.get("compare") or ()))
     source = Path(predictions).name if isinstance(predictions, str | Path) else "the table"
-    measured = measure_items(predictions, allowed, **options)
+    measured = measure_items(predictions, list(allowed), **options)
     return MeasuredGaps(*measured, allowed, harm, source)
 
 
@@ -370,6 +369,7 @@ def gate(
     Do not release: of 100 positive items about women the classifier misses 50, about men 10: \
 40 more (28 to 51), where 20 are allowed.
     """
+    request_fields(options, "gate", "bounds", "harm")
     if not bounds:
         raise InputError("the gate has no bound; give one such as recall=.1")
     return _measure(predictions, bounds, harm, **options).decision
@@ -435,7 +435,7 @@ def _run_thresholds(options: dict[str, Any], documents: Sequence[str]) -> _Thres
 
 
 def _show(
-    result: MeasuredGaps | _ThresholdGaps, console: Console, *, report: Path | None = None
+    result: MeasuredGaps | _ThresholdGaps, console: Console, *, documents: Sequence[str] = ()
 ) -> None:
     from biasbridge.files.extras import describe_missing_charts
 
@@ -454,7 +454,9 @@ def _show(
             say(console, note)
     else:
         result.print(console)
-    if report and (missing_charts := describe_missing_charts()):
+        for note in result.notes:
+            say(console, f"note: {result.names.in_text(note)}")
+    if "html" in documents and (missing_charts := describe_missing_charts()):
         say(console, f"note: {missing_charts}")
 
 
@@ -464,6 +466,7 @@ def _end(
     *,
     predictions: str,
     changed: Path | None = None,
+    is_printed: bool = False,
 ) -> int:
     """Write the changed items, and return the status of the decision."""
     if isinstance(result, _ThresholdGaps):
@@ -476,6 +479,8 @@ def _end(
         write_table(table, changed)
         counts = ", ".join(f"{table['change'].eq(x).sum():,} {x}" for x in CHANGES.values())
         say(console, f"{changed}: {counts}")
+    if is_printed:
+        say(console, result.decision.sentence)
     return result.status
 
 
