@@ -516,8 +516,8 @@ def test_the_true_labels_may_stand_as_a_classifier() -> None:
     said = pd.DataFrame({"label": ["x", "y"] * 20, "prediction": "x", "group": list("aabb") * 10})
     found = gaps(said, pred=["prediction", "label"], positive="x", measures="recall")
     whole = found.query("kind == 'value' and group == 'all' and measure == 'recall'")
-    whole = whole.set_index("classifier")["value"]
-    assert whole.to_dict() == {"prediction": 1, "label": 1, "label - prediction": 0}
+    values = whole.set_index("classifier")["value"]
+    assert values.to_dict() == {"prediction": 1, "label": 1, "label - prediction": 0}
 
 
 @pytest.mark.parametrize("options", [{}, {"multiclass": True}, {"positive": "1"}])

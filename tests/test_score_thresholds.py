@@ -166,8 +166,8 @@ def test_versions_at_an_equal_share_differ_in_whom_they_flag(by_threshold: bool)
     note = f"an equal share is flagged: {names[0]} {n}, {names[1]} {n} of 600 items"
     assert note in result.attrs["notes"]
     values = result.query("kind == 'value' and group == 'all' and measure == 'selection_rate'")
-    values = values.set_index("classifier")["value"]
-    assert values[names].tolist() == pytest.approx([n / 600] * 2)
+    shares = values.set_index("classifier")["value"]
+    assert shares[names].tolist() == pytest.approx([n / 600] * 2)
     next_best = table[table["score"] < 0.5].nlargest(1, "score").index  # takes its place
     changed = changed_items(table, at="share", **options)
     assert set(changed["row"]) == {best, *next_best}

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from biasbridge.extrinsic.gap_table import GapRow, Part
     from biasbridge.extrinsic.gaps import Gaps
     from biasbridge.extrinsic.predictions import GapRequest
+    from biasbridge.result_table import GapTable
 
 _TABLE_FILES = (".csv", ".jsonl", ".parquet")
 _SHOWN_THRESHOLDS = 20  # of more, every fifth is printed
@@ -169,7 +170,7 @@ class _ThresholdGaps(NamedTuple):
         return table if len(self.tables) > 1 else table.drop(columns="score")
 
 
-def _as_table(measured: MeasuredGaps) -> pd.DataFrame:
+def _as_table(measured: MeasuredGaps) -> GapTable:
     table = with_notes(measured.table, "reason")
     n_request = len(measured.notes) - len(measured.items.attrs.get("notes", []))
     notes, reasons = measured.notes, table.attrs["notes"]

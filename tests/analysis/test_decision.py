@@ -58,8 +58,8 @@ UNSURE = items(60, women=(0.1, 0.13), men=(0.1, 0.1))
 def measured(table: pd.DataFrame, **options: Any) -> MeasuredGaps:
     """What is measured, with what positive items are called."""
     called = options.pop("items", "")
-    table = gaps(table, pred=versions_of(table), **options)
-    return replace(table.measured, called=called)  # type: ignore[attr-defined]
+    found = gaps(table, pred=versions_of(table), **options)
+    return replace(found.measured, called=called)
 
 
 def decide(table: pd.DataFrame, **options: Any) -> Decision:
@@ -135,7 +135,7 @@ def test_every_medium_has_the_same_sentence(
     sentence = capsys.readouterr().out.splitlines()[0]
     assert sentence.startswith("Do not release v2: of 100 positive items about women v1 missed 10")
     table = gaps(source, pred=["v1", "v2"])
-    decision: Decision = table.decision  # type: ignore[attr-defined]
+    decision = table.decision
     assert decision.sentence == repr(table).splitlines()[0] == sentence
     shown = re.findall(r'id="decision">(.*?)</h1>', files["html"].read_text(encoding="utf-8"))
     assert shown == [sentence]

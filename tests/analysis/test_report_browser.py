@@ -222,7 +222,7 @@ def test_the_decision_of_gaps_fits_one_screen(browser: Any, tmp_path: Path, widt
         for label in (0, 1)
     ]
     page = tmp_path / "page.html"
-    gaps(pd.DataFrame(rows), pred=["v1", "v2"]).report(page)  # type: ignore[operator]
+    gaps(pd.DataFrame(rows), pred=["v1", "v2"]).report(page)
     frame = tmp_path / "frame.html"  # a window has a least width
     frame.write_text(f'<iframe src="page.html" style="width:{width}px;height:900px"></iframe>')
     browser.set_window_size(1500, 1000)

@@ -33,8 +33,7 @@ def items(n: tuple[int, int], **rates: tuple[tuple[int, ...], tuple[int, ...]]) 
 
 def decision(table: pd.DataFrame, **options: Any) -> Decision:
     versions = [name for name in map(str, table) if name.startswith("v")]
-    result: Decision = gaps(table, pred=versions, **options).decision  # type: ignore[attr-defined]
-    return result
+    return gaps(table, pred=versions, **options).decision
 
 
 A = items((500, 2_000), women=((50, 50), (380, 80)), others=((50, 50), (80, 80)))
@@ -104,11 +103,11 @@ def claim(
 ) -> Claim:
     """A claim on recall, which is so much worse; ``joint`` widens the adjusted interval."""
     interval = (value, low, high) if kind == "gap" else (-value, -high, -low)
-    ends = {"low_simultaneous": interval[1] - joint, "high_simultaneous": interval[2] + joint}
-    sides = {"unprivileged": group, "privileged": "rest", "support_unprivileged": 100}
-    names = sides if kind == "gap" else {"group": group, "earlier": "v1", "support": 100}
-    row = GapRow("gap" if kind == "gap" else "value", "recall", "", "", "", *interval)
-    return Claim(kind, row._replace(**names, **ends), limit, (0.9, 0.9 - value))
+    names = ("", "rest", group) if kind == "gap" else (group, "", "")
+    row = GapRow("gap" if kind == "gap" else "value", "recall", *names, *interval, support=100)
+    row = row._replace(low_simultaneous=interval[1] - joint, support_unprivileged=100)
+    row = row._replace(high_simultaneous=interval[2] + joint, earlier="" if kind == "gap" else "v1")
+    return Claim(kind, row, limit, (0.9, 0.9 - value))
 
 
 def verdict(*claims: Claim) -> str:
@@ -195,7 +194,7 @@ def test_several_classes_and_versions_have_one_adjustment() -> None:
     rows = gaps(table, pred="v1", multiclass=True)
     tested = rows[rows["kind"].eq("gap")]
     assert tested["p_holm"].max() <= 1
-    row = tested.loc[tested["p"].idxmin()]
+    row = tested.sort_values("p").iloc[0]
     assert row["p_holm"] == pytest.approx(min(1, row["p"] * tested["p"].notna().sum()))
 
 

@@ -163,7 +163,7 @@ def test_a_table_shows_20_groups(groups: int) -> None:
     table = pd.DataFrame({"group": names * 20, "label": 1, "prediction": 1})
     shown = io.StringIO()
     found = gaps(table, measures=["recall"])
-    found.measured.print(open_console(file=shown, width=200))  # type: ignore[attr-defined]
+    found.measured.print(open_console(file=shown, width=200))
     assert all(name in shown.getvalue() for name in names[:20])
     assert ("and 1 more row:" in shown.getvalue()) == (groups == 21)
 
