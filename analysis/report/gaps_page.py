@@ -16,7 +16,7 @@ from biasbridge.files.charts import draw_svg
 from biasbridge.files.errors import printable
 from biasbridge.files.extras import describe_missing_charts
 from biasbridge.files.tables import escape_control
-from biasbridge.stats.formatting import format_number, harm_sign
+from biasbridge.stats.formatting import IN_WORDS, format_number, harm_sign
 from biasbridge.stats.measure_facts import MEASURE_FACTS, measure_name
 
 if TYPE_CHECKING:
@@ -112,7 +112,8 @@ def _chart(blocks: Sequence[GapBlock], decision: Decision) -> _Chart:
         return known, few
 
     shown = [*groups[:_MAX_CHARTED], ALL]
-    cells = [(group, [cell(group, measure) for measure in errors]) for group in shown]
+    named = {**IN_WORDS, ALL: "all items"}
+    cells = [(named.get(x, x), [cell(x, measure) for measure in errors]) for x in shown]
     highs = [count[2] for _, row in cells for counts, _ in row for count in counts]
     end = next(size for size in _AXIS_ENDS if size >= min(max(highs, default=0), 100))
     titles = [OUTCOMES[name].title.capitalize() for name in errors]
