@@ -48,12 +48,14 @@ R = TypeVar("R")
 T = TypeVar("T")
 
 STANDARD_OUTPUT = Path("-")
-# What commands write: the ends of the file's name, and what it holds
-DOCUMENTS = {
-    "csv": ((".csv", ""), "Write the rows as CSV"),
-    "json": ((".json", ""), "Write the rows as JSON"),
-    "tex": ((".tex",), "Write LaTeX tables of values and gaps"),
-    "md": ((".md",), "Write a section of a model card"),
+# What has an option of its own; all that a command writes is written by --write, by its ending
+_ROWS = {"csv": "Write the rows as CSV", "json": "Write the rows as JSON"}
+_WRITTEN = {
+    "csv": "rows",
+    "json": "rows",
+    "md": "model card",
+    "tex": "LaTeX",
+    "html": "page",
 }
 _SENTENCE = re.compile(r"\.(?=\s|$)")
 _MANY = re.compile(r"(.*?)(\.\.\.|\+,|[+*?])?")
@@ -90,7 +92,7 @@ class Command:
     end : callable
         As ``show``, after all files are written, and on standard error where rows are printed.
     documents : mapping of str to callable
-        For each kind of ``DOCUMENTS`` what returns its text, given the result.
+        For "csv", "json", "md" and "tex" what returns the text, given the result.
     report : callable
         What writes the page, ``report(result, path)``.
     arguments : sequence of str
@@ -141,21 +143,24 @@ class Command:
         """Run the command with arguments, by default those of the process; return its status."""
         values = self.read(arguments)
         is_quiet = values.pop("quiet", False)
-        paths: dict[str, Path] = {name: values[name] for name in self._documents if name in values}
+        written = [(kind, values[kind]) for kind in self._documents if kind in values]
         page: Path | None = values.get("report") if self._report else None
-        places = [path.resolve() for path in paths.values()]
-        for name, path in paths.items():
-            if places.count(path.resolve()) > 1 and path == STANDARD_OUTPUT:
-                both = " and ".join(f"--{kind}" for kind in paths if paths[kind] == path)
-                raise InputError(f"{both} both print rows; give one of them a file")
-            if places.count(path.resolve()) > 1:
-                raise InputError(f"--{name} {path}: two documents in one file; name another")
+        written += [("html", page)] if page else []
+        written += [(path.suffix[1:].lower(), path) for path in values.pop("write", ())]
+        kinds, paths = [kind for kind, _ in written], [path for _, path in written]
+        if paths.count(STANDARD_OUTPUT) > 1:
+            both = " and ".join(f"--{kind}" for kind, path in written if path == STANDARD_OUTPUT)
+            raise InputError(f"{both} both print rows; give one of them a file")
+        places = [path.resolve() for path in paths]
+        for place, path in zip(places, paths, strict=True):
+            if places.count(place) > 1:
+                raise InputError(f"{path}: two documents in one file; name another")
         if is_quiet:
             set_verbosity(["--quiet"])
         from biasbridge.files.terminal import open_console
 
-        is_printed = STANDARD_OUTPUT in paths.values()  # instead of what is shown
-        values |= {"documents": [*paths], "is_printed": is_printed}
+        is_printed = STANDARD_OUTPUT in paths  # instead of what is shown
+        values |= {"documents": kinds, "is_printed": is_printed}
         console = open_console(stderr=is_printed, quiet=is_quiet)
         parameters = inspect.signature(self.run).parameters.values()
         is_open = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters)
@@ -164,11 +169,12 @@ class Command:
         status = None
         if self._show and not is_printed:
             status = _call(self._show, values, result, console)
-        for name, path in paths.items():
-            write_text(_call(self._documents[name], values, result), path)
-        if self._report and page:
-            _call(self._report, values, result, page)
-            say(console, page)
+        for kind, path in written:
+            if kind == "html":
+                _call(self._report, values, result, path)  # type: ignore[arg-type]
+                say(console, path)
+            else:
+                write_text(_call(self._documents[kind], values, result), path)
         last = _call(self._end, values, result, console) if self._end else None
         return int(last or status or 0)
 
@@ -198,19 +204,29 @@ class Command:
         )
         for function, parameter, text in self._parameters():
             self._add(parser, function, parameter, text)
-        for name in self._documents:
-            ends, text = DOCUMENTS[name]
-            text += " to FILE, or to the terminal without FILE"
+        for kind in filter(self._documents.__contains__, _ROWS):
+            text = f"{_ROWS[kind]} to FILE, or to the terminal without FILE"
             file: Any = {"nargs": "?", "const": STANDARD_OUTPUT}
-            file["type"] = output_file(*ends, stdout=True)
-            flags, _ = self._spell(name)
-            parser.add_argument(*flags, dest=name, metavar="FILE", help=text, **file)
+            file["type"] = output_file(f".{kind}", "", stdout=True)
+            flags, _ = self._spell(kind)
+            parser.add_argument(*flags, dest=kind, metavar="FILE", help=text, **file)
         if self._report:
             page, text = output_file(".html"), "Write a page with the results in words and charts"
             parser.add_argument("--report", type=page, metavar="PAGE.html", help=text)
+        if kinds := self._kinds():
+            held = ", ".join(f".{kind} ({_WRITTEN[kind]})" for kind in kinds)
+            text = f"Write FILE by its ending: {held}; may be repeated"
+            endings = output_file(*(f".{kind}" for kind in kinds))
+            options: Any = {"action": "append", "type": endings, "metavar": "FILE", "help": text}
+            parser.add_argument("--write", **options)
         quiet = "Print nothing but errors and the rows asked for"
         parser.add_argument("--quiet", action="store_true", help=quiet)
         return parser
+
+    def _kinds(self) -> list[str]:
+        """Return the endings of the files that the command writes."""
+        kinds = {*self._documents} | ({"html"} if self._report else set())
+        return [kind for kind in _WRITTEN if kind in kinds]
 
     def _parameters(self) -> Iterator[tuple[Callable[..., Any], inspect.Parameter, str]]:
         """Yield the parameters that are options, each with its function and help."""

@@ -14,7 +14,8 @@ from biasbridge.input_tables import InputTable, as_dataframe
 if TYPE_CHECKING:
     import pandas as pd
 
-    from biasbridge.extrinsic.gap_table import GapRow
+    from biasbridge.extrinsic.gap_table import Part
+    from biasbridge.extrinsic.gaps import Gaps
     from biasbridge.extrinsic.predictions import GapRequest
 
 ONE_THRESHOLD = (
@@ -114,16 +115,24 @@ def number_rows(items: pd.DataFrame, source: object) -> pd.DataFrame:
 
 
 def measure_items(
-    predictions: InputTable, **options: Any
-) -> tuple[pd.DataFrame, GapRequest, list[GapRow], list[str]]:
-    """Return the items of :func:`biasbridge.gaps`, the request, the rows and the notes."""
-    from biasbridge.extrinsic.gap_table import measure_gaps
-    from biasbridge.extrinsic.predictions import GapRequest
+    predictions: InputTable, bounds: Sequence[str] = (), **options: Any
+) -> tuple[pd.DataFrame, GapRequest, list[Part], Gaps, list[str]]:
+    """Return the items of :func:`biasbridge.gaps`, the request, what is measured, and notes.
 
-    request = GapRequest(**request_fields(options))
+    ``bounds``: the measures that have one.
+    """
+    from biasbridge.extrinsic.claims import decided_measures
+    from biasbridge.extrinsic.gap_table import read_parts
+    from biasbridge.extrinsic.predictions import GapRequest, default_measures
+
+    fields = request_fields(options)
+    asked = fields["measures"] or default_measures(fields.get("score", ()))
+    n_versions = len(fields["pred"])
+    fields["measures"] = decided_measures(asked, n_versions, bounds)
+    request = GapRequest(**fields)
     items = read_items(predictions, **options)
-    rows, notes = measure_gaps(request, items)
-    return items, request, rows, [*notes, *items.attrs.get("notes", [])]
+    parts, gaps, notes = read_parts(request, items)
+    return items, request, parts, gaps, [*notes, *items.attrs.get("notes", [])]
 
 
 def request_fields(options: Mapping[str, Any], user: str = "gaps", *own: str) -> dict[str, Any]:

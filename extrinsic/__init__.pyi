@@ -1,11 +1,9 @@
+from .claims import Decision as Decision
 from .classifiers import CNN as CNN
 from .classifiers import EncoderClassifier as EncoderClassifier
 from .classifiers import Finetuned as Finetuned
 from .classifiers import Linear as Linear
-from .gap_table import as_table as as_table
-from .gap_table import measure_gaps as measure_gaps
 from .gaps import Gaps as Gaps
-from .gate import GateResult as GateResult
 from .predictions import GapRequest as GapRequest
 from .taggers import KeywordTagger as KeywordTagger
 from .taggers import MentionTagger as MentionTagger

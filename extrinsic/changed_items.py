@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from biasbridge.extrinsic.gate import ONE_VERSION
 from biasbridge.extrinsic.predictions import split_groups
 from biasbridge.files import InputError
 
 if TYPE_CHECKING:
     from biasbridge.extrinsic.predictions import GapRequest
 
+ONE_VERSION = "a change needs two versions; give a --pred for each, the earlier first"
 # By label, and prediction of the later version, in the order of the table
 CHANGES = {
     (1, 0): "newly missed",

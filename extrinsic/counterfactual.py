@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 import pandas as pd
 
-from biasbridge.extrinsic.gap_table import GapRow, make_block, sample_rows
+from biasbridge.extrinsic.gap_table import GapRow, Part, make_block, part_rows
 from biasbridge.extrinsic.gaps import CRITERIA, DEFAULT_GAPS, Gaps
 from biasbridge.extrinsic.grouped_predictions import (
     ALL,
@@ -70,7 +70,7 @@ def term_rows(predictions: pd.DataFrame, gaps: Gaps = DEFAULT_GAPS) -> list[GapR
     if not posts["group"].astype(str).equals(posts["term"].astype(str)):
         rows += [
             row._replace(kind="term_gap" if row.kind == "gap" else row.kind, subset=_TERMS)
-            for row in sample_rows(terms, term_gaps)
+            for row in part_rows([Part(terms, term_gaps.measures)], term_gaps)
             if row.group != ALL
         ]
     rows += [_equality_difference_row(terms, rate) for rate in _RATES]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations
+from itertools import chain, combinations, groupby
 from math import isnan, nan
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -18,6 +18,7 @@ from biasbridge.extrinsic.grouped_predictions import (
     GroupMeasure,
     GroupOrRest,
     WeightedSum,
+    contrast,
     join_reasons,
 )
 from biasbridge.extrinsic.measures import BACKGROUND_RANKINGS, SCORED
@@ -37,7 +38,7 @@ Kind = Literal[
 _OPTIONAL = ("subset", "classifier", "earlier", "n_clusters", "widening")
 # Background AUCs compare with all other items already; the base rate is of the items alone
 WITHOUT_GAP = (*BACKGROUND_RANKINGS, "base_rate")
-_MACRO = "macro"
+MACRO = "macro"
 # One number for all classes: the share of items with the correct class
 _ALL_CLASSES = "accuracy"
 # Not averaged: over all classes the selected shares sum to 1 in every group
@@ -135,12 +136,26 @@ def gap_table(predictions: pd.DataFrame, gaps: Gaps = DEFAULT_GAPS) -> pd.DataFr
 
 def gap_rows(predictions: pd.DataFrame, gaps: Gaps) -> list[GapRow]:
     """Return the rows of ``gap_table``."""
-    return sample_rows(read_grouped_predictions(predictions, gaps).merge_equal(), gaps)
+    return part_rows([Part(_merged(predictions, gaps), gaps.measures)], gaps)
 
 
-def measure_gaps(request: GapRequest, table: pd.DataFrame) -> tuple[list[GapRow], list[str]]:
-    """Compute the rows of one classifier, or of several and each pair of them, and notes on empty
-    groups.
+class Part(NamedTuple):
+    """Predictions of a ``version`` in a class, or of a later version minus an ``earlier`` one, and
+    what is measured of them.
+
+    ``subset`` is the class measured against all others, ``macro`` for the mean over classes, and
+    empty for labels of 0 and 1 and for the share of items with the correct class.
+    """
+
+    sample: Predictions
+    measures: tuple[str, ...]
+    subset: str = ""
+    version: str = ""
+    earlier: str = ""
+
+
+def read_parts(request: GapRequest, table: pd.DataFrame) -> tuple[list[Part], Gaps, list[str]]:
+    """Read the predictions of each version, and pair each with every later one.
 
     Parameters
     ----------
@@ -151,8 +166,10 @@ def measure_gaps(request: GapRequest, table: pd.DataFrame) -> tuple[list[GapRow]
 
     Returns
     -------
-    rows : list of GapRow
-        Values by group and gaps, privileged minus unprivileged.
+    parts : list of Part
+        Of each version, by class; then of each pair, named ``later - earlier``.
+    gaps : Gaps
+        The comparisons.
     notes : list of str
         Such as groups without items.
 
@@ -162,29 +179,112 @@ def measure_gaps(request: GapRequest, table: pd.DataFrame) -> tuple[list[GapRow]
         As ``GapRequest.read`` does.
     """
     classifiers, gaps = request.read(table)
-    predictions, *others = classifiers.values()
-    notes: list[str] = predictions.attrs["notes"]
-    if others:
-        return classifier_rows(classifiers, gaps), notes
-    return (_class_rows if request.multiclass else gap_rows)(predictions, gaps), notes
+    notes: list[str] = next(iter(classifiers.values())).attrs["notes"]
+    return version_parts(classifiers, gaps, multiclass=request.multiclass), gaps, notes
 
 
-def _class_rows(predictions: pd.DataFrame, gaps: Gaps) -> list[GapRow]:
-    """Return the rows of ``gap_table`` for labels of any names (``1`` and ``1.0`` are the same).
+def version_parts(
+    classifiers: Mapping[str, pd.DataFrame], gaps: Gaps, *, multiclass: bool = False
+) -> list[Part]:
+    """Return the parts of classifiers by name, on the same items in order.
 
-    ``subset`` is the class measured against all others, ``macro`` for the mean over classes (NaN
-    with its reason for a group with too few items of a class), and empty for accuracy, the share of
-    items with the correct class. Raises ``InputError`` for AUCs, as an item has one score only, and
-    if no prediction is a label.
+    Pairs have intervals of paired differences (``WeightedSum``): an item that both versions get
+    wrong widens none. Nothing is pooled over versions.
+    """
+    if multiclass:
+        classes = _classes_of(classifiers)
+        by_version = {
+            name: _class_parts(predictions, gaps, classes)
+            for name, predictions in classifiers.items()
+        }
+    else:
+        by_version = {
+            name: [Part(read_grouped_predictions(predictions, gaps), gaps.measures)]
+            for name, predictions in classifiers.items()
+        }
+    several = len(classifiers) > 1
+    parts = [
+        part._replace(version=name * several, sample=part.sample.merge_equal())
+        for name, own in by_version.items()
+        for part in own
+    ]
+    for earlier, later in combinations(by_version, 2):
+        parts += [
+            new._replace(
+                sample=contrast(new.sample, old.sample),
+                version=f"{later} - {earlier}",
+                earlier=earlier,
+            )
+            for new, old in zip(by_version[later], by_version[earlier], strict=True)
+        ]
+    return parts
+
+
+def part_rows(parts: Sequence[Part], gaps: Gaps) -> list[GapRow]:
+    """Return the values, gaps and spreads of parts.
+
+    ``p_holm`` and simultaneous intervals are adjusted over all gaps of a version or pair: groups,
+    measures and classes. Those of changes of values are adjusted over all values of the pair.
+    """
+    rows: list[GapRow] = []
+    for _, parts_of_one in groupby(parts, lambda part: part.version):
+        family = list(parts_of_one)
+        chosen = [replace(gaps, measures=part.measures) for part in family]
+        pairs = list(zip(family, chosen, strict=True))
+        differences = _adjust([_differences(part.sample, own) for part, own in pairs])
+        if family[0].earlier:
+            values = _adjust([_changes(part.sample, own) for part, own in pairs])
+        else:
+            values = [value_rows(part.sample, own) for part, own in pairs]
+        for (part, own), *found in zip(pairs, values, differences, strict=True):
+            spreads = [] if part.earlier else _spread_rows(part.sample, own)
+            rows += [
+                row._replace(subset=part.subset, classifier=part.version, earlier=part.earlier)
+                for row in chain(*found, spreads)
+            ]
+    return rows
+
+
+def narrow(parts: Sequence[Part], measures: Sequence[str]) -> list[Part]:
+    """Return the parts with the measures among ``measures`` only; none of means over classes."""
+    kept = [
+        part._replace(measures=tuple(name for name in part.measures if name in measures))
+        for part in parts
+        if part.subset != MACRO
+    ]
+    return [part for part in kept if part.measures]
+
+
+def _merged(predictions: pd.DataFrame, gaps: Gaps) -> GroupedPredictions:
+    return read_grouped_predictions(predictions, gaps).merge_equal()
+
+
+def _classes_of(classifiers: Mapping[str, pd.DataFrame]) -> list[str]:
+    """Return the labels and predictions of all versions (``1`` and ``1.0`` are the same).
+
+    Raises ``InputError`` if no prediction of a version is a label.
+    """
+    names: set[str] = set()
+    for predictions in classifiers.values():
+        label, prediction = (_classes(predictions, name) for name in ("label", "prediction"))
+        if not {*label} & {*prediction}:
+            labels, answers = (", ".join(sorted({*column})[:5]) for column in (label, prediction))
+            raise InputError(
+                f"no prediction is a label: {answers} are none of {labels}; spell them alike"
+            )
+        names |= {*label} | {*prediction}
+    return sorted(names)
+
+
+def _class_parts(predictions: pd.DataFrame, gaps: Gaps, classes: Sequence[str]) -> list[Part]:
+    """Return each class against all others, the mean over classes (NaN with its reason for a group
+    with too few items of a class), and first the share of items with the correct class.
+
+    Raises ``InputError`` for AUCs, as an item has one score only.
     """
     if scored := [name for name in gaps.measures if name in SCORED]:
         raise InputError(f"measures={scored[0]} needs labels of 0 and 1; leave it out")
     label, prediction = (_classes(predictions, name) for name in ("label", "prediction"))
-    if not {*label} & {*prediction}:
-        labels, answers = (", ".join(sorted({*column})[:5]) for column in (label, prediction))
-        raise InputError(
-            f"no prediction is a label: {answers} are none of {labels}; spell them alike"
-        )
 
     def read_binary_sample(
         label: pd.Series[bool], prediction: pd.Series[bool]
@@ -192,53 +292,16 @@ def _class_rows(predictions: pd.DataFrame, gaps: Gaps) -> list[GapRow]:
         flags = predictions.assign(label=label.astype(int), prediction=prediction.astype(int))
         return read_grouped_predictions(flags, gaps)
 
-    names = sorted({*label} | {*prediction})
-    by_class = {name: read_binary_sample(label == name, prediction == name) for name in names}
-    mean = WeightedSum(list(by_class.values()), [1 / len(by_class)] * len(by_class))
-    subsets: list[tuple[str, GroupedPredictions | WeightedSum, list[str]]] = [
-        (name, sample, [measure for measure in gaps.measures if measure != _ALL_CLASSES])
-        for name, sample in by_class.items()
-    ]
-    averaged = [measure for measure in gaps.measures if measure not in _NOT_AVERAGED]
-    subsets.append((_MACRO, mean, averaged))
+    measured = tuple(name for name in gaps.measures if name != _ALL_CLASSES)
+    averaged = tuple(name for name in gaps.measures if name not in _NOT_AVERAGED)
+    by_class = [read_binary_sample(label == name, prediction == name) for name in classes]
+    mean = WeightedSum(by_class, [1 / len(by_class)] * len(by_class))
+    parts = [Part(sample, measured, name) for name, sample in zip(classes, by_class, strict=True)]
+    parts.append(Part(mean, averaged, MACRO))
     if _ALL_CLASSES in gaps.measures:
         correct = read_binary_sample(label == label, label == prediction)
-        subsets.insert(0, ("", correct, [_ALL_CLASSES]))
-    return [
-        row._replace(subset=subset)
-        for subset, sample, measures in subsets
-        for row in sample_rows(sample, replace(gaps, measures=tuple(measures)))
-    ]
-
-
-def classifier_rows(predictions: Mapping[str, pd.DataFrame], gaps: Gaps) -> list[GapRow]:
-    """Return the rows of ``gap_table`` for classifiers by name, on the same items in order.
-
-    Then for each pair, named ``later - earlier`` in ``classifier`` and with the name of the
-    ``earlier``, the values and gaps of the later minus the earlier, with intervals of paired
-    differences (``WeightedSum``): an item that both get wrong widens none.
-    ``p_holm`` of a value is adjusted over all groups and measures of the pair, that of a gap over
-    all gaps. Nothing is pooled over classifiers. Raises as ``gap_table`` does.
-    """
-    samples = {name: read_grouped_predictions(table, gaps) for name, table in predictions.items()}
-    rows = [
-        row._replace(classifier=name)
-        for name, sample in samples.items()
-        for row in sample_rows(sample.merge_equal(), gaps)
-    ]
-    for earlier, later in combinations(samples, 2):
-        contrast = WeightedSum([samples[later], samples[earlier]], [1, -1])
-        rows += [
-            row._replace(classifier=f"{later} - {earlier}", earlier=earlier)
-            for row in [*_change_rows(contrast, gaps), *difference_rows(contrast, gaps)]
-        ]
-    return rows
-
-
-def sample_rows(sample: Predictions, gaps: Gaps) -> list[GapRow]:
-    """Return values, gaps and spreads of grouped predictions."""
-    rows = value_rows(sample, gaps) + difference_rows(sample, gaps)
-    return rows + _spread_rows(sample, gaps)
+        parts.insert(0, Part(correct, (_ALL_CLASSES,)))
+    return parts
 
 
 def value_rows(sample: Predictions, gaps: Gaps) -> list[GapRow]:
@@ -261,15 +324,31 @@ def difference_rows(sample: Predictions, gaps: Gaps) -> list[GapRow]:
     """Return the gaps of all compared pairs of sides, with p-values and intervals adjusted over all
     of them.
     """
+    [rows] = _adjust([_differences(sample, gaps)])
+    return rows
+
+
+class _Comparison(NamedTuple):
+    """A row and its sample; ``estimate`` computes the value from the sample at another level."""
+
+    row: GapRow
+    sample: Predictions
+    estimate: Callable[[Predictions], Estimate]
+
+
+def _differences(sample: Predictions, gaps: Gaps) -> list[_Comparison]:
+    """Return the gaps of all compared pairs of sides."""
     measures = [name for name in gaps.measures if name not in (*CRITERIA, *WITHOUT_GAP)]
-    comparisons = [(name, *sides) for sides in _pairs(sample, gaps) for name in measures]
-    rows = [_gap(sample, *comparison) for comparison in comparisons]
 
-    def estimate_gap(wider: Predictions, number: int) -> Estimate:
-        measure, *sides = comparisons[number]
-        return wider.difference(measure, *_ordered(measure, *sides))
+    def compare(measure: str, *sides: GroupOrRest) -> _Comparison:
+        ordered = _ordered(measure, *sides)
+        return _Comparison(
+            _gap(sample, measure, *sides),
+            sample,
+            lambda wider: wider.difference(measure, *ordered),
+        )
 
-    return _adjust_rows(rows, sample, estimate_gap)
+    return [compare(name, *sides) for sides in _pairs(sample, gaps) for name in measures]
 
 
 def make_block(sample: Predictions, measure: str, groups: Sequence[str]) -> Block:
@@ -295,46 +374,49 @@ def _value_sides(sample: Predictions, gaps: Gaps) -> list[GroupOrRest]:
 
 def _classes(predictions: pd.DataFrame, column: str) -> pd.Series[str]:
     values = read_labels(predictions, column)
-    if _MACRO in set(values):
-        raise InputError(f"a class is called {_MACRO!r}, the name of the mean over all; rename it")
+    if MACRO in set(values):
+        raise InputError(f"a class is called {MACRO!r}, the name of the mean over all; rename it")
     return values
 
 
-def _change_rows(contrast: WeightedSum, gaps: Gaps) -> list[GapRow]:
+def _changes(change: Predictions, gaps: Gaps) -> list[_Comparison]:
     """Return the changes of the measures of each group; of the base rate there is none."""
     measures = tuple(name for name in gaps.measures if name != "base_rate")
-    rows = value_rows(contrast, replace(gaps, measures=measures))
-    sides = {side.name: side for side in _value_sides(contrast, gaps)}
+    sides = {side.name: side for side in _value_sides(change, gaps)}
 
-    def estimate_row(sample: Predictions, number: int) -> Estimate:
-        row = rows[number]
-        return sample.group_measure(row.measure, sides[row.group]).estimate
-
-    return _adjust_rows(rows, contrast, estimate_row)
-
-
-def _adjust_rows(
-    rows: list[GapRow], sample: Predictions, estimate_row: Callable[[Predictions, int], Estimate]
-) -> list[GapRow]:
-    """Add p-values and intervals that are adjusted over all rows with a value.
-
-    ``estimate_row`` computes the value of a row, by its number, at another confidence level.
-    """
-    defined = [number for number, row in enumerate(rows) if not isnan(row.value)]
-    if not defined:
-        return rows
-    joint_level = 1 - (1 - sample.level) / len(defined)
-    wider = sample.at_level(joint_level)
-    joint = [estimate_row(wider, number) for number in defined]
-    p = [
-        p_value(Estimate(row.value, row.low, row.high), sample.level, estimate, joint_level)
-        for row, estimate in zip([rows[number] for number in defined], joint, strict=True)
-    ]
-    for number, estimate, raw, adjusted in zip(defined, joint, p, holm(p), strict=True):
-        rows[number] = rows[number]._replace(
-            p=raw, p_holm=adjusted, low_simultaneous=estimate.low, high_simultaneous=estimate.high
+    def compare(row: GapRow) -> _Comparison:
+        side = sides[row.group]
+        return _Comparison(
+            row, change, lambda wider: wider.group_measure(row.measure, side).estimate
         )
-    return rows
+
+    return list(map(compare, value_rows(change, replace(gaps, measures=measures))))
+
+
+def _adjust(parts: Sequence[Sequence[_Comparison]]) -> list[list[GapRow]]:
+    """Return the rows of each part, with p-values and intervals adjusted over all that have a
+    value.
+    """
+    tested = [each for part in parts for each in part if not isnan(each.row.value)]
+    level = 1 - (1 - tested[0].sample.level) / len(tested) if tested else nan
+    samples = {id(each.sample): each.sample for each in tested}
+    wider = {key: sample.at_level(level) for key, sample in samples.items()}
+    joint = [each.estimate(wider[id(each.sample)]) for each in tested]
+    p = [
+        p_value(Estimate(row.value, row.low, row.high), sample.level, estimate, level)
+        for (row, sample, _), estimate in zip(tested, joint, strict=True)
+    ]
+    adjusted = iter(zip(joint, p, holm(p), strict=True))
+
+    def fill(row: GapRow) -> GapRow:
+        if isnan(row.value):
+            return row
+        estimate, raw, p_holm = next(adjusted)
+        return row._replace(
+            p=raw, p_holm=p_holm, low_simultaneous=estimate.low, high_simultaneous=estimate.high
+        )
+
+    return [[fill(each.row) for each in part] for part in parts]
 
 
 def _pairs(sample: Predictions, gaps: Gaps) -> list[tuple[GroupOrRest, GroupOrRest]]:

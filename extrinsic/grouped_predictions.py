@@ -167,15 +167,22 @@ class GroupedPredictions:
         return {NONE: len(index)} | index
 
     def mask(self, side: GroupOrRest) -> Mask:
-        """Return whether each item is of a side, (items,)."""
-        in_group: Mask = np.full(len(self.confusion_cell), side.group == ALL)
-        if side.group != ALL:
-            number = self._index[side.group]
-            is_none = number == len(self.numbered)
-            in_group[self.ungrouped if is_none else self.member[self.group_id == number]] = True
-            if side.rest and (unknown := self.unknown.get(side.group)):
-                in_group[self.member[self.group_id == self._index[unknown]]] = True
-        return ~in_group if side.rest else in_group
+        """Return whether each item is of a side, (items,), computed once."""
+        if side not in self._masks:
+            in_group: Mask = np.full(len(self.confusion_cell), side.group == ALL)
+            if side.group != ALL:
+                number = self._index[side.group]
+                is_none = number == len(self.numbered)
+                members = self.ungrouped if is_none else self.member[self.group_id == number]
+                in_group[members] = True
+                if side.rest and (unknown := self.unknown.get(side.group)):
+                    in_group[self.member[self.group_id == self._index[unknown]]] = True
+            self._masks[side] = ~in_group if side.rest else in_group
+        return self._masks[side]
+
+    @cached_property
+    def _masks(self) -> dict[GroupOrRest, Mask]:
+        return {}
 
     def group_measure(self, measure: str, side: GroupOrRest) -> GroupMeasure:
         """Return a measure of a side, computed once."""
@@ -273,22 +280,43 @@ class GroupedPredictions:
 
         Without units each item is one; of w equal items, the influence of one times sqrt(w).
         """
-        influences = self.influences(measure, side)
         if self.unit is None:
+            influences = self.influences(measure, side)
             return influences if self.weight is None else influences * np.sqrt(self.weight)
+        if (measure, side) not in self._by_unit:
+            sums = np.bincount(self.unit, self.influences(measure, side))
+            self._by_unit[measure, side] = sums, self._unit_sizes(measure, side)
+        sums, sizes = self._by_unit[measure, side]
+        factor = few_clusters_factor(sizes, self.level) if len(sizes) > 1 else 1.0
+        return sums * sqrt(factor)
+
+    @cached_property
+    def _by_unit(self) -> dict[tuple[str, GroupOrRest], tuple[Floats, Counts]]:
+        """Sums of influences by unit, and sizes of units; they depend on no level."""
+        return {}
+
+    def _unit_sizes(self, measure: str, side: GroupOrRest) -> Counts:
+        """Return how many items of each unit count; none where units are repeats of items.
+
+        Repeats of n items, alike and equally many of each, tell as much as the items.
+        """
+        assert self.unit is not None
         counted = self._counted(measure, side)
-        units, sizes = np.unique(self.unit[counted], return_counts=True)
-        n, cells = len(units), 4 * self.unit[counted] + self.confusion_cell[counted]
-        # Repeats of n items, alike and equally many of each, tell as much as the items
+        unit = self.unit[counted]
+        sizes: Counts = np.bincount(unit)
+        sizes = sizes[sizes > 0]
         are_even = self.repeats and measure in MEASURES and len({*sizes.tolist()}) == 1
-        are_repeats = are_even and len(np.unique(cells)) == n
-        factor = few_clusters_factor(sizes, self.level) if n > 1 and not are_repeats else 1.0
-        return np.bincount(self.unit, influences * sqrt(factor)).astype(np.float64)
+        if are_even and len(np.unique(4 * unit + self.confusion_cell[counted])) == len(sizes):
+            return sizes[:0]
+        return sizes
 
     def _counted(self, measure: str, side: GroupOrRest) -> Mask:
         """Return whether each item counts in a measure of a side, (items,)."""
         if measure in MEASURES:
-            return self.mask(side) & np.isin(self.confusion_cell, MEASURES[measure].among)
+            is_among = np.zeros(4, dtype=bool)
+            is_among[list(MEASURES[measure].among)] = True
+            counted: Mask = self.mask(side) & is_among[self.confusion_cell]
+            return counted
         if measure == ECE:
             return self.mask(side)
         ranking = RANKINGS[measure]
@@ -299,7 +327,7 @@ class GroupedPredictions:
         """Return the number of units with items that count in a measure of any of the sides."""
         assert self.unit is not None
         counted = np.any([self._counted(measure, side) for side in sides], axis=0)
-        return len(np.unique(self.unit[counted]))
+        return int(np.count_nonzero(np.bincount(self.unit[counted])))
 
     def _one_cluster_reason(self, measure: str, side: GroupOrRest) -> str:
         if self.unit is None or self.count_units(measure, side) > 1:
@@ -310,7 +338,9 @@ class GroupedPredictions:
 
     def at_level(self, level: float) -> GroupedPredictions:
         """Return the same predictions with intervals of another level."""
-        return replace(self, level=level)
+        other = replace(self, level=level)
+        other.__dict__.update(_by_unit=self._by_unit, _masks=self._masks)
+        return other
 
     @cached_property
     def by_item(self) -> GroupedPredictions:
@@ -415,6 +445,10 @@ class WeightedSum:
         """Sampling unit of each item."""
         return self.samples[0].unit
 
+    def merge_equal(self) -> WeightedSum:
+        """Return the sum itself: its items keep their order."""
+        return self
+
     def at_level(self, level: float) -> WeightedSum:
         """Return the same sum with intervals of another level."""
         return replace(self, samples=[sample.at_level(level) for sample in self.samples])
@@ -482,6 +516,17 @@ class WeightedSum:
 
 
 Predictions = GroupedPredictions | WeightedSum
+
+
+def contrast(later: Predictions, earlier: Predictions) -> WeightedSum:
+    """Return the later predictions minus the earlier ones, of the same items in order."""
+    samples: list[GroupedPredictions] = []
+    weights: list[float] = []
+    for part, sign in ((later, 1), (earlier, -1)):
+        whole = part if isinstance(part, WeightedSum) else WeightedSum([part], [1])
+        samples += whole.samples
+        weights += [sign * weight for weight in whole.weights]
+    return WeightedSum(samples, weights)
 
 
 def join_reasons(group_measures: Sequence[GroupMeasure]) -> str:

@@ -54,8 +54,8 @@ if TYPE_CHECKING:
     from biasbridge.extrinsic.measures import Counts
     from biasbridge.stats.arrays import Floats
 
-# Measures that do not depend on base rates come first
-DEFAULT_MEASURES = ("base_rate", "recall", "fpr", "precision", "f1")
+# Base rates move others, such as precision and F1
+DEFAULT_MEASURES = ("base_rate", "recall", "fpr")
 _GROUP_SEPARATOR = "\x1f"  # between the groups of an item in several
 _MAX_CROSSED = 1_000
 _MISSING = "missing"
@@ -80,6 +80,11 @@ _LABEL_REMEDY = (
     ". Name the label that counts as 1 with --positive LABEL (positive=LABEL in Python), or compare"
     " each label with the rest by --multiclass (multiclass=True)"
 )
+
+
+def default_measures(score: Sequence[str]) -> tuple[str, ...]:
+    """Return what is measured unless measures are named: with scores also AUCs."""
+    return (*DEFAULT_MEASURES, *(RANKINGS if score else ()))
 
 
 @dataclass(frozen=True)
@@ -150,8 +155,6 @@ class GapRequest:
             yield f"{counts}; give a column of scores for each of the predictions"
         if self.multiclass and self.positive:
             yield "--multiclass measures every label, --positive one; give one of the two"
-        if self.multiclass and len(self.pred) > 1:
-            yield "--multiclass measures one classifier; give one --pred"
         if self.multiclass and self.score:
             yield "--score needs labels 0 and 1; leave it out, or leave out --multiclass"
         if self.at not in get_args(At):
@@ -439,7 +442,7 @@ class GapRequest:
             )
         default = ["pair" if unprivileged else "pairwise" if privileged else "one-vs-rest"]
         default += ["max-difference"] if len(present) > 2 and not unprivileged else []
-        measures = (*DEFAULT_MEASURES, *(RANKINGS if self.score else ()))
+        measures = default_measures(self.score)
         first = privileged or min(present)
         return Gaps(
             first,

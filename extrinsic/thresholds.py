@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from biasbridge.extrinsic.claims import require_gap
 from biasbridge.extrinsic.gap_table import WITHOUT_GAP, GapRow, as_table, difference_rows
-from biasbridge.extrinsic.gate import format_trimmed, require_gap
 from biasbridge.extrinsic.grouped_predictions import ALL, GroupedPredictions, GroupOrRest
 from biasbridge.extrinsic.measures import MEASURES, Counts
 from biasbridge.extrinsic.predictions import DEFAULT_MEASURES, GapRequest, read_grouped_predictions
 from biasbridge.files import InputError
+from biasbridge.stats.formatting import format_trimmed
 from biasbridge.stats.measure_facts import measure_heading
 
 if TYPE_CHECKING:

@@ -97,12 +97,13 @@ class Parser(argparse.ArgumentParser):
             for name in (value if isinstance(value, list) else [value])
             if isinstance(name, str if action.option_strings else str | Path)
         }
-        for action, path in values:
-            if not action.option_strings or not isinstance(path, Path):
-                continue
-            if path.is_file() and path.resolve() in inputs:
-                option = action.option_strings[0]
-                self.error(f"{option} {path} is the input file; name another")
+        for action, value in values:
+            for path in value if isinstance(value, list) else [value]:
+                if not action.option_strings or not isinstance(path, Path):
+                    continue
+                if path.is_file() and path.resolve() in inputs:
+                    option = action.option_strings[0]
+                    self.error(f"{option} {path} is the input file; name another")
 
     def format_help(self) -> str:
         """Return the text of ``--help``."""

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from biasbridge.stats.arrays import Floats, Ints
 
 _PSEUDO_ITEMS = 4
-MAX_GAPS = 5
 ALPHA = 0.05  # of tests
 
 
@@ -351,26 +350,3 @@ def p_value(single: Estimate, level: float, simultaneous: Estimate, joint_level:
     z = [quantile(level), quantile(joint_level)]
     power = log(z[1] / z[0]) / log(arms[1] / arms[0]) if arms[1] > arms[0] else 1.0
     return 2 * NormalDist().cdf(-z[0] * (abs(value) / arms[0]) ** power)
-
-
-def describe_adjusted(labels: Sequence[str], p: Sequence[float]) -> str:
-    """Return a sentence on which gaps differ from 0 after Bonferroni's adjustment, as simultaneous
-    intervals do.
-
-    Parameters
-    ----------
-    labels : sequence of str
-        Group, measure and gap of each comparison.
-    p : sequence of float
-        p-values of single tests; NaN where there is no gap, which is not counted.
-    """
-    n = sum(not isnan(single) for single in p)
-    by_p = sorted(zip(p, labels, strict=True))
-    significant = [label for single, label in by_p if single * n < ALPHA]
-    number = f"{len(significant) or 'None'} of {n} gap{'s' * (n != 1)}"
-    verb = "differ" if len(significant) > 1 else "differs"
-    listed = "; ".join(significant[:MAX_GAPS])
-    n_more = len(significant) - MAX_GAPS
-    listed += f"; and {n_more} more" if n_more > 0 else ""
-    sentence = f"{number} {verb} from 0 after adjustment (Bonferroni)"
-    return f"{sentence}: {listed}." if listed else f"{sentence}."

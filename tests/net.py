@@ -52,9 +52,9 @@ debias_own: debias vectors.vec a.vec --words work.yaml --method oscar --write-wo
     debias vectors.vec b.vec --method inlp --option rounds=2 --dose -1
 debias_model: debias gpt2 erased --method leace --layer 0; audit erased --metric next_word --limit 4
 gaps: gaps predictions.csv --privileged men --unprivileged women --report audit.html
-gaps_files: gaps predictions.csv --csv a.csv --json a.json --tex a.tex --md a.md
+gaps_files: gaps predictions.csv --csv a.csv --json a.json --write a.tex --write a.md
 gaps_versions: gaps predictions.csv --pred prediction --pred v2 --changed changed.csv
-    --report a.html --md a.md --tex a.tex
+    --report a.html --write a.md --write a.tex
 gaps_score: gaps predictions.csv --score score --measures recall,equalised_odds,auc,ece
     --cluster author --json; gaps predictions.csv --score score --threshold .4
 gaps_thresholds: gaps predictions.csv --score score --thresholds --report a.html --csv a.csv
@@ -63,11 +63,11 @@ gaps_crossed: gaps predictions.csv --cross group,race --depth 2 --compare one-vs
 gaps_several: gaps predictions.csv --group both --group-sep ';' --missing group;
     gaps predictions.csv --group women --group black --compare one-vs-rest,max-difference --csv
 gaps_classes: gaps predictions.csv --gold kind --pred kind_v1 --multiclass --csv a.csv;
-    gaps predictions.csv --gold kind --pred kind_v1 --positive bad --items 'toxic comments' --md
+    gaps predictions.csv --gold kind --pred kind_v1 --positive bad --items 'toxic comments'
 gaps_dirty: gaps group_blank.csv --missing drop; gaps long.csv; gaps quotes.tsv; gaps r_na.csv
 gate: gaps predictions.csv --fail-above recall=.1,fpr=.05;
-    gaps predictions.csv --fail-above recall=.3 --fail-if possible --report a.html;
-    gaps predictions.csv --pred prediction --pred v2 --fail-above recall=.02 --fail-on changes
+    gaps predictions.csv --fail-above recall=.3 --report a.html;
+    gaps predictions.csv --pred prediction --pred v2 --fail-above recall=.3 --harm .05
 predict: predict classifier posts.csv out.csv --positive toxic; gaps out.csv --csv
 bbq: bbq bbq_right.jsonl; bbq bbq_list.jsonl --convention all --csv; bbq bbq_markup.jsonl --json
 coreference: coreference four_key.conll four_res.conll --json a.json;
@@ -126,8 +126,8 @@ scores = audit("vectors.vec", "work.yaml")
 moved = debias("vectors.vec", "work.yaml", until=0)
 table = gaps("predictions.csv", privileged="men")
 rows = read_results("transfer_retrieval")
-result = gate("predictions.csv", {"recall": 0.1, "fpr": 0.05}, fail_if="possible")
-print(result.passed, result.sentence, result.decisions.to_csv())
+result = gate("predictions.csv", {"recall": 0.1, "fpr": 0.05})
+print(result.verdict, result.sentence, result.facts())
 changed = changed_items("predictions.csv", pred=["prediction", "v2"])
 for each in (scores, moved.attrs["scores"], table, rows, changed, correlate("transfer_retrieval")):
     print(each.to_csv(), each.attrs)

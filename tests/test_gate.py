@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -18,8 +17,8 @@ import yaml
 
 from biasbridge import gaps, gate
 from biasbridge.__main__ import main
-from biasbridge.extrinsic.gate import format_trimmed
 from biasbridge.files import InputError
+from biasbridge.stats.formatting import format_trimmed
 
 pytest_plugins = ["pytester", "biasbridge.pytest_plugin"]
 ROOT = Path(__file__).resolve().parent.parent
@@ -83,74 +82,67 @@ GROWN = CONTRAST.assign(later=items(men=MEN, women=(100, 40, 100, 10))["predicti
 # Each 25 items of one cluster are called alike, so that 100 count as few
 CLUSTERED = PAIR.assign(author=PAIR.groupby(["group", "label"]).cumcount() // 25)
 CLUSTERED["author"] = CLUSTERED["group"] + CLUSTERED["author"].astype(str)
-LOW_OF_CLASSES = interval((80, 100), (40, 100), 4)[0]
+LOW_OF_CLASSES = interval((80, 100), (40, 100), 3)[0]
 
 
 class Case(NamedTuple):
-    """Items, bounds and options of a gate, whether it passes, and what its sentence holds."""
+    """Items, bounds and options, the verdict, and what its sentence holds."""
 
     table: pd.DataFrame
     bounds: dict[str, float]
-    fail_if: Any
-    passed: bool
+    verdict: str
     said: Sequence[str] = ()
     options: dict[str, Any] = {"privileged": "men"}  # noqa: RUF012
 
 
-RECALL = "the recall gap of women to men"
+YES, NO, UNKNOWN = "release", "do not release", "cannot tell"
+WOMEN_MISSED = "of 100 positive items about women the classifier misses 40"
+VERSIONS: dict[str, Any] = {"privileged": "men", "pred": ["prediction", "later"]}
 CASES = {
-    "shown above": Case(PAIR, {"recall": LOW - 1e-4}, "worse", False, ["+.3 [.", "1 of 1"]),
-    "not shown above": Case(PAIR, {"recall": LOW + 1e-4}, "worse", True, [RECALL]),
-    "perhaps above": Case(PAIR, {"recall": HIGH - 1e-4}, "possible", False, [RECALL, "may be"]),
-    "shown within": Case(PAIR, {"recall": HIGH + 1e-4}, "possible", True, [RECALL, "be within"]),
-    "adjusted for two": Case(PAIR, {"recall": LOW_OF_TWO + 1e-4, "fpr": 0.5}, "worse", True),
-    "above for two": Case(PAIR, {"recall": LOW_OF_TWO - 1e-4, "fpr": 0.5}, "worse", False),
-    "favoured": Case(items(men=MEN, women=(200, 199, 9, 0)), {"recall": 0}, "worse", True),
-    "shown favoured": Case(items(men=WOMEN, women=MORE_WOMEN), {"recall": 0}, "possible", True),
-    "few items": Case(FEW, {"recall": 0.1}, "worse", True, ["+.333 ["]),
-    "few items, perhaps": Case(FEW, {"recall": 0.1}, "possible", False, ["+.333 ["]),
-    "no value": Case(NONE, {"recall": 0.1}, "worse", True, ["no value (5 actual positives of"]),
-    "no value, perhaps": Case(
-        NONE, {"recall": 0.99}, "possible", False, ["no value (5 actual positives of group women"]
-    ),
-    "five items": Case(
-        NONE, {"recall": 0.99}, "possible", True, [], {"privileged": "men", "min_support": 0}
-    ),
-    "against the rest": Case(REST, {"recall": LOW_OF_REST - 1e-4}, "worse", False, [
-        "gap of women to all others", "1 of 2 gaps fail"
+    "shown above": Case(PAIR, {"recall": LOW - 1e-4}, NO, [WOMEN_MISSED, "allowed."]),
+    "not shown above": Case(PAIR, {"recall": LOW + 1e-4}, UNKNOWN, [WOMEN_MISSED]),
+    "perhaps above": Case(PAIR, {"recall": HIGH - 1e-4}, UNKNOWN, [WOMEN_MISSED]),
+    "shown within": Case(PAIR, {"recall": HIGH + 1e-4}, YES, ["the only comparison is within"]),
+    "adjusted for two": Case(PAIR, {"recall": LOW_OF_TWO + 1e-4, "fpr": 0.5}, UNKNOWN),
+    "above for two": Case(PAIR, {"recall": LOW_OF_TWO - 1e-4, "fpr": 0.5}, NO),
+    "within for two": Case(PAIR, {"recall": HIGH + 1e-4, "fpr": 0.5}, YES, ["all 2 comparisons"]),
+    "favoured": Case(items(men=WOMEN, women=MORE_WOMEN), {"recall": 0}, YES),
+    "few items": Case(FEW, {"recall": 0.1}, UNKNOWN, ["a difference of 33 (-2 to 61)"]),
+    "no value": Case(NONE, {"recall": 0.99}, UNKNOWN, [
+        "too little is known about women: 5 actual positives of group women"
+    ]),
+    "five items": Case(NONE, {"recall": 0.99}, YES, [], {"privileged": "men", "min_support": 0}),
+    "against the rest": Case(REST, {"recall": LOW_OF_REST - 1e-4}, NO, [
+        "about all others 15"
     ], {}),
-    "not against the rest": Case(REST, {"recall": LOW_OF_REST + 1e-4}, "worse", True, [], {}),
-    "a rate of errors": Case(
-        FALSE_ALARMS, {"recall": 0.05, "fpr": 0.3}, "worse", False, ["the fpr gap of women"]
+    "not against the rest": Case(REST, {"recall": LOW_OF_REST + 1e-4}, UNKNOWN, [], {}),
+    "a rate of errors": Case(FALSE_ALARMS, {"recall": 0.05, "fpr": 0.3}, NO, [
+        "of 100 negative items about women the classifier wrongly flags 60"
+    ]),
+    "the earlier version is not judged": Case(
+        GROWN.rename(columns={"later": "prediction", "prediction": "later"}), {"recall": 0.25}, YES,
+        ["Release later:"], VERSIONS | {"harm": 0.05},
     ),
-    "one of two classifiers": Case(
-        OTHERS, {"recall": 0.1}, "worse", False, ["women to men (prediction), +.3", "1 of 2"],
-        {"privileged": "men", "pred": ["fair", "prediction"]},
-    ),
-    "a difference of classifiers": Case(
-        CONTRAST, {"recall": 0.1}, "worse", True, ["none of 2 gaps is"],
-        {"privileged": "men", "pred": ["prediction", "other"]},
-    ),
-    "a change": Case(
-        GROWN, {"recall": 0.1}, "worse", False,
-        [f"the change of {RECALL} (later - prediction), +.4", "1 of 1 changes"],
-        {"privileged": "men", "pred": ["prediction", "later"], "fail_on": "changes"},
-    ),
-    "a gap that shrinks": Case(
-        GROWN, {"recall": 0}, "worse", True, ["none of 1 changes is", "later), -.4"],
-        {"privileged": "men", "pred": ["later", "prediction"], "fail_on": "changes"},
-    ),
+    "harm": Case(GROWN, {"recall": 0.9}, NO, [
+        "of 100 positive items about women prediction missed 20, later misses 60: 40 more",
+        "where 2 are allowed"
+    ], VERSIONS),
+    "harm that is allowed": Case(GROWN, {"recall": 0.9}, YES, [], VERSIONS | {"harm": 0.55}),
     "clusters": Case(
-        CLUSTERED, {"recall": 0.1}, "worse", True, ["+.3 [-"],
+        CLUSTERED, {"recall": 0.1}, UNKNOWN, ["a difference of 30 (-"],
         {"privileged": "men", "cluster": "author"},
     ),
-    "items of clusters": Case(CLUSTERED, {"recall": 0.1}, "worse", False),
+    "items of clusters": Case(CLUSTERED, {"recall": 0.1}, NO),
     "a class": Case(
-        classes({"womenb": 40}), {"recall": LOW_OF_CLASSES - 1e-4}, "worse", False,
-        ["women to men (class b), +.4"], {"privileged": "men", "multiclass": True},
+        classes({"womenb": 40}), {"recall": LOW_OF_CLASSES - 1e-4}, NO,
+        ["of 100 b items about women the classifier misses 60, about men 20"],
+        {"privileged": "men", "multiclass": True},
     ),
-    "classes alike": Case(
-        classes({}), {"recall": 0.1}, "worse", True, ["none of 4 gaps is"],
+    "one adjustment over classes": Case(
+        classes({"womenb": 40}), {"recall": LOW_OF_CLASSES + 1e-4}, UNKNOWN, [],
+        {"privileged": "men", "multiclass": True},
+    ),
+    "classes alike": Case(classes({}), {"recall": 0.2}, YES, ["all 3 comparisons"],
         {"privileged": "men", "multiclass": True},
     ),
 }  # fmt: skip
@@ -158,7 +150,7 @@ CASES = {
 
 def flags(case: Case) -> list[str]:
     bounds = ",".join(f"{name}={bound!r}" for name, bound in case.bounds.items())
-    arguments = ["--fail-above", bounds, "--fail-if", case.fail_if]
+    arguments = ["--fail-above", bounds]
     for name, value in case.options.items():
         for cell in value if isinstance(value, list) else [value]:
             arguments += [f"--{name.replace('_', '-')}", *([] if cell is True else [str(cell)])]
@@ -172,38 +164,22 @@ def test_command_function_and_fixture_decide_alike(
     case = CASES[name]
     path = tmp_path / "items.csv"
     case.table.to_csv(path, index=False)
-    result = gate(case.table, case.bounds, fail_if=case.fail_if, **case.options)
-    assert result.passed is bool(result) is case.passed
-    assert result.decisions["passed"].all() is np.bool_(case.passed)
-    assert result.sentence.startswith("The gate passes: " if case.passed else "The gate fails: ")
+    result = gate(case.table, case.bounds, **case.options)
+    assert result.verdict == case.verdict
+    assert bool(result) is (case.verdict == YES)
     for part in case.said:
         assert part in result.sentence
     status = main(["gaps", str(path), "--measures", "precision", *flags(case)])
     printed = capsys.readouterr().out
-    assert status == (0 if case.passed else 3)
-    assert printed.splitlines()[-1] == result.sentence
+    assert status == result.status == {YES: 0, NO: 3, UNKNOWN: 4}[case.verdict]
+    assert printed.splitlines()[0] == result.sentence
     assert "precision" in printed
-    if case.passed:
-        assert assert_gap(path, case.bounds, fail_if=case.fail_if, **case.options)
+    if result:
+        assert assert_gap(path, case.bounds, **case.options)
     else:
         with pytest.raises(pytest.fail.Exception) as failure:
-            assert_gap(path, case.bounds, fail_if=case.fail_if, **case.options)
+            assert_gap(path, case.bounds, **case.options)
         assert str(failure.value) == result.sentence
-
-
-@pytest.mark.parametrize("bound", [0.1, 0.9])
-def test_the_page_opens_with_the_decision(
-    bound: float, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    PAIR.to_csv(tmp_path / "items.csv", index=False)
-    page = tmp_path / "page.html"
-    arguments = ["gaps", str(tmp_path / "items.csv"), "--privileged", "men", "--report", str(page)]
-    main([*arguments, "--fail-above", f"recall={bound}"])
-    sentence = html.escape(capsys.readouterr().out.splitlines()[-1])
-    text = page.read_text(encoding="utf-8")
-    assert 0 < text.index(sentence) < text.index("Recall is worse for women")
-    main(arguments)
-    assert "The gate" not in page.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
@@ -213,23 +189,14 @@ def test_numbers_lose_only_a_zero_before_the_point(number: float, text: str) -> 
     assert format_trimmed(number) == text
 
 
-def test_the_bound_itself_passes() -> None:
-    for fail_if, end in (("worse", "low"), ("possible", "high")):
-        table = gaps(PAIR, privileged="men", measures="recall")
-        bound = float(table.query("kind == 'gap'")[f"{end}_simultaneous"].item())
-        assert gate(table, {"recall": bound}, fail_if=fail_if)  # type: ignore[arg-type]
-        assert not gate(table, {"recall": np.nextafter(bound, 0)}, fail_if=fail_if)  # type: ignore[arg-type]
-
-
-def test_a_table_of_gaps_is_judged_as_its_predictions(tmp_path: Path) -> None:
-    table = gaps(OTHERS, privileged="men", measures=["recall", "fpr"], pred=["fair", "prediction"])
-    table.to_csv(tmp_path / "gaps.csv", index=False)
-    for form in (table, tmp_path / "gaps.csv"):
-        result = gate(form, {"recall": 0.1})
-        assert result.decisions["classifier"].tolist() == ["fair", "prediction"]
-        assert result.decisions["passed"].tolist() == [True, False]
-    low = interval((90, 100), (60, 100), 2)[0]  # recall and fpr of one classifier
-    assert result.decisions["low_simultaneous"].iloc[1] == pytest.approx(low)
+def test_the_bound_itself_is_within() -> None:
+    row = gaps(PAIR, privileged="men", measures="recall").query("kind == 'gap'").iloc[0]
+    assert gate(PAIR, {"recall": row["high"]}, privileged="men")
+    less = gate(PAIR, {"recall": np.nextafter(row["high"], 0)}, privileged="men")
+    assert less.verdict == UNKNOWN
+    low = float(row["low_simultaneous"])
+    assert gate(PAIR, {"recall": low}, privileged="men").verdict == UNKNOWN
+    assert gate(PAIR, {"recall": np.nextafter(low, 0)}, privileged="men").verdict == NO
 
 
 def test_the_fixture_is_found_by_name_and_fails_a_test_with_the_sentence(
@@ -242,12 +209,12 @@ def test_the_fixture_is_found_by_name_and_fails_a_test_with_the_sentence(
             assert_gap("items.csv", {"recall": .1}, privileged="men")
 
         def test_other_bound(assert_gap):
-            assert assert_gap("items.csv", {"recall": .29}, privileged="men").passed
+            assert assert_gap("items.csv", {"recall": .42}, privileged="men")
         """
     )
     done = pytester.runpytest_inprocess("-p", "biasbridge.pytest_plugin", "-p", "no:xdist")
     done.assert_outcomes(passed=1, failed=1)
-    done.stdout.fnmatch_lines(["*The gate fails: the recall gap of women to men, +.3 *"])
+    done.stdout.fnmatch_lines(["*Do not release: of 100 positive items about women *"])
 
 
 def test_the_plugin_loads_nothing_heavy() -> None:
@@ -266,10 +233,10 @@ REFUSED = [
     ("recall=nan", [], "the bound of recall is nan"),
     ("recall", [], "'recall' is not NAME=NUMBER; write it like recall=.1"),
     ("recall=.1,recall=.2", [], "recall has two values"),
-    (",", [], "the gate has no bound"),
     ("auc=.1", [], "--measures auc needs scores"),
-    ("recall=.1", ["--fail-if", "maybe"], "invalid choice: 'maybe'"),
-    ("recall=.1", ["--fail-on", "changes"], "a change needs two versions; give a --pred for each"),
+    ("recall=.1", ["--fail-if", "possible"], "--fail-if was removed; give --fail-above"),
+    ("recall=.1", ["--harm", ".05"], "--harm: a change needs two versions; give a --pred for each"),
+    ("recall=.1", ["--harm", "2"], "--harm: a change needs two versions; give a --pred for each"),
     ("recall=.1", ["--compare", "max-difference"], "gives no gap of one group; add one-vs-rest"),
 ]
 
@@ -284,19 +251,13 @@ def test_a_gate_that_cannot_decide_is_refused(
     assert message in str(refusal.value)
 
 
-def test_a_rule_without_a_bound_and_options_of_a_table_of_gaps_are_refused(tmp_path: Path) -> None:
-    PAIR.to_csv(tmp_path / "items.csv", index=False)
-    with pytest.raises(InputError, match="give its bounds by --fail-above"):
-        main(["gaps", str(tmp_path / "items.csv"), "--fail-if", "worse"])
-    table = gaps(PAIR, measures="recall")
-    with pytest.raises(InputError, match="privileged: for predictions only"):
-        gate(table, {"recall": 0.1}, privileged="men")
-    with pytest.raises(InputError, match="the table has no gap of fpr"):
-        gate(table, {"fpr": 0.1})
+def test_what_nothing_can_be_decided_on_is_refused() -> None:
     with pytest.raises(InputError, match="no group is compared with another"):
         gate(PAIR, {"recall": 0.1}, privileged="men", groups="men")
-    with pytest.raises(InputError, match="the gate fails if 'never'; give worse or possible"):
-        gate(PAIR, {"recall": 0.1}, fail_if="never")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="the gate has no bound"):
+        gate(PAIR, {})
+    with pytest.raises(InputError, match=r"the smallest harm is 2; give a number in \[0, 1\)"):
+        gate(GROWN, {"recall": 0.1}, harm=2, **VERSIONS)
 
 
 def test_the_workflow_calls_a_gate_that_decides(
@@ -311,19 +272,18 @@ def test_the_workflow_calls_a_gate_that_decides(
     assert (tmp_path / "gaps.html").is_file()
 
 
-def test_a_group_of_which_nothing_is_measured_fails_the_gate() -> None:
+def test_a_group_of_which_nothing_is_measured_is_never_released() -> None:
     """As after a join that lost a group; a crossed group may be empty."""
     table = pd.DataFrame(
-        {"label": [1, 1, 0, 0] * 20, "prediction": [1, 1, 0, 0] * 20, "old": [0, 1, 1, 0] * 20}
+        {"label": [1, 1, 0, 0] * 60, "prediction": [1, 1, 0, 0] * 60, "old": [0, 1, 1, 0] * 60}
     )
     assert gate(table, {"recall": 0.1}, group="old")
     result = gate(table.assign(women=0), {"recall": 0.1}, group=["old", "women"])
-    assert not result
-    assert "recall gap of women to all others, no value (no actual positive" in result.sentence
-    assert "1 of 2 gaps fail." in result.sentence
+    assert result.verdict == UNKNOWN
+    assert "too little is known about women: no actual positive" in result.sentence
     men = table.assign(group=np.where(table["old"], "women", "men"))
     men["label"] = men["label"].where(men["group"] == "women", 0)
-    assert not gate(men, {"recall": 0.1}, privileged="men")
-    crossed = table.assign(age=table["old"].map({0: "x", 1: "y"}), sex=["f", "m"] * 40)
+    assert gate(men, {"recall": 0.1}, privileged="men").verdict == UNKNOWN
+    crossed = table.assign(age=table["old"].map({0: "x", 1: "y"}), sex=["f", "m"] * 120)
     crossed = crossed[(crossed["age"] == "x") | (crossed["sex"] == "m")]
     assert gate(crossed, {"recall": 0.1}, group="age", cross=["age", "sex"])

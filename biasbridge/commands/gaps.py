@@ -1,15 +1,15 @@
-"""Performance by group and the gaps between groups, a gate on them, and gaps by threshold."""
+"""Performance by group and the gaps between groups, a decision on them, and gaps by threshold."""
 
 from __future__ import annotations
 
 from argparse import ArgumentTypeError
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from biasbridge.command_line import (
-    DOCUMENTS,
     Command,
     as_csv,
     output_file,
@@ -36,38 +36,52 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
-    from biasbridge.analysis.report.decision import Decision
-    from biasbridge.extrinsic.gap_table import GapRow
-    from biasbridge.extrinsic.gate import GateResult
+    from biasbridge.extrinsic.claims import Decision
+    from biasbridge.extrinsic.gap_table import GapRow, Part
+    from biasbridge.extrinsic.gaps import Gaps
     from biasbridge.extrinsic.predictions import GapRequest
+    from biasbridge.result_table import GapTable
 
-_FAILED = 3  # exit status where the gate fails
 _TABLE_FILES = (".csv", ".jsonl", ".parquet")
 _SHOWN_THRESHOLDS = 20  # of more, every fifth is printed
+_MAX_SHOWN = 20  # groups of a table, versions, classes
+_MAX_REASONS = 5
 _EPILOG = """\
 A gap is the privileged group's value minus the other group's. For error rates (fpr, fnr) it is the
 other way round. A positive gap is worse for the other group. Brackets hold 95% intervals: of
 values Wilson's, of gaps Newcombe's, of changes between versions Price and Bonett's. The interval of
 the largest difference accounts for the choice of the largest. An item in no group counts in the
 rows "all" and in the rest. Rows with the same value in a column id are one item in several groups.
-The exit status is 3 if the gate fails. See also docs/howto/predictions.md."""
+With --fail-above or two versions the exit status is 0 for release, 3 for do not release, and 4
+where nobody can tell. See also docs/howto/predictions.md."""
 
 
-class _MeasuredGaps(NamedTuple):
-    """Rows of a table of predictions, what they are made from, and the decision of a gate."""
+@dataclass(frozen=True)
+class MeasuredGaps:
+    """What is measured of a table of predictions, and the decision that it allows."""
 
     items: pd.DataFrame
     request: GapRequest
-    rows: list[GapRow]
-    notes: list[str]
-    gate: GateResult | None = None
+    parts: Sequence[Part]
+    gaps: Gaps
+    notes: Sequence[str]
+    bounds: Mapping[str, float]
+    harm: float
+    source: str = "the table"
     names: GroupNames = AS_THEY_ARE
     called: str = ""
 
+    @cached_property
+    def rows(self) -> list[GapRow]:
+        """Values, gaps, and changes between versions."""
+        from biasbridge.extrinsic.gap_table import part_rows
+
+        return part_rows(self.parts, self.gaps)
+
     @property
-    def shown(self) -> pd.DataFrame:
-        """Table of the rows, with the display names of groups."""
-        return self.names.in_table(self.table)
+    def shown(self) -> list[GapRow]:
+        """The rows with the display names of groups and versions."""
+        return list(map(self.names.in_row, self.rows))
 
     @property
     def table(self) -> pd.DataFrame:
@@ -76,23 +90,68 @@ class _MeasuredGaps(NamedTuple):
 
         return as_table(self.rows).drop(columns="resampled")
 
-    @property
-    def verdict(self) -> str:
-        """Sentence of the gate; empty without one."""
-        return "" if self.gate is None else self.gate.sentence
-
-    @property
+    @cached_property
     def decision(self) -> Decision:
-        """What to do, on the first screen of the page."""
-        from biasbridge.analysis.report.decision import decide_release
+        """What to do: the same on every medium."""
+        from biasbridge.extrinsic.claims import decide, release_claims
 
-        gated = None if self.gate is None else self.names.in_table(self.gate.decisions)
-        return decide_release(self.shown, items=self.called, label=self.label, gated=gated)
+        claims = release_claims(self.parts, self.gaps, self.bounds, self.harm)
+        last = self.request.pred[-1] if len(self.request.pred) > 1 else ""
+        return decide(claims, last, items=self.called, label=self.label, names=self.names)
+
+    @property
+    def status(self) -> int:
+        """Exit status: that of the decision where one was asked for."""
+        is_asked = bool(self.bounds) or len(self.request.pred) > 1
+        return self.decision.status if is_asked else 0
 
     @property
     def label(self) -> str:
         """Name of the positive class; empty for 1."""
         return " or ".join(self.request.positive)
+
+    def print(self, console: Console) -> None:
+        """Print the decision and the tables."""
+        from biasbridge.extrinsic.gap_tables import read_blocks, reasons
+        from biasbridge.files.writers import print_text_table
+
+        say(console, self.decision.sentence)
+        for line in self.decision.lines:
+            say(console, line)
+        blocks = read_blocks(self.shown, self.label)
+        for block in blocks[:_MAX_SHOWN]:
+            console.print()
+            if block.name:
+                console.print(printable(block.name), style="bold", soft_wrap=True)
+            for table in block.tables:
+                print_text_table(table, console, 1 + _MAX_SHOWN)  # and all items
+            for line in block.lines:
+                say(console, line)
+        if len(blocks) > _MAX_SHOWN:
+            say(console, f"and {len(blocks) - _MAX_SHOWN} more: --csv OUT writes all")
+        missing = reasons(self.shown)
+        for reason in missing[:_MAX_REASONS]:
+            say(console, f"-: {reason}")
+        if len(missing) > _MAX_REASONS:
+            say(console, f"and {len(missing) - _MAX_REASONS:,} more reasons: --csv OUT writes all")
+
+    def report(self, path: Path) -> Path:
+        """Write the page."""
+        from biasbridge.analysis.report.gaps_page import write_gaps_page
+
+        request = self.request
+        crossed = request.cross if request.depth else filter(None, [" × ".join(request.cross)])
+        columns = list(dict.fromkeys([*request.group, *crossed]))
+        columns += [f"crossed up to {request.depth}"] if request.depth else []
+        label = f" is {self.label}" if self.label else ""
+        return write_gaps_page(
+            self.shown,
+            path,
+            f"{self.source}: {request.gold}{label}, by {', '.join(columns)}",
+            self.decision,
+            label=self.label,
+            notes=map(self.names.in_text, self.notes),
+        )
 
 
 class _ThresholdGaps(NamedTuple):
@@ -111,15 +170,17 @@ class _ThresholdGaps(NamedTuple):
         return table if len(self.tables) > 1 else table.drop(columns="score")
 
 
-def _with_reasons(measured: _MeasuredGaps) -> pd.DataFrame:
+def _as_table(measured: MeasuredGaps) -> GapTable:
     table = with_notes(measured.table, "reason")
     n_request = len(measured.notes) - len(measured.items.attrs.get("notes", []))
     notes, reasons = measured.notes, table.attrs["notes"]
     table.attrs["notes"] = [*notes[:n_request], *reasons, *notes[n_request:]]
-    return table
+    from biasbridge.result_table import as_gap_table
+
+    return as_gap_table(table, measured)
 
 
-@returns(_with_reasons)
+@returns(_as_table)
 def gaps(
     predictions: InputTable,
     *,
@@ -145,8 +206,10 @@ def gaps(
     threshold: float | None = None,
     at: Literal["threshold", "share"] = "threshold",
     cut: float | None = None,
-) -> _MeasuredGaps:
-    """Measure performance by group and the gaps between groups, with 95% intervals.
+    bounds: Mapping[str, float] | None = None,
+    harm: float = 0.02,
+) -> MeasuredGaps:
+    """Measure performance by group and the gaps between groups, and decide on a release.
 
     Parameters
     ----------
@@ -196,7 +259,7 @@ def gaps(
         ``"one-vs-rest"``: all others and each; ``"one-vs-none"``: the items in no group and each;
         ``"max-difference"``: the two furthest apart.
     measures : str or sequence of str
-        Names of measures, by default base_rate, recall, fpr, precision and f1. There are also fnr,
+        Names of measures, by default base_rate, recall and fpr. There are also precision, f1, fnr,
         accuracy, selection_rate, ece (expected calibration error of scores that are probabilities),
         auc, bpsn_auc, bnsp_auc, demographic_parity and equalised_odds.
     positive : str or sequence of str
@@ -218,13 +281,21 @@ def gaps(
     cut : float, optional
         Read labels and groups that are fractions, such as shares of annotators, as 1 from this
         value on.
+    bounds : mapping of str to float, optional
+        Largest gap that is allowed in a measure, such as recall=.1,fpr=.05. In Python
+        ``{"recall": 0.1}``, each in [0, 1).
+    harm : float
+        Largest rise of a group's errors that is allowed from the first version to the last, a share
+        of items.
 
     Returns
     -------
     DataFrame
-        One row per value and gap, with ``low`` and ``high``; of gaps also ``p``, and ``p_holm`` and
-        ``low_simultaneous`` to ``high_simultaneous``, adjusted over all gaps, groups times
-        measures, of one classifier and class. A gap is in [-1, 1] and positive where
+        Its ``decision`` (:class:`biasbridge.extrinsic.claims.Decision`) says whether to release the
+        last version, and why; ``report(FILE)`` writes the page. One row per value and gap, with
+        ``low`` and ``high``; of gaps also ``p``, and ``p_holm`` and ``low_simultaneous`` to
+        ``high_simultaneous``, adjusted over all gaps of one version, groups times measures times
+        classes. A gap is in [-1, 1] and positive where
         the unprivileged group fares worse (formulas: ``biasbridge.extrinsic.gaps``). The rows of
         two classifiers, ``later - earlier`` in column ``classifier``, are differences; ``p_holm``
         of a value is adjusted over the values of the pair. A value that is not
@@ -245,44 +316,44 @@ def gaps(
     >>> print(round(table.loc[table["kind"] == "gap", "value"].item(), 2))
     0.1
     """
-    return _MeasuredGaps(*measure_items(**locals()))
+    return _measure(**locals())
+
+
+def _measure(
+    predictions: InputTable,
+    bounds: Mapping[str, float] | None = None,
+    harm: float = 0.02,
+    **options: Any,
+) -> MeasuredGaps:
+    from biasbridge.extrinsic.claims import check_bounds
+
+    allowed = dict(bounds or {})
+    check_bounds(allowed, harm, as_names(options.get("compare") or ()))
+    source = Path(predictions).name if isinstance(predictions, str | Path) else "the table"
+    measured = measure_items(predictions, list(allowed), **options)
+    return MeasuredGaps(*measured, allowed, harm, source)
 
 
 def gate(
-    predictions: InputTable,
-    bounds: Mapping[str, float],
-    *,
-    fail_if: Literal["worse", "possible"] = "worse",
-    fail_on: Literal["gaps", "changes"] = "gaps",
-    **options: Any,
-) -> GateResult:
+    predictions: InputTable, bounds: Mapping[str, float], *, harm: float = 0.02, **options: Any
+) -> Decision:
     """Decide whether the gaps between groups keep to bounds.
-
-    Intervals hold for all tested gaps together: groups, bounded measures, classifiers and classes.
-    A gap that favours the group is negative and keeps to every bound.
 
     Parameters
     ----------
     predictions : DataFrame or path
-        A table with a row per item; or the table that :func:`biasbridge.gaps` returns, whose
-        simultaneous intervals are adjusted over its own gaps.
+        A table with a row per item.
     bounds : mapping of str to float
-        Test gaps against bounds such as recall=.1,fpr=.05; exit with status 3 if one is above. The
-        largest gap of each tested measure, in [0, 1); in Python ``{"recall": 0.1}``.
-    fail_if : {"worse", "possible"}
-        Fail if a gap is shown to be above its bound (worse), or unless all are shown to be within
-        (possible). ``"worse"``, the default: where an interval lies wholly above the bound.
-        ``"possible"``: unless all lie wholly at or below it; a gap without a value fails.
-    fail_on : {"gaps", "changes"}
-        Test the gaps of each pred (gaps), or how much they grew from one pred to a later one
-        (changes).
+        Largest gap that is allowed in a measure, in [0, 1).
+    harm : float
+        Largest rise of a group's errors that is allowed from the first version to the last.
     options
         Of :func:`biasbridge.gaps`, such as ``privileged`` and ``cluster``.
 
     Returns
     -------
-    GateResult
-        True where it passes; ``sentence`` says why, ``decisions`` is a table of the gaps.
+    Decision
+        True for a release; its ``sentence`` says why.
 
     Raises
     ------
@@ -296,23 +367,13 @@ def gate(
     >>> groups = ["men"] * 100 + ["women"] * 100
     >>> items = pd.DataFrame({"label": 1, "prediction": detected, "group": groups})
     >>> print(gate(items, {"recall": 0.2}, privileged="men").sentence)
-    The gate fails: the recall gap of women to men, +.4 [.278,.506], is shown to be above .2. \
-1 of 1 gaps fail.
+    Do not release: of 100 positive items about women the classifier misses 50, about men 10: \
+40 more (28 to 51), where 20 are allowed.
     """
-    from biasbridge.extrinsic.gate import check_gate, decide, find_gated_gaps, select_gated_gaps
-    from biasbridge.extrinsic.predictions import GapRequest
-
-    check_gate(bounds, fail_if, fail_on, as_names(options.get("compare", ())))
-    fields = request_fields(options, "gate", "bounds", "fail_if", "fail_on")
-    request = GapRequest(**fields)
-    items = read_items(predictions, **options)
-    if "low_simultaneous" in items:
-        if options:
-            raise InputError(
-                f"{', '.join(options)}: for predictions only, and this is a table of gaps"
-            )
-        return decide(select_gated_gaps(items, bounds, fail_on), bounds, fail_if)
-    return decide(find_gated_gaps(request, items, bounds, fail_on), bounds, fail_if)
+    request_fields(options, "gate", "bounds", "harm")
+    if not bounds:
+        raise InputError("the gate has no bound; give one such as recall=.1")
+    return _measure(predictions, bounds, harm, **options).decision
 
 
 def _run(
@@ -323,8 +384,8 @@ def _run(
     changed: Path | None = None,
     documents: Sequence[str] = (),
     **options: Any,
-) -> _MeasuredGaps | _ThresholdGaps:
-    """Measure gaps, with a gate, or at every threshold.
+) -> MeasuredGaps | _ThresholdGaps:
+    """Measure gaps and decide, or measure them at every threshold.
 
     Parameters
     ----------
@@ -333,66 +394,40 @@ def _run(
     names : str
         CSV or YAML with a display name for each group and version, for all that people read.
     items : str
-        What positive items are called on the page and the card, such as "toxic comments".
+        What positive items are called in sentences, such as "toxic comments".
     changed : path, optional
         Write the items whose prediction changed from one --pred to a later one: newly missed,
         newly flagged, newly found, no longer flagged.
     """
-    rules = {
-        name: options.pop(name) for name in ("bounds", "fail_if", "fail_on") if name in options
-    }
     if thresholds:
         if names or items or changed:
             problem = "--names, --items and --changed do not go with --thresholds"
             raise InputError(f"{problem}; leave them out")
-        return _run_thresholds(options, documents, has_gate=bool(rules))
-    from biasbridge.extrinsic.gate import ONE_VERSION
-
+        return _run_thresholds(options, documents)
     scores, pred = (as_names(options.get(name, ())) for name in ("score", "pred"))
-    n_classifiers = max(len(scores), len(pred))
-    if changed and n_classifiers < 2:
-        raise InputError(f"--changed: {ONE_VERSION}")
-    for name in rules if "bounds" not in rules else ():
-        option = name.replace("_", "-")
-        raise InputError(f"--{option} is the rule of a gate; give its bounds by --fail-above")
-    if rules:
-        from biasbridge.extrinsic.gate import check_gate
-        from biasbridge.extrinsic.measures import RANKINGS
-        from biasbridge.extrinsic.predictions import DEFAULT_MEASURES
+    if max(len(scores), len(pred)) < 2:
+        from biasbridge.extrinsic.changed_items import ONE_VERSION
 
-        rules = {"fail_if": "worse", "fail_on": "gaps", **rules}
-        check_gate(**rules, compare=options.get("compare", ()))
-        if rules["fail_on"] == "changes" and n_classifiers < 2:
-            raise InputError(ONE_VERSION)
-        measures = options.get("measures") or [*DEFAULT_MEASURES, *(RANKINGS if scores else ())]
-        options["measures"] = list(dict.fromkeys([*measures, *rules["bounds"]]))
-    measured = _measure(**options)._replace(called=items)
-    if names:
-        groups = dict.fromkeys(filter(None, (row.group for row in measured.rows)))
-        classifiers = measured.request.pred
-        versions = {name: name for name in classifiers}
-        if "threshold" in options:  # also by the columns of their scores
-            versions |= dict(zip(scores, classifiers, strict=True))
-        measured = measured._replace(names=read_group_names(names, groups, versions))
-    if rules:
-        from biasbridge.extrinsic.gate import decide, find_gated_gaps
-
-        kind = rules["fail_on"]
-        gated = find_gated_gaps(measured.request, measured.items, rules["bounds"], kind)
-        decision = decide(gated, rules["bounds"], rules["fail_if"], measured.names)
-        measured = measured._replace(gate=decision)
-    return measured
+        for name in [*(["changed"] if changed else []), *({"harm"} & {*options})]:
+            raise InputError(f"--{name}: {ONE_VERSION}")
+    measured = replace(_measure(**options), called=items)
+    if not names:
+        return measured
+    groups = dict.fromkeys(filter(None, (row.group for row in measured.rows)))
+    classifiers = measured.request.pred
+    versions = {name: name for name in classifiers}
+    if "threshold" in options:  # also by the columns of their scores
+        versions |= dict(zip(scores, classifiers, strict=True))
+    return replace(measured, names=read_group_names(names, groups, versions))
 
 
-def _run_thresholds(
-    options: dict[str, Any], documents: Sequence[str], *, has_gate: bool
-) -> _ThresholdGaps:
+def _run_thresholds(options: dict[str, Any], documents: Sequence[str]) -> _ThresholdGaps:
     require_score(options, "--thresholds")
     for name in documents:
-        if name != "csv":
+        if name not in ("csv", "html"):
             raise InputError(f"--{name} does not go with --thresholds; give --csv or --report")
-    if {"threshold", "at"} & {*options} or has_gate:
-        problem = "--threshold, --at and --fail-above do not go with --thresholds"
+    if {"threshold", "at", "bounds", "harm"} & {*options}:
+        problem = "--threshold, --at, --fail-above and --harm do not go with --thresholds"
         raise InputError(f"{problem}; leave it out")
     options["predictions"] = read_items(**options | {"pred": []})
     tables = {score: thresholds(**options | {"score": score}) for score in options["score"]}
@@ -401,37 +436,40 @@ def _run_thresholds(
 
 
 def _show(
-    result: _MeasuredGaps | _ThresholdGaps, console: Console, *, report: Path | None = None
+    result: MeasuredGaps | _ThresholdGaps, console: Console, *, documents: Sequence[str] = ()
 ) -> None:
-    from biasbridge.extrinsic.gap_printing import print_gap_tables, print_text_table
-    from biasbridge.extrinsic.thresholds import threshold_text
     from biasbridge.files.extras import describe_missing_charts
 
     if isinstance(result, _ThresholdGaps):
+        from biasbridge.extrinsic.thresholds import threshold_text
+        from biasbridge.files.writers import TextTable, print_text_table
+
         for score, table in result.tables.items():
             if len(result.tables) > 1:
                 console.print()
                 say(console, score)
             text = threshold_text(table)
-            print_text_table(text[:: 5 if len(text) > _SHOWN_THRESHOLDS else 1], console)
+            rows = text[:: 5 if len(text) > _SHOWN_THRESHOLDS else 1].to_numpy().tolist()
+            print_text_table(TextTable("", list(map(str, text)), rows), console)
+        for note in result.notes:
+            say(console, note)
     else:
-        print_gap_tables(list(map(result.names.in_row, result.rows)), console, result.label)
-    for note in result.notes:
-        if isinstance(result, _MeasuredGaps):
-            note = f"note: {result.names.in_text(note)}"
-        say(console, note)
-    if report and (missing_charts := describe_missing_charts()):
+        result.print(console)
+        for note in result.notes:
+            say(console, f"note: {result.names.in_text(note)}")
+    if "html" in documents and (missing_charts := describe_missing_charts()):
         say(console, f"note: {missing_charts}")
 
 
 def _end(
-    result: _MeasuredGaps | _ThresholdGaps,
+    result: MeasuredGaps | _ThresholdGaps,
     console: Console,
     *,
     predictions: str,
     changed: Path | None = None,
+    is_printed: bool = False,
 ) -> int:
-    """Write the changed items, and print the decision of a gate."""
+    """Write the changed items, and return the status of the decision."""
     if isinstance(result, _ThresholdGaps):
         return 0
     if changed:
@@ -442,60 +480,42 @@ def _end(
         write_table(table, changed)
         counts = ", ".join(f"{table['change'].eq(x).sum():,} {x}" for x in CHANGES.values())
         say(console, f"{changed}: {counts}")
-    if result.gate is None:
-        return 0
-    console.print(result.gate.sentence, soft_wrap=True)
-    return 0 if result.gate.passed else _FAILED
+    if is_printed:
+        say(console, result.decision.sentence)
+    return result.status
 
 
 def _write_page(
-    result: _MeasuredGaps | _ThresholdGaps, page: Path, *, predictions: str, gold: str = "label"
+    result: MeasuredGaps | _ThresholdGaps, page: Path, *, predictions: str, gold: str = "label"
 ) -> None:
-    from biasbridge.analysis.report.gaps_page import write_gaps_page, write_thresholds_page
+    if not isinstance(result, _ThresholdGaps):
+        result.report(page)
+        return
+    from biasbridge.analysis.report.gaps_page import write_thresholds_page
     from biasbridge.extrinsic.thresholds import threshold_text
 
-    title = f"{Path(predictions).name}: {gold}"
-    if isinstance(result, _ThresholdGaps):
-        title += f" by thresholds of {', '.join(result.tables)}"
-        tables = {score: (table, threshold_text(table)) for score, table in result.tables.items()}
-        write_thresholds_page(tables, result.notes, page, title)
-        return
-    request, label = result.request, result.label
-    crossed = request.cross if request.depth else filter(None, [" × ".join(request.cross)])
-    columns = list(dict.fromkeys([*request.group, *crossed]))
-    columns += [f"crossed up to {request.depth}"] if request.depth else []
-    title += f"{f' is {label}' if label else ''}, by {', '.join(columns)}"
-    write_gaps_page(
-        result.shown,
-        page,
-        title,
-        label=label,
-        decision=result.decision,
-        verdict=result.verdict,
-        notes=map(result.names.in_text, result.notes),
-    )
+    title = f"{Path(predictions).name}: {gold} by thresholds of {', '.join(result.tables)}"
+    tables = {score: (table, threshold_text(table)) for score, table in result.tables.items()}
+    write_thresholds_page(tables, result.notes, page, title)
 
 
-def _format(kind: str, result: _MeasuredGaps | _ThresholdGaps, *, predictions: str) -> str:
+def _format(kind: str, result: MeasuredGaps | _ThresholdGaps) -> str:
     """Return the text of a document."""
     if isinstance(result, _ThresholdGaps):
         return as_csv(result.table)
     from biasbridge.analysis.report.gap_documents import GapFacts, format_gaps
 
-    request = result.request
+    request, is_read = result.request, kind in ("md", "tex")
     roles = ("gold", "pred", "group", "cross", "score", "cluster")
     facts = GapFacts(
-        Path(predictions).name,
+        result.decision,
+        result.source,
         {role: getattr(request, role) for role in roles},
         list(request.positive),
         len(result.items),
-        result.notes,
+        list(map(result.names.in_text, result.notes)) if is_read else list(result.notes),
     )
-    if kind not in ("md", "tex"):
-        return format_gaps(kind, result.table, facts)
-    notes = list(map(result.names.in_text, result.notes))
-    facts = facts._replace(notes=notes, decision=result.decision, verdict=result.verdict)
-    return format_gaps(kind, result.shown, facts)
+    return format_gaps(kind, result.shown if is_read else result.rows, facts)
 
 
 def _read_bounds(text: str) -> dict[str, float]:
@@ -522,14 +542,12 @@ def _read_threshold(text: str) -> float:
         raise ArgumentTypeError(f"{text!r} is not a number; {ONE_THRESHOLD}") from None
 
 
-_measure: Callable[..., _MeasuredGaps] = gaps.raw  # type: ignore[attr-defined]
 main = Command(
     gaps,
     _show,
     run=_run,
-    also=[gate],
     end=_end,
-    documents={kind: partial(_format, kind) for kind in DOCUMENTS},
+    documents={kind: partial(_format, kind) for kind in ("csv", "json", "md", "tex")},
     report=_write_page,
     types={
         "bounds": _read_bounds,

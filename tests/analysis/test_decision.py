@@ -1,23 +1,28 @@
-"""The first screen of the page of gaps: the decision, its counts of 100, and the words."""
+"""The decision in words, and the first screen of the page of gaps."""
 
 from __future__ import annotations
 
+import json
 import re
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from biasbridge import gaps, gate
-from biasbridge.analysis.report.decision import TOLERATED, Decision, decide_release
-from biasbridge.analysis.report.gaps_page import write_gaps_page
-from biasbridge.commands.gaps import main
+from biasbridge import gaps
+from biasbridge.analysis.report.gaps_page import _chart
+from biasbridge.commands.gaps import MeasuredGaps, main
+from biasbridge.extrinsic.gap_tables import read_blocks
 from biasbridge.files import InputError
 from biasbridge.files.group_names import GroupNames
 from biasbridge.stats.formatting import order_groups
+
+if TYPE_CHECKING:
+    from biasbridge.extrinsic.claims import Decision
 
 
 def items(n: int, **missed: tuple[float, ...]) -> pd.DataFrame:
@@ -44,153 +49,36 @@ def versions_of(table: pd.DataFrame) -> list[str]:
     return [name for name in map(str, table) if name.startswith("v")]
 
 
-def decide(table: pd.DataFrame, **options: Any) -> Decision:
-    versions = versions_of(table)
-    bounds = options.pop("bounds", None)
-    rules = {name: options.pop(name) for name in ("fail_if", "fail_on") if name in options}
-    gated = gate(table, bounds, pred=versions, **rules, **options).decisions if bounds else None
-    called = options.pop("items", "")
-    return decide_release(gaps(table, pred=versions, **options), items=called, gated=gated)
-
-
 BAD = items(400, women=(0.3,), men=(0.1,))
 SURE = items(2_000, women=(0.1, 0.4), men=(0.1, 0.1))
 ALIKE = items(4_000, women=(0.1, 0.1), men=(0.1, 0.09))
 UNSURE = items(60, women=(0.1, 0.13), men=(0.1, 0.1))
-# what is decided, its beginning, and what a count says
-CASES = {
-    "worse": (SURE, "Do not release v2", "of 100 positive items about women v1 missed 10, v2"),
-    "alike": (ALIKE, "Release v2", "Least sure: of 100"),
-    "unsure": (
-        UNSURE,
-        "Cannot tell",
-        "positive items about women instead of 60 would probably tell",
-    ),
-    "too few": (
-        few(ALIKE, 9),
-        "Cannot tell",
-        "about few: 9 actual positives of group few, fewer than 10",
-    ),
-    "one version": (
-        BAD,
-        "Cannot tell",
-        "of 100 positive items about women the classifier misses 30",
-    ),
-    "one unsure": (UNSURE[["label", "group", "v1"]], "Cannot tell", "may be as large as"),
-}
 
 
-@pytest.mark.parametrize("name", list(CASES))
-def test_the_decision_without_a_gate(name: str) -> None:
-    table, heading, text = CASES[name]
-    decision = decide(table)
-    assert decision.heading == heading
-    assert text in " ".join((decision.reason, *decision.counts))
+def measured(table: pd.DataFrame, **options: Any) -> MeasuredGaps:
+    """What is measured, with what positive items are called."""
+    called = options.pop("items", "")
+    found = gaps(table, pred=versions_of(table), **options)
+    return replace(found.measured, called=called)
 
 
-GATES = [
-    # missed by women, n a group, bound, rule, exit status, decision
-    (0.3, 2_000, 0.1, "worse", 3, "Do not release"),
-    (0.3, 2_000, 0.1, "possible", 3, "Do not release"),
-    (0.3, 2_000, 0.25, "worse", 0, "Release"),
-    (0.3, 2_000, 0.25, "possible", 0, "Release"),
-    (0.3, 60, 0.2, "worse", 0, "Cannot tell"),
-    (0.3, 60, 0.2, "possible", 3, "Do not release"),
-    (0.3, 60, 0.18, "worse", 0, "Cannot tell"),
-]
+def decide(table: pd.DataFrame, **options: Any) -> Decision:
+    return measured(table, **options).decision
 
 
-@pytest.mark.parametrize(("missed", "n", "bound", "fail_if", "status", "heading"), GATES)
-def test_the_decision_of_a_gate_agrees_with_its_exit_status(
-    tmp_path: Path, missed: float, n: int, bound: float, fail_if: str, status: int, heading: str
-) -> None:
-    items(n, women=(missed,), men=(0.1,)).to_csv(tmp_path / "p.csv", index=False)
-    page = tmp_path / "page.html"
-    gate_options = ["--fail-above", f"recall={bound}", "--fail-if", fail_if]
-    paths = [str(tmp_path / "p.csv"), "--report", str(page), "--quiet"]
-    assert main([*paths, "--pred", "v1", *gate_options]) == status
-    assert first_screen(page).startswith(f"{heading}: ")
-
-
-@pytest.mark.parametrize("fail_if", ["worse", "possible"])
-@pytest.mark.parametrize("n_few", [0, 9])
-def test_a_group_without_a_value_is_never_released(
-    fail_if: Literal["worse", "possible"], n_few: int
-) -> None:
-    table = few(items(4_000, women=(0.1,), men=(0.1,)), 9)
-    if not n_few:  # named, with no item that counts
-        table.loc[table["group"] == "few", "label"] = 0
-    bounds = {"recall": 0.1}
-    result = gate(table, bounds, pred="v1", fail_if=fail_if)
-    decision = decide_release(gaps(table, pred="v1"), gated=result.decisions)
-    fails = fail_if == "possible" or not n_few
-    assert bool(result) is not fails
-    assert decision.heading == ("Do not release" if fails else "Cannot tell")
-    assert "too little is known about few" in decision.reason
-
-
-@pytest.mark.slow
-def test_random_tables_never_contradict_their_gate() -> None:
-    """Release is never exit status 3, and "do not release" always is."""
-    rng = np.random.default_rng(0)
-    seen = set()
-    rules: tuple[Literal["worse", "possible"], ...] = ("worse", "possible")
-    for _ in range(60):
-        shares = {name: (rng.uniform(0.05, 0.3),) for name in ("a", "b", "c")}
-        table = items(int(rng.choice([9, 80, 3_000])), **shares)
-        for fail_if in rules:
-            bounds = {"recall": float(rng.choice([0.02, 0.1, 0.25]))}
-            result = gate(table, bounds, pred="v1", fail_if=fail_if)
-            heading = decide_release(gaps(table, pred="v1"), gated=result.decisions).heading
-            assert (heading == "Do not release") is not result.passed
-            highs = result.decisions["high_simultaneous"]
-            assert (heading == "Release") is bool((highs <= bounds["recall"]).all())
-            seen.add(heading)
-    assert seen == {"Release", "Do not release", "Cannot tell"}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("change", "verdict", "most"), [(0.0, "Do not", 0.05), (0.06, "Release", 0.05)]
-)
-def test_wrong_decisions_are_rare(change: float, verdict: str, most: float) -> None:
-    """Of versions alike at most .05 are refused; of one that misses .06 more, above the tolerated
-    .05, for one of five groups at most .05 are released.
-    """
-    rng = np.random.default_rng(0)
-    assert change > TOLERATED or not change
-    wrong, runs, n = 0, 200, 3_000
-    for _ in range(runs):
-        group = np.repeat(list("abcde"), n)
-        table = pd.DataFrame({"label": 1, "group": group})
-        table["v1"] = (rng.random(5 * n) > 0.1).astype(int)
-        flips = rng.random(5 * n) < 0.02
-        lost = (group == "a") & (rng.random(5 * n) < change / 0.9)
-        later = np.where(flips, (rng.random(5 * n) > 0.1).astype(int), table["v1"])
-        table["v2"] = np.where(lost, 0, later)
-        table = pd.concat([table, table.assign(label=0, v1=0, v2=0)], ignore_index=True)
-        wrong += decide(table, measures=["recall", "fpr"]).heading.startswith(verdict)
-    assert wrong / runs <= most + 2 * np.sqrt(most * (1 - most) / runs)
-
-
-def test_as_many_items_as_are_said_tell_in_four_of_five_samples() -> None:
-    """Undecided at 150 items a group; with the items said, the harm of .02 is sure or tolerated."""
-    table = items(150, a=(0.1, 0.12), b=(0.1, 0.1), c=(0.1, 0.1))
-    decision = decide(table)
-    assert decision.heading == "Cannot tell"
-    said = re.search(r"Some ([\d,]+) positive items about a ", " ".join(decision.counts))
-    assert said is not None
-    enough = int(said[1].replace(",", ""))
-    assert enough > 150
-    larger = items(enough, a=(0.1, 0.12), b=(0.1, 0.1), c=(0.1, 0.1))
-    assert decide(larger).heading != "Cannot tell"
+def test_a_group_with_too_few_items_leaves_all_open() -> None:
+    decision = decide(few(ALIKE, 9))
+    assert decision.verdict == "cannot tell"
+    assert "about few: 9 actual positives of group few, fewer than 10" in decision.reason
+    assert decision.lines[0].startswith("Nearest to the limit: of 100")
 
 
 def test_digits_tell_versions_and_bounds_apart() -> None:
     table = items(20_000, women=(0.1, 0.104), men=(0.1, 0.1))
-    assert "v1 missed 10.0, v2 misses 10.4" in decide(table).reason
+    assert "v1 missed 10.0, v2 misses 10.4: 0.4 more (" in decide(table).reason
     close = items(20_000, women=(0.161,), men=(0.1,))
-    assert re.search(r"5\.\d+ to \d", decide(close, bounds={"recall": 0.05}).reason)
+    reason = decide(close, bounds={"recall": 0.055}).reason
+    assert re.search(r"6\.1 more \(5\.\d to 6\.\d\), where 5.5 are allowed", reason)
 
 
 @pytest.mark.parametrize(
@@ -204,8 +92,9 @@ def test_digits_tell_versions_and_bounds_apart() -> None:
     ],
 )
 def test_what_items_are_called(called: str, label: str, expected: str) -> None:
-    decision = decide_release(gaps(BAD, pred="v1"), items=called, label=label)
-    assert f"of 100 {expected} the classifier misses 30 (" in decision.counts[0]
+    table = BAD.replace({"label": {1: label}, "v1": {1: label}}) if label == "hateful" else BAD
+    decision = decide(table, items=called, positive=label or ())
+    assert f"of 100 {expected} the classifier misses 30, " in decision.reason
     others = {"": "negative items"}.get(called + label, "other ")
     assert dict(decision.meanings)["Wrongly flagged"].startswith(others)
 
@@ -217,12 +106,11 @@ def test_what_items_are_called(called: str, label: str, expected: str) -> None:
         ({"measures": "accuracy"}, "of 100 items about women the classifier gets 20 wrong"),
         ({"measures": "fnr"}, "of 100 positive items about women the classifier misses 30"),
         ({"measures": "recall", "privileged": "men"}, "about men 10"),
-        ({"bounds": {"f1": 0.02}}, "points, is shown to be above the bound, 2"),
+        ({"bounds": {"f1": 0.02}}, ", where .02 is allowed"),
     ],
 )
 def test_other_measures_are_said_too(options: dict[str, Any], text: str) -> None:
-    decision = decide(BAD, **options)
-    assert text in " ".join((decision.reason, *decision.counts))
+    assert text in decide(BAD, **options).reason
 
 
 def test_a_class_is_named(tmp_path: Path) -> None:
@@ -233,6 +121,32 @@ def test_a_class_is_named(tmp_path: Path) -> None:
         [str(tmp_path / "p.csv"), "--pred", "v1", "--multiclass", "--report", str(page), "--quiet"]
     )
     assert "of 100 angry items about women the classifier misses 30" in first_screen(page)
+
+
+def test_every_medium_has_the_same_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = tmp_path / "p.csv"
+    SURE.to_csv(source, index=False)
+    files = {kind: tmp_path / f"out.{kind}" for kind in ("html", "json", "md")}
+    written = [text for path in files.values() for text in ("--write", str(path))]
+    versions = ["--pred", "v1", "--pred", "v2"]
+    assert main([str(source), *versions, *written]) == 3
+    sentence = capsys.readouterr().out.splitlines()[0]
+    assert sentence.startswith("Do not release v2: of 100 positive items about women v1 missed 10")
+    table = gaps(source, pred=["v1", "v2"])
+    decision = table.decision
+    assert decision.sentence == repr(table).splitlines()[0] == sentence
+    shown = re.findall(r'id="decision">(.*?)</h1>', files["html"].read_text(encoding="utf-8"))
+    assert shown == [sentence]
+    record = json.loads(files["json"].read_text(encoding="utf-8"))["decision"]
+    assert f"Do not release v2: {record['reason']}." == sentence
+    assert record["verdict"] == "do not release"
+    first = record["claims"][0]
+    assert (first["group"], first["verdict"], first["limit"]) == ("women", "above", 0.02)
+    card = files["md"].read_text(encoding="utf-8").replace("\\", "").replace("**", "")
+    assert sentence in card
+    assert main([str(source), *versions, "--quiet"]) == 3
 
 
 # The page: one screen.
@@ -252,57 +166,59 @@ PAGES: dict[str, tuple[pd.DataFrame, dict[str, Any]]] = {
     "two groups": (BAD, {}),
     "seven groups, worse": (items(800, **GROUPS), {"items": "toxic comments"}),
     "seven groups, unsure": (items(60, **GROUPS), {"items": "toxic comments"}),
-    "forty groups": (items(60, **LONG), {}),
     "a group without values": (few(ALIKE, 9), {}),
-    "gate, possible": (UNSURE, {"bounds": {"recall": 0.1, "fpr": 0.1}, "fail_if": "possible"}),
-    "gate, changes": (UNSURE, {"bounds": {"recall": 0.1}, "fail_on": "changes"}),
+    "bounds": (UNSURE, {"bounds": {"recall": 0.1, "fpr": 0.1}}),
 }
 
 
 @pytest.mark.parametrize("name", list(PAGES))
-def test_the_first_screen_has_fewer_than_120_words(
+def test_the_first_screen_has_fewer_than_140_words_and_every_group(
     tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     missing = "biasbridge.analysis.report.gaps_page.describe_missing_charts"
     monkeypatch.setattr(missing, lambda: "charts lie below the first screen")
     table, options = PAGES[name]
-    decision = decide(table, **options)
-    versions = versions_of(table)
-    path = tmp_path / "page.html"
-    page = write_gaps_page(gaps(table, pred=versions), path, "p.csv", decision=decision)
+    found = measured(table, **options)
+    page = found.report(tmp_path / "page.html")
     text = first_screen(page)
-    assert text.startswith(f"{decision.heading}: {decision.reason}.")
+    assert text.startswith(found.decision.sentence)
     words = [word for word in text.split() if re.search("[A-Za-z]", word)]
-    assert len(words) < 120
+    assert len(words) < 140
     body = page.read_text(encoding="utf-8").split("<main>")[1]
     assert re.match(r'\s*<section class="[^"]*">\s*<h1 id="decision">', body)
-    assert body.count("<details>") == body.count("</details>") >= 3
-    for group, cells in decision.chart.rows:
-        assert group in text
-        for count in (count for marks in cells for count in marks):
-            assert 0 <= count[1] <= count[0] <= count[2] <= decision.chart.end
+    assert body.count("<details>") == body.count("</details>") >= 2
+    assert all(group in text for group in {*table["group"]})
 
 
-def test_groups_have_one_order_the_worst_first(tmp_path: Path) -> None:
-    table = gaps(items(800, **GROUPS), pred=["v1", "v2"])
-    order = order_groups(table.to_dict("records"))
+def test_counts_lie_within_their_axis() -> None:
+    found = measured(items(800, **GROUPS))
+    chart = _chart(read_blocks(found.shown), found.decision)
+    assert chart.titles == ["Missed", "Wrongly flagged"]
+    for _, cells in chart.rows:
+        for value, low, high in (count for counts, _ in cells for count in counts):
+            assert 0 <= low <= value <= high <= chart.end
+
+
+def test_groups_have_one_order_the_largest_gap_first(tmp_path: Path) -> None:
+    found = measured(items(800, **GROUPS))
+    order = order_groups([row._asdict() for row in found.rows])
     assert order == ["g6", "g5", "g4", "g3", "g2", "g1", "g0"]
-    page = write_gaps_page(table, tmp_path / "page.html", "p").read_text(encoding="utf-8")
-    for found in (
+    page = found.report(tmp_path / "page.html").read_text(encoding="utf-8")
+    for listed in (
         re.findall(r'<th scope="row">(g\d)', page),
         *(re.findall(r'data-name="group">(g\d)<', part) for part in page.split("<table")),
     ):
-        assert not found or found[:7] == order
+        assert not listed or listed[:7] == order
+    assert "argest gap first" in page
     single = gaps(items(800, b=(0.1,), a=(0.2,), c=(0.05,)), pred="v1")
-    one = order_groups(single.to_dict("records"))
-    assert one == ["a", "b", "c"]
+    assert order_groups(single.to_dict("records")) == ["a", "b", "c"]
 
 
 def test_criteria_without_gaps_are_not_decided() -> None:
-    criterion = {"measures": "demographic_parity", "compare": "max-difference"}
-    decision = decide(BAD, **criterion)
-    assert (decision.heading, decision.chart.titles) == ("Cannot tell", [])
-    assert decision.reason.startswith("you have not said")
+    found = measured(BAD, measures="demographic_parity", compare="max-difference")
+    assert found.decision.verdict == "cannot tell"
+    assert found.decision.reason == "no groups are compared in a measure of errors"
+    assert not _chart(read_blocks(found.shown), found.decision).titles
 
 
 # Display names
@@ -322,7 +238,7 @@ def test_display_names_are_wherever_people_read(
     few(BAD, 9).to_csv(source, index=False)
     names.write_text(NAMES[name], encoding="utf-8")
     files = {kind: tmp_path / f"out.{kind}" for kind in ("csv", "json", "md", "tex")}
-    paths = [text for kind, path in files.items() for text in (f"--{kind}", str(path))]
+    paths = [text for path in files.values() for text in ("--write", str(path))]
     page = tmp_path / "page.html"
     options = ["--pred", "v1", "--fail-above", "recall=.05", "--names", str(names)]
     assert main([str(source), *options, *paths, "--report", str(page)]) == 3
@@ -335,7 +251,7 @@ def test_display_names_are_wherever_people_read(
     assert "Women \\& girls" in read["tex"]
     assert not re.search(r"\b(women|men)\b", read["md"] + read["tex"])
     for kind in ("csv", "json"):
-        assert "Women" not in read[kind]
+        assert "Women" not in read[kind].partition('"rows"')[2 if kind == "json" else 0]
         assert "women" in read[kind]
 
 
@@ -409,11 +325,3 @@ def test_thresholds_refuse_names(tmp_path: Path) -> None:
 def test_crossed_groups_with_too_few_items_do_not_count(group: str, heading: str) -> None:
     table = few(ALIKE, 9).replace({"group": {"few": group}})
     assert decide(table).heading == heading
-
-
-def test_calibration_error_is_worse_where_larger() -> None:
-    rows = [
-        {"kind": "value", "group": group, "measure": "ece", "earlier": "v1", "value": value}
-        for group, value in (("better", -0.1), ("worse", 0.1), ("unknown", np.nan))
-    ]
-    assert order_groups(rows) == ["worse", "better", "unknown"]

@@ -20,7 +20,6 @@ from biasbridge import gaps
 from biasbridge.analysis.answer import change_rows, declared
 from biasbridge.analysis.correlate import correlate_slices
 from biasbridge.analysis.joined import join_points
-from biasbridge.analysis.report.gaps_page import write_gaps_page
 from biasbridge.analysis.report.page import build_report
 from biasbridge.stats.formatting import format_estimate
 
@@ -223,7 +222,7 @@ def test_the_decision_of_gaps_fits_one_screen(browser: Any, tmp_path: Path, widt
         for label in (0, 1)
     ]
     page = tmp_path / "page.html"
-    write_gaps_page(gaps(pd.DataFrame(rows), pred=["v1", "v2"]), page, "p.csv")
+    gaps(pd.DataFrame(rows), pred=["v1", "v2"]).report(page)
     frame = tmp_path / "frame.html"  # a window has a least width
     frame.write_text(f'<iframe src="page.html" style="width:{width}px;height:900px"></iframe>')
     browser.set_window_size(1500, 1000)

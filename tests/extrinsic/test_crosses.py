@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations
+from math import isnan
 from pathlib import Path
 from typing import Any
 
@@ -92,8 +93,10 @@ def test_the_command_and_the_gate_take_a_depth(
     expected = gaps(table, cross=COLUMNS, depth=2)
     assert len(written) == len(expected)
     result = gate(table, {"recall": 0.4}, cross=COLUMNS, depth=2)
-    assert result.passed
-    assert len(result.decisions) == expected.query("kind == 'gap' and measure == 'recall'").shape[0]
+    assert result.status in (0, 4)
+    tested = expected[expected["value"].notna()]
+    known = [claim for claim in result.claims if not isnan(claim.row.value)]
+    assert len(known) == tested.query("kind == 'gap' and measure == 'recall'").shape[0]
 
 
 @pytest.mark.parametrize(

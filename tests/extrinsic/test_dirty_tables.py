@@ -516,7 +516,7 @@ def test_thresholds_and_gates_leave_the_same_rows_out() -> None:
         assert row["value"] == pytest.approx(wanted)
     assert any("lack 'score' (8)" in note for note in by_threshold.attrs["notes"])
     result = biasbridge.gate(without("prediction"), {"recall": 0.9}, **COMPARED)
-    assert result.decisions["value"].item() == pytest.approx(gaps_by_loop(keep())["recall"])
+    assert result.claims[0].row.value == pytest.approx(gaps_by_loop(keep())["recall"])
 
 
 def test_an_empty_cluster_is_a_cluster_of_one() -> None:

@@ -15,13 +15,11 @@ import torch
 from statsmodels.stats.proportion import proportion_confint
 from torch import nn
 
+from biasbridge import gaps
 from biasbridge.extrinsic.coreference.challenge import Units, _percentage_correlation
 from biasbridge.extrinsic.coreference.model import _letter_codes
 from biasbridge.extrinsic.crossval import split_posts
-from biasbridge.extrinsic.gap_printing import print_gap_tables
-from biasbridge.extrinsic.gap_table import measure_gaps
 from biasbridge.extrinsic.networks import _finetuned_step, _rate
-from biasbridge.extrinsic.predictions import GapRequest
 from biasbridge.extrinsic.retrieval import _compare_wordings, _share_above
 from biasbridge.extrinsic.spread import (
     DIFFERENCE,
@@ -164,10 +162,10 @@ def test_a_table_shows_20_groups(groups: int) -> None:
     names = [f"group {number:02}" for number in range(groups)]
     table = pd.DataFrame({"group": names * 20, "label": 1, "prediction": 1})
     shown = io.StringIO()
-    request = GapRequest("label", ["prediction"], measures=["recall"])
-    print_gap_tables(measure_gaps(request, table)[0], open_console(file=shown, width=200))
-    assert sum(name in shown.getvalue() for name in names) == 20
-    assert ("and 1 more groups" in shown.getvalue()) == (groups == 21)
+    found = gaps(table, measures=["recall"])
+    found.measured.print(open_console(file=shown, width=200))
+    assert all(name in shown.getvalue() for name in names[:20])
+    assert ("and 1 more row:" in shown.getvalue()) == (groups == 21)
 
 
 def test_queries_without_a_stereotype_are_left_out_of_its_gap() -> None:

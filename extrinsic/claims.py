@@ -1,0 +1,497 @@
+"""The decision on a release: release, do not release, or cannot tell, and the claims it rests on.
+
+A claim compares what is known of a group with the most that is allowed:
+
+* **harm**, where an earlier version is given: how many more errors the last version makes for a
+  group, at most ``harm``. The interval is that of the paired change.
+* **gap**, where bounds are given: how much worse the last version is for a group than for what it
+  is compared with, at most the measure's bound.
+
+Each is shown to be *above* what is allowed where the interval lies wholly above, adjusted over all
+claims of its kind (Bonferroni's, which decides whether any is, as Holm's does). It is shown to be
+*within* where the 95% interval ends at or below. So with n claims at what is allowed, .025 are
+called above by chance, or within.
+
+    do not release    some claim is above
+    release           every claim is within (an intersection-union test: no adjustment)
+    cannot tell       else, and where nothing is compared
+
+A claim more can so never turn another decision into a release. Only the last version is judged; an
+earlier one is what it is compared with. Errors are those counted by recall (or the false negative
+rate) and the false positive rate. A group that could not be measured may have any; an empty crossed
+group is none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import ceil, inf, isnan, log10, nan
+from typing import Any, Literal, NamedTuple
+
+from biasbridge.extrinsic.gap_table import WITHOUT_GAP, GapRow, Part, narrow, part_rows
+from biasbridge.extrinsic.gaps import ALL_MEASURES, CRITERIA, Gaps
+from biasbridge.extrinsic.grouped_predictions import ALL, REST, GroupOrRest, Predictions
+from biasbridge.extrinsic.measures import MEASURES
+from biasbridge.files import InputError, nearest
+from biasbridge.files.errors import printable
+from biasbridge.files.group_names import AS_THEY_ARE, CROSSED_BY, GroupNames
+from biasbridge.stats.formatting import (
+    IN_WORDS,
+    detectable_change,
+    format_estimate,
+    format_trimmed,
+    harm_sign,
+)
+from biasbridge.stats.measure_facts import measure_name
+
+Verdict = Literal["release", "do not release", "cannot tell"]
+RELEASE: Verdict = "release"
+REFUSE: Verdict = "do not release"
+UNDECIDED: Verdict = "cannot tell"
+STATUS = {RELEASE: 0, REFUSE: 3, UNDECIDED: 4}
+HARM = 0.02  # the smallest harm of interest
+_MISSED, _FALSE_ALARMS = ("recall", "fnr"), "fpr"
+_MEASURES_WITH_GAP = tuple(name for name in ALL_MEASURES if name not in (*CRITERIA, *WITHOUT_GAP))
+_MAX_LISTED = 3
+_MOST_TIMES = 100  # the present number of items: more is no advice
+
+
+def decided_measures(
+    measures: Sequence[str], n_versions: int, bounds: Iterable[str]
+) -> tuple[str, ...]:
+    """Return the measures of a table that is decided on: those asked for, those with bounds, and of
+    several versions both kinds of errors, unless only scores are measured.
+    """
+    wanted = [*measures, *bounds]
+    if n_versions > 1 and any(name in MEASURES for name in wanted):
+        wanted += [] if {*_MISSED} & {*wanted} else [_MISSED[0]]
+        wanted.append(_FALSE_ALARMS)
+    return tuple(dict.fromkeys(wanted))
+
+
+class Claim(NamedTuple):
+    """What is known of one group in one measure, against ``limit``, the most that is allowed.
+
+    ``kind``: "harm", a row of changes, or "gap", a row of gaps. ``rates``: the measure before and
+    after, or of what the group is compared with and of the group.
+    """
+
+    kind: Literal["harm", "gap"]
+    row: GapRow
+    limit: float
+    rates: tuple[float, float]
+
+    @property
+    def group(self) -> str:
+        """The group that may fare worse."""
+        return self.row.group or self.row.unprivileged
+
+    @property
+    def against(self) -> str:
+        """The earlier version, or the group compared with."""
+        return self.row.earlier or self.row.privileged
+
+    @property
+    def interval(self) -> tuple[float, float, float]:
+        """How much worse the group fares, with the 95% interval; NaN where it is not known."""
+        row = self.row
+        if self.kind == "gap" or harm_sign(row.measure) > 0:
+            return row.value, row.low, row.high
+        return -row.value, -row.high, -row.low
+
+    @property
+    def verdict(self) -> Literal["above", "within", "cannot tell"]:
+        """Whether the limit is shown to be passed, or kept to."""
+        row = self.row
+        is_worse = self.kind == "gap" or harm_sign(row.measure) > 0
+        lowest = row.low_simultaneous if is_worse else -row.high_simultaneous
+        if lowest > self.limit:
+            return "above"
+        return "within" if self.interval[2] <= self.limit else "cannot tell"
+
+    @property
+    def is_improvement(self) -> bool:
+        """Whether the group is shown to fare better than before."""
+        row = self.row
+        return (row.high_simultaneous if harm_sign(row.measure) > 0 else -row.low_simultaneous) < 0
+
+    @property
+    def rank(self) -> tuple[bool, bool, float]:
+        """Order of claims: the one that decides comes first."""
+        value, _, high = self.interval
+        worst = value if self.verdict == "above" else high
+        return (
+            self.verdict != "above",
+            self.verdict == "within",
+            -inf if isnan(worst) else self.limit - worst,
+        )
+
+    def facts(self) -> dict[str, Any]:
+        """Return the claim as a record of JSON."""
+        row = self.row
+        value, low, high = (None if isnan(end) else end for end in self.interval)
+        record = {
+            "kind": self.kind,
+            "group": self.group,
+            "against": self.against,
+            "measure": row.measure,
+            "worse_by": value,
+            "low": low,
+            "high": high,
+            "limit": None if isnan(self.limit) else self.limit,
+            "verdict": self.verdict,
+            "n": row.support if self.kind == "harm" else row.support_unprivileged,
+            "reason": row.reason,
+        }
+        return record | ({"class": row.subset} if row.subset else {})
+
+
+def check_bounds(bounds: Mapping[str, float], harm: float, compare: Sequence[str]) -> None:
+    """Raise ``InputError`` for a measure without a gap, a number outside [0, 1), and comparisons
+    that have no gap.
+    """
+    if bounds:
+        require_gap(bounds, compare, _MEASURES_WITH_GAP)
+    for name, bound in {**bounds, "harm": harm}.items():
+        what = "the smallest harm" if name == "harm" else f"the bound of {name}"
+        is_number = isinstance(bound, int | float) and not isinstance(bound, bool)
+        if not is_number or not 0 <= bound < 1:
+            raise InputError(f"{what} is {bound!r}; give a number in [0, 1)")
+
+
+def require_gap(
+    measures: Mapping[str, Any] | Sequence[str], compare: Sequence[str], allowed: Sequence[str]
+) -> None:
+    """Raise ``InputError`` for a measure that is not allowed, and comparisons without gaps."""
+    listed = f"give any of {', '.join(allowed)}"
+    for name in measures:
+        if name not in allowed:
+            raise InputError(f"{name!r} has no gap here{nearest(name, allowed)}; {listed}")
+    if compare and {*compare} == {"max-difference"}:
+        raise InputError("--compare max-difference gives no gap of one group; add one-vs-rest")
+
+
+def release_claims(
+    parts: Sequence[Part], gaps: Gaps, bounds: Mapping[str, float], harm: float
+) -> list[Claim]:
+    """Return the claims on the last version, the one that decides first.
+
+    Parameters
+    ----------
+    parts : sequence of Part
+        Predictions by version and class.
+    gaps : Gaps
+        Groups and comparisons.
+    bounds : mapping of str to float
+        The largest gap by measure; may be empty.
+    harm : float
+        The smallest harm of interest, used where there are several versions.
+
+    Raises
+    ------
+    InputError
+        Bounds, and no group is compared with another.
+    """
+    versions = list(dict.fromkeys(part.version for part in parts if not part.earlier))
+    last, pair = versions[-1], f"{versions[-1]} - {versions[0]}"
+    samples = {(part.subset, part.version): part.sample for part in parts}
+    own = [part for part in parts if part.version == last]
+    changed = [part for part in parts if part.earlier and part.version == pair]
+    single = tuple(name for name in gaps.compare if name != "max-difference")
+
+    def claim(row: GapRow, limit: float) -> Claim:
+        if row.kind == "value":
+            sides = [(row.earlier, row.group), (last, row.group)]
+        else:
+            sides = [(last, row.privileged), (last, row.unprivileged)]
+        of = row.unprivileged or own[0].sample.groups[0]
+        rates = [_rate(samples[row.subset, v], row.measure, side, of) for v, side in sides]
+        return Claim("gap" if row.kind == "gap" else "harm", row, limit, (rates[0], rates[1]))
+
+    claims = [
+        claim(row, harm)
+        for row in part_rows(narrow(changed, _decisive(changed)), gaps)
+        if row.kind == "value" and (not gaps.groups or row.group in (*gaps.groups, ALL))
+    ]
+    limits = bounds if bounds or changed else dict.fromkeys(_decisive(own), nan)
+    tested = []
+    if limits and single:
+        compared = replace(gaps, compare=single, measures=tuple(limits))
+        tested = part_rows(narrow(own, [*limits]), compared)
+    claims += [claim(row, limits[row.measure]) for row in tested if row.kind == "gap"]
+    if bounds and not any(each.kind == "gap" for each in claims):
+        raise InputError("no group is compared with another; name a further group")
+    return sorted(filter(_matters, claims), key=lambda each: each.rank)
+
+
+def _decisive(parts: Sequence[Part]) -> list[str]:
+    """Return the measures that count errors, or all that have gaps where there are none."""
+    present = [name for part in parts for name in part.measures if name in _MEASURES_WITH_GAP]
+    errors = [name for name in present if name in (*_MISSED, _FALSE_ALARMS)]
+    return list(dict.fromkeys(errors or present))
+
+
+def _rate(sample: Predictions, measure: str, name: str, of: str) -> float:
+    """Return the measure of a group, or of the rest of the group ``of``."""
+    side = GroupOrRest(of, rest=True) if name == REST else GroupOrRest(name)
+    return sample.group_measure(measure, side).estimate.value
+
+
+def _matters(claim: Claim) -> bool:
+    """Test whether a claim matters: an unknown one on a crossed group with too few items does
+    not.
+    """
+    row = claim.row
+    return not isnan(row.value) or not any(
+        CROSSED_BY in side for side in (row.group, row.privileged, row.unprivileged)
+    )
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What to do and why: true only for a release.
+
+    ``verdict``: "release", "do not release" or "cannot tell", with the exit ``status`` 0, 3 and 4.
+    ``version``: the one that is judged, empty if it is the only one. ``lines``: what else is known.
+    ``claims``: all that was compared, the one that decides first. ``meanings``: of the words.
+    """
+
+    verdict: Verdict
+    version: str
+    reason: str
+    lines: Sequence[str]
+    claims: Sequence[Claim]
+    meanings: Sequence[tuple[str, str]]
+
+    def __bool__(self) -> bool:
+        return self.verdict == RELEASE
+
+    @property
+    def status(self) -> int:
+        """Exit status of the command."""
+        return STATUS[self.verdict]
+
+    @property
+    def heading(self) -> str:
+        """``Do not release v2``."""
+        named = f" {self.version}" if self.version and self.verdict != UNDECIDED else ""
+        return f"{_capitalise(self.verdict)}{named}"
+
+    @property
+    def sentence(self) -> str:
+        """The decision and its reason: the same on every medium."""
+        return f"{self.heading}: {self.reason}."
+
+    def facts(self) -> dict[str, Any]:
+        """Return the decision as a record of JSON."""
+        claims = [claim.facts() for claim in self.claims]
+        return {"verdict": self.verdict, "reason": self.reason, "claims": claims}
+
+
+def decide(
+    claims: Sequence[Claim],
+    version: str = "",
+    *,
+    items: str = "",
+    label: str = "",
+    names: GroupNames = AS_THEY_ARE,
+) -> Decision:
+    """Decide by claims, of which the first decides.
+
+    Parameters
+    ----------
+    claims : sequence of Claim
+        As ``release_claims`` returns them.
+    version : str
+        The version that is judged; empty if it is the only one.
+    items : str
+        What positive items are called, "toxic comments"; by default after the label.
+    label : str
+        Name of the positive class; empty for 1.
+    names : GroupNames
+        Names of groups and versions that people read.
+
+    Returns
+    -------
+    Decision
+    """
+    shown = [claim._replace(row=names.in_row(claim.row)) for claim in claims]
+    version = names.versions.get(version, version)
+    words = _Words(items, label, version)
+    verdict, reason, lines = _judge(shown, words)
+    sentences = [f"{_capitalise(line)}." for line in lines if line]
+    meanings = words.meanings(shown)
+    return Decision(
+        verdict,
+        printable(version),
+        printable(reason),
+        list(map(printable, sentences)),
+        claims,
+        meanings,
+    )
+
+
+def _judge(claims: Sequence[Claim], words: _Words) -> tuple[Verdict, str, list[str]]:
+    """Return the verdict on claims, its reason, and what else is known."""
+    known = [claim for claim in claims if not isnan(claim.row.value)]
+    if not known:
+        unknown = [
+            f"too little is known{words.about(claim.group)}: {claim.row.reason}" for claim in claims
+        ]
+        return UNDECIDED, (unknown or ["no groups are compared in a measure of errors"])[0], []
+    first, limited = claims[0], not isnan(claims[0].limit)
+    better = [claim for claim in known if claim.kind == "harm" and claim.is_improvement]
+    lines = [words.listed("shown to be better", better)]
+    if not limited:
+        first = max(known, key=lambda claim: (claim.row.low_simultaneous > 0, claim.row.value))
+        is_shown = first.row.low_simultaneous > 0
+        largest = f"the largest difference{' that is shown' * is_shown}: {words.describe(first)}"
+        reason = f"no bound is given. {_capitalise(largest)}"
+        return UNDECIDED, reason, [f"set a bound, such as --fail-above {first.row.measure}=.1"]
+    if first.verdict == "above":
+        above = [claim for claim in claims[1:] if claim.verdict == "above"]
+        return (
+            REFUSE,
+            words.describe(first),
+            [words.listed("also above what is allowed", above), *lines],
+        )
+    if isnan(first.row.value):
+        reason = f"too little is known{words.about(first.group)}: {first.row.reason}"
+        return UNDECIDED, reason, [words.nearest(known[0]), *lines]
+    if first.verdict == "cannot tell":
+        possible = [claim for claim in claims[1:] if claim.verdict == "cannot tell"]
+        more = words.listed("also possibly above what is allowed", possible)
+        return UNDECIDED, words.describe(first), [more, words.would_tell(first), *lines]
+    n = f"all {len(claims)} comparisons are" if len(claims) > 1 else "the only comparison is"
+    return RELEASE, f"{n} within what is allowed. {_capitalise(words.nearest(first))}", lines
+
+
+class _Outcome(NamedTuple):
+    """An outcome counted in 100 items of a kind: of ``positives``, ``others`` or all ``items``."""
+
+    kind: str
+    title: str
+    present: str
+    past: str
+    meaning: str
+
+
+_MISSES = _Outcome(*("positives", "missed", "misses {}", "missed {}", "{positives} not {flagged}"))
+_FLAGS = _Outcome(
+    *("others", "wrongly flagged", "wrongly flags {}", "wrongly flagged {}", "{others} {flagged}")
+)
+_ERRS = _Outcome("items", "wrong", "gets {} wrong", "got {} wrong", "{items} predicted wrongly")
+OUTCOMES = {"recall": _MISSES, "fnr": _MISSES, "fpr": _FLAGS, "accuracy": _ERRS}
+
+
+class _Words:
+    """Claims in words, and in counts of 100, for somebody who does not know statistics."""
+
+    def __init__(self, items: str, label: str, version: str) -> None:
+        words = items.split()
+        self._version = version or "the classifier"
+        self._positives = " ".join(words) or (f"{label} items" if label else "positive items")
+        self._items = words[-1] if len(words) > 1 else "items"
+        self._others = "other" if words or label else "negative"
+
+    def _kinds(self, subset: str) -> dict[str, str]:
+        return {
+            "positives": f"{subset} {self._items}" if subset else self._positives,
+            "others": f"{'other' if subset else self._others} {self._items}",
+            "items": self._items,
+            "flagged": f"called {subset}" if subset else "flagged",
+        }
+
+    def about(self, group: str) -> str:
+        """Return `` about women``; nothing for all items."""
+        names = {**IN_WORDS, "none": "no group"}
+        return "" if group == ALL else f" about {names.get(group, group)}"
+
+    def _of_100(self, claim: Claim) -> str:
+        outcome = OUTCOMES.get(claim.row.measure)
+        kind = self._kinds(claim.row.subset)[outcome.kind if outcome else "items"]
+        return f"{kind}{self.about(claim.group)}"
+
+    def describe(self, claim: Claim) -> str:
+        """Format ``of 100 toxic comments about women v1 missed 6, v2 misses 38: 32 more (27 to
+        37), where 2 are allowed``.
+        """
+        measure, limit = claim.row.measure, claim.limit
+        outcome = OUTCOMES.get(measure)
+        if outcome is None:
+            noun = "change" if claim.kind == "harm" else "gap"
+            size = format_estimate(claim.row.value, claim.row.low, claim.row.high)
+            allowed = "" if isnan(limit) else f", where {format_trimmed(limit)} is allowed"
+            return (
+                f"the {noun} of {measure_name(measure)}{self.about(claim.group)} is {size}{allowed}"
+            )
+        rates = [100 * (rate if harm_sign(measure) > 0 else 1 - rate) for rate in claim.rates]
+        worse, low, high = (100 * end for end in claim.interval)
+        ends = [] if isnan(limit) else [(100 * limit, end) for end in (worse, low, high)]
+        digits = max(_digits(*pair) for pair in [(rates[0], rates[1]), *ends])
+        before, after, *sizes = (_fixed(number, digits) for number in (*rates, worse, low, high))
+        if claim.kind == "harm":
+            old, new = outcome.past.format(before), outcome.present.format(after)
+            pair = f"{claim.against} {old}, {self._version} {new}"
+        else:
+            own, reference = outcome.present.format(after), self.about(claim.against).strip()
+            pair = f"{self._version} {own}, {reference} {before}"
+        noun = "change" if claim.kind == "harm" else "difference"
+        count = f"{sizes[0]} more" if low >= 0 < worse else f"a {noun} of {sizes[0]}"
+        allowed = "" if isnan(limit) else f", where {100 * limit:.3g} are allowed"
+        return f"of 100 {self._of_100(claim)} {pair}: {count} ({sizes[1]} to {sizes[2]}){allowed}"
+
+    def nearest(self, claim: Claim) -> str:
+        """Describe the claim that is nearest to its limit."""
+        return f"nearest to the limit: {self.describe(claim)}"
+
+    def would_tell(self, claim: Claim) -> str:
+        """Say how many items tell the value from the limit in four of five samples; empty for too
+        many.
+        """
+        n = int(claim.facts()["n"] or 0)
+        margin = abs(claim.limit - claim.interval[0])
+        times = (detectable_change(claim.row._asdict()) / margin) ** 2 if margin else inf
+        if not times < _MOST_TIMES:
+            return ""
+        unit = 10 ** max(0, int(log10(n * times)) - 1)
+        needed = f"{ceil(n * times / unit) * unit:,}"
+        return f"some {needed} {self._of_100(claim)} instead of {n:,} would probably tell"
+
+    def listed(self, what: str, claims: Sequence[Claim]) -> str:
+        """Format ``also above: women (missed), men (wrongly flagged) and 2 more``."""
+        names = []
+        for claim in claims[:_MAX_LISTED]:
+            outcome = OUTCOMES.get(claim.row.measure)
+            title = outcome.title if outcome else measure_name(claim.row.measure)
+            group = "all items" if claim.group == ALL else IN_WORDS.get(claim.group, claim.group)
+            names.append(f"{group} ({title})")
+        more = f" and {len(claims) - _MAX_LISTED} more" if len(claims) > _MAX_LISTED else ""
+        return f"{what}: {', '.join(names)}{more}" if names else ""
+
+    def meanings(self, claims: Sequence[Claim]) -> list[tuple[str, str]]:
+        """Return what each count means, in a line."""
+        found: dict[str, str] = {}
+        for row in (claim.row for claim in claims if claim.row.measure in OUTCOMES):
+            outcome = OUTCOMES[row.measure]
+            meaning = outcome.meaning.format(**self._kinds(row.subset))
+            found.setdefault(_capitalise(outcome.title), meaning)
+        return list(found.items())
+
+
+def _capitalise(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _digits(first: float, second: float) -> int:
+    """Return the decimals, at most two, by which two numbers differ if they do."""
+    if abs(first - second) < 1e-9:
+        return 0
+    return next((n for n in (0, 1) if round(first, n) != round(second, n)), 2)
+
+
+def _fixed(number: float, digits: int) -> str:
+    """Format with so many decimals; zero has no sign."""
+    text = f"{number:.{digits}f}"
+    return text if float(text) else text.removeprefix("-")
