@@ -156,7 +156,8 @@ def effect_rows(
     """Return a row per method and direction at its full dose, those of the largest bounds, and one
     for all modifications.
     """
-    shown = sorted(effects.full, key=lambda effect: -effect.change.bound)[:_MODIFICATIONS_SHOWN]
+    by_bound = sorted(effects.full, key=lambda x: -np.nan_to_num(x.change.bound, nan=np.inf))
+    shown = by_bound[:_MODIFICATIONS_SHOWN]
     rows = []
     for effect in (effect for effect in effects.full if effect in shown):
         value, low, high = effect.change.interval
@@ -173,12 +174,12 @@ def effect_rows(
         )
     if len(effects.conditions) > len(rows) > 0:
         word, _ = judge_gap(effects, smallest_change)
-        bound = format_number(effects.bound, 3) if isfinite(effects.bound) else NOTHING
+        bound = f"up to {format_number(effects.bound, 3)}" if isfinite(effects.bound) else NOTHING
         rows.append(
             {
                 SCORE_HEADING: f"all {len(effects.conditions)} modifications",
                 SCORE_RANGE: "",
-                CHANGE_HEADING: f"up to {bound}",
+                CHANGE_HEADING: bound,
                 VERDICT_HEADING: _with_size(word, smallest_change),
             }
         )

@@ -496,12 +496,13 @@ def _level(rows: pd.DataFrame, utility: str) -> Iterator[str]:
     if not isfinite(baseline):
         return
     title = measure_title(utility)
-    yield f"{title} {format_number(value)} (majority baseline {format_number(baseline)})"
+    if isfinite(value):
+        yield f"{title} {format_number(value)} (majority baseline {format_number(baseline)})"
     gaps = rows[rows["kind"] == "gap"]
     groups = dict.fromkeys([*gaps["privileged"], *gaps["unprivileged"]])
     for measure, title in (("base_rate", "base rate"), ("fpr", "false positive rate")):
         measure_rows = values[(values["measure"] == measure) & (values["subset"] == "")]
-        means = measure_rows.groupby("group")["value"].mean()
+        means = measure_rows.groupby("group")["value"].mean().dropna()
         group_values = [
             f"{group} {format_number(means[group])}" for group in groups if group in means
         ]
@@ -514,8 +515,8 @@ def _from_base_rates(rows: pd.DataFrame) -> Iterator[str]:
     if gaps.duplicated(["point", *GAP[:2]]).any():
         return  # several pairs of groups
     for title, gap_rows in gaps.assign(title=gap_titles(gaps)).groupby("title", sort=False):
-        if gap_rows["measure"].iloc[0] == "f1":
-            continue  # the precision gap shows it
+        if gap_rows["measure"].iloc[0] == "f1" or gap_rows["value"].isna().all():
+            continue  # the precision gap shows that of F1
         mean, expected = (
             format_number(float(gap_rows["value"].mean()), 3),
             format_number(float(gap_rows["expected_from_base_rates"].mean()), 3),

@@ -521,11 +521,12 @@ def _add_noise_and_utility(
     residuals, noise = independent.residuals(), independent.noise
     y, y_resampled = independent.y, independent.y_resampled
     name = str(independent.model[result.within.influential])
-    r_without = format_number(result.within.r_without_influential)
+    r_without = result.within.r_without_influential
+    influential = f"without the most influential model ({name}) r_rm is {format_number(r_without)}"
     means = independent.condition_means()
     claimed = means if result.claimed == DOSES else independent
     return result._replace(
-        influential=f"without the most influential model ({name}) r_rm is {r_without}",
+        influential=influential if isfinite(r_without) else "",
         nonlinear=_find_nonlinearity(independent, means),
         given_utility=independent.given_utility(permutations),
         reliability_y=max(
