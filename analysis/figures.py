@@ -29,10 +29,9 @@ from biasbridge.analysis.charts import (
 )
 from biasbridge.analysis.correlation import ONE_THREAD, correlation, residuals
 from biasbridge.analysis.joined import (
-    WITHOUT_RESAMPLES,
     bias_sign,
     is_joined,
-    lacks_resamples,
+    resamples_warning,
     rows_of,
 )
 from biasbridge.analysis.naming import (
@@ -62,7 +61,7 @@ from biasbridge.analysis.naming import (
 )
 from biasbridge.analysis.observations import SlopeLine, both_finite, observations
 from biasbridge.analysis.printing import print_lines
-from biasbridge.analysis.slices import FEW_PERMUTATIONS, pearson
+from biasbridge.analysis.slices import pearson
 from biasbridge.analysis.tables import (
     as_float,
     as_labels,
@@ -395,7 +394,7 @@ def _panel_statistics(data: pd.DataFrame, results: Sequence[SliceResult] = ()) -
             x, y = (side[indices] for side in sides)
             finite = both_finite(x, y)
             x, y = x[finite], y[finite]
-            within = correlation(x, y, permutations=FEW_PERMUTATIONS)
+            within = correlation(x, y)
             slope = residuals(x, y, np.zeros(len(x), dtype=int)).slope if len(x) > 1 else nan
             line = SlopeLine.through(x, y, slope)
             panels.append(Panel(row, column, len(x), len(x), *within.interval, *line))
@@ -405,7 +404,7 @@ def _panel_statistics(data: pd.DataFrame, results: Sequence[SliceResult] = ()) -
         same_slice = (
             within_by_slice.get(_slice_of_panel(data.iloc[indices])) if within_by_slice else None
         )
-        within = same_slice or models.average_over_clusters().within_models(FEW_PERMUTATIONS)
+        within = same_slice or models.average_over_clusters().within_models()
         line = models.line().of_sign(signs[indices])
         counts = len(models.x), len(comparable.x)
         r_pearson = pearson(comparable.x, comparable.y)
@@ -598,8 +597,8 @@ def scatter_chart(
     signs = set(as_text(data, "reverse_scored"))
     reverse = signs == {"True"}
     notes = [STAMP] if "True" in as_text(table, "generated") else []
-    notes += [_WITHIN_NOTE] if is_joined(table) and mark == "point" else []
-    notes += [WITHOUT_RESAMPLES] if lacks_resamples(table) else []
+    if is_joined(table) and mark == "point":
+        notes += [_WITHIN_NOTE, *filter(None, [resamples_warning(table)])]
     text = ChartText(
         title=title or f"{y} against {x}",
         x=f"{x}, {REVERSED}" if reverse else x,

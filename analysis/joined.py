@@ -59,7 +59,7 @@ _NEEDED_SCORE_COLUMNS = ("point", "metric", "query", "value")
 _NEEDED_GAP_COLUMNS = ("point", "task", "kind", "measure", "value")
 JOINED_COLUMNS = (*SLICE_COLUMNS, "point", "x", "y", "generated")
 RESAMPLED = ("x_resampled", "y_resampled")  # columns of lists, one number a resample
-WITHOUT_RESAMPLES = "intervals leave out the sampling error of words and items, without resamples"
+_WITHOUT_RESAMPLES = "intervals leave out the sampling error of words and items, without resamples"
 _SCALE_COLUMNS = ("metric", "convention", "part")  # scores that share these share a scale
 _SCORE_COLUMNS = ("low", "high", "unbiased", "p_value", "n_found", "n_oov", "resampled", "reason")
 _GAP_COLUMNS = (
@@ -184,9 +184,12 @@ def is_joined(table: pd.DataFrame) -> bool:
     return set(JOINED_COLUMNS) <= set(table.columns)
 
 
-def lacks_resamples(table: pd.DataFrame) -> bool:
-    """Return whether a joined table was read without the resamples of its scores and gaps."""
-    return is_joined(table) and set(RESAMPLED).isdisjoint(table.columns)
+def resamples_warning(table: pd.DataFrame) -> str:
+    """Return a warning where a table has no resamples of scores and gaps; empty where it has."""
+    if not is_joined(table):
+        return _WITHOUT_RESAMPLES
+    remedy = ": read_results(..., resamples=True) reads them"
+    return f"{_WITHOUT_RESAMPLES}{remedy}" * set(RESAMPLED).isdisjoint(table.columns)
 
 
 def rows_of(joined: pd.DataFrame, x: str = "x", y: str = "y") -> Rows:
