@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 import importlib
 import json
+import shutil
 from collections.abc import Callable
 from functools import partial
 from itertools import product
@@ -19,7 +20,8 @@ import biasbridge
 from biasbridge import audit, correlate, debias, gaps, plot, query, read_results
 from biasbridge.__main__ import main as biasbridge_command
 from biasbridge.analysis.joined import join_points
-from biasbridge.analysis.tables import read_tables, write_tables
+from biasbridge.analysis.tables import read_tables, write_csv_tables, write_tables
+from biasbridge.commands.train import Study
 from biasbridge.files import InputError
 from biasbridge.files.language import GRAMMAR
 from biasbridge.files.vectors import keyed, read_vectors, save_vectors
@@ -260,6 +262,19 @@ def test_the_words_are_drawn(tmp_path: Path) -> None:
     chart = biasbridge.tsne({"a": vectors}, sets, iterations=250, out=tmp_path / "a.json")
     assert "w39" in json.dumps(chart.to_dict())
     assert (tmp_path / "a.json").is_file()
+
+
+def test_the_tables_of_a_study_are_those_of_its_folder(tmp_path: Path) -> None:
+    recorded = Path(__file__).parents[1] / "docs" / "runs" / "transfer_minilm"
+    folder = shutil.copytree(recorded, tmp_path / "results")
+    effects = biasbridge.effects(folder)
+    write_csv_tables(folder, {"effects": effects})
+    tables = Study(folder, "").tables
+    pd.testing.assert_frame_equal(tables.points, read_tables(folder).points)
+    assert tables.effects["effect"].tolist() == pytest.approx(effects["effect"].tolist())
+    declared = correlate(folder).query("verdict != ''")
+    assert tables.correlations["r_rm"].tolist() == pytest.approx(declared["r_rm"].tolist())
+    assert {*tables.gaps["measure"]} == {*tables.scopes["measure"]} == {*declared["measure"]}
 
 
 @pytest.mark.slow
