@@ -311,7 +311,8 @@ def compare_methods(
     moved alike where its mean over parents changed by the most that both reach. Between doses, 0
     included, it is interpolated linearly, and the outcome of each parent with the same weights.
     """
-    cells = _cells(typed(tables), utility)
+    tables = typed(tables)  # a score without an unbiased value measures utility
+    cells = _cells(tables._replace(intrinsic=tables.intrinsic.dropna(subset="unbiased")), utility)
     known = sorted({key[0] for conditions in cells.values() for key in conditions} - {CONTROL})
     for name in methods:
         if name not in known:

@@ -17,9 +17,11 @@ from rich.console import Console
 from biasbridge.analysis.condition_effects import mean_change
 from biasbridge.analysis.effects import (
     Effect,
+    compare_methods,
     condition_table,
     effect_table,
     effects,
+    print_comparison,
     write_effects,
 )
 from biasbridge.analysis.tables import Tables
@@ -317,6 +319,92 @@ def test_what_is_not_known_is_left_out() -> None:
     table = effect_table(effects(experiment.tables()))
     assert list(table["n_parents"]) == [3, 2, 3]
     assert effect_table([]).empty
+
+
+def two_methods() -> tuple[Experiment, dict[tuple[int, str, float], tuple[float, float, Floats]]]:
+    """Four parents; the score of ``a`` falls and turns, that of ``b`` falls further; ``a`` has a
+    list of its own beside the one that both have.
+    """
+    rng, experiment = np.random.default_rng(0), Experiment()
+    scores = {("a", 0.5): -0.8, ("a", 1.0): -0.4, ("b", 0.25): -0.3, ("b", 1.0): -1.5}
+    values = {}
+    for seed in range(4):
+        for name, dose in [("none", 0.0), *scores]:
+            score = scores.get((name, dose), 0.0) + rng.normal(0, 0.05)
+            gap, resampled = rng.normal(0, 0.1), rng.normal(0, 0.02, RESAMPLES)
+            condition = (name, "debias" if dose else "", dose)
+            experiment.add(seed, condition, score, gap, resampled=gap + resampled)
+            values[seed, name, dose] = score, gap, gap + resampled
+        experiment.add(seed, ("a", "debias", 1.0), -9, 5, resampled=resampled)
+        experiment.rows[-1]["wordset"] = "other"
+    return experiment, values
+
+
+def test_two_methods_at_full_dose_and_at_equal_score_by_a_literal_loop() -> None:
+    experiment, values = two_methods()
+    rows = compare_methods(experiment.tables(), ("a", "b"), ("recall",))
+    full, equal = (row for row in rows if row.names["side"] == "gap")
+    assert [full.names[name] for name in ("dose", "wordset", "query")] == ["full", "weat7", ""]
+    assert [equal.names[name] for name in ("dose", "query")] == ["equal score", "weat7"]
+    assert {row.effect for row in rows if row.names["side"] == "utility"} == {0}
+
+    def mean_score(name: str, dose: float) -> float:
+        changes = [values[i, name, dose][0] - values[i, "none", 0.0][0] for i in range(4)]
+        return sum(changes) / 4
+
+    reached = max(mean_score("a", 0.5), mean_score("b", 1.0))
+    assert reached == mean_score("a", 0.5)  # b goes further
+    assert float(equal.names["score_change"]) == pytest.approx(reached)
+    near, far = mean_score("b", 0.25), mean_score("b", 1.0)
+    share = (reached - near) / (far - near)
+    at_full = [(values[i, "a", 1.0], values[i, "b", 1.0]) for i in range(4)]
+    for row, differences, resampled in (
+        (full, [a[1] - b[1] for a, b in at_full], [a[2] - b[2] for a, b in at_full]),
+        (
+            equal,
+            *(
+                [
+                    values[i, "a", 0.5][side]
+                    - (1 - share) * values[i, "b", 0.25][side]
+                    - share * values[i, "b", 1.0][side]
+                    for i in range(4)
+                ]
+                for side in (1, 2)
+            ),
+        ),
+    ):
+        expected = mean_change(np.array(differences), None, np.array(resampled))
+        actual = row.effect, row.effect_low, row.effect_high
+        assert actual == pytest.approx(expected.interval)
+        assert (row.n_parents, row.against) == (4, "b")
+
+
+def test_scores_that_go_apart_are_equal_nowhere() -> None:
+    experiment = Experiment()
+    for seed in range(3):
+        experiment.add(seed, PLAIN, 0, 0)
+        experiment.add(seed, ("a", "debias", 1.0), -1, 0.1)
+        experiment.add(seed, ("b", "debias", 1.0), 1, 0.3)
+    [gap, utility] = compare_methods(experiment.tables(), ("b", "a"), ("recall",))
+    assert (gap.names["dose"], gap.effect, utility.effect) == ("full", pytest.approx(0.2), 0)
+
+
+def test_two_methods_are_printed_in_80_columns() -> None:
+    experiment, _ = two_methods()
+    console = Console(file=StringIO(), width=80)
+    print_comparison(
+        compare_methods(experiment.tables(), ("a", "b"), ("recall",)), ("recall",), console
+    )
+    assert isinstance(console.file, StringIO)
+    title, heads, *lines = console.file.getvalue().splitlines()
+    assert title == "a less b, debias: difference of effects, mean over parents"
+    assert heads.split() == ["outcome", "at", "difference", "[95%]", "parents"]
+    assert [line.split("  ")[0] for line in lines] == ["recall gap", "recall gap", "F1", "F1"]
+    assert "WEAT 7 -0.8" in lines[1]
+    assert max(map(len, (title, *lines))) <= 80
+    unknown = r"^no method 'aa'; did you mean 'a'\?; give two of a, b$"
+    with pytest.raises(InputError, match=unknown):
+        compare_methods(experiment.tables(), ("aa", "b"), ("recall",))
 
 
 def test_the_largest_doses_are_printed_and_all_are_written(tmp_path: Path) -> None:
