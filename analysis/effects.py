@@ -393,18 +393,7 @@ def _equal_change(paths: Sequence[Mapping[float, Cells]]) -> tuple[float, list[d
 
 
 def effect_table(results: Sequence[Effect]) -> pd.DataFrame:
-    """Return one row per effect.
-
-    Parameters
-    ----------
-    results : sequence of Effect
-        Changes from the unmodified models.
-
-    Returns
-    -------
-    DataFrame
-        Columns: docs/results.md.
-    """
+    """Return one row per effect; columns: docs/columns.csv."""
     rows = [{**result.names, **result._asdict()} for result in results]
     return pd.DataFrame(rows, columns=[*_SHARED, *_OUTCOME, *CONDITION, *Effect._fields[1:-1]])
 

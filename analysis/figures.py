@@ -28,12 +28,7 @@ from biasbridge.analysis.charts import (
     require_distinct,
 )
 from biasbridge.analysis.correlation import ONE_THREAD, correlation, residuals
-from biasbridge.analysis.joined import (
-    bias_sign,
-    is_joined,
-    resamples_warning,
-    rows_of,
-)
+from biasbridge.analysis.joined import bias_sign, is_joined, resamples_warning, rows_of
 from biasbridge.analysis.naming import (
     ALL,
     CONFIRMATORY,

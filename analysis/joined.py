@@ -76,18 +76,8 @@ def join_points(tables: Tables, utility: str = UTILITY) -> pd.DataFrame:
 
     Unmodified embeddings have the method ``none``. A failed point has NaN in ``x`` and ``y``, in
     one row for each score and gap that done points of its setting have, so that it counts as lost.
-
-    Parameters
-    ----------
-    tables : Tables
-        The tables of a results folder.
-    utility : str, default="f1"
-        Measure over all items that becomes the column ``utility``.
-
-    Raises
-    ------
-    InputError
-        A missing column, an empty table, a duplicate score, or a done point without a row.
+    Raises ``InputError`` for a missing column, an empty table, a duplicate score, or a done point
+    without a row.
     """
     checked = _check_tables(tables)
     require_rows(tables.extrinsic, _NEEDED_GAP_COLUMNS, [], "the extrinsic table")

@@ -28,14 +28,7 @@ from biasbridge.analysis.correlation import (
     slope_estimate,
     slope_sampling_error,
 )
-from biasbridge.analysis.naming import (
-    ALL,
-    CONTROL,
-    ORIGINAL,
-    POOLED_OVER,
-    SCORE,
-    SLICE_COLUMNS,
-)
+from biasbridge.analysis.naming import ALL, CONTROL, ORIGINAL, POOLED_OVER, SCORE, SLICE_COLUMNS
 from biasbridge.analysis.observations import SlopeLine, observations, reliability
 from biasbridge.analysis.scopes import DOSES, MINIMUM, RUNS, measure_scopes
 from biasbridge.analysis.tables import as_text, group_indices, text_rows
@@ -267,19 +260,7 @@ class SliceResult(NamedTuple):
 def correlation_table(
     results: Iterable[SliceResult], columns: Sequence[str] = CORRELATION_COLUMNS
 ) -> pd.DataFrame:
-    """Return one row per slice result, in the given columns.
-
-    Parameters
-    ----------
-    results : iterable of SliceResult
-        As ``correlate_slices`` returns them.
-    columns : sequence of str, optional
-        By default all of docs/results.md.
-
-    Returns
-    -------
-    DataFrame
-    """
+    """Return one row per slice result, in the given columns of docs/columns.csv."""
     return pd.DataFrame([_row(result) for result in results], columns=list(columns))
 
 

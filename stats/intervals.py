@@ -354,15 +354,8 @@ def p_value(single: Estimate, level: float, simultaneous: Estimate, joint_level:
 
 
 def describe_adjusted(labels: Sequence[str], p: Sequence[float]) -> str:
-    """Return a sentence on which gaps differ from 0 after Bonferroni's adjustment, as simultaneous
-    intervals do.
-
-    Parameters
-    ----------
-    labels : sequence of str
-        Group, measure and gap of each comparison.
-    p : sequence of float
-        p-values of single tests; NaN where there is no gap, which is not counted.
+    """Return a sentence on which gaps (group, measure and gap of each) differ from 0 after
+    Bonferroni's adjustment, as simultaneous intervals do; those with a p of NaN do not count.
     """
     n = sum(not isnan(single) for single in p)
     by_p = sorted(zip(p, labels, strict=True))

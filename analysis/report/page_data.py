@@ -283,9 +283,7 @@ def _effects(tables: Tables, confirmatory: Sequence[str], utility: str) -> dict[
         condition_effects = effects(tables, utility)
     except InputError as error:
         return {"effects": [], "effects_note": str(error)}
-    return {
-        "effects": _table_records(condition_table(condition_effects, confirmatory)),
-    }
+    return {"effects": _table_records(condition_table(condition_effects, confirmatory))}
 
 
 def _titles(table: pd.DataFrame) -> dict[str, Sequence[Json]]:
