@@ -239,18 +239,12 @@ def gap_effects(cells: Cells) -> GapEffects:
     controls = np.flatnonzero(cells.method == CONTROL)
     if len(controls) != 1 or not len(cells.modified):
         return GapEffects()
-    changes = {int(place): cells.change([place], controls) for place in cells.modified}
-    known = [place for place, change in changes.items() if isfinite(change.p)]
-    adjusted = dict(zip(known, holm([changes[place].p for place in known]), strict=True))
+    names = cells.condition.tolist(), cells.method.tolist(), cells.direction.tolist()
+    changes = [cells.change([place], controls) for place in cells.modified]
+    adjusted = zip(cells.modified, changes, holm([change.p for change in changes]), strict=True)
     conditions = [
-        ConditionEffect(
-            str(cells.condition[place]),
-            str(cells.method[place]),
-            str(cells.direction[place]),
-            change,
-            adjusted.get(place, nan),
-        )
-        for place, change in changes.items()
+        ConditionEffect(*(name[place] for name in names), change, p)
+        for place, change, p in adjusted
     ]
     return GapEffects(
         tuple(conditions),

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
-from math import inf, isfinite, nan
-from pathlib import Path
+from math import inf, isfinite
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -46,8 +45,7 @@ from biasbridge.analysis.naming import (
 from biasbridge.analysis.printing import SCORES_SHOWN, as_rows, print_lines, print_table
 from biasbridge.analysis.tables import as_arrays, as_float, as_text, group_indices, text_rows, typed
 from biasbridge.analysis.verdict import judge_change
-from biasbridge.files import InputError, atomic_path, nearest
-from biasbridge.files.tables import write_csv
+from biasbridge.files import InputError, nearest
 from biasbridge.stats.formatting import NOTHING, format_estimate
 from biasbridge.stats.intervals import holm
 
@@ -68,7 +66,6 @@ _PARENT = ("embedding", "corpus", "parent_options")
 _OUTCOME = ("side", *SCORE, *GAP)
 DEBIASED, OVERBIASED = DOSE_SIGN
 ConditionNames = tuple[str, ...]
-TABLE = "effects.csv"
 _ENDS = ("effect", "effect_low", "effect_high")
 _NEAR_END = 0.025  # share of the scale: 1.9 and more for WEAT's effect size
 _OFTEN = 0.25  # share of the scores
@@ -167,10 +164,9 @@ def _judged(results: Sequence[Effect], smallest_change: float) -> list[Effect]:
             families.setdefault((*shared, result.embedding), []).append(index)
     judged = list(results)
     for family in families.values():
-        known = [index for index in family if isfinite(results[index].change.p)]
-        adjusted = dict(zip(known, holm([results[i].change.p for i in known]), strict=True))
-        for index in family:
-            word = judge_change(results[index].change, adjusted.get(index, nan), smallest_change)
+        changes = [results[index].change for index in family]
+        for index, change, p in zip(family, changes, holm([x.p for x in changes]), strict=True):
+            word = judge_change(change, p, smallest_change)
             judged[index] = results[index]._replace(verdict=word)
     return judged
 
@@ -450,16 +446,6 @@ def _titled(table: pd.DataFrame, side: str, confirmatory: Sequence[str]) -> pd.D
         return table.assign(title=[measure_title(measure) for measure in as_text(table, "measure")])
     table = table.assign(title=score_titles(table))
     return table[table["title"].isin(list(dict.fromkeys(table["title"]))[:SCORES_SHOWN])]
-
-
-def write_effects(
-    results: Sequence[Effect], confirmatory: Sequence[str], path: Path, console: Console
-) -> Path:
-    """Print the effects of the largest doses, and write every effect; return the path."""
-    print_effects(results, confirmatory, console)
-    with atomic_path(path) as work:
-        write_csv(effect_table(results), work)
-    return path
 
 
 def print_effects(results: Sequence[Effect], confirmatory: Sequence[str], console: Console) -> None:

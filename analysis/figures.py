@@ -231,9 +231,7 @@ def _figure4(part: pd.DataFrame, text: ChartText) -> tuple[pd.DataFrame, ChartTe
         for method in methods
     ]
     data = pd.concat(pieces)
-    data = data.assign(row=data["gap_title"], colour=data["method_title"], shape=data["embedding"])
-    title, notes = f"{text.title}, by modification method", _notes_on_pooling(part, text)
-    return data, text._replace(title=title, colour="method", shape="embedding", notes=notes)
+    return _pooled(data.assign(row=data["gap_title"]), text, "by modification method")
 
 
 def _figure5(part: pd.DataFrame, text: ChartText) -> tuple[pd.DataFrame, ChartText]:
@@ -241,16 +239,19 @@ def _figure5(part: pd.DataFrame, text: ChartText) -> tuple[pd.DataFrame, ChartTe
     row, column = _narrow_layout(
         (part["gap_title"].str.slice(0, 0), part["gap_title"]), (groups, measure)
     )
-    data = part.assign(row=row, column=column, colour=part["method_title"], shape=part["embedding"])
-    title, notes = f"{text.title}, all points", _notes_on_pooling(part, text)
-    return data, text._replace(title=title, colour="method", shape="embedding", notes=notes)
+    return _pooled(part.assign(row=row, column=column), text, "all points")
 
 
 def _figure6(part: pd.DataFrame, text: ChartText) -> tuple[pd.DataFrame, ChartText]:
     row = gap_titles(part.assign(subset=""))
-    data = part.assign(row=row, column=part["subset"], colour=part["method_title"])
-    data = data.assign(shape=part["embedding"])
-    title, notes = f"{text.title}, by type of test item", _notes_on_pooling(part, text)
+    return _pooled(part.assign(row=row, column=part["subset"]), text, "by type of test item")
+
+
+def _pooled(data: pd.DataFrame, text: ChartText, what: str) -> tuple[pd.DataFrame, ChartText]:
+    """Mark methods and embeddings, and note where queries are pooled."""
+    data = data.assign(colour=data["method_title"], shape=data["embedding"])
+    notes = [*text.notes, *[_POOLED_NOTE] * (len(set(as_text(data, "query"))) > 1)]
+    title = f"{text.title}, {what}"
     return data, text._replace(title=title, colour="method", shape="embedding", notes=notes)
 
 
@@ -262,10 +263,6 @@ def _split_titles(part: pd.DataFrame) -> tuple[pd.Series[str], pd.Series[str]]:
 def _narrow_layout(*layouts: PanelLayout) -> PanelLayout:
     fitting = (layout for layout in layouts if layout[1].nunique() <= _MAX_COLUMNS)
     return next(fitting, layouts[-1])
-
-
-def _notes_on_pooling(part: pd.DataFrame, text: ChartText) -> list[str]:
-    return [*text.notes, _POOLED_NOTE] if len(set(as_text(part, "query"))) > 1 else list(text.notes)
 
 
 def _draw(

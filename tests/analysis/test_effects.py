@@ -22,9 +22,9 @@ from biasbridge.analysis.effects import (
     effect_table,
     effects,
     print_comparison,
-    write_effects,
+    print_effects,
 )
-from biasbridge.analysis.tables import Tables
+from biasbridge.analysis.tables import Tables, write_csv_tables
 from biasbridge.files import InputError
 from biasbridge.files.tables import read_table
 from biasbridge.stats.formatting import NOTHING
@@ -417,7 +417,8 @@ def test_the_largest_doses_are_printed_and_all_are_written(tmp_path: Path) -> No
             experiment.add(seed, (*DOWN[:2], dose), 1 - dose, 5, label_dose=1)
     console = Console(file=StringIO(), width=200)
     results = effects(experiment.tables())
-    path = write_effects(results, ("recall",), tmp_path / "effects.csv", console)
+    print_effects(results, ("recall",), console)
+    [path] = write_csv_tables(tmp_path, {"effects": effect_table(results)})
     assert isinstance(console.file, StringIO)
     _, heads, *lines = console.file.getvalue().splitlines()
     assert heads.split("  ")[0] == "method"
