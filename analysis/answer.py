@@ -91,8 +91,12 @@ TESTS, GAPS = 12, 4  # shown; the tables hold all
 
 
 def declared(results: Sequence[SliceResult]) -> list[SliceResult]:
-    """Return the slices that were declared before the run."""
-    return [result for result in _own_metrics_first(results) if result.confirmatory]
+    """Return the slices that were declared before the run, those of a user's own metrics first:
+    where few are shown, these are.
+    """
+    known = {each.name for each in choice_classes(HOME, METRICS)}
+    tests = [result for result in results if result.confirmatory]
+    return sorted(tests, key=lambda result: result.names["metric"] in known)
 
 
 def gap_and_score(results: Sequence[SliceResult]) -> list[tuple[str, str]]:
@@ -389,12 +393,6 @@ def planted_line(points: pd.DataFrame, results: Sequence[SliceResult]) -> str:
     return (
         f"Synthetic data with a planted link: the study {found if n_claims else 'did not find it'}."
     )
-
-
-def _own_metrics_first(results: Sequence[SliceResult]) -> list[SliceResult]:
-    """Return the results, those of a user's own metrics first: where few are shown, these are."""
-    known = {each.name for each in choice_classes(HOME, METRICS)}
-    return sorted(results, key=lambda result: result.names["metric"] in known)
 
 
 def _join_titles(names: Sequence[str]) -> str:

@@ -48,11 +48,7 @@ class MeanChange(NamedTuple):
     @property
     def interval(self) -> Estimate:
         """Return the 95% interval."""
-        return self.at(1 - ALPHA)
-
-    def at(self, level: float) -> Estimate:
-        """Return the interval of a level."""
-        half = float(scipy.special.stdtrit(self.df, (1 + level) / 2)) * self.error
+        half = float(scipy.special.stdtrit(self.df, 1 - ALPHA / 2)) * self.error
         return Estimate(self.value, self.value - half, self.value + half)
 
     @property
@@ -98,7 +94,9 @@ def mean_change(
         return MeanChange(float(group_means(changes, group).mean()) if len(size) else nan)
     mean, variance, degrees = (float(part[0]) for part in _trained(changes[:, None], group))
     error2, df = variance, degrees
-    if resampled is not None and (usable := _usable(resampled)).shape[1] >= MIN_RESAMPLES:
+    usable = np.zeros((0, 0)) if resampled is None else resampled
+    usable = usable[:, np.isfinite(usable).all(axis=0)]
+    if usable.shape[1] >= MIN_RESAMPLES:
         together = float(group_means(usable, group).mean(axis=0).var(ddof=1))
         own = group_means(usable.var(axis=1, ddof=1), group) / size / len(size) ** 2
         error2 += max(0.0, together - float(own.sum()))
@@ -122,11 +120,6 @@ def _trained(changes: Floats, group: Ints) -> tuple[Floats, Floats, Floats]:
     spread = (parts**2 / np.maximum(size - 1, 1)).sum(axis=0)
     df = np.where(spread > 0, variance**2 / np.where(spread > 0, spread, 1), inf)
     return means.mean(axis=0), variance, df
-
-
-def _usable(resampled: Floats) -> Floats:
-    usable: Floats = resampled[:, np.isfinite(resampled).all(axis=0)]
-    return usable
 
 
 class Cells(NamedTuple):

@@ -229,11 +229,6 @@ class SliceResult(NamedTuple):
         return Estimate(value, value - (value - low) * t / t_95, value + (high - value) * t / t_95)
 
     @property
-    def bound(self) -> float:
-        """Return how large the change of the gap by any condition is at most."""
-        return self.effects.bound
-
-    @property
     def detectable_change(self) -> float:
         """Return the change that about four of five such studies detect, p adjusted for the tests.
 
@@ -270,6 +265,7 @@ def _row(result: SliceResult) -> dict[str, object]:
     row |= {"r_rm": within.r, "low": within.low, "high": within.high, "p": within.p}
     row |= {"change": change.value, "change_low": change.low, "change_high": change.high}
     row |= {"n_lost": result.lost, "r_given_utility": result.given_utility.r}
+    row |= {"bound": result.effects.bound}
     ends = sorted((result.sign * result.score_low, result.sign * result.score_high))
     row |= dict(zip(("score_low", "score_high"), ends, strict=True))  # as measured
     return row | result.names  # last: a column sliced by may have the name of a result
@@ -321,7 +317,7 @@ def gap_table(results: Iterable[SliceResult]) -> pd.DataFrame:
             "n_parents": result.effects.n_units,
             "n_conditions": len(result.effects.conditions),
             "gap_unmodified": result.gap_unmodified,
-            "bound": result.bound,
+            "bound": result.effects.bound,
             "verdict": result.gap_verdict,
             "why": result.gap_why,
             "condition": named.condition if named else "",
