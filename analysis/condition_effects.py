@@ -232,13 +232,10 @@ def gap_effects(cells: Cells) -> GapEffects:
     controls = np.flatnonzero(cells.method == CONTROL)
     if len(controls) != 1 or not len(cells.modified):
         return GapEffects()
-    names = cells.condition.tolist(), cells.method.tolist(), cells.direction.tolist()
     changes = [cells.change([place], controls) for place in cells.modified]
-    adjusted = zip(cells.modified, changes, holm([change.p for change in changes]), strict=True)
-    conditions = [
-        ConditionEffect(*(name[place] for name in names), change, p)
-        for place, change, p in adjusted
-    ]
+    labels = (x[cells.modified].tolist() for x in (cells.condition, cells.method, cells.direction))
+    columns = (*labels, changes, holm([change.p for change in changes]))
+    conditions = list(map(ConditionEffect, *columns))
     return GapEffects(
         tuple(conditions),
         tuple(_full_doses(cells, controls, conditions)),

@@ -66,7 +66,6 @@ _PARENT = ("embedding", "corpus", "parent_options")
 _OUTCOME = ("side", *SCORE, *GAP)
 DEBIASED, OVERBIASED = DOSE_SIGN
 ConditionNames = tuple[str, ...]
-_ENDS = ("effect", "effect_low", "effect_high")
 _NEAR_END = 0.025  # share of the scale: 1.9 and more for WEAT's effect size
 _OFTEN = 0.25  # share of the scores
 _EFFECTS_TITLE = "effect of each condition: change from the unmodified embedding, mean over parents"
@@ -394,14 +393,12 @@ def effect_table(results: Sequence[Effect]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=[*_SHARED, *_OUTCOME, *CONDITION, *Effect._fields[1:-1]])
 
 
-def condition_table(
-    results: Sequence[Effect], confirmatory: Sequence[str], *, digits: int = 3
-) -> pd.DataFrame:
+def condition_table(results: Sequence[Effect], confirmatory: Sequence[str]) -> pd.DataFrame:
     """Return one row per condition at its largest dose, all cells text.
 
     Columns: the number of parents, and the changes of the gaps in the ``confirmatory`` measures,
     the utility and the first scores over all embeddings, with 95% intervals; conditions without
-    modified training labels. ``digits``: of gaps and utility.
+    modified training labels.
     """
     table = effect_table(results)
     is_pooled = (table["embedding"] == ALL) & (table["against"] == ORIGINAL)
@@ -411,8 +408,8 @@ def condition_table(
     dose = pd.Series(as_float(table, "dose"), table.index)
     table = table[dose == dose.groupby([table[name] for name in CONDITION[:-1]]).transform("max")]
     table = pd.concat([_titled(table, side, confirmatory) for side in ("gap", "utility", "score")])
-    n_digits = [2 if side == "score" else digits for side in as_text(table, "side")]
-    parts = (as_float(table, name).tolist() for name in _ENDS)
+    n_digits = [2 if side == "score" else 3 for side in as_text(table, "side")]
+    parts = (as_float(table, name).tolist() for name in ("effect", "effect_low", "effect_high"))
     cells = table.assign(cell=list(map(format_estimate, *parts, n_digits)))
     shared = [name for name in _SHARED if len({*as_text(table, name)} - {""}) > 1]
     always_shown = ("method", "direction", "dose")
@@ -489,7 +486,9 @@ def print_comparison(
             | {
                 "outcome": row["title"],
                 "at": f"{scores[i]} {row['score_change']:+.2f}" if i in scores else "full doses",
-                "difference [95%]": format_estimate(*row[[*_ENDS]], digits=3, sign="+"),
+                "difference [95%]": format_estimate(
+                    row["effect"], row["effect_low"], row["effect_high"], 3, sign="+"
+                ),
                 "parents": str(row["n_parents"]),
             }
             for i, row in part.iterrows()

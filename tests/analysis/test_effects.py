@@ -358,22 +358,17 @@ def test_two_methods_at_full_dose_and_at_equal_score_by_a_literal_loop() -> None
     near, far = mean_score("b", 0.25), mean_score("b", 1.0)
     share = (reached - near) / (far - near)
     at_full = [(values[i, "a", 1.0], values[i, "b", 1.0]) for i in range(4)]
-    for row, differences, resampled in (
-        (full, [a[1] - b[1] for a, b in at_full], [a[2] - b[2] for a, b in at_full]),
-        (
-            equal,
-            *(
-                [
-                    values[i, "a", 0.5][side]
-                    - (1 - share) * values[i, "b", 0.25][side]
-                    - share * values[i, "b", 1.0][side]
-                    for i in range(4)
-                ]
-                for side in (1, 2)
-            ),
-        ),
-    ):
-        expected = mean_change(np.array(differences), None, np.array(resampled))
+    at_equal = [(values[i, "a", 0.5], values[i, "b", 0.25], values[i, "b", 1.0]) for i in range(4)]
+    by_row = {
+        "full": [[a[side] - b[side] for a, b in at_full] for side in (1, 2)],
+        "equal score": [
+            [a[side] - (1 - share) * b[side] - share * c[side] for a, b, c in at_equal]
+            for side in (1, 2)
+        ],
+    }
+    for row in (full, equal):
+        differences, resampled = map(np.array, by_row[row.names["dose"]])
+        expected = mean_change(differences, None, resampled)
         actual = row.effect, row.effect_low, row.effect_high
         assert actual == pytest.approx(expected.interval)
         assert (row.n_parents, row.against) == (4, "b")
@@ -386,7 +381,8 @@ def test_scores_that_go_apart_are_equal_nowhere() -> None:
         experiment.add(seed, ("a", "debias", 1.0), -1, 0.1)
         experiment.add(seed, ("b", "debias", 1.0), 1, 0.3)
     [gap, utility] = compare_methods(experiment.tables(), ("b", "a"), ("recall",))
-    assert (gap.names["dose"], gap.effect, utility.effect) == ("full", pytest.approx(0.2), 0)
+    assert (gap.names["dose"], utility.effect) == ("full", 0)
+    assert gap.effect == pytest.approx(0.2)
 
 
 def test_two_methods_are_printed_in_80_columns() -> None:
