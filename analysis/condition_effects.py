@@ -25,6 +25,7 @@ import scipy
 
 from biasbridge.analysis.correlation import MIN_RESAMPLES, ROUNDING, factorize, group_means
 from biasbridge.analysis.naming import CONTROL
+from biasbridge.analysis.tables import group_indices
 from biasbridge.stats.intervals import ALPHA, Estimate, holm
 
 if TYPE_CHECKING:
@@ -247,22 +248,17 @@ def _full_doses(
     cells: Cells, controls: Ints, conditions: Sequence[ConditionEffect]
 ) -> list[ConditionEffect]:
     """Return each method and direction at its largest dose, over its word lists."""
-    by_place = dict(zip(cells.modified.tolist(), conditions, strict=True))
-    groups: dict[tuple[str, str], list[int]] = {}
-    for place in by_place:
-        groups.setdefault((str(cells.method[place]), str(cells.direction[place])), []).append(place)
-    full = []
-    for (method, direction), places in groups.items():
-        doses = cells.dose[places]
-        largest = np.nanmax(doses) if np.isfinite(doses).any() else nan
-        chosen = [
-            place
-            for place, dose in zip(places, doses.tolist(), strict=True)
-            if not isfinite(largest) or dose == largest
-        ]
-        change = by_place[chosen[0]].change if len(chosen) == 1 else cells.change(chosen, controls)
-        smallest_p = float(np.min([by_place[place].p_holm for place in chosen]))
-        label = f"{float(largest):g}" if isfinite(largest) else ""
+    modified, full = cells.modified, []
+    keys = zip(cells.method[modified].tolist(), cells.direction[modified].tolist(), strict=True)
+    for (method, direction), members in group_indices(keys).items():
+        doses = cells.dose[modified[members]]
+        largest = float(np.max(doses[np.isfinite(doses)], initial=-inf))
+        chosen = members[(doses == largest) | (largest == -inf)].tolist()
+        change = conditions[chosen[0]].change
+        if len(chosen) > 1:
+            change = cells.change(modified[chosen], controls)
+        smallest_p = float(np.min([conditions[place].p_holm for place in chosen]))
+        label = f"{largest:g}" if isfinite(largest) else ""
         full.append(ConditionEffect(label, method, direction, change, smallest_p))
     return full
 
