@@ -174,8 +174,8 @@ def _effect(
     names: Mapping[str, str], embedding: str, against: str, changes: Sequence[tuple[_Cell, _Cell]]
 ) -> Effect:
     points = [cell.point for _, cell in changes]
-    parents, clusters = [point.parent for point in points], [point.cluster for point in points]
-    unit, stratum = units_of(np.array(parents), np.array(clusters))
+    origin = np.array([(point.parent, point.cluster) for point in points])
+    unit, stratum = units_of(*origin.T)
     n_resamples = min(min(len(before.resampled), len(cell.resampled)) for before, cell in changes)
     differences, resampled = (
         group_means(np.array(values), unit)
@@ -211,13 +211,9 @@ def _cells(tables: Tables, utility: str) -> dict[ConditionNames, dict[ConditionN
     for table in _outcomes(tables, utility):
         is_score = table["side"].eq("score").all()
         names = text_rows(table, ("point", *_OUTCOME))
-        drawn_lists = as_arrays(table, "resampled")
-        values = zip(
-            table["value"], drawn_lists, table["scale_min"], table["scale_max"], strict=True
-        )
-        for (point_name, *outcome), (value, resampled, scale_min, scale_max) in zip(
-            names, values, strict=True
-        ):
+        ends = table["scale_min"], table["scale_max"]
+        columns = names, table["value"], as_arrays(table, "resampled"), *ends
+        for (point_name, *outcome), *values in zip(*columns, strict=True):
             point = points.get(point_name)
             if point is None or (is_score and (point.model, *outcome) in seen_scores):
                 continue  # a score belongs to the embedding, whatever its tasks
@@ -226,8 +222,8 @@ def _cells(tables: Tables, utility: str) -> dict[ConditionNames, dict[ConditionN
                 (*[""] * (len(_SHARED) - 1), point.settings[-1]) if is_score else point.settings
             )
             condition = (CONTROL,) if point.condition[0] == CONTROL else point.condition
-            cell = _Cell(point, 1, value, resampled, scale_min, scale_max)
-            rows.setdefault(((*settings, *outcome), condition, point.parent), []).append(cell)
+            key = (*settings, *outcome), condition, point.parent
+            rows.setdefault(key, []).append(_Cell(point, 1, *values))
     cells: dict[ConditionNames, dict[ConditionNames, Cells]] = {}
     for (outcome_key, condition, parent), cell_rows in rows.items():
         cell = cell_rows[0]

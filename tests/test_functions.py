@@ -599,7 +599,8 @@ def test_whole_numbers_of_numpy_are_taken() -> None:
     "name",
     [
         *("commands.audit", "commands.bbq", "commands.correlate", "commands.debias"),
-        *("commands.effects", "commands.gaps", "commands.predict", "input_words", "plot"),
+        *("commands.effects", "commands.gaps", "commands.predict", "commands.train"),
+        *("input_words", "plot"),
     ],
 )
 def test_the_examples_of_docstrings_run(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
