@@ -91,8 +91,12 @@ TESTS, GAPS = 12, 4  # shown; the tables hold all
 
 
 def declared(results: Sequence[SliceResult]) -> list[SliceResult]:
-    """Return the slices that were declared before the run."""
-    return [result for result in _own_metrics_first(results) if result.confirmatory]
+    """Return the slices that were declared before the run, those of a user's own metrics first:
+    where few are shown, these are.
+    """
+    known = {each.name for each in choice_classes(HOME, METRICS)}
+    tests = [result for result in results if result.confirmatory]
+    return sorted(tests, key=lambda result: result.names["metric"] in known)
 
 
 def gap_and_score(results: Sequence[SliceResult]) -> list[tuple[str, str]]:
@@ -156,7 +160,8 @@ def effect_rows(
     """Return a row per method and direction at its full dose, those of the largest bounds, and one
     for all modifications.
     """
-    shown = sorted(effects.full, key=lambda effect: -effect.change.bound)[:_MODIFICATIONS_SHOWN]
+    by_bound = sorted(effects.full, key=lambda x: -np.nan_to_num(x.change.bound, nan=np.inf))
+    shown = by_bound[:_MODIFICATIONS_SHOWN]
     rows = []
     for effect in (effect for effect in effects.full if effect in shown):
         value, low, high = effect.change.interval
@@ -173,12 +178,12 @@ def effect_rows(
         )
     if len(effects.conditions) > len(rows) > 0:
         word, _ = judge_gap(effects, smallest_change)
-        bound = format_number(effects.bound, 3) if isfinite(effects.bound) else NOTHING
+        bound = f"up to {format_number(effects.bound, 3)}" if isfinite(effects.bound) else NOTHING
         rows.append(
             {
                 SCORE_HEADING: f"all {len(effects.conditions)} modifications",
                 SCORE_RANGE: "",
-                CHANGE_HEADING: f"up to {bound}",
+                CHANGE_HEADING: bound,
                 VERDICT_HEADING: _with_size(word, smallest_change),
             }
         )
@@ -388,12 +393,6 @@ def planted_line(points: pd.DataFrame, results: Sequence[SliceResult]) -> str:
     return (
         f"Synthetic data with a planted link: the study {found if n_claims else 'did not find it'}."
     )
-
-
-def _own_metrics_first(results: Sequence[SliceResult]) -> list[SliceResult]:
-    """Return the results, those of a user's own metrics first: where few are shown, these are."""
-    known = {each.name for each in choice_classes(HOME, METRICS)}
-    return sorted(results, key=lambda result: result.names["metric"] in known)
 
 
 def _join_titles(names: Sequence[str]) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from biasbridge.analysis.answer import declared, print_answer, print_correlations
 from biasbridge.analysis.correlate import correlate_slices
-from biasbridge.analysis.effects import TABLE, effects, write_effects
+from biasbridge.analysis.effects import effect_table, effects, print_effects
 from biasbridge.analysis.joined import has_gaps, join_points
 from biasbridge.analysis.printing import print_lines, print_points, word_lists
 from biasbridge.analysis.slices import (
@@ -65,7 +65,8 @@ def conclude(
     written = write_csv_tables(folder, correlation_tables)
     with _report_errors("effects of conditions not estimated", console):
         if changes := effects(tables, utility, declaration.smallest_change):
-            written.append(write_effects(changes, confirmatory, folder / TABLE, details))
+            written += write_csv_tables(folder, {"effects": effect_table(changes)})
+            print_effects(changes, confirmatory, details)
     if joined is None or not results or len(tables.points) < _MIN_POINTS:
         print_points(tables, console, confirmatory=confirmatory, utility=utility)
         print_lines(word_lists(tables.words), console)

@@ -25,6 +25,7 @@ import scipy
 
 from biasbridge.analysis.correlation import MIN_RESAMPLES, ROUNDING, factorize, group_means
 from biasbridge.analysis.naming import CONTROL
+from biasbridge.analysis.tables import group_indices
 from biasbridge.stats.intervals import ALPHA, Estimate, holm
 
 if TYPE_CHECKING:
@@ -48,11 +49,7 @@ class MeanChange(NamedTuple):
     @property
     def interval(self) -> Estimate:
         """Return the 95% interval."""
-        return self.at(1 - ALPHA)
-
-    def at(self, level: float) -> Estimate:
-        """Return the interval of a level."""
-        half = float(scipy.special.stdtrit(self.df, (1 + level) / 2)) * self.error
+        half = float(scipy.special.stdtrit(self.df, 1 - ALPHA / 2)) * self.error
         return Estimate(self.value, self.value - half, self.value + half)
 
     @property
@@ -98,7 +95,9 @@ def mean_change(
         return MeanChange(float(group_means(changes, group).mean()) if len(size) else nan)
     mean, variance, degrees = (float(part[0]) for part in _trained(changes[:, None], group))
     error2, df = variance, degrees
-    if resampled is not None and (usable := _usable(resampled)).shape[1] >= MIN_RESAMPLES:
+    usable = np.zeros((0, 0)) if resampled is None else resampled
+    usable = usable[:, np.isfinite(usable).all(axis=0)]
+    if usable.shape[1] >= MIN_RESAMPLES:
         together = float(group_means(usable, group).mean(axis=0).var(ddof=1))
         own = group_means(usable.var(axis=1, ddof=1), group) / size / len(size) ** 2
         error2 += max(0.0, together - float(own.sum()))
@@ -122,11 +121,6 @@ def _trained(changes: Floats, group: Ints) -> tuple[Floats, Floats, Floats]:
     spread = (parts**2 / np.maximum(size - 1, 1)).sum(axis=0)
     df = np.where(spread > 0, variance**2 / np.where(spread > 0, spread, 1), inf)
     return means.mean(axis=0), variance, df
-
-
-def _usable(resampled: Floats) -> Floats:
-    usable: Floats = resampled[:, np.isfinite(resampled).all(axis=0)]
-    return usable
 
 
 class Cells(NamedTuple):
@@ -239,19 +233,10 @@ def gap_effects(cells: Cells) -> GapEffects:
     controls = np.flatnonzero(cells.method == CONTROL)
     if len(controls) != 1 or not len(cells.modified):
         return GapEffects()
-    changes = {int(place): cells.change([place], controls) for place in cells.modified}
-    known = [place for place, change in changes.items() if isfinite(change.p)]
-    adjusted = dict(zip(known, holm([changes[place].p for place in known]), strict=True))
-    conditions = [
-        ConditionEffect(
-            str(cells.condition[place]),
-            str(cells.method[place]),
-            str(cells.direction[place]),
-            change,
-            adjusted.get(place, nan),
-        )
-        for place, change in changes.items()
-    ]
+    changes = [cells.change([place], controls) for place in cells.modified]
+    labels = (x[cells.modified].tolist() for x in (cells.condition, cells.method, cells.direction))
+    columns = (*labels, changes, holm([change.p for change in changes]))
+    conditions = list(map(ConditionEffect, *columns))
     return GapEffects(
         tuple(conditions),
         tuple(_full_doses(cells, controls, conditions)),
@@ -263,22 +248,17 @@ def _full_doses(
     cells: Cells, controls: Ints, conditions: Sequence[ConditionEffect]
 ) -> list[ConditionEffect]:
     """Return each method and direction at its largest dose, over its word lists."""
-    by_place = dict(zip(cells.modified.tolist(), conditions, strict=True))
-    groups: dict[tuple[str, str], list[int]] = {}
-    for place in by_place:
-        groups.setdefault((str(cells.method[place]), str(cells.direction[place])), []).append(place)
-    full = []
-    for (method, direction), places in groups.items():
-        doses = cells.dose[places]
-        largest = np.nanmax(doses) if np.isfinite(doses).any() else nan
-        chosen = [
-            place
-            for place, dose in zip(places, doses.tolist(), strict=True)
-            if not isfinite(largest) or dose == largest
-        ]
-        change = by_place[chosen[0]].change if len(chosen) == 1 else cells.change(chosen, controls)
-        smallest_p = float(np.min([by_place[place].p_holm for place in chosen]))
-        label = f"{float(largest):g}" if isfinite(largest) else ""
+    modified, full = cells.modified, []
+    keys = zip(cells.method[modified].tolist(), cells.direction[modified].tolist(), strict=True)
+    for (method, direction), members in group_indices(keys).items():
+        doses = cells.dose[modified[members]]
+        largest = float(np.max(doses[np.isfinite(doses)], initial=-inf))
+        chosen = members[(doses == largest) | (largest == -inf)].tolist()
+        change = conditions[chosen[0]].change
+        if len(chosen) > 1:
+            change = cells.change(modified[chosen], controls)
+        smallest_p = float(np.min([conditions[place].p_holm for place in chosen]))
+        label = f"{largest:g}" if isfinite(largest) else ""
         full.append(ConditionEffect(label, method, direction, change, smallest_p))
     return full
 

@@ -302,35 +302,12 @@ def correlate(
     confirmatory: Sequence[str] = (),
     smallest_change: float = SMALLEST_CHANGE,
 ) -> list[SliceResult]:
-    """Correlate two columns within parents, in every slice of a table.
+    """Correlate two columns within parents, in every slice of a table, as
+    ``biasbridge.commands.correlate.correlate`` says.
 
-    Parameters
-    ----------
-    table : DataFrame
-        One row per observation; models and parents are known in a table of ``join_points``.
-    x, y : str
-        Columns of the score and the gap.
-    by : sequence of str, optional
-        Columns to slice by, as text; an empty cell is the slice ``(empty)``. By default one slice.
-        Several classifiers are slices of their own.
-    levels : Levels, optional
-        Columns of observation, parent, condition, clusters, utility and classifier.
-    confirmatory : sequence of str, optional
-        Slices that get a verdict, named by the values of ``by`` separated by spaces, or ``all``; p
-        is adjusted over them.
-    smallest_change : float, default=0.02
-        Smallest change of y of interest, over the range of x.
-
-    Returns
-    -------
-    list of SliceResult
-        One per slice, in order of appearance.
-
-    Raises
-    ------
-    InputError
-        An unknown or non-numeric column, an unknown slice, a ``smallest_change`` that is not above
-        0, or a table without rows.
+    ``by``: an empty cell is the slice ``(empty)``; by default there is one slice. Several
+    classifiers are slices of their own. In a table of ``join_points`` models and parents are known.
+    ``confirmatory``: values of ``by`` separated by spaces, or ``all``.
     """
     require_columns(table, [x, y, *by], "the table")
     by = levels.slice_columns(table, by)
@@ -407,18 +384,7 @@ def correlate_slices(joined: pd.DataFrame, declared: Declaration = DECLARED) -> 
     measure and groups, and in each embedding {each, all} x query {each, all} x method {each, all}.
 
     Metrics are on different scales and never pooled. Scores that fall with bias are reverse-scored.
-
-    Parameters
-    ----------
-    joined : DataFrame
-        A table of ``join_points``.
-    declared : Declaration, optional
-        The confirmatory slices; never those of a measure of utility (no unbiased value).
-
-    Returns
-    -------
-    list of SliceResult
-        One per slice, confirmatory ones with a verdict.
+    Slices that are ``declared`` have a verdict, but for measures of utility (no unbiased value).
     """
     require_columns(joined, JOINED_COLUMNS, "the joined table")
     all_rows, signs = rows_of(joined), bias_sign(joined)

@@ -396,7 +396,8 @@ def correlation(
         reason = _undefined_reason(residual)
         return Correlation(n=len(residual.u), df=max(0, residual.df), reason=reason)
     r_jackknife = _leave_one_out_r(residual)
-    s = _jackknife(np.arctanh(r_jackknife), residual.df)
+    z = np.arctanh(r_jackknife)
+    s = sqrt((residual.df + 1) / len(z) * float(np.square(z - float(z.mean())).sum()))
     sampling = sampling_error(residual, x_resampled, y_resampled)
     slope_sampling = slope_sampling_error(residual, x_resampled, y_resampled)
     error = hypot(s, sqrt(sampling.variance))
@@ -423,24 +424,17 @@ def correlation(
 
 
 def _leave_one_out_r(residual: Residuals) -> Floats:
-    """Return r without each observation in turn, clipped just inside [-1, 1]. Shape (n,).
+    """Return r without each observation in turn, clipped just inside [-1, 1]; 0 where a sum of
+    squares vanishes. Shape (n,).
 
     Leaving out i changes sum u v by -u_i v_i / (1 - h_i), and the other sums likewise, exactly.
     """
     u, v = residual.unit
-    return _cosine(*(float(a @ b) - a * b / (1 - residual.h) for a, b in ((u, v), (u, u), (v, v))))
-
-
-def _cosine(uv: Floats, uu: Floats, vv: Floats) -> Floats:
-    """Return uv / sqrt(uu vv), clipped just inside [-1, 1]; 0 where a sum of squares vanishes."""
+    uv, uu, vv = (float(a @ b) - a * b / (1 - residual.h) for a, b in ((u, v), (u, u), (v, v)))
     degenerate = (uu < ROUNDING) | (vv < ROUNDING)
     cosine = np.where(degenerate, 0, uv) / np.sqrt(np.where(degenerate, 1, uu * vv))
     clipped: Floats = np.clip(cosine, -NEARLY_1, NEARLY_1)
     return clipped
-
-
-def _jackknife(values: Floats, df: int) -> float:
-    return sqrt((df + 1) / len(values) * float(((values - float(values.mean())) ** 2).sum()))
 
 
 def slope_estimate(
@@ -561,7 +555,9 @@ def _permuted(
     for start in range(0, permutations, step):
         permuted_v = v[positions[start : start + step] + starts]
         if columns.shape[1]:
-            permuted_v = _normed(_project_out(permuted_v.T, columns).T)
+            permuted_v = _project_out(permuted_v.T, columns).T
+            length = np.sqrt(np.square(permuted_v).sum(axis=1, keepdims=True))
+            permuted_v /= np.maximum(length, 1e-150)
         yield studentised(u, permuted_v, h, df)
 
 
@@ -609,8 +605,3 @@ def minimum_detectable(df: float, tests: int = 1) -> float:
         return nan
     reach = float(scipy.special.ndtri(1 - ALPHA / (2 * tests)) + scipy.special.ndtri(0.8))
     return tanh(reach * sqrt(1 / (df - 1)))
-
-
-def _normed(rows: Floats) -> Floats:
-    normed: Floats = rows / np.sqrt(np.maximum(np.square(rows).sum(axis=1, keepdims=True), 1e-300))
-    return normed

@@ -9,8 +9,8 @@ and dose. An interval ends where the value would leave its scale: WEAT of 1 fall
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from math import inf, isfinite, nan
-from pathlib import Path
+from itertools import product
+from math import inf, isfinite
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -45,15 +45,14 @@ from biasbridge.analysis.naming import (
 from biasbridge.analysis.printing import SCORES_SHOWN, as_rows, print_lines, print_table
 from biasbridge.analysis.tables import as_arrays, as_float, as_text, group_indices, text_rows, typed
 from biasbridge.analysis.verdict import judge_change
-from biasbridge.files import InputError, atomic_path
-from biasbridge.files.tables import write_csv
+from biasbridge.files import InputError, nearest
 from biasbridge.stats.formatting import NOTHING, format_estimate
 from biasbridge.stats.intervals import holm
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from biasbridge.analysis.tables import Tables
+    from biasbridge.analysis.tables import Key, Tables
     from biasbridge.stats.arrays import Floats
 
 
@@ -67,7 +66,6 @@ _PARENT = ("embedding", "corpus", "parent_options")
 _OUTCOME = ("side", *SCORE, *GAP)
 DEBIASED, OVERBIASED = DOSE_SIGN
 ConditionNames = tuple[str, ...]
-TABLE = "effects.csv"
 _NEAR_END = 0.025  # share of the scale: 1.9 and more for WEAT's effect size
 _OFTEN = 0.25  # share of the scores
 _EFFECTS_TITLE = "effect of each condition: change from the unmodified embedding, mean over parents"
@@ -165,10 +163,9 @@ def _judged(results: Sequence[Effect], smallest_change: float) -> list[Effect]:
             families.setdefault((*shared, result.embedding), []).append(index)
     judged = list(results)
     for family in families.values():
-        known = [index for index in family if isfinite(results[index].change.p)]
-        adjusted = dict(zip(known, holm([results[i].change.p for i in known]), strict=True))
-        for index in family:
-            word = judge_change(results[index].change, adjusted.get(index, nan), smallest_change)
+        changes = [results[index].change for index in family]
+        for index, change, p in zip(family, changes, holm([x.p for x in changes]), strict=True):
+            word = judge_change(change, p, smallest_change)
             judged[index] = results[index]._replace(verdict=word)
     return judged
 
@@ -177,8 +174,8 @@ def _effect(
     names: Mapping[str, str], embedding: str, against: str, changes: Sequence[tuple[_Cell, _Cell]]
 ) -> Effect:
     points = [cell.point for _, cell in changes]
-    parents, clusters = [point.parent for point in points], [point.cluster for point in points]
-    unit, stratum = units_of(np.array(parents), np.array(clusters))
+    origin = np.array([(point.parent, point.cluster) for point in points])
+    unit, stratum = units_of(*origin.T)
     n_resamples = min(min(len(before.resampled), len(cell.resampled)) for before, cell in changes)
     differences, resampled = (
         group_means(np.array(values), unit)
@@ -214,13 +211,9 @@ def _cells(tables: Tables, utility: str) -> dict[ConditionNames, dict[ConditionN
     for table in _outcomes(tables, utility):
         is_score = table["side"].eq("score").all()
         names = text_rows(table, ("point", *_OUTCOME))
-        drawn_lists = as_arrays(table, "resampled")
-        values = zip(
-            table["value"], drawn_lists, table["scale_min"], table["scale_max"], strict=True
-        )
-        for (point_name, *outcome), (value, resampled, scale_min, scale_max) in zip(
-            names, values, strict=True
-        ):
+        ends = table["scale_min"], table["scale_max"]
+        columns = names, table["value"], as_arrays(table, "resampled"), *ends
+        for (point_name, *outcome), *values in zip(*columns, strict=True):
             point = points.get(point_name)
             if point is None or (is_score and (point.model, *outcome) in seen_scores):
                 continue  # a score belongs to the embedding, whatever its tasks
@@ -229,8 +222,8 @@ def _cells(tables: Tables, utility: str) -> dict[ConditionNames, dict[ConditionN
                 (*[""] * (len(_SHARED) - 1), point.settings[-1]) if is_score else point.settings
             )
             condition = (CONTROL,) if point.condition[0] == CONTROL else point.condition
-            cell = _Cell(point, 1, value, resampled, scale_min, scale_max)
-            rows.setdefault(((*settings, *outcome), condition, point.parent), []).append(cell)
+            key = (*settings, *outcome), condition, point.parent
+            rows.setdefault(key, []).append(_Cell(point, 1, *values))
     cells: dict[ConditionNames, dict[ConditionNames, Cells]] = {}
     for (outcome_key, condition, parent), cell_rows in rows.items():
         cell = cell_rows[0]
@@ -296,34 +289,112 @@ def _outcomes(tables: Tables, utility: str) -> Iterator[pd.DataFrame]:
     )
 
 
+# Two methods against each other, in one direction: at full doses, and where a score moved alike.
+
+
+def compare_methods(
+    tables: Tables, methods: Sequence[str], confirmatory: Sequence[str], utility: str = UTILITY
+) -> list[Effect]:
+    """Estimate the effect of the first of two methods less that of the second, per parent, on each
+    gap in the ``confirmatory`` measures and on the ``utility``.
+
+    Each is the mean over the word lists that both have, over all where they share none. A score has
+    moved alike where its mean over parents changed by the most that both reach. Between doses, 0
+    included, it is interpolated linearly, and the outcome of each parent with the same weights.
+    """
+    tables = typed(tables)  # a score without an unbiased value measures utility
+    cells = _cells(tables._replace(intrinsic=tables.intrinsic.dropna(subset="unbiased")), utility)
+    known = sorted({key[0] for conditions in cells.values() for key in conditions} - {CONTROL})
+    for name in methods:
+        if name not in known:
+            remedy = f"{nearest(name, known)}; give two of {', '.join(known)}"
+            raise InputError(f"no method {name!r}{remedy}")
+    outcomes = [(dict(zip((*_SHARED, *_OUTCOME), key, strict=True)), cells[key]) for key in cells]
+    gaps = [names["measure"] for names, _ in outcomes if names["side"] == "gap"]
+    compared = {"gap": present_confirmatory(gaps, confirmatory), "utility": [utility]}
+    results = []
+    for (names, conditions), direction in product(outcomes, DOSE_SIGN):
+        words, paths = _paths(conditions, methods, direction)
+        if names["measure"] not in compared.get(names["side"], ()) or min(map(len, paths)) < 2:
+            continue
+        at = [({"dose": "full", "score_change": "nan"}, [{max(path): 1.0} for path in paths])]
+        for score, scored in outcomes:
+            if score["side"] == "score" and score["generated"] == names["generated"]:
+                change, weights = _equal_change(_paths(scored, methods, direction)[1])
+                labels = {name: score[name] for name in SCORE} | {"dose": "equal score"}
+                at += [(labels | {"score_change": repr(change)}, weights)] if change else []
+        for labels, weights in at:
+            labels |= {"method": methods[0], "wordset": words, "direction": direction}
+            after, before = map(_weighted, paths, weights)
+            pairs = [(before[parent], after[parent]) for parent in after if parent in before]
+            results += [_effect(names | labels, ALL, methods[1], pairs)] if pairs else []
+    return results
+
+
+def _paths(
+    conditions: Mapping[ConditionNames, Cells], methods: Sequence[str], direction: str
+) -> tuple[str, list[dict[float, Cells]]]:
+    """Return the word lists, and for each method its cells by dose; at 0 the unmodified ones."""
+    chosen = [[key for key in conditions if key[::3] == (name, direction)] for name in methods]
+    shared = set.intersection(*({key[1] for key in keys} for keys in chosen))
+    words = shared or {key[1] for keys in chosen for key in keys}
+    paths = []
+    for keys in chosen:
+        by_dose: dict[float, list[ConditionNames]] = {0.0: [(CONTROL,)]}
+        for key in keys:
+            by_dose.setdefault(float(key[-1]), []).extend([key] * (key[1] in words))
+        weights = {dose: dict.fromkeys(x, 1 / len(x)) for dose, x in sorted(by_dose.items()) if x}
+        paths.append({dose: _weighted(conditions, weights[dose]) for dose in weights})
+    return ", ".join(sorted(words)), paths
+
+
+def _weighted(parts: Mapping[Key, Cells], weights: Mapping[Key, float]) -> Cells:
+    """Return weighted sums, of the parents that every part with a weight knows."""
+    used = [(parts.get(place, {}), weight) for place, weight in weights.items() if weight]
+    shares, sums = np.array([weight for _, weight in used]), {}
+    for parent, first in used[0][0].items():
+        cells = [part[parent] for part, _ in used if parent in part]
+        n_resamples = min(len(cell.resampled) for cell in cells)
+        if len(cells) == len(used) and all(isfinite(cell.value) for cell in cells):
+            resampled = shares @ np.array([cell.resampled[:n_resamples] for cell in cells])
+            value = float(shares @ [cell.value for cell in cells])
+            sums[parent] = first._replace(value=value, resampled=resampled)
+    return sums
+
+
+def _equal_change(paths: Sequence[Mapping[float, Cells]]) -> tuple[float, list[dict[float, float]]]:
+    """Return the largest mean change of a score that all methods reach, and for each the weights of
+    the first two doses between which it lies; 0 where they move it apart, or not at all.
+    """
+    parents = sorted(set.intersection(*({*cells} for path in paths for cells in path.values())))
+    means = [[[cells[name].value for name in parents] for cells in x.values()] for x in paths]
+    changes = [np.mean(mean, axis=1) - np.mean(mean[0]) for mean in means if parents]
+    low = max((change.min() for change in changes), default=0.0)
+    high = min((change.max() for change in changes), default=0.0)
+    reached, weights = float(max(low, high, key=abs)), []
+    for path, change in zip(paths, changes, strict=True) if reached else ():
+        beyond = change - reached
+        first = int(np.flatnonzero(beyond[:-1] * beyond[1:] <= 0)[0])
+        share = float(beyond[first] / (beyond[first] - beyond[first + 1]))
+        weights.append(dict(zip([*path][first:], (1 - share, share), strict=False)))
+    return reached, weights
+
+
 # The effect of each modification as a table: on the terminal and in ``effects.csv``.
 
 
 def effect_table(results: Sequence[Effect]) -> pd.DataFrame:
-    """Return one row per effect.
-
-    Parameters
-    ----------
-    results : sequence of Effect
-        Changes from the unmodified models.
-
-    Returns
-    -------
-    DataFrame
-        Columns: docs/results.md.
-    """
+    """Return one row per effect; columns: docs/columns.csv."""
     rows = [{**result.names, **result._asdict()} for result in results]
     return pd.DataFrame(rows, columns=[*_SHARED, *_OUTCOME, *CONDITION, *Effect._fields[1:-1]])
 
 
-def condition_table(
-    results: Sequence[Effect], confirmatory: Sequence[str], *, digits: int = 3
-) -> pd.DataFrame:
+def condition_table(results: Sequence[Effect], confirmatory: Sequence[str]) -> pd.DataFrame:
     """Return one row per condition at its largest dose, all cells text.
 
     Columns: the number of parents, and the changes of the gaps in the ``confirmatory`` measures,
     the utility and the first scores over all embeddings, with 95% intervals; conditions without
-    modified training labels. ``digits``: of gaps and utility.
+    modified training labels.
     """
     table = effect_table(results)
     is_pooled = (table["embedding"] == ALL) & (table["against"] == ORIGINAL)
@@ -333,7 +404,7 @@ def condition_table(
     dose = pd.Series(as_float(table, "dose"), table.index)
     table = table[dose == dose.groupby([table[name] for name in CONDITION[:-1]]).transform("max")]
     table = pd.concat([_titled(table, side, confirmatory) for side in ("gap", "utility", "score")])
-    n_digits = [2 if side == "score" else digits for side in as_text(table, "side")]
+    n_digits = [2 if side == "score" else 3 for side in as_text(table, "side")]
     parts = (as_float(table, name).tolist() for name in ("effect", "effect_low", "effect_high"))
     cells = table.assign(cell=list(map(format_estimate, *parts, n_digits)))
     shared = [name for name in _SHARED if len({*as_text(table, name)} - {""}) > 1]
@@ -370,16 +441,6 @@ def _titled(table: pd.DataFrame, side: str, confirmatory: Sequence[str]) -> pd.D
     return table[table["title"].isin(list(dict.fromkeys(table["title"]))[:SCORES_SHOWN])]
 
 
-def write_effects(
-    results: Sequence[Effect], confirmatory: Sequence[str], path: Path, console: Console
-) -> Path:
-    """Print the effects of the largest doses, and write every effect; return the path."""
-    print_effects(results, confirmatory, console)
-    with atomic_path(path) as work:
-        write_csv(effect_table(results), work)
-    return path
-
-
 def print_effects(results: Sequence[Effect], confirmatory: Sequence[str], console: Console) -> None:
     """Print the effects of the largest doses."""
     shown = condition_table(results, confirmatory)
@@ -388,8 +449,50 @@ def print_effects(results: Sequence[Effect], confirmatory: Sequence[str], consol
     stamp = ", synthetic data" if generated else ""
     if rows:
         print_table(_EFFECTS_TITLE + stamp, rows, console, left_aligned=(*_SHARED, *CONDITION[:-1]))
-        if any(0 < result.n_units < MIN_UNITS for result in results):
-            print_lines([f"An interval takes {MIN_UNITS} unmodified models (parents)."], console)
+        _print_shortage(results, console)
+
+
+def _print_shortage(results: Sequence[Effect], console: Console) -> None:
+    if any(0 < result.n_units < MIN_UNITS for result in results):
+        print_lines([f"An interval takes {MIN_UNITS} unmodified models (parents)."], console)
+
+
+def comparison_table(results: Sequence[Effect]) -> pd.DataFrame:
+    """Return one row per result of ``compare_methods``; columns: docs/columns.csv."""
+    table = effect_table(results).drop(columns=["method_options", "verdict"])
+    return table.assign(score_change=[float(result.names["score_change"]) for result in results])
+
+
+def print_comparison(
+    results: Sequence[Effect], confirmatory: Sequence[str], console: Console
+) -> None:
+    """Print a table for each direction, with the first scores."""
+    table = comparison_table(results)
+    equal = table[table["score_change"].notna()]
+    scores = dict(zip(equal.index, score_titles(equal), strict=True))
+    shown = [None, *dict.fromkeys(scores.values())][: 1 + SCORES_SHOWN]
+    settings: list[str] = []
+    for name in _SHARED:  # those that tell apart what the others do not
+        if len({*text_rows(table, [*settings, name])}) > max(1, len({*text_rows(table, settings)})):
+            settings.append(name)
+    table = pd.concat([_titled(table, side, confirmatory) for side in ("gap", "utility")])
+    for (method, other, way), part in table.groupby(["method", "against", "direction"], sort=False):
+        rows = [
+            {name: row[name] for name in settings}
+            | {
+                "outcome": row["title"],
+                "at": f"{scores[i]} {row['score_change']:+.2f}" if i in scores else "full doses",
+                "difference [95%]": format_estimate(
+                    row["effect"], row["effect_low"], row["effect_high"], 3, sign="+"
+                ),
+                "parents": str(row["n_parents"]),
+            }
+            for i, row in part.iterrows()
+            if scores.get(i) in shown
+        ]
+        title = f"{method} less {other}, {way}: difference of effects, mean over parents"
+        print_table(title, rows, console, left_aligned=(*settings, "outcome", "at"))
+    _print_shortage(results, console)
 
 
 def saturation(tables: Tables) -> str:

@@ -28,13 +28,7 @@ from biasbridge.analysis.charts import (
     require_distinct,
 )
 from biasbridge.analysis.correlation import ONE_THREAD, correlation, residuals
-from biasbridge.analysis.joined import (
-    WITHOUT_RESAMPLES,
-    bias_sign,
-    is_joined,
-    lacks_resamples,
-    rows_of,
-)
+from biasbridge.analysis.joined import bias_sign, is_joined, resamples_warning, rows_of
 from biasbridge.analysis.naming import (
     ALL,
     CONFIRMATORY,
@@ -62,7 +56,7 @@ from biasbridge.analysis.naming import (
 )
 from biasbridge.analysis.observations import SlopeLine, both_finite, observations
 from biasbridge.analysis.printing import print_lines
-from biasbridge.analysis.slices import FEW_PERMUTATIONS, pearson
+from biasbridge.analysis.slices import pearson
 from biasbridge.analysis.tables import (
     as_float,
     as_labels,
@@ -237,9 +231,7 @@ def _figure4(part: pd.DataFrame, text: ChartText) -> tuple[pd.DataFrame, ChartTe
         for method in methods
     ]
     data = pd.concat(pieces)
-    data = data.assign(row=data["gap_title"], colour=data["method_title"], shape=data["embedding"])
-    title, notes = f"{text.title}, by modification method", _notes_on_pooling(part, text)
-    return data, text._replace(title=title, colour="method", shape="embedding", notes=notes)
+    return _pooled(data.assign(row=data["gap_title"]), text, "by modification method")
 
 
 def _figure5(part: pd.DataFrame, text: ChartText) -> tuple[pd.DataFrame, ChartText]:
@@ -247,16 +239,19 @@ def _figure5(part: pd.DataFrame, text: ChartText) -> tuple[pd.DataFrame, ChartTe
     row, column = _narrow_layout(
         (part["gap_title"].str.slice(0, 0), part["gap_title"]), (groups, measure)
     )
-    data = part.assign(row=row, column=column, colour=part["method_title"], shape=part["embedding"])
-    title, notes = f"{text.title}, all points", _notes_on_pooling(part, text)
-    return data, text._replace(title=title, colour="method", shape="embedding", notes=notes)
+    return _pooled(part.assign(row=row, column=column), text, "all points")
 
 
 def _figure6(part: pd.DataFrame, text: ChartText) -> tuple[pd.DataFrame, ChartText]:
     row = gap_titles(part.assign(subset=""))
-    data = part.assign(row=row, column=part["subset"], colour=part["method_title"])
-    data = data.assign(shape=part["embedding"])
-    title, notes = f"{text.title}, by type of test item", _notes_on_pooling(part, text)
+    return _pooled(part.assign(row=row, column=part["subset"]), text, "by type of test item")
+
+
+def _pooled(data: pd.DataFrame, text: ChartText, what: str) -> tuple[pd.DataFrame, ChartText]:
+    """Mark methods and embeddings, and note where queries are pooled."""
+    data = data.assign(colour=data["method_title"], shape=data["embedding"])
+    notes = [*text.notes, *[_POOLED_NOTE] * (len(set(as_text(data, "query"))) > 1)]
+    title = f"{text.title}, {what}"
     return data, text._replace(title=title, colour="method", shape="embedding", notes=notes)
 
 
@@ -268,10 +263,6 @@ def _split_titles(part: pd.DataFrame) -> tuple[pd.Series[str], pd.Series[str]]:
 def _narrow_layout(*layouts: PanelLayout) -> PanelLayout:
     fitting = (layout for layout in layouts if layout[1].nunique() <= _MAX_COLUMNS)
     return next(fitting, layouts[-1])
-
-
-def _notes_on_pooling(part: pd.DataFrame, text: ChartText) -> list[str]:
-    return [*text.notes, _POOLED_NOTE] if len(set(as_text(part, "query"))) > 1 else list(text.notes)
 
 
 def _draw(
@@ -395,7 +386,7 @@ def _panel_statistics(data: pd.DataFrame, results: Sequence[SliceResult] = ()) -
             x, y = (side[indices] for side in sides)
             finite = both_finite(x, y)
             x, y = x[finite], y[finite]
-            within = correlation(x, y, permutations=FEW_PERMUTATIONS)
+            within = correlation(x, y)
             slope = residuals(x, y, np.zeros(len(x), dtype=int)).slope if len(x) > 1 else nan
             line = SlopeLine.through(x, y, slope)
             panels.append(Panel(row, column, len(x), len(x), *within.interval, *line))
@@ -405,7 +396,7 @@ def _panel_statistics(data: pd.DataFrame, results: Sequence[SliceResult] = ()) -
         same_slice = (
             within_by_slice.get(_slice_of_panel(data.iloc[indices])) if within_by_slice else None
         )
-        within = same_slice or models.average_over_clusters().within_models(FEW_PERMUTATIONS)
+        within = same_slice or models.average_over_clusters().within_models()
         line = models.line().of_sign(signs[indices])
         counts = len(models.x), len(comparable.x)
         r_pearson = pearson(comparable.x, comparable.y)
@@ -598,8 +589,8 @@ def scatter_chart(
     signs = set(as_text(data, "reverse_scored"))
     reverse = signs == {"True"}
     notes = [STAMP] if "True" in as_text(table, "generated") else []
-    notes += [_WITHIN_NOTE] if is_joined(table) and mark == "point" else []
-    notes += [WITHOUT_RESAMPLES] if lacks_resamples(table) else []
+    if is_joined(table) and mark == "point":
+        notes += [_WITHIN_NOTE, *filter(None, [resamples_warning(table)])]
     text = ChartText(
         title=title or f"{y} against {x}",
         x=f"{x}, {REVERSED}" if reverse else x,

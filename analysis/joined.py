@@ -59,7 +59,7 @@ _NEEDED_SCORE_COLUMNS = ("point", "metric", "query", "value")
 _NEEDED_GAP_COLUMNS = ("point", "task", "kind", "measure", "value")
 JOINED_COLUMNS = (*SLICE_COLUMNS, "point", "x", "y", "generated")
 RESAMPLED = ("x_resampled", "y_resampled")  # columns of lists, one number a resample
-WITHOUT_RESAMPLES = "intervals leave out the sampling error of words and items, without resamples"
+_WITHOUT_RESAMPLES = "intervals leave out the sampling error of words and items, without resamples"
 _SCALE_COLUMNS = ("metric", "convention", "part")  # scores that share these share a scale
 _SCORE_COLUMNS = ("low", "high", "unbiased", "p_value", "n_found", "n_oov", "resampled", "reason")
 _GAP_COLUMNS = (
@@ -76,18 +76,8 @@ def join_points(tables: Tables, utility: str = UTILITY) -> pd.DataFrame:
 
     Unmodified embeddings have the method ``none``. A failed point has NaN in ``x`` and ``y``, in
     one row for each score and gap that done points of its setting have, so that it counts as lost.
-
-    Parameters
-    ----------
-    tables : Tables
-        The tables of a results folder.
-    utility : str, default="f1"
-        Measure over all items that becomes the column ``utility``.
-
-    Raises
-    ------
-    InputError
-        A missing column, an empty table, a duplicate score, or a done point without a row.
+    Raises ``InputError`` for a missing column, an empty table, a duplicate score, or a done point
+    without a row.
     """
     checked = _check_tables(tables)
     require_rows(tables.extrinsic, _NEEDED_GAP_COLUMNS, [], "the extrinsic table")
@@ -184,9 +174,12 @@ def is_joined(table: pd.DataFrame) -> bool:
     return set(JOINED_COLUMNS) <= set(table.columns)
 
 
-def lacks_resamples(table: pd.DataFrame) -> bool:
-    """Return whether a joined table was read without the resamples of its scores and gaps."""
-    return is_joined(table) and set(RESAMPLED).isdisjoint(table.columns)
+def resamples_warning(table: pd.DataFrame) -> str:
+    """Return a warning where a table has no resamples of scores and gaps; empty where it has."""
+    if not is_joined(table):
+        return _WITHOUT_RESAMPLES
+    remedy = ": read_results(..., resamples=True) reads them"
+    return f"{_WITHOUT_RESAMPLES}{remedy}" * set(RESAMPLED).isdisjoint(table.columns)
 
 
 def rows_of(joined: pd.DataFrame, x: str = "x", y: str = "y") -> Rows:
@@ -496,12 +489,13 @@ def _level(rows: pd.DataFrame, utility: str) -> Iterator[str]:
     if not isfinite(baseline):
         return
     title = measure_title(utility)
-    yield f"{title} {format_number(value)} (majority baseline {format_number(baseline)})"
+    if isfinite(value):
+        yield f"{title} {format_number(value)} (majority baseline {format_number(baseline)})"
     gaps = rows[rows["kind"] == "gap"]
     groups = dict.fromkeys([*gaps["privileged"], *gaps["unprivileged"]])
     for measure, title in (("base_rate", "base rate"), ("fpr", "false positive rate")):
         measure_rows = values[(values["measure"] == measure) & (values["subset"] == "")]
-        means = measure_rows.groupby("group")["value"].mean()
+        means = measure_rows.groupby("group")["value"].mean().dropna()
         group_values = [
             f"{group} {format_number(means[group])}" for group in groups if group in means
         ]
@@ -514,8 +508,8 @@ def _from_base_rates(rows: pd.DataFrame) -> Iterator[str]:
     if gaps.duplicated(["point", *GAP[:2]]).any():
         return  # several pairs of groups
     for title, gap_rows in gaps.assign(title=gap_titles(gaps)).groupby("title", sort=False):
-        if gap_rows["measure"].iloc[0] == "f1":
-            continue  # the precision gap shows it
+        if gap_rows["measure"].iloc[0] == "f1" or gap_rows["value"].isna().all():
+            continue  # the precision gap shows that of F1
         mean, expected = (
             format_number(float(gap_rows["value"].mean()), 3),
             format_number(float(gap_rows["expected_from_base_rates"].mean()), 3),

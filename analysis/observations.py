@@ -330,16 +330,14 @@ class Rows(NamedTuple):
         return Rows._make(column[places] for column in self)
 
 
-def select_comparable(
-    model: Ints, kind: Ints, is_complete: Truths, max_missing: float = _MAX_MISSING
-) -> tuple[Truths, Ints]:
+def select_comparable(model: Ints, kind: Ints, is_complete: Truths) -> tuple[Truths, Ints]:
     """Return which rows the means of models are taken over, and for each row a number that differs
     between models whose means are of different kinds. Shapes: (n,) each -> (n,), (n,).
 
     Models have rows of several kinds (classifiers, doses of labels, queries), each with its own
     level, so that a mean over the available kinds would reflect which ones are missing. A kind that
     was not planned for all models (it has no row, not even an unknown one) is left out for all, and
-    so is one that more than ``max_missing`` of the models lack while they have another: the worst
+    so is one that more than a fifth of the models lack while they have another: the worst
     first, and never the last. A model that lacks one of the other kinds is left out. Rows of one
     kind (trainings) may be fewer. Where no kind was planned for all models, each must have those
     planned for it.
@@ -357,7 +355,7 @@ def select_comparable(
     while used_kinds.sum() > 1:
         partial = measured[measured[:, used_kinds].any(axis=1)]
         share_missing = np.where(used_kinds, (~partial).mean(axis=0), 0)
-        if share_missing.max() <= max_missing:
+        if share_missing.max() <= _MAX_MISSING:
             break
         used_kinds[share_missing.argmax()] = False
     has_all = np.logical_and.reduce(measured[:, used_kinds], axis=1)

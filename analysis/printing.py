@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from biasbridge.analysis.tables import Tables
 
 
+T = TypeVar("T")
 SCORES_SHOWN = 4
 _ROWS_SHOWN = 20
 _LEFT_ALIGNED = {*SLICE_COLUMNS, "direction", "status", "note"}
@@ -123,7 +124,7 @@ def print_as_text(title: str, table: pd.DataFrame, console: Console) -> None:
     print_table(title + extent, rows, console, left_aligned=text_columns(table))
 
 
-def as_rows(columns: dict[str, list[str]]) -> list[dict[str, str]]:
+def as_rows(columns: Mapping[str, Sequence[T]]) -> list[dict[str, T]]:
     """Return columns as rows."""
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 

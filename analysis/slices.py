@@ -28,14 +28,7 @@ from biasbridge.analysis.correlation import (
     slope_estimate,
     slope_sampling_error,
 )
-from biasbridge.analysis.naming import (
-    ALL,
-    CONTROL,
-    ORIGINAL,
-    POOLED_OVER,
-    SCORE,
-    SLICE_COLUMNS,
-)
+from biasbridge.analysis.naming import ALL, CONTROL, ORIGINAL, POOLED_OVER, SCORE, SLICE_COLUMNS
 from biasbridge.analysis.observations import SlopeLine, observations, reliability
 from biasbridge.analysis.scopes import DOSES, MINIMUM, RUNS, measure_scopes
 from biasbridge.analysis.tables import as_text, group_indices, text_rows
@@ -236,11 +229,6 @@ class SliceResult(NamedTuple):
         return Estimate(value, value - (value - low) * t / t_95, value + (high - value) * t / t_95)
 
     @property
-    def bound(self) -> float:
-        """Return how large the change of the gap by any condition is at most."""
-        return self.effects.bound
-
-    @property
     def detectable_change(self) -> float:
         """Return the change that about four of five such studies detect, p adjusted for the tests.
 
@@ -267,19 +255,7 @@ class SliceResult(NamedTuple):
 def correlation_table(
     results: Iterable[SliceResult], columns: Sequence[str] = CORRELATION_COLUMNS
 ) -> pd.DataFrame:
-    """Return one row per slice result, in the given columns.
-
-    Parameters
-    ----------
-    results : iterable of SliceResult
-        As ``correlate_slices`` returns them.
-    columns : sequence of str, optional
-        By default all of docs/results.md.
-
-    Returns
-    -------
-    DataFrame
-    """
+    """Return one row per slice result, in the given columns of docs/columns.csv."""
     return pd.DataFrame([_row(result) for result in results], columns=list(columns))
 
 
@@ -289,6 +265,7 @@ def _row(result: SliceResult) -> dict[str, object]:
     row |= {"r_rm": within.r, "low": within.low, "high": within.high, "p": within.p}
     row |= {"change": change.value, "change_low": change.low, "change_high": change.high}
     row |= {"n_lost": result.lost, "r_given_utility": result.given_utility.r}
+    row |= {"bound": result.effects.bound}
     ends = sorted((result.sign * result.score_low, result.sign * result.score_high))
     row |= dict(zip(("score_low", "score_high"), ends, strict=True))  # as measured
     return row | result.names  # last: a column sliced by may have the name of a result
@@ -340,7 +317,7 @@ def gap_table(results: Iterable[SliceResult]) -> pd.DataFrame:
             "n_parents": result.effects.n_units,
             "n_conditions": len(result.effects.conditions),
             "gap_unmodified": result.gap_unmodified,
-            "bound": result.bound,
+            "bound": result.effects.bound,
             "verdict": result.gap_verdict,
             "why": result.gap_why,
             "condition": named.condition if named else "",
@@ -521,11 +498,12 @@ def _add_noise_and_utility(
     residuals, noise = independent.residuals(), independent.noise
     y, y_resampled = independent.y, independent.y_resampled
     name = str(independent.model[result.within.influential])
-    r_without = format_number(result.within.r_without_influential)
+    r_without = result.within.r_without_influential
+    influential = f"without the most influential model ({name}) r_rm is {format_number(r_without)}"
     means = independent.condition_means()
     claimed = means if result.claimed == DOSES else independent
     return result._replace(
-        influential=f"without the most influential model ({name}) r_rm is {r_without}",
+        influential=influential if isfinite(r_without) else "",
         nonlinear=_find_nonlinearity(independent, means),
         given_utility=independent.given_utility(permutations),
         reliability_y=max(

@@ -252,23 +252,7 @@ FILES = tuple(f"{name}.parquet" for name in Tables._fields)
 
 
 def read_tables(results_dir: str | Path) -> Tables:
-    """Read the tables of a results folder.
-
-    Parameters
-    ----------
-    results_dir : path
-        Folder that a study wrote.
-
-    Returns
-    -------
-    Tables
-        Points, intrinsic scores and extrinsic measures.
-
-    Raises
-    ------
-    InputError
-        A table that is damaged or missing.
-    """
+    """Read the tables of a results folder. Raise ``InputError`` if one is damaged or missing."""
     folder = Path(results_dir)
     paths = {name: folder / file for name, file in zip(Tables._fields, FILES, strict=True)}
     if not paths["points"].exists():

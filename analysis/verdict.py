@@ -170,7 +170,13 @@ def judge_gap(effects: GapEffects, x: float) -> tuple[str, str]:
         return AT_MOST, ""
     if any(effect.p_holm < ALPHA for effect in effects.conditions):
         return MOVED, ""
-    return CANNOT_TELL, ""
+    unknown = [effect for effect in effects.conditions if not isfinite(effect.change.bound)]
+    few = sum(effect.change.n < MIN_UNITS for effect in unknown)
+    if few:
+        share = f"{few} of {with_count(len(effects.conditions), 'modification')}"
+        return CANNOT_TELL, f"an interval takes {MIN_UNITS} unmodified models, too many for {share}"
+    alike = "changed every model by the same, so its interval is unknown"
+    return CANNOT_TELL, f"{unknown[0].condition} {alike}" if unknown else ""
 
 
 def judge_change(change: MeanChange, p_adjusted: float, x: float) -> str:

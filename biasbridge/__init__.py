@@ -25,9 +25,10 @@ def __getattr__(name: str) -> object:
     try:
         value = _loaded(name)
     except AttributeError:
-        from biasbridge.files.removed import refuse_removed
+        from biasbridge.files.removed import REMOVED
 
-        refuse_removed([f"{name}()"])
+        if remedy := REMOVED.get(f"{name}()"):
+            raise AttributeError(f"{name}() was removed; {remedy}") from None
         raise
     if callable(value):
         from biasbridge.files.extras import named_extra

@@ -170,7 +170,8 @@ def scatter(
     ----------
     table
         Any table; for one of :func:`biasbridge.read_results` the correlation is r_rm, within
-        parents, else Pearson's r, both in [-1, 1].
+        parents, else Pearson's r, both in [-1, 1]. Read with ``resamples=True``, r_rm and interval
+        are those of ``correlations.csv``.
     x, y
         Numeric columns, by default the score and the gap of :func:`biasbridge.read_results`.
     row, column

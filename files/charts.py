@@ -54,7 +54,8 @@ def draw_svg(chart: alt.TopLevelMixin) -> str:
 
 
 def show_pictures() -> None:
-    """Have notebooks show charts with a picture, so that they need no network.
+    """Have notebooks show charts with a picture, so that they need no network, and of any number of
+    rows: Altair's own limit is 5,000.
 
     Jupyter draws the Vega-Lite where it can; GitHub and others show the PNG. A renderer that the
     user chose stays.
@@ -65,6 +66,7 @@ def show_pictures() -> None:
         return
     alt.renderers.register(_RENDERER, _as_mime_bundle)
     alt.renderers.enable(_RENDERER)
+    alt.data_transformers.disable_max_rows()
 
 
 def _as_mime_bundle(spec: dict[str, Any], **_: object) -> tuple[dict[str, Any], dict[str, Any]]:

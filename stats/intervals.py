@@ -271,7 +271,7 @@ def holm(p: Sequence[float]) -> list[float]:
     Returns
     -------
     list of float
-        In the order of ``p``, each at least as large, at most 1.
+        In the order of ``p``, each at least as large, at most 1. NaN stays, and counts as no test.
 
     Examples
     --------
@@ -280,7 +280,8 @@ def holm(p: Sequence[float]) -> list[float]:
     """
     values = np.asarray(p, dtype=float)
     order = np.argsort(values)
-    steps: Floats = values[order] * np.arange(len(values), 0, -1)
+    n_tests = len(values) - int(np.isnan(values).sum())  # NaN comes last
+    steps: Floats = values[order] * np.arange(n_tests, n_tests - len(values), -1)
     adjusted = np.empty_like(values)
     adjusted[order] = np.minimum(1, np.maximum.accumulate(steps))
     return list(map(float, adjusted))

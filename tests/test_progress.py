@@ -94,6 +94,8 @@ def test_a_sweep_says_how_far_it_is(
     found = lines_of(caplog)
     assert any(line.endswith(": 0 of 3 points done") or "; building " in line for line in found)
     assert found[-1].endswith("writing the tables and conclusions")
+    [note] = (line for line in caplog.messages if line.startswith("first classifier: "))
+    assert "recall - FPR of the task is " in note  # said once, of vectors that tell nothing
 
 
 def test_what_a_sweep_says(tmp_path: Path) -> None:

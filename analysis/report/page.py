@@ -92,29 +92,11 @@ def build_report(
     declared: Declaration = DECLARED,
     out: Path | None = None,
 ) -> list[Path]:
-    """Write the page and ``correlations.tex`` beside it.
+    """Write the page (``out``, by default ``report.html`` in the folder) and ``correlations.tex``
+    beside it; return their paths.
 
-    Parameters
-    ----------
-    folder
-        Results folder; the records of its points tell the computing time.
-    tables, joined, slice_results
-        The tables, and what ``join_points`` and ``correlate_slices`` made of them. A page over 5 MB
-        shows the declared gaps only, and says so.
-    declared
-        The declaration of the study.
-    out
-        Page to write; by default ``report.html`` in the folder.
-
-    Returns
-    -------
-    list of Path
-        The page and the LaTeX table.
-
-    Raises
-    ------
-    InputError
-        The page is over 5 MB with the declared gaps alone.
+    The records of points in the folder tell the computing time. A page over 5 MB shows the declared
+    gaps only, and says so. Raises ``InputError`` where it is over 5 MB with these alone.
     """
     data = tables, folder, declared
     try:

@@ -30,7 +30,7 @@ from biasbridge.analysis.naming import (
     score_axis,
     shown_values,
 )
-from biasbridge.analysis.printing import format_estimates
+from biasbridge.analysis.printing import as_rows, format_estimates
 from biasbridge.analysis.slices import (
     RESULT_COLUMNS,
     SliceResult,
@@ -76,7 +76,7 @@ def page_data(
     methods = [name for name in dict.fromkeys(tables.points["method"]) if name != CONTROL]
     listed = {id(result) for result in without_repeats(slice_results)}
     return {
-        "points": _records(columns(points, _POINT_COLUMNS)),
+        "points": as_rows(columns(points, _POINT_COLUMNS)),
         "rows": _rows(tables, joined),
         "gaps": _gaps(tables),
         "further": _further(tables),
@@ -122,7 +122,7 @@ def _correlations(slice_results: Sequence[SliceResult]) -> list[dict[str, Json]]
     table = correlation_table(slice_results)
     titles = columns(table, ("task", "classifier", "embedding")) | _titles(table)
     counts = {"models": list(map(count_models, slice_results))}
-    return _records(titles | columns(table, ("method", *RESULT_COLUMNS)) | counts)
+    return as_rows(titles | columns(table, ("method", *RESULT_COLUMNS)) | counts)
 
 
 def _change_spec(
@@ -283,9 +283,7 @@ def _effects(tables: Tables, confirmatory: Sequence[str], utility: str) -> dict[
         condition_effects = effects(tables, utility)
     except InputError as error:
         return {"effects": [], "effects_note": str(error)}
-    return {
-        "effects": _table_records(condition_table(condition_effects, confirmatory)),
-    }
+    return {"effects": _table_records(condition_table(condition_effects, confirmatory))}
 
 
 def _titles(table: pd.DataFrame) -> dict[str, Sequence[Json]]:
@@ -301,13 +299,9 @@ def _table_records(table: pd.DataFrame) -> list[dict[str, Json]]:
         str(name): [_unbroken(cell) if isinstance(cell, str) else cell for cell in column]
         for name, column in columns(table, table.columns).items()
     }
-    return _records(cells)
+    return as_rows(cells)
 
 
 def _unbroken(cell: str) -> str:
     """Keep an estimate on one line, by a no-break space."""
     return cell.replace(" [", "\u00a0[")
-
-
-def _records(columns: Mapping[str, Sequence[Json]]) -> list[dict[str, Json]]:
-    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]

@@ -123,12 +123,7 @@ def correlate(
     from biasbridge.analysis.correlate import Levels, correlate_slices
     from biasbridge.analysis.correlate import correlate as correlate_table
     from biasbridge.analysis.declaration import Declaration
-    from biasbridge.analysis.joined import (
-        WITHOUT_RESAMPLES,
-        is_joined,
-        lacks_resamples,
-        open_table,
-    )
+    from biasbridge.analysis.joined import is_joined, open_table, resamples_warning
     from biasbridge.analysis.slices import CORRELATION_COLUMNS, RESULT_COLUMNS
 
     source = "the table"
@@ -143,9 +138,7 @@ def correlate(
     conditions, clusters = as_names(condition), as_names(cluster)
     levels = Levels(observations, parents, conditions, clusters, utility, classifier)
     has_options = x or y or by or confirmatory or levels.named or levels.utility
-    remedy = ": read_results(..., resamples=True) reads them" * is_joined(rows)
-    has_resamples = is_joined(rows) and not lacks_resamples(rows)
-    warning = "" if has_resamples else f"{WITHOUT_RESAMPLES}{remedy}"
+    warning = resamples_warning(rows)
     if is_joined(rows) and not has_options:
         slices = correlate_slices(rows, study)
         return _Correlations(slices, CORRELATION_COLUMNS, "", scopes, warning)

@@ -23,57 +23,75 @@ class _StudyEffects(NamedTuple):
 
     effects: Sequence[Effect]
     confirmatory: Sequence[str]
+    are_compared: bool = False
 
 
 def _as_table(found: _StudyEffects) -> pd.DataFrame:
-    from biasbridge.analysis.effects import effect_table
+    from biasbridge.analysis.effects import comparison_table, effect_table
 
-    return effect_table(found.effects)
+    return (comparison_table if found.are_compared else effect_table)(found.effects)
 
 
 @returns(_as_table)
-def effects(results: str | PathLike[str]) -> _StudyEffects:
-    """Show how far each condition changed gaps, scores and task performance.
+def effects(results: str | PathLike[str], method: str = "", other: str = "") -> _StudyEffects:
+    """Show how far each condition changed gaps, scores and task performance, or compare two
+    methods.
 
     Parameters
     ----------
     results : path
         A results folder, as a sweep writes it.
+    method, other : str, optional
+        Methods to compare on the same parents, in declared gaps and utility. Each is taken at its
+        largest dose, and where both changed the mean of a score by the most that both reach.
 
     Returns
     -------
     DataFrame
         One row per effect, with the columns of ``effects.csv`` (``docs/results.md``): ``effect``,
-        the change from the unmodified embedding, with its 95% interval, and of gaps a verdict.
+        the change from the unmodified embedding, with its 95% interval, and of gaps a verdict. Of
+        two methods ``effect`` is that of the first less that of the other.
 
     Raises
     ------
     InputError
-        A table is missing or damaged, or the folder has no modified models.
+        A table is missing or damaged, or the folder has no modified models, or no such method.
 
     Examples
     --------
     >>> {"method", "dose", "effect", "verdict"} <= {*effects("docs/runs/answer_en").columns}
     True
+    >>> compared = effects("docs/runs/paper001_open", "attract_repel", "balance")
+    >>> sorted({*compared["dose"]})
+    ['equal score', 'full']
     """
     from biasbridge.analysis.declaration import Declaration
+    from biasbridge.analysis.effects import compare_methods
     from biasbridge.analysis.effects import effects as condition_effects
     from biasbridge.analysis.tables import read_tables
 
     study = Declaration.of(Path(results))
     tables = read_tables(Path(results))
-    found = condition_effects(tables, study.utility, study.smallest_change)
+    methods = [name for name in (method, other) if name]
+    found = (
+        compare_methods(tables, (method, other), study.confirmatory, study.utility)
+        if methods
+        else condition_effects(tables, study.utility, study.smallest_change)
+    )
     if not found:
         problem = "it has no modified models, or no unmodified embedding to compare them with"
+        if methods:
+            problem = f"{method} and {other} share no direction and parents"
         raise InputError(f"{results}: {problem}")
-    return _StudyEffects(found, study.confirmatory)
+    return _StudyEffects(found, study.confirmatory, bool(methods))
 
 
 def _show(found: _StudyEffects, console: Console) -> None:
-    from biasbridge.analysis.effects import print_effects
+    from biasbridge.analysis.effects import print_comparison, print_effects
 
     console.soft_wrap = True
-    print_effects(found.effects, found.confirmatory, console)
+    show = print_comparison if found.are_compared else print_effects
+    show(found.effects, found.confirmatory, console)
 
 
 def _name_file(found: _StudyEffects, console: Console, *, csv: Path = STANDARD_OUTPUT) -> None:
@@ -86,5 +104,6 @@ main = Command(
     _show,
     end=_name_file,
     documents={"csv": lambda found: as_csv(_as_table(found))},
-    spelling="csv --csv --out",
+    arguments=("results", "method", "other"),
+    spelling="csv --csv --out; method METHOD?; other METHOD?",
 )

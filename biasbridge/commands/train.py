@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
+from types import SimpleNamespace
 from typing import IO, TYPE_CHECKING
 
 from biasbridge.files import InputError
@@ -21,22 +22,37 @@ from biasbridge.files.paths import IMPORTED_FROM
 if TYPE_CHECKING:
     import altair as alt
 
-    from biasbridge.analysis.tables import Tables
-
 
 @dataclass(frozen=True)
 class Study:
-    """Results of a study: their ``folder``, and the ``answer``, what the study prints."""
+    """Results of a study: their ``folder``, and the ``answer``, what the study prints.
+
+    Examples
+    --------
+    >>> mine = Study(Path("docs/runs/answer_en"), answer="")
+    >>> mine.tables.gaps[["measure", "verdict"]].to_dict("list")
+    {'measure': ['precision', 'recall'], 'verdict': ['at most', 'at most']}
+    """
 
     folder: Path
     answer: str
 
     @cached_property
-    def tables(self) -> Tables:
-        """Points, intrinsic scores and extrinsic measures, a row each."""
-        from biasbridge.analysis.tables import read_tables
+    def tables(self) -> SimpleNamespace:
+        """Tables of the results folder, each a DataFrame under the name of its file: ``points``,
+        ``intrinsic`` and ``extrinsic``, and what the study wrote, such as ``correlations``,
+        ``gaps``, ``scopes`` and ``effects``. ``docs/results.md`` lists their columns.
+        """
+        import pandas as pd
 
-        return read_tables(self.folder)
+        from biasbridge.analysis.tables import read_tables
+        from biasbridge.files.tables import unescape_formulas
+
+        written = {
+            path.stem: unescape_formulas(pd.read_csv(path, keep_default_na=False, na_values=[""]))
+            for path in sorted(self.folder.glob("*.csv"))
+        }
+        return SimpleNamespace(**read_tables(self.folder)._asdict() | written)
 
     @cached_property
     def charts(self) -> dict[str, alt.TopLevelMixin]:
@@ -65,7 +81,7 @@ def study(*overrides: str, config_dir: str | PathLike[str] | None = None) -> Stu
     Returns
     -------
     Study
-        ``tables`` (points, intrinsic, extrinsic), ``answer`` (the text of the study), ``charts`` by
+        ``tables`` by the names of their files, ``answer`` (the text of the study), ``charts`` by
         name, and the ``folder`` of results.
 
     Raises
@@ -75,7 +91,8 @@ def study(*overrides: str, config_dir: str | PathLike[str] | None = None) -> Stu
 
     Examples
     --------
-    >>> study("+experiment=hatespeech_en").tables.points  # doctest: +SKIP
+    >>> mine = study("+experiment=hatespeech_en")  # doctest: +SKIP
+    >>> mine.tables.gaps[["measure", "bound", "verdict"]]  # doctest: +SKIP
     """
     from biasbridge.train.cli.sweep import run_experiment
 

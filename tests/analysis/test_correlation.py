@@ -355,6 +355,7 @@ def test_holm_is_statsmodels() -> None:
         p = np.random.default_rng(seed).uniform(size=9) ** 3
         assert holm(p.tolist()) == pytest.approx(multipletests(p, method="holm")[1])
     assert holm([]) == []
+    assert holm([0.04, np.nan, 0.01]) == pytest.approx([0.04, np.nan, 0.02], nan_ok=True)
 
 
 def test_the_detectable_correlation_is_about_cohens() -> None:

@@ -17,12 +17,14 @@ from rich.console import Console
 from biasbridge.analysis.condition_effects import mean_change
 from biasbridge.analysis.effects import (
     Effect,
+    compare_methods,
     condition_table,
     effect_table,
     effects,
-    write_effects,
+    print_comparison,
+    print_effects,
 )
-from biasbridge.analysis.tables import Tables
+from biasbridge.analysis.tables import Tables, write_csv_tables
 from biasbridge.files import InputError
 from biasbridge.files.tables import read_table
 from biasbridge.stats.formatting import NOTHING
@@ -319,6 +321,88 @@ def test_what_is_not_known_is_left_out() -> None:
     assert effect_table([]).empty
 
 
+def two_methods() -> tuple[Experiment, dict[tuple[int, str, float], tuple[float, float, Floats]]]:
+    """Four parents; the score of ``a`` falls and turns, that of ``b`` falls further; ``a`` has a
+    list of its own beside the one that both have.
+    """
+    rng, experiment = np.random.default_rng(0), Experiment()
+    scores = {("a", 0.5): -0.8, ("a", 1.0): -0.4, ("b", 0.25): -0.3, ("b", 1.0): -1.5}
+    values = {}
+    for seed in range(4):
+        for name, dose in [("none", 0.0), *scores]:
+            score = scores.get((name, dose), 0.0) + rng.normal(0, 0.05)
+            gap, resampled = rng.normal(0, 0.1), rng.normal(0, 0.02, RESAMPLES)
+            condition = (name, "debias" if dose else "", dose)
+            experiment.add(seed, condition, score, gap, resampled=gap + resampled)
+            values[seed, name, dose] = score, gap, gap + resampled
+        experiment.add(seed, ("a", "debias", 1.0), -9, 5, resampled=resampled)
+        experiment.rows[-1]["wordset"] = "other"
+    return experiment, values
+
+
+def test_two_methods_at_full_dose_and_at_equal_score_by_a_literal_loop() -> None:
+    experiment, values = two_methods()
+    rows = compare_methods(experiment.tables(), ("a", "b"), ("recall",))
+    full, equal = (row for row in rows if row.names["side"] == "gap")
+    assert [full.names[name] for name in ("dose", "wordset", "query")] == ["full", "weat7", ""]
+    assert [equal.names[name] for name in ("dose", "query")] == ["equal score", "weat7"]
+    assert {row.effect for row in rows if row.names["side"] == "utility"} == {0}
+
+    def mean_score(name: str, dose: float) -> float:
+        changes = [values[i, name, dose][0] - values[i, "none", 0.0][0] for i in range(4)]
+        return sum(changes) / 4
+
+    reached = max(mean_score("a", 0.5), mean_score("b", 1.0))
+    assert reached == mean_score("a", 0.5)  # b goes further
+    assert float(equal.names["score_change"]) == pytest.approx(reached)
+    near, far = mean_score("b", 0.25), mean_score("b", 1.0)
+    share = (reached - near) / (far - near)
+    at_full = [(values[i, "a", 1.0], values[i, "b", 1.0]) for i in range(4)]
+    at_equal = [(values[i, "a", 0.5], values[i, "b", 0.25], values[i, "b", 1.0]) for i in range(4)]
+    by_row = {
+        "full": [[a[side] - b[side] for a, b in at_full] for side in (1, 2)],
+        "equal score": [
+            [a[side] - (1 - share) * b[side] - share * c[side] for a, b, c in at_equal]
+            for side in (1, 2)
+        ],
+    }
+    for row in (full, equal):
+        differences, resampled = map(np.array, by_row[row.names["dose"]])
+        expected = mean_change(differences, None, resampled)
+        actual = row.effect, row.effect_low, row.effect_high
+        assert actual == pytest.approx(expected.interval)
+        assert (row.n_parents, row.against) == (4, "b")
+
+
+def test_scores_that_go_apart_are_equal_nowhere() -> None:
+    experiment = Experiment()
+    for seed in range(3):
+        experiment.add(seed, PLAIN, 0, 0)
+        experiment.add(seed, ("a", "debias", 1.0), -1, 0.1)
+        experiment.add(seed, ("b", "debias", 1.0), 1, 0.3)
+    [gap, utility] = compare_methods(experiment.tables(), ("b", "a"), ("recall",))
+    assert (gap.names["dose"], utility.effect) == ("full", 0)
+    assert gap.effect == pytest.approx(0.2)
+
+
+def test_two_methods_are_printed_in_80_columns() -> None:
+    experiment, _ = two_methods()
+    console = Console(file=StringIO(), width=80)
+    print_comparison(
+        compare_methods(experiment.tables(), ("a", "b"), ("recall",)), ("recall",), console
+    )
+    assert isinstance(console.file, StringIO)
+    title, heads, *lines = console.file.getvalue().splitlines()
+    assert title == "a less b, debias: difference of effects, mean over parents"
+    assert heads.split() == ["outcome", "at", "difference", "[95%]", "parents"]
+    assert [line.split("  ")[0] for line in lines] == ["recall gap", "recall gap", "F1", "F1"]
+    assert "WEAT 7 -0.8" in lines[1]
+    assert max(map(len, (title, *lines))) <= 80
+    unknown = r"^no method 'aa'; did you mean 'a'\?; give two of a, b$"
+    with pytest.raises(InputError, match=unknown):
+        compare_methods(experiment.tables(), ("aa", "b"), ("recall",))
+
+
 def test_the_largest_doses_are_printed_and_all_are_written(tmp_path: Path) -> None:
     experiment = Experiment()
     for seed in range(3):
@@ -329,7 +413,8 @@ def test_the_largest_doses_are_printed_and_all_are_written(tmp_path: Path) -> No
             experiment.add(seed, (*DOWN[:2], dose), 1 - dose, 5, label_dose=1)
     console = Console(file=StringIO(), width=200)
     results = effects(experiment.tables())
-    path = write_effects(results, ("recall",), tmp_path / "effects.csv", console)
+    print_effects(results, ("recall",), console)
+    [path] = write_csv_tables(tmp_path, {"effects": effect_table(results)})
     assert isinstance(console.file, StringIO)
     _, heads, *lines = console.file.getvalue().splitlines()
     assert heads.split("  ")[0] == "method"

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 from rich.console import Console
 
-from biasbridge import plot
+from biasbridge import plot, read_results
 from biasbridge.analysis.answer import declared
 from biasbridge.analysis.change_chart import change_chart, change_data
 from biasbridge.analysis.correlate import correlate_slices
@@ -32,6 +32,8 @@ from biasbridge.analysis.slices import CORRELATION_COLUMNS, correlation_table
 from biasbridge.analysis.tables import Tables, text_rows, write_tables
 from biasbridge.commands.scatter import main
 from biasbridge.files import InputError
+from biasbridge.files.tables import read_table
+from biasbridge.stats.formatting import format_number
 from tests.analysis.conftest import make_ladders
 
 if TYPE_CHECKING:
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
 
 
 Texts = Callable[[Path], list[str]]
+NUMBERS = ("r_rm", "low", "high", "r_pearson")
 STEMS = [f"figure{number}_hatespeech_en_weat" for number in (3, 4, 5)]
 
 
@@ -126,8 +129,9 @@ def test_a_panel_shows_the_slice_of_the_same_name(
     if models != "of two parents":
         noisy = noisy._replace(points=noisy.points.drop(columns="parent_key"))
     joined = join_points(noisy)
-    draw_figures(joined, tmp_path, suffixes=[".svg"])
-    slices = correlation_table(correlate_slices(joined), CORRELATION_COLUMNS)
+    results = correlate_slices(joined)
+    draw_figures(joined, tmp_path, results=results, suffixes=[".svg"])
+    slices = correlation_table(results, CORRELATION_COLUMNS)
     named = text_rows(slices, ("embedding", "query", "measure", "method"))
     checks = [
         (STEMS[0], "WEAT 7", "fasttext, recall gap", ("fasttext", "weat7", "recall", "all")),
@@ -363,10 +367,10 @@ def test_a_results_folder_gets_the_papers_figures(
 def test_of_a_results_folder_r_is_that_within_parents() -> None:
     """Rows were taken for embeddings, with Fisher's interval over them."""
     joined = join_points(make_ladders(2, 20, 0.4))
-    exploratory = Declaration(embeddings=())  # with as many permutations as a panel
+    all_measures = Declaration(confirmatory=tuple({*joined["measure"]}))
     actual = {
         (item.names["measure"], item.names["query"]): item.within
-        for item in correlate_slices(joined, exploratory)
+        for item in correlate_slices(joined, all_measures)
         if (item.names["embedding"], item.names["method"]) == ("all", "all")
     }
     panels = _panel_statistics(_grid_data(joined, x="x", y="y", row="measure", column="query"))
@@ -381,6 +385,19 @@ def test_of_a_results_folder_r_is_that_within_parents() -> None:
     for x, sign in (("dose", 1), ("x", -1)):
         (panel,) = _panel_statistics(_grid_data(reverse, x=x, y="y"))
         assert panel.r == pytest.approx(sign * pooled.r)
+
+
+def test_a_chart_of_recorded_results_has_the_numbers_of_their_report() -> None:
+    folder = Path(__file__).parents[2] / "docs" / "runs" / "transfer_minilm"
+    chart = plot.scatter(read_results(folder, resamples=True)).to_dict()
+    shown = {row["note"] for rows in chart["datasets"].values() for row in rows if "note" in row}
+    recorded = read_table(folder / "correlations.csv")
+    for row in recorded.to_dict("records"):
+        r, low, high, pearson = (format_number(float(row[name])) for name in NUMBERS)
+        note = f"n = {row['n']}, r_rm = {r} [{low}, {high}], Pearson {pearson}"
+        assert note.replace("-", "\u2212") in shown
+    without = plot.scatter(read_results(folder)).to_json()
+    assert "without resamples: read_results(..., resamples=True) reads them" in without
 
 
 @pytest.mark.parametrize(

@@ -48,6 +48,18 @@ PRECISION = {
 RECALL = {"weat6b": (0.07, 0.10), "weat7": (-0.04, -0.09), "weat8": (0.04, 0.04)}
 
 
+def test_the_comparison_in_the_docs_is_that_of_the_recorded_run(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    page = (RUNS.parent / "commands.md").read_text(encoding="utf-8")
+    section = page.partition("## Two methods")[2].partition("\n## ")[0]
+    shown = [line.strip() for line in section.splitlines() if line.startswith("    ")]
+    assert effects([str(RUNS / "answer_en"), "attract_repel", "leace"]) == 0
+    printed = [line.strip() for line in capsys.readouterr().out.splitlines()]
+    assert len(shown) == 7
+    assert {*shown} - {"..."} <= {*printed}
+
+
 def test_intervals_are_those_of_the_prototype() -> None:
     joined = join_points(read_tables(Path(__file__).parent / "november_2026"))
     actual = {

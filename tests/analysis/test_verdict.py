@@ -12,7 +12,13 @@ from numpy.typing import ArrayLike
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
-from biasbridge.analysis.condition_effects import EqualScores, MeanChange
+from biasbridge.analysis.answer import CHANGE_HEADING, effect_rows
+from biasbridge.analysis.condition_effects import (
+    ConditionEffect,
+    EqualScores,
+    GapEffects,
+    MeanChange,
+)
 from biasbridge.analysis.correlate import Levels, correlate
 from biasbridge.analysis.correlation import Correlation
 from biasbridge.analysis.declaration import Declaration
@@ -29,7 +35,7 @@ from biasbridge.analysis.scopes import (
     UNNAMED,
 )
 from biasbridge.analysis.slices import Nonlinearity, SliceResult, correlation_table, scope_table
-from biasbridge.analysis.verdict import RULES, VERDICTS, judge
+from biasbridge.analysis.verdict import RULES, VERDICTS, judge, judge_gap
 from biasbridge.stats.intervals import Estimate
 
 # b = .01 [.006,.014] over a range of 4: a change of .04 [.024,.056]
@@ -215,6 +221,37 @@ def test_without_conditions_the_verdict_is_of_models_like_these() -> None:
 )
 def test_the_row_of_scopes(scopes: dict[str, Correlation], holds: dict[str, str]) -> None:
     assert judged(scopes).holds == HOLDS | holds
+
+
+CERTAIN, UNSURE = MeanChange(0.001, 0.001, 4, 5), MeanChange(0.03, 0.02, 4, 5)
+
+
+@pytest.mark.parametrize(
+    ("changes", "judgement"),
+    [
+        ([CERTAIN], ("at most", "")),
+        ([CERTAIN, UNSURE], ("cannot tell", "")),
+        # Two parents have this condition; or all moved by the same, which leaves no spread
+        (
+            [CERTAIN, MeanChange(0.01)],
+            (
+                "cannot tell",
+                "an interval takes 3 unmodified models, too many for 1 of 2 modifications",
+            ),
+        ),
+        (
+            [MeanChange(0.01, nan, 4, 5)],
+            ("cannot tell", "c changed every model by the same, so its interval is unknown"),
+        ),
+    ],
+)
+def test_a_gap_without_a_bound_says_what_is_missing(
+    changes: list[MeanChange], judgement: tuple[str, str]
+) -> None:
+    conditions = tuple(ConditionEffect("c", "m", "debias", change) for change in changes)
+    assert judge_gap(GapEffects(conditions, conditions[:1], 5), 0.02) == judgement
+    rows = effect_rows(GapEffects(conditions, conditions[:1], 5), 0.1, 0.02)
+    assert not any("up to -" in row[CHANGE_HEADING] for row in rows)
 
 
 def test_no_seed_is_worth_dropping() -> None:

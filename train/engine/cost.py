@@ -17,7 +17,8 @@ from rich.table import Table
 from rich.text import Text
 
 from biasbridge.analysis.naming import with_count
-from biasbridge.files.terminal import duration, is_quiet, print_columns, progress_lines
+from biasbridge.files import InputError
+from biasbridge.files.terminal import LOG, duration, is_quiet, print_columns, progress_lines
 from biasbridge.train.engine.locks import is_held
 from biasbridge.train.engine.point import read_outcome, read_stamp
 from biasbridge.train.engine.store import DamagedError, Step, Store, read_recipe
@@ -112,6 +113,9 @@ class SweepProgress:
     ) -> None:
         self._stamps = {plan.key: read_stamp(results, plan.key) for plan in plans}
         self._has_failed: dict[str, bool] = {}
+        self._unmodified = {
+            plan.key: plan for plan in plans if plan.task and plan.unit.key == plan.parent.key
+        }
         self._labels = {key: step.label for plan in plans for key, step in plan.steps().items()}
         self._store, self._results, self._console = store, results, console
         self._start = time.monotonic()
@@ -137,6 +141,8 @@ class SweepProgress:
         for key in self.new_outcomes() - self._has_failed.keys():
             if outcome := read_outcome(self._results, key):
                 self._has_failed[key] = outcome.status == "failed"
+                if outcome.status == "done" and key in self._unmodified:
+                    self._note_skill(self._unmodified[key])
         total, ended = len(self._stamps), len(self._has_failed)
         n_failed = sum(self._has_failed.values())
         line = f"{ended} of {total} points done"
@@ -145,6 +151,17 @@ class SweepProgress:
             seconds = (time.monotonic() - self._start) / (ended - n_failed)
             line += f", about {duration((total - ended) * seconds)} left"
         return f"{line}; building {steps}" if (steps := self._steps_in_progress()) else line
+
+    def _note_skill(self, plan: Plan) -> None:
+        """Log where the first unmodified classifier that is measured tells little from chance."""
+        from biasbridge.analysis.joined import join_points, low_skill_reason
+        from biasbridge.train.engine.tables import join_tables
+
+        self._unmodified.clear()
+        with suppress(InputError):  # no gap
+            joined = join_points(join_tables([plan], self._store, self._results))
+            if reason := low_skill_reason(joined):
+                LOG.warning("first classifier: %s", reason)
 
     def new_outcomes(self) -> set[str]:
         """Return the points whose outcome was written since this object was made."""
