@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from math import isfinite
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from biasbridge.files import InputError
 from biasbridge.files.choice import as_names
 from biasbridge.files.errors import require_known
+from biasbridge.files.group_names import AS_THEY_ARE, GroupNames
 from biasbridge.input_tables import InputTable, as_dataframe
 
 if TYPE_CHECKING:
     import pandas as pd
+    from rich.console import Console
 
-    from biasbridge.extrinsic.gap_table import Part
+    from biasbridge.extrinsic.claims import Decision
+    from biasbridge.extrinsic.gap_table import GapRow, Part
     from biasbridge.extrinsic.gaps import Gaps
     from biasbridge.extrinsic.predictions import GapRequest
 
@@ -22,6 +28,7 @@ ONE_THRESHOLD = (
     "one threshold holds for all groups: a threshold by group treats people differently by their"
     " group, which is often unlawful"
 )
+_MAX_SHOWN = 20  # groups of a table, versions, classes
 _OF_ITEMS = ("predictions", "filter", "quoted", "threshold")  # how they are read
 _LISTS = ("pred", "group", "score", "measures", "compare", "groups", "positive", "cross")
 
@@ -112,6 +119,130 @@ def number_rows(items: pd.DataFrame, source: object) -> pd.DataFrame:
     from pandas import DataFrame
 
     return items if isinstance(source, DataFrame) else items.set_axis(items.index + 1)
+
+
+@dataclass(frozen=True)
+class MeasuredGaps:
+    """What is measured of a table of predictions, and the decision that it allows."""
+
+    items: pd.DataFrame
+    request: GapRequest
+    parts: Sequence[Part]
+    gaps: Gaps
+    notes: Sequence[str]
+    bounds: Mapping[str, float]
+    harm: float
+    source: str = "the table"
+    names: GroupNames = AS_THEY_ARE
+    called: str = ""
+
+    @cached_property
+    def rows(self) -> list[GapRow]:
+        """Values, gaps, and changes between versions."""
+        from biasbridge.extrinsic.gap_table import part_rows
+
+        return part_rows(self.parts, self.gaps)
+
+    @property
+    def shown(self) -> list[GapRow]:
+        """The rows with the display names of groups and versions."""
+        return list(map(self.names.in_row, self.rows))
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """Table of the rows."""
+        from biasbridge.extrinsic.gap_table import as_table
+
+        return as_table(self.rows).drop(columns="resampled")
+
+    @cached_property
+    def decision(self) -> Decision:
+        """What to do: the same on every medium."""
+        from biasbridge.extrinsic.claims import decide, release_claims
+
+        claims = release_claims(self.parts, self.gaps, self.bounds, self.harm)
+        last = self.request.pred[-1] if len(self.request.pred) > 1 else ""
+        return decide(claims, last, items=self.called, label=self.label, names=self.names)
+
+    @property
+    def status(self) -> int:
+        """Exit status: that of the decision where one was asked for."""
+        is_asked = bool(self.bounds) or len(self.request.pred) > 1
+        return self.decision.status if is_asked else 0
+
+    @property
+    def label(self) -> str:
+        """Name of the positive class; empty for 1."""
+        return " or ".join(self.request.positive)
+
+    def print(self, console: Console) -> None:
+        """Print the decision and the tables."""
+        from biasbridge.extrinsic.gap_tables import describe_missing, read_blocks
+        from biasbridge.files.writers import print_text_table
+
+        def say(line: str) -> None:
+            console.print(line, soft_wrap=True)
+
+        for line in (self.decision.sentence, *self.decision.lines):
+            say(line)
+        blocks = read_blocks(self.shown, self.label)
+        for block in blocks[:_MAX_SHOWN]:
+            console.print()
+            if block.name:
+                console.print(block.name, style="bold", soft_wrap=True)
+            for table in block.tables:
+                print_text_table(table, console, 1 + _MAX_SHOWN)  # and all items
+            for line in block.lines:
+                say(line)
+        if len(blocks) > _MAX_SHOWN:
+            say(f"and {len(blocks) - _MAX_SHOWN} more: --csv OUT writes all")
+        for line in describe_missing(self.shown):
+            say(line)
+
+    def report(self, path: Path) -> Path:
+        """Write the page."""
+        from biasbridge.extrinsic.gap_tables import (
+            LIMITS,
+            METHOD,
+            describe_missing,
+            error_chart,
+            read_blocks,
+        )
+        from biasbridge.gap_pages import write_gaps_page
+
+        request = self.request
+        crossed = request.cross if request.depth else filter(None, [" × ".join(request.cross)])
+        columns = list(dict.fromkeys([*request.group, *crossed]))
+        columns += [f"crossed up to {request.depth}"] if request.depth else []
+        label = f" is {self.label}" if self.label else ""
+        blocks = read_blocks(self.shown, self.label)
+        first = self.decision.claims[:1]
+        notes = [*map(self.names.in_text, self.notes), *describe_missing(self.shown)]
+        return write_gaps_page(
+            path,
+            f"{self.source}: {request.gold}{label}, by {', '.join(columns)}",
+            self.decision,
+            blocks,
+            error_chart(blocks, first[0].row.subset if first else ""),
+            notes=notes,
+            limits=(METHOD, *LIMITS),
+        )
+
+
+def measure_gaps(
+    predictions: InputTable,
+    bounds: Mapping[str, float] | None = None,
+    harm: float = 0.02,
+    **options: Any,
+) -> MeasuredGaps:
+    """Measure the gaps of :func:`biasbridge.gaps`."""
+    from biasbridge.extrinsic.claims import check_bounds
+
+    allowed = dict(bounds or {})
+    check_bounds(allowed, harm, as_names(options.get("compare") or ()))
+    source = Path(predictions).name if isinstance(predictions, str | Path) else "the table"
+    measured = measure_items(predictions, list(allowed), **options)
+    return MeasuredGaps(*measured, allowed, harm, source)
 
 
 def measure_items(

@@ -7,23 +7,30 @@ from itertools import groupby
 from math import isnan
 from typing import TYPE_CHECKING, NamedTuple
 
+from biasbridge.extrinsic.claims import OUTCOMES
+from biasbridge.extrinsic.gap_table import GapRow, as_table
 from biasbridge.extrinsic.grouped_predictions import ALL
+from biasbridge.files.errors import printable
 from biasbridge.files.writers import TextTable
 from biasbridge.stats.formatting import (
     IN_WORDS,
     MAX_NAMED,
     format_estimate,
     format_number,
+    harm_sign,
     order_groups,
 )
 from biasbridge.stats.intervals import ALPHA
 from biasbridge.stats.measure_facts import MEASURE_FACTS, measure_heading, measure_name
 
 if TYPE_CHECKING:
-    from biasbridge.extrinsic.gap_table import GapRow
+    import pandas as pd
 
 _MOVED_BY_BASE_RATES = {name for name, facts in MEASURE_FACTS.items() if facts.moved_by_base_rates}
 _LARGE_DIFFERENCE = 0.1  # of base rates; from here precision gaps need a caution
+_MAX_CHARTED = 20  # groups on the first screen
+_AXIS_ENDS = (2, 5, 10, 20, 30, 40, 50, 60, 80, 100)
+_Count = tuple[float, float, float]  # of 100, and the ends of its interval
 METHOD = (
     "Brackets hold 95% intervals for the choice of items: Wilson's for proportions, Newcombe's for"
     " their gaps, Price and Bonett's for differences between versions. A difference from 0 is"
@@ -52,12 +59,18 @@ class GapBlock(NamedTuple):
     tables: Sequence[TextTable]
     lines: Sequence[str]
 
+    @property
+    def table(self) -> pd.DataFrame:
+        """Table of the rows."""
+        return as_table(self.rows)
+
 
 def read_blocks(rows: Sequence[GapRow], label: str = "") -> list[GapBlock]:
     """Split the rows of a table of gaps by version and class, and describe each part.
 
     ``label`` names the positive class; empty for label 1.
     """
+    rows = list(map(_printable, rows))
     groups = order_groups([row._asdict() for row in rows])
     values = {
         (row.classifier, row.subset, row.measure, row.group): row
@@ -77,6 +90,10 @@ def read_blocks(rows: Sequence[GapRow], label: str = "") -> list[GapBlock]:
         lines = _lines(block, label or "of label 1")
         blocks.append(GapBlock(name, block, groups, bool(earlier), tables, lines))
     return blocks
+
+
+def _printable(row: GapRow) -> GapRow:
+    return GapRow._make(printable(cell) if type(cell) is str else cell for cell in row)
 
 
 def _main_tables(
@@ -184,9 +201,58 @@ def gap_text(row: GapRow) -> str:
     return format_estimate(row.value, row.low, row.high, sign="+")
 
 
-def reasons(rows: Iterable[GapRow]) -> list[str]:
-    """Return why values are missing."""
-    return list(dict.fromkeys(row.reason for row in rows if row.reason and isnan(row.value)))
+def describe_missing(rows: Iterable[GapRow]) -> list[str]:
+    """Return why values are missing, the first reasons."""
+    found = list(dict.fromkeys(row.reason for row in rows if row.reason and isnan(row.value)))
+    n_hidden = len(found) - MAX_NAMED
+    more = [f"and {n_hidden:,} more reasons: --csv OUT writes all"] if n_hidden > 0 else []
+    return [*(f"-: {printable(reason)}" for reason in found[:MAX_NAMED]), *more]
+
+
+class ErrorChart(NamedTuple):
+    """Errors in 100 by group: a column for each title, in a cell a count for each version, with the
+    ends of its interval, or the number of items where they are too few.
+    """
+
+    titles: Sequence[str]
+    versions: Sequence[str]
+    rows: Sequence[tuple[str, Sequence[tuple[Sequence[_Count], str]]]]
+    end: int  # of the axis
+    n_hidden: int  # groups that are not drawn
+
+
+def error_chart(blocks: Sequence[GapBlock], subset: str = "") -> ErrorChart:
+    """Return the errors of each group by the last version, and the first, in a class."""
+    single = [block for block in blocks if not block.is_change]
+    rows = [row for block in single for row in block.rows if row.kind == "value"]
+    rows = [row for row in rows if row.subset == subset]
+    present = list(dict.fromkeys(row.measure for row in rows if row.measure in OUTCOMES))
+    errors = [name for name in present if name != "accuracy"] or present
+    versions = list(dict.fromkeys(row.classifier for row in rows))
+    versions = [*versions[:1], *versions[1:][-1:]]
+    by_key = {(row.classifier, row.measure, row.group): row for row in rows}
+    groups = list(single[0].groups) if single else []
+
+    def cell(group: str, measure: str) -> tuple[list[_Count], str]:
+        keys = [(name, measure, group) for name in versions]
+        found = [by_key[key] for key in keys if key in by_key]
+        few = next((f"{row.support} items" for row in found if row.reason), "")
+        return [_count(row) for row in found if not row.reason], few
+
+    named = {**IN_WORDS, ALL: "all items"}
+    shown = [*groups[:_MAX_CHARTED], ALL]
+    cells = [(named.get(x, x), [cell(x, measure) for measure in errors]) for x in shown]
+    highs = [count[2] for _, row in cells for counts, _ in row for count in counts]
+    end = next(size for size in _AXIS_ENDS if size >= min(max(highs, default=0), 100))
+    titles = [OUTCOMES[name].title.capitalize() for name in errors]
+    return ErrorChart(titles, versions, cells, end, max(0, len(groups) - _MAX_CHARTED))
+
+
+def _count(row: GapRow) -> _Count:
+    """Return the count of 100 of a value, with the ends of its interval."""
+    value, low, high = (100 * end for end in (row.value, row.low, row.high))
+    is_error = harm_sign(row.measure) > 0
+    return (value, low, high) if is_error else (100 - value, 100 - high, 100 - low)
 
 
 def _lines(rows: Sequence[GapRow], label: str) -> list[str]:

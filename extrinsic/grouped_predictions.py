@@ -284,11 +284,12 @@ class GroupedPredictions:
             influences = self.influences(measure, side)
             return influences if self.weight is None else influences * np.sqrt(self.weight)
         if (measure, side) not in self._by_unit:
-            sums = np.bincount(self.unit, self.influences(measure, side))
-            self._by_unit[measure, side] = sums, self._unit_sizes(measure, side)
+            by_unit = np.bincount(self.unit, self.influences(measure, side)).astype(np.float64)
+            self._by_unit[measure, side] = by_unit, self._unit_sizes(measure, side)
         sums, sizes = self._by_unit[measure, side]
         factor = few_clusters_factor(sizes, self.level) if len(sizes) > 1 else 1.0
-        return sums * sqrt(factor)
+        scaled: Floats = sums * sqrt(factor)
+        return scaled
 
     @cached_property
     def _by_unit(self) -> dict[tuple[str, GroupOrRest], tuple[Floats, Counts]]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from argparse import ArgumentTypeError
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -20,11 +20,12 @@ from biasbridge.command_line import (
 from biasbridge.files import InputError
 from biasbridge.files.choice import as_names
 from biasbridge.files.errors import printable
-from biasbridge.files.group_names import AS_THEY_ARE, GroupNames, read_group_names
+from biasbridge.files.group_names import read_group_names
 from biasbridge.input_tables import InputTable, with_notes
 from biasbridge.prediction_tables import (
     ONE_THRESHOLD,
-    measure_items,
+    MeasuredGaps,
+    measure_gaps,
     number_rows,
     read_items,
     request_fields,
@@ -37,15 +38,10 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from biasbridge.extrinsic.claims import Decision
-    from biasbridge.extrinsic.gap_table import GapRow, Part
-    from biasbridge.extrinsic.gaps import Gaps
-    from biasbridge.extrinsic.predictions import GapRequest
-    from biasbridge.result_table import GapTable
+    from biasbridge.gap_result import GapTable
 
 _TABLE_FILES = (".csv", ".jsonl", ".parquet")
 _SHOWN_THRESHOLDS = 20  # of more, every fifth is printed
-_MAX_SHOWN = 20  # groups of a table, versions, classes
-_MAX_REASONS = 5
 _EPILOG = """\
 A gap is the privileged group's value minus the other group's. For error rates (fpr, fnr) it is the
 other way round. A positive gap is worse for the other group. Brackets hold 95% intervals: of
@@ -54,104 +50,6 @@ the largest difference accounts for the choice of the largest. An item in no gro
 rows "all" and in the rest. Rows with the same value in a column id are one item in several groups.
 With --fail-above or two versions the exit status is 0 for release, 3 for do not release, and 4
 where nobody can tell. See also docs/howto/predictions.md."""
-
-
-@dataclass(frozen=True)
-class MeasuredGaps:
-    """What is measured of a table of predictions, and the decision that it allows."""
-
-    items: pd.DataFrame
-    request: GapRequest
-    parts: Sequence[Part]
-    gaps: Gaps
-    notes: Sequence[str]
-    bounds: Mapping[str, float]
-    harm: float
-    source: str = "the table"
-    names: GroupNames = AS_THEY_ARE
-    called: str = ""
-
-    @cached_property
-    def rows(self) -> list[GapRow]:
-        """Values, gaps, and changes between versions."""
-        from biasbridge.extrinsic.gap_table import part_rows
-
-        return part_rows(self.parts, self.gaps)
-
-    @property
-    def shown(self) -> list[GapRow]:
-        """The rows with the display names of groups and versions."""
-        return list(map(self.names.in_row, self.rows))
-
-    @property
-    def table(self) -> pd.DataFrame:
-        """Table of the rows."""
-        from biasbridge.extrinsic.gap_table import as_table
-
-        return as_table(self.rows).drop(columns="resampled")
-
-    @cached_property
-    def decision(self) -> Decision:
-        """What to do: the same on every medium."""
-        from biasbridge.extrinsic.claims import decide, release_claims
-
-        claims = release_claims(self.parts, self.gaps, self.bounds, self.harm)
-        last = self.request.pred[-1] if len(self.request.pred) > 1 else ""
-        return decide(claims, last, items=self.called, label=self.label, names=self.names)
-
-    @property
-    def status(self) -> int:
-        """Exit status: that of the decision where one was asked for."""
-        is_asked = bool(self.bounds) or len(self.request.pred) > 1
-        return self.decision.status if is_asked else 0
-
-    @property
-    def label(self) -> str:
-        """Name of the positive class; empty for 1."""
-        return " or ".join(self.request.positive)
-
-    def print(self, console: Console) -> None:
-        """Print the decision and the tables."""
-        from biasbridge.extrinsic.gap_tables import read_blocks, reasons
-        from biasbridge.files.writers import print_text_table
-
-        say(console, self.decision.sentence)
-        for line in self.decision.lines:
-            say(console, line)
-        blocks = read_blocks(self.shown, self.label)
-        for block in blocks[:_MAX_SHOWN]:
-            console.print()
-            if block.name:
-                console.print(printable(block.name), style="bold", soft_wrap=True)
-            for table in block.tables:
-                print_text_table(table, console, 1 + _MAX_SHOWN)  # and all items
-            for line in block.lines:
-                say(console, line)
-        if len(blocks) > _MAX_SHOWN:
-            say(console, f"and {len(blocks) - _MAX_SHOWN} more: --csv OUT writes all")
-        missing = reasons(self.shown)
-        for reason in missing[:_MAX_REASONS]:
-            say(console, f"-: {reason}")
-        if len(missing) > _MAX_REASONS:
-            say(console, f"and {len(missing) - _MAX_REASONS:,} more reasons: --csv OUT writes all")
-
-    def report(self, path: Path) -> Path:
-        """Write the page."""
-        from biasbridge.analysis.report.gaps_page import write_gaps_page
-
-        request = self.request
-        crossed = request.cross if request.depth else filter(None, [" × ".join(request.cross)])
-        columns = list(dict.fromkeys([*request.group, *crossed]))
-        columns += [f"crossed up to {request.depth}"] if request.depth else []
-        label = f" is {self.label}" if self.label else ""
-        return write_gaps_page(
-            self.shown,
-            path,
-            f"{self.source}: {request.gold}{label}, by {', '.join(columns)}",
-            self.decision,
-            label=self.label,
-            notes=map(self.names.in_text, self.notes),
-        )
 
 
 class _ThresholdGaps(NamedTuple):
@@ -175,7 +73,7 @@ def _as_table(measured: MeasuredGaps) -> GapTable:
     n_request = len(measured.notes) - len(measured.items.attrs.get("notes", []))
     notes, reasons = measured.notes, table.attrs["notes"]
     table.attrs["notes"] = [*notes[:n_request], *reasons, *notes[n_request:]]
-    from biasbridge.result_table import as_gap_table
+    from biasbridge.gap_result import as_gap_table
 
     return as_gap_table(table, measured)
 
@@ -316,22 +214,7 @@ def gaps(
     >>> print(round(table.loc[table["kind"] == "gap", "value"].item(), 2))
     0.1
     """
-    return _measure(**locals())
-
-
-def _measure(
-    predictions: InputTable,
-    bounds: Mapping[str, float] | None = None,
-    harm: float = 0.02,
-    **options: Any,
-) -> MeasuredGaps:
-    from biasbridge.extrinsic.claims import check_bounds
-
-    allowed = dict(bounds or {})
-    check_bounds(allowed, harm, as_names(options.get("compare") or ()))
-    source = Path(predictions).name if isinstance(predictions, str | Path) else "the table"
-    measured = measure_items(predictions, list(allowed), **options)
-    return MeasuredGaps(*measured, allowed, harm, source)
+    return measure_gaps(**locals())
 
 
 def gate(
@@ -373,7 +256,7 @@ def gate(
     request_fields(options, "gate", "bounds", "harm")
     if not bounds:
         raise InputError("the gate has no bound; give one such as recall=.1")
-    return _measure(predictions, bounds, harm, **options).decision
+    return measure_gaps(predictions, bounds, harm, **options).decision
 
 
 def _run(
@@ -410,7 +293,7 @@ def _run(
 
         for name in [*(["changed"] if changed else []), *({"harm"} & {*options})]:
             raise InputError(f"--{name}: {ONE_VERSION}")
-    measured = replace(_measure(**options), called=items)
+    measured = replace(measure_gaps(**options), called=items)
     if not names:
         return measured
     groups = dict.fromkeys(filter(None, (row.group for row in measured.rows)))
@@ -491,8 +374,8 @@ def _write_page(
     if not isinstance(result, _ThresholdGaps):
         result.report(page)
         return
-    from biasbridge.analysis.report.gaps_page import write_thresholds_page
     from biasbridge.extrinsic.thresholds import threshold_text
+    from biasbridge.gap_pages import write_thresholds_page
 
     title = f"{Path(predictions).name}: {gold} by thresholds of {', '.join(result.tables)}"
     tables = {score: (table, threshold_text(table)) for score, table in result.tables.items()}
@@ -503,7 +386,7 @@ def _format(kind: str, result: MeasuredGaps | _ThresholdGaps) -> str:
     """Return the text of a document."""
     if isinstance(result, _ThresholdGaps):
         return as_csv(result.table)
-    from biasbridge.analysis.report.gap_documents import GapFacts, format_gaps
+    from biasbridge.extrinsic.gap_documents import GapFacts, format_gaps
 
     request, is_read = result.request, kind in ("md", "tex")
     roles = ("gold", "pred", "group", "cross", "score", "cluster")

@@ -27,7 +27,6 @@ from biasbridge.analysis.correlation import (
 from biasbridge.analysis.joined import join_points, low_skill_reason
 from biasbridge.analysis.naming import GENDERS, group_mismatch
 from biasbridge.analysis.observations import observations, reliability, select_comparable
-from biasbridge.analysis.report.gap_facts import _base_rate_warning
 from biasbridge.analysis.report.page import _coverage
 from biasbridge.analysis.scopes import DOSES, METHODS, RUNS, SEEDS, _leave_out, measure_scopes
 from biasbridge.analysis.slices import _saturation_reason, measure_slice
@@ -305,13 +304,3 @@ def test_a_report_warns_where_fewer_than_80_of_100_tokens_have_a_vector(
 ) -> None:
     text = _coverage(pd.DataFrame({"coverage": [0.9, share]}))
     assert ("Warning" in text) == warned
-
-
-def values_of(**rates: float) -> pd.DataFrame:
-    rate = {"kind": "value", "measure": "base_rate"}
-    return pd.DataFrame([rate | {"group": g, "value": value} for g, value in rates.items()])
-
-
-@pytest.mark.parametrize(("high", "said"), [(0.499, False), (0.501, True)])
-def test_base_rates_a_tenth_apart_ask_for_caution(high: float, said: bool) -> None:
-    assert bool(_base_rate_warning(values_of(a=0.4, b=high), "of label 1")) == said

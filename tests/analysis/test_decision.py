@@ -14,15 +14,15 @@ import pandas as pd
 import pytest
 
 from biasbridge import gaps
-from biasbridge.analysis.report.gaps_page import _chart
-from biasbridge.commands.gaps import MeasuredGaps, main
-from biasbridge.extrinsic.gap_tables import read_blocks
+from biasbridge.commands.gaps import main
+from biasbridge.extrinsic.gap_tables import error_chart, read_blocks
 from biasbridge.files import InputError
 from biasbridge.files.group_names import GroupNames
 from biasbridge.stats.formatting import order_groups
 
 if TYPE_CHECKING:
     from biasbridge.extrinsic.claims import Decision
+    from biasbridge.prediction_tables import MeasuredGaps
 
 
 def items(n: int, **missed: tuple[float, ...]) -> pd.DataFrame:
@@ -175,7 +175,7 @@ PAGES: dict[str, tuple[pd.DataFrame, dict[str, Any]]] = {
 def test_the_first_screen_has_fewer_than_140_words_and_every_group(
     tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    missing = "biasbridge.analysis.report.gaps_page.describe_missing_charts"
+    missing = "biasbridge.gap_pages.describe_missing_charts"
     monkeypatch.setattr(missing, lambda: "charts lie below the first screen")
     table, options = PAGES[name]
     found = measured(table, **options)
@@ -192,7 +192,7 @@ def test_the_first_screen_has_fewer_than_140_words_and_every_group(
 
 def test_counts_lie_within_their_axis() -> None:
     found = measured(items(800, **GROUPS))
-    chart = _chart(read_blocks(found.shown), found.decision)
+    chart = error_chart(read_blocks(found.shown))
     assert chart.titles == ["Missed", "Wrongly flagged"]
     for _, cells in chart.rows:
         for value, low, high in (count for counts, _ in cells for count in counts):
@@ -218,7 +218,7 @@ def test_criteria_without_gaps_are_not_decided() -> None:
     found = measured(BAD, measures="demographic_parity", compare="max-difference")
     assert found.decision.verdict == "cannot tell"
     assert found.decision.reason == "no groups are compared in a measure of errors"
-    assert not _chart(read_blocks(found.shown), found.decision).titles
+    assert not error_chart(read_blocks(found.shown)).titles
 
 
 # Display names

@@ -191,6 +191,14 @@ def test_a_gap_is_named_where_its_simultaneous_interval_excludes_0() -> None:
     assert block.lines[1].startswith("May be chance: b, recall +.10 [.01,.19]. Of 2")
 
 
+@pytest.mark.parametrize(("high", "said"), [(0.499, False), (0.501, True)])
+def test_base_rates_a_tenth_apart_ask_for_caution(high: float, said: bool) -> None:
+    rates = [GapRow("value", "base_rate", name, "", "", x) for name, x in (("a", 0.4), ("b", high))]
+    gap = GapRow("gap", "precision", "", "rest", "a", 0.1, -0.1, 0.3)
+    [block] = read_blocks([*rates, gap])
+    assert any(line.startswith("Base rates differ: 40%") for line in block.lines) == said
+
+
 # The files of ``biasbridge gaps``: what they say is what the table says, whatever names hold.
 
 HOSTILE = ("[x](u) <b>", "a|b*_c_", "100%$&#~^{}\\", "=1\n# x")

@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from biasbridge import __version__
-from biasbridge.analysis.naming import capitalise
 from biasbridge.extrinsic.gap_table import as_table
 from biasbridge.extrinsic.gap_tables import LIMITS, METHOD, read_blocks
 from biasbridge.files.errors import printable
@@ -47,11 +46,15 @@ def _tex(rows: Sequence[GapRow], facts: GapFacts) -> str:
     lines = [f"% {printable(facts.file)}, {facts.version}. {METHOD}"]
     for block in read_blocks(rows, _label(facts)):
         for number, table in enumerate(block.tables):
-            title = capitalise(": ".join(filter(None, (block.name, table.heading))))
+            title = _capitalise(": ".join(filter(None, (block.name, table.heading))))
             name = "-".join(filter(None, ("gaps", _slug(block.name), str(number or ""))))
             caption = f"{title}. Brackets: 95% intervals."
             lines += [*tex_table(table, caption, name), ""]
     return "\n".join(lines)
+
+
+def _capitalise(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _slug(text: str) -> str:
@@ -71,7 +74,7 @@ def _markdown(rows: Sequence[GapRow], facts: GapFacts) -> str:
         lines += [f"- {escape_markdown(name + line)}" for line in block.lines]
     for block in blocks:
         for table in block.tables:
-            title = ": ".join(filter(None, (block.name, capitalise(table.heading))))
+            title = ": ".join(filter(None, (block.name, _capitalise(table.heading))))
             lines += ["", *markdown_table(table._replace(heading=title))]
     named = {**facts.columns, "positive labels": facts.positive}.items()
     lists = {role: [name] if isinstance(name, str) else name for role, name in named if name}
