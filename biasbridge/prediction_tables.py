@@ -165,10 +165,9 @@ class MeasuredGaps:
         return decide(claims, last, items=self.called, label=self.label, names=self.names)
 
     @property
-    def status(self) -> int:
-        """Exit status: that of the decision where one was asked for."""
-        is_asked = bool(self.bounds) or len(self.request.pred) > 1
-        return self.decision.status if is_asked else 0
+    def is_decided(self) -> bool:
+        """Whether a decision was asked for: by bounds, or by two versions."""
+        return bool(self.bounds) or len(self.request.pred) > 1
 
     @property
     def label(self) -> str:

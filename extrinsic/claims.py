@@ -43,7 +43,7 @@ from biasbridge.stats.formatting import (
     format_trimmed,
     harm_sign,
 )
-from biasbridge.stats.measure_facts import measure_name
+from biasbridge.stats.measure_facts import MEASURE_FACTS, measure_name
 
 Verdict = Literal["release", "do not release", "cannot tell"]
 RELEASE: Verdict = "release"
@@ -95,17 +95,23 @@ class Claim(NamedTuple):
     @property
     def interval(self) -> tuple[float, float, float]:
         """How much worse the group fares, with the 95% interval; NaN where it is not known."""
+        return self._worse(self.row.low, self.row.high)
+
+    def _worse(self, low: float, high: float) -> tuple[float, float, float]:
+        """Return the value and an interval, signed so that worse is positive; their size where no
+        side is worse.
+        """
         row = self.row
+        if not MEASURE_FACTS[row.measure].has_worse_side:
+            return abs(row.value), max(low, -high, 0), max(abs(low), abs(high))
         if self.kind == "gap" or harm_sign(row.measure) > 0:
-            return row.value, row.low, row.high
-        return -row.value, -row.high, -row.low
+            return row.value, low, high
+        return -row.value, -high, -low
 
     @property
     def verdict(self) -> Literal["above", "within", "cannot tell"]:
         """Whether the limit is shown to be passed, or kept to."""
-        row = self.row
-        is_worse = self.kind == "gap" or harm_sign(row.measure) > 0
-        lowest = row.low_simultaneous if is_worse else -row.high_simultaneous
+        _, lowest, _ = self._worse(self.row.low_simultaneous, self.row.high_simultaneous)
         if lowest > self.limit:
             return "above"
         return "within" if self.interval[2] <= self.limit else "cannot tell"
@@ -113,8 +119,7 @@ class Claim(NamedTuple):
     @property
     def is_improvement(self) -> bool:
         """Whether the group is shown to fare better than before."""
-        row = self.row
-        return (row.high_simultaneous if harm_sign(row.measure) > 0 else -row.low_simultaneous) < 0
+        return self._worse(self.row.low_simultaneous, self.row.high_simultaneous)[2] < 0
 
     @property
     def rank(self) -> tuple[bool, bool, float]:

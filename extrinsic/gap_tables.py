@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _MOVED_BY_BASE_RATES = {name for name, facts in MEASURE_FACTS.items() if facts.moved_by_base_rates}
+_WITHOUT_SIDE = {name for name, facts in MEASURE_FACTS.items() if not facts.has_worse_side}
 _LARGE_DIFFERENCE = 0.1  # of base rates; from here precision gaps need a caution
 _MAX_CHARTED = 20  # groups on the first screen
 _AXIS_ENDS = (2, 5, 10, 20, 30, 40, 50, 60, 80, 100)
@@ -263,7 +264,13 @@ def _lines(rows: Sequence[GapRow], label: str) -> list[str]:
     lines = []
     if gaps and not gaps[0].earlier:
         lines = [_adjusted(gaps), _possible_chance(gaps), _base_rate_warning(rows, label)]
-    return [line for line in (*lines, _clusters(rows, gaps)) if line]
+    either = [measure_name(name) for name in _WITHOUT_SIDE & {row.measure for row in gaps}]
+    lines += [f"{name}: it depends on the use which sign is worse." for name in either]
+    return [_capitalised(line) for line in (*lines, _clusters(rows, gaps)) if line]
+
+
+def _capitalised(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _adjusted(gaps: Sequence[GapRow]) -> str:

@@ -13,7 +13,8 @@ class MeasureFacts(NamedTuple):
     """Description of a measure: ``heading`` of a narrow table, ``title`` in sentences, ``meaning``.
 
     ``less_is_better``: an error. ``moved_by_base_rates``: groups with unequal base rates differ in
-    it even if the classifier errs alike in both.
+    it even if the classifier errs alike in both. ``has_worse_side``: false where it depends on the
+    use which way is worse.
     """
 
     heading: str
@@ -21,6 +22,7 @@ class MeasureFacts(NamedTuple):
     meaning: str
     less_is_better: bool = False
     moved_by_base_rates: bool = False
+    has_worse_side: bool = True
 
 
 MEASURE_FACTS = {
@@ -62,8 +64,10 @@ MEASURE_FACTS = {
     "selection_rate": MeasureFacts(
         "selection rate",
         "selection rate",
-        "proportion of all items that the classifier calls 1",
+        "proportion of all items that the classifier calls 1; a positive gap: the group is called 1"
+        " less often, which may be worse or better",
         moved_by_base_rates=True,
+        has_worse_side=False,
     ),
     "auc": MeasureFacts(
         "AUC", "AUC", "how often an item with label 1 scores higher than one with label 0"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from argparse import ArgumentTypeError
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -21,6 +22,7 @@ from biasbridge.files import InputError
 from biasbridge.files.choice import as_names
 from biasbridge.files.errors import printable
 from biasbridge.files.group_names import read_group_names
+from biasbridge.files.terminal import is_quiet
 from biasbridge.input_tables import InputTable, with_notes
 from biasbridge.prediction_tables import (
     ONE_THRESHOLD,
@@ -49,7 +51,7 @@ values Wilson's, of gaps Newcombe's, of changes between versions Price and Bonet
 the largest difference accounts for the choice of the largest. An item in no group counts in the
 rows "all" and in the rest. Rows with the same value in a column id are one item in several groups.
 With --fail-above or two versions the exit status is 0 for release, 3 for do not release, and 4
-where nobody can tell. See also docs/howto/predictions.md."""
+where nobody can tell, and --quiet prints this decision alone. See also docs/howto/predictions.md."""
 
 
 class _ThresholdGaps(NamedTuple):
@@ -363,9 +365,9 @@ def _end(
         write_table(table, changed)
         counts = ", ".join(f"{table['change'].eq(x).sum():,} {x}" for x in CHANGES.values())
         say(console, f"{changed}: {counts}")
-    if is_printed:
-        say(console, result.decision.sentence)
-    return result.status
+    if is_printed or (result.is_decided and is_quiet()):
+        print(printable(result.decision.sentence), file=sys.stderr if is_printed else sys.stdout)
+    return result.decision.status if result.is_decided else 0
 
 
 def _write_page(

@@ -146,7 +146,9 @@ def test_every_medium_has_the_same_sentence(
     assert (first["group"], first["verdict"], first["limit"]) == ("women", "above", 0.02)
     card = files["md"].read_text(encoding="utf-8").replace("\\", "").replace("**", "")
     assert sentence in card
+    capsys.readouterr()
     assert main([str(source), *versions, "--quiet"]) == 3
+    assert capsys.readouterr().out == f"{sentence}\n"
 
 
 # The page: one screen.

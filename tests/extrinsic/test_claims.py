@@ -176,6 +176,19 @@ def test_a_stricter_request_never_makes_a_release() -> None:
     assert seen == {YES, NO, UNKNOWN}
 
 
+def test_a_selection_rate_has_no_worse_side() -> None:
+    """Of 4,000 items .4 and .1 are flagged: both groups are .3 away from the other."""
+    table = items((2_000, 2_000), a=((1_200,), (800,)), b=((1_800,), (200,)))
+    for group in ("a", "b"):
+        result = decision(table, bounds={"selection_rate": 0.25}, groups=[group])
+        assert result.verdict == NO
+        assert f"the gap of selection rate about {group} is" in result.reason
+        assert decision(table, bounds={"selection_rate": 0.35}, groups=[group]).verdict == YES
+    assert "it depends on the use which sign is worse" in repr(
+        gaps(table, pred="v1", measures="selection_rate")
+    )
+
+
 def test_several_classes_and_versions_have_one_adjustment() -> None:
     rng = np.random.default_rng(0)
     n = 6_000
