@@ -51,7 +51,7 @@ values Wilson's, of gaps Newcombe's, of changes between versions Price and Bonet
 the largest difference accounts for the choice of the largest. An item in no group counts in the
 rows "all" and in the rest. Rows with the same value in a column id are one item in several groups.
 With --fail-above or two versions the exit status is 0 for release, 3 for do not release, and 4
-where nobody can tell, and --quiet prints this decision alone. See also docs/howto/predictions.md."""
+where nobody can tell; --quiet prints this decision alone. See also docs/howto/predictions.md."""
 
 
 class _ThresholdGaps(NamedTuple):
