@@ -398,7 +398,7 @@ def command_text(name: str, *arguments: object, **options: Any) -> str:
         if value is True:
             words.append(flag)
         elif value:
-            values = [value] if isinstance(value, str | float) else value
+            values = [value] if isinstance(value, str | int | float) else value
             words += [word for one in values for word in (flag, str(one))]
     return shlex.join(words)
 

@@ -1,13 +1,15 @@
-"""What the scores of language models mean: which way, how sure, and how far to trust the metric."""
+"""What scores mean: which way, how sure, how far to trust the metric, and what to do next."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from typing import TYPE_CHECKING, Any
 
 from biasbridge.certificates import verdict_of
+from biasbridge.command_line import command_text
 from biasbridge.intrinsic.registry import MODEL_METRICS
 from biasbridge.stats.intervals import ALPHA, holm
 
@@ -18,9 +20,103 @@ if TYPE_CHECKING:
 
 _SIGN = re.compile(r"> [.\d]+: ([^;]+)")  # in the description of a metric with a sign
 _N_EXAMPLES = 2  # words that stand for a group
-_NOT_COVERED = "a side that the one-sided test does not cover"
-# The side of no bias that a one-sided test covers, and the other
-_SIDES = {"greater": ("above", "below"), "less": ("below", "above")}
+# Flowers and insects, instruments and weapons: what everybody prefers, no bias against people
+_HARMLESS = ("weat1", "weat2", "seat1", "seat2")
+_FAMILY = re.compile(r"\b(names|terms)\b")  # in the title of a test
+
+
+def headlines(audited: Sequence[AuditedScore]) -> list[str]:
+    """Return the result of WEAT, or of SEAT on a language model: a sentence a file and family.
+
+    Tests with names of people and tests with terms, such as "he", are families of their own. Where
+    X lies nearer B (below no bias), the association is reverse, and its p two-sided.
+    """
+    lines = []
+    for name, rows in _by_file(audited).items():
+        tests = _social_tests(rows)
+        scored = [row for row in tests if not math.isnan(row.score.value)]
+        if not scored:
+            continue
+        families: dict[str, list[Score]] = {"names": [], "terms": [], "": []}
+        for row in scored:
+            match = _FAMILY.search(row.title)
+            families[match[1] if match else ""].append(row.score)
+        for family, scores in families.items():
+            if scores:
+                lines.append(f"{name}: {_finding(family, scores, len(scored))}")
+        n_without = len(tests) - len(scored)
+        lines[-1] += f"; {n_without} more lack{'s' * (n_without == 1)} words" if n_without else ""
+        if not all(row.called_bias for row in tests):
+            metric = scored[0].score.metric.upper()
+            lines[-1] += (
+                f". This is not called bias, because {metric} does not detect a planted bias"
+            )
+    return lines
+
+
+def next_command(
+    audited: Sequence[AuditedScore], sources: Mapping[str, object], words: object
+) -> str:
+    """Return the command that removes the strongest association shown, or that adds intervals.
+
+    ``sources``: files and models by name, ``words``: the file of words, if any. Empty where the
+    command line cannot open them, and where no association is shown despite intervals.
+    """
+    paths = {name: str(x) for name, x in sources.items() if isinstance(x, str | PathLike)}
+    paths |= {path: path for path in paths.values()}
+    tests = [row for rows in _by_file(audited).values() for row in _social_tests(rows)]
+    tests = [row for row in tests if row.vectors in paths and not math.isnan(row.score.value)]
+    if not tests or not isinstance(words, str | PathLike | None):
+        return ""
+    shown = [row for row in tests if row.score.p_of_side < ALPHA]
+    strongest = max(shown or tests, key=_distance)
+    source = paths[strongest.vectors]
+    options: dict[str, Any] = {"words": words and str(words)}
+    if shown and strongest.score.metric == "weat":
+        options |= {"method": "leace", "query": strongest.score.query}
+    elif shown and strongest.gender_words:
+        options = {"method": "leace"}
+    elif shown or math.isfinite(strongest.score.low):
+        return ""
+    else:
+        return f"next: {command_text('audit', source, **options, resamples=1000)}"
+    out = "debiased" if strongest.score.metric == "seat" else "debiased.vec"
+    return f"next: {command_text('debias', source, out, **options)}"
+
+
+def _by_file(audited: Sequence[AuditedScore]) -> dict[str, list[AuditedScore]]:
+    rows: dict[str, list[AuditedScore]] = {}
+    for row in audited:
+        rows.setdefault(row.vectors, []).append(row)
+    return rows
+
+
+def _social_tests(rows: Sequence[AuditedScore]) -> list[AuditedScore]:
+    """Return the scores of SEAT, else of WEAT, by the first convention, of tests about people."""
+    metric = "seat" if any(row.score.metric == "seat" for row in rows) else "weat"
+    tests = [row for row in rows if row.score.metric == metric and not row.score.part]
+    return [
+        row
+        for row in tests
+        if row.score.convention == tests[0].score.convention
+        and row.score.query.partition("_")[0] not in _HARMLESS
+    ]
+
+
+def _finding(family: str, scores: Sequence[Score], n_tests: int) -> str:
+    """``WEAT finds an association (p < .05) in 2 of 3 tests of social bias: weat7 1.86, ...``."""
+    shown = [score for score in scores if score.p_of_side < ALPHA]
+    shown.sort(key=lambda score: -abs(score.value))
+    along = [score for score in shown if score.value > score.unbiased]
+    reverse = [score for score in shown if score not in along]
+    other = "other " * (not family and len(scores) < n_tests)
+    tests = f"{len(scores)} {other}test{'s' * (len(scores) > 1)} of social bias"
+    tests += f" with {family}" if family else ""
+    text = f"{scores[0].metric.upper()} finds an association (p < .05) in {len(along)} of {tests}"
+    text += f": {', '.join(f'{x.query} {x.value:.2f}' for x in along)}" if along else ""
+    listed = ", ".join(f"{x.query} {x.value:.2f} (p {x.p_of_side:.2g})" for x in reverse)
+    n = f"{len(reverse)} of {len(scores)}"
+    return f"{text}; a reverse association (two-sided p) in {n}: {listed}" if reverse else text
 
 
 def meaning_above(about: MetricInfo, items: ItemSet) -> str:
@@ -71,32 +167,22 @@ def _conclusion(rows: Sequence[AuditedScore]) -> str:
     about = MODEL_METRICS[rows[0].score.metric].about
     is_utility = "utility" in about.sign
     certificate = "" if is_utility else f" {_certificate(rows)}"
-    tested = [row for row in rows if not math.isnan(row.score.p_value + row.score.unbiased)]
+    tested = [row for row in rows if not math.isnan(row.score.p_of_side + row.score.unbiased)]
     if not tested:
         shown = max(rows, key=_distance).score
         at = "" if is_utility else f" (no bias: {_number(shown.unbiased)}), not tested"
         sign = about.sign.partition(". ")[0]
         return f"{_score_text(shown)}{at}. {sign[:1].upper()}{sign[1:]}.{certificate}"
-    p_values = holm([row.score.p_value for row in tested])
+    p_values = holm([row.score.p_of_side for row in tested])
     differing = [row for p, row in zip(p_values, tested, strict=True) if p < ALPHA]
     furthest = max(differing or tested, key=_distance)
     unbiased, text = _number(furthest.score.unbiased), _score_text(furthest.score)
-    reverse = [row.score for row in tested if row not in differing and _is_reverse(row.score)]
-    covered, other = _SIDES[reverse[0].tail] if reverse else ("", "")
     if len(tested) == 1:
-        if reverse:
-            result = f"{text} lies {other} no bias ({unbiased}), {_NOT_COVERED}"
-            return f"{result}. A bias in this direction is not excluded.{certificate}"
         result, label = f"{text} {'differs' if differing else 'does not differ'} from", ""
     else:
-        are_several = len(differing) > 1
-        verb = f"{'are' if are_several else 'is'} shown to be {covered}"
-        verb = verb if reverse else f"{'differ' if are_several else 'differs'} from"
-        result = f"{len(differing) or 'none'} of {len(tested)} scores {verb}"
+        verb = "differ" if len(differing) > 1 else "differs"
+        result = f"{len(differing) or 'none'} of {len(tested)} scores {verb} from"
         label = f" Furthest: {text}."
-    if reverse:
-        count = f"{len(reverse)} score{'s lie' if len(reverse) > 1 else ' lies'}"
-        label = f" {count} {other}, {_NOT_COVERED}.{label}"
     result += f" no bias ({unbiased}){' after Holm adjustment' * (len(tested) > 1)}"
     if not differing:
         return f"{result}. A bias is not excluded.{label}{certificate}"
@@ -106,12 +192,6 @@ def _conclusion(rows: Sequence[AuditedScore]) -> str:
     is_below = furthest.score.value < furthest.score.unbiased
     meaning = f"{'This is the reverse of: ' * is_below}{furthest.above or about.sign}"
     return f"{result}.{label} {meaning[:1].upper()}{meaning[1:]}.{certificate}"
-
-
-def _is_reverse(score: Score) -> bool:
-    """Test whether a score lies on the side of no bias that its one-sided test does not cover."""
-    distance = score.value - score.unbiased
-    return (score.tail == "greater" and distance < 0) or (score.tail == "less" and distance > 0)
 
 
 def _distance(row: AuditedScore) -> float:
@@ -129,11 +209,13 @@ def _score_text(score: Score) -> str:
     """``seat7b 1.44 [0.30, 1.91], one-sided p 0.0014``."""
     is_bounded = math.isfinite(score.low)
     interval = f" [{_number(score.low)}, {_number(score.high)}]" if is_bounded else ""
-    sided = "one-sided " if score.tail in _SIDES else ""
-    p = "" if math.isnan(score.p_value) else f", {sided}p {score.p_value:.2g}"
+    p = score.p_of_side
+    sides = {score.p_value: "one-sided ", score.p_two_sided: "two-sided "}
+    sided = sides.get(p, "") if score.tail in ("greater", "less") else ""
+    p_text = "" if math.isnan(p) else f", {sided}p {p:.2g}"
     name = " ".join(filter(None, (score.query, score.part)))
     convention = "" if score.convention == "default" else f" ({score.convention})"
-    return f"{name}{convention} {_number(score.value)}{interval}{p}"
+    return f"{name}{convention} {_number(score.value)}{interval}{p_text}"
 
 
 def _certificate(rows: Sequence[AuditedScore]) -> str:

@@ -34,13 +34,16 @@ if TYPE_CHECKING:
 class _Audit(NamedTuple):
     """Scores with their lines of the certificate, and what a reader must know of them.
 
-    conclusions: what the scores of a language model mean.
+    headlines: the result of WEAT or SEAT. conclusions: what the scores of a language model mean.
+    next_command: what to do about it, if anything.
     """
 
     scores: list[AuditedScore]
     notes: list[str]
     explanations: list[str]
+    headlines: list[str]
     conclusions: list[str]
+    next_command: str
 
 
 def _as_table(audited: _Audit) -> pd.DataFrame:
@@ -48,7 +51,8 @@ def _as_table(audited: _Audit) -> pd.DataFrame:
 
     table = score_table(audited.scores)
     missing = _missing_values(audited.scores)
-    table.attrs["notes"] = [*audited.notes, *missing, *audited.conclusions]
+    first = [*audited.headlines, *filter(None, [audited.next_command])]
+    table.attrs["notes"] = [*first, *audited.notes, *missing, *audited.conclusions]
     return table
 
 
@@ -161,6 +165,7 @@ def audit(
     """
     use_folder(config_dir)
     names, own = as_metrics(metrics)
+    embeddings, own_words = embeddings_by_name(cast("Any", vectors)), words
     queries, fillers, similarity = map(as_names, (queries, fillers, similarity))
     is_run_otherwise = (dtype, device) != ("float32", "cpu")
     is_of_model = items or fillers or limit or batch_size or apply_chat_template or is_run_otherwise
@@ -198,9 +203,8 @@ def audit(
         refuse_options(of_models, "language models; leave it out")
         from biasbridge.intrinsic.audit import choose_metrics
 
-        embeddings = embeddings_by_name(cast("Any", vectors))
         if built_in(words):
-            queries, words = [*queries, str(words)], None
+            queries, words, own_words = [*queries, str(words)], None, None
         with word_file(words) as file:
             options: dict[str, Any] = {"convention": convention, "similarity": similarity}
             options |= {"case": case, "min_found": min_found, "resamples": resamples}
@@ -209,10 +213,17 @@ def audit(
                 embeddings, choose, own, language, seed=seed, trusted=trusted
             )
     from biasbridge.certificates import certified
-    from biasbridge.conclusions import conclusions
+    from biasbridge.conclusions import conclusions, headlines, next_command
 
     scores, warnings, explanations = certified(scores)
-    return _Audit(scores, [*warnings, *notes], explanations, conclusions(scores))
+    return _Audit(
+        scores,
+        [*warnings, *notes],
+        explanations,
+        headlines(scores),
+        conclusions(scores),
+        next_command(scores, embeddings, own_words),
+    )
 
 
 def _audit_vectors(
@@ -273,9 +284,15 @@ def _audit_vectors(
         metrics = metrics_in(language or detected)
         notes.append(f"{name}: language {language!r}, as given" if language else note)
         loaded = [query for metric in metrics for query in metric.loaded_queries]
-        gendered = {query.name: gender_words(query, language or detected) for query in loaded}
+        facts = {
+            query.name: {
+                "gender_words": gender_words(query, language or detected),
+                "title": query.title,
+            }
+            for query in loaded
+        }
         scores += [
-            AuditedScore(name, *row, gender_words=gendered.get(row[0].query, ""))
+            AuditedScore(name, *row, **facts.get(row[0].query, {}))
             for row in score_all(vectors, metrics, seed=seed)
         ]
         by_order = (metric.name for metric in metrics if hasattr(metric, "vocabulary"))
@@ -349,13 +366,7 @@ def _show(
         Print the score of every word as well.
     """
     from biasbridge.intrinsic.audit import score_table
-    from biasbridge.intrinsic.terminal import (
-        print_headlines,
-        print_line,
-        print_ranks,
-        print_scores,
-        print_summary,
-    )
+    from biasbridge.intrinsic.terminal import print_line, print_ranks, print_scores, print_summary
 
     if audited is None:
         from biasbridge.intrinsic.describe import print_metrics
@@ -363,8 +374,9 @@ def _show(
         print_metrics(console)
         return
     scores = audited.scores
+    for line in audited.headlines:
+        print_line(console, line)
     if verbose or single_scores:
-        print_headlines(scores, console)
         print_scores(scores, console, singles=single_scores)
     else:
         print_summary(scores, console)
@@ -377,6 +389,8 @@ def _show(
         print_line(console, line)
     if len(vectors) > 1:
         print_ranks(score_table(scores), console)
+    if audited.next_command:
+        print_line(console, audited.next_command)
 
 
 def _end(
