@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from biasbridge.certificates import verdict_of
 from biasbridge.command_line import command_text
@@ -32,25 +32,16 @@ def headlines(audited: Sequence[AuditedScore]) -> list[str]:
     X lies nearer B (below no bias), the association is reverse, and its p two-sided.
     """
     lines = []
-    for name, rows in _by_file(audited).items():
-        tests = _social_tests(rows)
-        scored = [row for row in tests if not math.isnan(row.score.value)]
-        if not scored:
-            continue
+    for name, tests in _social_tests(audited).items():
         families: dict[str, list[Score]] = {"names": [], "terms": [], "": []}
-        for row in scored:
+        for row in tests:
             match = _FAMILY.search(row.title)
             families[match[1] if match else ""].append(row.score)
-        for family, scores in families.items():
-            if scores:
-                lines.append(f"{name}: {_finding(family, scores, len(scored))}")
-        n_without = len(tests) - len(scored)
-        lines[-1] += f"; {n_without} more lack{'s' * (n_without == 1)} words" if n_without else ""
-        if not all(row.called_bias for row in tests):
-            metric = scored[0].score.metric.upper()
-            lines[-1] += (
-                f". This is not called bias, because {metric} does not detect a planted bias"
-            )
+        found = [_finding(family, scores) for family, scores in families.items()]
+        lines += [f"{name}: {text}" for text in found if text]
+        if any(found) and not all(row.called_bias for row in tests):
+            metric = tests[0].score.metric.upper()
+            lines[-1] += f". It is not called bias: {metric} does not detect a planted bias"
     return lines
 
 
@@ -64,59 +55,57 @@ def next_command(
     """
     paths = {name: str(x) for name, x in sources.items() if isinstance(x, str | PathLike)}
     paths |= {path: path for path in paths.values()}
-    tests = [row for rows in _by_file(audited).values() for row in _social_tests(rows)]
+    tests = [row for rows in _social_tests(audited).values() for row in rows]
     tests = [row for row in tests if row.vectors in paths and not math.isnan(row.score.value)]
     if not tests or not isinstance(words, str | PathLike | None):
         return ""
     shown = [row for row in tests if row.score.p_of_side < ALPHA]
-    strongest = max(shown or tests, key=_distance)
-    source = paths[strongest.vectors]
-    options: dict[str, Any] = {"words": words and str(words)}
-    if shown and strongest.score.metric == "weat":
-        options |= {"method": "leace", "query": strongest.score.query}
-    elif shown and strongest.gender_words:
-        options = {"method": "leace"}
-    elif shown or math.isfinite(strongest.score.low):
+    row = max(shown or tests, key=_distance)
+    options = {"words": words and str(words), "method": "leace", "query": row.score.query}
+    if not shown and math.isnan(row.score.low):
+        words_alone = {"words": options["words"], "resamples": 1000}
+        return f"next: {command_text('audit', paths[row.vectors], **words_alone)}"
+    if not shown or not (row.gender_words or row.score.metric == "weat"):
         return ""
-    else:
-        return f"next: {command_text('audit', source, **options, resamples=1000)}"
-    out = "debiased" if strongest.score.metric == "seat" else "debiased.vec"
-    return f"next: {command_text('debias', source, out, **options)}"
+    options = options if row.score.metric == "weat" else {"method": "leace"}
+    out = "debiased.vec" if row.kind == "vectors" else "debiased"
+    return f"next: {command_text('debias', paths[row.vectors], out, **options)}"
 
 
-def _by_file(audited: Sequence[AuditedScore]) -> dict[str, list[AuditedScore]]:
-    rows: dict[str, list[AuditedScore]] = {}
+def _social_tests(audited: Sequence[AuditedScore]) -> dict[str, list[AuditedScore]]:
+    """Return the tests about people by file: SEAT, else WEAT, by the first convention."""
+    metric = "seat" if any(row.score.metric == "seat" for row in audited) else "weat"
+    tests: dict[str, list[AuditedScore]] = {}
     for row in audited:
-        rows.setdefault(row.vectors, []).append(row)
-    return rows
+        is_harmless = row.score.query.partition("_")[0] in _HARMLESS
+        if row.score.metric == metric and not row.score.part and not is_harmless:
+            tests.setdefault(row.vectors, []).append(row)
+    conventions = {name: rows[0].score.convention for name, rows in tests.items()}
+    return {
+        name: [row for row in rows if row.score.convention == conventions[name]]
+        for name, rows in tests.items()
+    }
 
 
-def _social_tests(rows: Sequence[AuditedScore]) -> list[AuditedScore]:
-    """Return the scores of SEAT, else of WEAT, by the first convention, of tests about people."""
-    metric = "seat" if any(row.score.metric == "seat" for row in rows) else "weat"
-    tests = [row for row in rows if row.score.metric == metric and not row.score.part]
-    return [
-        row
-        for row in tests
-        if row.score.convention == tests[0].score.convention
-        and row.score.query.partition("_")[0] not in _HARMLESS
-    ]
-
-
-def _finding(family: str, scores: Sequence[Score], n_tests: int) -> str:
+def _finding(family: str, scores: Sequence[Score]) -> str:
     """``WEAT finds an association (p < .05) in 2 of 3 tests of social bias: weat7 1.86, ...``."""
-    shown = [score for score in scores if score.p_of_side < ALPHA]
-    shown.sort(key=lambda score: -abs(score.value))
-    along = [score for score in shown if score.value > score.unbiased]
-    reverse = [score for score in shown if score not in along]
-    other = "other " * (not family and len(scores) < n_tests)
-    tests = f"{len(scores)} {other}test{'s' * (len(scores) > 1)} of social bias"
-    tests += f" with {family}" if family else ""
-    text = f"{scores[0].metric.upper()} finds an association (p < .05) in {len(along)} of {tests}"
-    text += f": {', '.join(f'{x.query} {x.value:.2f}' for x in along)}" if along else ""
-    listed = ", ".join(f"{x.query} {x.value:.2f} (p {x.p_of_side:.2g})" for x in reverse)
-    n = f"{len(reverse)} of {len(scores)}"
-    return f"{text}; a reverse association (two-sided p) in {n}: {listed}" if reverse else text
+    scored = [score for score in scores if not math.isnan(score.value)]
+    if not scored:
+        return ""
+    shown = sorted((x for x in scored if x.p_of_side < ALPHA), key=lambda x: -abs(x.value))
+    along = [f"{x.query} {x.value:.2f}" for x in shown if x.value > x.unbiased]
+    reverse = [
+        f"{x.query} {x.value:.2f} (p {x.p_of_side:.2g})" for x in shown if x.value < x.unbiased
+    ]
+    tests = f"{len(scored)} test{'s' * (len(scored) > 1)} of social bias"
+    text = f"{scored[0].metric.upper()} finds an association (p < .05) in {len(along)} of {tests}"
+    text += f" with {family}" if family else ""
+    text += f": {', '.join(along)}" if along else ""
+    if reverse:
+        n = f"{len(reverse)} of {len(scored)}"
+        text += f"; a reverse association (two-sided p) in {n}: {', '.join(reverse)}"
+    n_without = len(scores) - len(scored)
+    return text + (f"; {n_without} more lack{'s' * (n_without == 1)} words" if n_without else "")
 
 
 def meaning_above(about: MetricInfo, items: ItemSet) -> str:
