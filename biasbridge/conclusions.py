@@ -22,7 +22,8 @@ _SIGN = re.compile(r"> [.\d]+: ([^;]+)")  # in the description of a metric with 
 _N_EXAMPLES = 2  # words that stand for a group
 # Flowers and insects, instruments and weapons: what everybody prefers, no bias against people
 _HARMLESS = ("weat1", "weat2", "seat1", "seat2")
-_FAMILY = re.compile(r"\b(names|terms)\b")  # in the title of a test
+_OF_TOPICS = ("weat7", "weat8", "gender_es")  # there A and B are the people
+_FAMILY = re.compile(r"\b(names|terms)\b", re.IGNORECASE)  # in the title of a test
 
 
 def headlines(audited: Sequence[AuditedScore]) -> list[str]:
@@ -36,10 +37,10 @@ def headlines(audited: Sequence[AuditedScore]) -> list[str]:
         families: dict[str, list[Score]] = {"names": [], "terms": [], "": []}
         for row in tests:
             match = _FAMILY.search(row.title)
-            families[match[1] if match else ""].append(row.score)
-        found = [_finding(family, scores) for family, scores in families.items()]
-        lines += [f"{name}: {text}" for text in found if text]
-        if any(found) and not all(row.called_bias for row in tests):
+            families[match[1].lower() if match else ""].append(row.score)
+        found = [*filter(None, map(_finding, families, families.values()))]
+        lines += [f"{name}: {text}" for text in found]
+        if found and not all(row.called_bias for row in tests):
             metric = tests[0].score.metric.upper()
             lines[-1] += f". It is not called bias: {metric} does not detect a planted bias"
     return lines
@@ -61,13 +62,14 @@ def next_command(
         return ""
     shown = [row for row in tests if row.score.p_of_side < ALPHA]
     row = max(shown or tests, key=_distance)
-    options = {"words": words and str(words), "method": "leace", "query": row.score.query}
+    of_words: dict[str, object] = {"words": words and str(words)}
     if not shown and math.isnan(row.score.low):
-        words_alone = {"words": options["words"], "resamples": 1000}
-        return f"next: {command_text('audit', paths[row.vectors], **words_alone)}"
-    if not shown or not (row.gender_words or row.score.metric == "weat"):
+        return f"next: {command_text('audit', paths[row.vectors], **of_words, resamples=1000)}"
+    is_of_words = row.score.metric == "weat"
+    if not shown or not (row.gender_words or is_of_words):
         return ""
-    options = options if row.score.metric == "weat" else {"method": "leace"}
+    of_words |= {"query": row.score.query, "swap": row.score.query.startswith(_OF_TOPICS)}
+    options = {"method": "leace", **(of_words if is_of_words else {})}
     out = "debiased.vec" if row.kind == "vectors" else "debiased"
     return f"next: {command_text('debias', paths[row.vectors], out, **options)}"
 
@@ -98,8 +100,8 @@ def _finding(family: str, scores: Sequence[Score]) -> str:
         f"{x.query} {x.value:.2f} (p {x.p_of_side:.2g})" for x in shown if x.value < x.unbiased
     ]
     tests = f"{len(scored)} test{'s' * (len(scored) > 1)} of social bias"
-    text = f"{scored[0].metric.upper()} finds an association (p < .05) in {len(along)} of {tests}"
-    text += f" with {family}" if family else ""
+    tests += f" with {family}" if family else ""
+    text = f"{scores[0].metric.upper()} finds an association (p < .05) in {len(along)} of {tests}"
     text += f": {', '.join(along)}" if along else ""
     if reverse:
         n = f"{len(reverse)} of {len(scored)}"

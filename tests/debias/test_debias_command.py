@@ -1,7 +1,8 @@
 """``biasbridge debias --method``: erasers of vectors, by a dose or until a score."""
 
-from __future__ import json
+from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 from shutil import copytree
