@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 import pandas as pd
-from pandas.api.types import is_list_like
+from pandas.api.types import is_list_like, is_numeric_dtype
 
 from biasbridge.extrinsic.gaps import At, Gaps
 from biasbridge.extrinsic.grouped_predictions import (
@@ -72,6 +72,9 @@ _NOTES_OF_SEVERAL = _NOTES | {
 # A list of names as text, ['A', 'B']; [male] is a name, [women, black] lacks quotation marks
 _LIST = re.compile(r"""\[\s*(['"]).*\1\s*\]""", re.DOTALL)
 _BARE_LIST = re.compile(r"\[[^\d'\"]+(,[^\d'\"]+)+\]")
+# A list or an object as text
+_NESTED = re.compile(r"""\s*(\{.*\}|\[\s*(["'{[\d].*)?\])\s*""", re.DOTALL)
+_SHOWN_CELL = 60  # characters
 _BINARY = {"0", "1"}
 _TRUTH = {"true": "1", "false": "0"}
 _LISTED_GROUPS = 5  # of rows that are left out
@@ -607,6 +610,26 @@ def get_column(table: pd.DataFrame, column: str, remedy: str = "") -> pd.Series:
             problem = _problem_of_cell(column, cell)
             raise InputError(f"{problem}; give one text or number in each cell{remedy}")
     return cells
+
+
+def require_single_values(table: pd.DataFrame, columns: Iterable[str]) -> None:
+    """Raise ``InputError`` for a cell that is a list or an object, also one written as text."""
+    for column in (name for name in columns if name in table):
+        for row, cell in () if is_numeric_dtype(table[column]) else table[column].items():
+            is_text = isinstance(cell, str)
+            if not (_NESTED.fullmatch(cell) if is_text else is_list_like(cell)):  # type: ignore[arg-type]
+                continue
+            text = str(cell) if len(str(cell)) <= _SHOWN_CELL else f"{str(cell)[:_SHOWN_CELL]}..."
+            is_object = isinstance(cell, dict) or text.lstrip().startswith("{")
+            kind = "an object" if is_object else "a list"
+            problem = f"column {column!r} holds {text} in row {row}, {kind}"
+            fields = [name for name in table if name.startswith(f"{column}.")]
+            remedy = (
+                f"name a column such as {fields[0]}"
+                if fields
+                else "give one text or number in each cell"
+            )
+            raise InputError(f"{problem}; {remedy}")
 
 
 def _find_column(table: pd.DataFrame, column: str) -> pd.Series:

@@ -145,6 +145,7 @@ def gaps(
     threshold: float | None = None,
     at: Literal["threshold", "share"] = "threshold",
     cut: float | None = None,
+    map: str | Mapping[Any, object] | None = None,
 ) -> _MeasuredGaps:
     """Measure performance by group and the gaps between groups, with 95% intervals.
 
@@ -218,6 +219,9 @@ def gaps(
     cut : float, optional
         Read labels and groups that are fractions, such as shares of annotators, as 1 from this
         value on.
+    map : str or mapping, optional
+        Recode labels and predictions before they are read, such as LABEL_1=1,neutral=ok. In Python
+        also ``{"LABEL_1": 1}``. A note counts the cells.
 
     Returns
     -------
