@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from itertools import chain
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -158,17 +158,13 @@ def read_items(
     **options: Any,
 ) -> pd.DataFrame:
     """Read the table of predictions, recode its labels, and predict by a threshold."""
-    from biasbridge.extrinsic.predictions import predict_by_threshold, require_single_values
-
     threshold = _threshold({"threshold": threshold, "pred": pred, **options})
     labels = [gold, *([] if threshold is not None else as_names(pred))]
     items = as_dataframe(predictions, filter=filter, quoted=quoted, labels=labels)
-    columns = [*labels, *as_names(options.get("score") or ())]
-    require_single_values(number_rows(items, predictions), columns)
-    if map:
-        items = _recode(items, labels, map)
+    items = _recode(items, labels, map) if map else items
     if threshold is None:
         return items
+    from biasbridge.extrinsic.predictions import predict_by_threshold
 
     columns = _columns_by_threshold({"threshold": threshold, "pred": pred, **options})
     return items.assign(
@@ -180,24 +176,24 @@ def _recode(
     table: pd.DataFrame, columns: Sequence[str], map: str | Mapping[Any, object]
 ) -> pd.DataFrame:
     """Replace the cells of columns that equal a name of the map, and note how many."""
+    from biasbridge.extrinsic.predictions import get_column
+
     codes: Mapping[Any, object] = _read_map(map) if isinstance(map, str) else map
     if not isinstance(codes, Mapping):
         raise InputError(f"map={map!r}: give a mapping, such as {{'LABEL_1': 1}}")
     if table.attrs.get("map") == codes:  # a table that was read before
         return table
     new = {name_key(old): code for old, code in codes.items()}
-    cells = {name: table[name] for name in columns if name in table}
-    keys = {name: {cell: name_key(cell) for cell in cells[name].unique()} for name in cells}
-    n_cells = dict.fromkeys(new, 0)
-    for name, key in keys.items():
-        table = table.assign(**{name: cells[name].map({x: new.get(key[x], x) for x in key})})
-        for cell, n in cells[name].value_counts().items():
-            n_cells |= {key[cell]: n_cells[key[cell]] + n} if key[cell] in new else {}
-    present = sorted({*chain(*(key.values() for key in keys.values()))})
+    n_cells: Counter[str] = Counter()
+    for name in columns:
+        cells = get_column(table, name)
+        keys = {cell: name_key(cell) for cell in cells.unique()}
+        n_cells.update(cells.map(keys))
+        table = table.assign(**{name: cells.map({x: new.get(keys[x], x) for x in keys})})
     for old, code in codes.items():
-        if not n_cells[name_key(old)]:
-            problem = f"map {old}={code}: no cell of {', '.join(cells)} is {str(old)!r}"
-            raise InputError(f"{problem}{nearest(old, present)}; give a label that occurs")
+        if name_key(old) not in n_cells:
+            problem = f"map {old}={code}: no cell of {', '.join(columns)} is {str(old)!r}"
+            raise InputError(f"{problem}{nearest(old, n_cells)}; give a label that occurs")
     counts = (f"{old} as {code} ({n_cells[name_key(old)]:,})" for old, code in codes.items())
     notes = [*table.attrs.get("notes", []), f"recoded cells: {', '.join(counts)}"]
     table.attrs = {**table.attrs, "notes": notes, "map": codes}
@@ -207,10 +203,10 @@ def _recode(
 def _read_map(text: str) -> dict[str, str]:
     """Read ``LABEL_1=1,neutral=ok``."""
     pairs = [part.rpartition("=") for part in text.split(",") if part.strip()]
-    for old, _, new in pairs:
-        if not (old.strip() and new.strip()):
-            raise InputError(f"map {text}: write it like LABEL_1=1,neutral=ok")
-    return {old.strip(): new.strip() for old, _, new in pairs}
+    codes = {old.strip(): new.strip() for old, _, new in pairs}
+    if not (all(codes) and all(codes.values())):
+        raise InputError(f"map {text}: write it like LABEL_1=1,neutral=ok")
+    return codes
 
 
 def _threshold(options: Mapping[str, Any]) -> float | None:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 import pandas as pd
-from pandas.api.types import is_list_like, is_numeric_dtype
+from pandas.api.types import is_list_like
 
 from biasbridge.extrinsic.gaps import At, Gaps
 from biasbridge.extrinsic.grouped_predictions import (
@@ -602,34 +602,20 @@ def _read_positive(table: pd.DataFrame, columns: Sequence[str], positive: Sequen
 
 def get_column(table: pd.DataFrame, column: str, remedy: str = "") -> pd.Series:
     """Return a column by name; ``InputError``, with the nearest name, if it is missing, and, with
-    the ``remedy``, for cells that are lists or no text, number or date.
+    the ``remedy``, for cells that are lists or objects, also as text, or no text, number or date.
     """
     cells = _find_column(table, column)
-    for cell in cells if cells.dtype in (object, complex) else ():
-        if is_list_like(cell) or isinstance(cell, bytes | complex):
-            problem = _problem_of_cell(column, cell)
-            raise InputError(f"{problem}; give one text or number in each cell{remedy}")
+    for row, cell in () if cells.dtype.kind in "biufM" else enumerate(cells, start=1):
+        if isinstance(cell, str):
+            is_refused = column != "id" and bool(_NESTED.fullmatch(cell))
+        else:
+            is_refused = is_list_like(cell) or isinstance(cell, bytes | complex)
+        if is_refused:
+            remedy = f"give one text or number in each cell{remedy}"
+            fields = [name for name in map(str, table) if name.startswith(f"{column}.")]
+            remedy += f", or name {fields[0]}" if fields else ""
+            raise InputError(f"{_problem_of_cell(column, cell, row)}; {remedy}")
     return cells
-
-
-def require_single_values(table: pd.DataFrame, columns: Iterable[str]) -> None:
-    """Raise ``InputError`` for a cell that is a list or an object, also one written as text."""
-    for column in (name for name in columns if name in table):
-        for row, cell in () if is_numeric_dtype(table[column]) else table[column].items():
-            is_text = isinstance(cell, str)
-            if not (_NESTED.fullmatch(cell) if is_text else is_list_like(cell)):  # type: ignore[arg-type]
-                continue
-            text = str(cell) if len(str(cell)) <= _SHOWN_CELL else f"{str(cell)[:_SHOWN_CELL]}..."
-            is_object = isinstance(cell, dict) or text.lstrip().startswith("{")
-            kind = "an object" if is_object else "a list"
-            problem = f"column {column!r} holds {text} in row {row}, {kind}"
-            fields = [name for name in table if name.startswith(f"{column}.")]
-            remedy = (
-                f"name a column such as {fields[0]}"
-                if fields
-                else "give one text or number in each cell"
-            )
-            raise InputError(f"{problem}; {remedy}")
 
 
 def _find_column(table: pd.DataFrame, column: str) -> pd.Series:
@@ -684,7 +670,8 @@ def _as_tuple(cell: object, column: str) -> object:
     items: list[object] = list(cell) if is_list else [cell]  # type: ignore[call-overload]
     for item in items:
         if is_list_like(item) or isinstance(item, bytes | complex):
-            raise InputError(f"{_problem_of_cell(column, item)}; give a name, or a list of names")
+            problem = _problem_of_cell(column, item)
+            raise InputError(f"{problem}; give a name, or a list of names")
     names = (str(item) for item in items if not _is_empty(item))
     return tuple(dict.fromkeys(names)) if is_list else cell
 
@@ -1003,6 +990,10 @@ def _plain(label: object) -> str:
     return _TRUTH.get(key.lower(), key)
 
 
-def _problem_of_cell(column: str, cell: object) -> str:
+def _problem_of_cell(column: str, cell: object, row: int = 0) -> str:
     """Return that a column holds a cell of the wrong type."""
-    return f"column {column!r} holds {str(cell)!r}, a value of type {type(cell).__name__}"
+    text = str(cell)
+    text = text if len(text) <= _SHOWN_CELL else f"{text[:_SHOWN_CELL]}..."
+    is_object = isinstance(cell, dict) or text.lstrip().startswith("{")
+    kind = "an object" if is_object else "a list" if text.lstrip()[:1] == "[" else "no text"
+    return f"column {column!r} holds {text}{f' in row {row}' if row else ''}, {kind}"
