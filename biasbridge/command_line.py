@@ -426,16 +426,11 @@ def as_csv(table: pd.DataFrame) -> str:
 
 def as_json(table: pd.DataFrame) -> str:
     """Return the rows of a table as JSON; NaN and infinity are null."""
-    return _json_text(table.to_dict("records"))
-
-
-def _json_text(rows: Sequence[Mapping[Any, Any]]) -> str:
-    """Return rows as JSON; NaN and infinity are null."""
     finite = [
         {
             name: None if isinstance(value, float) and not isfinite(value) else value
             for name, value in row.items()
         }
-        for row in rows
+        for row in table.to_dict("records")
     ]
     return json.dumps(finite, indent=1, ensure_ascii=False) + "\n"

@@ -32,13 +32,10 @@ def headlines(audited: Sequence[AuditedScore]) -> list[str]:
     Tests with names of people and tests with terms, such as "he", are families of their own. Where
     X lies nearer B (below no bias), the association is reverse, and its p two-sided.
     """
-    lines = []
-    for name, tests in _social_tests(audited).items():
-        families: dict[str, list[Score]] = {"names": [], "terms": [], "": []}
-        for row in tests:
-            match = _FAMILY.search(row.title)
-            families[match[1].lower() if match else ""].append(row.score)
-        found = [*filter(None, map(_finding, families, families.values()))]
+    lines: list[str] = []
+    for name in dict.fromkeys(row.vectors for row in audited):
+        tests = [row for row in _social_tests(audited) if row.vectors == name]
+        found = [text for family in ("names", "terms", "") if (text := _finding(tests, family))]
         lines += [f"{name}: {text}" for text in found]
         if found and not all(row.called_bias for row in tests):
             metric = tests[0].score.metric.upper()
@@ -56,58 +53,56 @@ def next_command(
     """
     paths = {name: str(x) for name, x in sources.items() if isinstance(x, str | PathLike)}
     paths |= {path: path for path in paths.values()}
-    tests = [row for rows in _social_tests(audited).values() for row in rows]
-    tests = [row for row in tests if row.vectors in paths and not math.isnan(row.score.value)]
+    tests = [row for row in _social_tests(audited) if row.vectors in paths]
     if not tests or not isinstance(words, str | PathLike | None):
         return ""
     shown = [row for row in tests if row.score.p_of_side < ALPHA]
     row = max(shown or tests, key=_distance)
-    of_words: dict[str, object] = {"words": words and str(words)}
+    options: dict[str, object] = {"words": words and str(words)}
     if not shown and math.isnan(row.score.low):
-        return f"next: {command_text('audit', paths[row.vectors], **of_words, resamples=1000)}"
-    is_of_words = row.score.metric == "weat"
-    if not shown or not (row.gender_words or is_of_words):
+        return f"next: {command_text('audit', paths[row.vectors], **options, resamples=1000)}"
+    if not shown or not (row.gender_words or row.score.metric == "weat"):
         return ""
-    of_words |= {"query": row.score.query, "swap": row.score.query.startswith(_OF_TOPICS)}
-    options = {"method": "leace", **(of_words if is_of_words else {})}
+    options |= {"query": row.score.query, "swap": row.score.query.startswith(_OF_TOPICS)}
+    options = {"method": "leace", **(options if row.score.metric == "weat" else {})}
     out = "debiased.vec" if row.kind == "vectors" else "debiased"
     return f"next: {command_text('debias', paths[row.vectors], out, **options)}"
 
 
-def _social_tests(audited: Sequence[AuditedScore]) -> dict[str, list[AuditedScore]]:
-    """Return the tests about people by file: SEAT, else WEAT, by the first convention."""
+def _social_tests(audited: Sequence[AuditedScore]) -> list[AuditedScore]:
+    """Return the scores of SEAT, else of WEAT, of tests about people, each once."""
     metric = "seat" if any(row.score.metric == "seat" for row in audited) else "weat"
-    tests: dict[str, list[AuditedScore]] = {}
-    for row in audited:
-        is_harmless = row.score.query.partition("_")[0] in _HARMLESS
-        if row.score.metric == metric and not row.score.part and not is_harmless:
-            tests.setdefault(row.vectors, []).append(row)
-    conventions = {name: rows[0].score.convention for name, rows in tests.items()}
-    return {
-        name: [row for row in rows if row.score.convention == conventions[name]]
-        for name, rows in tests.items()
-    }
+    tests = [row for row in _by_one_convention(audited) if row.score.metric == metric]
+    tests = [row for row in tests if not (row.score.part or math.isnan(row.score.value))]
+    return [row for row in tests if row.score.query.partition("_")[0] not in _HARMLESS]
 
 
-def _finding(family: str, scores: Sequence[Score]) -> str:
+def _by_one_convention(audited: Sequence[AuditedScore]) -> list[AuditedScore]:
+    """Return the scores by the default convention, or else the first: others score them again."""
+    conventions: dict[tuple[str, str], str] = {}
+    for row in sorted(audited, key=lambda row: not row.score.convention.startswith("default")):
+        conventions.setdefault((row.score.metric, row.score.query), row.score.convention)
+    keys = [((row.score.metric, row.score.query), row.score.convention) for row in audited]
+    return [row for row, key in zip(audited, keys, strict=True) if key in conventions.items()]
+
+
+def _finding(tests: Sequence[AuditedScore], family: str) -> str:
     """``WEAT finds an association (p < .05) in 2 of 3 tests of social bias: weat7 1.86, ...``."""
-    scored = [score for score in scores if not math.isnan(score.value)]
-    if not scored:
+    families = [_FAMILY.search(row.title) for row in tests]
+    names = [match[1].lower() if match else "" for match in families]
+    scores = [row.score for row, name in zip(tests, names, strict=True) if name == family]
+    if not scores:
         return ""
-    shown = sorted((x for x in scored if x.p_of_side < ALPHA), key=lambda x: -abs(x.value))
-    along = [f"{x.query} {x.value:.2f}" for x in shown if x.value > x.unbiased]
-    reverse = [
-        f"{x.query} {x.value:.2f} (p {x.p_of_side:.2g})" for x in shown if x.value < x.unbiased
-    ]
-    tests = f"{len(scored)} test{'s' * (len(scored) > 1)} of social bias"
-    tests += f" with {family}" if family else ""
-    text = f"{scores[0].metric.upper()} finds an association (p < .05) in {len(along)} of {tests}"
-    text += f": {', '.join(along)}" if along else ""
-    if reverse:
-        n = f"{len(reverse)} of {len(scored)}"
-        text += f"; a reverse association (two-sided p) in {n}: {', '.join(reverse)}"
-    n_without = len(scores) - len(scored)
-    return text + (f"; {n_without} more lack{'s' * (n_without == 1)} words" if n_without else "")
+    shown = sorted((x for x in scores if x.p_of_side < ALPHA), key=lambda x: -abs(x.value))
+    texts = {x: f"{x.query} {x.value:.2f}" for x in shown}
+    along = [texts[x] for x in shown if x.value > x.unbiased]
+    reverse = [f"{texts[x]} (p {x.p_of_side:.2g})" for x in shown if x.value < x.unbiased]
+    count = f"{len(scores)} test{'s' * (len(scores) > 1)} of social bias"
+    count += f" with {family}" * bool(family)
+    text = f"{scores[0].metric.upper()} finds an association (p < .05) in {len(along)} of {count}"
+    text += f": {', '.join(along)}" * bool(along)
+    n_reverse = f"; a reverse association (two-sided p) in {len(reverse)} of {len(scores)}: "
+    return text + f"{n_reverse}{', '.join(reverse)}" * bool(reverse)
 
 
 def meaning_above(about: MetricInfo, items: ItemSet) -> str:
@@ -135,18 +130,12 @@ def meaning_above(about: MetricInfo, items: ItemSet) -> str:
 def conclusions(audited: Sequence[AuditedScore]) -> list[str]:
     """Return what the scores of each metric mean, a few sentences a metric and model.
 
-    A query is tested once, by the default convention or else the first: others score it again.
     Tests of a metric and model are adjusted together, by Holm's method.
     """
-    conventions: dict[tuple[str, str], str] = {}
-    for row in sorted(audited, key=lambda row: not row.score.convention.startswith("default")):
-        conventions.setdefault((row.score.metric, row.score.query), row.score.convention)
     by_metric: dict[tuple[str, str], list[AuditedScore]] = {}
-    for row in audited:
-        score = row.score
-        is_first = score.convention == conventions[score.metric, score.query]
-        if is_first and score.metric in MODEL_METRICS and not math.isnan(score.value):
-            by_metric.setdefault((row.vectors, score.metric), []).append(row)
+    for row in _by_one_convention(audited):
+        if row.score.metric in MODEL_METRICS and not math.isnan(row.score.value):
+            by_metric.setdefault((row.vectors, row.score.metric), []).append(row)
     has_several = len({name for name, _ in by_metric}) > 1
     return [
         f"{name}: " * has_several + f"{metric}: {_conclusion(rows)}"

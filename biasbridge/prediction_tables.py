@@ -141,9 +141,7 @@ def request_fields(options: Mapping[str, Any], user: str = "gaps", *own: str) ->
     fields |= {name: as_names(fields[name]) for name in _LISTS if name in fields}
     if (threshold := _threshold(options)) is not None:
         fields["pred"] = list(_columns_by_threshold({**options, "threshold": threshold}))
-    for name in _OF_ITEMS:
-        fields.pop(name, None)
-    return fields
+    return {name: value for name, value in fields.items() if name not in _OF_ITEMS}
 
 
 def read_items(
@@ -172,15 +170,11 @@ def read_items(
     )
 
 
-def _recode(
-    table: pd.DataFrame, columns: Sequence[str], map: str | Mapping[Any, object]
-) -> pd.DataFrame:
+def _recode(table: pd.DataFrame, columns: Sequence[str], map: object) -> pd.DataFrame:
     """Replace the cells of columns that equal a name of the map, and note how many."""
     from biasbridge.extrinsic.predictions import get_column
 
-    codes: Mapping[Any, object] = _read_map(map) if isinstance(map, str) else map
-    if not isinstance(codes, Mapping):
-        raise InputError(f"map={map!r}: give a mapping, such as {{'LABEL_1': 1}}")
+    codes = _read_map(map)
     if table.attrs.get("map") == codes:  # a table that was read before
         return table
     new = {name_key(old): code for old, code in codes.items()}
@@ -200,12 +194,14 @@ def _recode(
     return table
 
 
-def _read_map(text: str) -> dict[str, str]:
-    """Read ``LABEL_1=1,neutral=ok``."""
-    pairs = [part.rpartition("=") for part in text.split(",") if part.strip()]
+def _read_map(map: object) -> Mapping[Any, object]:
+    """Return a mapping, that of a text such as ``LABEL_1=1,neutral=ok`` too."""
+    if isinstance(map, Mapping):
+        return map
+    pairs = [part.rpartition("=") for part in str(map).split(",") if part.strip()]
     codes = {old.strip(): new.strip() for old, _, new in pairs}
     if not (all(codes) and all(codes.values())):
-        raise InputError(f"map {text}: write it like LABEL_1=1,neutral=ok")
+        raise InputError(f"map {map}: write it like LABEL_1=1,neutral=ok")
     return codes
 
 

@@ -28,7 +28,6 @@ from biasbridge.files.tables import (
     JSON_LINES,
     SEP_LINE,
     SEPARATORS,
-    nested_as_text,
     read_table,
     require_columns,
     table_suffix,
@@ -417,7 +416,9 @@ def read_data(paths: Iterable[Path], options: DataOptions) -> Data:
 
 
 def _read_posts(data: Data, options: DataOptions, path: Path) -> None:
-    data.posts = nested_as_text(read_table(path))
+    data.posts = read_table(path)
+    for name in (x for x in data.posts if data.posts[x].dtype == object):  # may hold lists
+        data.posts[name] = data.posts[name].map(str, na_action="ignore")
     if not len(data.posts):
         raise InputError(f"{path} holds no posts")
     data.columns = _find_columns(data.posts, options, path)

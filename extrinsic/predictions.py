@@ -74,7 +74,6 @@ _LIST = re.compile(r"""\[\s*(['"]).*\1\s*\]""", re.DOTALL)
 _BARE_LIST = re.compile(r"\[[^\d'\"]+(,[^\d'\"]+)+\]")
 # A list or an object as text
 _NESTED = re.compile(r"""\s*(\{.*\}|\[\s*(["'{[\d].*)?\])\s*""", re.DOTALL)
-_SHOWN_CELL = 60  # characters
 _BINARY = {"0", "1"}
 _TRUTH = {"true": "1", "false": "0"}
 _LISTED_GROUPS = 5  # of rows that are left out
@@ -606,14 +605,10 @@ def get_column(table: pd.DataFrame, column: str, remedy: str = "") -> pd.Series:
     """
     cells = _find_column(table, column)
     for row, cell in () if cells.dtype.kind in "biufM" else enumerate(cells, start=1):
-        if isinstance(cell, str):
-            is_refused = column != "id" and bool(_NESTED.fullmatch(cell))
-        else:
-            is_refused = is_list_like(cell) or isinstance(cell, bytes | complex)
-        if is_refused:
-            remedy = f"give one text or number in each cell{remedy}"
-            fields = [name for name in map(str, table) if name.startswith(f"{column}.")]
-            remedy += f", or name {fields[0]}" if fields else ""
+        is_nested = isinstance(cell, str) and column != "id" and _NESTED.fullmatch(cell)
+        if is_nested or is_list_like(cell) or isinstance(cell, bytes | complex):
+            fields = [f", or name {x}" for x in map(str, table) if x.startswith(f"{column}.")]
+            remedy = f"give one text or number in each cell{remedy}{''.join(fields[:1])}"
             raise InputError(f"{_problem_of_cell(column, cell, row)}; {remedy}")
     return cells
 
@@ -670,8 +665,7 @@ def _as_tuple(cell: object, column: str) -> object:
     items: list[object] = list(cell) if is_list else [cell]  # type: ignore[call-overload]
     for item in items:
         if is_list_like(item) or isinstance(item, bytes | complex):
-            problem = _problem_of_cell(column, item)
-            raise InputError(f"{problem}; give a name, or a list of names")
+            raise InputError(f"{_problem_of_cell(column, item)}; give a name, or a list of names")
     names = (str(item) for item in items if not _is_empty(item))
     return tuple(dict.fromkeys(names)) if is_list else cell
 
@@ -992,8 +986,6 @@ def _plain(label: object) -> str:
 
 def _problem_of_cell(column: str, cell: object, row: int = 0) -> str:
     """Return that a column holds a cell of the wrong type."""
-    text = str(cell)
-    text = text if len(text) <= _SHOWN_CELL else f"{text[:_SHOWN_CELL]}..."
-    is_object = isinstance(cell, dict) or text.lstrip().startswith("{")
-    kind = "an object" if is_object else "a list" if text.lstrip()[:1] == "[" else "no text"
+    text = f"{str(cell)[:60]}{'...' * (len(str(cell)) > 60)}"
+    kind = {"{": "an object", "[": "a list"}.get(text.lstrip()[:1], type(cell).__name__)
     return f"column {column!r} holds {text}{f' in row {row}' if row else ''}, {kind}"

@@ -245,11 +245,7 @@ def _read_parquet(path: Path, lists: str | tuple[str, ...] | None) -> pd.DataFra
         except Exception as error:  # Arrow's, and any that the metadata of Arrow and pandas cause
             reason = f"{path} is not a Parquet file, or is damaged ({' '.join(str(error).split())})"
             raise InputError(f"{reason}; copy or write it again") from error
-    return nested_as_text(index_as_columns(table).reset_index(drop=True), lists)
-
-
-def nested_as_text(table: pd.DataFrame, lists: str | tuple[str, ...] | None = None) -> pd.DataFrame:
-    """Convert cells of bytes, lists and objects to text, except of columns with such endings."""
+    table = index_as_columns(table).reset_index(drop=True)
     for index, (name, kind) in enumerate(zip(table, table.dtypes, strict=True)):
         if is_object_dtype(kind) and not (lists and str(name).endswith(lists)):
             table.isetitem(index, table.iloc[:, index].map(_as_text).array)

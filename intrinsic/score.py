@@ -195,9 +195,7 @@ class Score(NamedTuple):
 
     @property
     def p_of_side(self) -> float:
-        """p of the side on which the score lies: the two-sided one where a one-sided test does not
-        cover it.
-        """
+        """p of the side of the score: two-sided where a one-sided test does not cover it."""
         distance = self.value - self.unbiased
         is_covered = {"greater": distance >= 0, "less": distance <= 0}.get(self.tail, True)
         return self.p_value if is_covered else self.p_two_sided

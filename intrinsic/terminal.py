@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -13,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from biasbridge.files.terminal import print_columns
-from biasbridge.intrinsic.audit import rank_correlations, rank_files, score_row
+from biasbridge.intrinsic.audit import rank_correlations, rank_files
 from biasbridge.intrinsic.registry import METRICS, MODEL_METRICS
 
 if TYPE_CHECKING:
@@ -84,20 +83,6 @@ def print_ranks(table: pd.DataFrame, console: Console) -> None:
 def print_line(console: Console, line: str, style: str = "") -> None:
     """Print a line without wrapping or markup."""
     console.print(Text(line, style=style), soft_wrap=True)
-
-
-def scores_json(audited: Sequence[AuditedScore]) -> str:
-    """Return the rows as JSON, single scores under ``single_scores``; NaN and infinity are null."""
-    rows = [{**score_row(row), "single_scores": dict(row.single_scores)} for row in audited]
-    finite_rows = [
-        {
-            name: None if isinstance(value, float) and not math.isfinite(value) else value
-            for name, value in row.items()
-            if name != "resampled"
-        }
-        for row in rows
-    ]
-    return json.dumps(finite_rows, indent=1, ensure_ascii=False) + "\n"
 
 
 def _format_p(score: Score) -> str:

@@ -127,7 +127,7 @@ def test_all_groups_are_named(
     has_predictions: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     groups = [f"g{number:02d}" for number in range(24)]
-    rows = [f"a post,{n % 2},{n % 3 % 2},{group}" for group in groups for n in range(4)]
+    rows = [f"a post {group}{n},{n % 2},{n % 3 % 2},{group}" for group in groups for n in range(4)]
     name = "prediction" if has_predictions else "likes"
     path = tmp_path / "p.csv"
     path.write_text("\n".join([f"text,label,{name},group", *rows]), encoding="utf-8")

@@ -9,7 +9,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from biasbridge.command_line import Command, as_csv, refuse_options, returns, say
+from biasbridge.command_line import Command, as_csv, as_json, refuse_options, returns, say
 from biasbridge.files import InputError
 from biasbridge.files.choice import Count, Whole, as_names, check_arguments
 from biasbridge.files.language import UNDETERMINED
@@ -281,15 +281,12 @@ def _audit_vectors(
     for name, embedding in embeddings.items():
         vectors = as_vectors(embedding, trusted=trusted)
         detected, note = assume_language(name, vectors.index_to_key, of_queries)
-        metrics = metrics_in(language or detected)
+        spoken = language or detected
+        metrics = metrics_in(spoken)
         notes.append(f"{name}: language {language!r}, as given" if language else note)
         loaded = [query for metric in metrics for query in metric.loaded_queries]
         facts = {
-            query.name: {
-                "gender_words": gender_words(query, language or detected),
-                "title": query.title,
-            }
-            for query in loaded
+            x.name: {"gender_words": gender_words(x, spoken), "title": x.title} for x in loaded
         }
         scores += [
             AuditedScore(name, *row, **facts.get(row[0].query, {}))
@@ -412,9 +409,10 @@ def _format_csv(audited: _Audit) -> str:
 
 
 def _format_json(audited: _Audit) -> str:
-    from biasbridge.intrinsic.terminal import scores_json
+    from biasbridge.intrinsic.audit import score_table
 
-    return scores_json(audited.scores)
+    singles = [dict(row.single_scores) for row in audited.scores]
+    return as_json(score_table(audited.scores).assign(single_scores=singles))
 
 
 main = Command(
