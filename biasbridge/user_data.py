@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -135,8 +135,8 @@ def describe_predictions(path: Path, codes: str | None = None) -> list[str]:
     versions = [name for name in ends if _VERSION.fullmatch(ends[name])]
     others = [name for name in ends if name not in (*preds, *versions)]
     few = [name for name in others if 1 < table[name].map(str).nunique() <= _MAX_GROUPS]
-    distinct = {name: table[name].map(str).unique() for name in (*few, *preds, *versions)}
-    keys = {name: {*map(binary_key, distinct[name])} - {""} for name in distinct}
+    cells = {name: table[name].dropna().map(str).unique() for name in (*few, *preds, *versions)}
+    keys = {name: {*map(binary_key, cells[name])} - {""} for name in cells}
     alike = (x for x in few for y in preds if keys[x] <= keys[y] or keys[y] <= keys[x])
     gold = _first_named(LABEL_NAMES, others) or next(alike, "")
     labels = keys.get(gold, set())
@@ -145,7 +145,8 @@ def describe_predictions(path: Path, codes: str | None = None) -> list[str]:
         return []
     for name in filter(None, (gold, *preds)):
         get_column(table, name)
-    coded = sorted(x for x in set().union(*map(keys.get, preds)) - labels if x.startswith(_HUB))
+    predicted = {label for name in preds for label in keys[name]}
+    coded = sorted(label for label in predicted - labels if label.startswith(_HUB))
     if coded and {x.removeprefix(_HUB) for x in coded} <= labels:
         codes = codes or ",".join(f"{x}={x.removeprefix(_HUB)}" for x in coded)
     few = [name for name in few if name not in (gold, *TEXT_NAMES)]
@@ -166,8 +167,7 @@ def describe_predictions(path: Path, codes: str | None = None) -> list[str]:
         options["cut"] = 0.5
     elif not {*map(binary_key, table.loc[~find_blank(table[gold]), gold])} <= BINARY:
         options["multiclass"] = len(preds) == 1
-    cells = {str(cell) for name in groups for cell in table[name].dropna().map(str).unique()}
-    if joined := find_joined(cells):
+    if joined := find_joined({*chain(*(table[name].dropna().map(str) for name in groups))}):
         options["group_sep"] = joined[2].replace("\n", "\\n")
     options = {role: value for role, value in options.items() if value}
     no_groups = ("", ALL, REST, NONE)

@@ -198,7 +198,7 @@ def permutation_p(
         return sampled_p(x, y, tail=tail, strict=strict, samples=samples or _SAMPLES, seed=seed)
 
     one_sided = test(tail)
-    difference = float(np.mean(x) - np.mean(y))
+    difference = float(np.mean(np.asarray(x)) - np.mean(np.asarray(y)))
     is_covered = {"greater": difference >= 0, "less": difference <= 0}.get(tail, True)
     return one_sided if is_covered else replace(one_sided, two_sided=test("two-sided").p)
 

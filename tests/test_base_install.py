@@ -164,8 +164,8 @@ def _write_files(folder: Path) -> None:
     write(folder / "bbq.jsonl", [row | {"answer": row["ans0"]} for row in items])
     (folder / "results").mkdir()
     write_tables(folder / "results", make_tables())
-    table = {"x": range(12), "y": [(7 * number) % 12 for number in range(12)]}
-    pd.DataFrame(table).to_csv(folder / "u.csv", index=False)
+    pairs = {"x": range(12), "y": [(7 * number) % 12 for number in range(12)]}
+    pd.DataFrame(pairs).to_csv(folder / "u.csv", index=False)
     document = Document("a", (("The", "nurse", "said", "she", "left"),), (((0, 2), (3, 4)),))
     write_documents([document], folder / "key.jsonl")
     (folder / "a.vec").write_text("2 2\nhe 1 0\nshe 0 1\n", encoding="utf-8")

@@ -155,9 +155,9 @@ def test_the_side_that_a_one_sided_test_does_not_cover_has_a_two_sided_p(
 ) -> None:
     covered = {"greater": 1, "less": -1}.get(cells["tail"], 0)
     rows = [
-        score("seat", value, f"q{n}", **cells)._replace(
-            **({"p_value": 1.0, "p_two_sided": p} if value * covered < 0 else {"p_value": p})
-        )
+        score("seat", value, f"q{n}", **cells, p_value=p)
+        if value * covered >= 0
+        else score("seat", value, f"q{n}", **cells, p_value=1.0, p_two_sided=p)
         for n, (value, p) in enumerate(values.items())
     ]
     [line] = conclusions(audited(*rows, kind="encoder", above="X is nearer A"))

@@ -285,7 +285,7 @@ def _audit_vectors(
         metrics = metrics_in(spoken)
         notes.append(f"{name}: language {language!r}, as given" if language else note)
         loaded = [query for metric in metrics for query in metric.loaded_queries]
-        facts = {
+        facts: dict[str, dict[str, Any]] = {
             x.name: {"gender_words": gender_words(x, spoken), "title": x.title} for x in loaded
         }
         scores += [
@@ -411,7 +411,7 @@ def _format_csv(audited: _Audit) -> str:
 def _format_json(audited: _Audit) -> str:
     from biasbridge.intrinsic.audit import score_table
 
-    singles = [dict(row.single_scores) for row in audited.scores]
+    singles: Any = [dict(row.single_scores) for row in audited.scores]
     return as_json(score_table(audited.scores).assign(single_scores=singles))
 
 

@@ -679,9 +679,8 @@ def test_a_nested_cell_is_named_by_column_row_and_value(
         text = "\n".join(json.dumps(row) for row in rows)
         (tmp_path / "p.jsonl").write_text(text, encoding="utf-8")
     else:
-        table = pd.DataFrame(rows).astype({column: object})
-        table[column] = [cell] * 9 if ending == ".parquet" else [json.dumps(cell)] * 9
-        write_table(table, tmp_path / f"p{ending}")
+        nested = cell if ending == ".parquet" else json.dumps(cell)
+        write_table(pd.DataFrame([row | {column: nested} for row in rows]), tmp_path / f"p{ending}")
     row = 4 if ending == ".jsonl" else 1
     message = f"column '{column}' holds .* in row {row}, {kind}; give one"
     with pytest.raises(InputError, match=message):
