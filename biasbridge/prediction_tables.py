@@ -180,14 +180,13 @@ def _recode(table: pd.DataFrame, columns: Sequence[str], map: object) -> pd.Data
     new = {name_key(old): code for old, code in codes.items()}
     n_cells: Counter[str] = Counter()
     for name in columns:
-        cells = get_column(table, name)
+        cells = get_column(table, name, is_value=True)
         keys = {cell: name_key(cell) for cell in cells.unique()}
         n_cells.update(cells.map(keys))
         table = table.assign(**{name: cells.map({x: new.get(keys[x], x) for x in keys})})
-    for old, code in codes.items():
-        if name_key(old) not in n_cells:
-            problem = f"map {old}={code}: no cell of {', '.join(columns)} is {str(old)!r}"
-            raise InputError(f"{problem}{nearest(old, n_cells)}; give a label that occurs")
+    for old in (old for old in codes if name_key(old) not in n_cells):
+        problem = f"map {old}={codes[old]}: no cell of {', '.join(columns)} is {str(old)!r}"
+        raise InputError(f"{problem}{nearest(old, n_cells)}; give a label that occurs")
     counts = (f"{old} as {code} ({n_cells[name_key(old)]:,})" for old, code in codes.items())
     notes = [*table.attrs.get("notes", []), f"recoded cells: {', '.join(counts)}"]
     table.attrs = {**table.attrs, "notes": notes, "map": codes}

@@ -144,7 +144,7 @@ def describe_predictions(path: Path, codes: str | None = None) -> list[str]:
     if not preds:
         return []
     for name in filter(None, (gold, *preds)):
-        get_column(table, name)
+        get_column(table, name, is_value=True)
     predicted = {label for name in preds for label in keys[name]}
     coded = sorted(label for label in predicted - labels if label.startswith(_HUB))
     if coded and {x.removeprefix(_HUB) for x in coded} <= labels:

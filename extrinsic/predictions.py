@@ -72,7 +72,6 @@ _NOTES_OF_SEVERAL = _NOTES | {
 # A list of names as text, ['A', 'B']; [male] is a name, [women, black] lacks quotation marks
 _LIST = re.compile(r"""\[\s*(['"]).*\1\s*\]""", re.DOTALL)
 _BARE_LIST = re.compile(r"\[[^\d'\"]+(,[^\d'\"]+)+\]")
-# A list or an object as text
 _NESTED = re.compile(r"""\s*(\{.*\}|\[\s*(["'{[\d].*)?\])\s*""", re.DOTALL)
 _BINARY = {"0", "1"}
 _TRUTH = {"true": "1", "false": "0"}
@@ -241,7 +240,7 @@ class GapRequest:
         named = ("None",) if self.multiclass or self.positive else ()  # a class of hate speech
         columns = dict.fromkeys((self.gold, *self.pred, *self.score))
         blanks = {
-            name: find_blank(get_column(table, name), named).to_numpy(dtype=bool)
+            name: find_blank(get_column(table, name, is_value=True), named).to_numpy(dtype=bool)
             for name in columns
         }
         if np.any([*blanks.values()], axis=0).all():
@@ -599,13 +598,15 @@ def _read_positive(table: pd.DataFrame, columns: Sequence[str], positive: Sequen
     return np.column_stack(flags).astype(np.int64)
 
 
-def get_column(table: pd.DataFrame, column: str, remedy: str = "") -> pd.Series:
+def get_column(
+    table: pd.DataFrame, column: str, remedy: str = "", *, is_value: bool = False
+) -> pd.Series:
     """Return a column by name; ``InputError``, with the nearest name, if it is missing, and, with
-    the ``remedy``, for cells that are lists or objects, also as text, or no text, number or date.
+    the ``remedy``, for cells that are lists or no text, number or date; of values also as text.
     """
     cells = _find_column(table, column)
     for row, cell in () if cells.dtype.kind in "biufM" else enumerate(cells, start=1):
-        is_nested = isinstance(cell, str) and column != "id" and _NESTED.fullmatch(cell)
+        is_nested = is_value and isinstance(cell, str) and _NESTED.fullmatch(cell)
         if is_nested or is_list_like(cell) or isinstance(cell, bytes | complex):
             fields = [f", or name {x}" for x in map(str, table) if x.startswith(f"{column}.")]
             remedy = f"give one text or number in each cell{remedy}{''.join(fields[:1])}"
