@@ -70,10 +70,10 @@ def next_command(
 
 
 def _social_tests(audited: Sequence[AuditedScore]) -> list[AuditedScore]:
-    """Return the scores of SEAT, else of WEAT, of tests about people, each once."""
+    """Return the scores with a p of SEAT, else of WEAT, of tests about people, each once."""
     metric = "seat" if any(row.score.metric == "seat" for row in audited) else "weat"
     tests = [row for row in _by_one_convention(audited) if row.score.metric == metric]
-    tests = [row for row in tests if not (row.score.part or math.isnan(row.score.value))]
+    tests = [row for row in tests if not (row.score.part or math.isnan(row.score.p_of_side))]
     return [row for row in tests if row.score.query.partition("_")[0] not in _HARMLESS]
 
 

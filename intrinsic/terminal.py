@@ -44,7 +44,7 @@ def print_summary(audited: Sequence[AuditedScore], console: Console) -> None:
 
 
 def print_scores(audited: Sequence[AuditedScore], console: Console, *, singles: bool) -> None:
-    """Print each metric's meaning, a line per query and file, and why scores have no value.
+    """Print each metric's meaning, and a line per query and file.
 
     ``singles``: also a line per single score.
     """
@@ -55,7 +55,9 @@ def print_scores(audited: Sequence[AuditedScore], console: Console, *, singles: 
         print_line(console, f"{metric}: {about.title}", "bold")
         print_line(console, f"  {unbiased}{about.sign}", "dim")
         rows = [row for row in audited if row.score.metric == metric]
-        _print_rows(rows, console, singles=singles, has_files=has_files)
+        cells = [line for row in rows for line in _table_rows(row, singles=singles)]
+        names = [name for name in cells[0] if any(line[name] for line in cells)]
+        _print_cells([name for name in names if has_files or name != "vectors"], cells, console)
         console.print()
     missing = {word for row in audited if row.score.n_oov for word in row.score.oov.split(",")}
     if missing:
@@ -128,22 +130,6 @@ def _cells(audited: AuditedScore, *, digits: int) -> dict[str, str]:
         "n_oov": str(score.n_oov),
         "certificate": audited.certificate,
     }
-
-
-def _print_rows(
-    rows: Sequence[AuditedScore], console: Console, *, singles: bool, has_files: bool
-) -> None:
-    """Print the table of a metric's scores, then the reasons of those without a value."""
-    table = [cells for row in rows for cells in _table_rows(row, singles=singles)]
-    names = [name for name in table[0] if any(cells[name] for cells in table)]
-    _print_cells([name for name in names if has_files or name != "vectors"], table, console)
-    reasons: dict[str, list[str]] = {}
-    for row in rows:
-        label = " ".join(filter(None, (row.score.query, row.score.part, row.vectors)))
-        reasons.setdefault(row.score.reason, []).append(label)
-    for reason, labels in reasons.items():
-        if reason:
-            print_line(console, f"    {', '.join(labels)}: {reason}", "italic")
 
 
 def _table_rows(audited: AuditedScore, *, singles: bool) -> Iterator[dict[str, str]]:

@@ -305,21 +305,17 @@ def _audit_vectors(
 
 
 def _missing_values(scores: Sequence[AuditedScore]) -> list[str]:
-    """Count the scores without a value; list vectors, metrics and queries by reason."""
+    """Count the scores without a value; list what lacks a value or a p by reason."""
     has_several = len({row.vectors for row in scores}) > 1
     titles_by_reason: dict[str, list[str]] = {}
     for row in scores:
-        if isnan(row.score.value):
+        if row.score.reason:
             title = f"{row.score.metric} {row.score.query} {row.score.part}".rstrip()
             title = f"{row.vectors}: {title}" if has_several else title
             titles_by_reason.setdefault(row.score.reason, []).append(title)
-    if not titles_by_reason:
-        return []
-    n_missing = sum(map(len, titles_by_reason.values()))
-    return [
-        f"{n_missing} of {len(scores)} scores have no value",
-        *(f"{', '.join(titles)}: {reason}" for reason, titles in titles_by_reason.items()),
-    ]
+    n_missing = sum(isnan(row.score.value) for row in scores)
+    count = [f"{n_missing} of {len(scores)} scores have no value"] if n_missing else []
+    return count + [f"{', '.join(titles)}: {reason}" for reason, titles in titles_by_reason.items()]
 
 
 def _run(vectors: Sequence[str] = (), *, listing: bool = False, **options: Any) -> _Audit | None:
@@ -358,7 +354,7 @@ def _show(
     Parameters
     ----------
     verbose : bool
-        Explain each metric, and why a score has no value.
+        Explain each metric.
     single_scores : bool
         Print the score of every word as well.
     """
@@ -377,8 +373,7 @@ def _show(
         print_scores(scores, console, singles=single_scores)
     else:
         print_summary(scores, console)
-    missing = [] if verbose or single_scores else _missing_values(scores)
-    for line in (*audited.notes, *missing, *audited.explanations):
+    for line in (*audited.notes, *_missing_values(scores), *audited.explanations):
         print_line(console, line, "italic")
     if audited.conclusions:
         print_line(console, "\nWhat it means", "bold")
