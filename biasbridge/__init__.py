@@ -50,10 +50,10 @@ def _displayed(function: Callable[..., object]) -> Callable[..., object]:
 
     @wraps(function)
     def displayed(*args: object, **kwargs: object) -> object:
-        for name in [name for name in kwargs if name not in parameters]:
-            if f"{name}s" in parameters and f"{name}s" not in kwargs:  # as the command spells it
-                kwargs[f"{name}s"] = kwargs.pop(name)
         if "options" not in parameters:
+            for name in [name for name in kwargs if name not in parameters]:
+                if f"{name}s" in parameters and f"{name}s" not in kwargs:  # as commands spell it
+                    kwargs[f"{name}s"] = kwargs.pop(name)
             require_known(kwargs, parameters, f"{function.__name__}()")
         result = function(*args, **kwargs)
         if type(result).__name__ != "DataFrame":

@@ -117,11 +117,13 @@ def is_result_file(path: Path) -> bool:
     return detect_format(path) not in ("", JSON_OBJECTS)
 
 
-def describe_predictions(path: Path, codes: str | None = None) -> list[str]:
+def describe_predictions(
+    path: Path, codes: str | None = None, positive: Sequence[str] = ()
+) -> list[str]:
     """Return what a table of predictions holds and the command for its gaps; none for other files.
 
-    The command has run. ``codes``: recode labels, as ``map`` of ``gaps``. Raises ``InputError`` as
-    it does, and where no column is recognised.
+    The command has run. ``codes``: recode labels, as ``map`` of ``gaps``; ``positive``: as there.
+    Raises ``InputError`` as it does, and where no column is recognised.
     """
     names = _field_names(path) if path.is_file() else set()
     if not any(_PREDICTION.fullmatch(name) or _VERSION.fullmatch(name) for name in names):
@@ -166,7 +168,7 @@ def describe_predictions(path: Path, codes: str | None = None) -> list[str]:
     if any(find_fractions(table, name) is not None for name in (gold, *groups)):
         options["cut"] = 0.5
     elif not {*map(binary_key, table.loc[~find_blank(table[gold]), gold])} <= BINARY:
-        options["multiclass"] = len(preds) == 1
+        options |= {"positive": positive, "multiclass": len(preds) == 1 and not positive}
     if joined := find_joined({*chain(*(table[name].dropna().map(str) for name in groups))}):
         options["group_sep"] = joined[2].replace("\n", "\\n")
     options = {role: value for role, value in options.items() if value}

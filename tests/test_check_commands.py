@@ -155,6 +155,19 @@ def test_check_recodes_and_names_the_nearest_label(
     assert "did you mean 'neutral'?" in capsys.readouterr().out
 
 
+def test_versions_with_named_labels_need_the_positive_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "p.csv"
+    path.write_text("class,v1,v2,sex\n" + "bad,bad,ok,f\nok,ok,ok,m\n" * 6, encoding="utf-8")
+    assert command(["check", str(path)]) == 1
+    assert "with --positive LABEL" in capsys.readouterr().out
+    assert command(["check", str(path), "--positive", "bad"]) == 0
+    [line] = COMMAND.findall(capsys.readouterr().out)
+    assert command(shlex.split(line)) == 0
+    assert "--pred v1 --pred v2 --group sex --positive bad" in line
+
+
 def test_posts_may_have_lists_beside_them(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

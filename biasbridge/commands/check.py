@@ -130,7 +130,7 @@ def _describe_collections(
         if path in collections:
             continue
         try:
-            described = describe_predictions(path, codes)
+            described = describe_predictions(path, codes, given.positive)
         except InputError as error:
             described, is_usable = [f"{path}: predictions; missing: {error}"], False
         if described:
