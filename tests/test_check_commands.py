@@ -153,6 +153,9 @@ def test_check_recodes_and_names_the_nearest_label(
     assert command(shlex.split(line)) == 0
     assert command(["check", str(path), "--map", "neutrl=ok"]) == 1
     assert "did you mean 'neutral'?" in capsys.readouterr().out
+    path.write_text("label,text\n" + "hate,a b\nok,c d\n" * 6, encoding="utf-8")
+    with pytest.raises(InputError, match="--map recodes predictions, and "):
+        command(["check", str(path), "--map", "neutral=ok"])
 
 
 def test_versions_with_named_labels_need_the_positive_one(

@@ -88,6 +88,10 @@ def check(
     lines, paths, is_usable = _describe_collections([Path(path) for path in data], given, map)
     if not paths:
         return _Checked(lines, is_usable)
+    if map:
+        raise InputError(
+            f"--map recodes tables of predictions, which {paths[0]} is not; leave it out"
+        )
     found = read_data(paths, given)
     lines += _describe_files(found)
     try:
