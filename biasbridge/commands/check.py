@@ -89,9 +89,7 @@ def check(
     if not paths:
         return _Checked(lines, is_usable)
     if map:
-        raise InputError(
-            f"--map recodes tables of predictions, which {paths[0]} is not; leave it out"
-        )
+        raise InputError(f"--map recodes predictions, and {paths[0]} has none; leave it out")
     found = read_data(paths, given)
     lines += _describe_files(found)
     try:
