@@ -237,7 +237,7 @@ def group_mismatch(about: str, groups: Collection[str]) -> str:
     unclear = any(len(re.sub(r"\W", "", group)) <= _MAX_OPAQUE_LENGTH for group in group_names)
     if about != GENDERS or not group_names or words & _GENDER_NAMES or unclear:
         return ""
-    listed = ", ".join(sorted(group_names)[:4]) + (", ..." if len(group_names) > 4 else "")
+    listed = ", ".join(sorted(group_names))
     return f"The words of the scores are about {about}, and the groups are {listed}."
 
 

@@ -40,8 +40,8 @@ def __getattr__(name: str) -> object:
 
 
 def _displayed(function: Callable[..., object]) -> Callable[..., object]:
-    """Have a function refuse unknown options, and notebooks show the main columns and the notes of
-    the tables that it returns.
+    """Have a function take ``metric=`` for ``metrics=`` and refuse unknown options, and notebooks
+    show the main columns and the notes of the tables that it returns.
     """
     from inspect import signature
 
@@ -52,6 +52,9 @@ def _displayed(function: Callable[..., object]) -> Callable[..., object]:
     @wraps(function)
     def displayed(*args: object, **kwargs: object) -> object:
         if "options" not in parameters:
+            for name in [name for name in kwargs if name not in parameters]:
+                if f"{name}s" in parameters and f"{name}s" not in kwargs:  # as commands spell it
+                    kwargs[f"{name}s"] = kwargs.pop(name)
             require_known(kwargs, parameters, f"{function.__name__}()")
         result = function(*args, **kwargs)
         if type(result).__name__ != "DataFrame":

@@ -119,6 +119,14 @@ def usual_metrics(language: str, similarity: Sequence[str], case: str) -> list[M
     return metrics
 
 
+def missing_notes(table: pd.DataFrame) -> list[str]:
+    """Return a note that names the scores without a value; none if all have one."""
+    rows = table[table["before"].isna() & table["after"].isna()]
+    cells = rows[["metric", "query", "part"]].itertuples(index=False)
+    names = [" ".join(filter(None, row)) for row in cells]
+    return [f"no value (words out of vocabulary): {', '.join(names)}"] if names else []
+
+
 def print_scores(table: pd.DataFrame, console: Console) -> None:
     """Print the table, and which scores have no value."""
     from rich.table import Table
@@ -129,17 +137,15 @@ def print_scores(table: pd.DataFrame, console: Console) -> None:
     rows = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for number, heading in enumerate(("", "n", "before", "after", "change [95%]", "")):
         rows.add_column(heading, justify="right" if number else "left")
-    missing = []
     for *names, n, before, after, low, high, verdict in table.itertuples(index=False):
-        label = " ".join(filter(None, names))
         if isnan(before) and isnan(after):
-            missing.append(label)
-        else:
-            interval = "" if isnan(low) else f" [{low:+.2f}, {high:+.2f}]"
-            change = f"{after - before:+.2f}{interval}"
-            rows.add_row(label, str(n), f"{before:.4f}", f"{after:.4f}", change, verdict)
+            continue
+        label = " ".join(filter(None, names))
+        interval = "" if isnan(low) else f" [{low:+.2f}, {high:+.2f}]"
+        change = f"{after - before:+.2f}{interval}"
+        rows.add_row(label, str(n), f"{before:.4f}", f"{after:.4f}", change, verdict)
     print_columns(rows, console)
-    if missing:
-        say(console, f"no value (words out of vocabulary): {', '.join(missing)}")
+    for note in missing_notes(table):
+        say(console, note)
     if table["verdict"].any():
         say(console, "worse, better: the change is shown after Holm's adjustment")

@@ -414,7 +414,7 @@ def command_text(name: str, *arguments: object, **options: Any) -> str:
         if value is True:
             words.append(flag)
         elif value:
-            values = [value] if isinstance(value, str | float) else value
+            values = [value] if isinstance(value, str | int | float) else value
             words += [word for one in values for word in (flag, str(one))]
     return shlex.join(words)
 
@@ -442,16 +442,11 @@ def as_csv(table: pd.DataFrame) -> str:
 
 def as_json(table: pd.DataFrame) -> str:
     """Return the rows of a table as JSON; NaN and infinity are null."""
-    return _json_text(table.to_dict("records"))
-
-
-def _json_text(rows: Sequence[Mapping[Any, Any]]) -> str:
-    """Return rows as JSON; NaN and infinity are null."""
     finite = [
         {
             name: None if isinstance(value, float) and not isfinite(value) else value
             for name, value in row.items()
         }
-        for row in rows
+        for row in table.to_dict("records")
     ]
     return json.dumps(finite, indent=1, ensure_ascii=False) + "\n"

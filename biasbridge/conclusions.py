@@ -1,13 +1,15 @@
-"""What the scores of language models mean: which way, how sure, and how far to trust the metric."""
+"""What scores mean: which way, how sure, how far to trust the metric, and what to do next."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from os import PathLike
 from typing import TYPE_CHECKING
 
 from biasbridge.certificates import verdict_of
+from biasbridge.command_line import command_text
 from biasbridge.intrinsic.registry import MODEL_METRICS
 from biasbridge.stats.intervals import ALPHA, holm
 
@@ -18,9 +20,89 @@ if TYPE_CHECKING:
 
 _SIGN = re.compile(r"> [.\d]+: ([^;]+)")  # in the description of a metric with a sign
 _N_EXAMPLES = 2  # words that stand for a group
-_NOT_COVERED = "a side that the one-sided test does not cover"
-# The side of no bias that a one-sided test covers, and the other
-_SIDES = {"greater": ("above", "below"), "less": ("below", "above")}
+# Flowers and insects, instruments and weapons: what everybody prefers, no bias against people
+_HARMLESS = ("weat1", "weat2", "seat1", "seat2")
+_OF_TOPICS = ("weat7", "weat8", "gender_es")  # there A and B are the people
+_FAMILY = re.compile(r"\b(names|terms)\b", re.IGNORECASE)  # in the title of a test
+
+
+def headlines(audited: Sequence[AuditedScore]) -> list[str]:
+    """Return the result of WEAT, or of SEAT on a language model: a sentence a file and family.
+
+    Tests with names of people and tests with terms, such as "he", are families of their own. Where
+    X lies nearer B (below no bias), the association is reverse, and its p two-sided.
+    """
+    lines: list[str] = []
+    for name in dict.fromkeys(row.vectors for row in audited):
+        tests = [row for row in _social_tests(audited) if row.vectors == name]
+        found = [text for family in ("names", "terms", "") if (text := _finding(tests, family))]
+        lines += [f"{name}: {text}" for text in found]
+        if found and not all(row.called_bias for row in tests):
+            metric = tests[0].score.metric.upper()
+            lines[-1] += f". It is not called bias: {metric} does not detect a planted bias"
+    return lines
+
+
+def next_command(
+    audited: Sequence[AuditedScore], sources: Mapping[str, object], words: object
+) -> str:
+    """Return the command that removes the strongest association shown, or that adds intervals.
+
+    ``sources``: files and models by name, ``words``: the file of words, if any. Empty where the
+    command line cannot open them, and where no association is shown despite intervals.
+    """
+    paths = {name: str(x) for name, x in sources.items() if isinstance(x, str | PathLike)}
+    paths |= {path: path for path in paths.values()}
+    tests = [row for row in _social_tests(audited) if row.vectors in paths]
+    if not tests or not isinstance(words, str | PathLike | None):
+        return ""
+    shown = [row for row in tests if row.score.p_of_side < ALPHA]
+    row = max(shown or tests, key=_distance)
+    options: dict[str, object] = {"words": words and str(words)}
+    if not shown and math.isnan(row.score.low):
+        return f"next: {command_text('audit', paths[row.vectors], **options, resamples=1000)}"
+    if not shown or not (row.gender_words or row.score.metric == "weat"):
+        return ""
+    options |= {"query": row.score.query, "swap": row.score.query.startswith(_OF_TOPICS)}
+    options = {"method": "leace", **(options if row.score.metric == "weat" else {})}
+    out = "debiased.vec" if row.kind == "vectors" else "debiased"
+    return f"next: {command_text('debias', paths[row.vectors], out, **options)}"
+
+
+def _social_tests(audited: Sequence[AuditedScore]) -> list[AuditedScore]:
+    """Return the scores with a p of SEAT, else of WEAT, of tests about people, each once."""
+    metric = "seat" if any(row.score.metric == "seat" for row in audited) else "weat"
+    tests = [row for row in _by_one_convention(audited) if row.score.metric == metric]
+    tests = [row for row in tests if not (row.score.part or math.isnan(row.score.p_of_side))]
+    return [row for row in tests if row.score.query.partition("_")[0] not in _HARMLESS]
+
+
+def _by_one_convention(audited: Sequence[AuditedScore]) -> list[AuditedScore]:
+    """Return the scores by the default convention, or else the first: others score them again."""
+    conventions: dict[tuple[str, str], str] = {}
+    for row in sorted(audited, key=lambda row: not row.score.convention.startswith("default")):
+        conventions.setdefault((row.score.metric, row.score.query), row.score.convention)
+    keys = [((row.score.metric, row.score.query), row.score.convention) for row in audited]
+    return [row for row, key in zip(audited, keys, strict=True) if key in conventions.items()]
+
+
+def _finding(tests: Sequence[AuditedScore], family: str) -> str:
+    """``WEAT finds an association (p < .05) in 2 of 3 tests of social bias: weat7 1.86, ...``."""
+    families = [_FAMILY.search(row.title) for row in tests]
+    names = [match[1].lower() if match else "" for match in families]
+    scores = [row.score for row, name in zip(tests, names, strict=True) if name == family]
+    if not scores:
+        return ""
+    shown = sorted((x for x in scores if x.p_of_side < ALPHA), key=lambda x: -abs(x.value))
+    texts = {x: f"{x.query} {x.value:.2f}" for x in shown}
+    along = [texts[x] for x in shown if x.value > x.unbiased]
+    reverse = [f"{texts[x]} (p {x.p_of_side:.2g})" for x in shown if x.value < x.unbiased]
+    count = f"{len(scores)} test{'s' * (len(scores) > 1)} of social bias"
+    count += f" with {family}" * bool(family)
+    text = f"{scores[0].metric.upper()} finds an association (p < .05) in {len(along)} of {count}"
+    text += f": {', '.join(along)}" * bool(along)
+    n_reverse = f"; a reverse association (two-sided p) in {len(reverse)} of {len(scores)}: "
+    return text + f"{n_reverse}{', '.join(reverse)}" * bool(reverse)
 
 
 def meaning_above(about: MetricInfo, items: ItemSet) -> str:
@@ -48,18 +130,12 @@ def meaning_above(about: MetricInfo, items: ItemSet) -> str:
 def conclusions(audited: Sequence[AuditedScore]) -> list[str]:
     """Return what the scores of each metric mean, a few sentences a metric and model.
 
-    A query is tested once, by the default convention or else the first: others score it again.
     Tests of a metric and model are adjusted together, by Holm's method.
     """
-    conventions: dict[tuple[str, str], str] = {}
-    for row in sorted(audited, key=lambda row: not row.score.convention.startswith("default")):
-        conventions.setdefault((row.score.metric, row.score.query), row.score.convention)
     by_metric: dict[tuple[str, str], list[AuditedScore]] = {}
-    for row in audited:
-        score = row.score
-        is_first = score.convention == conventions[score.metric, score.query]
-        if is_first and score.metric in MODEL_METRICS and not math.isnan(score.value):
-            by_metric.setdefault((row.vectors, score.metric), []).append(row)
+    for row in _by_one_convention(audited):
+        if row.score.metric in MODEL_METRICS and not math.isnan(row.score.value):
+            by_metric.setdefault((row.vectors, row.score.metric), []).append(row)
     has_several = len({name for name, _ in by_metric}) > 1
     return [
         f"{name}: " * has_several + f"{metric}: {_conclusion(rows)}"
@@ -71,32 +147,22 @@ def _conclusion(rows: Sequence[AuditedScore]) -> str:
     about = MODEL_METRICS[rows[0].score.metric].about
     is_utility = "utility" in about.sign
     certificate = "" if is_utility else f" {_certificate(rows)}"
-    tested = [row for row in rows if not math.isnan(row.score.p_value + row.score.unbiased)]
+    tested = [row for row in rows if not math.isnan(row.score.p_of_side + row.score.unbiased)]
     if not tested:
         shown = max(rows, key=_distance).score
         at = "" if is_utility else f" (no bias: {_number(shown.unbiased)}), not tested"
         sign = about.sign.partition(". ")[0]
         return f"{_score_text(shown)}{at}. {sign[:1].upper()}{sign[1:]}.{certificate}"
-    p_values = holm([row.score.p_value for row in tested])
+    p_values = holm([row.score.p_of_side for row in tested])
     differing = [row for p, row in zip(p_values, tested, strict=True) if p < ALPHA]
     furthest = max(differing or tested, key=_distance)
     unbiased, text = _number(furthest.score.unbiased), _score_text(furthest.score)
-    reverse = [row.score for row in tested if row not in differing and _is_reverse(row.score)]
-    covered, other = _SIDES[reverse[0].tail] if reverse else ("", "")
     if len(tested) == 1:
-        if reverse:
-            result = f"{text} lies {other} no bias ({unbiased}), {_NOT_COVERED}"
-            return f"{result}. A bias in this direction is not excluded.{certificate}"
         result, label = f"{text} {'differs' if differing else 'does not differ'} from", ""
     else:
-        are_several = len(differing) > 1
-        verb = f"{'are' if are_several else 'is'} shown to be {covered}"
-        verb = verb if reverse else f"{'differ' if are_several else 'differs'} from"
-        result = f"{len(differing) or 'none'} of {len(tested)} scores {verb}"
+        verb = "differ" if len(differing) > 1 else "differs"
+        result = f"{len(differing) or 'none'} of {len(tested)} scores {verb} from"
         label = f" Furthest: {text}."
-    if reverse:
-        count = f"{len(reverse)} score{'s lie' if len(reverse) > 1 else ' lies'}"
-        label = f" {count} {other}, {_NOT_COVERED}.{label}"
     result += f" no bias ({unbiased}){' after Holm adjustment' * (len(tested) > 1)}"
     if not differing:
         return f"{result}. A bias is not excluded.{label}{certificate}"
@@ -106,12 +172,6 @@ def _conclusion(rows: Sequence[AuditedScore]) -> str:
     is_below = furthest.score.value < furthest.score.unbiased
     meaning = f"{'This is the reverse of: ' * is_below}{furthest.above or about.sign}"
     return f"{result}.{label} {meaning[:1].upper()}{meaning[1:]}.{certificate}"
-
-
-def _is_reverse(score: Score) -> bool:
-    """Test whether a score lies on the side of no bias that its one-sided test does not cover."""
-    distance = score.value - score.unbiased
-    return (score.tail == "greater" and distance < 0) or (score.tail == "less" and distance > 0)
 
 
 def _distance(row: AuditedScore) -> float:
@@ -129,11 +189,13 @@ def _score_text(score: Score) -> str:
     """``seat7b 1.44 [0.30, 1.91], one-sided p 0.0014``."""
     is_bounded = math.isfinite(score.low)
     interval = f" [{_number(score.low)}, {_number(score.high)}]" if is_bounded else ""
-    sided = "one-sided " if score.tail in _SIDES else ""
-    p = "" if math.isnan(score.p_value) else f", {sided}p {score.p_value:.2g}"
+    p = score.p_of_side
+    sides = {score.p_value: "one-sided ", score.p_two_sided: "two-sided "}
+    sided = sides.get(p, "") if score.tail in ("greater", "less") else ""
+    p_text = "" if math.isnan(p) else f", {sided}p {p:.2g}"
     name = " ".join(filter(None, (score.query, score.part)))
     convention = "" if score.convention == "default" else f" ({score.convention})"
-    return f"{name}{convention} {_number(score.value)}{interval}{p}"
+    return f"{name}{convention} {_number(score.value)}{interval}{p_text}"
 
 
 def _certificate(rows: Sequence[AuditedScore]) -> str:

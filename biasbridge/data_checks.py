@@ -64,7 +64,7 @@ def _labels_problem(data: Data) -> str:
     if BINARY.issuperset(map(binary_key, labels)):
         return ""
     scope = " A sweep compares one class with the rest" if len(labels) > 2 else ""
-    listed = ", ".join([*labels[:10], *(["..."] if len(labels) > 10 else [])])
+    listed = ", ".join(labels[:10]) + (f" and {len(labels) - 10} more" if len(labels) > 10 else "")
     remedy = "Name the positive class with --positive (source.positive)"
     return f"the labels are {listed}. {remedy}{'.' * bool(scope)}{scope}"
 

@@ -266,8 +266,8 @@ def _item_scores(
             items = by_name[score.query]
             language = gender_words(items) if is_of_two else ""
             above = meaning_above(metric.about, items) if is_of_two else ""
-            row = AuditedScore(encoder.name, score, singles, model_kind, language, above=above)
-            audited.append(row)
+            facts = {"gender_words": language, "above": above, "title": items.title}
+            audited.append(AuditedScore(encoder.name, score, singles, model_kind, **facts))
     return audited
 
 

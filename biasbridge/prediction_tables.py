@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from biasbridge.files import InputError
 from biasbridge.files.choice import as_names
-from biasbridge.files.errors import require_known
+from biasbridge.files.errors import nearest, require_known
 from biasbridge.files.group_names import AS_THEY_ARE, GroupNames
+from biasbridge.files.language import name_key
 from biasbridge.input_tables import InputTable, as_dataframe
 
 if TYPE_CHECKING:
@@ -29,7 +31,7 @@ ONE_THRESHOLD = (
     " group, which is often unlawful"
 )
 _MAX_SHOWN = 20  # groups of a table, versions, classes
-_OF_ITEMS = ("predictions", "filter", "quoted", "threshold")  # how they are read
+_OF_ITEMS = ("predictions", "filter", "quoted", "threshold", "map")  # how they are read
 _LISTS = ("pred", "group", "score", "measures", "compare", "groups", "positive", "cross")
 
 
@@ -278,9 +280,7 @@ def request_fields(options: Mapping[str, Any], user: str = "gaps", *own: str) ->
     fields |= {name: as_names(fields[name]) for name in _LISTS if name in fields}
     if (threshold := _threshold(options)) is not None:
         fields["pred"] = list(_columns_by_threshold({**options, "threshold": threshold}))
-    for name in _OF_ITEMS:
-        fields.pop(name, None)
-    return fields
+    return {name: value for name, value in fields.items() if name not in _OF_ITEMS}
 
 
 def read_items(
@@ -291,12 +291,14 @@ def read_items(
     gold: str = "label",
     pred: str | Sequence[str] = "prediction",
     threshold: float | None = None,
+    map: str | Mapping[Any, object] | None = None,
     **options: Any,
 ) -> pd.DataFrame:
-    """Read the table of predictions, and predict by a threshold."""
+    """Read the table of predictions, recode its labels, and predict by a threshold."""
     threshold = _threshold({"threshold": threshold, "pred": pred, **options})
     labels = [gold, *([] if threshold is not None else as_names(pred))]
     items = as_dataframe(predictions, filter=filter, quoted=quoted, labels=labels)
+    items = _recode(items, labels, map) if map else items
     if threshold is None:
         return items
     from biasbridge.extrinsic.predictions import predict_by_threshold
@@ -305,6 +307,40 @@ def read_items(
     return items.assign(
         **{name: predict_by_threshold(items, x, threshold) for name, x in columns.items()}
     )
+
+
+def _recode(table: pd.DataFrame, columns: Sequence[str], map: object) -> pd.DataFrame:
+    """Replace the cells of columns that equal a name of the map, and note how many."""
+    from biasbridge.extrinsic.predictions import get_column
+
+    codes = _read_map(map)
+    if table.attrs.get("map") == codes:  # a table that was read before
+        return table
+    new = {name_key(old): code for old, code in codes.items()}
+    n_cells: Counter[str] = Counter()
+    for name in columns:
+        cells = get_column(table, name, is_value=True)
+        keys = {cell: name_key(cell) for cell in cells.unique()}
+        n_cells.update(cells.map(keys))
+        table = table.assign(**{name: cells.map({x: new.get(keys[x], x) for x in keys})})
+    for old in (old for old in codes if name_key(old) not in n_cells):
+        problem = f"map {old}={codes[old]}: no cell of {', '.join(columns)} is {str(old)!r}"
+        raise InputError(f"{problem}{nearest(old, n_cells)}; give a label that occurs")
+    counts = (f"{old} as {code} ({n_cells[name_key(old)]:,})" for old, code in codes.items())
+    notes = [*table.attrs.get("notes", []), f"recoded cells: {', '.join(counts)}"]
+    table.attrs = {**table.attrs, "notes": notes, "map": codes}
+    return table
+
+
+def _read_map(map: object) -> Mapping[Any, object]:
+    """Return a mapping, that of a text such as ``LABEL_1=1,neutral=ok`` too."""
+    if isinstance(map, Mapping):
+        return map
+    pairs = [part.rpartition("=") for part in str(map).split(",") if part.strip()]
+    codes = {old.strip(): new.strip() for old, _, new in pairs}
+    if not (all(codes) and all(codes.values())):
+        raise InputError(f"map {map}: write it like LABEL_1=1,neutral=ok")
+    return codes
 
 
 def _threshold(options: Mapping[str, Any]) -> float | None:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -22,7 +22,6 @@ from biasbridge.files.language import (
     find_blank,
     find_joined,
     guess_language,
-    name_key,
 )
 from biasbridge.files.tables import (
     EXCEL,
@@ -37,7 +36,7 @@ from biasbridge.files.text import open_plain, read_head
 from biasbridge.files.vector_files import find_registered
 from biasbridge.input_tables import as_dataframe
 from biasbridge.intrinsic.words import Query, read_wordsets
-from biasbridge.prediction_tables import measure_items
+from biasbridge.prediction_tables import measure_items, read_items
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,9 +44,10 @@ if TYPE_CHECKING:
 
 
 _HEAD = 1 << 16  # bytes of a file searched for field names
-# Columns of predictions; the first is that of biasbridge gaps, and of what biasbridge predict adds
-_PREDICTIONS = ("prediction", "predicted", "pred", "y_pred", "yhat", "predicted_label")
-_DEFAULTS = {"gold": "label", "pred": _PREDICTIONS[0], "group": "group"}
+_PREDICTION = re.compile(r"(y_)?pred(icted|iction|ictions)?(_label)?|y_?hat", re.IGNORECASE)
+_VERSION = re.compile(r"(v|version|model|pred|prediction|y_pred|y_?hat)_?\d+", re.IGNORECASE)
+_HUB = "LABEL_"  # begins the labels of models without names for them
+_DEFAULTS = {"gold": "label", "pred": "prediction", "group": "group"}
 _MAX_GROUPS = 25  # values of a field that may be groups
 
 
@@ -117,45 +117,67 @@ def is_result_file(path: Path) -> bool:
     return detect_format(path) not in ("", JSON_OBJECTS)
 
 
-def describe_predictions(path: Path) -> list[str]:
-    """Return notes on a table of predictions and the command for its gaps; none for other files.
+def describe_predictions(
+    path: Path, codes: str | None = None, positive: Sequence[str] = ()
+) -> list[str]:
+    """Return what a table of predictions holds and the command for its gaps; none for other files.
 
-    The command has run. Raises ``InputError`` as it does, and where no column is recognised.
+    The command has run. ``codes``: recode labels, as ``map`` of ``gaps``; ``positive``: as there.
+    Raises ``InputError`` as it does, and where no column is recognised.
     """
-    from biasbridge.extrinsic.predictions import find_fractions
-
     names = _field_names(path) if path.is_file() else set()
-    if names.isdisjoint(_PREDICTIONS):
+    if not any(_PREDICTION.fullmatch(name) or _VERSION.fullmatch(name) for name in names):
         return []
+    from biasbridge.extrinsic.grouped_predictions import ALL, NONE, REST
+    from biasbridge.extrinsic.predictions import find_fractions, get_column
+
     table = as_dataframe(path)
-    pred = _first_named(_PREDICTIONS, table)
-    columns = [str(name) for name in table if str(name) != pred]
-    gold = _first_named(LABEL_NAMES, columns)
-    few = [name for name in columns if 1 < table[name].map(str).nunique() <= _MAX_GROUPS]
-    labels = {*map(name_key, table[pred].dropna())}
-    keys = {name: {*map(name_key, table[name].dropna())} for name in few}
-    alike = (name for name in few if keys[name] <= labels or labels <= keys[name])
-    gold = gold or next(alike, "")
-    others = [name for name in few if name not in (gold, *TEXT_NAMES)]
-    group = _first_named(GROUP_NAMES, [name for name in columns if name != gold])
-    group = group or next(iter(others), "")
-    if not gold or not group:
-        problem = f"{path}: no column is recognised as the {'group' if gold else 'label'}"
-        raise InputError(f"{problem}; name it with --gold and --group of biasbridge gaps")
-    options: dict[str, Any] = {"gold": gold, "pred": pred, "group": group}
-    options = {role: name for role, name in options.items() if name != _DEFAULTS[role]}
-    if find_fractions(table, pred) is not None:
-        options |= {"pred": "", "score": pred, "threshold": 0.5}
-    if any(find_fractions(table, name) is not None for name in (gold, group)):
+    ends = {name: name.rpartition(".")[2] for name in map(str, table)}
+    preds = [name for name in ends if _PREDICTION.fullmatch(ends[name])]
+    versions = [name for name in ends if _VERSION.fullmatch(ends[name])]
+    others = [name for name in ends if name not in (*preds, *versions)]
+    few = [name for name in others if 1 < table[name].map(str).nunique() <= _MAX_GROUPS]
+    cells = {name: table[name].dropna().map(str).unique() for name in (*few, *preds, *versions)}
+    keys = {name: {*map(binary_key, cells[name])} - {""} for name in cells}
+    alike = (x for x in few for y in preds if keys[x] <= keys[y] or keys[y] <= keys[x])
+    gold = _first_named(LABEL_NAMES, others) or next(alike, "")
+    labels = keys.get(gold, set())
+    preds += [name for name in versions if {x.removeprefix(_HUB) for x in keys[name]} <= labels]
+    if not preds:
+        return []
+    for name in filter(None, (gold, *preds)):
+        get_column(table, name, is_value=True)
+    predicted = {label for name in preds for label in keys[name]}
+    coded = sorted(label for label in predicted - labels if label.startswith(_HUB))
+    if coded and {x.removeprefix(_HUB) for x in coded} <= labels:
+        codes = codes or ",".join(f"{x}={x.removeprefix(_HUB)}" for x in coded)
+    few = [name for name in few if name not in (gold, *TEXT_NAMES)]
+    groups = [name for name in others if name != gold and ends[name] in GROUP_NAMES]
+    groups = groups or [name for name in few if keys[name] <= BINARY] or few[:1]
+    if not gold or not groups:
+        role, option = ("group", "group") if gold else ("label", "gold")
+        command = command_text("gaps", path, pred=preds, **{option: "COLUMN"})
+        problem = f"{path}: no column is recognised as the {role}"
+        raise InputError(f"{problem}; name it in {command}")
+    if codes:
+        table = read_items(table, gold=gold, pred=preds, map=codes)
+    options: dict[str, Any] = {"gold": [gold], "pred": preds, "group": groups}
+    options = {role: names for role, names in options.items() if names != [_DEFAULTS[role]]}
+    if all(find_fractions(table, name) is not None for name in preds):
+        options |= {"pred": "", "score": preds, "threshold": 0.5}
+    if any(find_fractions(table, name) is not None for name in (gold, *groups)):
         options["cut"] = 0.5
     elif not {*map(binary_key, table.loc[~find_blank(table[gold]), gold])} <= BINARY:
-        options["multiclass"] = True
-    if joined := find_joined({*map(str, table[group].dropna())}):
+        options |= {"positive": positive, "multiclass": len(preds) == 1 and not positive}
+    if joined := find_joined({*chain(*(table[name].dropna().map(str) for name in groups))}):
         options["group_sep"] = joined[2].replace("\n", "\\n")
     options = {role: value for role, value in options.items() if value}
-    measure_items(table, **options)
-    command = f"{path}: predictions; to measure gaps: {command_text('gaps', path, **options)}"
-    return [*table.attrs.get("notes", []), command]
+    no_groups = ("", ALL, REST, NONE)
+    rows = measure_items(table, **options | {"gold": gold})[2]
+    found = ", ".join(dict.fromkeys(row.group for row in rows if row.group not in no_groups))
+    what = f"predictions {', '.join(preds)}, labels {gold}, groups {found}"
+    command = command_text("gaps", path, **options | {"map": codes})
+    return [*table.attrs.get("notes", []), f"{path}: {what}", f"to measure gaps: {command}"]
 
 
 def _first_named(names: Iterable[str], columns: Iterable[object]) -> str:
@@ -397,6 +419,8 @@ def read_data(paths: Iterable[Path], options: DataOptions) -> Data:
 
 def _read_posts(data: Data, options: DataOptions, path: Path) -> None:
     data.posts = read_table(path)
+    for name in (x for x in data.posts if data.posts[x].dtype == object):  # may hold lists
+        data.posts[name] = data.posts[name].map(str, na_action="ignore")
     if not len(data.posts):
         raise InputError(f"{path} holds no posts")
     data.columns = _find_columns(data.posts, options, path)

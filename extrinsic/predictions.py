@@ -72,6 +72,7 @@ _NOTES_OF_SEVERAL = _NOTES | {
 # A list of names as text, ['A', 'B']; [male] is a name, [women, black] lacks quotation marks
 _LIST = re.compile(r"""\[\s*(['"]).*\1\s*\]""", re.DOTALL)
 _BARE_LIST = re.compile(r"\[[^\d'\"]+(,[^\d'\"]+)+\]")
+_NESTED = re.compile(r"""\s*(\{.*\}|\[\s*(["'{[\d].*)?\])\s*""", re.DOTALL)
 _BINARY = {"0", "1"}
 _TRUTH = {"true": "1", "false": "0"}
 _LISTED_GROUPS = 5  # of rows that are left out
@@ -242,7 +243,7 @@ class GapRequest:
         named = ("None",) if self.multiclass or self.positive else ()  # a class of hate speech
         columns = dict.fromkeys((self.gold, *self.pred, *self.score))
         blanks = {
-            name: find_blank(get_column(table, name), named).to_numpy(dtype=bool)
+            name: find_blank(get_column(table, name, is_value=True), named).to_numpy(dtype=bool)
             for name in columns
         }
         if np.any([*blanks.values()], axis=0).all():
@@ -600,15 +601,19 @@ def _read_positive(table: pd.DataFrame, columns: Sequence[str], positive: Sequen
     return np.column_stack(flags).astype(np.int64)
 
 
-def get_column(table: pd.DataFrame, column: str, remedy: str = "") -> pd.Series:
+def get_column(
+    table: pd.DataFrame, column: str, remedy: str = "", *, is_value: bool = False
+) -> pd.Series:
     """Return a column by name; ``InputError``, with the nearest name, if it is missing, and, with
-    the ``remedy``, for cells that are lists or no text, number or date.
+    the ``remedy``, for cells that are lists or no text, number or date; of values also as text.
     """
     cells = _find_column(table, column)
-    for cell in cells if cells.dtype in (object, complex) else ():
-        if is_list_like(cell) or isinstance(cell, bytes | complex):
-            problem = _problem_of_cell(column, cell)
-            raise InputError(f"{problem}; give one text or number in each cell{remedy}")
+    for row, cell in () if cells.dtype.kind in "biufM" else enumerate(cells, start=1):
+        is_nested = is_value and isinstance(cell, str) and _NESTED.fullmatch(cell)
+        if is_nested or is_list_like(cell) or isinstance(cell, bytes | complex):
+            fields = [f", or name {x}" for x in map(str, table) if x.startswith(f"{column}.")]
+            remedy = f"give one text or number in each cell{remedy}{''.join(fields[:1])}"
+            raise InputError(f"{_problem_of_cell(column, cell, row)}; {remedy}")
     return cells
 
 
@@ -983,6 +988,8 @@ def _plain(label: object) -> str:
     return _TRUTH.get(key.lower(), key)
 
 
-def _problem_of_cell(column: str, cell: object) -> str:
+def _problem_of_cell(column: str, cell: object, row: int = 0) -> str:
     """Return that a column holds a cell of the wrong type."""
-    return f"column {column!r} holds {str(cell)!r}, a value of type {type(cell).__name__}"
+    text = f"{str(cell)[:60]}{'...' * (len(str(cell)) > 60)}"
+    kind = {"{": "an object", "[": "a list"}.get(text.lstrip()[:1], type(cell).__name__)
+    return f"column {column!r} holds {text}{f' in row {row}' if row else ''}, {kind}"

@@ -43,7 +43,8 @@ class AuditedScore(NamedTuple):
     kind: ``vectors``, ``masked``, ``causal``, ``encoder`` or ``random``. gender_words: the language
     of the words for women and men compared, empty if it compares others. certificate: how the score
     follows a planted bias. called_bias: whether it may be called bias. architecture: of a language
-    model, with its size. above: what a score above the unbiased value says.
+    model, with its size. above: what a score above the unbiased value says. title: of the query or
+    of the items.
     """
 
     vectors: str
@@ -55,6 +56,7 @@ class AuditedScore(NamedTuple):
     called_bias: bool = True
     architecture: str = ""
     above: str = ""
+    title: str = ""
 
 
 def choose_metrics(

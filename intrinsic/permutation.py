@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
@@ -35,7 +35,8 @@ class PValue:
     ``count`` of ``n`` partitions were as extreme as the observed one (``strict``: more extreme).
     ``method``: ``exact`` (all ``n`` partitions; p = count / n) or ``sampled`` (p = (count + 1) /
     (n + 1)). The exact p lies in [``low``, ``high``]: if sampled, with 99% confidence (Clopper and
-    Pearson).
+    Pearson). ``two_sided``: the two-sided p of a difference on the side that a one-sided test does
+    not cover; else NaN.
     """
 
     p: float
@@ -46,6 +47,7 @@ class PValue:
     strict: bool
     low: float
     high: float
+    two_sided: float = math.nan
 
     @classmethod
     def of_t(cls, p: float, n: int) -> PValue:
@@ -189,9 +191,16 @@ def permutation_p(
     -------
     PValue
     """
-    if np.size(x) + np.size(y) <= exact_limit:
-        return exact_p(x, y, tail=tail, strict=strict)
-    return sampled_p(x, y, tail=tail, strict=strict, samples=samples or _SAMPLES, seed=seed)
+
+    def test(tail: str) -> PValue:
+        if np.size(x) + np.size(y) <= exact_limit:
+            return exact_p(x, y, tail=tail, strict=strict)
+        return sampled_p(x, y, tail=tail, strict=strict, samples=samples or _SAMPLES, seed=seed)
+
+    one_sided = test(tail)
+    difference = float(np.mean(np.asarray(x)) - np.mean(np.asarray(y)))
+    is_covered = {"greater": difference >= 0, "less": difference <= 0}.get(tail, True)
+    return one_sided if is_covered else replace(one_sided, two_sided=test("two-sided").p)
 
 
 def _centre(x: ArrayLike, y: ArrayLike, tail: str, strict: bool) -> tuple[Floats, float, float]:

@@ -191,6 +191,14 @@ class Score(NamedTuple):
     reason: str
     resampled: tuple[float, ...]
     settings: str = ""
+    p_two_sided: float = math.nan
+
+    @property
+    def p_of_side(self) -> float:
+        """p of the side of the score: two-sided where a one-sided test does not cover it."""
+        distance = self.value - self.unbiased
+        is_covered = {"greater": distance >= 0, "less": distance <= 0}.get(self.tail, True)
+        return self.p_value if is_covered else self.p_two_sided
 
 
 def make_row(
@@ -239,6 +247,7 @@ def make_row(
         reason=result.reason or ("" if is_finite else f"the score is 0 / 0 on {measured}"),
         resampled=result.resampled,
         settings=settings,
+        p_two_sided=result.test.two_sided,
     )
 
 

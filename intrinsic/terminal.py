@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -13,9 +12,8 @@ from rich.table import Table
 from rich.text import Text
 
 from biasbridge.files.terminal import print_columns
-from biasbridge.intrinsic.audit import rank_correlations, rank_files, score_row
+from biasbridge.intrinsic.audit import rank_correlations, rank_files
 from biasbridge.intrinsic.registry import METRICS, MODEL_METRICS
-from biasbridge.stats.intervals import ALPHA
 
 if TYPE_CHECKING:
     from rich.console import Console, JustifyMethod
@@ -24,28 +22,29 @@ if TYPE_CHECKING:
     from biasbridge.intrinsic.score import Score
 
 _MIN_FILES = 3  # for a rank correlation
-# Flowers and insects, instruments and weapons: what everybody prefers, no bias against people
-_HARMLESS = ("weat1", "weat2", "seat1", "seat2")
 _NUMBER_COLUMNS = ("value", "95% interval", "no bias", "p", "n_found", "n_oov")
 _NAME_COLUMNS = ("metric", "query", "vectors", "convention")
 _SUMMARY_COLUMNS = (*_NAME_COLUMNS, *_NUMBER_COLUMNS, "certificate")
 
 
 def print_summary(audited: Sequence[AuditedScore], console: Console) -> None:
-    """Print the result of WEAT, then a line for every score that has a value."""
-    print_headlines(audited, console)
-    scored = [row for row in audited if not math.isnan(row.score.value)]
-    _print_summary_table(scored, console, has_files=len({row.vectors for row in audited}) > 1)
-
-
-def print_headlines(audited: Sequence[AuditedScore], console: Console) -> None:
-    """Print the result of WEAT, or of SEAT on a language model, for each file."""
-    for name in dict.fromkeys(row.vectors for row in audited):
-        print_line(console, _headline(name, [row for row in audited if row.vectors == name]))
+    """Print a line for every score that has a value, without the columns that say nothing."""
+    rows = [_summary_cells(row) for row in audited if not math.isnan(row.score.value)]
+    is_shown = {
+        "vectors": len({row.vectors for row in audited}) > 1,
+        "95% interval": any(cells["95% interval"] for cells in rows),
+        "convention": any(cells["convention"] != "default" for cells in rows),
+        "certificate": any(cells["certificate"] for cells in rows),
+    }
+    names = [name for name in _SUMMARY_COLUMNS if is_shown.get(name, True)]
+    metrics = ["", *(cells["metric"] for cells in rows)]
+    for cells, previous in zip(rows, metrics, strict=False):
+        cells["metric"] = cells["metric"] if cells["metric"] != previous else ""
+    _print_cells(names, rows, console)
 
 
 def print_scores(audited: Sequence[AuditedScore], console: Console, *, singles: bool) -> None:
-    """Print each metric's meaning, a line per query and file, and why scores have no value.
+    """Print each metric's meaning, and a line per query and file.
 
     ``singles``: also a line per single score.
     """
@@ -56,7 +55,9 @@ def print_scores(audited: Sequence[AuditedScore], console: Console, *, singles: 
         print_line(console, f"{metric}: {about.title}", "bold")
         print_line(console, f"  {unbiased}{about.sign}", "dim")
         rows = [row for row in audited if row.score.metric == metric]
-        _print_rows(rows, console, singles=singles, has_files=has_files)
+        cells = [line for row in rows for line in _table_rows(row, singles=singles)]
+        names = [name for name in cells[0] if any(line[name] for line in cells)]
+        _print_cells([name for name in names if has_files or name != "vectors"], cells, console)
         console.print()
     missing = {word for row in audited if row.score.n_oov for word in row.score.oov.split(",")}
     if missing:
@@ -86,44 +87,14 @@ def print_line(console: Console, line: str, style: str = "") -> None:
     console.print(Text(line, style=style), soft_wrap=True)
 
 
-def scores_json(audited: Sequence[AuditedScore]) -> str:
-    """Return the rows as JSON, single scores under ``single_scores``; NaN and infinity are null."""
-    rows = [{**score_row(row), "single_scores": dict(row.single_scores)} for row in audited]
-    finite_rows = [
-        {
-            name: None if isinstance(value, float) and not math.isfinite(value) else value
-            for name, value in row.items()
-            if name != "resampled"
-        }
-        for row in rows
-    ]
-    return json.dumps(finite_rows, indent=1, ensure_ascii=False) + "\n"
-
-
 def _format_p(score: Score) -> str:
     """Return the p-value with two digits; its bounds if these differ in the digits shown."""
     if math.isnan(score.p_value):
         return ""
+    if score.p_of_side == score.p_two_sided:
+        return f"two-sided {score.p_two_sided:.2g}"
     low, high = f"{score.p_low:.2g}", f"{score.p_high:.2g}"
     return f"{score.p_value:.2g}" if low == high else f"{low}..{high}"
-
-
-def _print_summary_table(
-    scored: Sequence[AuditedScore], console: Console, *, has_files: bool
-) -> None:
-    """Print a row per score, without the columns that say nothing."""
-    rows = [_summary_cells(row) for row in scored]
-    is_shown = {
-        "vectors": has_files,
-        "95% interval": any(cells["95% interval"] for cells in rows),
-        "convention": any(cells["convention"] != "default" for cells in rows),
-        "certificate": any(cells["certificate"] for cells in rows),
-    }
-    names = [name for name in _SUMMARY_COLUMNS if is_shown.get(name, True)]
-    metrics = ["", *(cells["metric"] for cells in rows)]
-    for cells, previous in zip(rows, metrics, strict=False):
-        cells["metric"] = cells["metric"] if cells["metric"] != previous else ""
-    _print_cells(names, rows, console)
 
 
 def _print_cells(names: Sequence[str], rows: Iterable[Mapping[str, str]], console: Console) -> None:
@@ -159,44 +130,6 @@ def _cells(audited: AuditedScore, *, digits: int) -> dict[str, str]:
         "n_oov": str(score.n_oov),
         "certificate": audited.certificate,
     }
-
-
-def _headline(name: str, audited: Sequence[AuditedScore]) -> str:
-    """``x.vec: WEAT finds an association (p < .05) in 2 of 3 tests: weat7 1.86, weat6b 1.70``."""
-    metric = "seat" if any(row.score.metric == "seat" for row in audited) else "weat"
-    tests = [row.score for row in audited if row.score.metric == metric and not row.score.part]
-    tests = [score for score in tests if score.convention == tests[0].convention]
-    social = [score for score in tests if score.query.partition("_")[0] not in _HARMLESS]
-    scored = [score for score in social if not math.isnan(score.value)]
-    if not scored:
-        return f"{name}: {len(audited)} scores"
-    significant = [score for score in scored if score.p_value < ALPHA]
-    significant.sort(key=lambda score: -score.value)
-    count = f"{len(scored)} test{'s' * (len(scored) > 1)} of social bias"
-    values = ", ".join(f"{score.query} {score.value:.2f}" for score in significant)
-    n_without = len(social) - len(scored)
-    without = f"; {n_without} more lack{'s' * (n_without == 1)} words" if n_without else ""
-    result = f"{metric.upper()} finds an association (p < .05) in {len(significant)} of {count}"
-    is_doubtful = any(row.score.metric == metric and not row.called_bias for row in audited)
-    doubt = ". This is not called bias, because" * is_doubtful
-    doubt += f" {metric.upper()} does not detect a planted bias" * is_doubtful
-    return f"{name}: {result}{f': {values}' * bool(values)}{without}{doubt}"
-
-
-def _print_rows(
-    rows: Sequence[AuditedScore], console: Console, *, singles: bool, has_files: bool
-) -> None:
-    """Print the table of a metric's scores, then the reasons of those without a value."""
-    table = [cells for row in rows for cells in _table_rows(row, singles=singles)]
-    names = [name for name in table[0] if any(cells[name] for cells in table)]
-    _print_cells([name for name in names if has_files or name != "vectors"], table, console)
-    reasons: dict[str, list[str]] = {}
-    for row in rows:
-        label = " ".join(filter(None, (row.score.query, row.score.part, row.vectors)))
-        reasons.setdefault(row.score.reason, []).append(label)
-    for reason, labels in reasons.items():
-        if reason:
-            print_line(console, f"    {', '.join(labels)}: {reason}", "italic")
 
 
 def _table_rows(audited: AuditedScore, *, singles: bool) -> Iterator[dict[str, str]]:

@@ -84,6 +84,7 @@ WORK = {  # commands, and a part of what they print
     f"gaps {LOG} --group group": "women",
     f"check {LOG}": "lm-eval",
     "check p.csv": "to measure gaps: biasbridge gaps p.csv",
+    "check versions.csv": "--pred v1 --pred v2 --group women",
     "check bbq.jsonl": "to use it: biasbridge bbq bbq.jsonl",
     "check key.jsonl key.jsonl": "biasbridge coreference key.jsonl key.jsonl",
     "bbq bbq.jsonl": "ambiguous",
@@ -91,6 +92,7 @@ WORK = {  # commands, and a part of what they print
     "coreference key.jsonl key.jsonl": "MUC",
 }
 GATE = "gaps p.csv --fail-above recall=.01"
+POSTS = "check posts.csv"
 LACK = {
     "gaps p.parquet": "pyarrow",
     "report results": "altair",
@@ -124,7 +126,7 @@ def ended(tmp_path_factory: pytest.TempPathFactory) -> Ends:
     """Status, or the error, and output of all commands and statements, in one process."""
     folder = tmp_path_factory.mktemp("base")
     _write_files(folder)
-    commands = [line.split() for line in (*WORK, GATE, *LACK, *HELP)]
+    commands = [line.split() for line in (*WORK, GATE, POSTS, *LACK, *HELP)]
     arguments = [json.dumps(value) for value in (commands, [*STATEMENTS, *NEEDY])]
     done = subprocess.run(
         [sys.executable, "-c", CODE, *arguments],
@@ -149,6 +151,12 @@ def _write_files(folder: Path) -> None:
     ]
     columns = ["text", "label", "prediction", "later", "score", "group"]
     pd.DataFrame(rows, columns=columns).to_csv(folder / "p.csv", index=False)
+    table = pd.DataFrame(rows, columns=columns)
+    posts = table[["text", "label", "group"]]
+    posts.to_csv(folder / "posts.csv", index=False)
+    versions = {"prediction": "v1", "later": "v2", "group": "women"}
+    table = table.rename(columns=versions).drop(columns="score")
+    table.assign(women=(table["women"] == "women") * 1).to_csv(folder / "versions.csv", index=False)
     (folder / "p.parquet").write_bytes(b"PAR1")
     docs = [{"id": n, "label": n % 2, "group": ("men", "women")[n // 2 % 2]} for n in range(80)]
     write(folder / LOG, [choice_line(n, doc, target=str(n % 2)) for n, doc in enumerate(docs)])
@@ -156,8 +164,8 @@ def _write_files(folder: Path) -> None:
     write(folder / "bbq.jsonl", [row | {"answer": row["ans0"]} for row in items])
     (folder / "results").mkdir()
     write_tables(folder / "results", make_tables())
-    table = {"x": range(12), "y": [(7 * number) % 12 for number in range(12)]}
-    pd.DataFrame(table).to_csv(folder / "u.csv", index=False)
+    pairs = {"x": range(12), "y": [(7 * number) % 12 for number in range(12)]}
+    pd.DataFrame(pairs).to_csv(folder / "u.csv", index=False)
     document = Document("a", (("The", "nurse", "said", "she", "left"),), (((0, 2), (3, 4)),))
     write_documents([document], folder / "key.jsonl")
     (folder / "a.vec").write_text("2 2\nhe 1 0\nshe 0 1\n", encoding="utf-8")
@@ -174,6 +182,13 @@ def test_a_command_works_on_the_base(line: str, ended: Ends) -> None:
 
 def test_the_gate_decides_on_the_base(ended: Ends) -> None:
     assert ended[GATE][0] == 4  # nobody can tell
+
+
+def test_posts_are_described_on_the_base(ended: Ends) -> None:
+    status, printed = ended[POSTS]
+    assert status == 1
+    assert "posts posts.csv: 240, text 'text', label 'label', group 'group'" in printed
+    assert "missing: a run on them needs hydra-core: run pip install" in printed
 
 
 @pytest.mark.parametrize("line", HELP)

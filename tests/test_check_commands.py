@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import shutil
@@ -76,6 +77,12 @@ def test_two_files_of_documents_are_compared(capsys: pytest.CaptureFixture[str])
         ("y_true,y_pred,muslim", ["mild,mild,1", "bad,mild,0"],
          " --gold y_true --pred y_pred --group muslim --multiclass"),
         ("label,prediction,group", ["1,1,a;b", "0,1,b"], " --group-sep ';'"),
+        ("text,label,v1,v2,women,race", ["x y,1,1,0,1,w", "z z,0,1,0,0,b"],
+         " --pred v1 --pred v2 --group women"),
+        ("text,label,prediction,women,black", ["x y,1,1,1,0", "z z,0,1,0,1"],
+         " --group women --group black"),
+        ("text,label,model_1,sex", ["x y,1,LABEL_1,f", "z z,0,LABEL_0,m", "z z,0,LABEL_1,m"],
+         " --pred model_1 --group sex --map LABEL_0=0,LABEL_1=1"),
     ],
 )  # fmt: skip
 def test_a_table_of_predictions_is_for_gaps(
@@ -84,8 +91,9 @@ def test_a_table_of_predictions_is_for_gaps(
     path = tmp_path / "p.csv"
     path.write_text("\n".join([header, *rows * 6]) + "\n", encoding="utf-8")
     assert command(["check", str(path)]) == 0
-    line = f"{path}: predictions; to measure gaps: biasbridge gaps {path}{options}\n"
-    assert capsys.readouterr().out == line
+    *_, what, line = capsys.readouterr().out.splitlines()
+    assert what.startswith(f"{path}: predictions ")
+    assert line == f"to measure gaps: biasbridge gaps {path}{options}"
     assert command(shlex.split(line.partition(": biasbridge ")[2])) == 0
 
 
@@ -99,3 +107,76 @@ def test_what_a_table_of_predictions_lacks_is_named(
     path.write_text(f"{header}\n" + "1,a b\n0,c d\n" * 6, encoding="utf-8")
     assert command(["check", str(path)]) == 1
     assert f"missing: {path}: no column is recognised as {problem}" in capsys.readouterr().out
+
+
+def test_versions_come_before_posts_and_need_groups(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "p.csv"
+    path.write_text("text,label,v1,v2\n" + "a b,1,1,0\nc d,0,1,0\n" * 6, encoding="utf-8")
+    assert command(["check", str(path)]) == 1
+    missing = f"no column is recognised as the group; name it in biasbridge gaps {path} --pred v1"
+    assert f"{missing} --pred v2 --group COLUMN" in capsys.readouterr().out
+    path.write_text("text,label,v1\n" + "a b,1,7\nc d,0,8\n" * 6, encoding="utf-8")
+    command(["check", str(path)])  # 7 and 8 are no predictions of 0 and 1
+    assert f"posts {path}: 12, text 'text', label 'label'" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("has_predictions", [True, False])
+def test_all_groups_are_named(
+    has_predictions: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    groups = [f"g{number:02d}" for number in range(24)]
+    rows = [f"a post {group}{n},{n % 2},{n % 3 % 2},{group}" for group in groups for n in range(4)]
+    name = "prediction" if has_predictions else "likes"
+    path = tmp_path / "p.csv"
+    path.write_text("\n".join([f"text,label,{name},group", *rows]), encoding="utf-8")
+    command(["check", str(path), "--language", "en"])
+    printed = capsys.readouterr().out
+    pattern = "groups (.*)" if has_predictions else "groups by 'group': (.*)"
+    [listed] = re.findall(pattern, printed)
+    names = listed.replace("4 ", "").split(", ")
+    assert sorted(names) == groups
+
+
+def test_check_recodes_and_names_the_nearest_label(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "p.csv"
+    rows = "hate,hate,a\nok,neutral,b\n" * 6
+    path.write_text(f"label,prediction,group\n{rows}", encoding="utf-8")
+    assert command(["check", str(path), "--map", "neutral=ok"]) == 0
+    printed = capsys.readouterr().out
+    assert "recoded cells: neutral as ok (6)" in printed
+    [line] = COMMAND.findall(printed)
+    assert line.endswith("--multiclass --map neutral=ok")
+    assert command(shlex.split(line)) == 0
+    assert command(["check", str(path), "--map", "neutrl=ok"]) == 1
+    assert "did you mean 'neutral'?" in capsys.readouterr().out
+    path.write_text("label,text\n" + "hate,a b\nok,c d\n" * 6, encoding="utf-8")
+    with pytest.raises(InputError, match="--map recodes predictions, and "):
+        command(["check", str(path), "--map", "neutral=ok"])
+
+
+def test_versions_with_named_labels_need_the_positive_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "p.csv"
+    path.write_text("class,v1,v2,sex\n" + "bad,bad,ok,f\nok,ok,ok,m\n" * 6, encoding="utf-8")
+    assert command(["check", str(path)]) == 1
+    assert "with --positive LABEL" in capsys.readouterr().out
+    assert command(["check", str(path), "--positive", "bad"]) == 0
+    [line] = COMMAND.findall(capsys.readouterr().out)
+    assert command(shlex.split(line)) == 0
+    assert "--pred v1 --pred v2 --group sex --positive bad" in line
+
+
+def test_posts_may_have_lists_beside_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "posts.jsonl"
+    row = {"text": "a post", "label": 1, "tags": ["a", "b"], "meta": {"id": 3}}
+    lines = [json.dumps({**row, "label": n % 2}) for n in range(12)]
+    path.write_text("\n".join(lines), encoding="utf-8")
+    command(["check", str(path)])
+    assert f"posts {path}: 12, text 'text', label 'label'; 6 0, 6 1" in capsys.readouterr().out

@@ -23,7 +23,13 @@ def score(metric: str, value: float, query: str = "one", **cells: Any) -> Score:
     named: dict[str, Any] = dict.fromkeys(Score._fields, "")
     named |= {"metric": metric, "convention": "default", "query": query, "value": value}
     named |= {"unbiased": math.nan if about.unbiased is None else about.unbiased}
-    named |= {"p_value": math.nan, "low": math.nan, "high": math.nan, "n_found": 5}
+    named |= {
+        "p_two_sided": math.nan,
+        "p_value": math.nan,
+        "low": math.nan,
+        "high": math.nan,
+        "n_found": 5,
+    }
     return Score(**(named | {"resampled": ()} | cells))
 
 
@@ -114,8 +120,6 @@ ABOVE: dict[str, Any] = {"tail": "greater"}
 BELOW: dict[str, Any] = {"tail": "less"}
 TWO: dict[str, Any] = {"tail": "two-sided"}
 NONE = "none of 2 scores"
-SIDE = "a side that the one-sided test does not cover"
-REVERSE = f"lies below no bias (0), {SIDE}. A bias in this direction is not excluded."
 HOLM = "no bias (0) after Holm adjustment"
 
 
@@ -125,38 +129,35 @@ HOLM = "no bias (0) after Holm adjustment"
         ({1.45: 0.001}, ABOVE, "q0 1.45, one-sided p 0.001 differs from no bias (0). X is"),
         ({1.45: 0.2}, ABOVE, "q0 1.45, one-sided p 0.2 does not differ from no bias (0). A bias"),
         ({0.0: 0.5}, ABOVE, "q0 0, one-sided p 0.5 does not differ from no bias (0). A bias"),
-        ({-1.45: 1}, ABOVE, f"q0 -1.45, one-sided p 1 {REVERSE} No certificate"),
-        ({-0.02: 0.6}, ABOVE, f"q0 -0.02, one-sided p 0.6 {REVERSE} No certificate"),
+        ({-1.45: 0.02}, ABOVE, "q0 -1.45, two-sided p 0.02 differs from no bias (0). This is the"),
+        ({-0.02: 0.6}, ABOVE, "q0 -0.02, two-sided p 0.6 does not differ from no bias (0). A bias"),
         ({-1.45: 1}, TWO, "q0 -1.45, p 1 does not differ from no bias (0). A bias"),
         ({-1.45: 0.001}, TWO, "q0 -1.45, p 0.001 differs from no bias (0). This is the reverse"),
         ({-1.45: 0.001}, BELOW, "q0 -1.45, one-sided p 0.001 differs from no bias (0). This is"),
-        ({1.45: 1}, BELOW, f"q0 1.45, one-sided p 1 {REVERSE.replace('below', 'above')} No"),
+        ({1.45: 0.9}, BELOW, "q0 1.45, two-sided p 0.9 does not differ from no bias (0). A bias"),
         ({0.8: 0.2, 0.5: 0.3}, ABOVE, f"{NONE} differs from {HOLM}. A bias is not excluded. Furth"),
         (
-            {0.8: 0.2, -1.45: 1},
+            {0.8: 0.2, -1.45: 0.03},  # 2 x .03 is above .05
             ABOVE,
-            f"{NONE} is shown to be above {HOLM}. A bias is not excluded. 1 score lies below,"
-            f" {SIDE}. Furthest: q1 -1.45, one-sided p 1. No certificate",
+            f"{NONE} differs from {HOLM}. A bias is not excluded. Furthest: q1 -1.45, two-sided p",
         ),
         (
-            {0.8: 0.001, -1.45: 1, -1: 0.9},
+            {0.8: 0.001, -1.45: 0.002, -1: 0.9},
             ABOVE,
-            f"1 of 3 scores is shown to be above {HOLM}. 2 scores lie below, {SIDE}. Furthest: q0"
-            " 0.80, one-sided p 0.001. X is nearer A. No certificate",
-        ),
-        (
-            {0.8: 0.001, 0.7: 0.001, -1: 0.9},
-            ABOVE,
-            f"2 of 3 scores are shown to be above {HOLM}. 1 score lies below, {SIDE}. Furthest: q0",
+            f"2 of 3 scores differ from {HOLM}, 1 above and 1 below. Furthest: q1 -1.45, two-sided"
+            " p 0.002. This is the reverse of: X is nearer A.",
         ),
         ({0.8: 0.2, -1.45: 1}, TWO, f"{NONE} differs from {HOLM}. A bias is not excluded. Furth"),
     ],
 )
-def test_a_one_sided_test_says_nothing_of_the_other_side(
+def test_the_side_that_a_one_sided_test_does_not_cover_has_a_two_sided_p(
     values: dict[float, float], cells: dict[str, Any], said: str
 ) -> None:
+    covered = {"greater": 1, "less": -1}.get(cells["tail"], 0)
     rows = [
-        score("seat", value, f"q{n}", p_value=p, **cells)
+        score("seat", value, f"q{n}", **cells, p_value=p)
+        if value * covered >= 0
+        else score("seat", value, f"q{n}", **cells, p_value=1.0, p_two_sided=p)
         for n, (value, p) in enumerate(values.items())
     ]
     [line] = conclusions(audited(*rows, kind="encoder", above="X is nearer A"))

@@ -378,5 +378,5 @@ def test_the_command_that_check_prints_leaves_out_what_is_no_data(
     Path("predictions.csv").write_text(table, encoding="utf-8")
     biasbridge(["check", "posts.csv", "own.vec", "predictions.csv"])
     printed = capsys.readouterr().out
-    assert "predictions.csv: predictions; to measure gaps" in printed
+    assert "\nto measure gaps: biasbridge gaps predictions.csv\n" in printed
     assert printed.splitlines()[-1].endswith("biasbridge init posts.csv own.vec")

@@ -9,7 +9,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from biasbridge.command_line import Command, as_csv, refuse_options, returns, say
+from biasbridge.command_line import Command, as_csv, as_json, refuse_options, returns, say
 from biasbridge.files import InputError
 from biasbridge.files.choice import Count, Whole, as_names, check_arguments
 from biasbridge.files.language import UNDETERMINED
@@ -34,13 +34,16 @@ if TYPE_CHECKING:
 class _Audit(NamedTuple):
     """Scores with their lines of the certificate, and what a reader must know of them.
 
-    conclusions: what the scores of a language model mean.
+    headlines: the result of WEAT or SEAT. conclusions: what the scores of a language model mean.
+    next_command: what to do about it, if anything.
     """
 
     scores: list[AuditedScore]
     notes: list[str]
     explanations: list[str]
+    headlines: list[str]
     conclusions: list[str]
+    next_command: str
 
 
 def _as_table(audited: _Audit) -> pd.DataFrame:
@@ -48,7 +51,8 @@ def _as_table(audited: _Audit) -> pd.DataFrame:
 
     table = score_table(audited.scores)
     missing = _missing_values(audited.scores)
-    table.attrs["notes"] = [*audited.notes, *missing, *audited.conclusions]
+    first = [*audited.headlines, *filter(None, [audited.next_command])]
+    table.attrs["notes"] = [*first, *audited.notes, *missing, *audited.conclusions]
     return table
 
 
@@ -161,6 +165,7 @@ def audit(
     """
     use_folder(config_dir)
     names, own = as_metrics(metrics)
+    embeddings, own_words = embeddings_by_name(cast("Any", vectors)), words
     queries, fillers, similarity = map(as_names, (queries, fillers, similarity))
     is_run_otherwise = (dtype, device) != ("float32", "cpu")
     is_of_model = items or fillers or limit or batch_size or apply_chat_template or is_run_otherwise
@@ -198,9 +203,8 @@ def audit(
         refuse_options(of_models, "language models; leave it out")
         from biasbridge.intrinsic.audit import choose_metrics
 
-        embeddings = embeddings_by_name(cast("Any", vectors))
         if built_in(words):
-            queries, words = [*queries, str(words)], None
+            queries, words, own_words = [*queries, str(words)], None, None
         with word_file(words) as file:
             options: dict[str, Any] = {"convention": convention, "similarity": similarity}
             options |= {"case": case, "min_found": min_found, "resamples": resamples}
@@ -209,10 +213,17 @@ def audit(
                 embeddings, choose, own, language, seed=seed, trusted=trusted
             )
     from biasbridge.certificates import certified
-    from biasbridge.conclusions import conclusions
+    from biasbridge.conclusions import conclusions, headlines, next_command
 
     scores, warnings, explanations = certified(scores)
-    return _Audit(scores, [*warnings, *notes], explanations, conclusions(scores))
+    return _Audit(
+        scores,
+        [*warnings, *notes],
+        explanations,
+        headlines(scores),
+        conclusions(scores),
+        next_command(scores, embeddings, own_words),
+    )
 
 
 def _audit_vectors(
@@ -270,12 +281,15 @@ def _audit_vectors(
     for name, embedding in embeddings.items():
         vectors = as_vectors(embedding, trusted=trusted)
         detected, note = assume_language(name, vectors.index_to_key, of_queries)
-        metrics = metrics_in(language or detected)
+        spoken = language or detected
+        metrics = metrics_in(spoken)
         notes.append(f"{name}: language {language!r}, as given" if language else note)
         loaded = [query for metric in metrics for query in metric.loaded_queries]
-        gendered = {query.name: gender_words(query, language or detected) for query in loaded}
+        facts: dict[str, dict[str, Any]] = {
+            x.name: {"gender_words": gender_words(x, spoken), "title": x.title} for x in loaded
+        }
         scores += [
-            AuditedScore(name, *row, gender_words=gendered.get(row[0].query, ""))
+            AuditedScore(name, *row, **facts.get(row[0].query, {}))
             for row in score_all(vectors, metrics, seed=seed)
         ]
         by_order = (metric.name for metric in metrics if hasattr(metric, "vocabulary"))
@@ -291,21 +305,17 @@ def _audit_vectors(
 
 
 def _missing_values(scores: Sequence[AuditedScore]) -> list[str]:
-    """Count the scores without a value; list vectors, metrics and queries by reason."""
+    """Count the scores without a value; list what lacks a value or a p by reason."""
     has_several = len({row.vectors for row in scores}) > 1
     titles_by_reason: dict[str, list[str]] = {}
     for row in scores:
-        if isnan(row.score.value):
+        if row.score.reason:
             title = f"{row.score.metric} {row.score.query} {row.score.part}".rstrip()
             title = f"{row.vectors}: {title}" if has_several else title
             titles_by_reason.setdefault(row.score.reason, []).append(title)
-    if not titles_by_reason:
-        return []
-    n_missing = sum(map(len, titles_by_reason.values()))
-    return [
-        f"{n_missing} of {len(scores)} scores have no value",
-        *(f"{', '.join(titles)}: {reason}" for reason, titles in titles_by_reason.items()),
-    ]
+    n_missing = sum(isnan(row.score.value) for row in scores)
+    count = [f"{n_missing} of {len(scores)} scores have no value"] if n_missing else []
+    return count + [f"{', '.join(titles)}: {reason}" for reason, titles in titles_by_reason.items()]
 
 
 def _run(vectors: Sequence[str] = (), *, listing: bool = False, **options: Any) -> _Audit | None:
@@ -344,18 +354,12 @@ def _show(
     Parameters
     ----------
     verbose : bool
-        Explain each metric, and why a score has no value.
+        Explain each metric.
     single_scores : bool
         Print the score of every word as well.
     """
     from biasbridge.intrinsic.audit import score_table
-    from biasbridge.intrinsic.terminal import (
-        print_headlines,
-        print_line,
-        print_ranks,
-        print_scores,
-        print_summary,
-    )
+    from biasbridge.intrinsic.terminal import print_line, print_ranks, print_scores, print_summary
 
     if audited is None:
         from biasbridge.intrinsic.describe import print_metrics
@@ -363,13 +367,13 @@ def _show(
         print_metrics(console)
         return
     scores = audited.scores
+    for line in audited.headlines:
+        print_line(console, line)
     if verbose or single_scores:
-        print_headlines(scores, console)
         print_scores(scores, console, singles=single_scores)
     else:
         print_summary(scores, console)
-    missing = [] if verbose or single_scores else _missing_values(scores)
-    for line in (*audited.notes, *missing, *audited.explanations):
+    for line in (*audited.notes, *_missing_values(scores), *audited.explanations):
         print_line(console, line, "italic")
     if audited.conclusions:
         print_line(console, "\nWhat it means", "bold")
@@ -377,6 +381,8 @@ def _show(
         print_line(console, line)
     if len(vectors) > 1:
         print_ranks(score_table(scores), console)
+    if audited.next_command:
+        print_line(console, audited.next_command)
 
 
 def _end(
@@ -398,9 +404,10 @@ def _format_csv(audited: _Audit) -> str:
 
 
 def _format_json(audited: _Audit) -> str:
-    from biasbridge.intrinsic.terminal import scores_json
+    from biasbridge.intrinsic.audit import score_table
 
-    return scores_json(audited.scores)
+    singles: Any = [dict(row.single_scores) for row in audited.scores]
+    return as_json(score_table(audited.scores).assign(single_scores=singles))
 
 
 main = Command(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from biasbridge.analysis.tables import as_text
 from biasbridge.command_line import Command, command_text, say
 from biasbridge.files import InputError
+from biasbridge.files.extras import named_extra
 from biasbridge.user_data import (
     LOOKED_AT,
     Data,
@@ -54,6 +55,7 @@ def check(
     unprivileged: str | None = None,
     language: str | None = None,
     trusted: bool = False,
+    map: str | None = None,
 ) -> _Checked:
     """Describe your posts, corpus, words and vectors, and what a run on them would do.
 
@@ -77,20 +79,28 @@ def check(
         Language of the data (default: guessed).
     trusted : bool
         Open gensim's own format, a pickle that can run any code; only for files you made.
+    map : str, optional
+        Recode labels and predictions before they are read, such as LABEL_1=1,neutral=ok.
     """
     options = locals()
-    del options["data"]
+    del options["data"], options["map"]
     given = DataOptions(**options)
-    lines, paths, is_usable = _describe_collections([*map(Path, data)], given)
+    lines, paths, is_usable = _describe_collections([Path(path) for path in data], given, map)
     if not paths:
         return _Checked(lines, is_usable)
+    if map:
+        raise InputError(f"--map recodes predictions, and {paths[0]} has none; leave it out")
     found = read_data(paths, given)
-    from biasbridge.data_checks import examine  # takes seconds
-    from biasbridge.train.cli.command import format_override
-
+    lines += _describe_files(found)
+    try:
+        with named_extra("a run on them"):
+            from biasbridge.data_checks import examine  # takes seconds
+            from biasbridge.train.cli.command import format_override
+    except InputError as error:
+        return _Checked([*lines, f"missing: {error}"], is_usable=False)
     settings = found.settings()
     report = examine(found, settings)
-    lines += [*_describe_files(found), *report.lines]
+    lines += report.lines
     lines += [f"warning: {line}" for line in report.warnings]
     lines += [f"missing: {line}" for line in report.problems]
     if not report.problems:
@@ -101,7 +111,7 @@ def check(
 
 
 def _describe_collections(
-    paths: list[Path], given: DataOptions
+    paths: list[Path], given: DataOptions, codes: str | None
 ) -> tuple[list[str], list[Path], bool]:
     """Describe the result files, predictions and published collections among the data, with their
     commands.
@@ -122,7 +132,7 @@ def _describe_collections(
         if path in collections:
             continue
         try:
-            described = describe_predictions(path)
+            described = describe_predictions(path, codes, given.positive)
         except InputError as error:
             described, is_usable = [f"{path}: predictions; missing: {error}"], False
         if described:

@@ -34,6 +34,7 @@ from biasbridge.intrinsic.words import write_query
 from biasbridge.own_parts import register, use_folder
 
 if TYPE_CHECKING:
+    import pandas as pd
     from gensim.models import KeyedVectors
     from rich.console import Console
 
@@ -62,33 +63,54 @@ class _ModifiedVectors:
     goal: Goal[Metric] | None = None
     weat: Sequence[Metric] = ()
     name: str = "vectors"
+    case: str = "exact"
 
     @property
     def notes(self) -> list[str]:
-        """What was odd in the vectors, and doubts that their order is by frequency."""
+        """What was done with which words, what was odd in the vectors, and doubts that their order
+        is by frequency.
+        """
         from biasbridge.files.vectors import reading_notes
         from biasbridge.intrinsic.audit import doubt_order
 
         by_order = ["double_hard"] if self.method.name == "double_hard" else []
-        return [*reading_notes(self.before), *doubt_order(self.name, self.before, by_order)]
+        odd = [*reading_notes(self.before), *doubt_order(self.name, self.before, by_order)]
+        return [*self._facts(), *odd]
+
+    def _facts(self) -> list[str]:
+        if self.method.moves_pairs:
+            own = cast("AttractRepel", self.method)
+            pairs = self.pairs or own.constraints(cast("Query", self.query))
+            return _describe_pairs(*pairs, self.before, self.vectors)
+        if self.eraser:
+            return _describe_fit(self.eraser)
+        return _describe_words(cast("Query", self.query), self.method.roles, self.before)
+
+    def scores(self, similarity: Sequence[str] = ()) -> pd.DataFrame:
+        """Compare the goal, WEAT of the words, tests of gender and utility, before and after."""
+        from biasbridge.before_after import compare_vectors, usual_metrics
+
+        query = self.query
+        language = query.language if query and query.language != UNDETERMINED else "en"
+        metrics: list[Any] = [self.goal.metric] if self.goal else []
+        metrics += [*self.weat, *usual_metrics(language, similarity, self.case)]
+        return compare_vectors(metrics, self.before, self.vectors)
 
 
 def _python_result(modified: _ModifiedVectors | ModelErasure) -> Any:
     """Return a model with its eraser, or vectors with what was done in ``attrs``."""
     if not isinstance(modified, _ModifiedVectors):
         return modified.model()
-    from biasbridge.before_after import compare_vectors
+    from biasbridge.before_after import missing_notes
 
-    goals = [modified.goal.metric] if modified.goal else []
-    scores = compare_vectors([*modified.weat, *goals], modified.before, modified.vectors)
-    eraser, method = modified.eraser, modified.method
+    eraser, method, scores = modified.eraser, modified.method, modified.scores()
     modified.vectors.attrs = {
         "method": method.name,
         "direction": getattr(method, "direction", ""),
         "dose": getattr(method, "dose", 1.0),
         **({"norm": eraser.norm, "rank": eraser.rank} if eraser else {}),
-        "scores": scores.drop(columns="part"),
-        "notes": modified.notes,
+        "scores": scores.dropna(subset=["before", "after"], how="all").drop(columns="part"),
+        "notes": [*modified.notes, *missing_notes(scores)],
     }
     return modified.vectors
 
@@ -195,9 +217,9 @@ def debias(
     -------
     KeyedVectors or LanguageModel
         Vectors have ``attrs``: ``method``, ``direction``, ``dose``, of an eraser ``norm`` and
-        ``rank``, and ``scores``, a table of WEAT of the words (and the score of ``until``)
-        ``before`` and ``after``; and ``notes``. A language model passes its hidden states through
-        its ``eraser``.
+        ``rank``; ``scores``, a table of the score of ``until``, WEAT of the words, tests of gender
+        and utility, ``before`` and ``after``; and ``notes``, what the command prints. A language
+        model passes its hidden states through its ``eraser``.
 
     Raises
     ------
@@ -279,12 +301,15 @@ def debias(
         name = "" if has_pairs else choice.seed_words().name if file else str(choice.query)
         # Loads gensim: not before the arguments are right
         from biasbridge.debias.until import Goal
+        from biasbridge.intrinsic.resampling import RESAMPLES
 
         case = "lower" if lowercase else case
         goal = None if until is None else Goal.read(str(until), file, name, case=case)
         weat: list[Metric] = []
         with suppress(InputError):  # it lacks the roles of WEAT
-            weat = [Goal.of("weat", name, 0, file, case=case).metric]
+            of_words = Goal.of("weat", name, 0, file, case=case).metric
+            weat = [replace(of_words, resamples=RESAMPLES)]
+            _ = weat[0].loaded_queries  # while the file is there
         before = as_vectors(cast("Vectors", vectors), trusted=trusted)
         form = _output_format(vectors, before, out)
         if has_pairs:
@@ -297,7 +322,7 @@ def debias(
             modified = move(mover, before, chosen, goal=goal, direction=direction, seed=seed)
             if write_words:
                 write_query(chosen, Path(write_words))
-    modified.goal, modified.weat = goal, weat
+    modified.goal, modified.weat, modified.case = goal, weat, case
     if isinstance(vectors, str | PathLike):
         modified.name = Path(vectors).name
     if out:
@@ -434,8 +459,6 @@ def _show(
     out: Path,
     direction: Direction | None = None,
     similarity: Sequence[str] = (),
-    case: str = "exact",
-    lowercase: bool = False,
 ) -> None:
     """Print what was done, and scores of bias and utility before and after.
 
@@ -444,91 +467,75 @@ def _show(
     similarity : sequence of str
         Files of word similarity to compare by, with a word, a word and a number per line.
     """
-    from biasbridge.before_after import compare_vectors, print_scores, usual_metrics
+    from biasbridge.before_after import print_scores
     from biasbridge.files.eraser import MERGED
-    from biasbridge.intrinsic.resampling import RESAMPLES
     from biasbridge.model_debiasing import utility_line
 
     goal, method = modified.goal, modified.method
     reached = f"dose {method.dose:.4f}: {goal.name} is {goal.value:g}" if goal else ""
     if console.quiet:  # comparing a model takes minutes
         return
-    if not isinstance(modified, _ModifiedVectors):
-        _print_fit(modified.eraser, console)
-        if reached:
-            say(console, reached)
-        table = modified.compared()
-        print_scores(table, console)
-        say(console, utility_line(table))
+    if isinstance(modified, _ModifiedVectors):
+        found = method.moves_pairs and not (modified.pairs or direction)
+        reached = f"direction {method.direction}, {reached}" if found and reached else reached
+        for line in filter(None, (reached, *modified.notes)):
+            say(console, line)
+        print_scores(modified.scores(similarity), console)
         say(console, f"wrote {out}")
-        if (Path(out) / MERGED).is_file():
-            say(console, "its weights contain the eraser: from_pretrained opens it")
-            return
-        say(console, "from_pretrained alone opens the unmodified model. With its eraser:")
-        say(console, f"import sys, transformers; sys.path.insert(0, {str(out)!r})")
-        say(console, "from eraser_hook import hook_eraser")
-        heads = {"masked": "ForMaskedLM", "causal": "ForCausalLM"}
-        loader = f"transformers.AutoModel{heads.get(modified.encoder.opened.kind, '')}"
-        say(console, f"model = hook_eraser({loader}.from_pretrained({str(out)!r}))")
         return
-    query, is_of_pairs = modified.query, method.moves_pairs
-    if reached:
-        found = is_of_pairs and not (modified.pairs or direction)
-        say(console, f"direction {method.direction}, {reached}" if found else reached)
-    if is_of_pairs:
-        own = cast("AttractRepel", method)
-        pairs = modified.pairs or own.constraints(cast("Query", query))
-        _print_pairs(*pairs, modified.before, modified.vectors, console)
-    elif modified.eraser:
-        _print_fit(modified.eraser, console)
-    else:
-        _print_words(cast("Query", query), method.roles, modified.before, console)
-    language = query.language if query and query.language != UNDETERMINED else "en"
-    metrics: list[Any] = [goal.metric] if goal else []
-    metrics += [replace(metric, resamples=RESAMPLES) for metric in modified.weat]
-    metrics += usual_metrics(language, similarity, "lower" if lowercase else case)
-    print_scores(compare_vectors(metrics, modified.before, modified.vectors), console)
-    for note in (*modified.notes, f"wrote {out}"):
-        say(console, note)
+    for line in filter(None, (*_describe_fit(modified.eraser), reached)):
+        say(console, line)
+    table = modified.compared()
+    print_scores(table, console)
+    say(console, utility_line(table))
+    say(console, f"wrote {out}")
+    if (Path(out) / MERGED).is_file():
+        say(console, "its weights contain the eraser: from_pretrained opens it")
+        return
+    say(console, "from_pretrained alone opens the unmodified model. With its eraser:")
+    say(console, f"import sys, transformers; sys.path.insert(0, {str(out)!r})")
+    say(console, "from eraser_hook import hook_eraser")
+    heads = {"masked": "ForMaskedLM", "causal": "ForCausalLM"}
+    loader = f"transformers.AutoModel{heads.get(modified.encoder.opened.kind, '')}"
+    say(console, f"model = hook_eraser({loader}.from_pretrained({str(out)!r}))")
 
 
-def _print_fit(eraser: Eraser, console: Console) -> None:
+def _describe_fit(eraser: Eraser) -> list[str]:
     fitted = dict(eraser.fitted)
-    say(console, f"{fitted.pop('method')} fitted on {fitted.pop('on')}")
-    say(console, f"largest stretch of a vector (operator norm) {eraser.norm:.3f}")
-    say(console, f"dimensions changed (rank) {eraser.rank}")
-    for name, value in fitted.items():
-        say(console, f"{name}: {value}")
+    return [
+        f"{fitted.pop('method')} fitted on {fitted.pop('on')}",
+        f"largest stretch of a vector (operator norm) {eraser.norm:.3f}",
+        f"dimensions changed (rank) {eraser.rank}",
+        *(f"{name}: {value}" for name, value in fitted.items()),
+    ]
 
 
-def _print_words(
-    query: Query, roles: Sequence[str], vectors: KeyedVectors, console: Console
-) -> None:
-    """Print how many words of each role are in the vocabulary."""
+def _describe_words(query: Query, roles: Sequence[str], vectors: KeyedVectors) -> list[str]:
+    """Return how many words of each role are in the vocabulary."""
     from biasbridge.intrinsic.lookup import find_set
 
-    for role in roles:
-        words = find_set(vectors, query[role], case="lower")
-        counts = f"{len(words.items)} of {len(query[role].items)}"
-        say(console, f"{role}: {counts} found ({query[role].name})")
+    sets = {role: find_set(vectors, query[role], case="lower") for role in roles}
+    return [
+        f"{role}: {len(words.items)} of {len(query[role].items)} found ({query[role].name})"
+        for role, words in sets.items()
+    ]
 
 
-def _print_pairs(
-    attract: list[WordPair],
-    repel: list[WordPair],
-    before: KeyedVectors,
-    after: KeyedVectors,
-    console: Console,
-) -> None:
-    """Print the pairs kept and their mean cosine before and after."""
+def _describe_pairs(
+    attract: list[WordPair], repel: list[WordPair], before: KeyedVectors, after: KeyedVectors
+) -> list[str]:
+    """Return how many pairs are kept, their mean cosine before and after, and missing words."""
     usable = usable_pairs(attract, repel, before.key_to_index)
+    lines = []
     for name, pairs, used in (("attract", attract, usable.attract), ("repel", repel, usable.repel)):
         change = f"{mean_cosine(before, used):.4f} -> {mean_cosine(after, used):.4f}"
         cosine = f"; mean cosine {change}" if used else ""
-        say(console, f"{name}: {len(used)} of {len(set(pairs))} pairs kept{cosine}")
+        lines.append(f"{name}: {len(used)} of {len(set(pairs))} pairs kept{cosine}")
     if missing := usable.missing:
-        words = f"{', '.join(missing[:20])}{', ...' if len(missing) > 20 else ''}"
-        say(console, f"{len(missing)} words out of vocabulary: {words}")
+        listed = f"{', '.join(missing[:20])}{', ...' if len(missing) > 20 else ''}"
+        count = f"{len(missing)} word{'s are' if len(missing) > 1 else ' is'}"
+        lines.append(f"{count} out of vocabulary: {listed}")
+    return lines
 
 
 main = Command(

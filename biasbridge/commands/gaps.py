@@ -106,6 +106,7 @@ def gaps(
     threshold: float | None = None,
     at: Literal["threshold", "share"] = "threshold",
     cut: float | None = None,
+    map: str | Mapping[Any, object] | None = None,
     bounds: Mapping[str, float] | None = None,
     harm: float = 0.02,
 ) -> MeasuredGaps:
@@ -181,6 +182,9 @@ def gaps(
     cut : float, optional
         Read labels and groups that are fractions, such as shares of annotators, as 1 from this
         value on.
+    map : str or mapping, optional
+        Recode labels and predictions before they are read, such as LABEL_1=1,neutral=ok. In Python
+        also ``{"LABEL_1": 1}``. A note counts the cells.
     bounds : mapping of str to float, optional
         Largest gap that is allowed in a measure, such as recall=.1,fpr=.05. In Python
         ``{"recall": 0.1}``, each in [0, 1).

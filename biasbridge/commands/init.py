@@ -248,4 +248,4 @@ def _power_comment(data: Data, n_modified: int) -> str:
     return f": {models}, enough to detect |r| of about {smallest:.2f} (docs/inference.md)"
 
 
-main = Command(init, _show, also=[check], spelling=f"{DATA_SPELLING}; name NAME; options")
+main = Command(init, _show, also=[check], spelling=f"{DATA_SPELLING}; name NAME; map; options")

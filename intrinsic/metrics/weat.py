@@ -305,7 +305,7 @@ class Weat(Metric):
         ),
     )
     unlabelled: ClassVar[tuple[str, ...]] = (*Metric.unlabelled, "exact_limit", "samples")
-    version: ClassVar[int] = 4
+    version: ClassVar[int] = 5
     configuration: ClassVar[Mapping[str, object]] = {
         "usual": ["weat6b", "weat7", "weat8"],
         "resamples": 1000,

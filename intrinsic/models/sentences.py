@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -214,7 +215,7 @@ class Seat(EncodedItems):
         ),
     )
 
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     configuration: ClassVar[Mapping[str, object]] = items_from(
         "BuiltInItems", sets=["seat6", "seat6b", "seat7", "seat7b", "seat8", "seat8b"]
     )
@@ -386,7 +387,7 @@ class Ceat(EncodedItems):
         ),
     )
     shared: ClassVar[tuple[str, ...]] = ("term",)
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     texts_per_item: ClassVar[int] = 4  # a word in its contexts is computed alone
     configuration: ClassVar[Mapping[str, object]] = items_from(
         "BuiltInItems", sets=["seat6", "seat6b", "seat7", "seat7b", "seat8", "seat8b"]
@@ -431,8 +432,9 @@ class Ceat(EncodedItems):
         from scipy.stats import norm  # slow to import
 
         combined = _combine_effects(*self._effects(observed))
-        p = float(norm.sf(combined.value[0] / combined.error[0]))
-        return {"": PValue(p, "normal", 0, self.draws, "greater", False, p, p)}
+        z = float(combined.value[0] / combined.error[0])
+        p, two_sided = float(norm.sf(z)), 2 * float(norm.sf(-z)) if z < 0 else math.nan
+        return {"": PValue(p, "normal", 0, self.draws, "greater", False, p, p, two_sided)}
 
     def singles(self, observed: ItemObservations) -> Mapping[str, float]:
         """Return s of each target word, standardised within draws and averaged over them."""

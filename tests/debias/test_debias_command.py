@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 from shutil import copytree
@@ -100,6 +101,29 @@ def test_python_and_the_command_do_the_same(
     assert (attrs["method"], attrs["dose"], attrs["direction"]) == (method, -0.4, "overbias")
     assert attrs["norm"] >= 1 - 1e-9
     assert attrs["rank"] == (8 if method == "inlp" else 1)
+
+
+@pytest.mark.parametrize("method", ["leace", "attract_repel"])
+def test_own_words_are_reported_in_python_as_by_the_command(
+    biased: KeyedVectors, tmp_path: Path, method: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given, words = tmp_path / "a.bin", tmp_path / "own.json"
+    save_vectors(biased, given)
+    own = {role: list(load_query("weat7")[role].lowered().words[:5]) for role in "XYAB"}
+    own["X"].append("absent")
+    words.write_text(json.dumps({"own": own}), encoding="utf-8")
+    how = ["--words", str(words), "--method", method]
+    how += ["--direction", "debias"] if method == "attract_repel" else []
+    assert main([str(given), str(tmp_path / "b.bin"), *how]) == 0
+    printed = capsys.readouterr().out.splitlines()
+    attrs = debias(given, {"own": own}, method=method).attrs
+    assert attrs["notes"]
+    assert {*attrs["notes"]} <= {*printed}
+    rows = [line.split() for line in printed]
+    for metric, query, n, before, after in attrs["scores"].iloc[:, :5].itertuples(index=False):
+        row = [metric, query, str(n), f"{before:.4f}", f"{after:.4f}"]
+        assert row in [cells[:5] for cells in rows]
+    assert {"own", "weat7"} <= {*attrs["scores"]["query"]}
 
 
 @pytest.mark.parametrize("wanted", [0.2, 1.48])

@@ -20,10 +20,11 @@ import pandas as pd
 import pytest
 
 import biasbridge
+from biasbridge import gaps, gate, thresholds
 from biasbridge.__main__ import main as command
 from biasbridge.extrinsic.predictions import _exact_p
 from biasbridge.files import InputError
-from biasbridge.files.tables import read_numbers, read_table
+from biasbridge.files.tables import read_numbers, read_table, write_table
 
 COMPARED: dict[str, Any] = {"privileged": "men", "unprivileged": "women"}
 
@@ -627,3 +628,60 @@ def test_rows_keep_their_numbers_where_others_are_left_out(tmp_path: Path) -> No
     changed = biasbridge.changed_items(path, pred=["prediction", "later"])
     rows = dict(zip(changed["id"].astype(int), changed["row"], strict=True))
     assert rows == {item.id: item.id + 1 + (item.id > 0) for item in keep()}
+
+
+HUB = {"LABEL_1": 1, "LABEL_0": 0}
+
+
+@pytest.mark.parametrize("codes", [HUB, "LABEL_1=1, LABEL_0=0"])
+def test_recoded_labels_give_the_rows_of_the_codes(codes: str | dict[str, int]) -> None:
+    items = pd.DataFrame({"label": [0, 1] * 40, "prediction": [0, 1, 1, 1] * 20})
+    items["group"] = ["men", "women"] * 20 + ["women", "men"] * 20
+    named = items.assign(prediction=[f" LABEL_{code}" for code in items["prediction"]])
+    table = gaps(named, map=codes)
+    assert table.equals(gaps(items))
+    assert table.attrs["notes"] == ["recoded cells: LABEL_1 as 1 (60), LABEL_0 as 0 (20)"]
+    assert named["prediction"].str.startswith(" LABEL").all(), "the table given stays"
+    assert gate(named, {"recall": 0.9}, map=codes)
+    both = named.assign(score=0.5, label=[f"LABEL_{code}" for code in items["label"]])
+    scored = thresholds(both, map=codes, measures="recall")
+    assert scored.equals(thresholds(items.assign(score=0.5), measures="recall"))
+
+
+@pytest.mark.parametrize(
+    ("codes", "message"),
+    [
+        ({"LABEL_2": 1}, "map LABEL_2=1: no cell of label, prediction is 'LABEL_2'; did you mean"),
+        ("neutrl=ok", "map neutrl=ok: no cell of label, prediction is 'neutrl'; did you mean 'neu"),
+        ("LABEL_1", "map LABEL_1: write it like LABEL_1=1,neutral=ok"),
+        ("=1", "map =1: write it like LABEL_1=1,neutral=ok"),
+    ],
+)
+def test_a_map_that_fits_no_label_is_refused(codes: str | dict[str, int], message: str) -> None:
+    items = pd.DataFrame({"label": ["LABEL_1", "neutral"] * 9, "group": ["a", "b", "c"] * 6})
+    with pytest.raises(InputError, match=message):
+        gaps(items.assign(prediction=items["label"]), map=codes)
+
+
+@pytest.mark.parametrize("ending", [".jsonl", ".parquet", ".csv"])
+@pytest.mark.parametrize("column", ["label", "prediction", "score"])
+@pytest.mark.parametrize(
+    ("cell", "kind"), [([1, 0], "a list"), ({"a": 1}, "an object"), ([{"a": 1}], "a list")]
+)
+def test_a_nested_cell_is_named_by_column_row_and_value(
+    ending: str, column: str, cell: object, kind: str, tmp_path: Path
+) -> None:
+    rows: list[dict[str, object]] = [
+        {"label": n % 2, "prediction": 1, "score": 0.5, "group": "ab"[n % 3 % 2]} for n in range(9)
+    ]
+    if ending == ".jsonl":
+        rows[3][column] = cell
+        text = "\n".join(json.dumps(row) for row in rows)
+        (tmp_path / "p.jsonl").write_text(text, encoding="utf-8")
+    else:
+        nested = cell if ending == ".parquet" else json.dumps(cell)
+        write_table(pd.DataFrame([row | {column: nested} for row in rows]), tmp_path / f"p{ending}")
+    row = 4 if ending == ".jsonl" else 1
+    message = f"column '{column}' holds .* in row {row}, {kind}; give one"
+    with pytest.raises(InputError, match=message):
+        gaps(tmp_path / f"p{ending}", score="score")

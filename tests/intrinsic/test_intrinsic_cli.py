@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import dataclasses
 import json
+import shlex
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,8 @@ import pytest
 import yaml
 from gensim.models import KeyedVectors
 
+from biasbridge import audit
+from biasbridge.__main__ import main as command
 from biasbridge.commands.audit import main
 from biasbridge.files import InputError
 from biasbridge.files.choice import find_choice
@@ -291,3 +295,58 @@ def test_the_table_has_a_headline_and_a_line_a_score(
         assert any(f"{row['value']:.3f}" in line and "mine" in line for line in lines)
     main([*command, "--metric", "weat", "--verbose"])
     assert "Word Embedding Association Test" in capsys.readouterr().out
+
+
+def test_the_headline_groups_tests_by_family_and_names_reverse_associations(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Scores and p by a literal loop over all splits of 16 words."""
+    queries = {name: load_query(name) for name in ("weat6", "weat6b", "weat7")}
+    side = {word: 1.0 for role in "XA" for word in queries["weat6"][role].words}
+    side |= {word: -1.0 for role in "YB" for word in queries["weat6"][role].words}
+    side |= {word: 1.0 for role in "XB" for word in queries["weat7"][role].words}
+    side |= {word: -1.0 for role in "YA" for word in queries["weat7"][role].words}
+    rng = np.random.default_rng(0)
+    values = {word: [x + rng.normal(0, 0.3), rng.normal(), 1.0] for word, x in side.items()}
+    rows = [f"{word} {' '.join(f'{x:.6f}' for x in row)}" for word, row in values.items()]
+    (tmp_path / "v.vec").write_text("\n".join([f"{len(rows)} 3", *rows]) + "\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    main(["v.vec", "--metric", "weat", "--query", *queries])
+    printed = capsys.readouterr().out.splitlines()
+    unit = {word: np.array(row) / np.linalg.norm(row) for word, row in values.items()}
+    said = {}
+    for name, query in queries.items():
+        a, b = (np.mean([unit[w] for w in query[role].words], axis=0) for role in "AB")
+        s = [float(unit[w] @ (a - b)) for role in "XY" for w in query[role].words]
+        splits = [sum(s[i] for i in x) - sum(s) / 2 for x in combinations(range(16), 8)]
+        d = (np.mean(s[:8]) - np.mean(s[8:])) / np.std(s)
+        two_sided = np.mean([abs(total) >= abs(splits[0]) - 1e-12 for total in splits])
+        said[name] = f"{name} {d:.2f}" + (f" (p {two_sided:.2g})" if d < 0 else "")
+    begin = "v.vec: WEAT finds an association (p < .05) in"
+    reverse = ", ".join(sorted([said["weat6b"], said["weat7"]], key=lambda x: x.split()[1])[::-1])
+    assert printed[:2] == [
+        f"{begin} 1 of 1 test of social bias with names: {said['weat6']}",
+        f"{begin} 0 of 2 tests of social bias with terms; a reverse association (two-sided p) in"
+        f" 2 of 2: {reverse}",
+    ]
+    assert printed[-1].startswith(
+        "next: biasbridge debias v.vec debiased.vec --method leace --query"
+    )
+    assert command(shlex.split(printed[-1])[2:]) == 0
+    assert Path("debiased.vec").is_file()
+    notes = audit("v.vec", metrics="weat", queries=list(queries)).attrs["notes"]
+    assert notes[:3] == [*printed[:2], printed[-1]]
+    with_own_words = audit("v.vec", {"own": {r: queries["weat7"][r].words for r in "XYAB"}})
+    [line] = [note for note in with_own_words.attrs["notes"] if "WEAT" in note]
+    assert "0 of 1 test of social bias; a reverse association (two-sided p) in 1 of 1" in line
+
+
+def test_the_singular_of_an_option_is_the_option(folder: Path) -> None:
+    words = folder / "mine.json"
+    one, many = (
+        audit(folder / "one.vec", words, **{name: "weat"})  # type: ignore[arg-type]
+        for name in ("metric", "metrics")
+    )
+    assert one.equals(many)
+    with pytest.raises(InputError, match="no option 'metric'"):
+        audit(folder / "one.vec", words, metric="weat", metrics="mac")  # type: ignore[call-arg]

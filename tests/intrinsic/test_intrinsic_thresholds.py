@@ -18,6 +18,7 @@ import pytest
 from rich.console import Console
 
 from biasbridge import audit
+from biasbridge.conclusions import headlines
 from biasbridge.files.vectors import keyed
 from biasbridge.intrinsic import permutation
 from biasbridge.intrinsic.audit import AuditedScore, assume_language
@@ -40,7 +41,7 @@ from biasbridge.intrinsic.permutation import PValue, estimated_p, exact_p, permu
 from biasbridge.intrinsic.registry import METRICS
 from biasbridge.intrinsic.resampling import times_drawn
 from biasbridge.intrinsic.score import percentiles
-from biasbridge.intrinsic.terminal import print_headlines, print_ranks
+from biasbridge.intrinsic.terminal import print_ranks
 from biasbridge.intrinsic.tsne import _project_to_plane
 from biasbridge.intrinsic.words import load_query, read_wordsets
 from tests.intrinsic.models.tables import GivenVectors
@@ -225,13 +226,17 @@ def test_metrics_are_correlated_over_at_least_three_files(files: int) -> object:
 
 
 @decides((0.0499, True), (0.05, False))
-def test_an_association_is_found_below_05(p: float) -> object:
+def test_an_association_and_a_reverse_one_are_found_below_05(p: float) -> object:
     words = [word for role in "XYAB" for word in load_query("weat7")[role].words]
     [score] = Weat(queries=("weat7",)).score(random_vectors(words), seed=0)
-    audited = AuditedScore("a.vec", score._replace(value=1.0, p_value=p), {})
-    said = printed(lambda console: print_headlines([audited], console))
+    along = AuditedScore("a.vec", score._replace(value=1.0, p_value=p), {})
+    reverse = score._replace(value=-1.0, tail="greater", p_value=0.999, p_two_sided=p)
+    [said], [turned] = headlines([along]), headlines([AuditedScore("a.vec", reverse, {})])
     assert "of 1 test of social bias" in said
-    return "(p < .05) in 1 of" in said
+    assert "(p < .05) in 0 of 1 test" in turned
+    is_found = "(p < .05) in 1 of" in said
+    assert is_found == ("a reverse association (two-sided p) in 1 of 1: weat7 -1.00" in turned)
+    return is_found
 
 
 @decides((40, [pytest.approx(40 / 3)]), (44, [40.0]))

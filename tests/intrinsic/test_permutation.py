@@ -105,6 +105,17 @@ def test_the_interval_of_a_sampled_p_is_that_of_clopper_and_pearson() -> None:
     assert result.high == pytest.approx(1 - 0.005 ** (1 / 100))
 
 
+@pytest.mark.parametrize("tail", TAILS)
+@pytest.mark.parametrize("x", [[1, 2, 2], [9, 8, 8, 9]])
+def test_only_a_side_that_is_not_covered_has_a_two_sided_p(x: list[int], tail: str) -> None:
+    y = [4, 5, 6, 3, 7]
+    test = permutation_p(x, y, tail=tail, seed=0)
+    count, n = enumerate_partitions(x, y, "two-sided", strict=False)
+    is_beyond = tail != "two-sided" and (tail == "greater") == (np.mean(x) < np.mean(y))
+    expected = count / n if is_beyond else math.nan
+    assert test.two_sided == pytest.approx(expected, nan_ok=True)
+
+
 def test_a_limit_and_samples_decide_the_method() -> None:
     x = np.arange(4.0)
     assert permutation_p(x, x, exact_limit=8, seed=0) == exact_p(x, x)

@@ -276,6 +276,7 @@ def test_a_row_holds_the_score_and_its_account(words: str) -> None:
         "reason": "",
         "resampled": (),
         "settings": "",
+        "p_two_sided": pytest.approx(math.nan, nan_ok=True),
     }
     assert row == expected
     assert list(row) == list(expected)

@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from biasbridge.train.engine.steps import DataReport, Inputs
 
 
-_MAX_NAMED = 10
-
 POSTS = "posts"  # name of the step with a source's posts
 
 
@@ -79,8 +77,8 @@ def _require_groups(posts: str, gaps: Gaps, available: Sequence[str]) -> None:
     for name, group in (*pair, *(("groups", group) for group in gaps.groups)):
         if group not in available:
             problem = f"gaps.{name}={group}: no post of {posts} has that group"
-            names = [*available[:_MAX_NAMED], "..."] if len(available) > _MAX_NAMED else available
-            raise InputError(f"{problem}{nearest(group, available)}; there are {', '.join(names)}")
+            listed = f"there are {', '.join(available)}"
+            raise InputError(f"{problem}{nearest(group, available)}; {listed}")
 
 
 def require_language_of_source(source: Source, challenge: PostChallenge) -> None:
@@ -128,7 +126,7 @@ def describe_groups(posts: pd.DataFrame, group_source: str, gaps: Gaps, report: 
     ``posts`` has the columns ``label`` and ``group``; ``group_source``: where the groups come from.
     """
     counts = posts["group"].value_counts()
-    listed = ", ".join(f"{count} {name}" for name, count in counts.head(10).items())
+    listed = ", ".join(f"{count} {name}" for name, count in counts.items())
     report.lines.append(f"groups by {group_source}: {listed}")
     positive = posts.loc[posts["label"] == 1, "group"].value_counts()
     min_support = gaps.min_support
