@@ -128,7 +128,6 @@ def describe_predictions(
     names = _field_names(path) if path.is_file() else set()
     if not any(_PREDICTION.fullmatch(name) or _VERSION.fullmatch(name) for name in names):
         return []
-    from biasbridge.extrinsic.grouped_predictions import ALL, NONE, REST
     from biasbridge.extrinsic.predictions import find_fractions, get_column
 
     table = as_dataframe(path)
@@ -168,13 +167,12 @@ def describe_predictions(
     if any(find_fractions(table, name) is not None for name in (gold, *groups)):
         options["cut"] = 0.5
     elif not {*map(binary_key, table.loc[~find_blank(table[gold]), gold])} <= BINARY:
-        options |= {"positive": positive, "multiclass": len(preds) == 1 and not positive}
+        options |= {"positive": positive, "multiclass": not positive}
     if joined := find_joined({*chain(*(table[name].dropna().map(str) for name in groups))}):
         options["group_sep"] = joined[2].replace("\n", "\\n")
     options = {role: value for role, value in options.items() if value}
-    no_groups = ("", ALL, REST, NONE)
-    rows = measure_items(table, **options | {"gold": gold})[2]
-    found = ", ".join(dict.fromkeys(row.group for row in rows if row.group not in no_groups))
+    parts = measure_items(table, **options | {"gold": gold})[2]
+    found = ", ".join(parts[0].sample.groups)
     what = f"predictions {', '.join(preds)}, labels {gold}, groups {found}"
     command = command_text("gaps", path, **options | {"map": codes})
     return [*table.attrs.get("notes", []), f"{path}: {what}", f"to measure gaps: {command}"]
