@@ -1,8 +1,8 @@
-"""The answer of a study as a LaTeX table."""
+"""The answer of a study as LaTeX tables."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from biasbridge.analysis.answer import (
@@ -16,54 +16,43 @@ from biasbridge.analysis.answer import (
     scope_lines,
 )
 from biasbridge.analysis.naming import REVERSED, SMALLEST_CHANGE, describe_taggers
-from biasbridge.files.tables import escape_tex
+from biasbridge.files.writers import TextTable, tex_table
 
 if TYPE_CHECKING:
     from biasbridge.analysis.slices import SliceResult
 
 _MODELS, _R_RM = "models / parents / conditions", "r_rm [95%]"
 _READ = (
-    "% Change of the gap over the range of the score. r_rm: repeated-measures correlation within"
+    "Change of the gap over the range of the score. r_rm: repeated-measures correlation within"
     " parents. p: adjusted over these tests."
 )
-_LEFT = (SCORE_HEADING, VERDICT_HEADING)
-_SYNTHETIC = "% Synthetic data: no evidence about the world."
+_SYNTHETIC = "Synthetic data: no evidence about the world."
 
 
 def correlations_tex(
     slice_results: Sequence[SliceResult], smallest_change: float = SMALLEST_CHANGE
 ) -> str:
-    """Format the declared tests as a LaTeX ``tabular`` (needs ``booktabs``)."""
+    """Format the declared tests as a LaTeX ``table`` for each gap (needs ``booktabs``)."""
     results = declared(slice_results)
     reverse_scored = dict.fromkeys(
         result.names["metric"] for result in results if result.reverse_scored
     )
-    lines = [
-        *([_SYNTHETIC] if any(result.synthetic for result in results) else []),
-        _READ,
-        *(f"% {note}" for note in describe_taggers(result.group_by for result in results)),
-        *(f"% {metric}: reverse-scored, {REVERSED}" for metric in reverse_scored),
-        *(f"% {line}" for line in scope_lines(results)),
+    synthetic = any(result.synthetic for result in results)
+    notes = [
+        *describe_taggers(result.group_by for result in results),
+        *(f"{metric}: reverse-scored, {REVERSED}" for metric in reverse_scored),
+        *scope_lines(results),
     ]
+    lines = [f"% {note}" for note in notes]
     tests = change_rows(results, smallest_change, _further_cells)
-    return "\n".join([*lines, *_tabular(tests), ""])
+    for number, (heading, rows) in enumerate(tests.items(), 1):
+        cells = [list(row.values()) for row in rows]
+        table = TextTable("", list(rows[0]), cells, (SCORE_HEADING, VERDICT_HEADING))
+        caption = f"{heading}: {_READ}{f' {_SYNTHETIC}' * synthetic}"
+        lines += ["", *tex_table(table, caption, f"correlations-{number}")]
+    return "\n".join([*lines, ""])
 
 
 def _further_cells(result: SliceResult) -> dict[str, str]:
     cells = describe_slice(result)
     return {name: cells[name] for name in (_MODELS, _R_RM, PEARSON, HOLM)}
-
-
-def _tabular(rows_by_heading: Mapping[str, Sequence[Mapping[str, str]]]) -> list[str]:
-    """Return the lines of a table; none without rows."""
-    head = next((list(rows[0]) for rows in rows_by_heading.values()), [])
-    columns = "".join("l" if name in _LEFT else "r" for name in head)
-    lines = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", _line(head), r"\midrule"]
-    for heading, rows in rows_by_heading.items():
-        span = rf"\multicolumn{{{len(head)}}}{{l}}{{\emph{{{escape_tex(heading)}}}}} \\"
-        lines += [*([span] if heading else []), *(_line(row.values()) for row in rows)]
-    return [*lines, r"\bottomrule", r"\end{tabular}"] if head else []
-
-
-def _line(cells: Iterable[str]) -> str:
-    return " & ".join(map(escape_tex, cells)) + r" \\"

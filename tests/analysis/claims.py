@@ -276,6 +276,19 @@ def noisy_scores(reliability: float, rng: np.random.Generator) -> Study:
     return Study(rows._replace(x_resampled=Resampled.of(moved)), 0.01)
 
 
+def shared_items(authors: int, rng: np.random.Generator) -> Study:
+    """The grid of paper001_en on items of so many authors, drawn by author: the gap among the items
+    of each follows the score in a way of its own, and does not on average.
+    """
+    score = np.append(np.linspace(-1, 1, 12), 0)
+    slopes = 0.05 * rng.normal(size=authors)
+    gap = slopes.mean() * score + PAPER_NOISE * rng.normal(size=(PAPER_PARENTS, 13))
+    rows = sweep(score, gap, 0, PAPER_PARENTS, rng)
+    drawn = slopes[rng.integers(0, authors, size=(RESAMPLES, authors))].mean(axis=1)
+    change = np.tile(score, PAPER_PARENTS)[:, None] * (drawn - slopes.mean())
+    return Study(rows._replace(y_resampled=Resampled.of(rows.y[:, None] + change)), 0.0)
+
+
 @ONE_THREAD
 def judged(rows: Rows) -> SliceResult:
     """The verdict of a study with one declared slice."""
@@ -441,6 +454,9 @@ def designs() -> Iterator[Design]:
         draw = partial(paper, SMALLEST_CHANGE / 3, times)
         limit = 0.5 * (times == 1)
         yield Design("change a third of it", name, draw, "at most", limit, at_least=True)
+    draw = partial(shared_items, 40)
+    yield Design("shared items", "40 authors", draw, f"covers {DOSES}", 0.93, at_least=True)
+    yield Design("shared items", "40 authors", draw, "rises or falls", 0.08)
     for reliability in (0.8, 0.5):
         name = f"scores of reliability {reliability:g}"
         yield Design(
