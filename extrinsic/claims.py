@@ -17,9 +17,9 @@ called above by chance, or within.
     cannot tell       else, and where nothing is compared
 
 A claim more can so never turn another decision into a release. Only the last version is judged; an
-earlier one is what it is compared with. Errors are those counted by recall (or the false negative
-rate) and the false positive rate. A group that could not be measured may have any; an empty crossed
-group is none.
+earlier one is what it is compared with. Errors are counted by recall (or the false negative rate)
+and the false positive rate; of scores a lower AUC and a larger calibration error count too. A group
+that could not be measured may have any; an empty crossed group is none.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from typing import Any, Literal, NamedTuple
 from biasbridge.extrinsic.gap_table import WITHOUT_GAP, GapRow, Part, narrow, part_rows
 from biasbridge.extrinsic.gaps import ALL_MEASURES, CRITERIA, Gaps
 from biasbridge.extrinsic.grouped_predictions import ALL, REST, GroupOrRest, Predictions
-from biasbridge.extrinsic.measures import MEASURES
+from biasbridge.extrinsic.measures import MEASURES, SCORED
 from biasbridge.files import InputError, nearest
 from biasbridge.files.errors import printable
 from biasbridge.files.group_names import AS_THEY_ARE, CROSSED_BY, GroupNames
@@ -231,9 +231,11 @@ def release_claims(
 
 
 def _decisive(parts: Sequence[Part]) -> list[str]:
-    """Return the measures that count errors, or all that have gaps where there are none."""
+    """Return the measures that count errors, and those of scores; all with gaps if there are
+    none.
+    """
     present = [name for part in parts for name in part.measures if name in _MEASURES_WITH_GAP]
-    errors = [name for name in present if name in (*_MISSED, _FALSE_ALARMS)]
+    errors = [name for name in present if name in (*_MISSED, _FALSE_ALARMS, *SCORED)]
     return list(dict.fromkeys(errors or present))
 
 

@@ -176,6 +176,23 @@ def test_a_stricter_request_never_makes_a_release() -> None:
     assert seen == {YES, NO, UNKNOWN}
 
 
+def test_a_worse_ranking_is_harm_whatever_else_is_measured() -> None:
+    """The later scores rank items about women at random; both versions predict alike."""
+    rng, n = np.random.default_rng(0), 4_000
+    table = pd.DataFrame({"label": rng.integers(0, 2, n), "group": rng.choice(["women", "men"], n)})
+    table["s1"] = 0.6 * table["label"] + 0.4 * rng.random(n)
+    lost = np.where(table["label"] == 1, 0.5 + 0.5 * rng.random(n), 0.5 * rng.random(n))
+    table["s2"] = np.where(table["group"] == "women", 0.5 + 0.001 * rng.normal(size=n), lost)
+    scores = {"score": ["s1", "s2"], "threshold": 0.4}
+    for measures in (["auc"], ["auc", "recall"], []):
+        result = gaps(table, measures=measures, **scores).decision  # type: ignore[arg-type]
+        assert result.verdict == NO
+    assert (
+        "the change of AUC about women is -."
+        in gaps(table, measures="auc", score=["s1", "s2"]).decision.reason
+    )
+
+
 def test_a_selection_rate_has_no_worse_side() -> None:
     """Of 4,000 items .4 and .1 are flagged: both groups are .3 away from the other."""
     table = items((2_000, 2_000), a=((1_200,), (800,)), b=((1_800,), (200,)))
