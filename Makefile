@@ -1,5 +1,5 @@
 # make study: an environment in .venv, then the first study. make test: the same, then lint, types, docs and tests.
-# make test-slow: the tests of more than eight seconds each, after a change of the engine and before a release.
+# make test-slow: the tests of more than eight seconds each. CI runs both.
 PYTHON ?= python3
 BIN := .venv/bin
 
