@@ -27,18 +27,24 @@ def as_dataframe(
     from pandas import DataFrame
 
     from biasbridge.extrinsic.logs import JSON_OBJECTS, detect_format, read_answers
-    from biasbridge.files.tables import index_as_columns, read_table, require_unique_columns
+    from biasbridge.files.tables import (
+        index_as_columns,
+        read_table,
+        require_unique_columns,
+        unwrap_lists,
+    )
 
     if isinstance(table, DataFrame):
         table = index_as_columns(table)
         require_unique_columns(map(str, table.columns), "the table")
+        table = unwrap_lists(table, but="resampled")
         return table if all(isinstance(x, str) for x in table) else table.rename(columns=str)
     if not isinstance(table, str | PathLike):
         raise InputError(f"{type(table).__name__} is not a table; give a pandas table, or a path")
     path = Path(table)
     if filter or detect_format(path) not in ("", JSON_OBJECTS):
         return _with_labels(read_answers(path, filter=filter), labels, str(path))
-    return read_table(path, lists="resampled", quoted=quoted)
+    return unwrap_lists(read_table(path, lists="resampled", quoted=quoted), but="resampled")
 
 
 def _with_labels(table: pd.DataFrame, labels: Sequence[str], path: str) -> pd.DataFrame:

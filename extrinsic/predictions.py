@@ -44,7 +44,7 @@ from biasbridge.files.language import (
     normalise_text,
     spell_alike,
 )
-from biasbridge.files.tables import read_numbers
+from biasbridge.files.tables import find_copies, read_numbers
 from biasbridge.stats.intervals import ALPHA, holm
 
 if TYPE_CHECKING:
@@ -816,11 +816,9 @@ def _leave_out_copies(table: pd.DataFrame) -> tuple[pd.DataFrame, str]:
         note = "repeat another row with the same id in all columns; they are left out"
         table = table[~is_copy]
     else:
-        is_copy = table.astype(str).duplicated()
-        kept = table[~is_copy].astype(str) if is_copy.any() else table[:0]
-        names = [name for name in kept if read_numbers(kept[name])[0].isna().mean() > 0.5]
-        if not names or kept[names].nunique().max() < 0.9 * len(kept):
-            return table, ""  # rows without a text or a name of their own are alike by chance
+        # Rows without a text or a name of their own are alike by chance
+        names = [name for name in table if read_numbers(table[name])[0].isna().mean() > 0.5]
+        is_copy = find_copies(table, names)
         note = "repeat an earlier row in all columns. Each counts, so leave out copies"
     n = int(is_copy.sum())
     return table, f"{n:,} of {len(is_copy):,} rows {note}" if n else ""

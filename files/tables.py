@@ -8,13 +8,13 @@ import re
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import islice, takewhile
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
-from pandas.api.types import is_object_dtype
+from pandas.api.types import is_list_like, is_object_dtype, is_scalar
 from pydantic import TypeAdapter
 
 from biasbridge.files.errors import InputError, nearest, printable
@@ -36,6 +36,7 @@ SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": ",", "": ","}
 JSON_LINES = ".jsonl"
 EXCEL = ".xlsx"
 _OTHER_SEPARATORS = ("\t", ";")  # of spreadsheets, with the same endings
+_HEAD_LINES = 20  # that tell the separator
 JSON_OBJECT = TypeAdapter(dict[str, Any])
 _JSON_OBJECTS: TypeAdapter[Iterable[dict[str, Any]]] = TypeAdapter(list[dict[str, Any]])
 _JSON_ARRAY = re.compile(r"\s*\[\s*[{\]]")
@@ -47,6 +48,8 @@ _EXCEL_CELL = re.compile(rb"""[<:]c\s[^>]*?r=["']([A-Z]{1,3})(\d{1,7})["']""")
 _FEWEST_CELLS, _MOST_SPARSE = 1_000_000, 4
 _DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(e[+-]?\d+)?", re.IGNORECASE)
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+")
+_MOSTLY = 0.9  # share of distinct cells in a column of texts or measurements
+_LIST_OF_ONE = re.compile(r"""\[\s*(?:(['"])([^'"\[\]]+)\1|([+-]?\d+(?:\.\d+)?))\s*,?\s*\]""")
 _TEX = {
     "\\": r"\textbackslash{}",
     **{sign: f"\\{sign}" for sign in "&%$#_{}"},
@@ -80,9 +83,10 @@ def read_table(
     names an encoding other than UTF-8.
 
     separator: default tabs for ``.tsv`` and ``.tab``; commas for ``.csv``, ``.txt`` and names
-    without an ending, or the tabs or semicolons of a header without commas. quoted: cells in
-    quotation marks may hold separators and line ends; False: the marks are text. lists: endings
-    of the Parquet columns that keep lists; other binary, list and struct cells become text.
+    without an ending, or the tabs or semicolons that give the header and the first rows as many
+    cells. Lines before the header that begin with # and have other cells are left out. quoted:
+    cells in quotation marks may hold separators and line ends; False: the marks are text. lists:
+    endings of the Parquet columns that keep lists; other binary, list and struct cells become text.
 
     Raises ``InputError`` for a file that is missing, empty, damaged, of unknown encoding or format,
     for a row with more or fewer cells than the header, for a repeated column name, for several
@@ -129,14 +133,61 @@ def read_numbers(cells: pd.Series) -> tuple[pd.Series[float], bool]:
     except OverflowError:  # JSON has integers that are too large for a float
         cells = cells.map(lambda cell: str(cell) if isinstance(cell, int) else cell)
         numbers = pd.to_numeric(cells, errors="coerce").astype("float64")
-    others = cells[numbers.isna()].dropna()
-    texts = {cell: normalise_text(str(cell)) for cell in others.unique()}
+    others = cells[numbers.isna()]
+    others = others[others.map(lambda cell: isinstance(cell, str))]
+    texts = {cell: normalise_text(cell) for cell in others.unique()}
     texts = {cell: text for cell, text in texts.items() if _DECIMAL_COMMA.fullmatch(text)}
     has_point = bool(texts) and cells[numbers.notna()].map(lambda cell: "." in str(cell)).any()
     if has_point or all(map(_THOUSANDS.fullmatch, texts.values())):
         return numbers, False
     points = {cell: float(text.replace(",", ".")) for cell, text in texts.items()}
     return numbers.fillna(others.map(points)), True
+
+
+def find_copies(table: pd.DataFrame, among: Iterable[str]) -> pd.Series[bool]:
+    """Return which rows repeat an earlier one in all columns, if it is not by chance: in a column
+    ``among`` these nearly all other rows differ.
+    """
+    texts = table.astype(str)
+    is_copy = texts.duplicated()
+    kept = texts[~is_copy]
+    are_distinct = any(kept[name].nunique() >= _MOSTLY * len(kept) for name in among)
+    return is_copy & are_distinct
+
+
+def unwrap_lists(table: pd.DataFrame, but: str) -> pd.DataFrame:
+    """Return a table whose columns of lists of one text or number, also as text, hold these. Empty
+    cells stay, and so does a column with any other list, or whose name ends as in ``but``.
+    """
+    for place, (name, kind) in enumerate(zip(table, table.dtypes, strict=True)):
+        if kind in (object, "str") and not str(name).endswith(but):
+            cells = table.iloc[:, place]
+            parts = [_only_part(cell) for cell in cells] if _starts_list(cells) else [cells]
+            if not any(isinstance(part, pd.Series) or is_list_like(part) for part in parts):
+                table = table.assign(**{str(name): pd.Series(parts, cells.index, dtype=object)})
+    return table
+
+
+def _starts_list(cells: pd.Series) -> bool:
+    first = next((cell for cell in cells if is_list_like(cell) or not _is_empty(cell)), "")
+    return is_list_like(first) or str(first).startswith("[")
+
+
+def _is_empty(cell: object) -> bool:
+    return bool(is_scalar(cell) and (pd.isna(cell) or not str(cell).strip()))
+
+
+def _only_part(cell: Any) -> object:
+    """Return the part of a list of one, an empty cell as it is, and anything else as a list."""
+    if isinstance(cell, str) and (listed := _LIST_OF_ONE.fullmatch(cell.strip())):
+        return listed[2] or listed[3]
+    if (
+        isinstance(cell, list | tuple | np.ndarray)
+        and len(cell) == 1
+        and is_scalar(part := cell[0])
+    ):
+        return part
+    return cell if _is_empty(cell) else [cell]
 
 
 def index_as_columns(table: pd.DataFrame) -> pd.DataFrame:
@@ -348,11 +399,14 @@ def _separator(path: Path, chosen: str | None) -> str:
     suffix = table_suffix(path)
     separator = chosen or SEPARATORS.get(suffix)
     if not chosen and separator is not None:
-        first, header = [*islice(read_lines(path, []), 2), ""][:2]
-        stated = SEP_LINE.fullmatch(first)
-        separator, header = (stated[1], header) if stated else (separator, first)
-    if not chosen and separator == "," and "," not in header:
-        separator = next((mark for mark in _OTHER_SEPARATORS if mark in header), ",")
+        lines = _head_lines(path)
+        stated = SEP_LINE.fullmatch(lines[0])
+        separator = stated[1] if stated else separator
+        if separator == "," and not stated:
+            marks = (",", *_OTHER_SEPARATORS)
+            header = next((line for line in lines if not line.startswith("#")), lines[0])
+            marks = sorted(marks, key=lambda mark: mark not in header)  # if no rows fit
+            separator = max(marks, key=lambda mark: _count_cells(lines, mark))
     if separator is None:
         endings = ", ".join(filter(None, (*SEPARATORS, JSON_LINES)))
         allowed = f"{endings}, each also with {', '.join(OPENERS)}, or .parquet or {EXCEL}"
@@ -363,14 +417,43 @@ def _separator(path: Path, chosen: str | None) -> str:
     return separator
 
 
+def _head_lines(path: Path) -> list[str]:
+    return list(islice(read_lines(path, []), _HEAD_LINES))
+
+
+def _count_comments(lines: Sequence[str], separator: str) -> int:
+    """Return how many lines before the header are blank or begin with # and have other cells."""
+    others = takewhile(lambda x: x.startswith("#") or not SEP_LINE.sub("", x).strip(), lines)
+    n_others = len([*others])
+    counts = {line.count(separator) for line in lines[:n_others] if line.startswith("#")}
+    header = lines[n_others : n_others + 1]
+    return n_others if counts and header and header[0].count(separator) not in counts else 0
+
+
+def _count_cells(lines: Sequence[str], separator: str) -> int:
+    """Return the number of cells in each of the first rows; 0 where they differ, or for one row."""
+    lines = [line for line in lines[_count_comments(lines, separator) :] if line.strip()]
+    try:
+        counts = [len(row) for row in csv.reader(lines, delimiter=separator)]
+    except csv.Error:
+        return 0
+    counts = counts[:-1] if len(lines) >= _HEAD_LINES - 1 else counts  # the last may be cut off
+    return counts[0] if len(counts) > 1 and len({*counts}) == 1 < counts[0] else 0
+
+
 def _columns(
     path: Path, separator: str, quoted: bool, notes: list[str]
 ) -> tuple[list[str], list[list[str]]]:
     """Read header and cells by column; rows as lists would take ten times the memory."""
     row_lines: list[str] = []  # of the row that is read
+    if n_comments := _count_comments(_head_lines(path), separator):
+        notes.append(
+            f"{path}: the header is line {n_comments + 1}; lines with # before it are left out"
+        )
 
     def read() -> Iterator[str]:
         for number, text in enumerate(read_lines(path, notes)):
+            text = "" if number < n_comments else text
             row_lines.append(text if number else SEP_LINE.sub("", text))
             yield f"{row_lines[-1]}\n"
 
