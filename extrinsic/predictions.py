@@ -12,6 +12,7 @@ import re
 import tokenize
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain, combinations, product
 from math import prod
@@ -34,6 +35,7 @@ from biasbridge.extrinsic.measures import ECE, RANKINGS, SCORED
 from biasbridge.files import InputError, nearest
 from biasbridge.files.group_names import CROSSED_BY
 from biasbridge.files.language import (
+    are_flags,
     binary_key,
     case_note,
     find_blank,
@@ -73,8 +75,16 @@ _NOTES_OF_SEVERAL = _NOTES | {
 _LIST = re.compile(r"""\[\s*(['"]).*\1\s*\]""", re.DOTALL)
 _BARE_LIST = re.compile(r"\[[^\d'\"]+(,[^\d'\"]+)+\]")
 _NESTED = re.compile(r"""\s*(\{.*\}|\[\s*(["'{[\d].*)?\])\s*""", re.DOTALL)
+_RANGE = re.compile(r"\s*\d+\s*[-\u2013]\s*\d+\s*")
+_DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)(?:[ T]00:00:00)?")
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_NAMED_MONTH = f"({'|'.join(_MONTHS)})"
+_DAY_MONTH = re.compile(rf"(\d\d?)-{_NAMED_MONTH}|{_NAMED_MONTH}-(\d\d?)", re.IGNORECASE)
+_MIN_ORDERED = 0.75  # share of pairs in which a score agrees with predictions
+_MANY_ERRORS = 3  # standard errors below an AUC of .5
 _BINARY = {"0", "1"}
 _TRUTH = {"true": "1", "false": "0"}
+_MARKS = " ._-"  # between the words of a label or group, or after them
 _LISTED_GROUPS = 5  # of rows that are left out
 _MANY_NUMBERS = 20  # more are not codes of groups
 _LABEL_REMEDY = (
@@ -186,6 +196,7 @@ class GapRequest:
         if table.empty:
             raise InputError("the table of predictions has no rows; give one for each item")
         table = self._cut_fractions(table)
+        table, date_notes = _restore_ranges(table, dict.fromkeys((*self.group, *self.cross)))
         # Columns are joined by position; the index says of which rows, for the items of a change
         index, table = table.index, table.reset_index(drop=True)
         table, copy_note = _leave_out_copies(table)
@@ -198,8 +209,9 @@ class GapRequest:
             name: self._read_columns(table, name, score).assign(group=groups)
             for name, score in zip(self.pred, scores, strict=True)
         }
-        notes += [copy_note] if copy_note else []
+        notes += [*date_notes, *([copy_note] if copy_note else [])]
         notes += [*self._column_notes(table), *self._case_notes(table)]
+        notes += self._score_notes(table, classifiers)
         if self.at == "share":
             notes.append(_flag_share_of_first(classifiers))
         repeats = bool(self.cluster) and table.attrs.get("cluster") == self.cluster
@@ -292,7 +304,8 @@ class GapRequest:
                 crossed = [column.without(small) for column in crossed]
             group_columns += [_name_unknown(column) for column in crossed if column.groups]
         notes += [
-            case_note(column.groups, f"groups of {name!r}") for name, column in columns.items()
+            case_note(column.groups, f"groups of {name!r}", _MARKS)
+            for name, column in columns.items()
         ]
         combined = _combine(group_columns, chain)
         if blanks:
@@ -351,7 +364,7 @@ class GapRequest:
         empty = np.array([_is_empty(cell, named) for cell in distinct], dtype=bool)
         texts = {*map(str, distinct[~empty])}
         keys = {*map(name_key, texts)}
-        is_flag = bool(keys) and {*map(binary_key, keys)} <= _BINARY and not keys & named
+        is_flag = are_flags(keys) and not keys & named
         separator = "\n" if self.group_sep == "\\n" else self.group_sep  # as a shell passes it
         if not separator:
             _require_single_names(texts, column)
@@ -385,13 +398,48 @@ class GapRequest:
 
     def _case_notes(self, table: pd.DataFrame) -> list[str]:
         """Return notes on labels and clusters that differ only in case, and on joined classes."""
-        columns = {self.gold, *self.pred} if self.multiclass or self.positive else set()
-        columns |= {self.cluster} if self.cluster else set()
+        labels = {self.gold, *self.pred} if self.multiclass or self.positive else set()
+        columns = labels | ({self.cluster} if self.cluster else set())
         cells = {name: map(str, table[name].unique()) for name in sorted(columns)}
-        notes = [case_note(map(name_key, cells[name]), f"names in {name!r}") for name in cells]
+        notes = [
+            case_note(map(name_key, cells[name]), f"names in {name!r}", _MARKS * (name in labels))
+            for name in cells
+        ]
+        if self.positive:
+            present = sorted({*read_labels(table, self.gold).map(_plain)})
+            zeros = [label for label in present if label not in {*map(_plain, self.positive)}]
+            listed = ", ".join(map(repr, zeros[:_LISTED_GROUPS]))
+            n_more = len(zeros) - _LISTED_GROUPS
+            listed += f" and {n_more} more" if n_more > 0 else ""
+            notes += [f"labels of {self.gold!r} that count as 0: {listed}"] if zeros[1:] else []
         if self.multiclass and (joined := find_joined({*map(str, table[self.gold].unique())})):
             notes.append(f"{joined[0]!r} beside {joined[1]!r} is a class of its own")
         return [note for note in notes if note]
+
+    def _score_notes(
+        self, table: pd.DataFrame, classifiers: Mapping[str, pd.DataFrame]
+    ) -> Iterator[str]:
+        """Yield notes on scores that contradict predictions, or that are larger for label 0.
+
+        Where a threshold of the score predicts, a column ``prediction`` of the table is compared.
+        """
+        is_used = not self.measures or {*self.measures} & {*SCORED} or self.at == "share"
+        for name, score in zip(self.pred, self.score if is_used else (), strict=False):
+            columns = classifiers[name]
+            predicted = columns["prediction"]
+            if name.startswith(f"{score} ") and "prediction" in table:
+                with suppress(InputError):
+                    predicted = self._read_columns(table, "prediction", "")["prediction"]
+            share = _ordered_share(columns["score"], predicted)
+            n_positive, n = int(columns["label"].sum()), len(columns)
+            error = ((n + 1) / (12 * n_positive * (n - n_positive) or 1)) ** 0.5
+            auc = _ordered_share(columns["score"], columns["label"])
+            if share < _MIN_ORDERED:
+                pairs = f"a predicted 1 has the larger {score!r} in {share:.0%} of pairs"
+                yield f"{pairs} with a predicted 0, not nearly always: give the score of label 1"
+            elif auc < 0.5 - _MANY_ERRORS * error:
+                problem = f"{score!r} is larger for label 0 than for label 1 (AUC {auc:.2f})"
+                yield f"{problem}: give the score of label 1, or values are turned round"
 
     def _read_columns(self, table: pd.DataFrame, pred: str, score: str) -> pd.DataFrame:
         """Return the columns, groups aside, that ``read_grouped_predictions`` reads."""
@@ -822,6 +870,45 @@ def _leave_out_copies(table: pd.DataFrame) -> tuple[pd.DataFrame, str]:
         note = "repeat an earlier row in all columns. Each counts, so leave out copies"
     n = int(is_copy.sum())
     return table, f"{n:,} of {len(is_copy):,} rows {note}" if n else ""
+
+
+def _restore_ranges(table: pd.DataFrame, columns: Iterable[str]) -> tuple[pd.DataFrame, list[str]]:
+    """Return the table with dates beside ranges such as 18-24 as the ranges from which a
+    spreadsheet made them, and notes.
+    """
+    notes = []
+    for name in (name for name in columns if name in table):
+        texts = table[name].map(str)
+        ranges = {text: _date_as_range(text) for text in texts.unique()}
+        if any(ranges.values()) and any(map(_RANGE.fullmatch, ranges)):
+            restored = texts.map(ranges)
+            is_date = restored != ""
+            table = table.assign(**{name: table[name].astype(object).mask(is_date, restored)})
+            made = ", ".join(sorted({*restored[is_date]}))
+            notes.append(f"{is_date.sum():,} cells of {name!r} are dates; they are read as {made}")
+    return table, notes
+
+
+def _date_as_range(text: str) -> str:
+    """Return the range that a date may have been: 5-17 of 17 May; empty for another text."""
+    if date := _DATE.fullmatch(text.strip()):
+        year, month, day = map(int, date.groups())
+    elif named := _DAY_MONTH.fullmatch(text.strip()):
+        year, month = 2000, 1 + _MONTHS.index((named[2] or named[3]).lower())
+        day = int(named[1] or named[4])
+    else:
+        return ""
+    if day == 1 and year < 2000:  # 1-50 is January of 1950
+        return f"{month}-{year % 100}"
+    return f"{min(month, day)}-{max(month, day)}"
+
+
+def _ordered_share(scores: pd.Series[float], flags: pd.Series) -> float:
+    """Return the share of pairs in which the flagged row has the larger score; 1 without pairs."""
+    ranks, is_flagged = scores.rank(), flags.to_numpy() == 1
+    n, n_others = int(is_flagged.sum()), int((~is_flagged).sum())
+    above = float(ranks[is_flagged].sum()) - n * (n + 1) / 2
+    return above / (n * n_others) if n and n_others else 1.0
 
 
 def _as_categorical(column: _GroupColumn, kept: Mask) -> pd.Categorical:
