@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from math import isnan, nan
 from pathlib import Path
@@ -46,7 +46,6 @@ _INSPECT_LETTERS = {"C": 1.0, "I": 0.0, "N": 0.0, "P": 0.5}
 _INSPECT_WORDS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 _INSPECT_MEMBERS = r"samples/.+_epoch_\d+(/sample)?\.json|header\.json|_journal/start\.json"
 _BULKY = ("events", "messages", "store")
-_MAX_LOOKED_AT = 20  # files of a folder
 _STATE, _SPLITS = "state.json", "dataset_dict.json"
 _LOGS = "a log of lm-evaluation-harness or Inspect"
 _REMOVED_FIELDS = {  # for one release
@@ -87,11 +86,7 @@ def _read_items(path: Path, task: str, filter_name: str) -> list[tuple[str, LogI
             item = _lm_eval_item(sample, task)  # at once: requests take ten times its memory
         by_filter.setdefault(str(sample.get("filter", "none")), []).append((place, item))
     if filter_name not in by_filter and (filter_name or len(by_filter) > 1):
-        problem = f"{path} has no filter {filter_name!r}{nearest(filter_name, by_filter)}"
-        if not filter_name:
-            problem = f"{path} holds the same items as several filters left them"
-        commands = "--filter of biasbridge gaps and bbq (filter=)"
-        raise InputError(f"{problem}; give one by {commands}: {', '.join(by_filter)}")
+        raise _no_choice(f"{path}", "filter", filter_name, by_filter)
     items = by_filter.get(filter_name) or [pair for pairs in by_filter.values() for pair in pairs]
     return _read_targets(items)
 
@@ -118,9 +113,10 @@ def _read_targets(items: Sequence[tuple[str, LogItem]]) -> list[tuple[str, LogIt
     """
 
     def agreement(read: Callable[[LogItem], list[str]]) -> tuple[int, int]:
-        named = [(item, options) for _, item in items if (options := read(item))]
-        agreeing = ((item.answer in options) == item.correct for item, options in named)
-        return sum(agreeing), len(named)
+        named = [
+            (item.answer in options, item.correct) for _, item in items if (options := read(item))
+        ]
+        return sum(is_right == correct for is_right, correct in named), len(named)
 
     read = max((_targets_by_place, _targets_by_text), key=agreement)
     resolved = []
@@ -232,10 +228,15 @@ def _choose_scorer(samples: Sequence[Json], chosen: str, path: Path) -> str:
     candidates = [*dict.fromkeys(flags)] or scorers
     if chosen in scorers or (not chosen and len(candidates) < 2):
         return chosen or next(iter(candidates), "")
-    problem = f"{path} has no scorer {chosen!r}{nearest(chosen, scorers)}"
-    problem = problem if chosen else f"{path} holds several scorers of the same items"
+    raise _no_choice(f"{path}", "scorer", chosen, scorers)
+
+
+def _no_choice(path: str, kind: str, chosen: str, names: Collection[str]) -> InputError:
+    """Return the error for an unknown filter or scorer, or for several without a choice."""
+    problem = f"has no {kind} {chosen!r}{nearest(chosen, names)}"
+    problem = problem if chosen else f"holds the same items as several {kind}s left them"
     commands = "--filter of biasbridge gaps and bbq (filter=)"
-    raise InputError(f"{problem}; give one by {commands}: {', '.join(scorers)}")
+    return InputError(f"{path} {problem}; give one by {commands}: {', '.join(names)}")
 
 
 def _read_archive(path: Path) -> tuple[Json, list[tuple[str, Json]]]:
@@ -356,11 +357,9 @@ def detect_format(path: str | Path) -> str:
     if path.is_dir():
         if (path / _STATE).is_file() or (path / _SPLITS).is_file():
             return "datasets"
-        if _sample_files(path):
-            return "lm_eval"
-        for file in sorted(path.glob("*.json"))[:_MAX_LOOKED_AT]:
+        for file in path.glob("scenario_state.json"):
             _refuse_removed(file, _field_names(file, file.suffix))
-        return ""
+        return "lm_eval" if _sample_files(path) else ""
     suffix = table_suffix(path)
     candidates = {name: form for name, form in FORMATS.items() if suffix and form.suffix == suffix}
     names = _field_names(path, suffix) if candidates and path.is_file() else set()

@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import chain, combinations, product
 from math import prod
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
@@ -31,7 +32,7 @@ from biasbridge.extrinsic.grouped_predictions import (
     UNKNOWN_FLAG,
     GroupedPredictions,
 )
-from biasbridge.extrinsic.measures import ECE, RANKINGS, SCORED
+from biasbridge.extrinsic.measures import ECE, RANKINGS, SCORED, placements
 from biasbridge.files import InputError, nearest
 from biasbridge.files.group_names import CROSSED_BY
 from biasbridge.files.language import (
@@ -76,10 +77,7 @@ _LIST = re.compile(r"""\[\s*(['"]).*\1\s*\]""", re.DOTALL)
 _BARE_LIST = re.compile(r"\[[^\d'\"]+(,[^\d'\"]+)+\]")
 _NESTED = re.compile(r"""\s*(\{.*\}|\[\s*(["'{[\d].*)?\])\s*""", re.DOTALL)
 _RANGE = re.compile(r"\s*\d+\s*[-\u2013]\s*\d+\s*")
-_DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)(?:[ T]00:00:00)?")
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_NAMED_MONTH = f"({'|'.join(_MONTHS)})"
-_DAY_MONTH = re.compile(rf"(\d\d?)-{_NAMED_MONTH}|{_NAMED_MONTH}-(\d\d?)", re.IGNORECASE)
+_DATES = (("", "%Y-%m-%d"), ("2000 ", "%Y %d-%b"), ("2000 ", "%Y %b-%d"))
 _MIN_ORDERED = 0.75  # share of pairs in which a score agrees with predictions
 _MANY_ERRORS = 3  # standard errors below an AUC of .5
 _BINARY = {"0", "1"}
@@ -408,9 +406,7 @@ class GapRequest:
         if self.positive:
             present = sorted({*read_labels(table, self.gold).map(_plain)})
             zeros = [label for label in present if label not in {*map(_plain, self.positive)}]
-            listed = ", ".join(map(repr, zeros[:_LISTED_GROUPS]))
-            n_more = len(zeros) - _LISTED_GROUPS
-            listed += f" and {n_more} more" if n_more > 0 else ""
+            listed = ", ".join(map(repr, zeros[:_LISTED_GROUPS])) + ", ..." * (len(zeros) > 5)
             notes += [f"labels of {self.gold!r} that count as 0: {listed}"] if zeros[1:] else []
         if self.multiclass and (joined := find_joined({*map(str, table[self.gold].unique())})):
             notes.append(f"{joined[0]!r} beside {joined[1]!r} is a class of its own")
@@ -426,20 +422,20 @@ class GapRequest:
         is_used = not self.measures or {*self.measures} & {*SCORED} or self.at == "share"
         for name, score in zip(self.pred, self.score if is_used else (), strict=False):
             columns = classifiers[name]
-            predicted = columns["prediction"]
+            labels, predicted = columns["label"], columns["prediction"]
             if name.startswith(f"{score} ") and "prediction" in table:
                 with suppress(InputError):
                     predicted = self._read_columns(table, "prediction", "")["prediction"]
-            share = _ordered_share(columns["score"], predicted)
-            n_positive, n = int(columns["label"].sum()), len(columns)
-            error = ((n + 1) / (12 * n_positive * (n - n_positive) or 1)) ** 0.5
-            auc = _ordered_share(columns["score"], columns["label"])
-            if share < _MIN_ORDERED:
-                pairs = f"a predicted 1 has the larger {score!r} in {share:.0%} of pairs"
-                yield f"{pairs} with a predicted 0, not nearly always: give the score of label 1"
-            elif auc < 0.5 - _MANY_ERRORS * error:
-                problem = f"{score!r} is larger for label 0 than for label 1 (AUC {auc:.2f})"
-                yield f"{problem}: give the score of label 1, or values are turned round"
+            n_pairs = 12 * labels.sum() * (1 - labels).sum() or 1
+            by_chance = 0.5 - _MANY_ERRORS * ((len(labels) + 1) / n_pairs) ** 0.5
+            for kind, flags, lowest in (
+                ("predicted", predicted, _MIN_ORDERED),
+                ("label", labels, by_chance),
+            ):
+                if (share := _ordered_share(columns["score"], flags)) < lowest:
+                    pairs = f"{kind} 1 has a larger {score!r} than {kind} 0 in {share:.0%} of pairs"
+                    yield f"{pairs}: give the score of label 1, or AUCs are turned round"
+                    break
 
     def _read_columns(self, table: pd.DataFrame, pred: str, score: str) -> pd.DataFrame:
         """Return the columns, groups aside, that ``read_grouped_predictions`` reads."""
@@ -864,9 +860,7 @@ def _leave_out_copies(table: pd.DataFrame) -> tuple[pd.DataFrame, str]:
         note = "repeat another row with the same id in all columns; they are left out"
         table = table[~is_copy]
     else:
-        # Rows without a text or a name of their own are alike by chance
-        names = [name for name in table if read_numbers(table[name])[0].isna().mean() > 0.5]
-        is_copy = find_copies(table, names)
+        is_copy = find_copies(table)  # without a text or a name, rows are alike by chance
         note = "repeat an earlier row in all columns. Each counts, so leave out copies"
     n = int(is_copy.sum())
     return table, f"{n:,} of {len(is_copy):,} rows {note}" if n else ""
@@ -891,24 +885,22 @@ def _restore_ranges(table: pd.DataFrame, columns: Iterable[str]) -> tuple[pd.Dat
 
 def _date_as_range(text: str) -> str:
     """Return the range that a date may have been: 5-17 of 17 May; empty for another text."""
-    if date := _DATE.fullmatch(text.strip()):
-        year, month, day = map(int, date.groups())
-    elif named := _DAY_MONTH.fullmatch(text.strip()):
-        year, month = 2000, 1 + _MONTHS.index((named[2] or named[3]).lower())
-        day = int(named[1] or named[4])
-    else:
-        return ""
-    if day == 1 and year < 2000:  # 1-50 is January of 1950
-        return f"{month}-{year % 100}"
-    return f"{min(month, day)}-{max(month, day)}"
+    for year, form in _DATES:
+        with suppress(ValueError):
+            date = datetime.strptime(year + text.strip().removesuffix(" 00:00:00"), form)
+            is_year = date.day == 1 and date.year < 2000  # 1-50 is January of 1950
+            ends = (date.month, date.year % 100 if is_year else date.day)
+            return "-".join(map(str, sorted(ends)))
+    return ""
 
 
 def _ordered_share(scores: pd.Series[float], flags: pd.Series) -> float:
     """Return the share of pairs in which the flagged row has the larger score; 1 without pairs."""
-    ranks, is_flagged = scores.rank(), flags.to_numpy() == 1
-    n, n_others = int(is_flagged.sum()), int((~is_flagged).sum())
-    above = float(ranks[is_flagged].sum()) - n * (n + 1) / 2
-    return above / (n * n_others) if n and n_others else 1.0
+    values, is_flagged = scores.to_numpy(), flags.to_numpy() == 1
+    has_pairs = 0 < is_flagged.sum() < len(values)
+    return (
+        float(placements(values[is_flagged], values[~is_flagged])[0].mean()) if has_pairs else 1.0
+    )
 
 
 def _as_categorical(column: _GroupColumn, kept: Mask) -> pd.Categorical:

@@ -187,9 +187,9 @@ class _InclusiveDocument:
         if self.predicted_clusters is not None:
             problem = f"document {self.doc_key} has clusters and predicted_clusters"
             raise InputError(f"{problem}; write those predicted as clusters of another file")
-        ends = [[(first, last + 1) for first, last in cluster] for cluster in self.clusters]
+        clusters = tuple(tuple((a, b + 1) for a, b in cluster) for cluster in self.clusters)
         speakers = tuple(chain.from_iterable(self.speakers))
-        return Document(self.doc_key, self.sentences, tuple(map(tuple, ends)), speakers=speakers)
+        return Document(self.doc_key, self.sentences, clusters, speakers=speakers)
 
 
 _DOCUMENT, _CASE, _QUERY = (

@@ -35,7 +35,7 @@ SEP_LINE = re.compile(r"sep=(.)$", re.IGNORECASE)  # first line that Excel write
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": ",", "": ","}
 JSON_LINES = ".jsonl"
 EXCEL = ".xlsx"
-_OTHER_SEPARATORS = ("\t", ";")  # of spreadsheets, with the same endings
+_SEPARATORS = (",", "\t", ";")  # of spreadsheets, with the same endings
 _HEAD_LINES = 20  # that tell the separator
 JSON_OBJECT = TypeAdapter(dict[str, Any])
 _JSON_OBJECTS: TypeAdapter[Iterable[dict[str, Any]]] = TypeAdapter(list[dict[str, Any]])
@@ -144,50 +144,36 @@ def read_numbers(cells: pd.Series) -> tuple[pd.Series[float], bool]:
     return numbers.fillna(others.map(points)), True
 
 
-def find_copies(table: pd.DataFrame, among: Iterable[str]) -> pd.Series[bool]:
-    """Return which rows repeat an earlier one in all columns, if it is not by chance: in a column
-    ``among`` these nearly all other rows differ.
+def find_copies(table: pd.DataFrame, among: Sequence[str] = ()) -> pd.Series[bool]:
+    """Return which rows repeat an earlier one in all columns, if it is not by chance: nearly all
+    others differ in a column ``among`` these, by default those of words.
     """
     texts = table.astype(str)
     is_copy = texts.duplicated()
-    kept = texts[~is_copy]
-    are_distinct = any(kept[name].nunique() >= _MOSTLY * len(kept) for name in among)
-    return is_copy & are_distinct
+    kept = texts[~is_copy] if is_copy.any() else texts[:0]
+    names = among or [x for x in kept if read_numbers(kept[x])[0].isna().mean() > 0.5]
+    return is_copy & any(kept[name].nunique() >= _MOSTLY * len(kept) for name in names)
 
 
 def unwrap_lists(table: pd.DataFrame, but: str) -> pd.DataFrame:
     """Return a table whose columns of lists of one text or number, also as text, hold these. Empty
     cells stay, and so does a column with any other list, or whose name ends as in ``but``.
     """
-    for place, (name, kind) in enumerate(zip(table, table.dtypes, strict=True)):
-        if kind in (object, "str") and not str(name).endswith(but):
-            cells = table.iloc[:, place]
-            parts = [_only_part(cell) for cell in cells] if _starts_list(cells) else [cells]
-            if not any(isinstance(part, pd.Series) or is_list_like(part) for part in parts):
-                table = table.assign(**{str(name): pd.Series(parts, cells.index, dtype=object)})
+    names = (str(name) for name in table if table[name].dtype in (object, "str"))
+    for name in (name for name in names if not name.endswith(but)):
+        if not any(is_list_like(_only_part(cell)) for cell in table[name]):
+            table = table.assign(**{name: [_only_part(cell) for cell in table[name]]})
     return table
-
-
-def _starts_list(cells: pd.Series) -> bool:
-    first = next((cell for cell in cells if is_list_like(cell) or not _is_empty(cell)), "")
-    return is_list_like(first) or str(first).startswith("[")
-
-
-def _is_empty(cell: object) -> bool:
-    return bool(is_scalar(cell) and (pd.isna(cell) or not str(cell).strip()))
 
 
 def _only_part(cell: Any) -> object:
     """Return the part of a list of one, an empty cell as it is, and anything else as a list."""
     if isinstance(cell, str) and (listed := _LIST_OF_ONE.fullmatch(cell.strip())):
         return listed[2] or listed[3]
-    if (
-        isinstance(cell, list | tuple | np.ndarray)
-        and len(cell) == 1
-        and is_scalar(part := cell[0])
-    ):
-        return part
-    return cell if _is_empty(cell) else [cell]
+    if isinstance(cell, list | tuple | np.ndarray):
+        return cell[0] if len(cell) == 1 and is_scalar(cell[0]) else cell
+    is_empty = is_scalar(cell) and (pd.isna(cell) or not str(cell).strip())
+    return cell if is_empty else [cell]
 
 
 def index_as_columns(table: pd.DataFrame) -> pd.DataFrame:
@@ -399,13 +385,12 @@ def _separator(path: Path, chosen: str | None) -> str:
     suffix = table_suffix(path)
     separator = chosen or SEPARATORS.get(suffix)
     if not chosen and separator is not None:
-        lines = _head_lines(path)
+        lines = [*islice(read_lines(path, []), _HEAD_LINES)]
         stated = SEP_LINE.fullmatch(lines[0])
         separator = stated[1] if stated else separator
         if separator == "," and not stated:
-            marks = (",", *_OTHER_SEPARATORS)
-            header = next((line for line in lines if not line.startswith("#")), lines[0])
-            marks = sorted(marks, key=lambda mark: mark not in header)  # if no rows fit
+            header = next((line for line in lines if not line.startswith("#")), "")
+            marks = sorted(_SEPARATORS, key=lambda mark: mark not in header)  # where no rows fit
             separator = max(marks, key=lambda mark: _count_cells(lines, mark))
     if separator is None:
         endings = ", ".join(filter(None, (*SEPARATORS, JSON_LINES)))
@@ -417,17 +402,12 @@ def _separator(path: Path, chosen: str | None) -> str:
     return separator
 
 
-def _head_lines(path: Path) -> list[str]:
-    return list(islice(read_lines(path, []), _HEAD_LINES))
-
-
 def _count_comments(lines: Sequence[str], separator: str) -> int:
     """Return how many lines before the header are blank or begin with # and have other cells."""
-    others = takewhile(lambda x: x.startswith("#") or not SEP_LINE.sub("", x).strip(), lines)
-    n_others = len([*others])
-    counts = {line.count(separator) for line in lines[:n_others] if line.startswith("#")}
-    header = lines[n_others : n_others + 1]
-    return n_others if counts and header and header[0].count(separator) not in counts else 0
+    others = [*takewhile(lambda x: x.startswith("#") or not SEP_LINE.sub("", x).strip(), lines)]
+    counts = {line.count(separator) for line in others if line.startswith("#")}
+    header = "".join(lines[len(others) : len(others) + 1])
+    return len(others) if counts and header and header.count(separator) not in counts else 0
 
 
 def _count_cells(lines: Sequence[str], separator: str) -> int:
@@ -446,10 +426,9 @@ def _columns(
 ) -> tuple[list[str], list[list[str]]]:
     """Read header and cells by column; rows as lists would take ten times the memory."""
     row_lines: list[str] = []  # of the row that is read
-    if n_comments := _count_comments(_head_lines(path), separator):
-        notes.append(
-            f"{path}: the header is line {n_comments + 1}; lines with # before it are left out"
-        )
+    n_comments = _count_comments([*islice(read_lines(path, []), _HEAD_LINES)], separator)
+    if n_comments:
+        notes.append(f"{path}: lines of # are left out before the header, line {n_comments + 1}")
 
     def read() -> Iterator[str]:
         for number, text in enumerate(read_lines(path, notes)):
