@@ -49,7 +49,7 @@ def value(table: pd.DataFrame, group: str, kind: str = "value") -> float:
 # Answers to BBQ
 
 
-@pytest.mark.parametrize("case", ["bbq_reason_then_letter", "bbq_es_unknown"])
+@pytest.mark.parametrize("case", ["stated_letter", "spanish_unknown"])
 def test_the_stated_answer_counts_and_unknown_in_any_wording(case: str) -> None:
     table = biasbridge.bbq(CASES / f"{case}.jsonl").set_index("context")
     for context, (accuracy, score) in TOLD.items():
@@ -60,9 +60,9 @@ def test_the_stated_answer_counts_and_unknown_in_any_wording(case: str) -> None:
 
 def test_denied_names_are_no_answers_and_are_counted() -> None:
     denials = [
-        row["answer"].startswith("It is not clear") for row in objects(CASES / "bbq_denial.jsonl")
+        row["answer"].startswith("It is not clear") for row in objects(CASES / "denied_names.jsonl")
     ]
-    table = biasbridge.bbq(CASES / "bbq_denial.jsonl")
+    table = biasbridge.bbq(CASES / "denied_names.jsonl")
     assert table["n_unmatched"].sum() == sum(denials) == 10
     assert "10 of 24 outputs match none of the three answers" in table.attrs["notes"][0]
 
