@@ -55,20 +55,14 @@ TargetAnswers = Mapping[tuple[str, str], str]
 _MARKUP = re.compile(r"\*+|`+|\$+|^#+\s*|(?<!\w)_+|_+(?!\w)", re.IGNORECASE)
 _BOX = re.compile(r"<answer>([^<]*)</answer>|\\boxed\{([^{}]*)\}", re.IGNORECASE)
 _LISTED = re.compile(r"""\[\s*(['"]?)([^\]]*?)\1\s*\]""")
-_STATED = re.compile(
-    r"""\{?\s*['"]?(?:the\s+)?(?:(?:final|correct|best)\s+)?(?:answer|option|choice)['"]?"""
-    r"""(?:\s+is)?(?:\s*[:=]\s*|\s+)['"]?(.+?)['"]?""",
-    re.DOTALL,
+_LEAD = re.compile(
+    r"(?:the\s+)?(?:(?:final|correct|best)\s+)?(?:answer|option|choice)\s+(?=\(?[a-c0-3](?!\w))"
 )
 # "answer is" within a text, also in other languages of BBQ; the last one counts
 _STATEMENT = re.compile(
     r"(?<!\w)(?:answer|option|choice|respuesta|réponse|antwoord|antwort|risposta|resposta|cevap)"
     r"""['"]?(?:\s*(?:[:=]|(?<!\w)(?:is|(?:would|must|should) be|es|est|ist|è|é)(?!\w)"""
     r"""(?:\s+(?:therefore|thus|clearly)(?!\w))?)\s*:?)+['"\s]*(?=\S)"""
-)
-# A letter or place that alone is an answer; "a" before a word is an article
-_LEADING_LETTER = re.compile(
-    r"(?:option\s+|choice\s+)?\(?([abc0-3])(?:[).:,;'\"]+(?:\s.*)?|\s+(?:because|since|as|is)\b.*)?"
 )
 # Who is named after or with such words is not said to be the answer
 _DENIAL = re.compile(
@@ -79,7 +73,10 @@ _DENIAL = re.compile(
 )
 _APOSTROPHES = str.maketrans(dict.fromkeys("\u2018\u2019\u02bc\u0060\u00b4", "'"))
 _PLACE = re.compile(r"\(?([0-3])(?:\.0|[).:]+(?:\s.*)?)?", re.DOTALL)
-LETTER = re.compile(r"\(?([abc012])(?:\.0|[).:]+(?:\s(.*))?)?", re.DOTALL)
+# "a" before a word is an article
+LETTER = re.compile(
+    r"\(?([abc012])(?:\.0|[).:,;'\"]+(?:\s(.*))?|\s+(?:because|since|as|is)\b.*)?", re.DOTALL
+)
 NO_ANSWER = -1
 # BBQ words the answer that names nobody in ten ways, and a program may offer another than the item
 UNKNOWN_WORDINGS = {
@@ -161,14 +158,13 @@ def unwrap(text: str) -> str:
     lines = _BOX.sub(r"\nanswer: \1\2\n", text).splitlines()
     lines = [line for line in (normalise_answer(_MARKUP.sub("", line)) for line in lines) if line]
     plain = normalise_answer(" ".join(lines))
-    listed = _LISTED.fullmatch(plain)
-    whole = _STATED.fullmatch(listed[2] if listed else plain)
     for line in reversed(lines):
         if statements := [*_STATEMENT.finditer(line)]:
             return normalise_answer(line[statements[-1].end() :].strip("'\""))
         if len(lines) > 1 and len(line) < 4 and LETTER.fullmatch(line):
             return line
-    return normalise_answer(whole[1]) if whole else listed[2] if listed else plain
+    listed = _LISTED.fullmatch(plain)
+    return _LEAD.sub("", listed[2] if listed else plain, count=1)
 
 
 def count_from_0(outputs: Sequence[str]) -> Sequence[str]:
@@ -202,10 +198,9 @@ def match_output(
     for part in (text, first):
         if part in texts:
             return texts.index(part)
-    if letter := LETTER.fullmatch(text) or _LEADING_LETTER.fullmatch(text):
-        rest = letter[2] or "" if letter.re is LETTER else ""
-        place = "abc012".find(letter[1])
-        return NO_ANSWER if place < 0 else _place_of_letter(place % 3, rest, item, shown, unknown)
+    if letter := LETTER.fullmatch(text):
+        place = "abc012".index(letter[1]) % 3
+        return _place_of_letter(place, letter[2] or "", item, shown, unknown)
     if {text, first} & {*unknown}:
         return item.unknown
     whole_names = [normalise_answer(name) for name, _ in item.infos]

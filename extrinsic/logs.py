@@ -357,23 +357,18 @@ def detect_format(path: str | Path) -> str:
     if path.is_dir():
         if (path / _STATE).is_file() or (path / _SPLITS).is_file():
             return "datasets"
-        for file in path.glob("scenario_state.json"):
-            _refuse_removed(file, _field_names(file, file.suffix))
+        for file in path.glob("scenario_state.json"):  # of HELM
+            detect_format(file)
         return "lm_eval" if _sample_files(path) else ""
     suffix = table_suffix(path)
     candidates = {name: form for name, form in FORMATS.items() if suffix and form.suffix == suffix}
     names = _field_names(path, suffix) if candidates and path.is_file() else set()
-    _refuse_removed(path, names)
-    fitting = (name for name, form in candidates.items() if {*form.fields.split()} <= names)
-    return "inspect" if suffix == ".eval" else next(fitting, "")
-
-
-def _refuse_removed(path: Path, names: set[str]) -> None:
-    """Raise ``InputError`` for a file of a harness that is no longer read."""
     for harness, fields in _REMOVED_FIELDS.items():
         if fields <= names:
             problem = f"{path}: files of {harness} are no longer read"
             raise InputError(f"{problem}; give a table with a row per item, or {_LOGS}")
+    fitting = (name for name, form in candidates.items() if {*form.fields.split()} <= names)
+    return "inspect" if suffix == ".eval" else next(fitting, "")
 
 
 def read_answers(path: str | Path, *, filter: str = "") -> pd.DataFrame:

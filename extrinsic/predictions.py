@@ -399,10 +399,8 @@ class GapRequest:
         labels = {self.gold, *self.pred} if self.multiclass or self.positive else set()
         columns = labels | ({self.cluster} if self.cluster else set())
         cells = {name: map(str, table[name].unique()) for name in sorted(columns)}
-        notes = [
-            case_note(map(name_key, cells[name]), f"names in {name!r}", _MARKS * (name in labels))
-            for name in cells
-        ]
+        marks = {name: _MARKS * (name in labels) for name in cells}
+        notes = [case_note(map(name_key, cells[x]), f"names in {x!r}", marks[x]) for x in cells]
         if self.positive:
             present = sorted({*read_labels(table, self.gold).map(_plain)})
             zeros = [label for label in present if label not in {*map(_plain, self.positive)}]
@@ -428,10 +426,8 @@ class GapRequest:
                     predicted = self._read_columns(table, "prediction", "")["prediction"]
             n_pairs = 12 * labels.sum() * (1 - labels).sum() or 1
             by_chance = 0.5 - _MANY_ERRORS * ((len(labels) + 1) / n_pairs) ** 0.5
-            for kind, flags, lowest in (
-                ("predicted", predicted, _MIN_ORDERED),
-                ("label", labels, by_chance),
-            ):
+            sides = [("predicted", predicted, _MIN_ORDERED), ("label", labels, by_chance)]
+            for kind, flags, lowest in sides:
                 if (share := _ordered_share(columns["score"], flags)) < lowest:
                     pairs = f"{kind} 1 has a larger {score!r} than {kind} 0 in {share:.0%} of pairs"
                     yield f"{pairs}: give the score of label 1, or AUCs are turned round"

@@ -46,11 +46,9 @@ _TRUTH_PAIRS = (
     " verdadeiro/falso sim/não vero/falso sì/no waar/onwaar ja/nee prawda/fałsz истина/ложь"
     " doğru/yanlış doğru/yanliş"
 )
-_TRUTH = {
-    word: key
-    for pair in _TRUTH_PAIRS.split()
-    for word, key in zip(pair.split("/"), "10", strict=True)
-}
+_TRUTH = dict(
+    entry for pair in _TRUTH_PAIRS.split() for entry in zip(pair.split("/"), "10", strict=True)
+)
 # First digits of the SHA-256 of each slur in lower case. The words come from HateCheck's templates,
 # HatEval's keywords and tokens of Davidson et al.'s tweets, with their plurals.
 _SLURS = """
@@ -178,10 +176,9 @@ def are_flags(names: Collection[str]) -> bool:
     (True, False)
     """
     keys = {*map(name_key, names)}
-    words = {key.lower() for key in keys if not key.isdigit()} - {"true", "false"}
+    words = {key.lower() for key in keys} - {"0", "1", "0,0", "1,0", "true", "false"}
     is_one_language = any(words <= {*pair.split("/")} for pair in _TRUTH_PAIRS.split())
-    digits = {binary_key(key) for key in keys} <= {"0", "1"}
-    return bool(keys) and digits and is_one_language and not {"NO", "SI"} <= keys
+    return bool(keys) and is_one_language and not {"NO", "SI"} <= keys
 
 
 def find_blank(cells: pd.Series, named: Collection[str] = ()) -> pd.Series[bool]:

@@ -7,7 +7,7 @@ import io
 import re
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from itertools import islice, takewhile
 from pathlib import Path
 from typing import Any, Literal
@@ -144,7 +144,7 @@ def read_numbers(cells: pd.Series) -> tuple[pd.Series[float], bool]:
     return numbers.fillna(others.map(points)), True
 
 
-def find_copies(table: pd.DataFrame, among: Sequence[str] = ()) -> pd.Series[bool]:
+def find_copies(table: pd.DataFrame, among: Sequence[Hashable] = ()) -> pd.Series[bool]:
     """Return which rows repeat an earlier one in all columns, if it is not by chance: nearly all
     others differ in a column ``among`` these, by default those of words.
     """
@@ -162,7 +162,7 @@ def unwrap_lists(table: pd.DataFrame, but: str) -> pd.DataFrame:
     names = (str(name) for name in table if table[name].dtype in (object, "str"))
     for name in (name for name in names if not name.endswith(but)):
         if not any(is_list_like(_only_part(cell)) for cell in table[name]):
-            table = table.assign(**{name: [_only_part(cell) for cell in table[name]]})
+            table = table.assign(**{name: table[name].map(_only_part)})
     return table
 
 

@@ -181,7 +181,7 @@ def test_a_folder_of_helm_is_refused_by_name(tmp_path: Path) -> None:
 
 
 def test_what_counts_as_0_is_said() -> None:
-    pair = {"privileged": "men", "unprivileged": "women"}
+    pair: Any = {"privileged": "men", "unprivileged": "women"}
     notes = biasbridge.gaps(CASES / "labels_period.csv", positive=">50K", **pair).attrs["notes"]
     assert "labels of 'label' that count as 0: '<=50K', '<=50K.', '>50K.'" in notes
     assert any(
@@ -264,7 +264,12 @@ def test_a_label_in_a_list_of_one_is_a_label(form: str, tmp_path: Path) -> None:
     source: Any = rows if form == "frame" else CASES / "label_list.jsonl"
     if form == "csv":
         rows.to_csv(source := tmp_path / "labels.csv", index=False)
-    options = {"positive": "hateful", "privileged": "men", "measures": "recall", "min_support": 1}
+    options: Any = {
+        "positive": "hateful",
+        "privileged": "men",
+        "measures": "recall",
+        "min_support": 1,
+    }
     table = biasbridge.gaps(source, **options)
     for name, part in rows.groupby("group"):
         recall = recall_score(part["label"].str[0], part["prediction"], pos_label="hateful")
