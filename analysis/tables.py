@@ -182,7 +182,8 @@ def leave_out_copies(table: pd.DataFrame, x: str, y: str) -> tuple[pd.DataFrame,
     is_copy = find_copies(table, [name for name in (x, y) if name in table])
     n = int(is_copy.sum())
     note = f"{n} of {len(table)} rows repeat another row in all columns; they are left out"
-    return (table[~is_copy].reset_index(drop=True), note) if n else (table, "")
+    kept = table[~is_copy].reset_index(drop=True)
+    return (kept, f"{note}, and others are numbered anew") if n else (table, "")
 
 
 def as_labels(table: pd.DataFrame, column: str) -> list[str]:

@@ -234,7 +234,7 @@ def _choose_scorer(samples: Sequence[Json], chosen: str, path: Path) -> str:
 def _no_choice(path: str, kind: str, chosen: str, names: Collection[str]) -> InputError:
     """Return the error for an unknown filter or scorer, or for several without a choice."""
     problem = f"has no {kind} {chosen!r}{nearest(chosen, names)}"
-    problem = problem if chosen else f"holds the same items as several {kind}s left them"
+    problem = problem if chosen else f"holds several {kind}s of the same items"
     commands = "--filter of biasbridge gaps and bbq (filter=)"
     return InputError(f"{path} {problem}; give one by {commands}: {', '.join(names)}")
 
