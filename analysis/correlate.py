@@ -176,7 +176,7 @@ class Levels:
         Cells that are numbers follow the name of their column.
         """
         columns = list(dict.fromkeys((*self.condition, *self.parent)))
-        cells = {name: as_labels(table, name, empty="") for name in columns}
+        cells = {name: as_text(table, name) for name in columns}
         texts = [
             [cell if not cell or cell[-1].isalpha() else f"{name} {cell}" for cell in cells[name]]
             for name in columns

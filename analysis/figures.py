@@ -62,6 +62,7 @@ from biasbridge.analysis.tables import (
     as_labels,
     as_text,
     group_indices,
+    leave_out_copies,
     text_rows,
     write_csv_tables,
 )
@@ -339,7 +340,7 @@ def scatter_grid(
     computed. ``mark="line"`` joins the mean y at each x and shades from minimum to maximum;
     ``zero`` draws a line at y = 0. Raises ``InputError`` where palette or shapes do not suffice.
     """
-    order = {name: list(dict.fromkeys(as_labels(data, name, empty=""))) for name in PLACES}
+    order = {name: list(dict.fromkeys(as_text(data, name))) for name in PLACES}
     width, height = _PANEL_SIZES.get(len(order["column"]), _SMALL_PANEL)
     panels = panels or _panel_statistics(data)
     notes = _notes(panels, order, mark)
@@ -378,7 +379,7 @@ def _panel_statistics(data: pd.DataFrame, results: Sequence[SliceResult] = ()) -
         tuple(result.names[name] for name in SLICE_COLUMNS): result.within for result in results
     }
     sides = as_float(data, "x"), as_float(data, "y")
-    keys = zip(*(as_labels(data, name, empty="") for name in ("row", "column")), strict=True)
+    keys = zip(*(as_text(data, name) for name in ("row", "column")), strict=True)
     signs = bias_sign(data)
     panels = []
     for (row, column), indices in group_indices(keys).items():
@@ -582,6 +583,7 @@ def scatter_chart(
     the points; ``mark``: ``point``, or ``line`` for the mean of y at each x, shaded from minimum to
     maximum.
     """
+    table, copies = (table, "") if is_joined(table) else leave_out_copies(table, x, y)
     is_result = is_joined(table) or ((x, y) == ("x", "y") and {"metric", "measure"} <= {*table})
     if is_result:
         table, row, column = _keep_apart(table, row, column)
@@ -589,6 +591,7 @@ def scatter_chart(
     signs = set(as_text(data, "reverse_scored"))
     reverse = signs == {"True"}
     notes = [STAMP] if "True" in as_text(table, "generated") else []
+    notes += [copies] if copies else []
     if is_joined(table) and mark == "point":
         notes += [_WITHIN_NOTE, *filter(None, [resamples_warning(table)])]
     text = ChartText(

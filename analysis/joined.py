@@ -31,7 +31,6 @@ from biasbridge.analysis.tables import (
     Tables,
     as_arrays,
     as_float,
-    as_labels,
     as_text,
     group_indices,
     read_tables,
@@ -261,7 +260,7 @@ def unbiased_values(joined: pd.DataFrame) -> Floats:
 
 
 def _labels(joined: pd.DataFrame, name: str, otherwise: str) -> Labels:
-    values = as_labels(joined, name if name in joined else otherwise, empty="")
+    values = as_text(joined, name if name in joined else otherwise)
     return np.array(values, dtype=str)
 
 

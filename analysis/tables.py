@@ -21,9 +21,11 @@ from numpy.typing import NDArray
 from pandas.api.types import is_bool_dtype, is_numeric_dtype, is_object_dtype, is_scalar
 
 from biasbridge.files import InputError, atomic_path
-from biasbridge.files.language import mask_slurs
+from biasbridge.files.language import mask_slurs, name_key
 from biasbridge.files.tables import (
     escape_control,
+    find_copies,
+    read_numbers,
     read_table,
     require_columns,
     unescape_formulas,
@@ -152,6 +154,8 @@ def as_float(table: pd.DataFrame, column: str) -> NDArray[np.float64]:
     if is_numeric_dtype(values):
         cells = values.to_numpy(dtype=float, na_value=np.nan)
     else:
+        numbers, has_commas = read_numbers(values)
+        values = numbers.astype(object).where(numbers.notna(), values) if has_commas else values
         numbered = enumerate(values.tolist(), 1)
         cells = np.array([_number(value, column, row) for row, value in numbered], dtype=float)
     if too_large := cells[np.isfinite(cells) & (np.abs(cells) > _MAX_NUMBER)].tolist():
@@ -171,19 +175,24 @@ def _number(value: object, column: str, row: int) -> float:
         ) from None
 
 
-def as_labels(table: pd.DataFrame, column: str, *, empty: str = EMPTY) -> list[str]:
-    """Return a column as text to group by: the numbers 6 and 6.0 are the label ``6``; an empty cell
-    is the label ``empty``.
+def leave_out_copies(table: pd.DataFrame, x: str, y: str) -> tuple[pd.DataFrame, str]:
+    """Return a table of models without rows that repeat another in all columns, and a note on them;
+    where values of ``x`` or ``y`` often recur, rows may be alike by chance, and stay.
     """
-    values = table[column]
-    if _is_text(values):
-        texts: list[str] = values.fillna("").tolist()
-        return [text or empty for text in texts] if empty else texts
-    if is_object_dtype(values):
-        return [_label(value, column, empty) for value in values.tolist()]
-    codes, distinct = pd.factorize(values)
-    labels = [_label(value, column, empty) for value in distinct.tolist()]
-    cells: list[str] = np.array([*labels, empty], dtype=object)[codes].tolist()  # -1: missing
+    is_copy = find_copies(table, [name for name in (x, y) if name in table])
+    n = int(is_copy.sum())
+    note = f"{n} of {len(table)} rows repeat another row in all columns; they are left out"
+    kept = table[~is_copy].reset_index(drop=True)
+    return (kept, f"{note}, and others are numbered anew") if n else (table, "")
+
+
+def as_labels(table: pd.DataFrame, column: str) -> list[str]:
+    """Return a column as text to group by, names that compare equal (``name_key``) in one form: the
+    numbers 6 and 6.0 are the label ``6``; an empty cell is ``EMPTY``.
+    """
+    texts, distinct = pd.factorize(np.array(as_text(table, column), dtype=object))
+    labels = np.array([name_key(text) or EMPTY for text in distinct], dtype=object)
+    cells: list[str] = labels[texts].tolist()
     return cells
 
 
@@ -198,7 +207,18 @@ def text_columns(table: pd.DataFrame) -> list[str]:
 
 def as_text(table: pd.DataFrame, column: str) -> list[str]:
     """Return a column as text; empty text for an empty cell or a missing column."""
-    return as_labels(table, column, empty="") if column in table else [""] * len(table)
+    if column not in table:
+        return [""] * len(table)
+    values = table[column]
+    if _is_text(values):
+        texts: list[str] = values.fillna("").tolist()
+        return texts
+    if is_object_dtype(values):
+        return [_label(value, column) for value in values.tolist()]
+    codes, distinct = pd.factorize(values)
+    labels = [_label(value, column) for value in distinct.tolist()]
+    cells: list[str] = np.array([*labels, ""], dtype=object)[codes].tolist()  # -1: missing
+    return cells
 
 
 def text_rows(table: pd.DataFrame, columns: Iterable[str]) -> list[tuple[str, ...]]:
@@ -236,12 +256,12 @@ def _is_blank(value: object) -> bool:
     return value is None or value is pd.NA or value is pd.NaT or value != value or value == ""
 
 
-def _label(value: object, column: str, empty: str) -> str:
+def _label(value: object, column: str) -> str:
     if not is_scalar(value):
         kind = type(value).__name__
         raise InputError(f"column {column!r} holds a {kind}; give a text or a number in each cell")
     if _is_blank(value):
-        return empty
+        return ""
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 

@@ -13,6 +13,7 @@ from biasbridge.stats.formatting import MAX_NAMED
 if TYPE_CHECKING:
     import pandas as pd
 
+_KEPT = "resampled"  # end of the names of columns that keep their lists
 InputTable: TypeAlias = "pd.DataFrame | str | PathLike[str]"
 
 
@@ -27,18 +28,19 @@ def as_dataframe(
     from pandas import DataFrame
 
     from biasbridge.extrinsic.logs import JSON_OBJECTS, detect_format, read_answers
-    from biasbridge.files.tables import index_as_columns, read_table, require_unique_columns
+    from biasbridge.files import tables
 
     if isinstance(table, DataFrame):
-        table = index_as_columns(table)
-        require_unique_columns(map(str, table.columns), "the table")
-        return table if all(isinstance(x, str) for x in table) else table.rename(columns=str)
+        table = tables.index_as_columns(table)
+        tables.require_unique_columns(map(str, table.columns), "the table")
+        is_named = all(isinstance(x, str) for x in table)
+        return tables.unwrap_lists(table if is_named else table.rename(columns=str), _KEPT)
     if not isinstance(table, str | PathLike):
         raise InputError(f"{type(table).__name__} is not a table; give a pandas table, or a path")
     path = Path(table)
     if filter or detect_format(path) not in ("", JSON_OBJECTS):
         return _with_labels(read_answers(path, filter=filter), labels, str(path))
-    return read_table(path, lists="resampled", quoted=quoted)
+    return tables.unwrap_lists(tables.read_table(path, lists=_KEPT, quoted=quoted), _KEPT)
 
 
 def _with_labels(table: pd.DataFrame, labels: Sequence[str], path: str) -> pd.DataFrame:

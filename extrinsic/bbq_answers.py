@@ -16,6 +16,7 @@ from pandas.api.types import is_list_like, is_scalar
 
 from biasbridge.extrinsic.bbq import (
     LETTER,
+    UNKNOWN_WORDINGS,
     BBQItem,
     contains_name,
     count_from_0,
@@ -143,23 +144,28 @@ def read_items(table: pd.DataFrame) -> tuple[list[BBQItem], list[int]]:
     key = [name for name in ("category", ID, "epoch") if name in table]
     repeated = table[key].astype(str).duplicated()
     if ID in key and repeated.any():
-        item = ", ".join(f"{name} {table.loc[repeated, name].iloc[0]}" for name in key)
-        raise InputError(f"{item} is answered twice; give the answers of one model")
-    items, chosen = [], []
+        answered = ", ".join(f"{name} {table.loc[repeated, name].iloc[0]}" for name in key)
+        raise InputError(f"{answered} is answered twice; give the answers of one model")
+    items = []
     records: list[dict[str, Any]] = table.to_dict("records")  # type: ignore[assignment]
-    outputs = count_from_0(["" if x is None else str(x) for x in table["output"]])
-    for number, (row, output) in enumerate(zip(records, outputs, strict=True), 1):
+    for number, row in enumerate(records, 1):
         try:
             items.append(_bbq_item(row))
         except (KeyError, IndexError, TypeError, ValueError, SyntaxError) as error:
             reason = " ".join(f"{type(error).__name__}: {error}".split())
             problem = f"answer {number}: the item is not as in BBQ ({reason})"
             raise InputError(f"{problem}; leave its fields as they are in BBQ's files") from None
+    # In the items' language, and in any of its wordings
+    unknown = UNKNOWN_WORDINGS | {normalise_answer(item.texts[item.unknown]) for item in items}
+    outputs = count_from_0(["" if x is None else str(x) for x in table["output"]])
+    chosen = []
+    for number, (row, item, output) in enumerate(zip(records, items, outputs, strict=True), 1):
         shown = _shown(row.get("choices"))
         if shown is None and LETTER.fullmatch(unwrap(output)):
             problem = f"answer {number} is a letter, and its choices are not a list"
             raise InputError(f"{problem}; write choices as ['The aunt', 'The niece', 'Unknown']")
-        chosen.append(match_output(output, items[-1], shown or ()))
+        question = str(row.get("question", ""))
+        chosen.append(match_output(output, item, shown or (), unknown=unknown, question=question))
     return items, chosen
 
 

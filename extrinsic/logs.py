@@ -4,8 +4,9 @@
 
 from __future__ import annotations
 
+import ast
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from math import isnan, nan
 from pathlib import Path
@@ -38,6 +39,7 @@ JSON_OBJECTS = "json_lines"
 _SAMPLE_FILE = re.compile(r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT[\d.-]+)\.jsonl")
 _LOGPROB_PAIR = re.compile(r"[\[(]\s*'?([-+.\w]+)'?\s*,\s*'?(?:True|False)'?\s*[\])]")
 _INDEXES = re.compile(r"\[?\d+(, *\d+)*\]?")
+_TEXTS = re.compile(r"""\[\s*(["']).*\1\s*\]""", re.DOTALL)
 _LM_EVAL_METRICS = ("acc", "exact_match")  # 0 or 1 for an item; the first one counts
 # As Inspect's accuracy counts them: its own letters, and words in any case
 _INSPECT_LETTERS = {"C": 1.0, "I": 0.0, "N": 0.0, "P": 0.5}
@@ -84,15 +86,13 @@ def _read_items(path: Path, task: str, filter_name: str) -> list[tuple[str, LogI
             item = _lm_eval_item(sample, task)  # at once: requests take ten times its memory
         by_filter.setdefault(str(sample.get("filter", "none")), []).append((place, item))
     if filter_name not in by_filter and (filter_name or len(by_filter) > 1):
-        problem = f"{path} has no filter {filter_name!r}{nearest(filter_name, by_filter)}"
-        if not filter_name:
-            problem = f"{path} holds the same items as several filters left them"
-        commands = "--filter of biasbridge gaps and bbq (filter=)"
-        raise InputError(f"{problem}; give one by {commands}: {', '.join(by_filter)}")
-    return by_filter.get(filter_name) or [pair for pairs in by_filter.values() for pair in pairs]
+        raise _no_choice(f"{path}", "filter", filter_name, by_filter)
+    items = by_filter.get(filter_name) or [pair for pairs in by_filter.values() for pair in pairs]
+    return _read_targets(items)
 
 
 def _lm_eval_item(sample: Json, task: str) -> LogItem:
+    """Return an item whose target stands as it was written."""
     name, doc = f"{task} {sample['doc_id']}".strip(), sample["doc"]
     metrics = {key: sample.get(key) for key in sample.get("metrics", _LM_EVAL_METRICS)}
     flags = [float(metrics[key] == 1) for key in _LM_EVAL_METRICS if metrics.get(key) in (0, 1)]
@@ -104,20 +104,44 @@ def _lm_eval_item(sample: Json, task: str) -> LogItem:
         return LogItem(name, answer, [target], correct, (), (), fields, metrics)
     options = options[: len(values)]
     answer = None if any(map(isnan, values)) else options[values.index(max(values))]
-    targets = _targets(target, options, answer if correct == 0 else None)
-    targets += [answer] if correct == 1 and answer else []  # of several right options
-    return LogItem(name, answer, targets, correct, options, values, fields, metrics)
+    return LogItem(name, answer, [target], correct, options, values, fields, metrics)
 
 
-def _targets(target: str, options: Sequence[str], wrong: str | None) -> list[str]:
-    """Return the options that a target names by place or by text, or else the target."""
+def _read_targets(items: Sequence[tuple[str, LogItem]]) -> list[tuple[str, LogItem]]:
+    """Return the items of a file with the options that their targets name: all by place, or all by
+    text, whichever agrees with more of what the file counts as correct, and then names more.
+    """
+
+    def agreement(read: Callable[[LogItem], list[str]]) -> tuple[int, int]:
+        named = [
+            (item.answer in options, item.correct) for _, item in items if (options := read(item))
+        ]
+        return sum(is_right == correct for is_right, correct in named), len(named)
+
+    read = max((_targets_by_place, _targets_by_text), key=agreement)
+    resolved = []
+    for place, item in items:
+        targets = read(item) or [item.targets[0]]
+        # Of several right options
+        targets += [item.answer] if item.choices and item.correct == 1 and item.answer else []
+        resolved.append((place, item._replace(targets=targets)))
+    return resolved
+
+
+def _targets_by_place(item: LogItem) -> list[str]:
+    [target] = item.targets
     places = map(int, re.findall(r"\d+", target) if _INDEXES.fullmatch(target) else ())
-    by_place = [options[place] for place in places if place < len(options)]
-    by_text = [target.strip()] if target.strip() in options else []
-    readings = (
-        [option for option in options if option != wrong] for options in (by_place, by_text)
-    )
-    return next(filter(None, readings), [target])
+    return [item.choices[place] for place in places if place < len(item.choices)]
+
+
+def _targets_by_text(item: LogItem) -> list[str]:
+    """Return the texts of a target, of a list its parts; without options any text."""
+    target = item.targets[0].strip()
+    texts = [target]
+    if _TEXTS.fullmatch(target):
+        with suppress(ValueError, SyntaxError):
+            texts = list(map(str, ast.literal_eval(target)))
+    return [text for text in texts if text in item.choices or not item.choices]
 
 
 def _options(sample: Json) -> list[str]:
@@ -125,6 +149,9 @@ def _options(sample: Json) -> list[str]:
     requests = sample["arguments"]
     if isinstance(requests, dict):
         requests = [[*request.values()] for request in requests.values()]
+    if all(len(request) == 1 for request in requests):
+        problem = "log-likelihoods of whole texts (loglikelihood_rolling) are not answers"
+        raise InputError(f"{problem}; give the samples of a task with options or generated texts")
     contexts, continuations = ([str(pair[side]).strip() for pair in requests] for side in (0, 1))
     return continuations if len({*continuations}) > 1 else contexts
 
@@ -156,8 +183,11 @@ def _lm_eval_model(path: Path) -> str:
     return path.resolve().parent.name
 
 
-def _read_inspect(path: Path) -> pd.DataFrame:
-    """Read a log; its notes say what of the run is missing."""
+def _read_inspect(path: Path, scorer: str = "") -> pd.DataFrame:
+    """Read a log, with what a scorer says; its notes say what of the run is missing.
+
+    Raises ``InputError`` for several scorers without a choice.
+    """
     if path.suffix == ".eval":
         log, samples = _read_archive(path)
     else:
@@ -169,17 +199,44 @@ def _read_inspect(path: Path) -> pd.DataFrame:
     expected = {*map(str, (spec.get("dataset") or {}).get("sample_ids") or [])}
     if missing := len(expected - {str(sample.get("id")) for _, sample in samples}):
         notes.append(f"{missing} of the {len(expected)} samples of the run are not in the log")
+    n_samples = len(samples)
+    samples = [(place, sample) for place, sample in samples if not sample.get("invalidation")]
+    if invalid := n_samples - len(samples):
+        notes.append(f"{invalid} of {n_samples} samples are invalidated; they are left out")
     if failed := sum(bool(sample.get("error")) for _, sample in samples):
         notes.append(f"{failed} of {len(samples)} samples ended in an error")
     is_repeated = any(sample.get("epoch", 1) != 1 for _, sample in samples)
     if is_repeated:
         remedy = "without --cluster sample (cluster=) each epoch counts as an item"
         notes.append(f"samples were repeated: {remedy}")
+    scorer = _choose_scorer([sample.get("scores") or {} for _, sample in samples], scorer, path)
     model, task = (str(spec.get(name, "")) for name in ("model", "task"))
     source = LogInfo(path, "inspect", "metadata", model, task, notes)
-    frame = as_frame(samples, lambda sample: _inspect_item(sample, is_repeated), source)
+    frame = as_frame(samples, lambda sample: _inspect_item(sample, is_repeated, scorer), source)
     frame.attrs |= {"cluster": "sample"} if is_repeated else {}
     return frame
+
+
+def _choose_scorer(samples: Sequence[Json], chosen: str, path: Path) -> str:
+    """Return the chosen scorer, or the only one, or the only one whose values are right and wrong.
+
+    Raises ``InputError`` for an unknown scorer, and for several without a choice.
+    """
+    scores = [pair for scores in samples for pair in scores.items()]
+    scorers = [*dict.fromkeys(name for name, _ in scores)]
+    flags = [name for name, score in scores if _number(score["value"]) in (0, 0.5, 1)]
+    candidates = [*dict.fromkeys(flags)] or scorers
+    if chosen in scorers or (not chosen and len(candidates) < 2):
+        return chosen or next(iter(candidates), "")
+    raise _no_choice(f"{path}", "scorer", chosen, scorers)
+
+
+def _no_choice(path: str, kind: str, chosen: str, names: Collection[str]) -> InputError:
+    """Return the error for an unknown filter or scorer, or for several without a choice."""
+    problem = f"has no {kind} {chosen!r}{nearest(chosen, names)}"
+    problem = problem if chosen else f"holds several {kind}s of the same items"
+    commands = "--filter of biasbridge gaps and bbq (filter=)"
+    return InputError(f"{path} {problem}; give one by {commands}: {', '.join(names)}")
 
 
 def _read_archive(path: Path) -> tuple[Json, list[tuple[str, Json]]]:
@@ -200,14 +257,15 @@ def _read_archive(path: Path) -> tuple[Json, list[tuple[str, Json]]]:
     return log, samples
 
 
-def _inspect_item(sample: Json, is_repeated: bool) -> LogItem:
+def _inspect_item(sample: Json, is_repeated: bool, scorer: str) -> LogItem:
     def resolve(text: object) -> str:
         name = str(text).removeprefix("attachment://")
         return str((sample.get("attachments") or {}).get(name, text))
 
     by_scorer: dict[str, Json] = sample.get("scores") or {}
     scores = {name: score["value"] for name, score in by_scorer.items()}
-    answer = next((score.get("answer") for score in by_scorer.values()), None)
+    scored = by_scorer.get(scorer, {})
+    answer = scored.get("answer")
     choices = [resolve(choice) for choice in sample.get("choices") or []]
     if answer is None and not choices:
         answer = _completion(sample["output"])
@@ -223,7 +281,7 @@ def _inspect_item(sample: Json, is_repeated: bool) -> LogItem:
     for name, value in scores.items():
         parts = value if isinstance(value, dict) else {"": value}
         metrics |= {f"{name}.{key}".strip("."): _number(part) for key, part in parts.items()}
-    correct = _number(next(iter(scores.values()), None))
+    correct = _number(scored.get("value"))
     return LogItem(
         item_id,
         option_text(choices, resolve(answer or "")) or None,
@@ -299,6 +357,8 @@ def detect_format(path: str | Path) -> str:
     if path.is_dir():
         if (path / _STATE).is_file() or (path / _SPLITS).is_file():
             return "datasets"
+        for file in path.glob("scenario_state.json"):  # of HELM
+            detect_format(file)
         return "lm_eval" if _sample_files(path) else ""
     suffix = table_suffix(path)
     candidates = {name: form for name, form in FORMATS.items() if suffix and form.suffix == suffix}
@@ -320,20 +380,22 @@ def read_answers(path: str | Path, *, filter: str = "") -> pd.DataFrame:
     classes; then the fields of the item and numeric metrics. A field with the name of a column
     above is called ``doc.label``, ``metadata.label`` and so on. JSON Lines and saved data sets keep
     their columns, and gain those up to ``correct``. ``attrs``: ``format``, ``model``, ``task``,
-    ``notes``. ``filter``: of lm-evaluation-harness, where a file holds answers of several.
+    ``notes``. ``filter``: of lm-evaluation-harness, where a file holds answers of several; of
+    Inspect the scorer, where a log has several.
 
     Raises ``InputError`` for another, a damaged or an empty file, for repeated items, and for
-    several filters without a choice.
+    several filters or scorers without a choice.
     """
     path = Path(path)
     form = FORMATS.get(detect_format(path))
     if form is None:
         titles = ", ".join(dict.fromkeys(form.title for form in FORMATS.values()))
         raise InputError(f"{path} is not a result file that can be read; give {titles}")
-    if filter and form.read is not _read_lm_eval:
+    takes_choice = form.read in (_read_lm_eval, _read_inspect)
+    if filter and not takes_choice:
         raise InputError(f"{path} is {form.title}, without filters; leave filter {filter!r} out")
     with refuse_damage(path):
-        return _read_lm_eval(path, filter) if form.read is _read_lm_eval else form.read(path)
+        return form.read(path, filter) if takes_choice else form.read(path)
 
 
 def _field_names(path: Path, suffix: str) -> set[str]:

@@ -12,7 +12,9 @@ import re
 import tokenize
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import chain, combinations, product
 from math import prod
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
@@ -30,10 +32,11 @@ from biasbridge.extrinsic.grouped_predictions import (
     UNKNOWN_FLAG,
     GroupedPredictions,
 )
-from biasbridge.extrinsic.measures import ECE, RANKINGS, SCORED
+from biasbridge.extrinsic.measures import ECE, RANKINGS, SCORED, placements
 from biasbridge.files import InputError, nearest
 from biasbridge.files.group_names import CROSSED_BY
 from biasbridge.files.language import (
+    are_flags,
     binary_key,
     case_note,
     find_blank,
@@ -44,7 +47,7 @@ from biasbridge.files.language import (
     normalise_text,
     spell_alike,
 )
-from biasbridge.files.tables import read_numbers
+from biasbridge.files.tables import find_copies, read_numbers
 from biasbridge.stats.intervals import ALPHA, holm
 
 if TYPE_CHECKING:
@@ -73,8 +76,13 @@ _NOTES_OF_SEVERAL = _NOTES | {
 _LIST = re.compile(r"""\[\s*(['"]).*\1\s*\]""", re.DOTALL)
 _BARE_LIST = re.compile(r"\[[^\d'\"]+(,[^\d'\"]+)+\]")
 _NESTED = re.compile(r"""\s*(\{.*\}|\[\s*(["'{[\d].*)?\])\s*""", re.DOTALL)
+_RANGE = re.compile(r"\s*\d+\s*[-\u2013]\s*\d+\s*")
+_DATES = (("", "%Y-%m-%d"), ("2000 ", "%Y %d-%b"), ("2000 ", "%Y %b-%d"))
+_MIN_ORDERED = 0.75  # share of pairs in which a score agrees with predictions
+_MANY_ERRORS = 3  # standard errors below an AUC of .5
 _BINARY = {"0", "1"}
 _TRUTH = {"true": "1", "false": "0"}
+_MARKS = " ._-"  # between the words of a label or group, or after them
 _LISTED_GROUPS = 5  # of rows that are left out
 _MANY_NUMBERS = 20  # more are not codes of groups
 _LABEL_REMEDY = (
@@ -186,6 +194,7 @@ class GapRequest:
         if table.empty:
             raise InputError("the table of predictions has no rows; give one for each item")
         table = self._cut_fractions(table)
+        table, date_notes = _restore_ranges(table, dict.fromkeys((*self.group, *self.cross)))
         # Columns are joined by position; the index says of which rows, for the items of a change
         index, table = table.index, table.reset_index(drop=True)
         table, copy_note = _leave_out_copies(table)
@@ -198,8 +207,9 @@ class GapRequest:
             name: self._read_columns(table, name, score).assign(group=groups)
             for name, score in zip(self.pred, scores, strict=True)
         }
-        notes += [copy_note] if copy_note else []
+        notes += [*date_notes, *([copy_note] if copy_note else [])]
         notes += [*self._column_notes(table), *self._case_notes(table)]
+        notes += self._score_notes(table, classifiers)
         if self.at == "share":
             notes.append(_flag_share_of_first(classifiers))
         repeats = bool(self.cluster) and table.attrs.get("cluster") == self.cluster
@@ -292,7 +302,8 @@ class GapRequest:
                 crossed = [column.without(small) for column in crossed]
             group_columns += [_name_unknown(column) for column in crossed if column.groups]
         notes += [
-            case_note(column.groups, f"groups of {name!r}") for name, column in columns.items()
+            case_note(column.groups, f"groups of {name!r}", _MARKS)
+            for name, column in columns.items()
         ]
         combined = _combine(group_columns, chain)
         if blanks:
@@ -351,7 +362,7 @@ class GapRequest:
         empty = np.array([_is_empty(cell, named) for cell in distinct], dtype=bool)
         texts = {*map(str, distinct[~empty])}
         keys = {*map(name_key, texts)}
-        is_flag = bool(keys) and {*map(binary_key, keys)} <= _BINARY and not keys & named
+        is_flag = are_flags(keys) and not keys & named
         separator = "\n" if self.group_sep == "\\n" else self.group_sep  # as a shell passes it
         if not separator:
             _require_single_names(texts, column)
@@ -385,13 +396,42 @@ class GapRequest:
 
     def _case_notes(self, table: pd.DataFrame) -> list[str]:
         """Return notes on labels and clusters that differ only in case, and on joined classes."""
-        columns = {self.gold, *self.pred} if self.multiclass or self.positive else set()
-        columns |= {self.cluster} if self.cluster else set()
+        labels = {self.gold, *self.pred} if self.multiclass or self.positive else set()
+        columns = labels | ({self.cluster} if self.cluster else set())
         cells = {name: map(str, table[name].unique()) for name in sorted(columns)}
-        notes = [case_note(map(name_key, cells[name]), f"names in {name!r}") for name in cells]
+        marks = {name: _MARKS * (name in labels) for name in cells}
+        notes = [case_note(map(name_key, cells[x]), f"names in {x!r}", marks[x]) for x in cells]
+        if self.positive:
+            present = sorted({*read_labels(table, self.gold).map(_plain)})
+            zeros = [label for label in present if label not in {*map(_plain, self.positive)}]
+            listed = ", ".join(map(repr, zeros[:_LISTED_GROUPS])) + ", ..." * (len(zeros) > 5)
+            notes += [f"labels of {self.gold!r} that count as 0: {listed}"] if zeros[1:] else []
         if self.multiclass and (joined := find_joined({*map(str, table[self.gold].unique())})):
             notes.append(f"{joined[0]!r} beside {joined[1]!r} is a class of its own")
         return [note for note in notes if note]
+
+    def _score_notes(
+        self, table: pd.DataFrame, classifiers: Mapping[str, pd.DataFrame]
+    ) -> Iterator[str]:
+        """Yield notes on scores that contradict predictions, or that are larger for label 0.
+
+        Where a threshold of the score predicts, a column ``prediction`` of the table is compared.
+        """
+        is_used = not self.measures or {*self.measures} & {*SCORED} or self.at == "share"
+        for name, score in zip(self.pred, self.score if is_used else (), strict=False):
+            columns = classifiers[name]
+            labels, predicted = columns["label"], columns["prediction"]
+            if name.startswith(f"{score} ") and "prediction" in table:
+                with suppress(InputError):
+                    predicted = self._read_columns(table, "prediction", "")["prediction"]
+            n_pairs = 12 * labels.sum() * (1 - labels).sum() or 1
+            by_chance = 0.5 - _MANY_ERRORS * ((len(labels) + 1) / n_pairs) ** 0.5
+            sides = [("predicted", predicted, _MIN_ORDERED), ("label", labels, by_chance)]
+            for kind, flags, lowest in sides:
+                if (share := _ordered_share(columns["score"], flags)) < lowest:
+                    pairs = f"{kind} 1 has a larger {score!r} than {kind} 0 in {share:.0%} of pairs"
+                    yield f"{pairs}: give the score of label 1, or AUCs are turned round"
+                    break
 
     def _read_columns(self, table: pd.DataFrame, pred: str, score: str) -> pd.DataFrame:
         """Return the columns, groups aside, that ``read_grouped_predictions`` reads."""
@@ -816,14 +856,47 @@ def _leave_out_copies(table: pd.DataFrame) -> tuple[pd.DataFrame, str]:
         note = "repeat another row with the same id in all columns; they are left out"
         table = table[~is_copy]
     else:
-        is_copy = table.astype(str).duplicated()
-        kept = table[~is_copy].astype(str) if is_copy.any() else table[:0]
-        names = [name for name in kept if read_numbers(kept[name])[0].isna().mean() > 0.5]
-        if not names or kept[names].nunique().max() < 0.9 * len(kept):
-            return table, ""  # rows without a text or a name of their own are alike by chance
+        is_copy = find_copies(table)  # without a text or a name, rows are alike by chance
         note = "repeat an earlier row in all columns. Each counts, so leave out copies"
     n = int(is_copy.sum())
     return table, f"{n:,} of {len(is_copy):,} rows {note}" if n else ""
+
+
+def _restore_ranges(table: pd.DataFrame, columns: Iterable[str]) -> tuple[pd.DataFrame, list[str]]:
+    """Return the table with dates beside ranges such as 18-24 as the ranges from which a
+    spreadsheet made them, and notes.
+    """
+    notes = []
+    for name in (name for name in columns if name in table):
+        texts = table[name].map(str)
+        ranges = {text: _date_as_range(text) for text in texts.unique()}
+        if any(ranges.values()) and any(map(_RANGE.fullmatch, ranges)):
+            restored = texts.map(ranges)
+            is_date = restored != ""
+            table = table.assign(**{name: table[name].astype(object).mask(is_date, restored)})
+            made = ", ".join(sorted({*restored[is_date]}))
+            notes.append(f"{is_date.sum():,} cells of {name!r} are dates; they are read as {made}")
+    return table, notes
+
+
+def _date_as_range(text: str) -> str:
+    """Return the range that a date may have been: 5-17 of 17 May; empty for another text."""
+    for year, form in _DATES:
+        with suppress(ValueError):
+            date = datetime.strptime(year + text.strip().removesuffix(" 00:00:00"), form)
+            is_year = date.day == 1 and date.year < 2000  # 1-50 is January of 1950
+            ends = (date.month, date.year % 100 if is_year else date.day)
+            return "-".join(map(str, sorted(ends)))
+    return ""
+
+
+def _ordered_share(scores: pd.Series[float], flags: pd.Series) -> float:
+    """Return the share of pairs in which the flagged row has the larger score; 1 without pairs."""
+    values, is_flagged = scores.to_numpy(), flags.to_numpy() == 1
+    has_pairs = 0 < is_flagged.sum() < len(values)
+    return (
+        float(placements(values[is_flagged], values[~is_flagged])[0].mean()) if has_pairs else 1.0
+    )
 
 
 def _as_categorical(column: _GroupColumn, kept: Mask) -> pd.Categorical:

@@ -21,7 +21,7 @@ from annotated_types import doc
 from biasbridge.extrinsic.measures import MEASURES
 from biasbridge.extrinsic.predictions import get_column
 from biasbridge.files import InputError, choice, nearest, read_lines
-from biasbridge.files.language import UNDETERMINED
+from biasbridge.files.language import UNDETERMINED, spell_alike
 from biasbridge.files.paths import digest_of
 from biasbridge.files.tables import require_columns
 from biasbridge.intrinsic.words import Query, load_query, read_query, read_wordsets, require_queries
@@ -230,17 +230,25 @@ class TagPrecision(NamedTuple):
 def count_tags(
     posts: pd.DataFrame, text: str, group: str, query: str = "gender_mentions"
 ) -> pd.DataFrame:
-    """Count posts by annotation, the column ``group`` (rows, most frequent first, an empty one as
-    "none"), and by tag of the column ``text`` (columns ``TAGS``).
+    """Count posts by annotation, the column ``group`` (rows, most frequent first), and by tag of
+    the column ``text`` (columns ``TAGS``). An annotation is compared as groups are, and posts with
+    an empty one are left out; ``attrs["notes"]`` counts them.
 
     ``query``: as in ``MentionTagger``. Raises ``InputError`` for an unknown column or query.
     """
     texts = (unicodedata.normalize("NFC", str(cell)) for cell in get_column(posts, text))
-    annotations = get_column(posts, group)
-    annotation = annotations.astype(object).where(annotations.notna(), "none").astype(str)
+    annotation = spell_alike(get_column(posts, group))
     words = [" ".join(filter(None, _WORD.findall(post))) for post in texts]
     tags = MentionTagger(query).tag(pd.DataFrame({"text": words}))["group"]
-    return _cross_table(tags, annotation.replace("", "none"))
+    is_annotated = annotation.notna().to_numpy()
+    if not is_annotated.any():
+        raise InputError(f"column {group!r} is empty in every row; give annotations of some posts")
+    tags, annotation = (pd.Series(x.to_numpy()[is_annotated]) for x in (tags, annotation))
+    counts = _cross_table(tags, annotation)
+    if n_empty := int((~is_annotated).sum()):
+        note = f"{n_empty:,} of {len(posts):,} posts have an empty {group!r}; they are left out"
+        counts.attrs["notes"] = [note]
+    return counts
 
 
 def _cross_table(tags: pd.Series[str], annotation: pd.Series[str]) -> pd.DataFrame:

@@ -28,13 +28,23 @@ def save_chart(chart: alt.TopLevelMixin, path: str | Path) -> Path:
 
 
 def make_spec(chart: alt.TopLevelMixin) -> Any:
-    """Return the chart as Vega-Lite with escaped control characters: an SVG with one of them is no
-    XML, and its renderer ends the process.
-    """
+    """Return the chart as Vega-Lite that renders."""
     import altair as alt
 
     with alt.data_transformers.enable("default", max_rows=None):
-        return _escape(chart.to_dict())
+        return _mend(chart.to_dict())
+
+
+def _mend(spec: dict[str, Any]) -> dict[str, Any]:
+    """Escape control characters: an SVG with one of them is no XML, and its renderer ends the
+    process. Where a title holds a backslash, leave out descriptions, in which Vega-Lite does not
+    escape it.
+    """
+    mended: dict[str, Any] = _escape(spec)
+    titles = json.dumps({name: part for name, part in mended.items() if name != "datasets"})
+    if "\\\\" in titles:
+        mended["config"] = {**mended.get("config", {}), "aria": False}
+    return mended
 
 
 def _escape(node: Any) -> Any:
@@ -73,7 +83,7 @@ def _as_mime_bundle(spec: dict[str, Any], **_: object) -> tuple[dict[str, Any], 
     """Return a chart for a notebook, and the size of its picture, with two pixels to the point."""
     import vl_convert
 
-    picture = vl_convert.vegalite_to_png(_escape(spec), scale=2)
+    picture = vl_convert.vegalite_to_png(_mend(spec), scale=2)
     width, height = struct.unpack(">II", picture[16:24])
     version = spec["$schema"].rpartition("/v")[2].partition(".")[0]
     bundle = {

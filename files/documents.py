@@ -17,7 +17,7 @@ from pydantic import ConfigDict, TypeAdapter
 from biasbridge.files.errors import InputError
 from biasbridge.files.paths import atomic_path
 from biasbridge.files.tables import JSON_LINES, table_suffix
-from biasbridge.files.text import read_json_lines, read_lines, write_json_lines
+from biasbridge.files.text import read_head, read_json_lines, read_lines, write_json_lines
 
 Span = tuple[int, int]
 """Index of the first token and of the one after the last, in the whole document."""
@@ -34,6 +34,8 @@ _MIN_COLUMNS, _SPEAKERS_FROM, _SPEAKER, _WORD = 3, 12, 9, 3
 _NONE = ("", "-", "_")  # cells without a mention or a speaker
 _MARK = re.compile(r"\([^\s()|]+\)?|[^\s()|]+\)")
 _CELL = re.compile(rf"(?:{_MARK.pattern})(?:\|?(?:{_MARK.pattern}))*")
+_PART = re.compile(r"[^\s()|]+\[\d+/\d+\]")  # of CorefUD
+_ENTITY = re.compile(r"(?:.*\|)?Entity=.*|# *global\.Entity *=.*")
 _WITHHELD = re.compile(r"_+")
 _GUM = re.compile(r"(?:GUM|GENTLE)_(?P<genre>[^_]+)_.+")
 
@@ -170,24 +172,49 @@ class RetrievalQuery:
             raise InputError(f"query {self.text!r} has no relevant document in both wordings")
 
 
+@dataclass(frozen=True)
+class _InclusiveDocument:
+    """A document of e2e-coref and its heirs: the ends of mentions are their last tokens."""
+
+    doc_key: str
+    sentences: tuple[tuple[str, ...], ...]
+    clusters: tuple[tuple[Span, ...], ...]
+    speakers: tuple[tuple[str, ...], ...] = ()
+    predicted_clusters: object = None
+
+    def half_open(self) -> Document:
+        """Return the document with the ends that ours have."""
+        if self.predicted_clusters is not None:
+            problem = f"document {self.doc_key} has clusters and predicted_clusters"
+            raise InputError(f"{problem}; write those predicted as clusters of another file")
+        clusters = tuple(tuple((a, b + 1) for a, b in cluster) for cluster in self.clusters)
+        speakers = tuple(chain.from_iterable(self.speakers))
+        return Document(self.doc_key, self.sentences, clusters, speakers=speakers)
+
+
 _DOCUMENT, _CASE, _QUERY = (
     TypeAdapter(Document),
     TypeAdapter(DocumentCase),
     TypeAdapter(RetrievalQuery),
 )
+_INCLUSIVE, _INCLUSIVE_KEY = TypeAdapter(_InclusiveDocument), re.compile(r'"doc_key"\s*:')
+_HEAD = 1 << 20  # bytes of a file that tell its form
 
 
 def read_documents(
     path: str | Path, *, mend: Callable[[str], None] | None = None
 ) -> Iterator[Document]:
-    """Yield the documents of a file: ``.jsonl`` JSON Lines, any other name CoNLL; each also as
-    ``.gz``, ``.bz2`` or ``.xz``.
+    """Yield the documents of a file: ``.jsonl`` JSON Lines, also those of e2e-coref with
+    ``doc_key`` and inclusive ends, any other name CoNLL; each also as ``.gz``, ``.bz2`` or ``.xz``.
 
     ``mend``: see ``read_conll``. Raises ``InputError`` with the line for an
     invalid document, and as ``read_lines`` does.
     """
     path = Path(path)
     if table_suffix(path) == JSON_LINES:
+        if _INCLUSIVE_KEY.search(read_head(path, _HEAD).partition("\n")[0]):
+            documents = read_json_lines(path, _INCLUSIVE, "document")
+            return (document.half_open() for document in documents)
         return read_json_lines(path, _DOCUMENT, "document")
     return read_conll(path, mend=mend)
 
@@ -267,6 +294,9 @@ def read_conll(
                 raise InputError(f"{where} ends a document, but none began")
             yield document.finish()
             document = None
+        elif document is None and _ENTITY.fullmatch(text.split("\t")[-1]):
+            problem = f"{where} has mentions as Entity= of CoNLL-U"
+            raise InputError(f"{problem}; write them into the last column, as (3, 3) and (3)")
         elif text.startswith("#"):
             continue
         elif document is not None:
@@ -348,6 +378,9 @@ class _ConllDocument:
         n_expected = max(_MIN_COLUMNS, self.columns if self.sentences[-1] else 0)
         if len(cells) < n_expected:
             raise InputError(f"{where} has {len(cells)} columns, not {n_expected}")
+        if part := _PART.search(cells[-1]):
+            problem = f"{where}: {part[0]} is a part of a mention with words between its parts"
+            raise InputError(f"{problem}; keep one part of each such mention, without [1/2]")
         if not (cells[-1] in _NONE or _CELL.fullmatch(cells[-1])):
             problem = f"{where}: the last column is {cells[-1]!r}"
             raise InputError(f"{problem}, not mentions such as (3, 3), (3) or -")

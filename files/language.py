@@ -41,11 +41,14 @@ _WHOLE = re.compile(r"([+-]?\d+)\.0+")
 _MISSING = {"", "NA", "N/A", "#N/A", "<NA>", "nan", "NaN", "NaT", "None", "NULL", "null"}
 _JOINTS = (";", "|", ",", "/", "+", "&", "\n")  # between several names in a cell
 # Truth values as programs write them, and spreadsheets in the language of their user
-_TRUE = (
-    "1,0 true yes wahr ja vrai oui verdadero sí si verdadeiro sim vero sì waar prawda истина doğru"
+_TRUTH_PAIRS = (
+    "1,0/0,0 true/false yes/no wahr/falsch ja/nein vrai/faux oui/non verdadero/falso sí/no si/no"
+    " verdadeiro/falso sim/não vero/falso sì/no waar/onwaar ja/nee prawda/fałsz истина/ложь"
+    " doğru/yanlış doğru/yanliş"
 )
-_FALSE = "0,0 false no falsch nein faux non falso não onwaar nee fałsz ложь yanlış yanliş"
-_TRUTH = {word: key for key, words in (("1", _TRUE), ("0", _FALSE)) for word in words.split()}
+_TRUTH = dict(
+    entry for pair in _TRUTH_PAIRS.split() for entry in zip(pair.split("/"), "10", strict=True)
+)
 # First digits of the SHA-256 of each slur in lower case. The words come from HateCheck's templates,
 # HatEval's keywords and tokens of Davidson et al.'s tweets, with their plurals.
 _SLURS = """
@@ -166,6 +169,18 @@ def binary_key(label: object) -> str:
     return _TRUTH.get(key.lower(), key)
 
 
+def are_flags(names: Collection[str]) -> bool:
+    """Return whether names are truth values, words of one language; NO and SI are countries.
+
+    >>> are_flags(["yes", "0"]), are_flags(["no", "ja"])
+    (True, False)
+    """
+    keys = {*map(name_key, names)}
+    words = {key.lower() for key in keys} - {"0", "1", "0,0", "1,0", "true", "false"}
+    is_one_language = any(words <= {*pair.split("/")} for pair in _TRUTH_PAIRS.split())
+    return bool(keys) and is_one_language and not {"NO", "SI"} <= keys
+
+
 def find_blank(cells: pd.Series, named: Collection[str] = ()) -> pd.Series[bool]:
     """Return whether each cell is empty, or text that stands for an empty cell and is not
     ``named``.
@@ -216,14 +231,19 @@ def find_joined(
     return None
 
 
-def case_note(names: Iterable[str], kind: str) -> str:
-    """Return a note on names that differ only in case; empty if there are none."""
+def case_note(names: Iterable[str], kind: str, marks: str = "") -> str:
+    """Return a note on names that differ only in case, or in ``marks``; empty if there are none."""
     by_folded: defaultdict[str, list[str]] = defaultdict(list)
     for name in dict.fromkeys(names):
-        by_folded[name.casefold()].append(name)
-    pairs = [" and ".join(map(repr, same)) for same in by_folded.values() if len(same) > 1]
+        has_letter = any(map(str.isalpha, name))  # 1.0 and 10 are different numbers
+        plain = name.translate(dict.fromkeys(map(ord, marks))) if has_letter else name
+        by_folded[plain.casefold()].append(name)
+    same = [names for names in by_folded.values() if len(names) > 1]
+    pairs = [" and ".join(map(repr, names)) for names in same]
+    is_case = all(len({*map(str.casefold, names)}) == 1 for names in same)
+    difference = "case" if is_case else "case, blanks or marks"
     listed = ", ".join(pairs[:3]) + (f" and {len(pairs) - 3} more" if len(pairs) > 3 else "")
-    return f"{kind} that differ only in case count as different: {listed}" if pairs else ""
+    return f"{kind} that differ only in {difference} count as different: {listed}" if pairs else ""
 
 
 def whole_word(text: str) -> re.Pattern[str]:

@@ -7,14 +7,14 @@ import io
 import re
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
+from itertools import islice, takewhile
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
-from pandas.api.types import is_object_dtype
+from pandas.api.types import is_list_like, is_object_dtype, is_scalar
 from pydantic import TypeAdapter
 
 from biasbridge.files.errors import InputError, nearest, printable
@@ -35,7 +35,8 @@ SEP_LINE = re.compile(r"sep=(.)$", re.IGNORECASE)  # first line that Excel write
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": ",", "": ","}
 JSON_LINES = ".jsonl"
 EXCEL = ".xlsx"
-_OTHER_SEPARATORS = ("\t", ";")  # of spreadsheets, with the same endings
+_SEPARATORS = (",", "\t", ";")  # of spreadsheets, with the same endings
+_HEAD_LINES = 20  # that tell the separator
 JSON_OBJECT = TypeAdapter(dict[str, Any])
 _JSON_OBJECTS: TypeAdapter[Iterable[dict[str, Any]]] = TypeAdapter(list[dict[str, Any]])
 _JSON_ARRAY = re.compile(r"\s*\[\s*[{\]]")
@@ -47,6 +48,8 @@ _EXCEL_CELL = re.compile(rb"""[<:]c\s[^>]*?r=["']([A-Z]{1,3})(\d{1,7})["']""")
 _FEWEST_CELLS, _MOST_SPARSE = 1_000_000, 4
 _DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(e[+-]?\d+)?", re.IGNORECASE)
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+")
+_MOSTLY = 0.9  # share of distinct cells in a column of texts or measurements
+_LIST_OF_ONE = re.compile(r"""\[\s*(?:(['"])([^'"\[\]]+)\1|([+-]?\d+(?:\.\d+)?))\s*,?\s*\]""")
 _TEX = {
     "\\": r"\textbackslash{}",
     **{sign: f"\\{sign}" for sign in "&%$#_{}"},
@@ -80,9 +83,10 @@ def read_table(
     names an encoding other than UTF-8.
 
     separator: default tabs for ``.tsv`` and ``.tab``; commas for ``.csv``, ``.txt`` and names
-    without an ending, or the tabs or semicolons of a header without commas. quoted: cells in
-    quotation marks may hold separators and line ends; False: the marks are text. lists: endings
-    of the Parquet columns that keep lists; other binary, list and struct cells become text.
+    without an ending, or the tabs or semicolons that give the header and the first rows as many
+    cells. Lines before the header that begin with # and have other cells are left out. quoted:
+    cells in quotation marks may hold separators and line ends; False: the marks are text. lists:
+    endings of the Parquet columns that keep lists; other binary, list and struct cells become text.
 
     Raises ``InputError`` for a file that is missing, empty, damaged, of unknown encoding or format,
     for a row with more or fewer cells than the header, for a repeated column name, for several
@@ -129,14 +133,47 @@ def read_numbers(cells: pd.Series) -> tuple[pd.Series[float], bool]:
     except OverflowError:  # JSON has integers that are too large for a float
         cells = cells.map(lambda cell: str(cell) if isinstance(cell, int) else cell)
         numbers = pd.to_numeric(cells, errors="coerce").astype("float64")
-    others = cells[numbers.isna()].dropna()
-    texts = {cell: normalise_text(str(cell)) for cell in others.unique()}
+    others = cells[numbers.isna()]
+    others = others[others.map(lambda cell: isinstance(cell, str))]
+    texts = {cell: normalise_text(cell) for cell in others.unique()}
     texts = {cell: text for cell, text in texts.items() if _DECIMAL_COMMA.fullmatch(text)}
     has_point = bool(texts) and cells[numbers.notna()].map(lambda cell: "." in str(cell)).any()
     if has_point or all(map(_THOUSANDS.fullmatch, texts.values())):
         return numbers, False
     points = {cell: float(text.replace(",", ".")) for cell, text in texts.items()}
     return numbers.fillna(others.map(points)), True
+
+
+def find_copies(table: pd.DataFrame, among: Sequence[Hashable] = ()) -> pd.Series[bool]:
+    """Return which rows repeat an earlier one in all columns, if it is not by chance: nearly all
+    others differ in a column ``among`` these, by default those of words.
+    """
+    texts = table.astype(str)
+    is_copy = texts.duplicated()
+    kept = texts[~is_copy] if is_copy.any() else texts[:0]
+    names = among or [x for x in kept if read_numbers(kept[x])[0].isna().mean() > 0.5]
+    return is_copy & any(kept[name].nunique() >= _MOSTLY * len(kept) for name in names)
+
+
+def unwrap_lists(table: pd.DataFrame, but: str) -> pd.DataFrame:
+    """Return a table whose columns of lists of one text or number, also as text, hold these. Empty
+    cells stay, and so does a column with any other list, or whose name ends as in ``but``.
+    """
+    names = (str(name) for name in table if table[name].dtype in (object, "str"))
+    for name in (name for name in names if not name.endswith(but)):
+        if not any(is_list_like(_only_part(cell)) for cell in table[name]):
+            table = table.assign(**{name: table[name].map(_only_part)})
+    return table
+
+
+def _only_part(cell: Any) -> object:
+    """Return the part of a list of one, an empty cell as it is, and anything else as a list."""
+    if isinstance(cell, str) and (listed := _LIST_OF_ONE.fullmatch(cell.strip())):
+        return listed[2] or listed[3]
+    if isinstance(cell, list | tuple | np.ndarray):
+        return cell[0] if len(cell) == 1 and is_scalar(cell[0]) else cell
+    is_empty = is_scalar(cell) and (pd.isna(cell) or not str(cell).strip())
+    return cell if is_empty else [cell]
 
 
 def index_as_columns(table: pd.DataFrame) -> pd.DataFrame:
@@ -348,11 +385,13 @@ def _separator(path: Path, chosen: str | None) -> str:
     suffix = table_suffix(path)
     separator = chosen or SEPARATORS.get(suffix)
     if not chosen and separator is not None:
-        first, header = [*islice(read_lines(path, []), 2), ""][:2]
-        stated = SEP_LINE.fullmatch(first)
-        separator, header = (stated[1], header) if stated else (separator, first)
-    if not chosen and separator == "," and "," not in header:
-        separator = next((mark for mark in _OTHER_SEPARATORS if mark in header), ",")
+        lines = [*islice(read_lines(path, []), _HEAD_LINES)]
+        stated = SEP_LINE.fullmatch(lines[0])
+        separator = stated[1] if stated else separator
+        if separator == "," and not stated:
+            header = next((line for line in lines if not line.startswith("#")), "")
+            marks = sorted(_SEPARATORS, key=lambda mark: mark not in header)  # where no rows fit
+            separator = max(marks, key=lambda mark: _count_cells(lines, mark))
     if separator is None:
         endings = ", ".join(filter(None, (*SEPARATORS, JSON_LINES)))
         allowed = f"{endings}, each also with {', '.join(OPENERS)}, or .parquet or {EXCEL}"
@@ -363,14 +402,37 @@ def _separator(path: Path, chosen: str | None) -> str:
     return separator
 
 
+def _count_comments(lines: Sequence[str], separator: str) -> int:
+    """Return how many lines before the header are blank or begin with # and have other cells."""
+    others = [*takewhile(lambda x: x.startswith("#") or not SEP_LINE.sub("", x).strip(), lines)]
+    counts = {line.count(separator) for line in others if line.startswith("#")}
+    header = "".join(lines[len(others) : len(others) + 1])
+    return len(others) if counts and header and header.count(separator) not in counts else 0
+
+
+def _count_cells(lines: Sequence[str], separator: str) -> int:
+    """Return the number of cells in each of the first rows; 0 where they differ, or for one row."""
+    lines = [line for line in lines[_count_comments(lines, separator) :] if line.strip()]
+    try:
+        counts = [len(row) for row in csv.reader(lines, delimiter=separator)]
+    except csv.Error:
+        return 0
+    counts = counts[:-1] if len(lines) >= _HEAD_LINES - 1 else counts  # the last may be cut off
+    return counts[0] if len(counts) > 1 and len({*counts}) == 1 < counts[0] else 0
+
+
 def _columns(
     path: Path, separator: str, quoted: bool, notes: list[str]
 ) -> tuple[list[str], list[list[str]]]:
     """Read header and cells by column; rows as lists would take ten times the memory."""
     row_lines: list[str] = []  # of the row that is read
+    n_comments = _count_comments([*islice(read_lines(path, []), _HEAD_LINES)], separator)
+    if n_comments:
+        notes.append(f"{path}: lines of # are left out before the header, line {n_comments + 1}")
 
     def read() -> Iterator[str]:
         for number, text in enumerate(read_lines(path, notes)):
+            text = "" if number < n_comments else text
             row_lines.append(text if number else SEP_LINE.sub("", text))
             yield f"{row_lines[-1]}\n"
 

@@ -40,7 +40,7 @@ def agreement(
     text : str
         Column of the posts.
     group : str
-        Column of the annotated group.
+        Column of the annotated group. Posts with an empty cell are left out.
     query : str
         Words for men and for women (default: gender_mentions; Spanish: gender_mentions_es).
     male : str, optional
@@ -79,6 +79,8 @@ def _show(result: _Agreement, console: Console) -> None:
         estimate = f"{row.value:.2f} [{row.low:.2f}, {row.high:.2f}]" if row.tagged else "undefined"
         annotation = f"are annotated {row.annotation} (precision {estimate})"
         say(console, f"tagged {row.tag}: {row.agree} of {row.tagged} {annotation}")
+    for note in counts.attrs.get("notes", []):
+        say(console, f"note: {note}")
 
 
 _SPELLING = "text COL; group COL; query NAME; male VALUE; female VALUE"

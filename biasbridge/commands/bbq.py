@@ -55,7 +55,7 @@ def bbq(
         Folder of BBQ's own files, for fields that a log lacks (default: where biasbridge data get
         bbq puts them).
     filter : str
-        Name of one filter, for logs of lm-evaluation-harness that hold several.
+        Name of one of several filters (lm-evaluation-harness) or scorers (Inspect) of a log.
 
     Returns
     -------

@@ -28,7 +28,7 @@ class _Correlations:
     columns: Sequence[str]
     title: str = ""
     scopes: bool = False
-    warning: str = ""  # that resamples are missing
+    warnings: Sequence[str] = ()  # of copied rows, and that resamples are missing
 
     def as_table(self) -> pd.DataFrame:
         """Return a row per slice, or per slice and scope."""
@@ -41,7 +41,7 @@ class _Correlations:
         table = correlation_table(slices, self.columns)
         varying = [name for name in slices[0].names if len({*table[name]}) > 1] if slices else []
         table = with_notes(table, "note", row_names(table, varying))
-        table.attrs["notes"] += [self.warning] if self.warning else []
+        table.attrs["notes"] += self.warnings
         return table
 
 
@@ -125,6 +125,7 @@ def correlate(
     from biasbridge.analysis.declaration import Declaration
     from biasbridge.analysis.joined import is_joined, open_table, resamples_warning
     from biasbridge.analysis.slices import CORRELATION_COLUMNS, RESULT_COLUMNS
+    from biasbridge.analysis.tables import leave_out_copies
 
     source = "the table"
     study = Declaration()
@@ -138,10 +139,11 @@ def correlate(
     conditions, clusters = as_names(condition), as_names(cluster)
     levels = Levels(observations, parents, conditions, clusters, utility, classifier)
     has_options = x or y or by or confirmatory or levels.named or levels.utility
-    warning = resamples_warning(rows)
+    rows, copies = (rows, "") if is_joined(rows) else leave_out_copies(rows, x, y)
+    warnings = [*filter(None, (copies, resamples_warning(rows)))]
     if is_joined(rows) and not has_options:
         slices = correlate_slices(rows, study)
-        return _Correlations(slices, CORRELATION_COLUMNS, "", scopes, warning)
+        return _Correlations(slices, CORRELATION_COLUMNS, "", scopes, warnings)
     if not is_joined(rows) and not (x and y):
         listed = ", ".join(map(str, rows.columns))
         raise InputError(f"name two columns with --x and --y; {source} has {listed}")
@@ -156,7 +158,7 @@ def correlate(
         smallest_change=study.smallest_change,
     )
     columns = [*slices[0].names, *RESULT_COLUMNS]
-    return _Correlations(slices, columns, f"{y} against {x}, {len(rows)} rows", scopes, warning)
+    return _Correlations(slices, columns, f"{y} against {x}, {len(rows)} rows", scopes, warnings)
 
 
 def read_results(folder: str | PathLike[str], *, resamples: bool = False) -> pd.DataFrame:
@@ -203,8 +205,8 @@ def _show(
         print_correlations(correlations.slices, console)
         return
     print_slices(correlations.slices, correlations.title, console)
-    if correlations.warning:
-        console.print(correlations.warning, soft_wrap=True)
+    for warning in correlations.warnings:
+        console.print(warning, soft_wrap=True)
     if confirmatory:
         console.print(RULES, soft_wrap=True)
 

@@ -120,7 +120,7 @@ def gaps(
         files are those of ``biasbridge.extrinsic.logs``. Rows without a label or a prediction are
         left out.
     filter : str
-        Name of one filter, for logs of lm-evaluation-harness that hold several.
+        Name of one of several filters (lm-evaluation-harness) or scorers (Inspect) of a log.
     quoted : bool
         Read quotation marks in delimited text as ordinary characters. In Python this is
         ``quoted=False``.

@@ -262,9 +262,9 @@ def test_one_sample_twice_is_refused(tmp_path: Path) -> None:
         read_answers(path)
 
 
-def test_filters_are_of_another_harness(tmp_path: Path) -> None:
+def test_the_filter_names_a_scorer(tmp_path: Path) -> None:
     path = write("json", tmp_path, SAMPLES)
-    with pytest.raises(InputError, match="a log of Inspect, without filters; leave filter 'x' out"):
+    with pytest.raises(InputError, match=r"no scorer 'x'; give one by --filter .*: choice"):
         read_answers(path, filter="x")
 
 

@@ -241,12 +241,13 @@ def test_the_command_counts_what_is_tagged_and_what_is_annotated(
     assert "annotation ┃ male ┃ female ┃ both ┃ neither" in printed
     assert "women │ 0 │ 2 │ 0 │ 0" in printed
     assert "men │ 0 │ 1 │ 1 │ 0" in printed
-    assert "none │ 1 │ 0 │ 0 │ 1" in printed
+    assert "none │ 1 │ 0 │ 0 │ 0" in printed
+    assert "note: 1 of 6 posts have an empty 'about'; they are left out" in printed
     assert "tagged male: 0 of 1 are annotated men (precision 0.00 [0.00, 0.79])" in printed
     assert "tagged female: 2 of 3 are annotated women (precision 0.67 [0.21, 0.94])" in printed
 
 
-def test_a_missing_annotation_is_none() -> None:
+def test_a_missing_annotation_is_an_empty_one() -> None:
     """Parquet keeps cells without an annotation as missing, CSV as empty."""
     posts = POSTS.assign(about=POSTS["about"].replace("", None))
     assert count_tags(posts, "post", "about").equals(count_tags(POSTS, "post", "about"))
@@ -273,7 +274,7 @@ def test_the_interval_is_wilsons(k: int, n: int) -> None:
     ("options", "message"),
     [
         (["--text", "post", "--group", "abuot"], r"no column 'abuot'; did you mean 'about'\?"),
-        (["--text", "post", "--group", "about"], "with --male or --female: 'men', 'none', 'women'"),
+        (["--text", "post", "--group", "about"], "with --male or --female: 'men', 'women', 'none'"),
         (
             ["--text", "post", "--group", "about", "--female", "woman"],
             r"no post is annotated 'woman'; did you mean 'women'\?",
