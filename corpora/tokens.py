@@ -78,7 +78,7 @@ _REPLACED = (
     (_APOSTROPHE, "'"),
     (_NEUTRAL_ENDING, _LETTER),
 )
-_CAPITAL_I = re.compile("<MENTION>|I")
+_CAPITAL_I = re.compile("(?<!<MENT)I")  # not of a mark
 # Marks already in the text stay
 _MARKED = {mark.lower(): mark for mark in (HASH, MENTION, URL, UNKNOWN)}
 _RETWEET = re.compile(r'["“\s!]*RT\s*@')
@@ -182,9 +182,7 @@ def tokenise_tweet(text: str, language: str = "") -> list[str]:
         prepared = pattern.sub(replacement, prepared)
     prepared = prepare_text(prepared.translate(_FULL_WIDTH), language).replace("İ", "i")  # not i̇
     if language in _DOTLESS:
-        prepared = _CAPITAL_I.sub(
-            lambda found: found[0].replace("I", "ı", found[0] == "I"), prepared
-        )
+        prepared = _CAPITAL_I.sub("ı", prepared)
     tokens: list[str] = []
     for piece in _pieces(prepared):
         if len(piece) > LONGEST_PIECE:

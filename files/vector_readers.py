@@ -139,8 +139,8 @@ def select_words(vectors: KeyedVectors, odd: OddRows) -> KeyedVectors:
     """Return the words of a vocabulary of concepts or sub-words, without the mark of a word; other
     vectors unchanged.
 
-    Marks are those of ConceptNet's English concepts, of sentencepiece and BPEmb (``▁he``), byte-level
-    BPE (``Ġhe``) and BPE (``he</w>``). A row without the mark is a piece inside words.
+    Marks are those of ConceptNet's English concepts, of sentencepiece (``▁he``), of byte-level BPE
+    (``Ġhe``) and of BPE (``he</w>``). A row without the mark is a piece.
     """
     keys = vectors.index_to_key
     for before, after in _WORD_MARKS:

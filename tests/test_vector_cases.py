@@ -416,7 +416,7 @@ def test_keys_that_are_not_text() -> None:
 def test_numbers_as_yaml_writes_them(number: str, tmp_path: Path) -> None:
     lines = f"q:\n  words: {{values: {{he: {number}, she: 1e-1}}}}\n  A: [a, b]\n  B: [c, d]\n"
     query = read_query(write(tmp_path / "q.yaml", lines))
-    assert query["words"].values == (90.0, 0.1)
+    assert query["words"].values == (90.0, 0.1)  # noqa: PD011
     with pytest.raises(InputError, match="value of 'he' is '0,5'"):
         read_query(write(tmp_path / "r.yaml", lines.replace(number, "'0,5'")))
 

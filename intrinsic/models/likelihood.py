@@ -6,6 +6,8 @@ does not grow with the number of texts; the head sees only the states of the que
 
 from __future__ import annotations
 
+import re
+from bisect import bisect
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from biasbridge.files import InputError
-from biasbridge.files.language import whole_word
+from biasbridge.files.language import SIGNS, UNSPACED, whole_word
 from biasbridge.files.models.language_model import batches_by_length
 
 if TYPE_CHECKING:
@@ -29,6 +31,7 @@ Ids = tuple[int, ...]
 _TokenContext = tuple[Ids, int]  # a text and the position to predict from
 _BATCH_TOKENS = 2048  # in a batch, padding included
 _BATCH_LOGITS = 1 << 24  # in a batch: queried positions x vocabulary, 64 MiB
+_WORD = re.compile(rf"[{UNSPACED}]|[^\s{UNSPACED}]+")
 _TREE_NODES = 160  # in a tree of texts with a common prefix
 # Architectures that take a 4D attention mask and explicit position ids
 _SHOWN_BY_MASK = ("gpt2", "llama", "mistral", "qwen2", "qwen3", "gpt_neox", "phi")
@@ -111,15 +114,19 @@ def tokenise_texts(
             tokenised.append(None)
             continue
         spans = (*((0, 0) for _ in prefix), *map(tuple, encoded["offset_mapping"][n]))
-        words = (*(-1 for _ in prefix), *_words(encoded.word_ids(n), positions, len(prefix)))
+        words = _words(encoded.word_ids(n), spans, positions, text)
         unknown = sum(ids[position] == model.tokenizer.unk_token_id for position in positions)
         tokenised.append(TokenisedText(text, ids, spans, positions, words, unknown))
     return tokenised
 
 
 def find_words(text: str, word: str) -> list[tuple[int, int]]:
-    """Return the character spans of a whole word or phrase in a text, ignoring case."""
-    return [match.span() for match in whole_word(word).finditer(text)]
+    """Return the character spans of a whole word or phrase in a text, ignoring case; if there is
+    none, of the word before an ending (``nurse`` in ``nurses``).
+    """
+    whole = [match.span() for match in whole_word(word).finditer(text)]
+    pattern = rf"(?<![\w{SIGNS}\u200c\u200d]){re.escape(word)}(?![{SIGNS}\u200c\u200d])"
+    return whole or [match.span() for match in re.finditer(pattern, text, re.IGNORECASE)]
 
 
 def describe_reading(
@@ -322,13 +329,25 @@ class _Row(NamedTuple):
     parents: Sequence[int] | None = None
 
 
-def _words(word_ids: Sequence[int | None], positions: Sequence[int], shift: int) -> list[int]:
-    """Return the word of each token; a token outside any word counts as a word."""
-    text_positions = {position - shift for position in positions}
-    return [
-        -1 if k not in text_positions else word if word is not None else len(word_ids) + k
-        for k, word in enumerate(word_ids)
-    ]
+def _words(
+    word_ids: Sequence[int | None],
+    spans: Sequence[tuple[int, int]],
+    positions: Sequence[int],
+    text: str,
+) -> tuple[int, ...]:
+    """Return the word of each token: that of the tokenizer, of which some take a text for one, cut
+    at white space and letters of scripts without it. A token outside any word counts as a word.
+    """
+    starts = [match.start() for match in _WORD.finditer(text)]
+    shift = len(spans) - len(word_ids)
+    words, numbers = [-1] * len(spans), dict[tuple[int | None, int], int]()
+    for k in positions:
+        start = spans[k][0]
+        start += len(text[start:]) - len(text[start:].lstrip())  # "▁he" begins with a space
+        word = word_ids[k - shift]
+        key = (word, bisect(starts, start)) if word is not None else (None, k)
+        words[k] = numbers.setdefault(key, len(numbers))
+    return tuple(words)
 
 
 def _first_token(model: LanguageModel, texts: Sequence[TokenisedText]) -> str:
