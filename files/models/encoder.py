@@ -6,16 +6,16 @@ import json
 from collections.abc import Mapping, Sequence
 from itertools import chain, repeat
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, cast, get_args
 
 import numpy as np
 
+from biasbridge.files.eraser_hook import states_of
 from biasbridge.files.errors import InputError
 from biasbridge.files.models.language_model import (
     UNLIMITED,
     AnyModel,
     LanguageModel,
-    batches_by_length,
     open_model,
 )
 from biasbridge.stats.arrays import Singles
@@ -127,8 +127,7 @@ class Encoder:
             return vectors
         encoded = self._tokenise(texts, return_special_tokens_mask=True)
         rows, special = encoded["input_ids"], encoded["special_tokens_mask"]
-        lengths, size = [len(row) for row in rows], self.opened.batch_size
-        for batch in batches_by_length(lengths, _TOKENS, size):
+        for batch in self.opened.batches([len(row) for row in rows], _TOKENS):
             states = self._states([rows[i] for i in batch], layer)
             for state, i in zip(states, batch, strict=True):
                 pooled = torch.tensor(_pooled(pooling, special[i]), device=state.device)
@@ -156,6 +155,7 @@ class Encoder:
         # Batches of texts of similar length need least padding
         order = sorted(range(len(contexts)), key=lambda i: len(contexts[i].text))
         size = batch_size or self.opened.batch_size or _CONTEXTS
+        size = size if self.opened.trial.takes_padding else 1
         for begin in range(0, len(order), size):
             batch = order[begin : begin + size]
             vectors[batch] = self._batch([contexts[i] for i in batch], layer, pooling)
@@ -190,9 +190,10 @@ class Encoder:
 
         ids, attention_mask = self.opened.pad(rows)
         with torch.inference_mode():
-            return self._base(
+            out = self._base(
                 input_ids=ids, attention_mask=attention_mask, output_hidden_states=True
-            ).hidden_states[layer]
+            )
+        return cast("torch.Tensor", states_of(out, layer, self.layers))
 
     def _checked(self, layer: int) -> int:
         states = self.layers + 1
