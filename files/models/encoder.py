@@ -17,7 +17,9 @@ from biasbridge.files.models.language_model import (
     AnyModel,
     LanguageModel,
     open_model,
+    read_part,
 )
+from biasbridge.files.models.sentence_modules import read_modules
 from biasbridge.stats.arrays import Singles
 
 if TYPE_CHECKING:
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from transformers import Encoded
 
 WordPooling = Literal["mean", "first", "last", "cls", "text"]
-Pooling = Literal["mean", "words", "cls", "last"]
+Pooling = Literal["mean", "words", "cls", "last", "modules"]
 Encodings = dict[tuple[int, Pooling], dict[str, Singles]]  # by layer and pooling, then by text
 _TOKENS = 4096  # per batch, padding included
 _CONTEXTS = 32  # per batch, of words in contexts
@@ -48,17 +50,31 @@ class Encoder:
 
     layer: of the hidden states, 0 the embeddings, -1 the last. pooling: the vector of a text:
     ``mean`` of all tokens, special ones included; ``words``, the mean without these; ``cls``, the
-    first token; ``last``, the last one. Raises ``InputError`` for a missing layer or another
-    pooling.
+    first token; ``last``, the last one; ``modules``, what a folder of sentence-transformers asks
+    for in its ``modules.json``, its default, else ``mean``. Raises ``InputError`` for a missing
+    layer or another pooling.
     """
 
     def __init__(
-        self, model: AnyModel, *, layer: int = -1, pooling: Pooling = "mean", device: str = "cpu"
+        self,
+        model: AnyModel,
+        *,
+        layer: int = -1,
+        pooling: Pooling | None = None,
+        device: str = "cpu",
     ) -> None:
         self.opened: LanguageModel = open_model(model, device=device)
-        if pooling not in get_args(Pooling):
+        if pooling not in (None, *get_args(Pooling)):
             raise InputError(f"pooling={pooling!r}: give one of {', '.join(get_args(Pooling))}")
-        self.layer, self.pooling = self._checked(layer), pooling
+        place, is_asked = self.opened.place, pooling in (None, "modules")
+        self.modules = read_modules(place, read_part) if place and is_asked else None
+        if pooling == "modules" and not self.modules:
+            raise InputError(f"{self.name} has no modules.json; give another pooling")
+        self.layer = self._checked(layer)
+        self.pooling: Pooling = pooling or ("modules" if self.modules else "mean")
+        self._longest = min(
+            self.opened.longest, (self.modules and self.modules.longest) or UNLIMITED
+        )
         self._base = self.opened.base
         self.encodings: Encodings = {}  # of all texts encoded so far
 
@@ -88,7 +104,8 @@ class Encoder:
 
     def fits(self, text: str) -> bool:
         """Test whether the model reads a text to its end."""
-        return self.opened.pieces(text) + self.special_tokens <= self.opened.longest
+        text = self.modules.text(text) if self.modules else text
+        return self.opened.pieces(text) + self.special_tokens <= self._longest
 
     def encode(
         self, texts: Sequence[str], *, layer: int | None = None, pooling: Pooling | None = None
@@ -113,7 +130,7 @@ class Encoder:
         eraser = self.opened.eraser
         erased_layer = eraser.layer % (self.layers + 1) if eraser else self.layers + 1
         for (layer, pooling), by_text in encodings.items():
-            if layer > erased_layer or not by_text:
+            if layer > erased_layer or not by_text or pooling == "modules":
                 continue
             rows = np.stack(list(by_text.values()))
             rows = eraser.apply(rows) if eraser and layer == erased_layer else rows
@@ -122,17 +139,25 @@ class Encoder:
     def _encode(self, texts: Sequence[str], layer: int, pooling: Pooling) -> Singles:
         import torch
 
-        vectors: Singles = np.zeros((len(texts), self.opened.base.config.hidden_size), "f4")
         if not texts:
-            return vectors
+            return np.zeros((0, self.opened.base.config.hidden_size), "f4")
+        modules = self.modules if pooling == "modules" else None
+        if modules and layer < self.layers:
+            raise InputError(f"layer={layer}: modules.json is for the last one; give pooling=mean")
+        vectors: dict[int, Singles] = {}
+        texts = [modules.text(text) for text in texts] if modules else texts
         encoded = self._tokenise(texts, return_special_tokens_mask=True)
         rows, special = encoded["input_ids"], encoded["special_tokens_mask"]
         for batch in self.opened.batches([len(row) for row in rows], _TOKENS):
             states = self._states([rows[i] for i in batch], layer)
             for state, i in zip(states, batch, strict=True):
-                pooled = torch.tensor(_pooled(pooling, special[i]), device=state.device)
-                vectors[i] = state[pooled].mean(dim=0).float().cpu().numpy()
-        return vectors
+                if modules:
+                    vector = modules.vector(state[: len(rows[i])])
+                else:
+                    pooled = torch.tensor(_pooled(pooling, special[i]), device=state.device)
+                    vector = state[pooled].mean(dim=0)
+                vectors[i] = vector.float().cpu().numpy()
+        return np.stack([vectors[i] for i in range(len(texts))])
 
     def vectors(
         self,
@@ -175,7 +200,7 @@ class Encoder:
         return np.asarray(torch.stack(means).float().cpu().numpy())
 
     def _tokenise(self, texts: Sequence[str], **options: bool) -> Encoded:
-        longest = self.opened.longest
+        longest = self._longest
         is_limited = longest < UNLIMITED
         return self.opened.tokenizer(
             list(texts),

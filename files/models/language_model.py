@@ -76,6 +76,7 @@ class LanguageModel:
     ``half`` of the term. eraser: applied to the hidden states. batch_size: texts computed at a
     time; None: as many as fit a number of tokens. in_chat: texts of a causal model are answers to
     an empty message, in the form of its chat template. trial: what the model does with texts.
+    place: where it was found.
     """
 
     name: str
@@ -88,6 +89,7 @@ class LanguageModel:
     batch_size: int | None = None
     in_chat: bool = False
     trial: TrialResult = field(default_factory=TrialResult)
+    place: Place | None = None
 
     @property
     def base(self) -> PreTrainedModel:
@@ -305,7 +307,8 @@ def open_model(
         loaded = loaded.to(device).eval()
         is_named = place.local or place.adapter
         short_name = Path(name).name if is_named else place.source
-        opened = LanguageModel(short_name, loaded, tokenizer, outline.kind, device, planted).tried()
+        opened = LanguageModel(short_name, loaded, tokenizer, outline.kind, device, planted)
+        opened = replace(opened, place=place).tried()
         if is_trained and (Path(place.source) / ERASER).is_file():
             return attach_eraser(opened, Eraser.load(Path(place.source) / ERASER))
         return opened
@@ -430,7 +433,7 @@ def load_tokenizer(place: Place, name: str) -> PreTrainedTokenizerFast:
 
 
 def read_part(place: Place, name: str) -> Any:
-    """Return the content of a JSON file beside a model; None without it."""
+    """Read a JSON file beside a model; return another one's path, and None without a file."""
     from transformers.utils.hub import cached_file
 
     if place.gguf:
@@ -442,7 +445,7 @@ def read_part(place: Place, name: str) -> Any:
         _raise_exceptions_for_missing_entries=False,
         _raise_exceptions_for_connection_errors=False,
     )
-    return read_nested(path) if path else None
+    return read_nested(path) if path and name.endswith(".json") else path
 
 
 def _load_model(
