@@ -1,4 +1,4 @@
-# ruff: noqa: C408, E401, E402, E501, E702, E731, I001, N806, N812, SIM115, SIM905
+# ruff: noqa: C408, E401, E501, E731, I001, N812, SIM115, SIM905
 # mypy: ignore-errors
 """Tiny tokenizers, random models and literal-loop references for the cases of this folder.
 

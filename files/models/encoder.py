@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import reduce
 from itertools import chain, repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, cast, get_args
@@ -152,7 +153,8 @@ class Encoder:
             states = self._states([rows[i] for i in batch], layer)
             for state, i in zip(states, batch, strict=True):
                 if modules:
-                    vector = modules.vector(state[: len(rows[i])])
+                    states_of_text = state[: len(rows[i])].float()
+                    vector = reduce(lambda x, step: step(x), modules.steps, states_of_text)
                 else:
                     pooled = torch.tensor(_pooled(pooling, special[i]), device=state.device)
                     vector = state[pooled].mean(dim=0)

@@ -7,18 +7,21 @@ that it predicts. A head may use other states than those of its base.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 if TYPE_CHECKING:
     import torch
 
     from biasbridge.files.models.language_model import LanguageModel
 
-_LENGTHS = (7, 5, 3)  # of the texts, in tokens
 TOLERANCE, HALF_TOLERANCE = 1e-3, 5e-2  # relative to the largest value; of weights in 16 bits
 # Architectures in which token states do not mix after the last attention
 _LIKE_BERT = ("bert", "roberta", "electra", "xlm-roberta", "camembert")
+_REMEDY = (
+    'set "is_decoder": true in its config.json if it was trained so, or name metrics of encoded'
+    " texts (seat)"
+)
 
 
 class TrialResult(NamedTuple):
@@ -34,61 +37,48 @@ class TrialResult(NamedTuple):
 
 
 def try_model(opened: LanguageModel) -> TrialResult:
-    """Compare padded with unpadded texts, a prefix with its text, and the head on some states with
-    the head on all.
+    """Compare padded with unpadded texts, the head on some states with the head on all, and a
+    prefix with its text.
     """
     import torch
 
     special = {*opened.tokenizer.all_special_ids}
     tokens = sorted({*opened.tokenizer.get_vocab().values()} - special) or [0]
-    drawn = iter([tokens[n * len(tokens) // sum(_LENGTHS)] for n in range(sum(_LENGTHS))])
-    rows = [[next(drawn) for _ in range(n)][: opened.longest] for n in _LENGTHS]
+    rows = [[tokens[n * k % len(tokens)] for k in range(n)][: opened.longest] for n in (7, 5, 3)]
+    n_tokens = len(rows[0])
     with torch.inference_mode():
         alone = [_run(opened, [row])[0] for row in rows]
-        together = _run(opened, rows)
-        takes_padding = all(
-            _is_close(one, padded[: len(one)]) for one, padded in zip(alone, together, strict=True)
-        )
+        pairs = zip(alone, _run(opened, rows), strict=True)
+        takes_padding = all(_is_close(padded[: len(one)], one) for one, padded in pairs)
         if opened.kind == "encoder":
             return TrialResult(takes_padding)
-        index = (torch.tensor([0, 0]), torch.tensor([0, len(rows[0]) - 1]))
-        index = tuple(part.to(opened.device) for part in index)  # type: ignore[assignment]
-        try:
-            with restrict_head(opened, index) as is_restricted:
+        index = torch.tensor([[0, 0], [0, n_tokens - 1]], device=opened.device)
+        follows_base = False
+        with suppress(IndexError, RuntimeError, TypeError, AttributeError):  # other states
+            with restrict_head(opened, (index[0], index[1])) as is_restricted:
                 logits = _run(opened, rows[:1])
             follows_base = not is_restricted or _is_close(logits[0], alone[0][index[1]])
-        except (IndexError, RuntimeError, TypeError, AttributeError):  # another form of states
-            follows_base = False
-        prefix = rows[0][: (len(rows[0]) + 1) // 2]
-        problem = ""
-        if opened.kind == "causal" and not _is_close(
-            _run(opened, [prefix])[0][-1], alone[0][len(prefix) - 1]
-        ):
-            kind = type(opened.model).__name__
-            problem = (
-                f"{opened.name} ({kind}) sees the tokens that it predicts; set"
-                ' "is_decoder": true in its config.json if it was trained so, or name metrics of'
-                " encoded texts (seat)"
-            )
-    return TrialResult(takes_padding, follows_base, problem)
+        prefix = rows[0][: (n_tokens + 1) // 2]
+        before, within = _run(opened, [prefix])[0, -1], alone[0][len(prefix) - 1]
+    sees_ahead = opened.kind == "causal" and not _is_close(before, within)
+    kind = type(opened.model).__name__
+    problem = f"{opened.name} ({kind}) sees the tokens that it predicts; {_REMEDY}"
+    return TrialResult(takes_padding, follows_base, problem * sees_ahead)
 
 
 def _run(opened: LanguageModel, rows: list[list[int]]) -> torch.Tensor:
     """Return the logits of rows, or without a head the last states."""
     ids, mask = opened.pad(rows)
-    network: Any = opened.base if opened.kind == "encoder" else opened.model
-    out = network(input_ids=ids, attention_mask=mask)
-    result: torch.Tensor = out.last_hidden_state if opened.kind == "encoder" else out.logits
-    return result
+    has_head = opened.kind != "encoder"
+    out: Any = (opened.model if has_head else opened.base)(input_ids=ids, attention_mask=mask)
+    return cast("torch.Tensor", out.logits if has_head else out.last_hidden_state)
 
 
 def _is_close(actual: torch.Tensor, expected: torch.Tensor) -> bool:
-    import torch
-
     if actual.shape != expected.shape:
         return False
-    tolerance = TOLERANCE if expected.dtype == torch.float32 else HALF_TOLERANCE
-    actual, expected = (x.float().nan_to_num() for x in (actual, expected))
+    tolerance = TOLERANCE if expected.element_size() > 2 else HALF_TOLERANCE
+    actual, expected = actual.float().nan_to_num(), expected.float().nan_to_num()
     return bool((actual - expected).abs().max() <= tolerance * expected.abs().max())
 
 
