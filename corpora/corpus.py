@@ -119,7 +119,7 @@ class TextCorpus(PlantableCorpus):
 
     def keyed(self) -> Mapping[str, object]:
         """Return the language if it decides how words are written."""
-        return {"rules": rules} if (rules := rules_of(self.language)) else {}
+        return rules_of(self.language)
 
     def write(self, out: Path, *, seed: int) -> dict[str, int]:
         """Write the text; counts: texts, lines, tokens, types, unknown, dropped (empty texts)."""
@@ -170,7 +170,7 @@ class DatasetCorpus(HubData, PlantableCorpus):
 
     def keyed(self) -> Mapping[str, object]:
         """Return what identifies the data, and the language as ``TextCorpus.keyed`` does."""
-        return {**HubData.keyed(self), **({"rules": r} if (r := rules_of(self.language)) else {})}
+        return {**HubData.keyed(self), **rules_of(self.language)}
 
     def write(self, out: Path, *, seed: int) -> dict[str, int]:
         """Write the text as ``TextCorpus.write`` does."""

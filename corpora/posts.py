@@ -72,8 +72,8 @@ class OptionalSplit(RealData):
 
     def keyed(self) -> Mapping[str, object]:
         """Return ``test_share`` if posts are held out, and a language with rules for words."""
-        settings = {"test_share": self.test_share, "rules": rules_of(language_of(self))}
-        return {name: value for name, value in settings.items() if value}
+        rules = rules_of(language_of(self))
+        return {"test_share": self.test_share, **rules} if self.test_share else rules
 
     def prepare(
         self, table: pd.DataFrame, source: str, positive: Sequence[str | int], *, seed: int

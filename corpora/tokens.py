@@ -11,6 +11,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from functools import cache
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from biasbridge.files import InputError
@@ -50,13 +51,9 @@ _BREAK = re.compile(r"[\r\n]|[ \t](?=[^\W\d_])")
 HASH, MENTION, URL, UNKNOWN = "<HASH>", "<MENTION>", "<URL>", "<UNK>"
 # Published collections often contain one of these words in place of links.
 _REPLACED_URL = re.compile(r"<URL>|\[URL\]|\b(?:HTTP)?URL\b")
-_LINK_END = re.compile(
-    r"(?i)(\bhttps?://[^\s“”„‘’\"«»<>，。！？、）」]+)(?=[“”„‘’\"«»，。！？、）」])"
-)
-_SERVER = re.compile(r"(?<!\w)(@\w+)@[\w-]+(?:\.[\w-]+)+")  # of a handle of Mastodon
+_CLOSING = '“”„‘’"«»，。！？、）」'  # characters that end a link
 _ENTITY = re.compile(r"&(?:#\d+|#x[\da-f]+|[a-z]\w*);", re.IGNORECASE)
 _LIKE_ENTITY = re.compile(r"&(?=[^&;\s]+;)")  # NLTK drops "&roll;"
-_APOSTROPHE = re.compile(r"(?<=\w)[’‘＇](?=[^\W\d_])")
 _FULL_WIDTH = str.maketrans("＠＃﹫﹟", "@#@#")
 _STRAY = re.compile(rf"[\u00ad\u2060\ufeff]|(?<=[\w{SIGNS}])[\u200c\u200d]+(?!\w)")
 # Articles and prepositions before a vowel are words of their own, as treebanks have them
@@ -71,11 +68,10 @@ _NAME = re.compile(r"[@#]+\w")
 # Gender-neutral ending, as in "tod@s": replaced by a letter while NLTK looks for mentions
 _NEUTRAL_ENDING = re.compile(r"(?<=[^\W\d_])@(?=s?(?!\w|\.\w))", re.IGNORECASE)
 _LETTER = "\u0251"
-# In this order
-_REPLACED = (
-    (_LINK_END, r"\1 "),
-    (_SERVER, r"\1"),
-    (_APOSTROPHE, "'"),
+_REPLACED = (  # in this order
+    (re.compile(rf"(?i)(\bhttps?://[^\s<>{_CLOSING}]+)(?=[{_CLOSING}])"), r"\1 "),
+    (re.compile(r"(?<!\w)(@\w+)@[\w-]+(?:\.[\w-]+)+"), r"\1"),  # the server of a Mastodon handle
+    (re.compile(r"(?<=\w)[’‘＇](?=[^\W\d_])"), "'"),
     (_NEUTRAL_ENDING, _LETTER),
 )
 _CAPITAL_I = re.compile("(?<!<MENT)I")  # not of a mark
@@ -84,9 +80,9 @@ _MARKED = {mark.lower(): mark for mark in (HASH, MENTION, URL, UNKNOWN)}
 _RETWEET = re.compile(r'["“\s!]*RT\s*@')
 
 
-def rules_of(language: str) -> str:
-    """Return the language if it has rules of its own for elisions or lower case, else nothing."""
-    return language if language in _ELISIONS or language in _DOTLESS else ""
+def rules_of(language: str) -> dict[str, object]:
+    """Return, for a key, the language if it has rules of its own for elisions or lower case."""
+    return {"rules": language} if language in (*_ELISIONS, *_DOTLESS) else {}
 
 
 def prepare_text(text: str, language: str = "") -> str:
@@ -119,11 +115,8 @@ def _ends(text: str) -> Iterator[tuple[int, int]]:
 
 def split_sentences(text: str) -> list[str]:
     """Return the sentences; abbreviations and initials do not end a sentence."""
-    starts, ends = [0], []
-    for end, start in _ends(text):
-        ends.append(end)
-        starts.append(start)
-    pieces = (text[start:end].strip() for start, end in zip(starts, [*ends, None], strict=True))
+    cuts = [0, *chain.from_iterable(_ends(text)), len(text)]
+    pieces = (text[start:end].strip() for start, end in zip(cuts[::2], cuts[1::2], strict=True))
     return [piece for piece in pieces if piece]
 
 

@@ -39,7 +39,11 @@ LONGEST_WORD = 10_000  # bytes, in binary files; beyond it they are damaged
 _UNEVEN = (b"  ", b"\t", b"\r", b"\x0b", b"\x0c")  # absent from rows separated by single spaces
 MIN_MARKED = 0.1  # share of words with the mark of a word, from which the others are pieces
 _CONCEPT, _ENGLISH = "/c/", "/c/en/"  # of ConceptNet
-_WORD_MARKS = ((_ENGLISH, ""), ("▁", ""), ("Ġ", ""), ("", "</w>"))  # before and after a word
+_PIECES = "pieces"
+_WORD_MARKS = (  # before and after a word, and what rows without them are
+    *((_ENGLISH, "", "other languages"), ("▁", "", _PIECES), ("Ġ", "", _PIECES)),
+    ("", "</w>", _PIECES),
+)
 _BLANK, _REPEATED = "blank, left out", "repeated; the first row counts, later ones are left out"
 _NUMBERED = "with a number after a space"
 # Of fastText's models: magic, version, 12 arguments, t, the dictionary's sizes; count and type of
@@ -143,21 +147,15 @@ def select_words(vectors: KeyedVectors, odd: OddRows) -> KeyedVectors:
     (``Ġhe``) and of BPE (``he</w>``). A row without the mark is a piece.
     """
     keys = vectors.index_to_key
-    for before, after in _WORD_MARKS:
-        size = len(before) + len(after)
-        is_word = [
-            len(key) > size and key.startswith(before) and key.endswith(after) for key in keys
-        ]
-        fewest = 1 if before == _ENGLISH else MIN_MARKED * len(keys)
-        is_concept = before != _ENGLISH or all(key.startswith(_CONCEPT) for key in keys)
-        if sum(is_word) >= fewest and is_concept and any(is_word):
-            rows = np.flatnonzero(is_word)
-            words = [keys[row][len(before) : len(keys[row]) - len(after)] for row in rows]
-            place, others = (
-                ("prefix", "other languages") if before == _ENGLISH else ("mark", "pieces")
-            )
-            kind = f"with the {place} {before or after} are read without it; {others} are left out"
-            odd.words[kind] = words
+    for before, after, others in _WORD_MARKS:
+        size = len(before + after)
+        rows = [n for n, key in enumerate(keys) if key.startswith(before) and key.endswith(after)]
+        rows = [n for n in rows if len(keys[n]) > size]
+        is_concept = before == _ENGLISH and all(key.startswith(_CONCEPT) for key in keys)
+        if rows and (is_concept or (before != _ENGLISH and len(rows) >= MIN_MARKED * len(keys))):
+            words = [keys[n].removeprefix(before).removesuffix(after) for n in rows]
+            mark = f"the prefix {before}" if before else f"the ending {after}"
+            odd.words[f"with {mark} are read without it; {others} are left out"] = words
             return _take_rows(vectors, rows, words)
     return vectors
 

@@ -7,6 +7,7 @@ import struct
 import unicodedata
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -402,7 +403,9 @@ def test_what_stands_around_all_words_is_named(form: str, shown: str) -> None:
 def test_keys_that_are_not_text() -> None:
     clean = read_vectors(CLEAN)
     words, rows, size = clean.index_to_key, clean.vectors, clean.vector_size
-    numbered, free, coded = KeyedVectors(size), KeyedVectors(size, count=999), KeyedVectors(size)
+    numbered: Any = KeyedVectors(size)
+    free: Any = KeyedVectors(size, count=999)
+    coded: Any = KeyedVectors(size)
     numbered.add_vectors([*words, 1, 2], np.concatenate([rows, rows[:2]]))
     free.add_vectors(words, rows)
     coded.add_vectors([word.encode() for word in words], rows)

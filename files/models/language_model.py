@@ -522,9 +522,8 @@ def missing_architectures(config: PreTrainedConfig, *tasks: str) -> str:
     """
     if isinstance(config.architectures, list) and config.architectures:
         return ""
-    heads = [name for task in tasks for name, kind in _classes(task).items()]
-    kinds = [kind for task in tasks for kind in _classes(task).values()]
-    head = dict(zip(kinds[::-1], heads[::-1], strict=True)).get(config.model_type, "NAME")
+    kinds = [(kind, name) for task in tasks for name, kind in _classes(task).items()]
+    head = next((name for kind, name in kinds if kind == config.model_type), "NAME")
     return f'its config.json has no list of architectures; add "architectures": ["{head}"]'
 
 

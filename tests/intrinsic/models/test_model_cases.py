@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
-import transformers as tf
 
 from biasbridge import audit, debias
 from biasbridge.files import InputError
@@ -19,8 +20,9 @@ from biasbridge.files.models.language_model import batches_by_length, open_model
 from biasbridge.files.models.model_trial import TOLERANCE, _is_close
 from biasbridge.intrinsic.models.items import read_items
 from biasbridge.intrinsic.models.likelihood import find_words, tokenise_texts
-from tests import literal_models as literal
 
+tf: Any = import_module("transformers")  # its own types lack some classes
+literal: Any = import_module("tests.literal_models")
 CASES = Path(__file__).resolve().parents[2] / "cases" / "vectors" / "lm"
 PAIRS = literal.pairs_of(CASES / "pairs.csv")
 WP, BL = literal.wordpiece(), literal.bytelevel()
@@ -62,7 +64,7 @@ def gemma() -> Any:
     return tf.Gemma3ForConditionalGeneration(config)
 
 
-CAUSAL = {
+CAUSAL: dict[str, Callable[[], Any]] = {
     "opt": lambda: tf.OPTForCausalLM(tf.OPTConfig(**OPT)),
     "bart": lambda: tf.BartForCausalLM(tf.BartConfig(is_decoder=True, **BART)),
     "mbart": lambda: tf.MBartForCausalLM(tf.MBartConfig(is_decoder=True, **BART)),
@@ -101,7 +103,7 @@ def test_an_eraser_of_the_last_layer_reaches_the_logits(name: str, tmp_path: Pat
     assert (new - old).abs().max() > 0.1
 
 
-MASKED = {
+MASKED: dict[str, Callable[[], Any]] = {
     "convbert": lambda: tf.ConvBertConfig(embedding_size=32, **OF_WP, **SIZE),
     "mobilebert": lambda: tf.MobileBertConfig(
         embedding_size=32, intra_bottleneck_size=16, **OF_WP, **SIZE
@@ -144,7 +146,7 @@ def test_values_are_close_up_to_a_share_of_the_largest(share: float, is_close: b
 @pytest.mark.parametrize("kind", ["bert", "roberta"])
 def test_a_model_that_sees_what_it_predicts(kind: str, tmp_path: Path) -> None:
     heads = {"bert": (tf.BertLMHeadModel, tf.BertConfig)}
-    heads["roberta"] = (tf.RobertaForCausalLM, tf.RobertaConfig)  # type: ignore[assignment]
+    heads["roberta"] = (tf.RobertaForCausalLM, tf.RobertaConfig)
     make, configure = heads[kind]
     folder = saved(literal.draw(make(configure(**OF_WP, **SIZE)), 3), WP, tmp_path / "model")
     table = audit(folder, metrics=["pll"], items=CASES / "pairs.csv")
@@ -274,7 +276,7 @@ def test_each_lost_item_has_its_reason(tmp_path: Path) -> None:
     ]
 
 
-POOLED = {
+POOLED: dict[str, Callable[[Any], Any]] = {
     "cls": lambda h: h[0],
     "mean": lambda h: h.mean(0),
     "max": lambda h: h.max(0),
@@ -300,7 +302,8 @@ def test_poolings_of_sentence_encoders(pooling: str, tmp_path: Path) -> None:
     key = KEYS.get(pooling, f"pooling_mode_{pooling}_tokens")
     text = "the nurse was late"
     expected = POOLED[pooling](literal.state(base, WP, text))
-    for n, config in enumerate(({key: True, "include_prompt": True}, {"pooling_mode": pooling})):
+    configs: list[dict[str, Any]] = [{key: True, "include_prompt": True}, {"pooling_mode": pooling}]
+    for n, config in enumerate(configs):
         encoder = Encoder(sentence_encoder(tmp_path / str(n), base, config))
         np.testing.assert_allclose(encoder.encode([text, "he"])[0], expected, atol=1e-4)
         assert encoder.pooling == "modules"
