@@ -79,8 +79,14 @@ class OptionalSplit(RealData):
         self, table: pd.DataFrame, source: str, positive: Sequence[str | int], *, seed: int
     ) -> pd.DataFrame:
         """Prepare the posts as ``prepare_posts`` does, with this ``test_share`` and language."""
-        options = {"test_share": self.test_share, "language": language_of(self)}
-        return prepare_posts(table, positive=positive, source=source, seed=seed, **options)
+        return prepare_posts(
+            table,
+            positive=positive,
+            source=source,
+            seed=seed,
+            test_share=self.test_share,
+            language=language_of(self),
+        )
 
     def __post_init__(self) -> None:
         if self.has_split and self.test_share:

@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 if TYPE_CHECKING:
     import torch
 
-    from biasbridge.files.models.language_model import LanguageModel
-
 TOLERANCE, HALF_TOLERANCE = 1e-3, 5e-2  # relative to the largest value; of weights in 16 bits
 # Architectures in which token states do not mix after the last attention
 _LIKE_BERT = ("bert", "roberta", "electra", "xlm-roberta", "camembert")
@@ -36,7 +34,7 @@ class TrialResult(NamedTuple):
     problem: str = ""
 
 
-def try_model(opened: LanguageModel) -> TrialResult:
+def try_model(opened: Any) -> TrialResult:
     """Compare padded with unpadded texts, the head on some states with the head on all, and a
     prefix with its text.
     """
@@ -66,7 +64,7 @@ def try_model(opened: LanguageModel) -> TrialResult:
     return TrialResult(takes_padding, follows_base, problem * sees_ahead)
 
 
-def _run(opened: LanguageModel, rows: list[list[int]]) -> torch.Tensor:
+def _run(opened: Any, rows: list[list[int]]) -> torch.Tensor:
     """Return the logits of rows, or without a head the last states."""
     ids, mask = opened.pad(rows)
     has_head = opened.kind != "encoder"
@@ -83,9 +81,7 @@ def _is_close(actual: torch.Tensor, expected: torch.Tensor) -> bool:
 
 
 @contextmanager
-def restrict_head(
-    opened: LanguageModel, index: tuple[torch.Tensor, torch.Tensor]
-) -> Iterator[bool]:
+def restrict_head(opened: Any, index: tuple[torch.Tensor, torch.Tensor]) -> Iterator[bool]:
     """Restrict the head to the states at (rows, positions), as one text; yield whether it is.
 
     Only heads that follow a base model are restricted; in ``LIKE_BERT`` also the layers after the

@@ -47,7 +47,7 @@ def read_modules(place: Place, read: Callable[[Place, str], Any]) -> SentenceMod
         kind, folder = module["type"].rpartition(".")[2], module["path"]
         if folder == "eraser":  # of biasbridge, hooked to the states here
             continue
-        config = read(place, f"{folder}/config.json") if folder else None
+        config = (read(place, f"{folder}/config.json") if folder else None) or {}
         if kind == "Pooling" and (config.get("include_prompt", True) or not prompt):
             steps.append(_pooling(config))
         elif kind == "Dense" and (weights := read(place, f"{folder}/model.safetensors")):

@@ -91,10 +91,10 @@ def test_an_eraser_of_the_last_layer_reaches_the_logits(name: str, tmp_path: Pat
     folder = saved(literal.draw(CAUSAL[name](), 1), BL, tmp_path / "model")
     out = tmp_path / "out"
     debias(folder, out=out, method="random_direction", dose=1.0, layer=-1)
-    before, after = open_model(folder), open_model(out)
-    assert after.eraser
+    before: Any = open_model(folder)
+    after: Any = open_model(out)
     ids = torch.tensor([BL("the boss fired him")["input_ids"]])
-    head: Any = before.model.get_output_embeddings()
+    head = before.model.get_output_embeddings()
     with torch.inference_mode():
         states = before.base(input_ids=ids).last_hidden_state
         wanted = head(after.eraser.on_states()(states))
