@@ -340,6 +340,8 @@ def test_dense_layers_prompts_and_limits_of_sentence_encoders(tmp_path: Path) ->
     with pytest.raises(InputError, match="asks for CNN"):
         Encoder(refused)
     assert Encoder(refused, pooling="cls").pooling == "cls"
+    with pytest.raises(InputError, match="give mean or cls"):
+        debias(folder, out=tmp_path / "out", method="leace", pooling="modules")
     with pytest.raises(InputError, match=r"has no modules\.json"):
         Encoder(saved(bert(), WP, tmp_path / "plain"), pooling="modules")
 
