@@ -60,7 +60,7 @@ def as_vectors(vectors: Vectors, *, trusted: bool = False) -> KeyedVectors:
 
     if not isinstance(vectors, DataFrame | Mapping):
         raise InputError(f"vectors is {type(vectors).__name__}; {_KINDS}")
-    words = list(map(str, vectors.index if isinstance(vectors, DataFrame) else vectors))
+    words = list(vectors.index if isinstance(vectors, DataFrame) else vectors)
     rows = vectors if isinstance(vectors, DataFrame) else list(vectors.values())
     try:
         matrix = np.asarray(rows, dtype=np.float32)

@@ -60,7 +60,7 @@ class ModelAudit:
     convention: str | None
     language: str | None
     layer: int
-    pooling: Pooling
+    pooling: Pooling | None
     random_seed: int | None
     dtype: Dtype
     device: str

@@ -26,8 +26,12 @@ from biasbridge.corpora.planting import (
     PlantingWords,
 )
 from biasbridge.corpora.tokens import (
+    ELIDED,
     UNKNOWN,
     is_retweet,
+    lower_text,
+    prepare_text,
+    rules_of,
     split_sentences,
     tokenise_sentence,
     tokenise_treebank,
@@ -35,14 +39,13 @@ from biasbridge.corpora.tokens import (
 )
 from biasbridge.files import InputError, atomic_path, choice, read_lines
 from biasbridge.files.choice import Count, FieldError
-from biasbridge.files.language import UNDETERMINED, LanguageCode, lower_forms
+from biasbridge.files.language import UNDETERMINED, LanguageCode
 from biasbridge.files.places import without_commit
 
 Tokeniser = Literal["tweets", "sentences", "treebank", "whitespace"]
 Lines = list[list[str]]
 Text = tuple[Tokeniser, str]
 _TOKENISERS: dict[Tokeniser, Callable[[str], Lines]] = {
-    "tweets": lambda text: [tokenise_tweet(text)],
     "sentences": lambda text: [tokenise_sentence(sentence) for sentence in split_sentences(text)],
     "treebank": lambda text: [[t.text for t in tokens] for tokens in tokenise_treebank(text)],
     "whitespace": lambda text: [text.split()],
@@ -83,7 +86,7 @@ class TextCorpus(PlantableCorpus):
     off_target: OffTargetStrength = 0.0
     planting_words: PlantingWords = None
 
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
     seeded: ClassVar[bool] = False
     unkeyed: ClassVar[tuple[str, ...]] = ("path", "workers", "label", "language", *PLANTING)
     chosen_as: ClassVar[tuple[str, ...]] = ("corpus/text",)
@@ -113,6 +116,10 @@ class TextCorpus(PlantableCorpus):
     def sample(self) -> list[str]:
         """Return the first texts of each file."""
         return [text for path in self.files() for text in islice(read_lines(path), _SAMPLE)]
+
+    def keyed(self) -> Mapping[str, object]:
+        """Return the language if it decides how words are written."""
+        return rules_of(self.language)
 
     def write(self, out: Path, *, seed: int) -> dict[str, int]:
         """Write the text; counts: texts, lines, tokens, types, unknown, dropped (empty texts)."""
@@ -147,7 +154,7 @@ class DatasetCorpus(HubData, PlantableCorpus):
     off_target: OffTargetStrength = 0.0
     planting_words: PlantingWords = None
 
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
     seeded: ClassVar[bool] = False
     unkeyed: ClassVar[tuple[str, ...]] = (
         *HubData.unkeyed,
@@ -161,9 +168,14 @@ class DatasetCorpus(HubData, PlantableCorpus):
         """``label``, or the last part of ``path``."""
         return self.label or Path(without_commit(self.path)).name
 
+    def keyed(self) -> Mapping[str, object]:
+        """Return what identifies the data, and the language as ``TextCorpus.keyed`` does."""
+        return {**HubData.keyed(self), **rules_of(self.language)}
+
     def write(self, out: Path, *, seed: int) -> dict[str, int]:
         """Write the text as ``TextCorpus.write`` does."""
-        cells = (pick_cell(row, self.column, self.path) for row in self.stream(self.split))
+        rows = self.stream(self.split, self.column)
+        cells = (pick_cell(row, self.column, self.path) for row in rows)
         lines = (line for cell in cells for line in ("" if cell is None else str(cell)).split("\n"))
         texts = ((self.tokeniser, line) for line in lines)
         return _write(self, texts, out, self.path)
@@ -242,7 +254,7 @@ def _open_scratch(out: Path) -> IO[str]:
 
 def _tokenise(corpus: TextCorpus | DatasetCorpus, texts: Iterable[Text]) -> Iterator[Lines]:
     """Yield the tokenised lines of each text, in order, with ``workers`` processes."""
-    tokenise = partial(_tokenise_text, corpus.lowercase, corpus.drop_retweets)
+    tokenise = partial(_tokenise_text, corpus.lowercase, corpus.drop_retweets, corpus.language)
     if corpus.workers == 1:
         yield from map(tokenise, texts)
         return
@@ -251,12 +263,20 @@ def _tokenise(corpus: TextCorpus | DatasetCorpus, texts: Iterable[Text]) -> Iter
         yield from pool.imap(tokenise, texts, chunksize=CHUNK)
 
 
-def _tokenise_text(lowercase: bool, drop_retweets: bool, tokeniser_and_text: Text) -> Lines:
+def _tokenise_text(
+    lowercase: bool, drop_retweets: bool, language: str, tokeniser_and_text: Text
+) -> Lines:
     """Return the tokenised lines; none if the text is dropped or has no token."""
     tokeniser, text = tokeniser_and_text
     if drop_retweets and is_retweet(text):
         return []
-    lines = _TOKENISERS[tokeniser](text)
-    if lowercase and tokeniser != "tweets":  # their marks are upper-case
-        lines = [[lower_forms(token)[0] for token in tokens] for tokens in lines]
+    if tokeniser == "tweets":  # lower-cased, their marks are not
+        lines = [tokenise_tweet(text, language)]
+    else:
+        text = text if tokeniser == "whitespace" else prepare_text(text, language)
+        lines = _TOKENISERS[tokeniser](text)
+        if rules_of(language):
+            lines = [[token.replace(ELIDED, "'") for token in tokens] for tokens in lines]
+        if lowercase:
+            lines = [[lower_text(token, language) for token in tokens] for tokens in lines]
     return [tokens for tokens in lines if tokens]

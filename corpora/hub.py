@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 # Files in a folder that describe its splits, columns and types
 _CARDS = ("README.md", ".huggingface.yaml", "dataset_infos.json")
+_TEXT = "\ue000"  # before the cells of a column of text while pandas reads them
 Splits = Mapping[str, tuple[str, ...]]
 
 
@@ -95,33 +96,45 @@ class HubData(RealData):
         cards = tuple((base / card).read_bytes() for card in _CARDS if card in names)
         return _splits_of_folder(str(base.resolve()), self.config, names, cards)
 
-    def stream(self, split: str) -> Iterator[Mapping[str, object]]:
-        """Yield the rows of a split."""
-        with self._load(split, streaming=True) as rows:
-            yield from rows
+    def stream(self, split: str, text: str) -> Iterator[Mapping[str, object]]:
+        """Yield the rows of a split; of CSV the column ``text`` stays as written."""
+        with self._load(split, text, streaming=True) as rows:
+            yield from ({**row, text: _unmarked(row[text])} if text in row else row for row in rows)
 
-    def table(self, split: str) -> pd.DataFrame:
-        """Return the rows of a split."""
-        with self._load(split, streaming=False) as rows:
+    def table(self, split: str, text: str) -> pd.DataFrame:
+        """Return the rows of a split; of CSV the column ``text`` stays as written."""
+        with self._load(split, text, streaming=False) as rows:
             table: pd.DataFrame = rows.to_pandas()
-            return table
+            return table.assign(**{text: table[text].map(_unmarked)}) if text in table else table
 
     @contextmanager
-    def _load(self, split: str, *, streaming: bool) -> Iterator[Any]:
-        from datasets import load_dataset  # slow to import
+    def _load(self, split: str, text: str, *, streaming: bool) -> Iterator[Any]:
+        from datasets import load_dataset, load_dataset_builder  # slow to import
 
         with TemporaryDirectory() as scratch, _as_input_error(f"{self.path!r} (split {split!r})"):
             is_local = self._is_local
             path, revision = (self.path, None) if is_local else require_commit(self.path, "dataset")
-            yield load_dataset(
-                path,
-                self.config,
-                data_files=list(self._patterns) or None,
-                revision=revision,
-                split=split,
-                streaming=streaming,
-                cache_dir=scratch if self._is_local else None,
-            )
+            options: dict[str, Any] = {
+                "data_files": list(self._patterns) or None,
+                "revision": revision,
+                "cache_dir": scratch if is_local else None,
+            }
+            found: Any = load_dataset_builder(path, self.config, **options).config
+            if hasattr(found, "converters"):  # pandas reads CSV
+                if found.features:  # which state that 007 is text
+                    options |= {"keep_default_na": False, "na_values": [""]}
+                else:
+                    options["converters"] = {text: _marked}
+            yield load_dataset(path, self.config, split=split, streaming=streaming, **options)
+
+
+def _marked(cell: str) -> str:
+    """Return a cell that pandas takes neither for a number nor, as ``NA``, for an empty one."""
+    return _TEXT + cell
+
+
+def _unmarked(cell: object) -> object:
+    return cell.removeprefix(_TEXT) if isinstance(cell, str) else cell
 
 
 def pick_cell(row: Mapping[str, object], column: str, where: str) -> object:

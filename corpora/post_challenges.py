@@ -93,7 +93,7 @@ class HateCheck(SingleFileData):
 
     path: str
 
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     name: ClassVar[str] = "hatecheck"
     positive_class: ClassVar[str] = HATE_SPEECH
     language: ClassVar[str] = "en"
@@ -127,7 +127,7 @@ class IdentityTemplates(SingleFileData):
 
     path: str
 
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     name: ClassVar[str] = "identity_templates"
     positive_class: ClassVar[str] = "toxicity"
     language: ClassVar[str] = "en"
@@ -169,7 +169,7 @@ class TableChallenge(SingleFileData, NamedColumns):
     quoted: bool = True
     language: str = UNDETERMINED
 
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     unkeyed: ClassVar[tuple[str, ...]] = ("path", "language")
 
     def __post_init__(self) -> None:
@@ -210,7 +210,7 @@ class EquityEvaluation(Fileless, EnglishChallenge):
 
     compared: Literal["gender", "race"] = "gender"
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     name: ClassVar[str] = "equity_evaluation"
     positive_class: ClassVar[str] = HATE_SPEECH
 

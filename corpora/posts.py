@@ -18,7 +18,7 @@ from annotated_types import Ge, Lt, doc
 
 from biasbridge.corpora.hub import HubData
 from biasbridge.corpora.protocols import HATE_SPEECH, SPLITS, WITHOUT_TEXT, RealData, SingleFileData
-from biasbridge.corpora.tokens import tokenise_tweet
+from biasbridge.corpora.tokens import rules_of, tokenise_tweet
 from biasbridge.files import InputError, choice, nearest, read_lines
 from biasbridge.files.choice import FieldError
 from biasbridge.files.language import (
@@ -27,6 +27,7 @@ from biasbridge.files.language import (
     binary_key,
     find_joined,
     is_missing,
+    language_of,
     name_key,
     normalise_text,
     spell_alike,
@@ -70,15 +71,22 @@ class OptionalSplit(RealData):
         return not self.has_split and not self.test_share
 
     def keyed(self) -> Mapping[str, object]:
-        """Return ``test_share`` if posts are held out."""
-        return {"test_share": self.test_share} if self.test_share else {}
+        """Return ``test_share`` if posts are held out, and a language with rules for words."""
+        rules = rules_of(language_of(self))
+        return {"test_share": self.test_share, **rules} if self.test_share else rules
 
     def prepare(
         self, table: pd.DataFrame, source: str, positive: Sequence[str | int], *, seed: int
     ) -> pd.DataFrame:
-        """Prepare the posts as ``prepare_posts`` does, with this ``test_share``."""
-        share = self.test_share
-        return prepare_posts(table, positive=positive, source=source, seed=seed, test_share=share)
+        """Prepare the posts as ``prepare_posts`` does, with this ``test_share`` and language."""
+        return prepare_posts(
+            table,
+            positive=positive,
+            source=source,
+            seed=seed,
+            test_share=self.test_share,
+            language=language_of(self),
+        )
 
     def __post_init__(self) -> None:
         if self.has_split and self.test_share:
@@ -136,7 +144,7 @@ class TableSource(SingleFileData, NamedColumns, OptionalSplit):
     language: LanguageCode = UNDETERMINED
     test_share: TestShare = 0
 
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
     unkeyed: ClassVar[tuple[str, ...]] = ("path", "language", "test_share")  # see keyed
     chosen_as: ClassVar[tuple[str, ...]] = ("source/csv",)
     configuration: ClassVar[Mapping[str, object]] = {"language": "${language}"}
@@ -191,7 +199,7 @@ class DatasetSource(HubData, NamedColumns, OptionalSplit):
     language: LanguageCode = UNDETERMINED
     test_share: TestShare = 0
 
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
     unkeyed: ClassVar[tuple[str, ...]] = (*HubData.unkeyed, "language", "test_share")  # see keyed
     chosen_as: ClassVar[tuple[str, ...]] = ("source/datasets",)
     configuration: ClassVar[Mapping[str, object]] = {"language": "${language}"}
@@ -218,7 +226,7 @@ class DatasetSource(HubData, NamedColumns, OptionalSplit):
         splits = named_splits if self.test else {"": self.train}
         columns = {"text": self.text, "label": self.label, "group": self.group}
         parts = [
-            pick_columns(self.table(name), columns, self.path).assign(
+            pick_columns(self.table(name, self.text), columns, self.path).assign(
                 **({"split": split} if split else {})
             )
             for split, name in splits.items()
@@ -248,6 +256,7 @@ def prepare_posts(
     seed: int,
     test_share: float = 0.0,
     option: str = "source",
+    language: str = UNDETERMINED,
 ) -> pd.DataFrame:
     """Return posts (see ``biasbridge.corpora.protocols.Source``), validated, tokenised as tweets
     and shuffled.
@@ -261,7 +270,7 @@ def prepare_posts(
     text column, an unknown split, and a group column that is empty in every row.
     """
     table = table.sample(frac=1, random_state=seed).astype(object).fillna("")
-    texts = [" ".join(tokenise_tweet(str(text))) for text in table["text"]]
+    texts = [" ".join(tokenise_tweet(str(text), language)) for text in table["text"]]
     if not any(texts):
         raise InputError(f"{source}: the text column is empty; name another column")
     posts = pd.DataFrame({"id": [str(number) for number in range(len(table))], "text": texts})
@@ -314,7 +323,7 @@ class Davidson(SingleFileData, OptionalSplit):
     ] = False
     test_share: TestShare = 0
 
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     name: ClassVar[str] = "davidson"
     language: ClassVar[str] = "en"
     grouped: ClassVar[bool] = False
@@ -359,7 +368,7 @@ class HatEval(OptionalSplit):
     group: Literal["target"] | None = None
     test_share: TestShare = 0
 
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     positive_class: ClassVar[str] = HATE_SPEECH
     # see keyed
     unkeyed: ClassVar[tuple[str, ...]] = (
@@ -448,7 +457,7 @@ class TweetEvalHate(OptionalSplit):
     cross_validate: Annotated[bool, doc("false: the split of the release")] = False
     test_share: TestShare = 0
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     name: ClassVar[str] = "tweeteval_hate"
     language: ClassVar[str] = "en"
     grouped: ClassVar[bool] = False
@@ -501,7 +510,7 @@ class Founta(SingleFileData, OptionalSplit):
     quoted: Annotated[bool, doc("false: quotation marks are text")] = True
     test_share: TestShare = 0
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     name: ClassVar[str] = "founta"
     language: ClassVar[str] = "en"
     grouped: ClassVar[bool] = False

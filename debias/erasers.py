@@ -133,8 +133,10 @@ class LinearEraser(BothWays):
 
     def fit_encoder(self, encoder: Encoder, query: Query | None, *, seed: int) -> Eraser:
         """Fit on the encodings of the items, or of a query's words in templates. Raises
-        ``InputError`` if the model knows too few of the texts.
+        ``InputError`` if the model knows too few of the texts, and for encodings by ``modules``.
         """
+        if encoder.pooling == "modules":  # an eraser is of states
+            raise InputError("pooling='modules' can change states after pooling; give mean or cls")
         if not self.needed_roles:
             empty = encoder.encode([]).astype(np.float64)
             examples = Examples(empty, empty, empty.reshape(0, 2, empty.shape[1]), "nothing")

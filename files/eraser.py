@@ -226,8 +226,11 @@ def _states(base: PreTrainedModel, layer: int) -> torch.Tensor:
     """Compute the hidden states of a layer for a few tokens, (1, tokens, dim)."""
     import torch
 
+    from biasbridge.files.eraser_hook import states_of
+
     tokens = torch.arange(4, device=next(base.parameters()).device)[None]
     with torch.inference_mode():
         inputs = {"input_ids": tokens, "attention_mask": torch.ones_like(tokens)}
-        states: torch.Tensor = base(**inputs, output_hidden_states=True).hidden_states[layer]
+        out: Any = base(**inputs, output_hidden_states=True)
+        states: torch.Tensor = states_of(out, layer, base.config.num_hidden_layers)
     return states

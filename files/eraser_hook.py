@@ -27,9 +27,14 @@ def hook_eraser(model: Any, file: Path = _FILE) -> Any:
 
 
 def base_of(model: Any) -> Any:
-    """Return a model without its head; of an encoder-decoder the encoder."""
-    base = model.base_model
-    return base.get_encoder() if base.config.is_encoder_decoder else base
+    """Return what a head reads: the model without it; of an encoder-decoder the encoder; of a model
+    of texts and pictures, and of the decoder of such a pair, the module inside that reads texts.
+    """
+    base = getattr(model, "base_model", model)
+    if base.config.is_encoder_decoder:
+        return base.get_encoder()
+    inner = getattr(base, "language_model", None) or getattr(base, "decoder", None)
+    return inner if hasattr(inner, "get_input_embeddings") else base
 
 
 def eraser_of(left: Any, right: Any, mean: Any, shift: Any, dose: float) -> Any:
@@ -51,6 +56,11 @@ def hook_states(base: Any, layer: int, erase: Any) -> Any:
         after = blocks[layer - 1].register_forward_hook
         return after(lambda _, __, out: _erase_first(out, erase), prepend=True)
     return blocks[0].register_forward_pre_hook(lambda _, inputs: _erase_first(inputs, erase))
+
+
+def states_of(out: Any, layer: int, layers: int) -> Any:
+    """Return the states of a layer; after the last one a normalisation may follow (CLIP)."""
+    return out.last_hidden_state if layer in (-1, layers) else out.hidden_states[layer]
 
 
 def blocks_of(base: Any) -> Any:

@@ -132,6 +132,7 @@ def _combining_signs() -> str:
 
 # Accents and the vowel signs of Hindi, which ``\w`` does not match
 SIGNS = _combining_signs()
+UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u9fff"
 
 
 def normalise_text(text: str) -> str:
@@ -247,8 +248,11 @@ def case_note(names: Iterable[str], kind: str, marks: str = "") -> str:
 
 
 def whole_word(text: str) -> re.Pattern[str]:
-    """Return the pattern of a word or phrase, in any case, that is not a part of a longer word."""
-    part = rf"[\w{SIGNS}\u200c\u200d]"  # joiners stand inside words
+    """Return the pattern of a word or phrase, in any case, that is not a part of a longer word.
+
+    Letters of scripts without spaces between words (Chinese, Japanese, Thai) bound words too.
+    """
+    part = rf"(?:[{SIGNS}\u200c\u200d]|(?![{UNSPACED}])\w)"  # joiners stand inside words
     return re.compile(rf"(?<!{part}){re.escape(text)}(?!{part})", re.IGNORECASE)
 
 

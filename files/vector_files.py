@@ -24,7 +24,11 @@ _SAMPLE = 1 << 20  # bytes
 _MAX_DIM = 50_000
 _HEADER = re.compile(rb"(?:\xef\xbb\xbf)?[ \t]*(\d{1,15})[ \t]+(\d{1,15})[ \t\r]*")
 _NUMBER = re.compile(rb"(?i)[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?|[+-]?(?:nan|inf|infinity)")
+# Of floret: buckets, dimension, lengths of n-grams, number and seed of hashes, marks of a word
+_FLORET = re.compile(rb"\d+ \d+ \d+ \d+ \d+ \d+ \S+ \S+\s*")
 _NUMBERISH = re.compile(rb"[0-9.,eE+-]+")
+_CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x1f]")
+_SAFETENSORS = re.compile(rb".{8}\{", re.DOTALL)  # the length of its header, in JSON
 _OTHER_FORMATS = {
     b"\x1f\x8b": "is gzip-compressed: give it the suffix .gz",
     b"BZh": "is bzip2-compressed: give it the suffix .bz2",
@@ -205,6 +209,13 @@ def _with_header(path: Path, count: int, dim: int, rows: bytes) -> VectorLayout:
 def _without_header(path: Path, first_line: bytes) -> VectorLayout:
     dim = _trailing_numbers(first_line)
     if not 0 < dim <= _MAX_DIM:
+        as_text = "give the vectors as text, a word and its numbers a line"
+        if _FLORET.fullmatch(first_line):
+            problem = "is floret's table of hashed sub-words, which names no words"
+            raise InputError(f"{path} {problem}; {as_text} (floret print-word-vectors)")
+        if _CONTROLS.search(first_line):
+            kind = "safetensors" if _SAFETENSORS.match(first_line) else "as GloVe's raw .bin"
+            raise InputError(f"{path} holds binary numbers without words ({kind}); {as_text}")
         start = first_line[:40].decode("utf-8", "backslashreplace")
         raise InputError(
             f"{path} holds no word vectors: line 1 starts '{start}', not with a word and its"

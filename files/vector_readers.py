@@ -37,6 +37,13 @@ ASCII_SPACE = " \t\n\r\x0b\x0c"
 MAX_NUMBERED = 0.05  # share of words with numbers; above it the dimension is wrong
 LONGEST_WORD = 10_000  # bytes, in binary files; beyond it they are damaged
 _UNEVEN = (b"  ", b"\t", b"\r", b"\x0b", b"\x0c")  # absent from rows separated by single spaces
+MIN_MARKED = 0.1  # share of words with the mark of a word, from which the others are pieces
+_CONCEPT, _ENGLISH = "/c/", "/c/en/"  # of ConceptNet
+_PIECES = "pieces"
+_WORD_MARKS = (  # before and after a word, and what rows without them are
+    *((_ENGLISH, "", "other languages"), ("▁", "", _PIECES), ("Ġ", "", _PIECES)),
+    ("", "</w>", _PIECES),
+)
 _BLANK, _REPEATED = "blank, left out", "repeated; the first row counts, later ones are left out"
 _NUMBERED = "with a number after a space"
 # Of fastText's models: magic, version, 12 arguments, t, the dictionary's sizes; count and type of
@@ -132,6 +139,34 @@ def refuse_nonfinite(words: list[str], rows: Singles, path: Path) -> None:
             raise InputError(f"{path}: {problem}; delete its row or train the vectors again")
 
 
+def select_words(vectors: KeyedVectors, odd: OddRows) -> KeyedVectors:
+    """Return the words of a vocabulary of concepts or sub-words, without the mark of a word; other
+    vectors unchanged.
+
+    Marks are those of ConceptNet's English concepts, of sentencepiece (``▁he``), of byte-level BPE
+    (``Ġhe``) and of BPE (``he</w>``). A row without the mark is a piece.
+    """
+    keys = vectors.index_to_key
+    for before, after, others in _WORD_MARKS:
+        size = len(before + after)
+        rows = [n for n, key in enumerate(keys) if key.startswith(before) and key.endswith(after)]
+        rows = [n for n in rows if len(keys[n]) > size]
+        is_concept = before == _ENGLISH and all(key.startswith(_CONCEPT) for key in keys)
+        if rows and (is_concept or (before != _ENGLISH and len(rows) >= MIN_MARKED * len(keys))):
+            words = [keys[n].removeprefix(before).removesuffix(after) for n in rows]
+            mark = f"the prefix {before}" if before else f"the ending {after}"
+            odd.words[f"with {mark} are read without it; {others} are left out"] = words
+            return _take_rows(vectors, rows, words)
+    return vectors
+
+
+def _take_rows(vectors: KeyedVectors, rows: Any, words: list[str]) -> KeyedVectors:
+    """Return vectors of some rows, with these words and their counts."""
+    counts = vectors.expandos.get("count")
+    matrix = np.asarray(vectors.vectors[rows], dtype=np.float32)
+    return keyed(words, matrix, None if counts is None else np.asarray(counts)[rows])
+
+
 def gather(blocks: Iterable[VectorBlock]) -> KeyedVectors:
     """Collect all blocks in one ``KeyedVectors``."""
     names: list[str] = []
@@ -146,7 +181,12 @@ def gather(blocks: Iterable[VectorBlock]) -> KeyedVectors:
 
 
 def keyed(words: list[str], matrix: Singles, counts: Counts | None = None) -> KeyedVectors:
-    """Wrap a float32 matrix (n, dim) without a copy; ``counts`` (n,) become gensim's 'count'."""
+    """Wrap a float32 matrix (n, dim) without a copy; ``counts`` (n,) become gensim's 'count'.
+
+    Keys of other kinds become words: bytes are decoded, a missing key is blank.
+    """
+    if not all(isinstance(word, str) for word in words):
+        words = list(map(_key_as_word, words))
     vectors = KeyedVectors(matrix.shape[1])
     vectors.index_to_key = words
     vectors.key_to_index = WordIndex(words)
@@ -180,23 +220,30 @@ def split_blocks(vectors: KeyedVectors, path: Path) -> Iterator[VectorBlock]:
 
 
 def sound(vectors: KeyedVectors, odd: OddRows) -> KeyedVectors:
-    """Return the vectors without blank and repeated words, noted in ``odd``."""
+    """Return the vectors without blank and repeated words, noted in ``odd``, as words."""
+    if not all(isinstance(key, str) for key in vectors.index_to_key):
+        vectors = with_matrix(vectors, vectors.vectors)
     words = vectors.index_to_key
     rows = odd.select(words, set())
     if len(rows) < len(words):
-        counts = vectors.expandos.get("count")
-        matrix = np.asarray(vectors.vectors[rows], dtype=np.float32)
-        names = [words[row] for row in rows]
-        vectors = keyed(names, matrix, None if counts is None else np.asarray(counts)[rows])
-    return odd.note(vectors)
+        vectors = _take_rows(vectors, rows, [words[row] for row in rows])
+    return odd.note(select_words(vectors, odd))
+
+
+def _key_as_word(key: Any) -> str:
+    """Return a key of gensim as a word: NaN and None, which fill free rows, are blank."""
+    if isinstance(key, bytes):
+        return key.decode("utf-8", "backslashreplace")
+    return "" if key is None or key != key else str(key)
 
 
 def checked(vectors: KeyedVectors, name: str) -> KeyedVectors:
     """Return vectors made in memory as those of a file are read, on the same matrix if possible.
     Raises ``InputError`` for a NaN or infinite value.
     """
-    refuse_nonfinite(vectors.index_to_key, np.asarray(vectors.vectors), Path(name))
-    return sound(with_matrix(vectors, vectors.vectors), OddRows(Path(name)))
+    plain = with_matrix(vectors, vectors.vectors)
+    refuse_nonfinite(plain.index_to_key, np.asarray(plain.vectors), Path(name))
+    return sound(plain, OddRows(Path(name)))
 
 
 def encode(text: str, path: Path) -> bytes:

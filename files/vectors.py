@@ -37,6 +37,7 @@ from biasbridge.files.vector_readers import (
     read_text_blocks,
     reading_notes,
     refuse_nonfinite,
+    select_words,
     sound,
     split_blocks,
     with_matrix,
@@ -68,7 +69,6 @@ _BLOCK_READERS = {
     "glove": read_text_blocks,
     "word2vec_binary": read_binary_blocks,
 }
-_CONCEPT, _ENGLISH = "/c/", "/c/en/"  # of ConceptNet
 _REWRITE = "write it again with save_mapped"
 
 
@@ -81,7 +81,8 @@ def read_vectors(path: str | Path, *, trusted: bool = False) -> KeyedVectors:
     installed package, or gensim's own pickle. Text and binary may be .gz, .bz2 or .xz, or the only
     file of a .zip. Zero vectors are allowed. Blank words and later rows of a repeated word are left
     out, and a header may be off by one row: ``reading_notes`` counts them. Of ConceptNet's concepts
-    (``/c/en/word``, ``/c/es/palabra``) the English ones are read, without their prefix.
+    (``/c/en/word``, ``/c/es/palabra``) the English ones are read, without their prefix; of the
+    sub-words of sentencepiece and BPE (``▁he``) those that are words.
 
     trusted: open gensim's own pickle, which can run code.
 
@@ -94,7 +95,7 @@ def read_vectors(path: str | Path, *, trusted: bool = False) -> KeyedVectors:
     if layout.format in _BLOCK_READERS:
         odd = OddRows(path)
         blocks = _BLOCK_READERS[layout.format](layout, odd)
-        return odd.note(_take_english(gather(check_blocks(blocks, odd)), odd))
+        return odd.note(select_words(gather(check_blocks(blocks, odd)), odd))
     if layout.format == "indexed":
         return read_indexed(path)
     if layout.format == "mapped":
@@ -212,19 +213,6 @@ def open_mapped(folder: str | Path) -> KeyedVectors:
     vectors = keyed(words, matrix, counts)
     is_repeated = len(vectors.key_to_index) < len(words)
     return sound(vectors, OddRows(folder)) if is_repeated else vectors
-
-
-def _take_english(vectors: KeyedVectors, odd: OddRows) -> KeyedVectors:
-    """Return the English words of ConceptNet's concepts; other vectors unchanged."""
-    concepts = vectors.index_to_key
-    rows = [row for row, concept in enumerate(concepts) if concept.startswith(_ENGLISH)]
-    if not rows or not all(concept.startswith(_CONCEPT) for concept in concepts):
-        return vectors
-    words = [concepts[row].removeprefix(_ENGLISH) for row in rows]
-    odd.words[f"with the prefix {_ENGLISH} are read without it; other languages are left out"] = (
-        words
-    )
-    return keyed(words, vectors.vectors[rows])
 
 
 def _read_gensim(path: Path, trusted: bool) -> KeyedVectors:

@@ -33,8 +33,10 @@ if TYPE_CHECKING:
     from biasbridge.intrinsic.words import Query
 
 _N_FREQUENT = 200  # words from which a language is guessed
-# What stands before or after words in some vocabularies: /c/en/he, he_PRON
-_WORD_PREFIX, _WORD_SUFFIX = re.compile("(.*[/:_|#])(.+)"), re.compile("(.+?)([/:_|#].+)")
+# What stands before, after or around words in some vocabularies: en:he, he_PRON, he@en, "he"
+_AFFIXES = tuple(
+    map(re.compile, (r"(.*[\W_])(.+)()", r"()(.+?)([\W_].*)", r"([\W_]+)(.+?)([\W_]+)"))
+)
 
 
 class AuditedScore(NamedTuple):
@@ -229,25 +231,24 @@ def suggest_lower_case(name: str, vectors: KeyedVectors, metrics: Iterable[Metri
 
 
 def name_affix(name: str, vectors: KeyedVectors, metrics: Iterable[Metric]) -> list[str]:
-    """Name what stands before or after the words of vectors in which no query word is found, as
-    ``/c/en/`` in ConceptNet Numberbatch.
+    """Name what stands before, after or around the words of vectors in which no query word is
+    found, as ``@en`` or quotation marks.
     """
     words = _query_words(metrics)
     words |= {form for word in words for form in lower_forms(word)}
     if any(word in vectors.key_to_index for word in words):
         return []
-    examples: defaultdict[str, list[str]] = defaultdict(list)
+    examples: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
     for key in vectors.index_to_key:
-        before, after = _WORD_PREFIX.fullmatch(key), _WORD_SUFFIX.fullmatch(key)
-        if before and before[2] in words:
-            examples[before[1]].append(key)
-        if after and after[1] in words:
-            examples[after[2]].append(key)
-    affix = max(examples, key=lambda affix: len(examples[affix]), default="")
-    if not affix:
+        for affix in _AFFIXES:
+            if (match := affix.fullmatch(key)) and match[2] in words:
+                examples[match[1], match[3]].append(key)
+    if not examples:
         return []
-    place = "begin" if examples[affix][0].startswith(affix) else "end"
-    problem = f"no query word is found: words {place} with {affix!r}, as {examples[affix][0]!r}"
+    before, after = max(examples, key=lambda affix: len(examples[affix]))
+    places = [f"begin with {before!r}"] * bool(before) + [f"end with {after!r}"] * bool(after)
+    example = examples[before, after][0]
+    problem = f"no query word is found: words {' and '.join(places)}, as {example!r}"
     return [f"{name}: {problem}; remove it from the file"]
 
 

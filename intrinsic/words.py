@@ -9,6 +9,7 @@ import json
 import math
 import re
 from collections.abc import Container, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -476,13 +477,11 @@ def _items(entry: object, where: str) -> list[tuple[str, ...]]:
 
 
 def _number(value: object, word: str, where: str) -> float:
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        try:
-            number = float(value)
-        except OverflowError:
-            number = math.inf
-        if math.isfinite(number):
-            return number
+    """Return a finite number; YAML reads ``9e1``, without a point, as text."""
+    if isinstance(value, int | float | str) and not isinstance(value, bool):
+        with suppress(OverflowError, ValueError):
+            if math.isfinite(number := float(value)):
+                return number
     raise InputError(f"{where}: the value of {word!r} is {value!r}; give a finite number")
 
 

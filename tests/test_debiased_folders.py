@@ -216,9 +216,12 @@ def test_a_sentence_encoder_keeps_its_modules_and_gets_one(tmp_path: Path) -> No
     from safetensors.numpy import load_file
 
     dense = load_file(tmp_path / "mean" / "eraser" / "model.safetensors")
-    before, after = (Encoder(folder).encode(LINES) for folder in (model, tmp_path / "mean"))
+    folders = (model, tmp_path / "mean")
+    before, after = (Encoder(folder, pooling="mean").encode(LINES) for folder in folders)
     through = before @ dense["linear.weight"].T + dense["linear.bias"]
     np.testing.assert_allclose(through, after, atol=1e-5)
+    unit = through / np.linalg.norm(through, axis=1, keepdims=True)  # erased once
+    np.testing.assert_allclose(Encoder(tmp_path / "mean").encode(LINES), unit, atol=1e-5)
 
 
 @pytest.mark.parametrize("layer", [-1, 1])

@@ -7,6 +7,7 @@ import struct
 import unicodedata
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,6 +21,7 @@ from biasbridge.debias.attract_repel import read_pairs, usable_pairs
 from biasbridge.files import InputError
 from biasbridge.files.language import GRAMMAR, known_form, lower_forms
 from biasbridge.files.vectors import (
+    checked,
     keyed,
     open_mapped,
     read_vectors,
@@ -356,3 +358,106 @@ def test_audit_and_debias_look_words_up_alike(
     words = ["--words", str(tmp_path / "w.json"), "--direction", "debias", *option]
     assert main(["debias", str(CLEAN), str(tmp_path / "out.vec"), *words]) == 0
     assert f"{before:.4f}" in capsys.readouterr().out
+
+
+def in_sub_words(mark: str, others: str = "a b e he him she work home in er") -> KeyedVectors:
+    """The words of the clean vectors with a mark, and pieces inside words of other vectors."""
+    clean = read_vectors(CLEAN)
+    words = [mark.format(word) for word in clean.index_to_key] + others.split()
+    rows = np.random.default_rng(0).normal(size=(len(words), clean.vector_size)).astype("f4")
+    rows[: len(clean)] = clean.vectors
+    return keyed(words, rows)
+
+
+@pytest.mark.parametrize("mark", ["▁{}", "Ġ{}", "{}</w>"])
+def test_words_of_a_sub_word_vocabulary(mark: str, tmp_path: Path) -> None:
+    save_vectors(in_sub_words(mark), path := tmp_path / "v.vec")
+    for vectors in (path, in_sub_words(mark)):
+        table = audit(vectors, WORK, metrics="weat")
+        assert table["value"].item() == pytest.approx(weat(CLEAN), abs=1e-6)
+    assert any("pieces are left out" in note for note in table.attrs["notes"])
+
+
+@pytest.mark.parametrize(("n_marked", "is_kept"), [(9, True), (10, False)])
+def test_a_tenth_of_marked_words_makes_the_others_pieces(n_marked: int, is_kept: bool) -> None:
+    words = [f"▁{n}" for n in range(n_marked)] + [f"w{n}" for n in range(100 - n_marked)]
+    vectors = checked(sample(*words), "v")
+    assert len(vectors) == (100 if is_kept else 10)
+
+
+@pytest.mark.parametrize(
+    ("form", "shown"),
+    [
+        ('"{}"', "begin with '\"' and end with '\"'"),
+        ("«{}»", "begin with '«' and end with '»'"),
+        ("{}@en", "end with '@en'"),
+        ("{}.n", "end with '.n'"),
+        ("en:{}", "begin with 'en:'"),
+    ],
+)
+def test_what_stands_around_all_words_is_named(form: str, shown: str) -> None:
+    notes = audit(in_sub_words(form, ""), WORK, metrics="weat").attrs["notes"]
+    assert any(f"no query word is found: words {shown}" in note for note in notes)
+
+
+def test_keys_that_are_not_text() -> None:
+    clean = read_vectors(CLEAN)
+    words, rows, size = clean.index_to_key, clean.vectors, clean.vector_size
+    numbered: Any = KeyedVectors(size)
+    free: Any = KeyedVectors(size, count=999)
+    coded: Any = KeyedVectors(size)
+    numbered.add_vectors([*words, 1, 2], np.concatenate([rows, rows[:2]]))
+    free.add_vectors(words, rows)
+    coded.add_vectors([word.encode() for word in words], rows)
+    table = pd.DataFrame(rows, index=[word.encode() for word in words])
+    by_word = dict(zip([*words, None], [*rows, rows[0]], strict=True))
+    for vectors in (numbered, free, coded, table, by_word):
+        assert weat(vectors) == pytest.approx(weat(CLEAN), abs=1e-6)
+
+
+@pytest.mark.parametrize("number", ["9e1", '"90"', "9.0E+1", "90"])
+def test_numbers_as_yaml_writes_them(number: str, tmp_path: Path) -> None:
+    lines = f"q:\n  words: {{values: {{he: {number}, she: 1e-1}}}}\n  A: [a, b]\n  B: [c, d]\n"
+    query = read_query(write(tmp_path / "q.yaml", lines))
+    assert query["words"].values == (90.0, 0.1)  # noqa: PD011
+    with pytest.raises(InputError, match="value of 'he' is '0,5'"):
+        read_query(write(tmp_path / "r.yaml", lines.replace(number, "'0,5'")))
+
+
+@pytest.mark.parametrize(
+    ("data", "shown"),
+    [
+        (b"20 12 2 3 1 2166136261 < >\n0 0.1 0.2\n", "floret's table"),
+        (b"9 12 0 0 2 2166136261 < >\r\n0 0.1 0.2\n", "floret's table"),
+        (np.random.default_rng(0).normal(size=600).tobytes(), "as GloVe's raw .bin"),
+        (np.random.default_rng(0).normal(size=600).astype("f4").tobytes(), "as GloVe's raw .bin"),
+        (struct.pack("<Q", 70) + b'{"a":{"dtype":"F32"}}' + bytes(80), "(safetensors)"),
+    ],
+)
+def test_formats_without_words_are_named(data: bytes, shown: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError) as error:
+        read_vectors(write(tmp_path / "v.bin", data))
+    assert shown in str(error.value)
+    assert "a word and its numbers a line" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("lines", "shown"),
+    [
+        ("defaults:\n  - override /embedding: pretrained\n", "begin it with '# @package _global_'"),
+        ("defaults:\n  - override /corpus: text\n", "begin it with '# @package _global_'"),
+        (
+            "# @package _global_\ndefaults:\n  - /embedding: pretrained\n",
+            "'- override /embedding: NAME'",
+        ),
+        ("# @package _global_\ndefaults:\n  - /corpus: text\n", "'- override /corpus: NAME'"),
+    ],
+)
+def test_an_experiment_that_lacks_a_line(
+    lines: str, shown: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "experiment").mkdir()
+    write(tmp_path / "experiment" / "own.yaml", lines)
+    with pytest.raises(SystemExit, match="2"):
+        main(["train", "--config-dir", str(tmp_path), "+experiment=own"])
+    assert shown in capsys.readouterr().err

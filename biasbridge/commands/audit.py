@@ -74,7 +74,7 @@ def audit(
     resamples: int = 0,
     seed: int = 0,
     layer: int = -1,
-    pooling: Pooling = "mean",
+    pooling: Pooling | None = None,
     random_weights: bool = False,
     dtype: Dtype = "float32",
     device: str = "cpu",
@@ -123,8 +123,9 @@ def audit(
         Seed of random numbers (default: 0).
     layer : int
         Layer whose states encode a text (0: embeddings, -1: the last).
-    pooling : {"mean", "words", "cls", "last"}
-        How a model turns the states of a text into one vector.
+    pooling : {"mean", "words", "cls", "last", "modules"}
+        How a model turns the states of a text into one vector (default: modules, as the
+        modules.json of a sentence encoder says, else mean).
     random_weights : bool
         Replace the weights of a model by random ones, as a baseline.
     dtype : {"auto", "float32", "float16", "bfloat16"}
@@ -198,7 +199,7 @@ def audit(
         of_models = {
             "random-weights (random_weights=)": random_weights,
             "layer (layer=)": layer != -1,
-            "pooling (pooling=)": pooling != "mean",
+            "pooling (pooling=)": pooling is not None,
         }
         refuse_options(of_models, "language models; leave it out")
         from biasbridge.intrinsic.audit import choose_metrics

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import reduce
 from itertools import chain, repeat
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, cast, get_args
 
 import numpy as np
 
+from biasbridge.files.eraser_hook import states_of
 from biasbridge.files.errors import InputError
 from biasbridge.files.models.language_model import (
     UNLIMITED,
     AnyModel,
     LanguageModel,
-    batches_by_length,
     open_model,
+    read_part,
 )
+from biasbridge.files.models.sentence_modules import read_modules
 from biasbridge.stats.arrays import Singles
 
 if TYPE_CHECKING:
@@ -27,7 +30,7 @@ if TYPE_CHECKING:
     from transformers import Encoded
 
 WordPooling = Literal["mean", "first", "last", "cls", "text"]
-Pooling = Literal["mean", "words", "cls", "last"]
+Pooling = Literal["mean", "words", "cls", "last", "modules"]
 Encodings = dict[tuple[int, Pooling], dict[str, Singles]]  # by layer and pooling, then by text
 _TOKENS = 4096  # per batch, padding included
 _CONTEXTS = 32  # per batch, of words in contexts
@@ -48,17 +51,31 @@ class Encoder:
 
     layer: of the hidden states, 0 the embeddings, -1 the last. pooling: the vector of a text:
     ``mean`` of all tokens, special ones included; ``words``, the mean without these; ``cls``, the
-    first token; ``last``, the last one. Raises ``InputError`` for a missing layer or another
-    pooling.
+    first token; ``last``, the last one; ``modules``, what a folder of sentence-transformers asks
+    for in its ``modules.json``, its default, else ``mean``. Raises ``InputError`` for a missing
+    layer or another pooling.
     """
 
     def __init__(
-        self, model: AnyModel, *, layer: int = -1, pooling: Pooling = "mean", device: str = "cpu"
+        self,
+        model: AnyModel,
+        *,
+        layer: int = -1,
+        pooling: Pooling | None = None,
+        device: str = "cpu",
     ) -> None:
         self.opened: LanguageModel = open_model(model, device=device)
-        if pooling not in get_args(Pooling):
+        if pooling not in (None, *get_args(Pooling)):
             raise InputError(f"pooling={pooling!r}: give one of {', '.join(get_args(Pooling))}")
-        self.layer, self.pooling = self._checked(layer), pooling
+        place, is_asked = self.opened.place, pooling in (None, "modules")
+        self.modules = read_modules(place, read_part) if place and is_asked else None
+        if pooling == "modules" and not self.modules:
+            raise InputError(f"{self.name} has no modules.json; give another pooling")
+        self.layer = self._checked(layer)
+        self.pooling: Pooling = pooling or ("modules" if self.modules else "mean")
+        self._longest = min(
+            self.opened.longest, (self.modules and self.modules.longest) or UNLIMITED
+        )
         self._base = self.opened.base
         self.encodings: Encodings = {}  # of all texts encoded so far
 
@@ -88,7 +105,8 @@ class Encoder:
 
     def fits(self, text: str) -> bool:
         """Test whether the model reads a text to its end."""
-        return self.opened.pieces(text) + self.special_tokens <= self.opened.longest
+        text = self.modules.text(text) if self.modules else text
+        return self.opened.pieces(text) + self.special_tokens <= self._longest
 
     def encode(
         self, texts: Sequence[str], *, layer: int | None = None, pooling: Pooling | None = None
@@ -113,7 +131,7 @@ class Encoder:
         eraser = self.opened.eraser
         erased_layer = eraser.layer % (self.layers + 1) if eraser else self.layers + 1
         for (layer, pooling), by_text in encodings.items():
-            if layer > erased_layer or not by_text:
+            if layer > erased_layer or not by_text or pooling == "modules":
                 continue
             rows = np.stack(list(by_text.values()))
             rows = eraser.apply(rows) if eraser and layer == erased_layer else rows
@@ -122,18 +140,26 @@ class Encoder:
     def _encode(self, texts: Sequence[str], layer: int, pooling: Pooling) -> Singles:
         import torch
 
-        vectors: Singles = np.zeros((len(texts), self.opened.base.config.hidden_size), "f4")
         if not texts:
-            return vectors
+            return np.zeros((0, self.opened.base.config.hidden_size), "f4")
+        modules = self.modules if pooling == "modules" else None
+        if modules and layer < self.layers:
+            raise InputError(f"layer={layer}: modules.json is for the last one; give pooling=mean")
+        vectors: dict[int, Singles] = {}
+        texts = [modules.text(text) for text in texts] if modules else texts
         encoded = self._tokenise(texts, return_special_tokens_mask=True)
         rows, special = encoded["input_ids"], encoded["special_tokens_mask"]
-        lengths, size = [len(row) for row in rows], self.opened.batch_size
-        for batch in batches_by_length(lengths, _TOKENS, size):
+        for batch in self.opened.batches([len(row) for row in rows], _TOKENS):
             states = self._states([rows[i] for i in batch], layer)
             for state, i in zip(states, batch, strict=True):
-                pooled = torch.tensor(_pooled(pooling, special[i]), device=state.device)
-                vectors[i] = state[pooled].mean(dim=0).float().cpu().numpy()
-        return vectors
+                if modules:
+                    states_of_text = state[: len(rows[i])].float()
+                    vector = reduce(lambda x, step: step(x), modules.steps, states_of_text)
+                else:
+                    pooled = torch.tensor(_pooled(pooling, special[i]), device=state.device)
+                    vector = state[pooled].mean(dim=0)
+                vectors[i] = vector.float().cpu().numpy()
+        return np.stack([vectors[i] for i in range(len(texts))])
 
     def vectors(
         self,
@@ -156,6 +182,7 @@ class Encoder:
         # Batches of texts of similar length need least padding
         order = sorted(range(len(contexts)), key=lambda i: len(contexts[i].text))
         size = batch_size or self.opened.batch_size or _CONTEXTS
+        size = size if self.opened.trial.takes_padding else 1
         for begin in range(0, len(order), size):
             batch = order[begin : begin + size]
             vectors[batch] = self._batch([contexts[i] for i in batch], layer, pooling)
@@ -175,7 +202,7 @@ class Encoder:
         return np.asarray(torch.stack(means).float().cpu().numpy())
 
     def _tokenise(self, texts: Sequence[str], **options: bool) -> Encoded:
-        longest = self.opened.longest
+        longest = self._longest
         is_limited = longest < UNLIMITED
         return self.opened.tokenizer(
             list(texts),
@@ -190,9 +217,10 @@ class Encoder:
 
         ids, attention_mask = self.opened.pad(rows)
         with torch.inference_mode():
-            return self._base(
+            out = self._base(
                 input_ids=ids, attention_mask=attention_mask, output_hidden_states=True
-            ).hidden_states[layer]
+            )
+        return cast("torch.Tensor", states_of(out, layer, self.layers))
 
     def _checked(self, layer: int) -> int:
         states = self.layers + 1

@@ -10,10 +10,10 @@ import os
 import re
 import shutil
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib.util import find_spec
 from os import PathLike, fspath
@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast, get
 
 from biasbridge.files.eraser import ERASER, Eraser, hook_eraser
 from biasbridge.files.errors import InputError
+from biasbridge.files.models.model_trial import TrialResult, try_model
 from biasbridge.files.places import ADAPTER, CONFIG, find_model
 from biasbridge.files.text import read_nested
 
@@ -47,7 +48,9 @@ _CAUSAL = ("ForCausalLM", "LMHeadModel")
 # Tells replaced tokens; predicts tokens in any order
 _WITHOUT_LIKELIHOODS = ("ElectraForPreTraining", "XLNetLMHeadModel")
 # Weights of a checkpoint that the model may lack: unused heads, position numbers
-_UNUSED = re.compile(r"(^|\.)(pooler|seq_relationship|position_ids|masked_bias)(\.|$)")
+_UNUSED = re.compile(
+    r"(^|\.)(pooler|seq_relationship|sop_classifier|nsp_\w+|position_ids|masked_bias)(\.|$)"
+)
 _HEADS = re.compile(
     r"^(cls|lm_head|predictions|vocab_\w+|generator_\w+|discriminator_\w+|classifier|qa_outputs"
     r"|pre_classifier|score"
@@ -72,7 +75,8 @@ class LanguageModel:
     with the true ``log_odds`` of the fillers, ``original`` if a method has changed these, and the
     ``half`` of the term. eraser: applied to the hidden states. batch_size: texts computed at a
     time; None: as many as fit a number of tokens. in_chat: texts of a causal model are answers to
-    an empty message, in the form of its chat template.
+    an empty message, in the form of its chat template. trial: what the model does with texts.
+    place: where it was found.
     """
 
     name: str
@@ -84,10 +88,12 @@ class LanguageModel:
     eraser: Eraser | None = None
     batch_size: int | None = None
     in_chat: bool = False
+    trial: TrialResult = field(default_factory=TrialResult)
+    place: Place | None = None
 
     @property
     def base(self) -> PreTrainedModel:
-        """The model without its head; of an encoder-decoder the encoder."""
+        """What the head reads, see ``biasbridge.files.eraser_hook.base_of``."""
         from biasbridge.files.eraser_hook import base_of
 
         return cast("PreTrainedModel", base_of(self.model))
@@ -120,7 +126,7 @@ class LanguageModel:
     @property
     def padding(self) -> int:
         """The token that pads short rows of a batch; it is masked, so that any token serves."""
-        candidates = (self.tokenizer.pad_token_id, self.model.config.pad_token_id)
+        candidates = (self.tokenizer.pad_token_id, self.base.config.pad_token_id)
         return next((token_id for token_id in candidates if token_id is not None), 0)
 
     @cached_property
@@ -149,7 +155,22 @@ class LanguageModel:
     @cached_property
     def longest(self) -> int:
         """Tokens of the longest text."""
-        return longest_text(self.model, self.tokenizer, UNLIMITED)
+        return longest_text(self.base, self.tokenizer, UNLIMITED)
+
+    def batches(self, lengths: Sequence[int], tokens: int) -> Iterator[list[int]]:
+        """Yield indices of texts in batches, as ``batches_by_length``; of one length each where
+        padding would change a text.
+        """
+        padded = self.trial.takes_padding
+        return batches_by_length(lengths, tokens, self.batch_size, padded=padded)
+
+    def hook(self, eraser: Eraser) -> Callable[[], None]:
+        """Hook an eraser to the states. Raises ``InputError`` if the head does not use these."""
+        is_last = eraser.layer in (-1, int(self.base.config.num_hidden_layers))
+        if is_last and eraser.dose and not self.trial.follows_base:
+            problem = "does not predict from the last states, which an eraser would change"
+            raise InputError(f"{self.name} {problem}; choose an earlier layer")
+        return hook_eraser(self.base, eraser)
 
     def require_untouched(self) -> None:
         """Raise ``InputError`` if the model has an eraser."""
@@ -158,9 +179,9 @@ class LanguageModel:
                 f"{self.name} has an eraser already; give the unmodified model, without {ERASER}"
             )
 
-    def require_running(self) -> None:
-        """Raise ``InputError`` if the tokenizer has tokens that the model does not embed, and any
-        error of the model on two short rows.
+    def tried(self) -> LanguageModel:
+        """Return the model with its trial on texts. Raises ``InputError`` if the tokenizer has
+        tokens that the model does not embed, and any error of the model on two short rows.
         """
         import torch
 
@@ -178,6 +199,10 @@ class LanguageModel:
             )
         if not out.hidden_states:
             raise InputError(f"{self.name} gives no hidden states; give an encoder or a decoder")
+        if len(out.hidden_states) - 1 != (stated := self.base.config.num_hidden_layers):
+            n_layers = f"{len(out.hidden_states) - 1} layers, its config.json says {stated}"
+            raise InputError(f"{self.name} has {n_layers}; layers cannot be named by number")
+        return replace(self, trial=try_model(self))
 
     def knows(self, text: str) -> bool:
         """Test whether a text has tokens, none of them the unknown token."""
@@ -261,8 +286,7 @@ def open_model(
             raise InputError("a loaded model keeps its dtype and device; set them where it is made")
         opened = _wrap_loaded(*model)
         with convert_load_errors(opened.name):
-            opened.require_running()
-        return opened
+            return opened.tried()
     if not isinstance(model, str | PathLike):
         kind = type(model).__name__
         remedy = "a folder, a hub name, or a model with its tokenizer, (model, tokenizer)"
@@ -284,7 +308,7 @@ def open_model(
         is_named = place.local or place.adapter
         short_name = Path(name).name if is_named else place.source
         opened = LanguageModel(short_name, loaded, tokenizer, outline.kind, device, planted)
-        opened.require_running()
+        opened = replace(opened, place=place).tried()
         if is_trained and (Path(place.source) / ERASER).is_file():
             return attach_eraser(opened, Eraser.load(Path(place.source) / ERASER))
         return opened
@@ -294,7 +318,7 @@ def attach_eraser(opened: LanguageModel, eraser: Eraser) -> LanguageModel:
     """Attach an eraser for good. Its weights are not the model's, so that ``save_pretrained`` would
     write the unmodified model: it raises ``InputError``.
     """
-    hook_eraser(opened.base, eraser)
+    opened.hook(eraser)
     for model in (opened.model, opened.base):
         model.save_pretrained = _refuse_to_save  # type: ignore[method-assign]
     return replace(opened, eraser=eraser)
@@ -309,7 +333,7 @@ def _refuse_to_save(*args: object, **options: object) -> None:
 @contextmanager
 def with_eraser(opened: LanguageModel, eraser: Eraser) -> Iterator[LanguageModel]:
     """Yield the model with an eraser, which is removed afterwards."""
-    undo = hook_eraser(opened.base, eraser)
+    undo = opened.hook(eraser)
     try:
         yield replace(opened, eraser=eraser)
     finally:
@@ -334,15 +358,15 @@ def _read_planted(folder: Path) -> Mapping[str, Any] | None:
 
 
 def batches_by_length(
-    lengths: Sequence[int], tokens: int, size: int | None = None
+    lengths: Sequence[int], tokens: int, size: int | None = None, *, padded: bool = True
 ) -> Iterator[list[int]]:
     """Yield indices in batches of similar lengths, each of at most ``tokens``, padding included; or
-    of ``size`` texts.
+    of ``size`` texts. Unless ``padded``, the lengths in a batch are equal.
     """
     batch: list[int] = []
     for index in sorted(range(len(lengths)), key=lengths.__getitem__):
         is_full = len(batch) == size if size else (len(batch) + 1) * lengths[index] > tokens
-        if batch and is_full:
+        if batch and (is_full or (not padded and lengths[index] != lengths[batch[0]])):
             yield batch
             batch = []
         batch.append(index)
@@ -397,9 +421,31 @@ def load_tokenizer(place: Place, name: str) -> PreTrainedTokenizerFast:
             f"model={name!r}: its tokenizer ({type(tokenizer).__name__}) does not give the"
             " characters of a token; give a model with a fast one (tokenizer.json)"
         )
+    stated = read_part(place, "tokenizer_config.json") or {}
+    for end, name_of_end in ((0, "bos"), (-1, "eos")):  # transformers 5 does not add them
+        token = getattr(tokenizer, f"{name_of_end}_token_id")
+        is_stated = stated.get(f"add_{name_of_end}_token") is True and token is not None
+        if is_stated and tokenizer("a")["input_ids"][end] != token:
+            setattr(tokenizer, f"add_{name_of_end}_token", True)
     if len(tokenizer) <= len(tokenizer.all_special_tokens):  # as without files
         raise InputError(f"model={name!r}: its tokenizer has no vocabulary; give its files too")
     return tokenizer
+
+
+def read_part(place: Place, name: str) -> Any:
+    """Read a JSON file beside a model; return another one's path, and None without a file."""
+    from transformers.utils.hub import cached_file
+
+    if place.gguf:
+        return None
+    path = cached_file(
+        place.source,
+        name,
+        revision=None if place.local else place.revision,
+        _raise_exceptions_for_missing_entries=False,
+        _raise_exceptions_for_connection_errors=False,
+    )
+    return read_nested(path) if path and name.endswith(".json") else path
 
 
 def _load_model(
@@ -411,7 +457,12 @@ def _load_model(
     missing weights, which the library would fill at random, and for unexpected ones.
     """
     import torch
-    from transformers import AutoModel, AutoModelForCausalLM, AutoModelForMaskedLM
+    from transformers import (
+        AutoModel,
+        AutoModelForCausalLM,
+        AutoModelForImageTextToText,
+        AutoModelForMaskedLM,
+    )
     from transformers.utils.logging import disable_progress_bar
 
     disable_progress_bar()
@@ -421,6 +472,9 @@ def _load_model(
         "causal": AutoModelForCausalLM,
         "encoder": AutoModel,
     }[kind]
+    names = {*(config.architectures or ())}
+    if kind == "causal" and names & _classes("IMAGE_TEXT_TO_TEXT").keys() - _classes("CAUSAL_LM"):
+        loader = AutoModelForImageTextToText
     stated = str(config.dtype or "float32").removeprefix("torch.")
     number_type = getattr(torch, stated if dtype == "auto" else dtype)
     common: dict[str, Any] = {"dtype": number_type, "attn_implementation": "eager"}
@@ -431,9 +485,10 @@ def _load_model(
             return drawn
     options = load_options(place) | common
     model: PreTrainedModel
-    model, report = loader.from_pretrained(
-        place.source, **options, use_safetensors=True, output_loading_info=True
-    )
+    options |= {"use_safetensors": True, "output_loading_info": True}
+    model, report = loader.from_pretrained(place.source, **options)
+    if any(key.startswith("lm_predictions") for key in report["unexpected_keys"]):  # DeBERTa's head
+        model, report = loader.from_pretrained(place.source, legacy=False, **options)
     _require_whole(report, kind, name)
     return model
 
@@ -465,12 +520,10 @@ def missing_architectures(config: PreTrainedConfig, *tasks: str) -> str:
 
     tasks: of heads that it may have, such as ``CAUSAL_LM``.
     """
-    from transformers.models.auto import modeling_auto
-
     if isinstance(config.architectures, list) and config.architectures:
         return ""
-    tables = [vars(modeling_auto)[f"MODEL_FOR_{task}_MAPPING_NAMES"] for task in tasks]
-    head = next((t[config.model_type] for t in tables if config.model_type in t), "NAME")
+    kinds = [(kind, name) for task in tasks for name, kind in _classes(task).items()]
+    head = next((name for kind, name in kinds if kind == config.model_type), "NAME")
     return f'its config.json has no list of architectures; add "architectures": ["{head}"]'
 
 
@@ -493,7 +546,17 @@ def _kind_of(names: Iterable[str]) -> ModelKind:
     names = [name for name in names if name not in _WITHOUT_LIKELIHOODS]
     if any(name.endswith(_MASKED) for name in names):
         return "masked"
-    return "causal" if any(name.endswith(_CAUSAL) for name in names) else "encoder"
+    with_pictures = {*_classes("CAUSAL_LM"), *_classes("IMAGE_TEXT_TO_TEXT")}
+    is_causal = any(name.endswith(_CAUSAL) or name in with_pictures for name in names)
+    return "causal" if is_causal else "encoder"
+
+
+def _classes(task: str) -> Mapping[str, str]:
+    """Return the models of transformers for a task, by name of their class."""
+    from transformers.models.auto import modeling_auto
+
+    table = vars(modeling_auto)[f"MODEL_FOR_{task}_MAPPING_NAMES"]
+    return {str(class_name): str(kind) for kind, class_name in table.items()}
 
 
 def load_options(place: Place) -> dict[str, Any]:
@@ -566,7 +629,7 @@ def write_erased(model: Path, out: Path, eraser: Eraser) -> None:
     """
     opened = open_model(model)
     opened.require_untouched()
-    hook_eraser(opened.base, eraser)
+    opened.hook(eraser)
     link_files(model, out)
     eraser.save(out / ERASER)
 

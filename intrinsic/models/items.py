@@ -17,6 +17,8 @@ from biasbridge.files.language import UNDETERMINED, language_of_texts, whole_wor
 from biasbridge.intrinsic.word_forms import inflect
 
 SLOT = "[MASK]"  # in a text: the word to predict
+# Other forms in a user's file: <mask>, [BLANK], ___, <extra_id_0>
+_SLOTS = re.compile(r"\[(?:mask|blank)\]|<(?:mask|blank|extra_id_0)>|_{3,}", re.IGNORECASE)
 TERM = "{}"  # in a template: the term
 # What precedes the first word of a sentence: nothing or the end of another one, and opening marks
 _BEFORE_SENTENCE = re.compile(r"(^|[^.][.!?]['\"’”»)\]]*\s+)[\s¿¡'\"‘“„«(\[]*$")
@@ -202,12 +204,13 @@ def read_items(
     """Read the items of a file, under its name.
 
     Columns ``text, group, term, template``: in ``text``, ``{}`` stands for the term and ``[MASK]``
-    for the slot. With one of the two, the term fills the slot, unless the text contains the term;
-    then the slot is filled with the pairs in column ``fillers`` (``Er/Sie``, several with
-    semicolons; ``he/she/they`` for three groups), in ``fillers``, or of the language, capitalised
-    at the start of a sentence. Column ``attribute``: the words that a term filling the text is
-    compared with. Columns ``stereo, anti`` and optionally ``cluster`` and ``group``: pairs. The
-    default language is that of the texts, else that in the file's name.
+    (or ``<mask>``, ``[BLANK]``, ``___``) for the slot. With one of the two, the term fills the
+    slot, unless the text contains the term; then the slot is filled with the pairs in column
+    ``fillers`` (``Er/Sie``, several with semicolons; ``he/she/they`` for three groups), in
+    ``fillers``, or of the language, capitalised at the start of a sentence. Column ``attribute``:
+    the words that a term filling the text is compared with. Columns ``stereo, anti`` and optionally
+    ``cluster`` and ``group``: pairs. The default language is that of the texts, else that in the
+    file's name.
 
     Raises ``InputError`` for other columns, an empty cell, a text with no slot or several, and
     fillers that are not pairs, given twice or without a text to fill.
@@ -379,7 +382,7 @@ def _check_fillers(path: str | Path, items: Sequence[Item], fillers: Sequence[st
 
 
 def _read_item(row: Mapping[str, str], where: str) -> Item:
-    text, term = row["text"].strip(), row["term"].strip()
+    text, term = _SLOTS.sub(SLOT, row["text"].strip()), row["term"].strip()
     for name in ("text", "group", "term"):
         if not row[name].strip():
             raise InputError(f"{where} has no {name}")

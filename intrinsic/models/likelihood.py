@@ -6,15 +6,16 @@ does not grow with the number of texts; the head sees only the states of the que
 
 from __future__ import annotations
 
+import re
+from bisect import bisect
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from biasbridge.files import InputError
-from biasbridge.files.language import whole_word
-from biasbridge.files.models.language_model import batches_by_length
+from biasbridge.files.language import SIGNS, UNSPACED, whole_word
+from biasbridge.files.models.model_trial import restrict_head
 
 if TYPE_CHECKING:
     import torch
@@ -29,11 +30,10 @@ Ids = tuple[int, ...]
 _TokenContext = tuple[Ids, int]  # a text and the position to predict from
 _BATCH_TOKENS = 2048  # in a batch, padding included
 _BATCH_LOGITS = 1 << 24  # in a batch: queried positions x vocabulary, 64 MiB
+_WORD = re.compile(rf"[{UNSPACED}]|[^\s{UNSPACED}]+")
 _TREE_NODES = 160  # in a tree of texts with a common prefix
 # Architectures that take a 4D attention mask and explicit position ids
 _SHOWN_BY_MASK = ("gpt2", "llama", "mistral", "qwen2", "qwen3", "gpt_neox", "phi")
-# Architectures in which token states do not mix after the last attention
-_LIKE_BERT = ("bert", "roberta", "electra", "xlm-roberta", "camembert")
 
 
 class TokenisedText(NamedTuple):
@@ -111,15 +111,19 @@ def tokenise_texts(
             tokenised.append(None)
             continue
         spans = (*((0, 0) for _ in prefix), *map(tuple, encoded["offset_mapping"][n]))
-        words = (*(-1 for _ in prefix), *_words(encoded.word_ids(n), positions, len(prefix)))
+        words = _words(encoded.word_ids(n), spans, positions, text)
         unknown = sum(ids[position] == model.tokenizer.unk_token_id for position in positions)
         tokenised.append(TokenisedText(text, ids, spans, positions, words, unknown))
     return tokenised
 
 
 def find_words(text: str, word: str) -> list[tuple[int, int]]:
-    """Return the character spans of a whole word or phrase in a text, ignoring case."""
-    return [match.span() for match in whole_word(word).finditer(text)]
+    """Return the character spans of a whole word or phrase in a text, ignoring case; if there is
+    none, of the word before an ending (``nurse`` in ``nurses``).
+    """
+    whole = [match.span() for match in whole_word(word).finditer(text)]
+    pattern = rf"(?<![\w{SIGNS}\u200c\u200d]){re.escape(word)}(?![{SIGNS}\u200c\u200d])"
+    return whole or [match.span() for match in re.finditer(pattern, text, re.IGNORECASE)]
 
 
 def describe_reading(
@@ -300,7 +304,7 @@ def _attention_received(model: LanguageModel, texts: Sequence[Ids]) -> list[Floa
     import torch
 
     attention_of: dict[int, Floats] = {}
-    for indices in batches_by_length([len(ids) for ids in texts], _BATCH_TOKENS, model.batch_size):
+    for indices in model.batches([len(ids) for ids in texts], _BATCH_TOKENS):
         ids, attention_mask = model.pad([texts[n] for n in indices])
         with torch.inference_mode():
             base: Any = model.base
@@ -322,13 +326,25 @@ class _Row(NamedTuple):
     parents: Sequence[int] | None = None
 
 
-def _words(word_ids: Sequence[int | None], positions: Sequence[int], shift: int) -> list[int]:
-    """Return the word of each token; a token outside any word counts as a word."""
-    text_positions = {position - shift for position in positions}
-    return [
-        -1 if k not in text_positions else word if word is not None else len(word_ids) + k
-        for k, word in enumerate(word_ids)
-    ]
+def _words(
+    word_ids: Sequence[int | None],
+    spans: Sequence[tuple[int, int]],
+    positions: Sequence[int],
+    text: str,
+) -> tuple[int, ...]:
+    """Return the word of each token: that of the tokenizer, of which some take a text for one, cut
+    at white space and letters of scripts without it. A token outside any word counts as a word.
+    """
+    starts = [match.start() for match in _WORD.finditer(text)]
+    shift = len(spans) - len(word_ids)
+    words, numbers = [-1] * len(spans), dict[tuple[int | None, int], int]()
+    for k in positions:
+        start = spans[k][0]
+        start += len(text[start:]) - len(text[start:].lstrip())  # "▁he" begins with a space
+        word = word_ids[k - shift]
+        key = (word, bisect(starts, start)) if word is not None else (None, k)
+        words[k] = numbers.setdefault(key, len(numbers))
+    return tuple(words)
 
 
 def _first_token(model: LanguageModel, texts: Sequence[TokenisedText]) -> str:
@@ -357,6 +373,8 @@ def _require_head(model: LanguageModel) -> bool:
         raise InputError(
             f"{model.name} has no head that predicts tokens; choose a masked or causal model"
         )
+    if model.trial.problem:
+        raise InputError(model.trial.problem)
     return model.kind == "causal"
 
 
@@ -370,12 +388,12 @@ def _distributions(
         rows, contexts_of = _trees(contexts)
     else:
         rows, contexts_of = _plain_rows(contexts, causal=model.kind == "causal")
-    config: Any = model.model.config
+    config: Any = model.base.config
     size = config.vocab_size
     queried_share = max(len(row.positions) / len(row.ids) for row in rows) if rows else 1
     max_tokens = max(1, min(_BATCH_TOKENS, int(_BATCH_LOGITS / size / queried_share)))
     lengths = [len(row.ids) for row in rows]
-    for indices in batches_by_length(lengths, max_tokens, model.batch_size):
+    for indices in model.batches(lengths, max_tokens):
         batch = [rows[n] for n in indices]
         with torch.inference_mode():
             logs = _logits(model, batch).float().log_softmax(dim=-1)
@@ -453,7 +471,7 @@ def _logits(model: LanguageModel, batch: Sequence[_Row]) -> torch.Tensor:
     inputs: dict[str, Any] = {"input_ids": ids, "attention_mask": attention_mask}
     if batch[0].parents is not None:
         inputs |= _tree_inputs([row.parents or () for row in batch], ids, network.dtype)
-    with _head_restricted_to(model, index) as is_restricted:
+    with restrict_head(model, index) as is_restricted:
         logits: torch.Tensor = network(**inputs).logits
     return logits[0] if is_restricted else logits[index]
 
@@ -480,38 +498,6 @@ def _tree_inputs(
         "position_ids": torch.from_numpy(depths).to(ids.device),
         "use_cache": False,
     }
-
-
-@contextmanager
-def _head_restricted_to(
-    model: LanguageModel, index: tuple[torch.Tensor, torch.Tensor]
-) -> Iterator[bool]:
-    """Restrict the head to the states at (rows, positions), as one text; yield whether it is.
-
-    Only models of transformers with a head on a base model are restricted; in ``LIKE_BERT`` also
-    the layers after the last attention.
-    """
-    base: Any = getattr(model.model, "base_model", model.model)
-    config: Any = model.model.config
-    if base is model.model:
-        yield False
-        return
-
-    def select_states(module: object, inputs: object, output: Any) -> Any:
-        output.last_hidden_state = output.last_hidden_state[index][None]
-        return output
-
-    def select_inputs(module: object, inputs: tuple[torch.Tensor, ...]) -> Any:
-        return tuple(states[index][None] for states in inputs)
-
-    if config.model_type in _LIKE_BERT:
-        hook = base.encoder.layer[-1].attention.output.register_forward_pre_hook(select_inputs)
-    else:
-        hook = base.register_forward_hook(select_states)
-    try:
-        yield True
-    finally:
-        hook.remove()
 
 
 def _masked(text: TokenisedText, positions: Iterable[int], mask: int) -> tuple[int, ...]:

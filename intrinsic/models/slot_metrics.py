@@ -26,6 +26,7 @@ from biasbridge.intrinsic.models.likelihood import (
 )
 from biasbridge.intrinsic.models.slots import (
     LOST_PREFIX,
+    TOO_LONG,
     UNKNOWN_WORDS,
     TermMeans,
     TermMetric,
@@ -204,13 +205,16 @@ class DisCo(ItemMetric):
         mask = mask_id(model)
         texts = [item.text.replace(SLOT, model.mask, 1) for item in items.items]
         unknown = model.tokenizer.unk_token_id
-        readable, lost = [], []
+        readable, lost, reasons = [], [], []
         for item, text in zip(items.items, tokenise_texts(model, texts), strict=True):
             if text is None or text.ids.count(mask) != 1 or _is_unknown(text, item.word, unknown):
                 lost.append(item.term)
+                reasons.append(UNKNOWN_WORDS if text else TOO_LONG)
             else:
                 readable.append((item, text))
-        details: dict[str, str | int] = {f"{LOST_PREFIX}{UNKNOWN_WORDS}": len(lost)} if lost else {}
+        details: dict[str, str | int] = {
+            f"{LOST_PREFIX}{reason}": n for reason, n in Counter(reasons).items()
+        }
         readable_items = [item for item, _ in readable]
         require_groups(readable_items, items, model)
         shared = of_both_groups(readable_items, "template")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import product
@@ -36,7 +37,8 @@ _SHARED_TEXTS = 0.5
 _FILLERS_SETTING = "fillers"  # setting: more than two words for the slot, between slashes
 COMPARED, _WITHIN_TEXTS, BETWEEN = "compared", "within texts", "between texts"
 # Settings that count items out of use begin with LOST
-LOST_PREFIX, UNKNOWN_WORDS = "lost, ", "unknown to the model or too long"
+LOST_PREFIX, UNKNOWN_WORDS, TOO_LONG = "lost, ", "unknown to the model", "too long for the model"
+_NOT_A_WORD, _NOT_PRECEDED = "their term inside a longer word", "with nothing before the slot"
 _OTHER_GROUPS = "\0others"  # label of the terms of all groups but one
 
 
@@ -69,11 +71,10 @@ def _fill_slots(
 ) -> tuple[_FilledItems, list[str], ScoreSettings]:
     """Fill the slots of all items; return filled items, terms of lost items, and settings.
 
-    prefix: the text ends with the filler. An item is lost if its text is too long, its filler or
-    term has no token or an unknown one, or its term is not in the text.
+    prefix: the text ends with the filler. An item is lost for a reason of ``_locate``.
     """
     filled_items: _FilledItems = []
-    lost, n_dropped = [], 0
+    lost, n_dropped = list[tuple[str, str]](), 0
     pairs_of = [
         (item, [(item.word,)] if item.fills else items.fillers_of(item)) for item in items.items
     ]
@@ -88,16 +89,19 @@ def _fill_slots(
             [_locate(model, item, filler, next(tokenised), prefix) for filler in pair]
             for pair in pairs
         ]
-        filled = [[text for text in pair if text] for pair in candidates if all(pair)]
+        located = [[x for x in pair if isinstance(x, _FilledText)] for pair in candidates]
+        filled = [x for x, pair in zip(located, pairs, strict=True) if len(x) == len(pair)]
         if filled:
             filled_items.append((item, filled))
             n_dropped += len(candidates) - len(filled)
         else:
-            lost.append(item.term)
+            reason = next(x for pair in candidates for x in pair if isinstance(x, str))
+            lost.append((item.term, reason))
+    reasons = Counter(reason for _, reason in lost)
     if not filled_items:
+        remedy = "give others, or another model"
         raise InputError(
-            f"no item of {items.name} can be scored: its terms and fillers are unknown to"
-            f" {model.name}{', or not before the slot' if prefix else ''}"
+            f"no item of {items.name} can be scored by {model.name}: {', '.join(reasons)}; {remedy}"
         )
     flat = _flatten(filled_items)
     read = [filled_text.text for filled_text in flat]
@@ -105,8 +109,8 @@ def _fill_slots(
     settings = dict(describe_reading(model, read, first_token=first_token))
     settings["fillers of several tokens"] = sum(sum(n) > 1 for n in counts) / len(counts)
     settings |= {"pairs of fillers unknown to the model": n_dropped} if n_dropped else {}
-    settings |= {f"{LOST_PREFIX}{UNKNOWN_WORDS}": len(lost)} if lost else {}
-    return filled_items, lost, settings
+    settings |= {f"{LOST_PREFIX}{reason}": n for reason, n in reasons.items()}
+    return filled_items, [term for term, _ in lost], settings
 
 
 def require_groups(scored: Sequence[Item], items: ItemSet, model: LanguageModel) -> None:
@@ -122,11 +126,11 @@ def _flatten(filled_items: _FilledItems) -> list[_FilledText]:
 
 def _locate(
     model: LanguageModel, item: Item, filler: str, text: TokenisedText | None, prefix: bool
-) -> _FilledText | None:
-    """Locate filler and term in a text; None if the item is lost."""
+) -> _FilledText | str:
+    """Locate filler and term in a text, or return why the item is lost."""
     start = item.text.index(SLOT)
     if text is None:
-        return None
+        return TOO_LONG
     end = start + len(filler)
     positions = text.positions_of(start, end)
     term: tuple[int, ...] = ()
@@ -135,12 +139,12 @@ def _locate(
         outside = [span for span in spans if span[1] <= start or span[0] >= end]
         term = tuple(position for span in outside for position in text.positions_of(*span))
         if not term:
-            return None
+            return _NOT_A_WORD
     unknown = model.tokenizer.unk_token_id
     if prefix and positions[:1] == (0,):  # no token before it
-        return None
+        return _NOT_PRECEDED
     if not positions or any(text.ids[position] == unknown for position in (*positions, *term)):
-        return None
+        return UNKNOWN_WORDS
     return _FilledText(text, positions, term)
 
 

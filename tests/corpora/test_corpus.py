@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import lzma
 from pathlib import Path
@@ -10,9 +11,11 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from biasbridge.corpora.corpus import DatasetCorpus, TextCorpus
+from biasbridge.corpora.corpus import DatasetCorpus, TextCorpus, Tokeniser
+from biasbridge.corpora.posts import DatasetSource
 from biasbridge.files import InputError
 
+CASES = Path(__file__).resolve().parents[1] / "cases" / "vectors"
 TWEETS = ["RT @x: again", "the Cat #tag", "the dog", "the dog @b", "", "THE end"]
 
 
@@ -136,3 +139,86 @@ def test_dataset_folder(folder: Path, tmp_path: Path) -> None:
     counts = corpus.write(tmp_path / "out", seed=0)
     assert (counts["lines"], counts["dropped"]) == (3, 1)  # a null is no text
     assert (tmp_path / "out").read_text() == "One two .\nThree .\nfour\n"
+
+
+KINDS_OF_TEXT = list(csv.DictReader((CASES / "texts.csv").open(encoding="utf-8", newline="")))
+# Two further forms of each kind
+FURTHER = """
+tweets|und|Tod@s, l@s|tod@s , l@s
+tweets|und|tod@s? a@b.com|tod@s ? a@b.com
+tweets|und|rock&roll; R&B;|rock & roll ; r & b ;
+tweets|und|a&copy b &amp;lt;3|a & copy b <3
+tweets|und|http://t.co/a?x=1&lt=2“she|<URL> “ she
+tweets|und|http://t.co/ab，她|<URL> ， 她
+tweets|und|﹫ana ﹟tag|<MENTION> <HASH>
+tweets|und|@ana@b.social hello|<MENTION> hello
+tweets|und|she can‘t, п’ять|she can't , п'ять
+tweets|und|the nur­ses​work|the nurses work
+treebank|und|The nur­ses work.|The nurses work .
+whitespace|und|as&not it­is .|as&not it­is .
+tweets|und|می‌رود نर्स|می‌رود نर्स
+treebank|und|می‌رود‌ .|می‌رود .
+sentences|ru|А. Пушкин жил в г. Москва. Он поэт.|А . Пушкин жил в г . Москва . / Он поэт .
+treebank|el|Είναι γιατρός. Αυτή ζει.|Είναι γιατρός . / Αυτή ζει .
+sentences|und|她 是 护士！他 是 医生？“ 好 。”|她 是 护士 ！ / 他 是 医生 ？ / “ 好 。 ”
+sentences|hi|वह नर्स है। वह|वह नर्स है । / वह
+sentences|az|QADIN İŞİ.|qadın işi .
+whitespace|tr|IŞIK İZMİR|ışık izmir
+treebank|it|Dell’arte c'è un po' di.|dell' arte c' è un po ' di .
+sentences|fr|L'infirmière d'aujourd'hui.|l' infirmière d' aujourd'hui .
+tweets|it|l'uomo|l' uomo
+tweets|tr|<MENTION> I <HASH>|<MENTION> ı <HASH>
+"""
+
+
+@pytest.mark.parametrize(
+    ("tokeniser", "language", "lowercase", "text", "right"),
+    [
+        (r["tokeniser"], r["language"], r["lowercase"] == "yes", r["text"], r["right"])
+        for r in KINDS_OF_TEXT
+    ]
+    + [
+        (tokeniser, language, language in ("tr", "az", "it", "fr"), text, right.replace("/", "|"))
+        for tokeniser, language, text, right in (
+            line.split("|") for line in FURTHER.strip().split("\n")
+        )
+    ],
+)
+def test_texts_of_corpora(
+    tokeniser: Tokeniser, language: str, lowercase: bool, text: str, right: str, tmp_path: Path
+) -> None:
+    path, out = write(tmp_path / "t.txt", [text]), tmp_path / "out"
+    corpus = TextCorpus(
+        str(path), tokeniser, 1, lowercase=lowercase, language=language, drop_retweets=False
+    )
+    corpus.write(out, seed=0)
+    assert " | ".join(out.read_text(encoding="utf-8").splitlines()) == right
+
+
+def test_a_language_with_rules_for_words_is_part_of_the_key() -> None:
+    keys = [TextCorpus("t.txt", language=code).keyed() for code in ("und", "es", "tr", "it")]
+    assert keys == [{}, {}, {"rules": "tr"}, {"rules": "it"}]
+
+
+NAMES = ["NA", "null", "nan", "None", "n/a", "007", "1.50", "1e5", "2020", "#N/A", "-0"]
+
+
+@pytest.mark.parametrize("form", ["builder", "folder", "archive", "card"])
+def test_texts_that_pandas_takes_for_nothing_or_for_numbers(form: str, tmp_path: Path) -> None:
+    table = write(tmp_path / "data.csv", ["text,label", *(f"{n},1" for n in NAMES), ",0"])
+    options: dict[str, str] = {"path": "csv", "data_files": str(table)}
+    if form == "archive":
+        table.with_suffix(".csv.gz").write_bytes(gzip.compress(table.read_bytes()))
+        options["data_files"] = f"{table}.gz"
+    if form in ("folder", "card"):
+        options = {"path": str(tmp_path)}
+    if form == "card":
+        types = "[{name: text, dtype: string}, {name: label, dtype: int64}]"
+        write(tmp_path / "README.md", ["---", "dataset_info:", f"  features: {types}", "---"])
+    out = tmp_path / "out"
+    made = DatasetCorpus(**options, tokeniser="whitespace", min_count=1)  # type: ignore[arg-type]
+    assert made.write(out, seed=0)["dropped"] == 1
+    assert out.read_text().splitlines() == NAMES
+    posts = DatasetSource(**options).load(seed=0)  # type: ignore[arg-type]
+    assert sorted(posts["raw"]) == sorted(NAMES)
+    assert posts["label"].sum() == len(NAMES)

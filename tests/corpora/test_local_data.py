@@ -152,7 +152,7 @@ def test_a_file_in_an_archive_is_keyed_by_the_archive(tmp_path: Path) -> None:
             archive.write(write(tmp_path / "posts.csv", labels), "posts.csv")
         source = DatasetSource("csv", data_files=f"zip://posts.csv::{tmp_path}/posts.zip")
         assert source.files() == [tmp_path / "posts.zip"]
-        assert int(source.table("train")["label"].sum()) == labels.count("1")
+        assert int(source.table("train", "text")["label"].sum()) == labels.count("1")
 
 
 @pytest.mark.parametrize("suffix", [".gz", ".zip"])

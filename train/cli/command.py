@@ -125,6 +125,13 @@ def one_line(error: BaseException) -> str:
             f"{missing[1]} needs values to sweep over; the first lines of the experiment's file"
             " show a command that gives them"
         )
+    if inner := re.search(r"In '([^']+)': Could not override '[^'@]+@[^']+'", text):
+        file = f"{inner[1]}.yaml"
+        return f"{file} is not at the top of the configuration; begin it with '# @package _global_'"
+    if double := re.search(r"values for ([\w/-]+)\. |([\w/-]+) appears more than once", text):
+        group = double[1] or double[2]
+        remedy = f"write '- override /{group}: NAME' in the defaults of the experiment's file"
+        return f"{group} is chosen twice; {remedy}, or {group}=NAME without + in the command"
     if option := re.search(r"Could not (?:find|load) '([^']+)/([^'/]+)'", text):
         return _describe_option(*option.groups())
     if isinstance(error, HydraException | OmegaConfBaseException) and text:

@@ -164,12 +164,12 @@ def test_every_lost_item_counts_with_its_reason(bert: LanguageModel, tmp_path: P
     [items] = BecPro(written(tmp_path / "made.tsv", rows)).load()
     row = scored(bert, items)
     assert (row.n_found, row.n_oov, row.oov) == (len(rows) - 6, 6, "Herr Zacharias")
-    assert "lost, unknown to the model or too long=6" in row.settings
+    assert "lost, unknown to the model=6" in row.settings
     table = audit((bert.model, bert.tokenizer), metrics="lpbs", items=tmp_path / "made.tsv")
     language, lost, compared, meaning = table.attrs["notes"]
     assert "made.tsv: assuming language 'de'" in language
     of = "lpbs bec_pro_de_male"
-    assert lost == f"{of}: 6 of {len(rows)} items lost, unknown to the model or too long"
+    assert lost == f"{of}: 6 of {len(rows)} items lost, unknown to the model"
     assert compared.startswith(f"{of} compares different texts")
     assert meaning.startswith(f"lpbs: {of.removeprefix('lpbs ')} ")
     assert row.value == pytest.approx(literal_score(bert, rows), rel=1e-3, abs=2e-5)
@@ -207,7 +207,7 @@ def test_a_text_whose_other_group_is_unknown_is_lost() -> None:
     women = (math.log(LOGS["she"]) + math.log(LOGS["her"])) / 2
     assert row.value == pytest.approx(math.log(LOGS["he"]) - women, abs=1e-6)
     assert "lost, alone in their text=2" in row.settings
-    assert "lost, unknown to the model or too long=2" in row.settings
+    assert "lost, unknown to the model=2" in row.settings
     assert (row.n_found, row.n_oov) == (3, 4)
 
 
