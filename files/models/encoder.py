@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, cast, get_args
 
 import numpy as np
 
-from biasbridge.files.eraser_hook import states_of
 from biasbridge.files.errors import InputError
 from biasbridge.files.models.language_model import (
     UNLIMITED,
@@ -220,6 +219,8 @@ class Encoder:
             out = self._base(
                 input_ids=ids, attention_mask=attention_mask, output_hidden_states=True
             )
+        from biasbridge.files.eraser_hook import states_of  # loads safetensors
+
         return cast("torch.Tensor", states_of(out, layer, self.layers))
 
     def _checked(self, layer: int) -> int:

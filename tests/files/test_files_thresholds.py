@@ -63,7 +63,8 @@ def test_speakers_stand_in_the_tenth_of_12_cells(columns: int, tmp_path: Path) -
 
 def test_a_model_without_positions_takes_2_to_the_20_tokens() -> None:
     opened = LanguageModel.__new__(LanguageModel)
-    model = SimpleNamespace(config=SimpleNamespace(), named_modules=list)
+    config = SimpleNamespace(is_encoder_decoder=False)
+    model = SimpleNamespace(config=config, named_modules=list)
     object.__setattr__(opened, "model", model)
     object.__setattr__(opened, "tokenizer", SimpleNamespace(model_max_length=10**30))
     assert opened.longest == 2**20
