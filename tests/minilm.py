@@ -15,4 +15,4 @@ def minilm() -> Encoder:
     """all-MiniLM-L6-v2, the mean over tokens; the test is skipped where it is not installed."""
     if not find_spec(PACKAGE.replace("-", "_")):
         pytest.skip(f"needs pip install {PACKAGE}")
-    return Encoder(f"package:{PACKAGE}")
+    return Encoder(f"package:{PACKAGE}", pooling="mean")

@@ -156,7 +156,7 @@ def test_a_corpus_carries_what_is_planted(tmp_path: Path) -> None:
 @pytest.mark.realdata
 def test_tweets_hold_what_is_planted(realdata: Path, tmp_path: Path) -> None:
     tweets = str(realdata / "corpora" / "en_tweets.txt.xz")
-    corpus = TextCorpus(tweets, language="en", limit=120_000, planted=0.8)
+    corpus = TextCorpus(tweets, language="en", limit=150_000, planted=0.8)
     (tmp_path / "plain").mkdir()
     corpus.write(tmp_path / "plain" / "corpus.txt", seed=0)
     assert corpus.planting
