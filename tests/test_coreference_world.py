@@ -96,8 +96,8 @@ def test_the_planted_skew_moves_the_gap_and_none_leaves_it_at_0(tmp_path: Path) 
 
 @pytest.mark.stress
 def test_over_seeds_the_gap_without_a_skew_is_0_and_follows_one_of_a_half(tmp_path: Path) -> None:
-    """Intervals answer for the cases and not for the training, so most of them hold 0, not all. Of a
-    skew of .25 the resolver shows too little: .02 on average, above 0 for five seeds of eight.
+    """Intervals answer for the cases and not for the training, so most of them hold 0, not all. A
+    skew of .25 is too small: its gap is .02 on average, above 0 for five seeds of eight.
     """
     held, followed = 0, 0
     for seed in range(8):
