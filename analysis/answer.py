@@ -23,7 +23,6 @@ from biasbridge.analysis.naming import (
     REVERSED_SIGN,
     SCORE,
     SLICE_COLUMNS,
-    capitalise,
     describe_taggers,
     gap_titles,
     group_mismatch_of,
@@ -52,7 +51,7 @@ from biasbridge.analysis.verdict import (
 )
 from biasbridge.files.choice import METRICS, choice_classes
 from biasbridge.files.paths import HOME
-from biasbridge.stats.formatting import NOTHING, format_estimate, format_number
+from biasbridge.stats.formatting import NOTHING, capitalise, format_estimate, format_number
 from biasbridge.stats.intervals import ALPHA
 
 if TYPE_CHECKING:

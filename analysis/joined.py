@@ -22,7 +22,6 @@ from biasbridge.analysis.naming import (
     SCORE,
     SLICE_COLUMNS,
     UTILITY,
-    capitalise,
     gap_titles,
     measure_title,
 )
@@ -40,7 +39,7 @@ from biasbridge.analysis.tables import (
 )
 from biasbridge.files import InputError
 from biasbridge.files.tables import read_table
-from biasbridge.stats.formatting import format_estimate, format_number
+from biasbridge.stats.formatting import capitalise, format_estimate, format_number
 from biasbridge.stats.intervals import quantile
 
 if TYPE_CHECKING:

@@ -75,11 +75,6 @@ _GENDER_NAMES = _GENDER_WORDS[0] | _GENDER_WORDS[1] | {"fem", "gender", "genders
 _MAX_OPAQUE_LENGTH = 2  # longest opaque name: A, g1, 0
 
 
-def capitalise(text: str) -> str:
-    """Return the text with a capital first letter."""
-    return text[:1].upper() + text[1:]
-
-
 def with_count(number: int, noun: str) -> str:
     """Return ``1 parent``, ``2 parents``: for nouns whose plural ends in s."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

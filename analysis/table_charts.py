@@ -17,10 +17,10 @@ from biasbridge.analysis.charts import (
     require_distinct,
     rule_at,
 )
-from biasbridge.analysis.naming import ALL, MAX_GROUPS, capitalise, measure_title, row_names
+from biasbridge.analysis.naming import ALL, MAX_GROUPS, measure_title, row_names
 from biasbridge.analysis.tables import as_text, text_columns
 from biasbridge.files import InputError
-from biasbridge.stats.formatting import order_groups
+from biasbridge.stats.formatting import capitalise, order_groups
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -29,7 +29,7 @@ from dataclasses import dataclass, replace
 from math import ceil, inf, isnan, log10, nan
 from typing import Any, Literal, NamedTuple
 
-from biasbridge.extrinsic.gap_table import WITHOUT_GAP, GapRow, Part, narrow, part_rows
+from biasbridge.extrinsic.gap_table import WITHOUT_GAP, GapRow, Part, change_rows, narrow, part_rows
 from biasbridge.extrinsic.gaps import ALL_MEASURES, CRITERIA, Gaps
 from biasbridge.extrinsic.grouped_predictions import ALL, REST, GroupOrRest, Predictions
 from biasbridge.extrinsic.measures import MEASURES, SCORED
@@ -38,6 +38,7 @@ from biasbridge.files.errors import printable
 from biasbridge.files.group_names import AS_THEY_ARE, CROSSED_BY, GroupNames
 from biasbridge.stats.formatting import (
     IN_WORDS,
+    capitalise,
     detectable_change,
     format_estimate,
     format_trimmed,
@@ -216,8 +217,8 @@ def release_claims(
 
     claims = [
         claim(row, harm)
-        for row in part_rows(narrow(changed, _decisive(changed)), gaps)
-        if row.kind == "value" and (not gaps.groups or row.group in (*gaps.groups, ALL))
+        for row in change_rows(narrow(changed, _decisive(changed)), gaps)
+        if not gaps.groups or row.group in (*gaps.groups, ALL)
     ]
     limits = bounds if bounds or changed else dict.fromkeys(_decisive(own), nan)
     tested = []
@@ -283,7 +284,7 @@ class Decision:
     def heading(self) -> str:
         """``Do not release v2``."""
         named = f" {self.version}" if self.version and self.verdict != UNDECIDED else ""
-        return f"{_capitalise(self.verdict)}{named}"
+        return f"{capitalise(self.verdict)}{named}"
 
     @property
     def sentence(self) -> str:
@@ -327,7 +328,7 @@ def decide(
     version = names.versions.get(version, version)
     words = _Words(items, label, version)
     verdict, reason, lines = _judge(shown, words)
-    sentences = [f"{_capitalise(line)}." for line in lines if line]
+    sentences = [f"{capitalise(line)}." for line in lines if line]
     meanings = words.meanings(shown)
     return Decision(
         verdict,
@@ -354,7 +355,7 @@ def _judge(claims: Sequence[Claim], words: _Words) -> tuple[Verdict, str, list[s
         first = max(known, key=lambda claim: (claim.row.low_simultaneous > 0, claim.row.value))
         is_shown = first.row.low_simultaneous > 0
         largest = f"the largest difference{' that is shown' * is_shown}: {words.describe(first)}"
-        reason = f"no bound is given. {_capitalise(largest)}"
+        reason = f"no bound is given. {capitalise(largest)}"
         return UNDECIDED, reason, [f"set a bound, such as --fail-above {first.row.measure}=.1"]
     if first.verdict == "above":
         above = [claim for claim in claims[1:] if claim.verdict == "above"]
@@ -371,7 +372,7 @@ def _judge(claims: Sequence[Claim], words: _Words) -> tuple[Verdict, str, list[s
         more = words.listed("also possibly above what is allowed", possible)
         return UNDECIDED, words.describe(first), [more, words.would_tell(first), *lines]
     n = f"all {len(claims)} comparisons are" if len(claims) > 1 else "the only comparison is"
-    return RELEASE, f"{n} within what is allowed. {_capitalise(words.nearest(first))}", lines
+    return RELEASE, f"{n} within what is allowed. {capitalise(words.nearest(first))}", lines
 
 
 class _Outcome(NamedTuple):
@@ -483,12 +484,8 @@ class _Words:
         for row in (claim.row for claim in claims if claim.row.measure in OUTCOMES):
             outcome = OUTCOMES[row.measure]
             meaning = outcome.meaning.format(**self._kinds(row.subset))
-            found.setdefault(_capitalise(outcome.title), meaning)
+            found.setdefault(capitalise(outcome.title), meaning)
         return list(found.items())
-
-
-def _capitalise(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def _digits(first: float, second: float) -> int:

@@ -13,6 +13,7 @@ from biasbridge.extrinsic.gap_tables import LIMITS, METHOD, read_blocks
 from biasbridge.files.errors import printable
 from biasbridge.files.tables import csv_text
 from biasbridge.files.writers import escape_markdown, markdown_table, tex_table
+from biasbridge.stats.formatting import capitalise
 
 if TYPE_CHECKING:
     from biasbridge.extrinsic.claims import Decision
@@ -46,15 +47,11 @@ def _tex(rows: Sequence[GapRow], facts: GapFacts) -> str:
     lines = [f"% {printable(facts.file)}, {facts.version}. {METHOD}"]
     for block in read_blocks(rows, _label(facts)):
         for number, table in enumerate(block.tables):
-            title = _capitalise(": ".join(filter(None, (block.name, table.heading))))
+            title = capitalise(": ".join(filter(None, (block.name, table.heading))))
             name = "-".join(filter(None, ("gaps", _slug(block.name), str(number or ""))))
             caption = f"{title}. Brackets: 95% intervals."
             lines += [*tex_table(table, caption, name), ""]
     return "\n".join(lines)
-
-
-def _capitalise(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def _slug(text: str) -> str:
@@ -74,7 +71,7 @@ def _markdown(rows: Sequence[GapRow], facts: GapFacts) -> str:
         lines += [f"- {escape_markdown(name + line)}" for line in block.lines]
     for block in blocks:
         for table in block.tables:
-            title = ": ".join(filter(None, (block.name, _capitalise(table.heading))))
+            title = ": ".join(filter(None, (block.name, capitalise(table.heading))))
             lines += ["", *markdown_table(table._replace(heading=title))]
     named = {**facts.columns, "positive labels": facts.positive}.items()
     lists = {role: [name] if isinstance(name, str) else name for role, name in named if name}

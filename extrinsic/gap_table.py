@@ -245,6 +245,18 @@ def part_rows(parts: Sequence[Part], gaps: Gaps) -> list[GapRow]:
     return rows
 
 
+def change_rows(parts: Sequence[Part], gaps: Gaps) -> list[GapRow]:
+    """Return the changes of values of a pair alone, adjusted over all of them."""
+    found = _adjust(
+        [_changes(part.sample, replace(gaps, measures=part.measures)) for part in parts]
+    )
+    return [
+        row._replace(subset=part.subset, classifier=part.version, earlier=part.earlier)
+        for part, rows in zip(parts, found, strict=True)
+        for row in rows
+    ]
+
+
 def narrow(parts: Sequence[Part], measures: Sequence[str]) -> list[Part]:
     """Return the parts with the measures among ``measures`` only; none of means over classes."""
     kept = [

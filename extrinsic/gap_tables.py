@@ -15,6 +15,7 @@ from biasbridge.files.writers import TextTable
 from biasbridge.stats.formatting import (
     IN_WORDS,
     MAX_NAMED,
+    capitalise,
     format_estimate,
     format_number,
     harm_sign,
@@ -266,11 +267,7 @@ def _lines(rows: Sequence[GapRow], label: str) -> list[str]:
         lines = [_adjusted(gaps), _possible_chance(gaps), _base_rate_warning(rows, label)]
     either = [measure_name(name) for name in _WITHOUT_SIDE & {row.measure for row in gaps}]
     lines += [f"{name}: it depends on the use which sign is worse." for name in either]
-    return [_capitalised(line) for line in (*lines, _clusters(rows, gaps)) if line]
-
-
-def _capitalised(text: str) -> str:
-    return text[:1].upper() + text[1:]
+    return [capitalise(line) for line in (*lines, _clusters(rows, gaps)) if line]
 
 
 def _adjusted(gaps: Sequence[GapRow]) -> str:

@@ -20,6 +20,11 @@ IN_WORDS = {"rest": "all others", "none": "items in no group"}
 _POWER_QUANTILE = quantile(0.6) / quantile(0.95)  # of power .8, in half widths of an interval
 
 
+def capitalise(text: str) -> str:
+    """Return the text with a capital first letter."""
+    return text[:1].upper() + text[1:]
+
+
 def format_number(value: float, digits: int = 2, *, sign: Sign = "") -> str:
     """Format as ``.31``, ``-.05`` or ``1.25``, with ``sign`` as ``+.31``; ``-`` where undefined."""
     if not isfinite(value):

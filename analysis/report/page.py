@@ -34,7 +34,6 @@ from biasbridge.analysis.naming import (
     GROUPS,
     MIN_COVERAGE,
     SCORE,
-    capitalise,
     gap_titles,
     label_sentences,
     measure_title,
@@ -59,7 +58,7 @@ from biasbridge.analysis.tables import (
 )
 from biasbridge.analysis.verdict import RULES
 from biasbridge.files import InputError, atomic_path
-from biasbridge.stats.formatting import format_number
+from biasbridge.stats.formatting import capitalise, format_number
 from biasbridge.stats.measure_facts import less_is_better
 
 if TYPE_CHECKING:

@@ -268,7 +268,7 @@ def test_a_gap_at_its_bound_is_decided_in_at_most_5_of_100(wrong: str) -> None:
 
 @pytest.mark.slow
 def test_a_gap_above_its_bound_is_refused_as_often_as_before() -> None:
-    """.2 at .1 with 300 positives a group; Bonferroni's interval over two gaps refuses in .77."""
+    """.2 at .1 with 300 positives a group: by the interval that decided before, Bonferroni's."""
     rng, n_found = np.random.default_rng(3), 0
     for _ in range(RUNS):
         table = drawn(rng, 300, 0.1, 0.3)
