@@ -648,7 +648,10 @@ def get_column(
     the ``remedy``, for cells that are lists or no text, number or date; of values also as text.
     """
     cells = _find_column(table, column)
-    for row, cell in () if cells.dtype.kind in "biufM" else enumerate(cells, start=1):
+    rows = np.arange(0 if cells.dtype.kind in "biufM" else len(cells))
+    if isinstance(cells.dtype, pd.StringDtype):  # each distinct text once
+        rows = np.flatnonzero(~cells.duplicated())
+    for row, cell in zip((rows + 1).tolist(), cells.iloc[rows], strict=True):
         is_nested = is_value and isinstance(cell, str) and _NESTED.fullmatch(cell)
         if is_nested or is_list_like(cell) or isinstance(cell, bytes | complex):
             fields = [f", or name {x}" for x in map(str, table) if x.startswith(f"{column}.")]
