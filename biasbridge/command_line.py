@@ -4,8 +4,8 @@ A parameter without a default is an argument, another one an option of its name:
 bool, with choices if it is a ``Literal``. The first sentence on it under ``Parameters`` is its
 help. A ``spelling`` says what a signature cannot, as ``metrics --metric NAME+,``: another flag, and
 a metavar whose end tells how several values are given: ``COL...`` by repeating the option, ``A,B``
-with commas, ``FILE+`` and ``FILE*`` one after another, ``NAME+,`` either way. An empty spelling
-hides the parameter.
+with commas, ``A,B...`` lists by repeating it, ``FILE+`` and ``FILE*`` one after another, ``NAME+,``
+either way. An empty spelling hides the parameter.
 """
 
 from __future__ import annotations
@@ -305,7 +305,8 @@ def _settings(
     if hint is bool:
         return {"action": "store_false" if parameter.default else "store_true"}
     is_list = "," in metavar and not metavar.endswith("+,")
-    matched = None if is_list else _MANY.fullmatch(metavar)
+    is_once = is_list and (metavar.endswith(",...") or not metavar.endswith("..."))
+    matched = None if is_once else _MANY.fullmatch(metavar)
     metavar, many = matched.groups() if matched else (metavar, "")
     settings: dict[str, Any] = {"metavar": metavar} if metavar else {}
     if get_origin(hint) is Literal:
@@ -318,7 +319,7 @@ def _settings(
         settings["action"] = "append"
     elif many:
         settings["nargs"] = many[0]
-    elif is_list:
+    if is_list:
         settings["type"] = split_names
     return settings
 

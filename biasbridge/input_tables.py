@@ -18,12 +18,12 @@ InputTable: TypeAlias = "pd.DataFrame | str | PathLike[str]"
 
 
 def as_dataframe(
-    table: InputTable, *, filter: str = "", labels: Sequence[str] = (), quoted: bool = True
+    table: InputTable, *, filter: str = "", labels: Sequence[str] = ()
 ) -> pd.DataFrame:
     """Read a table, or the result file of a harness (``read_answers``), from its path.
 
     A result file must have the columns ``labels``. Named levels of an index become columns.
-    ``quoted``: as in ``read_table``. Raises ``InputError`` for another value or repeated columns.
+    Raises ``InputError`` for another value or repeated columns.
     """
     from pandas import DataFrame
 
@@ -40,7 +40,7 @@ def as_dataframe(
     path = Path(table)
     if filter or detect_format(path) not in ("", JSON_OBJECTS):
         return _with_labels(read_answers(path, filter=filter), labels, str(path))
-    return tables.unwrap_lists(tables.read_table(path, lists=_KEPT, quoted=quoted), _KEPT)
+    return tables.unwrap_lists(tables.read_table(path, lists=_KEPT, quoted=None), _KEPT)
 
 
 def _with_labels(table: pd.DataFrame, labels: Sequence[str], path: str) -> pd.DataFrame:

@@ -31,8 +31,9 @@ ONE_THRESHOLD = (
     " group, which is often unlawful"
 )
 _MAX_SHOWN = 20  # groups of a table, versions, classes
-_OF_ITEMS = ("predictions", "filter", "quoted", "threshold", "map")  # how they are read
-_LISTS = ("pred", "group", "score", "measures", "compare", "groups", "positive", "cross")
+_OF_ITEMS = ("predictions", "filter", "threshold", "map")  # how they are read
+_LISTS = ("pred", "group", "score", "measures", "unprivileged", "positive")
+_SHARE = "share"  # a threshold: where as many items are flagged as by the first version
 
 
 def thresholds(predictions: InputTable, *, score: str = "score", **options: Any) -> pd.DataFrame:
@@ -136,7 +137,6 @@ class MeasuredGaps:
     harm: float
     source: str = "the table"
     names: GroupNames = AS_THEY_ARE
-    called: str = ""
 
     @cached_property
     def rows(self) -> list[GapRow]:
@@ -164,7 +164,7 @@ class MeasuredGaps:
 
         claims = release_claims(self.parts, self.gaps, self.bounds, self.harm)
         last = self.request.pred[-1] if len(self.request.pred) > 1 else ""
-        return decide(claims, last, items=self.called, label=self.label, names=self.names)
+        return decide(claims, last, label=self.label, names=self.names)
 
     @property
     def is_decided(self) -> bool:
@@ -212,9 +212,7 @@ class MeasuredGaps:
         from biasbridge.gap_pages import write_gaps_page
 
         request = self.request
-        crossed = request.cross if request.depth else filter(None, [" × ".join(request.cross)])
-        columns = list(dict.fromkeys([*request.group, *crossed]))
-        columns += [f"crossed up to {request.depth}"] if request.depth else []
+        columns = [*request.group, *map(" × ".join, request.cross)]
         label = f" is {self.label}" if self.label else ""
         blocks = read_blocks(self.shown, self.label)
         first = self.decision.claims[:1]
@@ -240,7 +238,7 @@ def measure_gaps(
     from biasbridge.extrinsic.claims import check_bounds
 
     allowed = dict(bounds or {})
-    check_bounds(allowed, harm, as_names(options.get("compare") or ()))
+    check_bounds(allowed, harm)
     source = Path(predictions).name if isinstance(predictions, str | Path) else "the table"
     measured = measure_items(predictions, list(allowed), **options)
     return MeasuredGaps(*measured, allowed, harm, source)
@@ -274,12 +272,17 @@ def request_fields(options: Mapping[str, Any], user: str = "gaps", *own: str) ->
     """
     from biasbridge.extrinsic.predictions import GapRequest
 
-    known = {*GapRequest.__dataclass_fields__} - {"level"}
+    known = {*GapRequest.__dataclass_fields__} - {"level", "at"}
     require_known(options, [*own, *sorted(known), *_OF_ITEMS], f"{user}()")
-    fields = {"gold": "label", "pred": "prediction", "measures": (), "compare": (), **options}
-    fields |= {name: as_names(fields[name]) for name in _LISTS if name in fields}
-    if (threshold := _threshold(options)) is not None:
-        fields["pred"] = list(_columns_by_threshold({**options, "threshold": threshold}))
+    fields = {"gold": "label", "pred": "prediction", "measures": (), **options}
+    fields |= {name: as_names(fields[name] or ()) for name in _LISTS if name in fields}
+    cross = fields.get("cross") or ()
+    fields["cross"] = [cross] if cross and isinstance(cross[0], str) else cross
+    thresholds = _thresholds(options)
+    if _SHARE in thresholds:
+        fields["at"] = _SHARE
+    if thresholds not in ([], [_SHARE]):
+        fields["pred"] = list(_columns_by_threshold(options))
     return {name: value for name, value in fields.items() if name not in _OF_ITEMS}
 
 
@@ -287,26 +290,23 @@ def read_items(
     predictions: InputTable,
     *,
     filter: str = "",
-    quoted: bool = True,
     gold: str = "label",
     pred: str | Sequence[str] = "prediction",
-    threshold: float | None = None,
     map: str | Mapping[Any, object] | None = None,
     **options: Any,
 ) -> pd.DataFrame:
-    """Read the table of predictions, recode its labels, and predict by a threshold."""
-    threshold = _threshold({"threshold": threshold, "pred": pred, **options})
-    labels = [gold, *([] if threshold is not None else as_names(pred))]
-    items = as_dataframe(predictions, filter=filter, quoted=quoted, labels=labels)
+    """Read the table of predictions, recode its labels, and predict by thresholds."""
+    columns = _columns_by_threshold({"pred": pred, **options})
+    labels = [gold, *([] if columns else as_names(pred))]
+    items = as_dataframe(predictions, filter=filter, labels=labels)
     items = _recode(items, labels, map) if map else items
-    if threshold is None:
-        return items
     from biasbridge.extrinsic.predictions import predict_by_threshold
 
-    columns = _columns_by_threshold({"threshold": threshold, "pred": pred, **options})
-    return items.assign(
-        **{name: predict_by_threshold(items, x, threshold) for name, x in columns.items()}
-    )
+    predicted = {
+        name: predict_by_threshold(items, score, threshold)
+        for name, (score, threshold) in columns.items()
+    }
+    return items.assign(**predicted) if predicted else items
 
 
 def _recode(table: pd.DataFrame, columns: Sequence[str], map: object) -> pd.DataFrame:
@@ -343,35 +343,54 @@ def _read_map(map: object) -> Mapping[Any, object]:
     return codes
 
 
-def _threshold(options: Mapping[str, Any]) -> float | None:
-    """Return the threshold of the scores, None for labels that are given: any where all measures
-    are of scores alone.
+def _thresholds(options: Mapping[str, Any]) -> list[float | str]:
+    """Return the threshold of each score; none for labels that are given, ``_SHARE`` alone where
+    later versions flag as many items as these.
+
+    Where all measures are of scores alone, any threshold does.
     """
     from biasbridge.extrinsic.measures import SCORED
 
+    given, scores = options.get("threshold"), as_names(options.get("score") or ())
     measures = as_names(options.get("measures") or ())
-    is_of_scores = bool(measures) and {*measures} <= {*SCORED} and bool(options.get("score"))
-    if options.get("threshold") is None and is_of_scores and not _names_labels(options):
-        return 0.5
-    threshold: float | None = options.get("threshold")
-    return threshold
+    if given is None:
+        is_of_scores = bool(measures) and {*measures} <= {*SCORED}
+        return [0.5] * len(scores) if is_of_scores and not _names_labels(options) else []
+    thresholds = [given] if isinstance(given, str | int | float) else [*given]
+    if thresholds == [_SHARE]:
+        return thresholds
+    require_score(options, "--threshold")
+    for threshold in thresholds:
+        is_number = isinstance(threshold, int | float) and isfinite(threshold)
+        if not is_number and threshold != _SHARE:
+            raise InputError(f"--threshold {threshold}: give a number; {ONE_THRESHOLD}")
+    thresholds *= len(scores) if len(thresholds) == 1 else 1
+    if len(thresholds) != len(scores):
+        counts = f"{len(thresholds)} thresholds and {len(scores)} --score"
+        raise InputError(f"{counts}; give one threshold, or one for each score")
+    if _SHARE in thresholds and [*thresholds[1:]] != [_SHARE] * (len(thresholds) - 1):
+        raise InputError("--threshold: share holds for all later versions, not for the first")
+    return thresholds
 
 
 def _names_labels(options: Mapping[str, Any]) -> bool:
     return options.get("pred", "prediction") not in ("prediction", (), [])
 
 
-def _columns_by_threshold(options: Mapping[str, Any]) -> dict[str, str]:
-    """Return the columns of scores by the names of the predictions from them."""
-    threshold = options["threshold"]
-    require_score(options, "--threshold")
-    if not isinstance(threshold, int | float) or not isfinite(threshold):
-        raise InputError(f"--threshold {threshold}: give a number; {ONE_THRESHOLD}")
-    scores = as_names(options["score"])
-    names = [f"{score} >= {threshold!r}" for score in scores]
-    if options.get("at") == "share":
-        names[1:] = [f"{score} at an equal share" for score in scores[1:]]
-    return dict(zip(names, scores, strict=True))
+def _columns_by_threshold(options: Mapping[str, Any]) -> dict[str, tuple[str, float]]:
+    """Return the column and the threshold of each score that predicts, by the name of the version;
+    where an equal share is flagged, the first threshold.
+    """
+    thresholds = _thresholds(options)
+    if thresholds in ([], [_SHARE]):
+        return {}
+    return {
+        f"{score} at an equal share" if threshold == _SHARE else f"{score} >= {threshold!r}": (
+            score,
+            float(thresholds[0] if threshold == _SHARE else threshold),
+        )
+        for score, threshold in zip(as_names(options["score"]), thresholds, strict=True)
+    }
 
 
 def require_score(options: Mapping[str, Any], option: str) -> None:

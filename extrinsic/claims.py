@@ -153,12 +153,9 @@ class Claim(NamedTuple):
         return record | ({"class": row.subset} if row.subset else {})
 
 
-def check_bounds(bounds: Mapping[str, float], harm: float, compare: Sequence[str]) -> None:
-    """Raise ``InputError`` for a measure without a gap, a number outside [0, 1), and comparisons
-    that have no gap.
-    """
-    if bounds:
-        require_gap(bounds, compare, _MEASURES_WITH_GAP)
+def check_bounds(bounds: Mapping[str, float], harm: float) -> None:
+    """Raise ``InputError`` for a measure without a gap, and a number outside [0, 1)."""
+    require_gap(bounds, _MEASURES_WITH_GAP)
     for name, bound in {**bounds, "harm": harm}.items():
         what = "the smallest harm" if name == "harm" else f"the bound of {name}"
         is_number = isinstance(bound, int | float) and not isinstance(bound, bool)
@@ -166,16 +163,12 @@ def check_bounds(bounds: Mapping[str, float], harm: float, compare: Sequence[str
             raise InputError(f"{what} is {bound!r}; give a number in [0, 1)")
 
 
-def require_gap(
-    measures: Mapping[str, Any] | Sequence[str], compare: Sequence[str], allowed: Sequence[str]
-) -> None:
-    """Raise ``InputError`` for a measure that is not allowed, and comparisons without gaps."""
+def require_gap(measures: Iterable[str], allowed: Sequence[str]) -> None:
+    """Raise ``InputError`` for a measure that is not allowed."""
     listed = f"give any of {', '.join(allowed)}"
     for name in measures:
         if name not in allowed:
             raise InputError(f"{name!r} has no gap here{nearest(name, allowed)}; {listed}")
-    if compare and {*compare} == {"max-difference"}:
-        raise InputError("--compare max-difference gives no gap of one group; add one-vs-rest")
 
 
 def release_claims(
@@ -301,7 +294,6 @@ def decide(
     claims: Sequence[Claim],
     version: str = "",
     *,
-    items: str = "",
     label: str = "",
     names: GroupNames = AS_THEY_ARE,
 ) -> Decision:
@@ -313,12 +305,10 @@ def decide(
         As ``release_claims`` returns them.
     version : str
         The version that is judged; empty if it is the only one.
-    items : str
-        What positive items are called, "toxic comments"; by default after the label.
     label : str
         Name of the positive class; empty for 1.
     names : GroupNames
-        Names of groups and versions that people read.
+        Names of groups, versions and positive items that people read.
 
     Returns
     -------
@@ -326,7 +316,7 @@ def decide(
     """
     shown = [claim._replace(row=names.in_row(claim.row)) for claim in claims]
     version = names.versions.get(version, version)
-    words = _Words(items, label, version)
+    words = _Words(names.items, label, version)
     verdict, reason, lines = _judge(shown, words)
     sentences = [f"{capitalise(line)}." for line in lines if line]
     meanings = words.meanings(shown)

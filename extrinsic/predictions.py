@@ -15,15 +15,15 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import chain, combinations, product
+from itertools import chain, product
 from math import prod
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from pandas.api.types import is_list_like
 
-from biasbridge.extrinsic.gaps import At, Gaps
+from biasbridge.extrinsic.gaps import CRITERIA, At, Comparison, Gaps
 from biasbridge.extrinsic.grouped_predictions import (
     ALL,
     NONE,
@@ -61,17 +61,8 @@ if TYPE_CHECKING:
 DEFAULT_MEASURES = ("base_rate", "recall", "fpr")
 _GROUP_SEPARATOR = "\x1f"  # between the groups of an item in several
 _MAX_CROSSED = 1_000
-_MISSING = "missing"
-Missing = Literal["no-group", "group", "drop"]
-_NOTES = {
-    "no-group": "they count in no group and in no rest",
-    "group": "they are in group 'missing'",
-    "drop": "they are left out",
-}
-_NOTES_OF_SEVERAL = _NOTES | {
-    "no-group": "they count in no group of that column and in no rest of it",
-    "group": "they are in its group 'missing'",
-}
+_NO_GROUP = "they count in no group and in no rest"
+_NO_GROUP_OF_COLUMN = "they count in no group of that column and in no rest of it"
 # A list of names as text, ['A', 'B']; [male] is a name, [women, black] lacks quotation marks
 _LIST = re.compile(r"""\[\s*(['"]).*\1\s*\]""", re.DOTALL)
 _BARE_LIST = re.compile(r"\[[^\d'\"]+(,[^\d'\"]+)+\]")
@@ -103,10 +94,11 @@ class GapRequest:
     Several ``pred`` are classifiers of the same items, with a column of ``score`` each, or none.
     ``positive``: labels of the positive class; empty for labels 0 and 1. ``cluster``: column of
     what items were drawn with, such as their author or template. ``group``: by default the column
-    "group", or none where columns are crossed. ``depth``: of the crosses of the ``cross`` columns;
-    None crosses all of them. ``level``: of the intervals. ``cut``: labels and groups in columns of
-    fractions are the values of at least this. ``at``: whether later classifiers flag the first
-    one's share of the items. Raises ``InputError`` for incompatible options.
+    "group", or none where columns are crossed. ``cross``: each set of columns that are crossed.
+    ``unprivileged``: the groups that are compared, by default all. ``level``: of the intervals.
+    ``cut``: labels and groups in columns of fractions are the values of at least this. ``at``:
+    whether later classifiers flag the first one's share of the items. Raises ``InputError`` for
+    incompatible options.
     """
 
     gold: str
@@ -114,9 +106,7 @@ class GapRequest:
     group: Sequence[str] = ()
     score: Sequence[str] = ()
     privileged: str | None = None
-    unprivileged: str | None = None
-    groups: Sequence[str] = ()
-    compare: Sequence[str] = ()
+    unprivileged: Sequence[str] = ()
     measures: Sequence[str] = ()
     positive: Sequence[str] = ()
     multiclass: bool = False
@@ -124,9 +114,7 @@ class GapRequest:
     min_support: int = 10
     level: float = 0.95
     group_sep: str = ""
-    cross: Sequence[str] = ()
-    depth: int | None = None
-    missing: Missing = "no-group"
+    cross: Sequence[Sequence[str]] = ()
     cut: float | None = None
     at: At = "threshold"
 
@@ -142,19 +130,9 @@ class GapRequest:
             yield "--pred names no column; give one for each classifier"
         if repeated := _repeated(self.group):
             yield f"--group {repeated} is given twice; name each column once"
-        if self.cross and not 1 < len({*self.cross}) == len(self.cross):
-            yield f"--cross {','.join(self.cross)}: give two or more columns, each once"
-        if self.depth is not None and not self.cross:
-            yield "--depth needs crossed columns; name them by --cross"
-        elif self.depth is not None and not 1 <= self.depth <= len(self.cross):
-            n = (
-                f"1 to {len(self.cross)}, the columns of --cross"
-                if self.cross
-                else "it with --cross"
-            )
-            yield f"--depth {self.depth}: give {n}"
-        if self.missing not in get_args(Missing):
-            yield f"--missing {self.missing}; give one of {', '.join(get_args(Missing))}"
+        for columns in self.cross:
+            if not 1 < len({*columns}) == len(columns):
+                yield f"--cross {','.join(columns)}: give two or more columns, each once"
         if [*self.pred] == [self.gold]:
             yield f"--gold and --pred are both {self.gold!r}; name two columns"
         if repeated := _repeated(self.pred):
@@ -166,22 +144,11 @@ class GapRequest:
             yield "--multiclass measures every label, --positive one; give one of the two"
         if self.multiclass and self.score:
             yield "--score needs labels 0 and 1; leave it out, or leave out --multiclass"
-        if self.at not in get_args(At):
-            yield f"--at {self.at}; give {' or '.join(get_args(At))}"
         if self.at == "share" and not 1 < len(self.pred) == len(self.score):
-            yield "--at share compares versions by their scores; give two or more --score"
+            yield "--threshold share compares versions by their scores; give two or more --score"
         scored = [name for name in self.measures if name in SCORED]
         if scored and not self.score and not self.multiclass:
             yield f"--measures {' '.join(scored)} needs scores; give their column by --score"
-        if self.unprivileged and not self.privileged:
-            yield "--unprivileged needs --privileged to be compared with; give both"
-        if "pair" in self.compare and not self.unprivileged:
-            yield "--compare pair compares --privileged with --unprivileged; give both"
-        if self.unprivileged and self.compare and "pair" not in self.compare:
-            comparison = f"--compare {','.join(self.compare)}"
-            yield f"--unprivileged is not compared by {comparison}; add pair, or leave it out"
-        if "pairwise" in self.compare and not self.privileged:
-            yield "--compare pairwise compares with --privileged; give it"
 
     def read(self, table: pd.DataFrame) -> tuple[dict[str, pd.DataFrame], Gaps]:
         """Read the predictions of each classifier, with the columns of
@@ -194,7 +161,7 @@ class GapRequest:
         if table.empty:
             raise InputError("the table of predictions has no rows; give one for each item")
         table = self._cut_fractions(table)
-        table, date_notes = _restore_ranges(table, dict.fromkeys((*self.group, *self.cross)))
+        table, date_notes = _restore_ranges(table, self._group_columns)
         # Columns are joined by position; the index says of which rows, for the items of a change
         index, table = table.index, table.reset_index(drop=True)
         table, copy_note = _leave_out_copies(table)
@@ -218,16 +185,26 @@ class GapRequest:
             predictions.index = index
         return classifiers, self._choose_gaps(groups)
 
+    @property
+    def _group_columns(self) -> list[str]:
+        """Columns of groups, and those that are crossed."""
+        return list(dict.fromkeys(chain(self.group, *self.cross)))
+
+    @property
+    def _named_groups(self) -> set[str]:
+        """Groups that options name, as names are compared."""
+        return {*map(name_key, filter(None, (*self.unprivileged, self.privileged)))}
+
     def _cut_fractions(self, table: pd.DataFrame) -> pd.DataFrame:
         """Return the table with columns of fractions as 1, from ``cut`` on, and 0.
 
         Raises ``InputError`` for labels, and for groups of many values, that no option cuts.
         """
-        named = {*map(name_key, filter(None, (*self.groups, self.privileged, self.unprivileged)))}
+        named = self._named_groups
         has_names = bool(self.positive) or self.multiclass
         labels = [] if has_names else [self.gold]
         flags = {}
-        for name in dict.fromkeys((*labels, *self.group, *self.cross)):
+        for name in dict.fromkeys((*labels, *self._group_columns)):
             if (numbers := find_fractions(table, name)) is None:
                 continue
             if self.cut is not None:
@@ -271,33 +248,24 @@ class GapRequest:
 
         Raises ``InputError`` for a missing column, and for cells that hold no names.
         """
-        names = dict.fromkeys((*self.group, *self.cross))
+        names = self._group_columns
         columns = _prefix_shared({name: self._read_group_column(table, name) for name in names})
         is_left_out = np.any([np.zeros(len(table), bool), *blanks.values()], axis=0)
         is_empty = np.any([column.is_empty for column in columns.values()], axis=0) & ~is_left_out
-        is_kept: Mask = ~is_left_out & (~is_empty | (self.missing != "drop"))
-        single = self.cross if self.depth else ()  # also measured without crossing
+        is_kept: Mask = ~is_left_out
         notes = []
         if n_empty := int(is_empty.sum()):
             listed = " or ".join(map(repr, names))
-            count = f"{n_empty:,} of {(~is_left_out).sum():,} rows have an empty {listed}"
+            count = f"{n_empty:,} of {is_kept.sum():,} rows have an empty {listed}"
             words = sorted({*chain(*(column.words for column in columns.values()))} - {""})
             count += f" ({', '.join(map(repr, words))} counts as empty)" if words else ""
-            is_several = len({*self.group, *single}) > 1
-            meanings = _NOTES_OF_SEVERAL if is_several else _NOTES
-            notes.append(f"{count}: {meanings[self.missing]}")
-        if not is_kept.any():
-            raise InputError(f"no rows are left: {notes[0]}; give another --missing")
-        group_columns = [
-            _name_unknown(columns[name]) for name in dict.fromkeys((*self.group, *single))
-        ]
+            notes.append(f"{count}: {_NO_GROUP_OF_COLUMN if self.group[1:] else _NO_GROUP}")
+        group_columns = [_name_unknown(columns[name]) for name in self.group]
         if self.cross:
-            depths = range(2, self.depth + 1) if self.depth else [len(self.cross)]
-            sets = chain(*(combinations(self.cross, depth) for depth in depths))
-            crossed = _cross_all([[columns[name] for name in names] for names in sets])
+            crossed = _cross_all([[columns[name] for name in names] for names in self.cross])
             n_rows = dict(chain(*(_count_rows(column, is_kept).items() for column in crossed)))
             notes.append(_describe_small(n_rows, self.min_support))
-            if self.depth:  # the note alone names small cells
+            if self.group:  # the note alone names small cells
                 small = {name for name, n in n_rows.items() if n < max(self.min_support, 1)}
                 crossed = [column.without(small) for column in crossed]
             group_columns += [_name_unknown(column) for column in crossed if column.groups]
@@ -357,8 +325,7 @@ class GapRequest:
         if values.dtype in (object, complex):
             values = values.map(lambda cell: _as_tuple(cell, column))
         code, distinct = pd.factorize(values.array, use_na_sentinel=False)
-        options = filter(None, (*self.groups, self.privileged, self.unprivileged))
-        named = {*map(name_key, options)}
+        named = self._named_groups
         empty = np.array([_is_empty(cell, named) for cell in distinct], dtype=bool)
         texts = {*map(str, distinct[~empty])}
         keys = {*map(name_key, texts)}
@@ -384,12 +351,7 @@ class GapRequest:
         # Without a name in it, a cell of several names, or the one row of an item, is in no group
         may_be_none = bool(separator) or ("id" in table and bool(table["id"].duplicated().any()))
         unknown = [UNKNOWN] if is_flag or not may_be_none else []
-        of_blank = {"no-group": unknown, "group": [_MISSING], "drop": []}[self.missing]
-        spelled = [
-            of_blank if blank else names for names, blank in zip(spelled, empty, strict=True)
-        ]
-        if empty.any():
-            groups |= {*of_blank} - {UNKNOWN}
+        spelled = [unknown if blank else names for names, blank in zip(spelled, empty, strict=True)]
         words = {normalise_text(str(cell)) for cell in distinct[empty] if not pd.isna(cell)}
         small_code = code.astype(np.min_scalar_type(-len(distinct)))
         return _GroupColumn(sorted(groups), spelled, small_code, empty[code], is_flag, words)
@@ -464,35 +426,38 @@ class GapRequest:
         cells = groups.remove_unused_categories().categories
         present = {*_known_groups(chain(*(cell.split(_GROUP_SEPARATOR) for cell in cells)))}
         spelled = {name_key(name): name for name in present}
-        privileged, unprivileged = (
-            name and spelled.get(name_key(name), name)
-            for name in (self.privileged, self.unprivileged)
-        )
-        for name in filter(None, (privileged, unprivileged)):
+        others = [spelled.get(name_key(name), name) for name in self.unprivileged]
+        privileged = spelled.get(name_key(self.privileged or ""), self.privileged or "")
+        has_none = privileged == NONE and NONE not in present
+        privileged = "" if has_none else privileged
+        is_pair = bool(privileged) and len(others) == 1
+        for name in filter(None, (privileged, *(others if is_pair else ()))):
             if name not in present:
                 raise _no_such_group(name, sorted(present))
         if privileged and not present - {privileged}:
             only = f"every row with a group is of group {privileged!r}"
             raise InputError(f"{only}; a gap needs a second group")
         without = groups.isna() | groups.isin([x for x in cells if x.startswith(UNKNOWN)])
-        has_rest = groups.isna().any() or (without.any() and "one-vs-none" in self.compare)
+        has_rest = groups.isna().any() or (has_none and without.any())
         if len(present) < 2 - bool(has_rest):
-            remedy = "; --missing group makes one of empty cells" if without.any() else ""
+            remedy = "; an empty cell is of none" if without.any() else ""
             raise InputError(
                 f"groups present: {', '.join(present) or 'none'}; a gap needs two{remedy}"
             )
-        default = ["pair" if unprivileged else "pairwise" if privileged else "one-vs-rest"]
-        default += ["max-difference"] if len(present) > 2 and not unprivileged else []
-        measures = default_measures(self.score)
+        kind: Comparison = "one-vs-none" if has_none else "one-vs-rest"
+        if privileged:
+            kind = "pair" if is_pair else "pairwise"
         first = privileged or min(present)
+        is_spread = len(present) > 2 and not is_pair
+        is_spread |= not {*CRITERIA}.isdisjoint(self.measures)
         return Gaps(
             first,
-            unprivileged or min(present - {first}, default=REST),
+            others[0] if is_pair else min(present - {first}, default=REST),
             self.min_support,
             self.level,
-            measures=tuple(self.measures) or measures,
-            compare=tuple(self.compare) or tuple(default),  # type: ignore[arg-type]
-            groups=tuple(spelled.get(name_key(name), name) for name in self.groups),
+            measures=tuple(self.measures) or default_measures(self.score),
+            compare=(kind, "max-difference") if is_spread else (kind,),
+            groups=() if is_pair else tuple(others),
         )
 
 

@@ -40,7 +40,7 @@ def threshold_table(options: dict[str, Any], table: pd.DataFrame) -> pd.DataFram
     ``f1`` over all items, and those of the gaps in ``biasbridge.extrinsic.gap_table.gap_table``.
     """
     measures = options["measures"] or [name for name in DEFAULT_MEASURES if name in _AT_THRESHOLD]
-    require_gap(measures, options["compare"], _AT_THRESHOLD)
+    require_gap(measures, _AT_THRESHOLD)
     unused = f"no prediction by {options['score'][0]}"
     request = GapRequest(**options | {"pred": [unused], "measures": measures})
     classifiers, gaps = request.read(table.assign(**{unused: False}))

@@ -29,10 +29,13 @@ _IN_TEXT = (
 
 @dataclass(frozen=True)
 class GroupNames:
-    """Display names by group and by version; others keep theirs."""
+    """Display names by group and by version; others keep theirs. ``items``: what positive items
+    are called, "toxic comments"; by default after their label.
+    """
 
     names: Mapping[str, str]
     versions: Mapping[str, str] = field(default_factory=dict)
+    items: str = ""
 
     def in_text(self, text: str) -> str:
         """Replace the groups that a reason or a note names."""
@@ -60,13 +63,14 @@ AS_THEY_ARE = GroupNames({})
 
 
 def read_group_names(
-    path: str | Path, groups: Iterable[str], versions: Mapping[str, str]
+    path: str | Path, groups: Iterable[str], versions: Mapping[str, str], gold: str = "label"
 ) -> GroupNames:
     """Read display names: a CSV of group and name, or a name by group in YAML.
 
     The parts of a crossed group, ``female & black``, have their own names, unless it has one.
     ``versions`` are the classifiers by what a file may call each, such as the column of its score.
-    Raise ``InputError`` where no name is of a group or version, or two would have the same name.
+    The name of the column ``gold`` is that of the positive items. Raise ``InputError`` where no
+    name is of a group or version, or two would have the same name.
     """
     groups = [group for group in groups if group not in _RESERVED]
     if Path(path).suffix.lower() in (".yaml", ".yml", ".json"):
@@ -87,7 +91,8 @@ def read_group_names(
     }
     shown_versions = {version: names[key] for key, version in versions.items() if key in names}
     is_of_no_group = all(group == name for group, name in shown.items())
-    if not shown_versions and not shown.keys() & names.keys() and is_of_no_group:
+    items = names.get(gold, "")
+    if not (shown_versions or items or shown.keys() & names.keys()) and is_of_no_group:
         first = next(iter(names), "")
         remedy = f"groups: {', '.join(groups[:5])}{nearest(first, groups)}"
         raise InputError(f"{path} names {first!r}, which is not a group of the table; {remedy}")
@@ -102,4 +107,4 @@ def read_group_names(
         for later, earlier in permutations(versions.values(), 2)
     }
     renamed = {group: name for group, name in shown.items() if group != name}
-    return GroupNames(renamed, shown_versions | pairs)
+    return GroupNames(renamed, shown_versions | pairs, items)

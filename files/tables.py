@@ -8,6 +8,7 @@ import re
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from itertools import islice, takewhile
 from pathlib import Path
 from typing import Any, Literal
@@ -42,7 +43,7 @@ _JSON_OBJECTS: TypeAdapter[Iterable[dict[str, Any]]] = TypeAdapter(list[dict[str
 _JSON_ARRAY = re.compile(r"\s*\[\s*[{\]]")
 _MAX_FIELDS = 100  # of the objects of a column; with more keys they hold data, such as counts
 _JSON_HEAD = 1 << 16  # bytes of a .json file that tell its form
-_UNQUOTED = "or give --unquoted (gaps) or quoted=false if they are text"
+_UNQUOTED = "or give quoted=false if they are text"
 _FORMULA = re.compile("'*[=+@-]")  # an apostrophe before one gets another, so that each comes off
 _EXCEL_CELL = re.compile(rb"""[<:]c\s[^>]*?r=["']([A-Z]{1,3})(\d{1,7})["']""")
 _FEWEST_CELLS, _MOST_SPARSE = 1_000_000, 4
@@ -69,7 +70,7 @@ def read_table(
     path: str | Path,
     *,
     separator: str | None = None,
-    quoted: bool = True,
+    quoted: bool | None = True,
     lists: str | tuple[str, ...] | None = None,
 ) -> pd.DataFrame:
     """Read the table of a ``.parquet`` or ``.xlsx`` file, of JSON (an object a row, in lines or in
@@ -85,7 +86,8 @@ def read_table(
     separator: default tabs for ``.tsv`` and ``.tab``; commas for ``.csv``, ``.txt`` and names
     without an ending, or the tabs or semicolons that give the header and the first rows as many
     cells. Lines before the header that begin with # and have other cells are left out. quoted:
-    cells in quotation marks may hold separators and line ends; False: the marks are text. lists:
+    cells in quotation marks may hold separators and line ends; False: the marks are text; None:
+    they are, with a note, where they cannot be quotes. lists:
     endings of the Parquet columns that keep lists; other binary, list and struct cells become text.
 
     Raises ``InputError`` for a file that is missing, empty, damaged, of unknown encoding or format,
@@ -101,7 +103,7 @@ def read_table(
     elif table_suffix(path) == JSON_LINES:
         table = _read_json(path, notes)
     else:
-        header, columns = _columns(path, _separator(path, separator), quoted, notes)
+        header, columns = _delimited(path, _separator(path, separator), quoted, notes)
         columns.reverse()  # each list is freed when its column is made
         table = pd.DataFrame({name: pd.Series(columns.pop(), dtype=str) for name in header})
     if notes:
@@ -421,6 +423,28 @@ def _count_cells(lines: Sequence[str], separator: str) -> int:
     return counts[0] if len(counts) > 1 and len({*counts}) == 1 < counts[0] else 0
 
 
+class _QuotesError(InputError):
+    """Quotation marks that cannot be quotes."""
+
+
+def _delimited(
+    path: Path, separator: str, quoted: bool | None, notes: list[str]
+) -> tuple[list[str], list[list[str]]]:
+    """Read header and cells by column."""
+    before = [*notes]
+    try:
+        return _columns(path, separator, quoted is not False, notes)
+    except _QuotesError as error:
+        if quoted is not None:
+            raise
+        notes[:] = before
+        with suppress(InputError):
+            cells = _columns(path, separator, False, notes)
+            notes.append(f"{path}: quotation marks are read as text")
+            return cells
+        raise error from None
+
+
 def _columns(
     path: Path, separator: str, quoted: bool, notes: list[str]
 ) -> tuple[list[str], list[list[str]]]:
@@ -455,7 +479,7 @@ def _columns(
             row_lines.clear()
             line = reader.line_num + 1
     except csv.Error as error:
-        raise InputError(
+        raise _QuotesError(
             f"{path}: line {line} is not delimited text ({error}); double the quotation marks"
             f" within cells, {_UNQUOTED}"
         ) from error
@@ -465,7 +489,7 @@ def _columns(
     for number, row, parts in doubtful:
         if _holds_rows(row, parts, cells):
             problem = f"{path}: line {number}: a quotation mark holds {len(parts)} rows in one cell"
-            raise InputError(f"{problem}; double the marks within cells, {_UNQUOTED}")
+            raise _QuotesError(f"{problem}; double the marks within cells, {_UNQUOTED}")
     return header, columns
 
 

@@ -57,7 +57,7 @@ gaps_versions: gaps predictions.csv --pred prediction --pred v2 --changed change
     --report a.html --write a.md --write a.tex
 gaps_score: gaps predictions.csv --score score --measures recall,equalised_odds,auc,ece
     --cluster author --json; gaps predictions.csv --score score --threshold .4
-gaps_thresholds: gaps predictions.csv --score score --thresholds --report a.html --csv a.csv
+gaps_thresholds: gaps predictions.csv --score score --threshold all --report a.html --csv a.csv
 gaps_crossed: gaps predictions.csv --cross group,race --depth 2 --compare one-vs-none
     --min-support 20 --csv a.csv --report a.html
 gaps_several: gaps predictions.csv --group both --group-sep ';' --missing group;

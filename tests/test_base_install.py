@@ -80,7 +80,7 @@ WORK = {  # commands, and a part of what they print
     "gaps p.csv --report gaps.html": "note: charts need altair: run pip install '.[plots]'",
     "gaps p.csv --csv gaps.csv --write gaps.md --write gaps.tex": "women",
     "gaps p.csv --pred prediction --pred later --report two.html": "later",
-    "gaps p.csv --score score --thresholds --report thresholds.html": "note: charts need altair",
+    "gaps p.csv --score score --threshold all --report thresholds.html": "note: charts need altair",
     f"gaps {LOG} --group group": "women",
     f"check {LOG}": "lm-eval",
     "check p.csv": "to measure gaps: biasbridge gaps p.csv",

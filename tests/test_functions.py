@@ -327,7 +327,7 @@ UNKNOWN: list[tuple[Any, tuple[Any, ...], str, str]] = [
     (gaps, (), "privilegd", "privileged"),
     (biasbridge.gate, ({"recall": 0.1},), "privilegd", "privileged"),
     (biasbridge.gate, ({"recall": 0.1},), "harms", "harm"),
-    (biasbridge.thresholds, (), "quotd", "quoted"),
+    (biasbridge.thresholds, (), "mesures", "measures"),
     (biasbridge.changed_items, (), "gropu", "group"),
     (correlate, (), "xx", "x"),
     (plot.scatter, ("x", "y"), "titl", "title"),
@@ -467,7 +467,7 @@ def test_a_text_is_one_name() -> None:
     scores = audit(BY_WORD, ROLES, metrics="weat", queries="mine")
     assert scores["metric"].tolist() == ["weat"]
     said = pd.DataFrame({"label": [0, 1] * 4, "prediction": [0, 1] * 4, "group": list("aabbccdd")})
-    asked = gaps(said, measures="recall", compare="one-vs-rest", groups="a", min_support=0)
+    asked = gaps(said, measures="recall", unprivileged="a", min_support=0)
     assert set(asked["measure"]) == {"recall"}
     assert set(asked.query("kind == 'gap'")["unprivileged"]) == {"a"}
 
@@ -485,13 +485,7 @@ def test_gaps_of_labels_of_any_names() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (
-            {"unprivileged": "women"},
-            "--unprivileged needs --privileged to be compared with; give both",
-        ),
-        ({"compare": "pairwise"}, "--compare pairwise compares with --privileged"),
-        ({"compare": "pair"}, "--compare pair compares --privileged with --unprivileged"),
-        ({"compare": "others"}, "each item one of pair, pairwise, one-vs-rest, one-vs-none,"),
+        ({"privileged": "men", "unprivileged": "woman"}, "no rows of group 'woman'"),
         ({"measures": "recal"}, "did you mean 'recall'"),
         ({"pred": ["prediction", "prediction"]}, "--pred prediction is given twice"),
         ({"multiclass": True, "positive": "1"}, "give one of the two"),
@@ -500,10 +494,11 @@ def test_gaps_of_labels_of_any_names() -> None:
         ({"group": ["group", "group"]}, "--group group is given twice"),
         ({"cross": ["group"]}, "--cross group: give two or more columns, each once"),
         ({"cross": ["group", "group"]}, "give two or more columns, each once"),
-        ({"missing": "none"}, "--missing none; give one of no-group, group, drop"),
-        ({"at": "half"}, "--at half; give threshold or share"),
-        ({"at": "share"}, "--at share compares versions by their scores; give two or more --score"),
-        ({"at": "share", "score": "label"}, "give two or more --score"),
+        ({"threshold": "half", "score": "label"}, "--threshold half: give a number"),
+        ({"threshold": "share"}, "compares versions by their scores; give two or more --score"),
+        ({"threshold": "share", "score": "label"}, "give two or more --score"),
+        ({"threshold": [0.5, 0.5], "score": "label"}, "2 thresholds and 1 --score"),
+        ({"threshold": ["share", 0.5], "score": ["label"] * 2}, "not for the first"),
     ],
 )
 def test_what_the_command_refuses_is_refused(options: dict[str, Any], message: str) -> None:
@@ -545,9 +540,7 @@ def test_a_table_without_rows_is_refused(options: dict[str, Any]) -> None:
 
 def test_a_comma_in_the_name_of_a_group_parts_nothing() -> None:
     said = pd.DataFrame({"label": 1, "prediction": [0, 1] * 6, "group": ["a", "x, y", "b"] * 4})
-    found = gaps(
-        said, measures="recall", compare="one-vs-rest", groups=["x, y", "a"], min_support=0
-    )
+    found = gaps(said, measures="recall", unprivileged=["x, y", "a"], min_support=0)
     assert found.query("kind == 'gap'")["unprivileged"].tolist() == ["x, y", "a"]
 
 
@@ -633,9 +626,7 @@ def test_messages_name_the_columns_of_the_table() -> None:
     with pytest.raises(InputError, match="2 of 40 rows have no id"):
         gaps(table.assign(id=["", " ", *map(str, range(38))]), **named)
     with pytest.raises(InputError, match="no rows of group 'aa'"):
-        gaps(table, privileged="aa", compare="one-vs-rest", **named)
-    with pytest.raises(InputError, match="--unprivileged is not compared by --compare pairwise"):
-        gaps(table, privileged="a", unprivileged="b", compare="pairwise", **named)
+        gaps(table, privileged="aa", **named)
 
 
 def test_columns_may_be_numbers() -> None:

@@ -50,7 +50,7 @@ LITERAL: dict[str, tuple[pd.DataFrame, dict[str, Any]]] = {
     "against a group": (items(), {"privileged": "men", "measures": ["recall", "accuracy"]}),
     "few scores": (items().round({"score": 0}), {"privileged": "men", "unprivileged": "women"}),
     "clusters": (items(200), {"cluster": "author", "measures": "recall", "min_support": 0}),
-    "items in two groups": (OVERLAPPING, {"measures": "fpr", "groups": ["women", "young"]}),
+    "items in two groups": (OVERLAPPING, {"measures": "fpr", "unprivileged": ["women", "young"]}),
 }
 
 
@@ -86,7 +86,7 @@ def test_the_command_prints_and_writes_the_largest_gaps_and_a_chart(
 ) -> None:
     items().to_csv(tmp_path / "items.csv", index=False)
     files = {name: tmp_path / name for name in ("out.csv", "page.html")}
-    command = ["gaps", str(tmp_path / "items.csv"), "--score", "score", "--thresholds"]
+    command = ["gaps", str(tmp_path / "items.csv"), "--score", "score", "--threshold", "all"]
     command += ["--csv", str(files["out.csv"]), "--report", str(files["page.html"])]
     assert main(command) == 0
     printed = capsys.readouterr().out.splitlines()
@@ -115,19 +115,19 @@ def test_few_items_have_no_value_and_no_page_breaks(
 ) -> None:
     items(8).assign(group=["women", "men"] * 4).to_csv(tmp_path / "items.csv", index=False)
     page = str(tmp_path / "page.html")
-    command = ["gaps", str(tmp_path / "items.csv"), "--score", "score", "--thresholds"]
+    command = ["gaps", str(tmp_path / "items.csv"), "--score", "score", "--threshold", "all"]
     assert main([*command, "--report", page]) == 0
     assert re.search(r"\n -?[\d.]+( +-){3} *\n", capsys.readouterr().out)
 
 
 def test_notes_on_groups_are_kept() -> None:
     table = items().assign(age=["old", "young", "young"] * 200).query("group != ''")
-    notes = thresholds(
-        table, cross=["group", "age"], missing="drop", measures="recall", min_support=60
-    ).attrs["notes"]
-    expected = gaps(
-        table.assign(prediction=1), cross=["group", "age"], missing="drop", min_support=60
-    ).attrs["notes"]
+    notes = thresholds(table, cross=["group", "age"], measures="recall", min_support=60).attrs[
+        "notes"
+    ]
+    expected = gaps(table.assign(prediction=1), cross=["group", "age"], min_support=60).attrs[
+        "notes"
+    ]
     assert notes
     assert set(notes) <= set(expected)
 
@@ -157,39 +157,41 @@ def test_versions_at_an_equal_share_differ_in_whom_they_flag(by_threshold: bool)
     table.loc[best, "later"] = 0
     table = pd.concat([table, table[table["group"] == "women"].assign(group="more")])  # same ids
     table["v1"], table["v2"] = table["score"] >= 0.5, table["later"] >= 0.5
-    pred = {"threshold": 0.5} if by_threshold else {"pred": ["v1", "v2"]}
-    options: dict[str, Any] = {**pred, "score": ["score", "later"], "privileged": "men"}
+    pred: dict[str, Any] = {"threshold": 0.5} if by_threshold else {"pred": ["v1", "v2"]}
+    share: dict[str, Any] = {**pred, "threshold": [0.5, "share"] if by_threshold else "share"}
+    options: dict[str, Any] = {"score": ["score", "later"], "privileged": "men"}
     names = ["score >= 0.5", "later at an equal share"] if by_threshold else ["v1", "v2"]
     n = table.drop_duplicates("id")["v1"].sum()
-    assert changed_items(table, **options)["change"].value_counts().sum() > 20
-    result = gaps(table, at="share", measures="selection_rate", **options)
+    assert changed_items(table, **options, **pred)["change"].value_counts().sum() > 20
+    result = gaps(table, measures="selection_rate", **options, **share)
     note = f"an equal share is flagged: {names[0]} {n}, {names[1]} {n} of 600 items"
     assert note in result.attrs["notes"]
     values = result.query("kind == 'value' and group == 'all' and measure == 'selection_rate'")
     shares = values.set_index("classifier")["value"]
     assert shares[names].tolist() == pytest.approx([n / 600] * 2)
     next_best = table[table["score"] < 0.5].nlargest(1, "score").index  # takes its place
-    changed = changed_items(table, at="share", **options)
+    changed = changed_items(table, **options, **share)
     assert set(changed["row"]) == {best, *next_best}
 
 
 REFUSED = [
     (
-        ["--thresholds", "--score", "score", "--write", "out.md"],
-        "--md does not go with --thresholds",
+        ["--threshold", "all", "--score", "score", "--write", "out.md"],
+        "--md does not go with --threshold all",
     ),
     (["--threshold", "1"], "--threshold predicts from scores; give --score"),
-    (["--thresholds", "--score", "score", "--pred", "label"], "leave out --pred"),
-    (["--bound", "recall=.1"], "biasbridge gaps --bound was removed; choose from --thresholds"),
+    (["--threshold", "all", "--score", "score", "--pred", "label"], "leave out --pred"),
+    (["--bound", "recall=.1"], "biasbridge gaps --bound was removed; choose from --threshold all"),
     (["--threshold", "women=.4"], "a threshold by group treats people differently"),
-    (["--thresholds", "--score", "score", "--threshold", "1"], "do not go with --thresholds"),
-    (["--thresholds", "--score", "score", "--at", "share"], "do not go with --thresholds"),
-    (["--thresholds", "--score", "score", "--fail-above", "fpr=0"], "do not go with --thresholds"),
+    (["--thresholds", "--score", "score"], "--thresholds was removed; give --threshold all"),
+    (
+        ["--threshold", "all", "--score", "score", "--fail-above", "fpr=0"],
+        "do not go with --threshold all",
+    ),
     (["--threshold", "nan", "--score", "score"], "--threshold nan: give a number"),
     (["--threshold", "1", "--score", "group"], "column 'group' holds 'women'"),
-    (["--thresholds", "--score", "scor"], "no column 'scor'; did you mean 'score'?"),
-    (["--thresholds", "--score", "score", "--measures", "auc"], "'auc' has no gap here"),
-    (["--thresholds", "--score", "score", "--compare", "max-difference"], "add one-vs-rest"),
+    (["--threshold", "all", "--score", "scor"], "no column 'scor'; did you mean 'score'?"),
+    (["--threshold", "all", "--score", "score", "--measures", "auc"], "'auc' has no gap here"),
 ]
 
 

@@ -24,7 +24,7 @@ PRINTED = {
         ("gaps p.csv --pred [/w] --pred :x:", NAMES),
         ("gaps p.csv --privileged [male] --fail-above recall=.9", NAMES),
         ("gaps p.csv --privileged [male] --unprivileged [/w]", [FIRST, SECOND]),
-        ("gaps p.csv --score x --thresholds --privileged [male] --unprivileged [/w]", [SECOND]),
+        ("gaps p.csv --score x --threshold all --privileged [male] --unprivileged [/w]", [SECOND]),
         ("gaps p.csv --gold group --pred guess --group label --multiclass", NAMES),
     ],
     "audit": [

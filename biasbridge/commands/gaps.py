@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from biasbridge.command_line import (
     Command,
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from biasbridge.gap_result import GapTable
 
 _TABLE_FILES = (".csv", ".jsonl", ".parquet")
+_ALL = "all"  # thresholds
 _SHOWN_THRESHOLDS = 20  # of more, every fifth is printed
 _EPILOG = """\
 A gap is the privileged group's value minus the other group's. For error rates (fpr, fnr) it is the
@@ -85,26 +86,20 @@ def gaps(
     predictions: InputTable,
     *,
     filter: str = "",
-    quoted: bool = True,
     gold: str = "label",
     pred: str | Sequence[str] = "prediction",
     score: str | Sequence[str] = (),
     group: str | Sequence[str] = (),
     group_sep: str = "",
-    cross: Sequence[str] = (),
-    depth: int | None = None,
-    missing: Literal["no-group", "group", "drop"] = "no-group",
+    cross: Sequence[str] | Sequence[Sequence[str]] = (),
     privileged: str | None = None,
-    unprivileged: str | None = None,
-    groups: str | Sequence[str] = (),
-    compare: str | Sequence[str] = (),
+    unprivileged: str | Sequence[str] = (),
     measures: str | Sequence[str] = (),
     positive: str | Sequence[str] = (),
     multiclass: bool = False,
     cluster: str | None = None,
     min_support: int = 10,
-    threshold: float | None = None,
-    at: Literal["threshold", "share"] = "threshold",
+    threshold: float | str | Sequence[float | str] | None = None,
     cut: float | None = None,
     map: str | Mapping[Any, object] | None = None,
     bounds: Mapping[str, float] | None = None,
@@ -121,9 +116,6 @@ def gaps(
         left out.
     filter : str
         Name of one of several filters (lm-evaluation-harness) or scorers (Inspect) of a log.
-    quoted : bool
-        Read quotation marks in delimited text as ordinary characters. In Python this is
-        ``quoted=False``.
     gold : str
         Column of the true labels, 0 or 1 unless positive or multiclass is given.
     pred : str or sequence of str
@@ -138,27 +130,16 @@ def gaps(
         its groups.
     group_sep : str
         Separator between group names in one cell, such as ";"; not needed for lists.
-    cross : sequence of str
-        Two or more columns whose crossed groups, such as "female & black", are groups too.
-    depth : int, optional
-        Measure the columns of cross one by one, in pairs, and so on up to this many. All groups are
-        adjusted together. Without it only the cross of all columns is measured. A note names
-        crossed groups with fewer than min_support items, which are left out.
-    missing : {"no-group", "group", "drop"}
-        How to read an empty cell of groups: as no group, as a group "missing", or as a row to leave
-        out. An item in no group is not part of a rest. ``NA``, ``nan`` and ``None`` are empty
-        cells.
+    cross : sequence of str, or several
+        Two or more columns whose crossed groups, such as "female & black", are groups too; may be
+        repeated. All groups are adjusted together. Beside columns of group, crossed groups with
+        fewer than min_support items are left out, and a note names them.
     privileged : str, optional
-        Privileged group; without it every group is compared with all other items.
-    unprivileged : str, optional
-        Group to compare with the privileged one; without it every other group is compared.
-    groups : str or sequence of str
-        Groups to compare (default: all).
-    compare : str or sequence of str
-        Any of pair, pairwise, one-vs-rest, one-vs-none and max-difference. ``"pair"``: privileged
-        and unprivileged; ``"pairwise"``: the privileged group and each other one;
-        ``"one-vs-rest"``: all others and each; ``"one-vs-none"``: the items in no group and each;
-        ``"max-difference"``: the two furthest apart.
+        Privileged group, or none: the items in no group; without it every group is compared with
+        all other items. An item with an empty cell is in no group, and not part of a rest;
+        ``NA``, ``nan`` and ``None`` are empty cells.
+    unprivileged : str or sequence of str
+        Group to compare (default: all); may be repeated.
     measures : str or sequence of str
         Names of measures, by default base_rate, recall and fpr. There are also precision, f1, fnr,
         accuracy, selection_rate, ece (expected calibration error of scores that are probabilities),
@@ -173,12 +154,12 @@ def gaps(
         interval is than for independent items.
     min_support : int
         Fewest items behind a value; groups with fewer get no value (0: any).
-    threshold : float, optional
-        Predict 1 where the score is this or more; give no pred.
-    at : {"threshold", "share"}
-        Compare versions as they predict (threshold), or at an equal share flagged (share). With
-        ``"share"`` each later version predicts 1 for as many items as the first, those of its
-        highest scores. Equal scores are not separated. Intervals take the threshold as given.
+    threshold : float, str, or sequence, optional
+        Predict 1 where the score is this or more; one for each score, if several; share: flag as
+        many items as the first version; all: show every threshold. ``share`` alone flags as
+        many as pred; else give no pred. Those of the highest scores are flagged, and equal scores
+        not separated. Intervals take the threshold as given. In Python
+        :func:`biasbridge.thresholds` shows the gaps at every threshold.
     cut : float, optional
         Read labels and groups that are fractions, such as shares of annotators, as 1 from this
         value on.
@@ -267,9 +248,7 @@ def gate(
 
 def _run(
     *,
-    thresholds: bool = False,
     names: str = "",
-    items: str = "",
     changed: Path | None = None,
     documents: Sequence[str] = (),
     **options: Any,
@@ -278,19 +257,16 @@ def _run(
 
     Parameters
     ----------
-    thresholds : bool
-        Show the gaps at every threshold of the score; give no pred.
     names : str
-        CSV or YAML with a display name for each group and version, for all that people read.
-    items : str
-        What positive items are called in sentences, such as "toxic comments".
+        CSV or YAML with a display name for each group and version, for all that people read. The
+        name of the column of labels is that of positive items, such as "toxic comments".
     changed : path, optional
         Write the items whose prediction changed from one --pred to a later one: newly missed,
         newly flagged, newly found, no longer flagged.
     """
-    if thresholds:
-        if names or items or changed:
-            problem = "--names, --items and --changed do not go with --thresholds"
+    if options.get("threshold") == _ALL:
+        if names or changed:
+            problem = "--names and --changed do not go with --threshold all"
             raise InputError(f"{problem}; leave them out")
         return _run_thresholds(options, documents)
     scores, pred = (as_names(options.get(name, ())) for name in ("score", "pred"))
@@ -299,7 +275,7 @@ def _run(
 
         for name in [*(["changed"] if changed else []), *({"harm"} & {*options})]:
             raise InputError(f"--{name}: {ONE_VERSION}")
-    measured = replace(measure_gaps(**options), called=items)
+    measured = measure_gaps(**options)
     if not names:
         return measured
     groups = dict.fromkeys(filter(None, (row.group for row in measured.rows)))
@@ -307,16 +283,18 @@ def _run(
     versions = {name: name for name in classifiers}
     if "threshold" in options:  # also by the columns of their scores
         versions |= dict(zip(scores, classifiers, strict=True))
-    return replace(measured, names=read_group_names(names, groups, versions))
+    gold = measured.request.gold
+    return replace(measured, names=read_group_names(names, groups, versions, gold))
 
 
 def _run_thresholds(options: dict[str, Any], documents: Sequence[str]) -> _ThresholdGaps:
-    require_score(options, "--thresholds")
+    del options["threshold"]
+    require_score(options, "--threshold all")
     for name in documents:
         if name not in ("csv", "html"):
-            raise InputError(f"--{name} does not go with --thresholds; give --csv or --report")
-    if {"threshold", "at", "bounds", "harm"} & {*options}:
-        problem = "--threshold, --at, --fail-above and --harm do not go with --thresholds"
+            raise InputError(f"--{name} does not go with --threshold all; give --csv or --report")
+    if {"bounds", "harm"} & {*options}:
+        problem = "--fail-above and --harm do not go with --threshold all"
         raise InputError(f"{problem}; leave it out")
     options["predictions"] = read_items(**options | {"pred": []})
     tables = {score: thresholds(**options | {"score": score}) for score in options["score"]}
@@ -423,10 +401,12 @@ def _read_bounds(text: str) -> dict[str, float]:
     return numbers
 
 
-def _read_threshold(text: str) -> float:
-    """Read one number for all groups."""
+def _read_thresholds(text: str) -> str | list[float | str]:
+    """Read thresholds of scores, such as .5 or .5,share; ``all`` for every one."""
+    if text == _ALL:
+        return text
     try:
-        return float(text)
+        return [part if part == "share" else float(part) for part in split_names(text)]
     except ValueError:
         raise ArgumentTypeError(f"{text!r} is not a number; {ONE_THRESHOLD}") from None
 
@@ -440,12 +420,12 @@ main = Command(
     report=_write_page,
     types={
         "bounds": _read_bounds,
-        "threshold": _read_threshold,
+        "threshold": _read_thresholds,
         "changed": output_file(*_TABLE_FILES),
     },
-    spelling="filter NAME; quoted --unquoted; gold COL; pred COL...; score COL...; group COL...; "
-    "group_sep SEP; cross COL,COL; depth N; privileged GROUP; unprivileged GROUP; groups A,B,...; "
-    "compare A,B,...; measures A,B,...; positive LABEL...; cluster COL; min_support N; "
-    "threshold X; cut X; bounds --fail-above MEASURE=X,...; changed FILE; options",
+    spelling="filter NAME; gold COL; pred COL...; score COL...; group COL...; group_sep SEP; "
+    "cross COL,COL...; privileged GROUP; unprivileged GROUP...; measures A,B,...; "
+    "positive LABEL...; cluster COL; min_support N; threshold X,...; cut X; "
+    "bounds --fail-above MEASURE=X,...; changed FILE; options",
     epilog=_EPILOG,
 )

@@ -59,7 +59,7 @@ def measured(table: pd.DataFrame, **options: Any) -> MeasuredGaps:
     """What is measured, with what positive items are called."""
     called = options.pop("items", "")
     found = gaps(table, pred=versions_of(table), **options)
-    return replace(found.measured, called=called)
+    return replace(found.measured, names=GroupNames({}, items=called))
 
 
 def decide(table: pd.DataFrame, **options: Any) -> Decision:
@@ -217,7 +217,7 @@ def test_groups_have_one_order_the_largest_gap_first(tmp_path: Path) -> None:
 
 
 def test_criteria_without_gaps_are_not_decided() -> None:
-    found = measured(BAD, measures="demographic_parity", compare="max-difference")
+    found = measured(BAD, measures="demographic_parity")
     assert found.decision.verdict == "cannot tell"
     assert found.decision.reason == "no groups are compared in a measure of errors"
     assert not error_chart(read_blocks(found.shown)).titles
@@ -228,7 +228,7 @@ def test_criteria_without_gaps_are_not_decided() -> None:
 NAMES = {
     "names.csv": "group,name\nwomen,Women & girls\nmen,Men\n",
     "no_header.csv": "women,Women & girls\nmen,Men\n",
-    "names.yaml": "women: Women & girls\nmen: Men\n",
+    "names.yaml": "women: Women & girls\nmen: Men\nlabel: toxic posts\n",
 }
 
 
@@ -249,6 +249,7 @@ def test_display_names_are_wherever_people_read(
     for text in (shown, unescape(page.read_text(encoding="utf-8"))):
         assert "Women & girls" in text
         assert not re.search(r"\b(women|men)\b", text)
+        assert ("of 100 toxic posts about Women" in text) == (name == "names.yaml")
     assert "Women \\& girls" in read["md"]
     assert "Women \\& girls" in read["tex"]
     assert not re.search(r"\b(women|men)\b", read["md"] + read["tex"])
@@ -319,8 +320,8 @@ def test_wrong_names_are_refused(tmp_path: Path, content: str, message: str) -> 
 
 
 def test_thresholds_refuse_names(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="do not go with --thresholds"):
-        main(["p.csv", "--score", "s", "--thresholds", "--items", "toxic comments"])
+    with pytest.raises(InputError, match="do not go with --threshold all"):
+        main(["p.csv", "--score", "s", "--threshold", "all", "--names", "n.csv"])
 
 
 @pytest.mark.parametrize(("group", "heading"), [("few", "Cannot tell"), ("few & b", "Release v2")])

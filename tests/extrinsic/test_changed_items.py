@@ -77,14 +77,14 @@ def test_an_item_in_several_rows_is_listed_once_and_rows_left_out_are_not() -> N
     table = pd.DataFrame(
         {
             "id": [7, 7, 8, 9],
-            "label": [1, 1, 0, 1],
+            "label": [1, 1, 0, ""],
             "old": [1, 1, 0, 1],
             "new": [0, 0, 1, 0],
             "group": ["women", "old", "men", ""],
         },
         index=["a", "b", "c", "d"],
     )
-    changes = changed_items(table, pred=["old", "new"], missing="drop")
+    changes = changed_items(table, pred=["old", "new"])
     assert changes[["row", "id", "change", "groups"]].to_numpy().tolist() == [
         ["a", 7, "newly missed", "old; women"],
         ["c", 8, "newly flagged", "men"],

@@ -159,19 +159,20 @@ def test_a_stricter_request_never_makes_a_release() -> None:
         }
         table = items((n, n), **groups)
         bound, harm = rng.uniform(0.05, 0.3, 2)
-        lax = decision(table, bounds={"recall": bound}, harm=harm, groups=["a"])
+        lax = decision(table, bounds={"recall": bound}, harm=harm, unprivileged=["a"])
         seen.add(lax.verdict)
         for stricter in (
-            {"bounds": {"recall": bound, "fpr": 0.1}, "groups": ["a"]},
-            {"bounds": {"recall": bound}, "measures": ["precision"], "groups": ["a"]},
+            {"bounds": {"recall": bound, "fpr": 0.1}, "unprivileged": ["a"]},
+            {"bounds": {"recall": bound}, "measures": ["precision"], "unprivileged": ["a"]},
             {"bounds": {"recall": bound}},
-            {"bounds": {"recall": bound / 2}, "groups": ["a"]},
+            {"bounds": {"recall": bound / 2}, "unprivileged": ["a"]},
         ):
             strict = decision(table, harm=harm, **stricter)
             assert lax.verdict == YES or strict.verdict != YES
         assert (
             lax.verdict == YES
-            or decision(table, bounds={"recall": bound}, harm=harm / 2, groups=["a"]).verdict != YES
+            or decision(table, bounds={"recall": bound}, harm=harm / 2, unprivileged=["a"]).verdict
+            != YES
         )
     assert seen == {YES, NO, UNKNOWN}
 
@@ -197,10 +198,10 @@ def test_a_selection_rate_has_no_worse_side() -> None:
     """Of 4,000 items .4 and .1 are flagged: both groups are .3 away from the other."""
     table = items((2_000, 2_000), a=((1_200,), (800,)), b=((1_800,), (200,)))
     for group in ("a", "b"):
-        result = decision(table, bounds={"selection_rate": 0.25}, groups=[group])
+        result = decision(table, bounds={"selection_rate": 0.25}, unprivileged=[group])
         assert result.verdict == NO
         assert f"the gap of selection rate about {group} is" in result.reason
-        assert decision(table, bounds={"selection_rate": 0.35}, groups=[group]).verdict == YES
+        assert decision(table, bounds={"selection_rate": 0.35}, unprivileged=[group]).verdict == YES
     assert "it depends on the use which sign is worse" in repr(
         gaps(table, pred="v1", measures="selection_rate")
     )

@@ -1,11 +1,10 @@
-"""All crosses of columns to a depth: the groups of a loop, adjusted together, small ones once."""
+"""Crosses of several sets of columns: the groups of a loop, adjusted together, small ones once."""
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import chain, combinations
 from math import isnan
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,7 +12,6 @@ import pytest
 
 from biasbridge import gaps, gate
 from biasbridge.__main__ import main
-from biasbridge.files import InputError
 from biasbridge.stats.intervals import holm
 
 COLUMNS = ["gender", "race", "age"]
@@ -41,10 +39,14 @@ def literal_groups(table: pd.DataFrame, depth: int) -> dict[str, list[bool]]:
     return groups
 
 
+def crosses(depth: int) -> list[list[str]]:
+    return [list(x) for size in range(2, depth + 1) for x in combinations(COLUMNS, size)]
+
+
 @pytest.mark.parametrize("depth", [1, 2, 3])
 def test_groups_of_all_crosses_are_those_of_a_loop(depth: int) -> None:
     table = items()
-    measured = gaps(table, cross=COLUMNS, depth=depth, measures=["recall", "fpr"])
+    measured = gaps(table, group=COLUMNS, cross=crosses(depth), measures=["recall", "fpr"])
     groups = literal_groups(table, depth)
     kept = {name: rows for name, rows in groups.items() if "&" not in name or sum(rows) >= 10}
     values = measured[measured["kind"] == "value"].set_index(["measure", "group"])
@@ -70,46 +72,29 @@ def test_groups_of_all_crosses_are_those_of_a_loop(depth: int) -> None:
     assert gap["p_holm"].tolist() == pytest.approx(holm(gap["p"].tolist()))
 
 
-def test_without_a_depth_only_the_full_cross_is_measured() -> None:
-    table = items()
-    full = gaps(table, cross=COLUMNS, measures="recall")
+def test_without_single_columns_only_the_cross_is_measured() -> None:
+    full = gaps(items(), cross=COLUMNS, measures="recall")
     assert {name.count("&") for name in full["group"] if name not in ("", "all")} == {2}
-    also = gaps(table, group="gender", cross=COLUMNS[:2], depth=2, measures="recall")
-    assert "f" in {*also["group"]}
-    same = gaps(table, cross=COLUMNS[:2], depth=2, measures="recall")
-    assert also["value"].tolist() == pytest.approx(same["value"].tolist(), nan_ok=True)
 
 
-def test_the_command_and_the_gate_take_a_depth(
+def test_the_command_and_the_gate_take_several_crosses(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     table = items()
     table.to_csv(tmp_path / "p.csv", index=False)
-    command = [str(tmp_path / "p.csv"), "--cross", ",".join(COLUMNS), "--depth", "2"]
+    command = [str(tmp_path / "p.csv"), *chain(*(["--group", name] for name in COLUMNS))]
+    command += chain(*(["--cross", ",".join(columns)] for columns in crosses(2)))
     assert main(["gaps", *command, "--csv", str(tmp_path / "out.csv")]) == 0
     printed = " ".join(capsys.readouterr().out.split())
     assert printed.count("have fewer than 10 items:") == 1
     written = pd.read_csv(tmp_path / "out.csv", keep_default_na=False)
-    expected = gaps(table, cross=COLUMNS, depth=2)
+    expected = gaps(table, group=COLUMNS, cross=crosses(2))
     assert len(written) == len(expected)
-    result = gate(table, {"recall": 0.4}, cross=COLUMNS, depth=2)
+    result = gate(table, {"recall": 0.4}, group=COLUMNS, cross=crosses(2))
     assert result.status in (0, 4)
     tested = expected[expected["value"].notna()]
     known = [claim for claim in result.claims if not isnan(claim.row.value)]
     assert len(known) == tested.query("kind == 'gap' and measure == 'recall'").shape[0]
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"cross": COLUMNS, "depth": 4}, r"--depth 4: give 1 to 3"),
-        ({"cross": COLUMNS, "depth": 0}, r"--depth 0: give 1 to 3"),
-        ({"group": "gender", "depth": 2}, r"--depth needs crossed columns"),
-    ],
-)
-def test_a_depth_is_at_most_the_number_of_columns(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        gaps(items(60), **options)
 
 
 @pytest.mark.slow
@@ -126,10 +111,9 @@ def test_intervals_of_all_crosses_hold_together(by_chance: float) -> None:
         found = rng.random(n) < table["gender"].map(recall)
         measured = gaps(
             table.assign(prediction=found.astype(int)),
-            cross=COLUMNS,
-            depth=2,
+            group=COLUMNS,
+            cross=crosses(2),
             measures="recall",
-            compare="one-vs-rest",
         ).query("kind == 'gap'")
 
         def true_gap(group: str) -> float:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 GROUPS = ("a", "b", "c")
-COMPARED = ["one-vs-rest", "one-vs-none", "pairwise", "pair"]
+COMPARED: list[dict[str, Any]] = [{}, {"privileged": "none"}, {"privileged": "a"}]
 Items = list[tuple[int, int, frozenset[str]]]
 
 
@@ -127,13 +127,13 @@ def test_gaps_of_all_measures_and_comparisons_are_those_of_loops_over_sets(
 ) -> None:
     make, options = FORMS[form]
     measures = list(MEASURES)
-    choice: dict[str, Any] = {
-        "compare": COMPARED,
-        "privileged": "a",
-        "unprivileged": "b",
-        "min_support": 0,
-    }
-    table = biasbridge.gaps(make(items), measures=measures, **choice, **options)
+    if all(of for _, _, of in items):
+        items = [*items, (1, 1, frozenset())]  # "none" are compared with
+    tables = [
+        biasbridge.gaps(make(items), measures=measures, min_support=0, **choice, **options)
+        for choice in COMPARED
+    ]
+    table = pd.concat(tables, ignore_index=True)
     rows = table[table["kind"] == "gap"].set_index(["measure", "privileged", "unprivileged"])
     assert rows.index.is_unique
     for measure in measures:
@@ -145,7 +145,7 @@ def test_gaps_of_all_measures_and_comparisons_are_those_of_loops_over_sets(
             supports = (row["support_privileged"], row["support_unprivileged"])
             assert supports == (n_first, n_second)
     assert len(rows) == 7 * 8
-    values = table[table["kind"] == "value"].set_index(["measure", "group"])
+    values = tables[0][tables[0]["kind"] == "value"].set_index(["measure", "group"])
     for measure, name in product(measures, ("all", *GROUPS)):
         pairs = [(y, guess) for y, guess, names in items if name in ("all", *names)]
         row = values.loc[(measure, name), :]
@@ -238,7 +238,7 @@ def test_a_value_of_two_columns_is_named_with_its_column() -> None:
     [
         ({"group": "is_women"}, {"is_women": 2, "rest": 3}),
         ({"group": "is_women", "privileged": "0"}, {"0": 3, "1": 2}),
-        ({"group": ["is_women"], "groups": "1"}, {"1": 2, "0": 3}),
+        ({"group": ["is_women"], "unprivileged": "1"}, {"1": 2, "0": 3}),
         ({"group": ["is_women", "is_men"]}, {"is_men": 0, "is_women": 2}),
     ],
 )
@@ -297,51 +297,17 @@ def test_three_columns_are_crossed_with_items_in_several_groups() -> None:
 
 
 @pytest.mark.parametrize("empty", ["", None, np.nan, " "])
-@pytest.mark.parametrize(
-    ("missing", "groups", "fate"),
-    [
-        (
-            "no-group",
-            {"f": 1, "m": 2, "b": 2, "all": 6},
-            "they count in no group of that column and in no rest of it",
-        ),
-        (
-            "group",
-            {"f": 1, "m": 2, "gender=missing": 3, "b": 2, "race=missing": 4, "all": 6},
-            "they are in its group 'missing'",
-        ),
-        ("drop", {"f": 1, "m": 1, "b": 2, "all": 2}, "they are left out"),
-    ],
-)
-def test_empty_cells_are_no_group_a_group_or_left_out(
-    empty: object, missing: str, groups: dict[str, int], fate: str
-) -> None:
+def test_empty_cells_are_no_group(empty: object) -> None:
     table = tiny(gender=["f", "m", "m", *[empty] * 3], race=["b", "b", *[empty] * 4])
-    result = measured(table, group=["gender", "race"], missing=missing)
-    assert supports(result) == groups
+    result = measured(table, group=["gender", "race"])
+    assert supports(result) == {"f": 1, "m": 2, "b": 2, "all": 6}
+    fate = "they count in no group of that column and in no rest of it"
     assert result.attrs["notes"][0] == f"4 of 6 rows have an empty 'gender' or 'race': {fate}"
-
-
-def test_clusters_and_scores_of_rows_left_out_are_left_out() -> None:
-    rng = np.random.default_rng(0)
-    table = tiny(group=[["f"], ["m"], None, []] * 30)
-    table["label"], table["author"] = rng.integers(0, 2, 120), rng.integers(0, 9, 120).astype(str)
-    table["score"] = rng.random(120)
-    options: dict[str, Any] = {"cluster": "author", "score": "score", "measures": ["auc", "fpr"]}
-    result = biasbridge.gaps(table, missing="drop", **options)
-    kept = table[[cell is not None for cell in table["group"]]].reset_index(drop=True)
-    pd.testing.assert_frame_equal(result, biasbridge.gaps(kept, **options))
 
 
 @pytest.mark.parametrize(
     ("columns", "options", "message"),
     [
-        ({"group": ["none", "a", "b"]}, {"compare": "one-vs-none"}, "called 'none', the name of"),
-        (
-            {"group": ["a", "", ""]},
-            {"missing": "drop", "group": ["group", "x"]},
-            "no rows are left",
-        ),
         ({"group": ["a", "b", "['a' b']"]}, {}, r"is not a list of names; write it like \['A'"),
         ({"group": ["a", "b", "['a', f'{id}']"]}, {}, "which is not a list of names"),
         ({"group": ["a", "a", "a"]}, {}, "groups present: a; a gap needs two"),
@@ -363,7 +329,9 @@ def test_groups_that_cannot_be_read_are_refused(
 def test_a_crossing_of_more_than_a_thousand_groups_is_refused(n: int, *, is_refused: bool) -> None:
     table = tiny(a=[f"a{i}" for i in range(32)], b=[f"b{min(i, n - 1)}" for i in range(32)])
     if not is_refused:
-        assert len(supports(measured(table, cross=["a", "b"], compare="one-vs-rest"))) == 32 * n + 1
+        assert (
+            len(supports(measured(table, cross=["a", "b"], unprivileged="a1 & b1"))) == 32 * n + 1
+        )
         return
     with pytest.raises(InputError, match=r"crossing gives 1,024 groups, allowed are 1,000"):
         measured(table, cross=["a", "b"])
@@ -371,7 +339,7 @@ def test_a_crossing_of_more_than_a_thousand_groups_is_refused(n: int, *, is_refu
 
 def test_a_group_called_none_or_rest_is_a_group_where_no_comparison_has_the_name() -> None:
     table = tiny(group=["none", "a", "a", "none", "rest", "rest"])
-    result = measured(table, privileged="none", compare="pairwise")
+    result = measured(table, privileged="none")
     values = {name: result.set_index("group")["value"][name] for name in ("none", "a", "rest")}
     gaps = result.query("kind == 'gap'").set_index("unprivileged")["value"].to_dict()
     assert gaps == {name: values["none"] - values[name] for name in ("a", "rest")}
@@ -384,21 +352,21 @@ def test_the_command_reads_what_the_function_reads(
     table = tiny(group=rng.choice(["A;B", "A", "B; C", ""], 80).tolist())
     table["is_old"] = rng.integers(0, 2, 80)
     table.to_csv(tmp_path / "p.csv", index=False)
-    options = ["--group", "group", "--group", "is_old", "--group-sep", ";", "--missing", "group"]
-    options += ["--compare", "one-vs-rest,one-vs-none", "--report", str(tmp_path / "p.html")]
+    options = ["--group", "group", "--group", "is_old", "--group-sep", ";"]
+    options += ["--privileged", "none", "--report", str(tmp_path / "p.html")]
     main([str(tmp_path / "p.csv"), *options, "--csv", str(tmp_path / "g.csv")])
-    chosen: dict[str, Any] = {"group": ["group", "is_old"], "group_sep": ";", "missing": "group"}
-    expected = biasbridge.gaps(table, compare=["one-vs-rest", "one-vs-none"], **chosen)
+    chosen: dict[str, Any] = {"group": ["group", "is_old"], "group_sep": ";"}
+    expected = biasbridge.gaps(table, privileged="none", **chosen)
     written = pd.read_csv(tmp_path / "g.csv", keep_default_na=False)
     assert written["unprivileged"].tolist() == expected["unprivileged"].tolist()
     values = pd.to_numeric(written["value"]).tolist()
     assert values == pytest.approx(expected["value"].tolist(), nan_ok=True)
     shown = " ".join(capsys.readouterr().out.split())
     assert "gap to items in no group (positive: worse for the group)" in shown
-    assert "rows have an empty 'group' or 'is_old': they are in its group 'missing'" in shown
+    assert "rows have an empty 'group' or 'is_old': they count in no group" in shown
     page = (tmp_path / "p.html").read_text(encoding="utf-8")
     assert "items in no group" in page
-    assert "rows have an empty &#39;group&#39; or &#39;is_old&#39;: they are in its group" in page
+    assert "rows have an empty &#39;group&#39; or &#39;is_old&#39;: they count in no group" in page
     assert "label, by group, is_old." in page
 
 
