@@ -1,10 +1,10 @@
 from .correlate import Levels as Levels
 from .correlate import correlate_slices as correlate_slices
+from .correlation_study import Correlation as Correlation
 from .declaration import Declaration as Declaration
 from .effects import effect_table as effect_table
 from .joined import join_points as join_points
 from .slices import SliceResult as SliceResult
 from .slices import correlation_table as correlation_table
-from .study import Correlation as Correlation
 from .tables import Tables as Tables
 from .tables import read_tables as read_tables

@@ -10,7 +10,7 @@ import pandas as pd
 
 from benchmarks.row import Row, Work
 from biasbridge import correlate
-from biasbridge.analysis.study import Correlation
+from biasbridge.analysis.correlation_study import Correlation
 from biasbridge.analysis.tables import Tables
 from biasbridge.files.terminal import open_console
 

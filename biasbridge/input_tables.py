@@ -17,17 +17,13 @@ _KEPT = "resampled"  # end of the names of columns that keep their lists
 InputTable: TypeAlias = "pd.DataFrame | str | PathLike[str]"
 
 
-def as_dataframe(
-    table: InputTable, *, filter: str = "", labels: Sequence[str] = ()
-) -> pd.DataFrame:
-    """Read a table, or the result file of a harness (``read_answers``), from its path.
+def as_dataframe(table: InputTable) -> pd.DataFrame:
+    """Read a table from its path, or return one with the named levels of its index as columns.
 
-    A result file must have the columns ``labels``. Named levels of an index become columns.
     Raises ``InputError`` for another value or repeated columns.
     """
     from pandas import DataFrame
 
-    from biasbridge.extrinsic.logs import JSON_OBJECTS, detect_format, read_answers
     from biasbridge.files import tables
 
     if isinstance(table, DataFrame):
@@ -37,23 +33,7 @@ def as_dataframe(
         return tables.unwrap_lists(table if is_named else table.rename(columns=str), _KEPT)
     if not isinstance(table, str | PathLike):
         raise InputError(f"{type(table).__name__} is not a table; give a pandas table, or a path")
-    path = Path(table)
-    if filter or detect_format(path) not in ("", JSON_OBJECTS):
-        return _with_labels(read_answers(path, filter=filter), labels, str(path))
-    return tables.unwrap_lists(tables.read_table(path, lists=_KEPT, quoted=None), _KEPT)
-
-
-def _with_labels(table: pd.DataFrame, labels: Sequence[str], path: str) -> pd.DataFrame:
-    if (absent := [name for name in labels if name not in table]) and "expected" in table:
-        problem = f"{path} has no column {absent[0]!r}: its answers are not of a few classes"
-        remedy = "for the share of right answers give --gold expected --pred correct --measures"
-        raise InputError(f"{problem}; {remedy} accuracy; columns: {', '.join(map(str, table))}")
-    if "task" in table and (n_tasks := table["task"].nunique()) > 1:
-        note = (
-            f"the items of {n_tasks} tasks together: {', '.join(map(str, table['task'].unique()))}"
-        )
-        table.attrs["notes"] = [*table.attrs["notes"], note]
-    return table
+    return tables.unwrap_lists(tables.read_table(Path(table), lists=_KEPT, quoted=None), _KEPT)
 
 
 def with_notes(table: pd.DataFrame, column: str, names: Sequence[str] = ()) -> pd.DataFrame:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import isfinite
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -298,7 +299,7 @@ def read_items(
     """Read the table of predictions, recode its labels, and predict by thresholds."""
     columns = _columns_by_threshold({"pred": pred, **options})
     labels = [gold, *([] if columns else as_names(pred))]
-    items = as_dataframe(predictions, filter=filter, labels=labels)
+    items = as_predictions(predictions, filter, labels)
     items = _recode(items, labels, map) if map else items
     from biasbridge.extrinsic.predictions import predict_by_threshold
 
@@ -307,6 +308,27 @@ def read_items(
         for name, (score, threshold) in columns.items()
     }
     return items.assign(**predicted) if predicted else items
+
+
+def as_predictions(
+    source: InputTable, filter: str = "", labels: Sequence[str] = ()
+) -> pd.DataFrame:
+    """Read a table, or the result file of a harness, which must have the columns ``labels``."""
+    from biasbridge.extrinsic.logs import JSON_OBJECTS, detect_format, read_answers
+
+    path = Path(source) if isinstance(source, str | PathLike) else None
+    if path is None or not (filter or detect_format(path) not in ("", JSON_OBJECTS)):
+        return as_dataframe(source)
+    table = read_answers(path, filter=filter)
+    if (absent := [name for name in labels if name not in table]) and "expected" in table:
+        problem = f"{path} has no column {absent[0]!r}: its answers are not of a few classes"
+        remedy = "for the share of right answers give --gold expected --pred correct --measures"
+        raise InputError(f"{problem}; {remedy} accuracy; columns: {', '.join(map(str, table))}")
+    tasks = [*map(str, table["task"].unique())] if "task" in table else []
+    if len(tasks) > 1:
+        note = f"the items of {len(tasks)} tasks together: {', '.join(tasks)}"
+        table.attrs["notes"] = [*table.attrs["notes"], note]
+    return table
 
 
 def _recode(table: pd.DataFrame, columns: Sequence[str], map: object) -> pd.DataFrame:

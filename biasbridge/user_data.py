@@ -34,9 +34,8 @@ from biasbridge.files.tables import (
 )
 from biasbridge.files.text import open_plain, read_head
 from biasbridge.files.vector_files import find_registered
-from biasbridge.input_tables import as_dataframe
 from biasbridge.intrinsic.words import Query, read_wordsets
-from biasbridge.prediction_tables import measure_items, read_items
+from biasbridge.prediction_tables import as_predictions, measure_items, read_items
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -130,7 +129,7 @@ def describe_predictions(
         return []
     from biasbridge.extrinsic.predictions import find_fractions, get_column
 
-    table = as_dataframe(path)
+    table = as_predictions(path)
     ends = {name: name.rpartition(".")[2] for name in map(str, table)}
     preds = [name for name in ends if _PREDICTION.fullmatch(ends[name])]
     versions = [name for name in ends if _VERSION.fullmatch(ends[name])]

@@ -1,97 +1,55 @@
 """Metrics on word vectors and on language models by family and name, for audits and documentation.
 
-Families order the documentation. A metric of the packages that none of them lists is one of its
-own, a further metric.
+Every class of the packages that is one. The names below order families and the metrics in them; a
+metric that none of them names is a further metric.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from biasbridge.files.choice import present_classes
-from biasbridge.intrinsic.metrics import (
-    direct,
-    neighbours,
-    sentiment,
-    separability,
-    set_distances,
-    utility,
-    weat,
-)
-from biasbridge.intrinsic.models import pairs, probe, sentences, slot_metrics, stereoset
-from biasbridge.intrinsic.models import utility as model_utility
 
 if TYPE_CHECKING:
     from biasbridge.intrinsic.metric import Metric
     from biasbridge.intrinsic.models.item_metric import ItemMetric
-    from biasbridge.intrinsic.score import ByConvention
 
-_M = TypeVar("_M", bound="ByConvention")
-
-FAMILIES: dict[str, tuple[type[Metric], ...]] = {
-    "Associations": (weat.Weat, weat.Association, weat.FactualAssociation, weat.GeneralisedWeat),
-    "Two groups compared by attributes": (
-        set_distances.RelativeNormDistance,
-        sentiment.NegativeSentiment,
-        set_distances.MeanAverageCosine,
-        set_distances.EmbeddingCoherence,
-        set_distances.BiasedAnalogies,
-    ),
-    "Words along a direction": (
-        direct.DirectBias,
-        direct.PairBias,
-        direct.Projection,
-        direct.Ripa,
-        direct.Same,
-        direct.IndirectBias,
-        direct.SemBias,
-    ),
-    "Nearest neighbours": (
-        neighbours.NeighbourhoodBias,
-        neighbours.MaleNeighbours,
-        neighbours.ProfessionCorrelation,
-        neighbours.ProximityBias,
-        neighbours.IllicitProximity,
-    ),
-    "Clusters and classifiers": (
-        separability.Clustering,
-        separability.Classification,
-        separability.ImplicitBias,
-    ),
-    "Utility and analogies": (
-        utility.SemanticQuality,
-        utility.Analogies,
-        utility.UnrelatedAnalogies,
-        utility.GeneratedAnalogies,
-    ),
+_FAMILIES = {
+    "Associations": "weat association factual_association generalised_weat",
+    "Two groups compared by attributes": "rnd rnsb mac ect bat",
+    "Words along a direction": "direct_bias pair_bias projection ripa same indirect_bias sembias",
+    "Nearest neighbours": "nbm male_neighbours profession_correlation prox_bias gipe",
+    "Clusters and classifiers": "kmeans svm ibt",
+    "Utility and analogies": "sq analogies unrelated_analogies generated_analogies",
 }
-MODEL_FAMILIES: dict[str, tuple[type[ItemMetric], ...]] = {
-    "Pairs of sentences": (
-        pairs.CrowsPairs,
-        pairs.PseudoLogLikelihood,
-        pairs.Aul,
-        pairs.Aula,
-        stereoset.StereoSet,
-    ),
-    "Sentences as vectors": (sentences.Seat, sentences.Ceat, probe.LinearProbe, model_utility.StsB),
-    "Words in a slot": (
-        slot_metrics.LogProbabilityBias,
-        slot_metrics.NextWord,
-        slot_metrics.DisCo,
-        slot_metrics.PlantedBias,
-    ),
-    "Plain lines": (model_utility.NeutralLoss,),
+_MODEL_FAMILIES = {
+    "Pairs of sentences": "crows_pairs pll aul aula stereoset",
+    "Sentences as vectors": "seat ceat probe sts_b",
+    "Words in a slot": "lpbs next_word disco planted_bias",
+    "Plain lines": "neutral_loss",
 }
 
 
-def _by_name(families: dict[str, tuple[type[_M], ...]], package: str) -> dict[str, type[_M]]:
-    """Return the metrics by name, after adding the family of further ones of the package."""
-    metrics = {metric.about.name: metric for family in families.values() for metric in family}
-    present = sorted(present_classes("intrinsic", package).items())
-    if further := {name: metric for name, metric in present if name not in metrics}:
-        families["Further metrics"] = tuple(further.values())
-    return metrics | further
+def _by_family(families: dict[str, str], package: str) -> dict[str, tuple[Any, ...]]:
+    """Return the metrics of a package by family, the further ones last."""
+    present = present_classes("intrinsic", package)
+    of_families = {
+        family: tuple(present.pop(name) for name in names.split())
+        for family, names in families.items()
+    }
+    further = {"Further metrics": tuple(present[name] for name in sorted(present))}
+    return of_families | (further if present else {})
 
 
-METRICS = _by_name(FAMILIES, "biasbridge.intrinsic.metrics.")
-MODEL_METRICS = _by_name(MODEL_FAMILIES, "biasbridge.intrinsic.models.")
+def _by_name(families: dict[str, tuple[Any, ...]]) -> dict[str, Any]:
+    return {metric.about.name: metric for metrics in families.values() for metric in metrics}
+
+
+FAMILIES: dict[str, tuple[type[Metric], ...]] = _by_family(
+    _FAMILIES, "biasbridge.intrinsic.metrics."
+)
+MODEL_FAMILIES: dict[str, tuple[type[ItemMetric], ...]] = _by_family(
+    _MODEL_FAMILIES, "biasbridge.intrinsic.models."
+)
+METRICS: dict[str, type[Metric]] = _by_name(FAMILIES)
+MODEL_METRICS: dict[str, type[ItemMetric]] = _by_name(MODEL_FAMILIES)

@@ -19,11 +19,11 @@ import pytest
 from rich.console import Console
 
 from biasbridge.analysis import tables as results
+from biasbridge.analysis.correlation_study import Correlation
 from biasbridge.analysis.effects import effects
 from biasbridge.analysis.joined import join_points
 from biasbridge.analysis.printing import p_value, print_points
 from biasbridge.analysis.report.page import build_report
-from biasbridge.analysis.study import Correlation
 from biasbridge.analysis.tables import (
     _EXTRINSIC_TEXTS,
     _INTRINSIC_TEXTS,

@@ -16,10 +16,10 @@ from rich.console import Console
 from biasbridge.analysis.answer import print_answer
 from biasbridge.analysis.charts import PALETTE
 from biasbridge.analysis.correlate import correlate_slices
+from biasbridge.analysis.correlation_study import NO_TASK, Correlation
 from biasbridge.analysis.declaration import Declaration
 from biasbridge.analysis.joined import join_points
 from biasbridge.analysis.slices import CORRELATION_COLUMNS, EXPLORATORY_COLUMNS
-from biasbridge.analysis.study import NO_TASK, Correlation, Study
 from biasbridge.analysis.tables import write_tables
 from biasbridge.analysis.verdict import VERDICTS
 from biasbridge.commands.correlate import main as correlate
@@ -30,6 +30,7 @@ from biasbridge.files.terminal import open_console
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from biasbridge.analysis.study import Study
     from biasbridge.analysis.tables import Tables
 
 
@@ -171,7 +172,7 @@ def test_what_was_declared_is_kept_for_those_who_come_later(
 
 def test_choosing_a_study_loads_nothing_that_draws_or_computes() -> None:
     code = (
-        "import sys, biasbridge.analysis.study, biasbridge.studies.survey;"
+        "import sys, biasbridge.analysis.correlation_study, biasbridge.studies.survey;"
         "sys.exit(bool({'altair', 'scipy', 'statsmodels', 'vl_convert'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
