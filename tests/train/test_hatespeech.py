@@ -12,6 +12,7 @@ import pytest
 
 from biasbridge.analysis.printing import word_lists
 from biasbridge.analysis.tables import Tables, read_tables, write_tables
+from biasbridge.corpora.post_challenges import TableChallenge
 from biasbridge.corpora.posts import Davidson, HatEval, TableSource, _hold_out
 from biasbridge.corpora.world import GeneratedPosts, GeneratedTemplates
 from biasbridge.debias.attract_repel import AttractRepel
@@ -86,7 +87,7 @@ def test_a_challenge_set_tests_what_was_learned_from_changed_labels(
     save_mapped(vectors, folders["vectors"] / "vectors")
     own = pd.DataFrame({"text": ["good", "bad"] * 20, "label": [0, 1] * 20, "split": "all"})
     own = own.assign(id=[f"own {number}" for number in range(len(own))])
-    cases = pd.DataFrame({"id": ["c1", "c2"], "text": ["good", "bad"], "label": [0, 1]})
+    cases = pd.DataFrame({"id": ["c1", "c2"], "text": ["good good", "bad bad"], "label": [0, 1]})
     cases.to_parquet(folders["challenge"] / "posts.parquet")
 
     def predicted(posts: pd.DataFrame) -> list[int]:
@@ -104,6 +105,36 @@ def test_a_challenge_set_tests_what_was_learned_from_changed_labels(
     assert predicted(turned.assign(train_label=own["label"] ^ ~first, in_training=first)) == [0, 1]
 
 
+def test_posts_of_a_challenge_set_and_their_near_copies_are_not_trained_on(
+    folders: dict[str, Path],
+) -> None:
+    """With labels by chance a challenge set of the posts themselves tells nothing."""
+    rng = np.random.default_rng(0)
+    words = [f"w{chr(97 + a)}{chr(97 + b)}" for a in range(20) for b in range(20)]
+    save_mapped(keyed(words, np.eye(400, dtype=np.float32)), folders["vectors"] / "vectors")
+    own = pd.DataFrame({"text": words, "label": rng.integers(0, 2, 400), "split": "all"})
+    own["id"] = [f"own {number}" for number in range(400)]
+    own.to_parquet(folders["posts"] / "posts.parquet")
+    cases = own[:200].assign(id=[f"c{number}" for number in range(200)], group="a")
+    forms = ["W" + words[0][1:], f"{words[1]} !", f"{words[2]} 2"]
+    cases["text"] = [*forms, *words[3:200]]
+    cases.to_parquet(folders["challenge"] / "posts.parquet")
+    given: list[pd.DataFrame] = []
+
+    class Seen(Linear):
+        def predict(self, posts: pd.DataFrame, vectors: KeyedVectors, *, seed: int) -> pd.DataFrame:
+            given.append(posts)
+            return super().predict(posts, vectors, seed=seed)
+
+    predict_challenge(Seen(), folders["out"], folders, 0)
+    learned = given[0][(given[0]["split"] == "train") & given[0]["in_training"]]
+    assert learned["text"].tolist() == words[200:]
+    source = TableSource("posts.csv")
+    challenge = TableChallenge("cases.csv", group="group")
+    [line] = replace(TASK, source=source, challenge=challenge).warnings(folders.get)
+    assert line.endswith("200 of 400 posts with a text of challenge=cases: not trained on")
+
+
 @pytest.mark.parametrize("method", [Resample("overbias"), Relabel("overbias")])
 def test_a_label_dose_reaches_the_classifier_of_a_challenge_set(
     method: Resample | Relabel, folders: dict[str, Path]
@@ -115,7 +146,7 @@ def test_a_label_dose_reaches_the_classifier_of_a_challenge_set(
     own["id"] = [f"own {number}" for number in range(len(own))]
     changed = method.train_on(own, seed=0)
     changed.to_parquet(folders["posts"] / "posts.parquet")
-    cases = pd.DataFrame({"id": ["c1", "c2"], "text": ["a", "a"], "label": [0, 1]})
+    cases = pd.DataFrame({"id": ["c1", "c2"], "text": ["a a", "a a"], "label": [0, 1]})
     cases.to_parquet(folders["challenge"] / "posts.parquet")
     given: list[pd.DataFrame] = []
 

@@ -19,10 +19,12 @@ from biasbridge.files.choice import Fileless, Whole
 from biasbridge.files.language import language_of
 from biasbridge.train.engine.scores import encoding_inputs
 from biasbridge.train.tasks.posts import (
+    CHALLENGE,
     POSTS,
     build_posts,
     check_challenge,
     check_posts,
+    copies_of_cases,
     describe_groups,
     describe_text_problems,
     encode_posts,
@@ -137,7 +139,7 @@ class HateSpeech(Fileless):
         post_steps = {"posts": posts}
         drawn = f"predictions/{self.replicate}" if self.replicate else ""
         if self.challenge:
-            post_steps["challenge"] = steps("challenge", self.challenge, load_challenge)
+            post_steps["challenge"] = steps(CHALLENGE, self.challenge, load_challenge)
         inputs = {**post_steps, "posts": training_posts, needs: subject[needs]}
         if needs == "encoder":
             inputs |= encoding_inputs(
@@ -189,4 +191,10 @@ class HateSpeech(Fileless):
         if folder is None:
             return []
         posts = pd.read_parquet(folder / "posts.parquet")
-        return [f"source={self.source.name}: {line}" for line in describe_text_problems(posts)]
+        lines = describe_text_problems(posts)
+        if self.challenge and (of_challenge := find(CHALLENGE)):
+            cases = pd.read_parquet(of_challenge / "posts.parquet")
+            n_copies = int(copies_of_cases(posts, cases).sum())
+            left_out = f"with a text of challenge={self.challenge.name}: not trained on"
+            lines += [f"{n_copies:,} of {len(posts):,} posts {left_out}"] if n_copies else []
+        return [f"source={self.source.name}: {line}" for line in lines]

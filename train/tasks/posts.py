@@ -5,6 +5,7 @@ gaps on test posts or challenge sets.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import replace
 from functools import cache
@@ -36,7 +37,8 @@ if TYPE_CHECKING:
     from biasbridge.train.engine.steps import DataReport, Inputs
 
 
-POSTS = "posts"  # name of the step with a source's posts
+POSTS, CHALLENGE = "posts", "challenge"  # names of steps with a source's posts, and a challenge set
+_WORDS = re.compile(r"[^\W\d_]+")
 
 
 def check_posts(source: Source, groups: Tagger | None, gaps: Gaps | None) -> None:
@@ -101,7 +103,8 @@ def groups_in_language(groups: Tagger, source: Source) -> Tagger:
 
 
 def describe_text_problems(posts: pd.DataFrame) -> list[str]:
-    """Return warnings about posts without text and posts that repeat another's text.
+    """Return warnings about posts without text, posts that repeat another's text, and near copies
+    (:func:`text_keys`) across a split.
 
     A text on both sides of a split gives its label away.
     """
@@ -110,14 +113,36 @@ def describe_text_problems(posts: pd.DataFrame) -> list[str]:
     lines = []
     if n_empty := int(posts.attrs.get(WITHOUT_TEXT, 0)):
         lines.append(f"left out: {with_count(n_empty, 'post')} without text")
+    is_test = posts["split"] == "test"
     if n_repeated := int(posts["text"].duplicated().sum()):
-        is_test = posts["split"] == "test"
         n_on_both_sides = len({*posts.loc[is_test, "text"]} & {*posts.loc[~is_test, "text"]})
         texts = with_count(n_on_both_sides, "text") if n_on_both_sides else "no text"
         lines.append(
             f"{with_count(n_repeated, 'duplicate post')}; {texts} in both training and test data"
         )
+    keys = text_keys(posts["text"])
+    learned = keys[~is_test]
+    is_near = keys[is_test].isin(learned) & ~posts["text"][is_test].isin(posts["text"][~is_test])
+    if n_near := int(is_near.sum()):
+        differ = "differ from a training post in case, marks and numbers only"
+        lines.append(f"{with_count(n_near, 'test post')} {differ}")
     return lines
+
+
+def text_keys(texts: pd.Series[str]) -> pd.Series[str]:
+    """Return the words of each text, in lower case without marks and numbers; of a text without
+    words the text.
+    """
+    distinct = {text: " ".join(_WORDS.findall(text.lower())) or text for text in texts.unique()}
+    return texts.map(distinct)
+
+
+def copies_of_cases(posts: pd.DataFrame, cases: pd.DataFrame) -> pd.Series[bool]:
+    """Return which posts are for training, and repeat a challenge post but for case, marks and
+    numbers: they would give its label away.
+    """
+    is_copy = text_keys(posts["text"]).isin(text_keys(cases["text"]))
+    return is_copy & posts["split"].ne("test")
 
 
 def describe_groups(posts: pd.DataFrame, group_source: str, gaps: Gaps, report: DataReport) -> None:
@@ -178,13 +203,14 @@ def predict(classifier: Classifier, out: Path, inputs: Inputs, seed: int) -> Non
 def predict_challenge(classifier: Classifier, out: Path, inputs: Inputs, seed: int) -> None:
     """Write ``predictions.parquet`` of the challenge set and the source's test posts, if any.
 
-    The classifier is trained on all other posts of the source.
+    The classifier is trained on all other posts of the source but copies of the challenge set.
     """
     from biasbridge.extrinsic.crossval import read_posts
 
     source_posts = read_posts(pd.read_parquet(inputs["posts"] / "posts.parquet"))
     source_posts["split"] = source_posts["split"].replace("all", "train")
     cases = read_posts(pd.read_parquet(inputs["challenge"] / "posts.parquet").assign(split="test"))
+    source_posts["in_training"] &= ~copies_of_cases(source_posts, cases)
     posts = pd.concat([source_posts, cases], ignore_index=True).drop(columns="group")
     predicted = _predict(classifier, posts, cases["text"], inputs, seed)
     predicted.to_parquet(out / "predictions.parquet")
