@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from math import isfinite
 from os import PathLike
 from pathlib import Path
@@ -161,11 +162,12 @@ class MeasuredGaps:
     @cached_property
     def decision(self) -> Decision:
         """What to do: the same on every medium."""
-        from biasbridge.extrinsic.claims import decide, release_claims
+        from biasbridge.extrinsic.claims import decide, describe_constant, release_claims
 
         claims = release_claims(self.parts, self.gaps, self.bounds, self.harm)
         last = self.request.pred[-1] if len(self.request.pred) > 1 else ""
-        return decide(claims, last, label=self.label, names=self.names)
+        constant = describe_constant(self.parts)
+        return decide(claims, last, label=self.label, names=self.names, constant=constant)
 
     @property
     def is_decided(self) -> bool:
@@ -263,6 +265,9 @@ def measure_items(
     request = GapRequest(**fields)
     items = read_items(predictions, **options)
     parts, gaps, notes = read_parts(request, items)
+    for earlier, later in pairwise(request.pred):
+        if items[earlier].equals(items[later]):
+            notes = [*notes, f"{earlier} and {later} predict the same for every item"]
     return items, request, parts, gaps, [*notes, *items.attrs.get("notes", [])]
 
 

@@ -19,7 +19,8 @@ called above by chance, or within.
 A claim more can so never turn another decision into a release. Only the last version is judged; an
 earlier one is what it is compared with. Errors are counted by recall (or the false negative rate)
 and the false positive rate; of scores a lower AUC and a larger calibration error count too. A group
-that could not be measured may have any; an empty crossed group is none.
+that could not be measured may have any; an empty crossed group is none. Nothing is released that
+flags none of the items, or all: it makes no difference between groups, nor any other.
 """
 
 from __future__ import annotations
@@ -29,7 +30,15 @@ from dataclasses import dataclass, replace
 from math import ceil, inf, isnan, log10, nan
 from typing import Any, Literal, NamedTuple
 
-from biasbridge.extrinsic.gap_table import WITHOUT_GAP, GapRow, Part, change_rows, narrow, part_rows
+from biasbridge.extrinsic.gap_table import (
+    MACRO,
+    WITHOUT_GAP,
+    GapRow,
+    Part,
+    change_rows,
+    narrow,
+    part_rows,
+)
 from biasbridge.extrinsic.gaps import ALL_MEASURES, CRITERIA, Gaps
 from biasbridge.extrinsic.grouped_predictions import ALL, REST, GroupOrRest, Predictions
 from biasbridge.extrinsic.measures import MEASURES, SCORED
@@ -123,15 +132,16 @@ class Claim(NamedTuple):
         return self._worse(self.row.low_simultaneous, self.row.high_simultaneous)[2] < 0
 
     @property
-    def rank(self) -> tuple[bool, bool, float]:
-        """Order of claims: the one that decides comes first."""
-        value, _, high = self.interval
-        worst = value if self.verdict == "above" else high
-        return (
-            self.verdict != "above",
-            self.verdict == "within",
-            -inf if isnan(worst) else self.limit - worst,
-        )
+    def rank(self) -> tuple[int, float]:
+        """Order of claims: the one that decides comes first, the largest that is above or the
+        likeliest that may be.
+        """
+        value, low, high = self.interval
+        order = ("above", "cannot tell", "within").index(self.verdict)
+        distance = self.limit - (high if self.verdict == "within" else value)
+        if self.verdict == "cannot tell":
+            distance /= (high - low) or 1
+        return order, inf if isnan(distance) else distance
 
     def facts(self) -> dict[str, Any]:
         """Return the claim as a record of JSON."""
@@ -195,6 +205,7 @@ def release_claims(
     versions = list(dict.fromkeys(part.version for part in parts if not part.earlier))
     last, pair = versions[-1], f"{versions[-1]} - {versions[0]}"
     samples = {(part.subset, part.version): part.sample for part in parts}
+    parts = [part for part in parts if part.subset != MACRO]  # a mean is within if its parts are
     own = [part for part in parts if part.version == last]
     changed = [part for part in parts if part.earlier and part.version == pair]
     single = tuple(name for name in gaps.compare if name != "max-difference")
@@ -222,6 +233,20 @@ def release_claims(
     if bounds and not any(each.kind == "gap" for each in claims):
         raise InputError("no group is compared with another; name a further group")
     return sorted(filter(_matters, claims), key=lambda each: each.rank)
+
+
+def describe_constant(parts: Sequence[Part]) -> str:
+    """Return that the last version flags none of items with both labels, or all; else nothing."""
+    own = [part for part in parts if not part.earlier][-1]
+    rates = {
+        name: own.sample.group_measure(name, GroupOrRest(ALL))
+        for name in ("selection_rate", "base_rate")
+    }
+    flagged, n = rates["selection_rate"].estimate.value, rates["selection_rate"].support
+    if own.subset or flagged not in (0, 1) or rates["base_rate"].estimate.value in (0, 1):
+        return ""
+    how_many = f"all {n:,}" if flagged else f"none of {n:,}"
+    return f"flags {how_many} items, so a column or a threshold may be wrong"
 
 
 def _decisive(parts: Sequence[Part]) -> list[str]:
@@ -286,8 +311,14 @@ class Decision:
 
     def facts(self) -> dict[str, Any]:
         """Return the decision as a record of JSON."""
-        claims = [claim.facts() for claim in self.claims]
-        return {"verdict": self.verdict, "reason": self.reason, "claims": claims}
+        return {
+            "verdict": self.verdict,
+            "reason": self.reason,
+            "sentence": self.sentence,
+            "version": self.version,
+            "lines": list(self.lines),
+            "claims": [claim.facts() for claim in self.claims],
+        }
 
 
 def decide(
@@ -296,6 +327,7 @@ def decide(
     *,
     label: str = "",
     names: GroupNames = AS_THEY_ARE,
+    constant: str = "",
 ) -> Decision:
     """Decide by claims, of which the first decides.
 
@@ -309,6 +341,8 @@ def decide(
         Name of the positive class; empty for 1.
     names : GroupNames
         Names of groups, versions and positive items that people read.
+    constant : str
+        As :func:`describe_constant` returns it.
 
     Returns
     -------
@@ -316,8 +350,10 @@ def decide(
     """
     shown = [claim._replace(row=names.in_row(claim.row)) for claim in claims]
     version = names.versions.get(version, version)
-    words = _Words(names.items, label, version)
+    words = _Words(shown, names.items, label, version)
     verdict, reason, lines = _judge(shown, words)
+    if constant and verdict == RELEASE:
+        verdict, reason, lines = UNDECIDED, f"{words.version} {constant}", []
     sentences = [f"{capitalise(line)}." for line in lines if line]
     meanings = words.meanings(shown)
     return Decision(
@@ -386,28 +422,44 @@ OUTCOMES = {"recall": _MISSES, "fnr": _MISSES, "fpr": _FLAGS, "accuracy": _ERRS}
 class _Words:
     """Claims in words, and in counts of 100, for somebody who does not know statistics."""
 
-    def __init__(self, items: str, label: str, version: str) -> None:
+    def __init__(self, claims: Sequence[Claim], items: str, label: str, version: str) -> None:
+        self._has_both = len({claim.kind for claim in claims}) > 1
         words = items.split()
-        self._version = version or "the classifier"
+        self.version = version or "the classifier"
         self._positives = " ".join(words) or (f"{label} items" if label else "positive items")
         self._items = words[-1] if len(words) > 1 else "items"
-        self._others = "other" if words or label else "negative"
+        quality = " ".join(words[:-1]) or items or label
+        self._others = f"{f'not {quality}' if quality else 'negative'} {self._items}"
 
     def _kinds(self, subset: str) -> dict[str, str]:
+        name = _class_name(subset)
+        of_class = f"{subset} {self._items}" if name == subset else f"{self._items} of {name}"
         return {
-            "positives": f"{subset} {self._items}" if subset else self._positives,
-            "others": f"{'other' if subset else self._others} {self._items}",
+            "positives": of_class if subset else self._positives,
+            "others": f"{self._items} of other classes" if subset else self._others,
             "items": self._items,
-            "flagged": f"called {subset}" if subset else "flagged",
+            "flagged": f"called {name}" if subset else "flagged",
         }
+
+    def _outcome(self, claim: Claim) -> _Outcome | None:
+        """Return the outcome that a claim counts, of a class by its name."""
+        outcome, name = OUTCOMES.get(claim.row.measure), _class_name(claim.row.subset)
+        if outcome is None or not name:
+            return outcome
+        if outcome is _FLAGS:
+            verbs = f"wrongly calls {{}} {name}", f"wrongly called {{}} {name}"
+            return outcome._replace(title=f"wrongly called {name}", present=verbs[0], past=verbs[1])
+        return outcome._replace(title=f"{name} {outcome.title}")
 
     def about(self, group: str) -> str:
         """Return `` about women``; nothing for all items."""
-        names = {**IN_WORDS, "none": "no group"}
-        return "" if group == ALL else f" about {names.get(group, group)}"
+        return "" if group == ALL else f" about {self._side(group)}"
+
+    def _side(self, group: str) -> str:
+        return {**IN_WORDS, "none": "no group"}.get(group, group)
 
     def _of_100(self, claim: Claim) -> str:
-        outcome = OUTCOMES.get(claim.row.measure)
+        outcome = self._outcome(claim)
         kind = self._kinds(claim.row.subset)[outcome.kind if outcome else "items"]
         return f"{kind}{self.about(claim.group)}"
 
@@ -416,7 +468,7 @@ class _Words:
         37), where 2 are allowed``.
         """
         measure, limit = claim.row.measure, claim.limit
-        outcome = OUTCOMES.get(measure)
+        outcome = self._outcome(claim)
         if outcome is None:
             noun = "change" if claim.kind == "harm" else "gap"
             size = format_estimate(claim.row.value, claim.row.low, claim.row.high)
@@ -428,13 +480,15 @@ class _Words:
         worse, low, high = (100 * end for end in claim.interval)
         ends = [] if isnan(limit) else [(100 * limit, end) for end in (worse, low, high)]
         digits = max(_digits(*pair) for pair in [(rates[0], rates[1]), *ends])
+        is_sum = abs(round(rates[1]) - round(rates[0])) == abs(round(worse))
+        digits = digits if is_sum else max(digits, 1)
         before, after, *sizes = (_fixed(number, digits) for number in (*rates, worse, low, high))
         if claim.kind == "harm":
             old, new = outcome.past.format(before), outcome.present.format(after)
-            pair = f"{claim.against} {old}, {self._version} {new}"
+            pair = f"{claim.against} {old}, {self.version} {new}"
         else:
             own, reference = outcome.present.format(after), self.about(claim.against).strip()
-            pair = f"{self._version} {own}, {reference} {before}"
+            pair = f"{self.version} {own}, {reference} {before}"
         noun = "change" if claim.kind == "harm" else "difference"
         count = f"{sizes[0]} more" if low >= 0 < worse else f"a {noun} of {sizes[0]}"
         allowed = "" if isnan(limit) else f", where {100 * limit:.3g} are allowed"
@@ -458,11 +512,14 @@ class _Words:
         return f"some {needed} {self._of_100(claim)} instead of {n:,} would probably tell"
 
     def listed(self, what: str, claims: Sequence[Claim]) -> str:
-        """Format ``also above: women (missed), men (wrongly flagged) and 2 more``."""
+        """Format ``also above: women (missed), men (wrongly flagged) and 2 more``; with what each
+        is compared where both changes and gaps are claimed.
+        """
         names = []
         for claim in claims[:_MAX_LISTED]:
-            outcome = OUTCOMES.get(claim.row.measure)
+            outcome = self._outcome(claim)
             title = outcome.title if outcome else measure_name(claim.row.measure)
+            title += f", compared with {self._side(claim.against)}" if self._has_both else ""
             group = "all items" if claim.group == ALL else IN_WORDS.get(claim.group, claim.group)
             names.append(f"{group} ({title})")
         more = f" and {len(claims) - _MAX_LISTED} more" if len(claims) > _MAX_LISTED else ""
@@ -471,11 +528,15 @@ class _Words:
     def meanings(self, claims: Sequence[Claim]) -> list[tuple[str, str]]:
         """Return what each count means, in a line."""
         found: dict[str, str] = {}
-        for row in (claim.row for claim in claims if claim.row.measure in OUTCOMES):
-            outcome = OUTCOMES[row.measure]
-            meaning = outcome.meaning.format(**self._kinds(row.subset))
-            found.setdefault(capitalise(outcome.title), meaning)
+        for claim in claims:
+            if outcome := self._outcome(claim):
+                meaning = outcome.meaning.format(**self._kinds(claim.row.subset))
+                found.setdefault(capitalise(outcome.title), meaning)
         return list(found.items())
+
+
+def _class_name(subset: str) -> str:
+    return f"class {subset}" if subset.isdecimal() else subset
 
 
 def _digits(first: float, second: float) -> int:

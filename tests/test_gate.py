@@ -107,7 +107,7 @@ CASES = {
     "above for two": Case(PAIR, {"recall": LOW_OF_TWO - 1e-4, "fpr": 0.5}, NO),
     "within for two": Case(PAIR, {"recall": HIGH + 1e-4, "fpr": 0.5}, YES, ["all 2 comparisons"]),
     "favoured": Case(items(men=WOMEN, women=MORE_WOMEN), {"recall": 0}, YES),
-    "few items": Case(FEW, {"recall": 0.1}, UNKNOWN, ["a difference of 33 (-2 to 61)"]),
+    "few items": Case(FEW, {"recall": 0.1}, UNKNOWN, ["a difference of 33.3 (-1.8 to 60.6)"]),
     "no value": Case(NONE, {"recall": 0.99}, UNKNOWN, [
         "too little is known about women: 5 actual positives of group women"
     ]),

@@ -406,9 +406,14 @@ def _read_thresholds(text: str) -> str | list[float | str]:
     if text == _ALL:
         return text
     try:
-        return [part if part == "share" else float(part) for part in split_names(text)]
+        return [part if part == "share" else float(part) for part in text.split(",")]
     except ValueError:
-        raise ArgumentTypeError(f"{text!r} is not a number; {ONE_THRESHOLD}") from None
+        remedy = (
+            f"write .5, and .5,.6 for two scores; {ONE_THRESHOLD}"
+            if "=" in text
+            else ("write .5, .5,.6 for two scores, or .5,share")
+        )
+        raise ArgumentTypeError(f"{text!r} is not a number; {remedy}") from None
 
 
 main = Command(

@@ -95,7 +95,7 @@ def test_what_items_are_called(called: str, label: str, expected: str) -> None:
     table = BAD.replace({"label": {1: label}, "v1": {1: label}}) if label == "hateful" else BAD
     decision = decide(table, items=called, positive=label or ())
     assert f"of 100 {expected} the classifier misses 30, " in decision.reason
-    others = {"": "negative items"}.get(called + label, "other ")
+    others = {"": "negative items"}.get(called + label, "not ")
     assert dict(decision.meanings)["Wrongly flagged"].startswith(others)
 
 
