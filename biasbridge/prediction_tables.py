@@ -217,15 +217,17 @@ class MeasuredGaps:
         request = self.request
         columns = [*request.group, *map(" × ".join, request.cross)]
         label = f" is {self.label}" if self.label else ""
+        shown = [self.names.versions.get(name, name) for name in request.pred]
         blocks = read_blocks(self.shown, self.label)
-        first = self.decision.claims[:1]
+        first = [claim._replace(row=self.names.in_row(claim.row)) for claim in self.decision.claims]
         notes = [*map(self.names.in_text, self.notes), *describe_missing(self.shown)]
         return write_gaps_page(
             path,
-            f"{self.source}: {request.gold}{label}, by {', '.join(columns)}",
+            f"{self.source}: {request.gold}{label}, predictions {', '.join(shown)},"
+            f" by {', '.join(columns)}",
             self.decision,
             blocks,
-            error_chart(blocks, first[0].row.subset if first else ""),
+            error_chart(blocks, first[0] if first else None),
             notes=notes,
             limits=(METHOD, *LIMITS),
         )

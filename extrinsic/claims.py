@@ -419,6 +419,17 @@ _ERRS = _Outcome("items", "wrong", "gets {} wrong", "got {} wrong", "{items} pre
 OUTCOMES = {"recall": _MISSES, "fnr": _MISSES, "fpr": _FLAGS, "accuracy": _ERRS}
 
 
+def find_outcome(measure: str, subset: str) -> _Outcome | None:
+    """Return the outcome that a measure counts, of a class by its name; None for another."""
+    outcome, name = OUTCOMES.get(measure), _class_name(subset)
+    if outcome is None or not name:
+        return outcome
+    if outcome is _FLAGS:
+        verbs = f"wrongly calls {{}} {name}", f"wrongly called {{}} {name}"
+        return outcome._replace(title=f"wrongly called {name}", present=verbs[0], past=verbs[1])
+    return outcome._replace(title=f"{name} {outcome.title}")
+
+
 class _Words:
     """Claims in words, and in counts of 100, for somebody who does not know statistics."""
 
@@ -441,16 +452,6 @@ class _Words:
             "flagged": f"called {name}" if subset else "flagged",
         }
 
-    def _outcome(self, claim: Claim) -> _Outcome | None:
-        """Return the outcome that a claim counts, of a class by its name."""
-        outcome, name = OUTCOMES.get(claim.row.measure), _class_name(claim.row.subset)
-        if outcome is None or not name:
-            return outcome
-        if outcome is _FLAGS:
-            verbs = f"wrongly calls {{}} {name}", f"wrongly called {{}} {name}"
-            return outcome._replace(title=f"wrongly called {name}", present=verbs[0], past=verbs[1])
-        return outcome._replace(title=f"{name} {outcome.title}")
-
     def about(self, group: str) -> str:
         """Return `` about women``; nothing for all items."""
         return "" if group == ALL else f" about {self._side(group)}"
@@ -459,7 +460,7 @@ class _Words:
         return {**IN_WORDS, "none": "no group"}.get(group, group)
 
     def _of_100(self, claim: Claim) -> str:
-        outcome = self._outcome(claim)
+        outcome = find_outcome(claim.row.measure, claim.row.subset)
         kind = self._kinds(claim.row.subset)[outcome.kind if outcome else "items"]
         return f"{kind}{self.about(claim.group)}"
 
@@ -468,7 +469,7 @@ class _Words:
         37), where 2 are allowed``.
         """
         measure, limit = claim.row.measure, claim.limit
-        outcome = self._outcome(claim)
+        outcome = find_outcome(claim.row.measure, claim.row.subset)
         if outcome is None:
             noun = "change" if claim.kind == "harm" else "gap"
             size = format_estimate(claim.row.value, claim.row.low, claim.row.high)
@@ -517,7 +518,7 @@ class _Words:
         """
         names = []
         for claim in claims[:_MAX_LISTED]:
-            outcome = self._outcome(claim)
+            outcome = find_outcome(claim.row.measure, claim.row.subset)
             title = outcome.title if outcome else measure_name(claim.row.measure)
             title += f", compared with {self._side(claim.against)}" if self._has_both else ""
             group = "all items" if claim.group == ALL else IN_WORDS.get(claim.group, claim.group)
@@ -528,9 +529,13 @@ class _Words:
     def meanings(self, claims: Sequence[Claim]) -> list[tuple[str, str]]:
         """Return what each count means, in a line."""
         found: dict[str, str] = {}
-        for claim in claims:
-            if outcome := self._outcome(claim):
-                meaning = outcome.meaning.format(**self._kinds(claim.row.subset))
+        rows = [claim.row for claim in claims if claim.row.measure in OUTCOMES]
+        counted = [(row.measure, row.subset) for row in rows]
+        for row in rows[:1]:  # both kinds of errors are drawn
+            counted += [(measure, row.subset) for measure in ("recall", "fpr")]
+        for measure, subset in counted:
+            if outcome := find_outcome(measure, subset):
+                meaning = outcome.meaning.format(**self._kinds(subset))
                 found.setdefault(capitalise(outcome.title), meaning)
         return list(found.items())
 

@@ -7,7 +7,7 @@ from itertools import groupby
 from math import isnan
 from typing import TYPE_CHECKING, NamedTuple
 
-from biasbridge.extrinsic.claims import OUTCOMES
+from biasbridge.extrinsic.claims import OUTCOMES, find_outcome
 from biasbridge.extrinsic.gap_table import GapRow, as_table
 from biasbridge.extrinsic.grouped_predictions import ALL
 from biasbridge.files.errors import printable
@@ -26,6 +26,8 @@ from biasbridge.stats.measure_facts import MEASURE_FACTS, measure_heading, measu
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from biasbridge.extrinsic.claims import Claim
 
 _MOVED_BY_BASE_RATES = {name for name, facts in MEASURE_FACTS.items() if facts.moved_by_base_rates}
 _WITHOUT_SIDE = {name for name, facts in MEASURE_FACTS.items() if not facts.has_worse_side}
@@ -208,12 +210,13 @@ def describe_missing(rows: Iterable[GapRow]) -> list[str]:
     found = list(dict.fromkeys(row.reason for row in rows if row.reason and isnan(row.value)))
     n_hidden = len(found) - MAX_NAMED
     more = [f"and {n_hidden:,} more reasons: --csv OUT writes all"] if n_hidden > 0 else []
-    return [*(f"-: {printable(reason)}" for reason in found[:MAX_NAMED]), *more]
+    return [*(f"no value (-): {printable(reason)}" for reason in found[:MAX_NAMED]), *more]
 
 
 class ErrorChart(NamedTuple):
     """Errors in 100 by group: a column for each title, in a cell a count for each version, with the
-    ends of its interval, or the number of items where they are too few.
+    ends of its interval, or the number of items where they are too few. What the group that decides
+    is compared with comes after it, without an interval.
     """
 
     titles: Sequence[str]
@@ -223,8 +226,11 @@ class ErrorChart(NamedTuple):
     n_hidden: int  # groups that are not drawn
 
 
-def error_chart(blocks: Sequence[GapBlock], subset: str = "") -> ErrorChart:
-    """Return the errors of each group by the last version, and the first, in a class."""
+def error_chart(blocks: Sequence[GapBlock], claim: Claim | None = None) -> ErrorChart:
+    """Return the errors of each group by the last version, and the first, in the class of the claim
+    that decides.
+    """
+    subset = claim.row.subset if claim else ""
     single = [block for block in blocks if not block.is_change]
     rows = [row for block in single for row in block.rows if row.kind == "value"]
     rows = [row for row in rows if row.subset == subset]
@@ -244,9 +250,15 @@ def error_chart(blocks: Sequence[GapBlock], subset: str = "") -> ErrorChart:
     named = {**IN_WORDS, ALL: "all items"}
     shown = [*groups[:_MAX_CHARTED], ALL]
     cells = [(named.get(x, x), [cell(x, measure) for measure in errors]) for x in shown]
+    if claim and claim.kind == "gap" and claim.against not in shown and claim.group in shown:
+        rate = 100 * (claim.rates[0] if harm_sign(claim.row.measure) > 0 else 1 - claim.rates[0])
+        counts = [[(rate,) * 3] if measure == claim.row.measure else [] for measure in errors]
+        reference = named.get(claim.against, claim.against), [(marks, "") for marks in counts]
+        cells.insert(shown.index(claim.group) + 1, reference)
     highs = [count[2] for _, row in cells for counts, _ in row for count in counts]
     end = next(size for size in _AXIS_ENDS if size >= min(max(highs, default=0), 100))
-    titles = [OUTCOMES[name].title.capitalize() for name in errors]
+    titles = [outcome.title for name in errors if (outcome := find_outcome(name, subset))]
+    titles = list(map(capitalise, titles))
     return ErrorChart(titles, versions, cells, end, max(0, len(groups) - _MAX_CHARTED))
 
 
@@ -319,8 +331,8 @@ def _possible_chance(gaps: Sequence[GapRow]) -> str:
     listed = "; ".join(uncertain[:MAX_NAMED]) + (f"; and {n_hidden} more" if n_hidden > 0 else "")
     n_expected = round(ALPHA * len(gaps))
     count = f"about {n_expected}" if n_expected else "fewer than 1"
-    chance = f"Of {len(gaps)} comparisons {count} would look like these if all groups were"
-    return f"May be chance: {listed}. {chance} treated alike."
+    chance = f"By chance {count} of {len(gaps)} gaps would lie so far from 0"
+    return f"Not after adjustment: {listed}. {chance}."
 
 
 def _base_rate_warning(rows: Sequence[GapRow], label: str) -> str:

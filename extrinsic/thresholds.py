@@ -72,7 +72,9 @@ def threshold_text(table: pd.DataFrame) -> pd.DataFrame:
     text["threshold"] = table["threshold"].map(_format_threshold)
     for measure in table["measure"].unique():
         gaps = largest[largest["measure"] == measure].set_index("threshold")["text"]
-        text[measure_heading(measure)] = table["threshold"].map(gaps).astype(object).fillna("-")
+        text[f"gap in {measure_heading(measure)}"] = (
+            table["threshold"].map(gaps).astype(object).fillna("-")
+        )
     return text.rename(columns={"f1": "F1 of all"})
 
 

@@ -111,7 +111,7 @@ def test_gaps_of_many_measures_keep_groups_and_numbers(
     assert gaps([str(tmp_path / "p.csv"), "--csv", str(tmp_path / "g.csv")]) == 0
     printed = capsys.readouterr().out
     lines = printed.splitlines()
-    said = ("adjustment", "Cannot tell", "gap to all others", "May be chance", "Set a bound")
+    said = ("adjustment", "Cannot tell", "gap to all others", "Not after adjustment", "Set a bound")
     assert max(len(line) for line in lines if not any(x in line for x in said)) <= width
     assert "…" not in printed
     assert len(re.findall(r"\[-?\.\d\d,-?1?\.\d\d\]", printed)) >= 3 * 4 + 2 * 3

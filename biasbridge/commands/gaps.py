@@ -310,6 +310,7 @@ def _show(
     if isinstance(result, _ThresholdGaps):
         from biasbridge.extrinsic.thresholds import threshold_text
         from biasbridge.files.writers import TextTable, print_text_table
+        from biasbridge.stats.formatting import IN_WORDS
 
         for score, table in result.tables.items():
             if len(result.tables) > 1:
@@ -317,9 +318,11 @@ def _show(
                 say(console, score)
             text = threshold_text(table)
             rows = text[:: 5 if len(text) > _SHOWN_THRESHOLDS else 1].to_numpy().tolist()
-            print_text_table(TextTable("", list(map(str, text)), rows), console)
+            sides = {IN_WORDS.get(name, name) for name in table["privileged"]}
+            heading = f"the largest gap to {' or '.join(sides)} (positive: worse for the group)"
+            print_text_table(TextTable(heading, list(map(str, text)), rows), console)
         for note in result.notes:
-            say(console, note)
+            say(console, f"note: {note}")
     else:
         result.print(console)
         for note in result.notes:

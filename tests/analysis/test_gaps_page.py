@@ -188,7 +188,9 @@ def test_a_gap_is_named_where_its_simultaneous_interval_excludes_0() -> None:
     ]
     [block] = read_blocks(rows)
     assert block.lines[0].startswith("1 of 2 gaps differs from 0 after adjustment (Bonferroni): a")
-    assert block.lines[1].startswith("May be chance: b, recall +.10 [.01,.19]. Of 2")
+    assert block.lines[1].startswith(
+        "Not after adjustment: b, recall +.10 [.01,.19]. By chance fewer than 1 of 2"
+    )
 
 
 @pytest.mark.parametrize(("high", "said"), [(0.499, False), (0.501, True)])
