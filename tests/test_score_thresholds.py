@@ -15,7 +15,7 @@ from biasbridge.__main__ import main
 from biasbridge.analysis.table_charts import thresholds_chart
 from biasbridge.files import InputError
 
-HEADINGS = ["recall", "fpr"]
+HEADINGS = ["gap in recall", "gap in fpr"]
 EQUAL = ["value", "low", "high", "low_simultaneous", "high_simultaneous"]
 
 
