@@ -7,11 +7,12 @@ from contextlib import contextmanager
 from io import StringIO
 from typing import TYPE_CHECKING
 
-from biasbridge.analysis.answer import declared, print_answer, print_correlations
+from biasbridge.analysis.answer import print_answer, print_correlations
+from biasbridge.analysis.claims import declared
 from biasbridge.analysis.correlate import correlate_slices
 from biasbridge.analysis.effects import effect_table, effects, print_effects
 from biasbridge.analysis.joined import has_gaps, join_points
-from biasbridge.analysis.printing import print_lines, print_points, word_lists
+from biasbridge.analysis.printing import print_points, word_lists
 from biasbridge.analysis.slices import (
     EXPLORATORY_COLUMNS,
     correlation_table,
@@ -22,6 +23,7 @@ from biasbridge.analysis.slices import (
 from biasbridge.analysis.tables import DETAILS_TXT, write_csv_tables
 from biasbridge.files import InputError, atomic_path
 from biasbridge.files.terminal import LOG, open_console
+from biasbridge.files.writers import print_lines
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pandas as pd
 
+from biasbridge.analysis.claims import judge_change
 from biasbridge.analysis.condition_effects import MIN_UNITS, MeanChange, mean_change, units_of
 from biasbridge.analysis.correlation import group_means
 from biasbridge.analysis.joined import (
@@ -42,10 +43,10 @@ from biasbridge.analysis.naming import (
     row_names,
     score_titles,
 )
-from biasbridge.analysis.printing import SCORES_SHOWN, as_rows, print_lines, print_table
+from biasbridge.analysis.printing import SCORES_SHOWN, as_rows
 from biasbridge.analysis.tables import as_arrays, as_float, as_text, group_indices, text_rows, typed
-from biasbridge.analysis.verdict import judge_change
 from biasbridge.files import InputError, nearest
+from biasbridge.files.writers import TextTable, print_lines, print_text_table
 from biasbridge.stats.formatting import NOTHING, format_estimate
 from biasbridge.stats.intervals import holm
 
@@ -448,7 +449,9 @@ def print_effects(results: Sequence[Effect], confirmatory: Sequence[str], consol
     generated = any(result.names["generated"] == "True" for result in results)
     stamp = ", synthetic data" if generated else ""
     if rows:
-        print_table(_EFFECTS_TITLE + stamp, rows, console, left_aligned=(*_SHARED, *CONDITION[:-1]))
+        names = (*_SHARED, *CONDITION[:-1])
+        table = TextTable.of_rows(_EFFECTS_TITLE + stamp, rows, names)
+        print_text_table(table, console, ruled=False)
         _print_shortage(results, console)
 
 
@@ -491,7 +494,8 @@ def print_comparison(
             if scores.get(i) in shown
         ]
         title = f"{method} less {other}, {way}: difference of effects, mean over parents"
-        print_table(title, rows, console, left_aligned=(*settings, "outcome", "at"))
+        shown_table = TextTable.of_rows(title, rows, (*settings, "outcome", "at"))
+        print_text_table(shown_table, console, ruled=False)
     _print_shortage(results, console)
 
 

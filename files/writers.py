@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from biasbridge.files.errors import printable
@@ -25,22 +25,37 @@ class TextTable(NamedTuple):
     heading: str
     head: Sequence[str]
     rows: Sequence[Sequence[str]]
-    names: Sequence[str] = ()
+    names: Collection[str] = ()
+
+    @classmethod
+    def of_rows(
+        cls, heading: str, rows: Sequence[Mapping[str, str]], names: Collection[str] = ()
+    ) -> TextTable:
+        """Return rows of cells by column as a table; without rows it has no columns."""
+        return cls(heading, list(rows[0]) if rows else [], [[*row.values()] for row in rows], names)
 
     @property
     def alignment(self) -> str:
         """Return l or r for each column."""
-        return "l" + "".join("l" if name in self.names else "r" for name in self.head[1:])
+        return "".join("l" if name in (*self.head[:1], *self.names) else "r" for name in self.head)
+
+    @property
+    def n_names(self) -> int:
+        """Number of columns on the left that name the rows."""
+        return len(self.alignment) - len(self.alignment.lstrip("l"))
 
 
-def print_text_table(table: TextTable, console: Console, max_rows: int = 0) -> None:
-    """Print a table, its first rows where ``max_rows`` is given."""
+def print_text_table(
+    table: TextTable, console: Console, max_rows: int = 0, *, ruled: bool = True
+) -> None:
+    """Print a table, its first rows where ``max_rows`` is given, with a rule below its heading."""
     from rich import box
     from rich.table import Table
 
-    if table.heading:
-        console.print(printable(table.heading), soft_wrap=True)
+    print_lines([table.heading] * bool(table.heading), console, style="" if ruled else "italic")
     shown = Table(box=box.SIMPLE_HEAD, show_edge=False)
+    if not ruled:
+        shown = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for name, side in zip(table.head, table.alignment, strict=True):
         shown.add_column(printable(name), justify="left" if side == "l" else "right")
     for row in table.rows[: max_rows or None]:
@@ -49,7 +64,13 @@ def print_text_table(table: TextTable, console: Console, max_rows: int = 0) -> N
         plural = "s" * (n_omitted > 1)
         shown.caption = f"and {n_omitted:,} more row{plural}: --csv OUT writes all"
         shown.caption_justify = "left"
-    print_columns(shown, console)
+    print_columns(shown, console, names=max(1, table.n_names))
+
+
+def print_lines(lines: Iterable[str], console: Console, style: str = "") -> None:
+    """Print lines as they are, unwrapped, with control characters escaped."""
+    for line in lines:
+        console.print(printable(line), style=style, soft_wrap=True)
 
 
 def markdown_table(table: TextTable) -> list[str]:

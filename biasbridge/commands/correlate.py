@@ -199,7 +199,7 @@ def _show(
     correlations: _Correlations, console: Console, *, confirmatory: Sequence[str] = ()
 ) -> None:
     from biasbridge.analysis.answer import print_correlations, print_slices
-    from biasbridge.analysis.verdict import RULES
+    from biasbridge.analysis.claims import RULES
 
     if not correlations.title:
         print_correlations(correlations.slices, console)

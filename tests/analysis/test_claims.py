@@ -13,6 +13,7 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 from biasbridge.analysis.answer import CHANGE_HEADING, effect_rows
+from biasbridge.analysis.claims import RULES, VERDICTS, judge, judge_gap
 from biasbridge.analysis.condition_effects import (
     ConditionEffect,
     EqualScores,
@@ -35,7 +36,6 @@ from biasbridge.analysis.scopes import (
     UNNAMED,
 )
 from biasbridge.analysis.slices import Nonlinearity, SliceResult, correlation_table, scope_table
-from biasbridge.analysis.verdict import RULES, VERDICTS, judge, judge_gap
 from biasbridge.stats.intervals import Estimate
 
 # b = .01 [.006,.014] over a range of 4: a change of .04 [.024,.056]
