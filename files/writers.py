@@ -14,6 +14,11 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 _MINUS = re.compile(r"(?<![\w.])-(?=[.\d])")
+_TEX_WIDTH, _TEX_SEP, _NAME_WIDTH = 219.0, 2.0, 80.0  # points; of a column, beside and of names
+# Points, as tex_width counts them; others are 6.7 as capitals, else 4.8
+_TEX_WIDTHS = dict.fromkeys(".,;:'|![]iIl ", 2.7) | dict.fromkeys("jtfr()", 3.4)
+_TEX_WIDTHS |= dict.fromkeys("0123456789", 4.5) | dict.fromkeys("mw+-<>=@%", 7.5)
+_TEX_WIDTHS |= dict.fromkeys("MW", 8.7)
 
 
 class TextTable(NamedTuple):
@@ -87,25 +92,77 @@ def escape_markdown(text: str) -> str:
 
 
 def tex_table(table: TextTable, caption: str, label: str) -> list[str]:
-    """Return the lines of a ``table`` with a caption and a label (needs ``booktabs``)."""
+    """Return the lines of a ``table`` with a caption and a label (needs ``booktabs``).
 
-    def line(row: Sequence[str]) -> str:
-        return " & ".join(_tex(cell) for cell in row) + r" \\"
+    It fits a column of 219 points, such as that of ACL: headings and long names wrap, and columns
+    that do not fit follow in a block below, beside the names of their rows.
+    """
+    lines = [r"\begin{table}", r"\centering\footnotesize\setlength{\tabcolsep}{2pt}"]
+    for block in tex_blocks(table):
+        widths = [max(map(tex_width, cells)) for cells in zip(*block.rows, strict=True)]
+        widths[0] = min(widths[0], _NAME_WIDTH)
+        rows = [
+            " & ".join(map(_tex_cell, row, widths, block.alignment)) + r" \\"
+            for row in (block.head, *block.rows)
+        ]
+        lines.append(rf"\begin{{tabular}}{{@{{}}{block.alignment}@{{}}}}")
+        lines += [r"\toprule", rows[0], r"\midrule", *rows[1:], r"\bottomrule"]
+        lines += [r"\end{tabular}", r"\par\smallskip"]
+    return [*lines[:-1], rf"\caption{{{_tex(caption)}}}", rf"\label{{tab:{label}}}", r"\end{table}"]
 
-    return [
-        r"\begin{table}",
-        r"\centering\small\setlength{\tabcolsep}{3pt}",
-        rf"\begin{{tabular}}{{@{{}}{table.alignment}@{{}}}}",
-        r"\toprule",
-        line(table.head),
-        r"\midrule",
-        *map(line, table.rows),
-        r"\bottomrule",
-        r"\end{tabular}",
-        rf"\caption{{{_tex(caption)}}}",
-        rf"\label{{tab:{label}}}",
-        r"\end{table}",
+
+def tex_blocks(table: TextTable) -> list[TextTable]:
+    """Split the columns into blocks that fit, each with the names of the rows that it has."""
+    columns = [[*cells] for cells in zip(*table.rows, strict=True)]
+    limits = [_NAME_WIDTH, *(max(map(tex_width, cells)) for cells in columns[1:])]
+    texts = [[name, *cells] for name, cells in zip(table.head, columns, strict=True)]
+    widths = [
+        max(tex_width(line) for text in column for line in _wrapped(text, limit))
+        for column, limit in zip(texts, limits, strict=True)
     ]
+    blocks, total = [[0]], widths[0]
+    for i, width in enumerate(widths[1:], 1):
+        total += width + 2 * _TEX_SEP
+        if total > _TEX_WIDTH and len(blocks[-1]) > 1:
+            blocks.append([0])
+            total = widths[0] + width + 2 * _TEX_SEP
+        blocks[-1].append(i)
+    return [
+        TextTable(
+            table.heading,
+            [table.head[i] for i in block],
+            [[row[i] for i in block] for row in table.rows if any(row[i] for i in block[1:])],
+            table.names,
+        )
+        for block in blocks
+    ]
+
+
+def tex_width(text: str) -> float:
+    """Return the width in points, at most, in Times of 9 points and in Computer Modern of 8."""
+    return sum(
+        _TEX_WIDTHS.get(character, 6.5 if character.isupper() else 4.8) for character in text
+    )
+
+
+def _wrapped(text: str, width: float) -> list[str]:
+    """Break a text at blanks into lines of a width in points, and words that are wider at marks."""
+    lines = [""]
+    for word in text.split(" "):
+        parts = [word] if tex_width(word) <= width else re.split(r"(?<=[_/-])(?=.)", word)
+        for number, part in enumerate(parts):
+            longer = f"{lines[-1]} {part}".lstrip() if number == 0 else lines[-1] + part
+            if lines[-1] and tex_width(longer) > width:
+                lines.append(part)
+            else:
+                lines[-1] = longer
+    return lines
+
+
+def _tex_cell(text: str, width: float, side: str) -> str:
+    lines = list(map(_tex, _wrapped(text, width)))
+    stacked = r"\\".join(lines)
+    return rf"\shortstack[{side}]{{{stacked}}}" if len(lines) > 1 else stacked
 
 
 def _tex(text: str) -> str:
