@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import isfinite
 from textwrap import wrap
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -48,7 +48,7 @@ from biasbridge.analysis.naming import (
 from biasbridge.analysis.scopes import DOSES, MINIMUM, SEEDS
 from biasbridge.analysis.slices import digits_of, pearson
 from biasbridge.analysis.tables import as_float, as_text
-from biasbridge.files.writers import TextTable, print_lines, print_text_table, tex_table
+from biasbridge.files.writers import Document, TextTable, print_document, print_lines, tex_table
 from biasbridge.stats.formatting import (
     NOTHING,
     capitalise,
@@ -97,27 +97,16 @@ _READ = (
 _SYNTHETIC = " Synthetic data: no evidence about the world."
 
 
-class Answer(NamedTuple):
-    """What a study says: the sentences that come ``first``, ``lines`` below them, a table of
-    changes for each gap, and ``notes``.
-    """
-
-    first: Sequence[str]
-    lines: Sequence[str] = ()
-    tables: Sequence[TextTable] = ()
-    notes: Sequence[str] = ()
-
-
 def study_answer(
     tables: Tables, results: Sequence[SliceResult], declaration: Declaration
-) -> Answer:
+) -> Document:
     """Put the claims on the declared slices into words, and what must be known beside them."""
     tests, x = declared(results), declaration.smallest_change
     claims = study_claims(tests, x)
     mismatch = group_mismatch_of(tables.points, tables.extrinsic)
     notes = [*scope_lines(claims, tables.points), *reasons(claims), *detectable(tests, x)]
     notes += [*_exploratory_lines(results), *describe_task(tables, declaration.utility)]
-    return Answer(
+    return Document(
         [*planted_lines(tables.points, tests), *headlines(claims)],
         [*_run_line(tables, results), *filter(None, [mismatch]), *_sign_line(tables)],
         change_tables(claims),
@@ -130,13 +119,11 @@ def print_answer(
 ) -> None:
     """Print an answer in 25 lines of 80 columns: the changes of the first tests."""
     answer, tests = study_answer(tables, results, declaration), declared(results)
+    shown = change_tables(study_claims(tests[:TESTS], declaration.smallest_change))
+    more = _more_line(len(tests) - TESTS, "test", "correlations.csv")
     print_lines(_wrap_all([*answer.first, *answer.lines]), console)
-    if tests:
-        print_lines([""], console)
-        for table in change_tables(study_claims(tests[:TESTS], declaration.smallest_change)):
-            print_text_table(table, console, ruled=False)
-        print_lines([*_more_line(len(tests) - TESTS, "test", "correlations.csv"), ""], console)
-    print_lines(_wrap_all(answer.notes), console)
+    print_document(Document([""] * bool(tests), (), shown, more), console, ruled=False)
+    print_lines([*[""] * bool(tests), *_wrap_all(answer.notes)], console)
 
 
 def correlations_tex(
@@ -165,7 +152,7 @@ def _further_cells(result: SliceResult) -> dict[str, str]:
 
 def change_tables(
     claims: Sequence[GapClaims],
-    further: Callable[[SliceResult], Mapping[str, str]] = lambda _: {},
+    further: Callable[[SliceResult], dict[str, str]] = lambda _: {},
 ) -> list[TextTable]:
     """Return for each gap the rows of what modifications did to it, then a row per score, its range
     and the verdict; ``further``: cells of a score after these.
@@ -463,7 +450,7 @@ def _missing_values(tables: Tables) -> Iterable[str]:
             yield f"{capitalise(str(title))}: no value at {n_missing} points. Example: {reason}."
 
 
-def _more_line(hidden: int, noun: str, table: str) -> Iterable[str]:
+def _more_line(hidden: int, noun: str, table: str) -> list[str]:
     return [f"and {with_count(hidden, noun)} more in {table}"] if hidden > 0 else []
 
 
@@ -471,11 +458,11 @@ def _wrap_all(lines: Iterable[str]) -> list[str]:
     return [part for line in lines for part in wrap(line, _LINE_WIDTH, subsequent_indent="  ")]
 
 
-# The slices of a study or a table on the terminal: a line each, verdicts, and notes.
+# The slices of a study or a table: a line each, verdicts, and notes.
 
 
-def print_slices(results: Sequence[SliceResult], title: str, console: Console) -> None:
-    """Print the slices of ``correlate``, one line each, then verdicts and notes."""
+def slices_document(results: Sequence[SliceResult], title: str) -> Document:
+    """Return the slices of ``correlate``, one line each, then verdicts and notes."""
     names, is_mixed = list(results[0].names), not all(result.confirmatory for result in results)
     rows = [result.names | describe_slice(result, alone=is_mixed) for result in results]
     shared = [name for name in names if len({row[name] for row in rows}) == 1 < len(rows)]
@@ -483,19 +470,19 @@ def print_slices(results: Sequence[SliceResult], title: str, console: Console) -
     of_all = ", ".join(f"{name} {rows[0][name]}" for name in shared if rows[0][name])
     heading = f"{title}: {R_RM}{'; of all rows: ' * bool(of_all)}{of_all}"
     rows = [{name: row[name] for name in row if name not in hidden} for row in rows]
-    print_text_table(TextTable.of_rows(heading, rows, names), console, ruled=False)
     by_text: dict[tuple[bool, str], list[str]] = {}
     for result in results:
         name = " ".join(filter(None, result.names.values())) or "all"
         for is_note, text in enumerate((result.why * result.confirmatory, result.note)):
             by_text.setdefault((bool(is_note), text), []).append(name)
     texts = sorted((key for key in by_text if key[1]), key=lambda key: key[0])
-    print_lines((f"{', '.join(by_text[key])}: {key[1]}" for key in texts), console)
+    notes = [f"{', '.join(by_text[key])}: {key[1]}" for key in texts]
+    return Document((), (), [TextTable.of_rows(heading, rows, names)], notes)
 
 
-def print_correlations(results: Sequence[SliceResult], console: Console) -> None:
-    """Print r_rm of the confirmatory slices of ``correlate_slices``, one table per task,
-    classifier, metric and convention.
+def correlations_document(results: Sequence[SliceResult]) -> Document:
+    """Return r_rm of the confirmatory slices of ``correlate_slices``, one table per task,
+    classifier, metric and convention, and what limits the verdicts.
     """
     confirmatory = [result for result in results if result.confirmatory]
     names = pd.DataFrame([result.names for result in confirmatory], columns=list(SLICE_COLUMNS))
@@ -505,16 +492,17 @@ def print_correlations(results: Sequence[SliceResult], console: Console) -> None
     families: dict[str, list[SliceResult]] = {}
     for heading, result in zip(headings, confirmatory, strict=True):
         families.setdefault(heading, []).append(result)
+    tables, notes = [], []
     for heading, family in families.items():
         rows = [
             {name: result.names[name] for name in columns} | describe_slice(result)
             for result in family
         ]
         synthetic = ", synthetic data" if any(result.synthetic for result in family) else ""
-        table = TextTable.of_rows(f"{heading}: {R_RM}{synthetic}", rows, columns)
-        print_text_table(table, console, ruled=False)
-        print_lines(reasons(study_claims(family, SMALLEST_CHANGE)), console)
-    print_lines(describe_taggers(result.group_by for result in confirmatory), console)
+        tables.append(TextTable.of_rows(f"{heading}: {R_RM}{synthetic}", rows, columns))
+        notes += reasons(study_claims(family, SMALLEST_CHANGE))
+    notes += describe_taggers(result.group_by for result in confirmatory)
+    return Document((), (), tables, notes)
 
 
 def count_models(result: SliceResult) -> str:

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
-import numpy as np
 import pandas as pd
 
 from biasbridge.analysis.joined import OPTIONS, keep_varying_options, utility_rows
@@ -24,10 +23,10 @@ from biasbridge.analysis.naming import (
     row_names,
     with_count,
 )
-from biasbridge.analysis.tables import as_float, as_text, text_columns, text_rows, typed
+from biasbridge.analysis.tables import as_float, as_text, text_rows, typed
 from biasbridge.files.language import mask_slurs
 from biasbridge.files.writers import TextTable, print_lines, print_text_table
-from biasbridge.stats.formatting import NOTHING, format_estimate, format_number
+from biasbridge.stats.formatting import NOTHING, format_estimate
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -75,31 +74,6 @@ def word_lists(words: pd.DataFrame) -> list[str]:
         f"{set_name} ({group}), {n_points} point{'s' * (n_points > 1)}: {set_words}"
         for (set_name, group, set_words), n_points in counts.items()
     ]
-
-
-def text_table(heading: str, table: pd.DataFrame) -> TextTable:
-    """Return a table as text: numbers to two digits, beside their intervals, which are the columns
-    ``NAME_low`` and ``NAME_high``, or ``low`` and ``high`` after the number.
-    """
-    columns: dict[str, list[str]] = {}
-    names = list(map(str, table))
-    for name, following in zip(names, [*names[1:], ""], strict=True):
-        low = f"{name}_low" if f"{name}_low" in names else "low" if following == "low" else ""
-        if low:
-            columns[name] = format_estimates(table, name, low, low.replace("low", "high"))
-        elif not name.endswith(("low", "high")) and any(cells := _cells(table, name)):
-            columns[name] = cells
-    rows = [*zip(*columns.values(), strict=True)]
-    return TextTable(heading, [*columns], rows, text_columns(table))
-
-
-def _cells(table: pd.DataFrame, name: str) -> list[str]:
-    if name in text_columns(table):
-        return as_text(table, name)
-    values = as_float(table, name)
-    finite_values = values[np.isfinite(values)]
-    digits = 0 if (finite_values == finite_values.round()).all() else 3
-    return [format_number(value, digits) for value in values.tolist()]
 
 
 def print_first_rows(table: TextTable, console: Console) -> None:

@@ -82,7 +82,7 @@ def write_thresholds_page(
             {
                 "score": printable(score),
                 "chart": "" if missing_charts else _thresholds_image(table),
-                "table": TextTable("", list(text), text.to_numpy().tolist()),
+                "table": TextTable("", list(map(str, text)), text.to_numpy().tolist()),
             }
             for score, (table, text) in tables.items()
         ],

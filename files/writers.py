@@ -1,18 +1,56 @@
-"""Tables of text, and their writers: for a terminal, Markdown and LaTeX (pages have templates)."""
+"""Tables of text and their writers, for a terminal, Markdown and LaTeX; documents as files.
+
+Pages of studies and of gaps have templates of their own.
+"""
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 import re
+import zipfile
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from html import escape
+from math import isfinite
 from typing import TYPE_CHECKING, NamedTuple
 
+from pandas.api.types import is_bool_dtype, is_numeric_dtype
+
 from biasbridge.files.errors import printable
-from biasbridge.files.tables import escape_tex
+from biasbridge.files.tables import escape_tex, unescape_formula
 from biasbridge.files.terminal import print_columns
+from biasbridge.stats.formatting import format_estimate, format_number
 
 if TYPE_CHECKING:
+    import pandas as pd
     from rich.console import Console
 
+_NUMBER = re.compile(r"-?\d+(\.\d+)?([eE][+-]?\d+)?")
+_STYLE = (
+    "body{font:16px/1.5 sans-serif;margin:1em}.wide{overflow-x:auto}table{border-collapse:collapse}"
+    "th,td{padding:.2em .6em;border-bottom:1px solid #ccc;white-space:nowrap;text-align:right}"
+    ".l{text-align:left}"
+)
+_OPEN = "http://schemas.openxmlformats.org"
+_OFFICE = f"{_OPEN}/officeDocument/2006/relationships"
+_MAIN_XML = f'xmlns="{_OPEN}/spreadsheetml/2006/main"'
+_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml"
+_SHEET = f"<worksheet {_MAIN_XML}><sheetData>%s</sheetData></worksheet>"
+_RELATED = (
+    f'<Relationships xmlns="{_OPEN}/package/2006/relationships"><Relationship Id="r1"'
+    f' Type="{_OFFICE}/%s" Target="%s"/></Relationships>'
+)
+_WORKBOOK = {
+    "[Content_Types].xml": f'<Types xmlns="{_OPEN}/package/2006/content-types"><Default'
+    ' Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
+    f'<Override PartName="/xl/workbook.xml" ContentType="{_TYPE}.sheet.main+xml"/><Override'
+    f' PartName="/xl/worksheets/sheet1.xml" ContentType="{_TYPE}.worksheet+xml"/></Types>',
+    "_rels/.rels": _RELATED % ("officeDocument", "xl/workbook.xml"),
+    "xl/_rels/workbook.xml.rels": _RELATED % ("worksheet", "worksheets/sheet1.xml"),
+    "xl/workbook.xml": f'<workbook {_MAIN_XML} xmlns:r="{_OFFICE}"><sheets><sheet name="rows"'
+    ' sheetId="1" r:id="r1"/></sheets></workbook>',
+}
 _MINUS = re.compile(r"(?<![\w.])-(?=[.\d])")
 _TEX_WIDTH, _TEX_SEP, _NAME_WIDTH = 219.0, 2.0, 80.0  # points; of a column, beside and of names
 # Points, as tex_width counts them; others are 6.7 as capitals, else 4.8
@@ -48,6 +86,25 @@ class TextTable(NamedTuple):
     def n_names(self) -> int:
         """Number of columns on the left that name the rows."""
         return len(self.alignment) - len(self.alignment.lstrip("l"))
+
+
+class Document(NamedTuple):
+    """What people read of a result: the sentences that come ``first``, ``lines`` below them,
+    tables, and ``notes``.
+    """
+
+    first: Sequence[str]
+    lines: Sequence[str] = ()
+    tables: Sequence[TextTable] = ()
+    notes: Sequence[str] = ()
+
+
+def print_document(document: Document, console: Console, *, ruled: bool = True) -> None:
+    """Print sentences, tables and notes."""
+    print_lines((*document.first, *document.lines), console)
+    for table in document.tables:
+        print_text_table(table, console, ruled=ruled)
+    print_lines(document.notes, console)
 
 
 def print_text_table(
@@ -167,3 +224,107 @@ def _tex_cell(text: str, width: float, side: str) -> str:
 
 def _tex(text: str) -> str:
     return _MINUS.sub("$-$", escape_tex(printable(text)))
+
+
+# Documents and documents as files.
+
+
+def format_document(kind: str, document: Document, title: str) -> str:
+    """Return a document as Markdown (md), LaTeX (tex: its tables, the rest as comments) or as a
+    page that needs no network (html).
+    """
+    sentences, tables = [*document.first, *document.lines], document.tables
+    if kind == "md":
+        lines = [f"## {escape_markdown(title)}", "", *map(escape_markdown, sentences)]
+        lines += [line for table in tables for line in ("", *markdown_table(table))]
+        lines += ["", *(f"- {escape_markdown(note)}" for note in document.notes)]
+    elif kind == "tex":
+        lines = [f"% {printable(line)}" for line in (*sentences, *document.notes)]
+        for number, table in enumerate(tables, 1):
+            label = f"{title}-{number}".replace(" ", "-")
+            lines += ["", *tex_table(table, table.heading or title, label)]
+    else:
+        lines = [
+            '<!doctype html><html lang="en"><meta charset="utf-8">',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            f"<title>{escape(title)}</title><style>{_STYLE}</style><h1>{escape(title)}</h1>",
+            *(f"<p>{escape(printable(line))}</p>" for line in sentences),
+            *(line for table in tables for line in html_table(table)),
+            *(f"<p>{escape(printable(note))}</p>" for note in document.notes),
+        ]
+    return "\n".join([*lines, ""])
+
+
+def html_table(table: TextTable) -> list[str]:
+    """Return the lines of a table that scrolls where it is too wide."""
+
+    def line(cells: Iterable[str], tag: str) -> str:
+        classed = zip(map(printable, cells), table.alignment, strict=True)
+        return "".join(f'<{tag} class="{side}">{escape(cell)}</{tag}>' for cell, side in classed)
+
+    return [
+        f"<h2>{escape(printable(table.heading))}</h2>" * bool(table.heading),
+        f'<div class="wide" tabindex="0"><table><thead><tr>{line(table.head, "th")}</tr></thead>',
+        *(f"<tr>{line(row, 'td')}</tr>" for row in table.rows),
+        "</table></div>",
+    ]
+
+
+def text_table(heading: str, table: pd.DataFrame) -> TextTable:
+    """Return a table as text: numbers to two digits, beside their intervals, which are the columns
+    ``NAME_low`` and ``NAME_high``, or ``low`` and ``high`` after the number.
+    """
+    columns: dict[str, list[str]] = {}
+    names = list(map(str, table))
+    texts = [name for name in names if _is_text(table[name])]
+    for name, following in zip(names, [*names[1:], ""], strict=True):
+        low = f"{name}_low" if f"{name}_low" in names else "low" if following == "low" else ""
+        if low:
+            ends = (table[each].astype(float) for each in (name, low, low.replace("low", "high")))
+            columns[name] = list(map(format_estimate, *ends))
+        elif not name.endswith(("low", "high")) and any(cells := _cells(table[name])):
+            columns[name] = cells
+    return TextTable(heading, [*columns], [*zip(*columns.values(), strict=True)], texts)
+
+
+def _is_text(column: pd.Series) -> bool:
+    return is_bool_dtype(column) or not is_numeric_dtype(column)
+
+
+def _cells(column: pd.Series) -> list[str]:
+    if _is_text(column):
+        return column.astype(object).where(column.notna(), "").map(str).tolist()
+    values = column.astype(float)
+    digits = 0 if (values.dropna() % 1 == 0).all() else 3
+    return [format_number(value, digits) for value in values]
+
+
+def format_json(table: pd.DataFrame) -> str:
+    """Return the rows of a table as JSON; NaN and infinity are null."""
+    finite = [
+        {
+            name: None if isinstance(value, float) and not isfinite(value) else value
+            for name, value in row.items()
+        }
+        for row in table.to_dict("records")
+    ]
+    return json.dumps(finite, indent=1, ensure_ascii=False) + "\n"
+
+
+def excel_file(rows: str) -> bytes:
+    """Return the text of a CSV file as a workbook of one sheet."""
+
+    def cell(text: str) -> str:
+        if _NUMBER.fullmatch(text):
+            return f"<c><v>{text}</v></c>"
+        text = escape(str(unescape_formula(text)))
+        return f'<c t="inlineStr"><is><t xml:space="preserve">{text}</t></is></c>'
+
+    lines = ("".join(map(cell, row)) for row in csv.reader(io.StringIO(rows)))
+    sheet = "".join(f"<row>{line}</row>" for line in lines)
+    parts = {**_WORKBOOK, "xl/worksheets/sheet1.xml": _SHEET % sheet}
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as book:
+        for name, text in parts.items():
+            book.writestr(name, f'<?xml version="1.0" encoding="UTF-8"?>{text}')
+    return content.getvalue()

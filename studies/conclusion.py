@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from biasbridge.analysis.printing import print_first_rows, text_table
+from biasbridge.analysis.printing import print_first_rows
 from biasbridge.analysis.report.templates import as_image, count_points, write_page
 from biasbridge.analysis.tables import (
     as_text,
@@ -16,7 +16,7 @@ from biasbridge.analysis.tables import (
 )
 from biasbridge.files import InputError
 from biasbridge.files.charts import save_charts
-from biasbridge.files.writers import print_lines
+from biasbridge.files.writers import print_lines, text_table
 
 if TYPE_CHECKING:
     import pandas as pd

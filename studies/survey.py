@@ -52,8 +52,9 @@ class Survey(Fileless):
 
     def conclude(self, tables: Tables, folder: Path, console: Console) -> list[Path]:
         """Print, write and draw the survey; return the paths written."""
-        from biasbridge.analysis.printing import print_first_rows, text_table
+        from biasbridge.analysis.printing import print_first_rows
         from biasbridge.analysis.tables import write_csv_tables
+        from biasbridge.files.writers import text_table
 
         if tables.intrinsic.empty:
             return []

@@ -17,7 +17,7 @@ import numpy as np
 import vl_convert
 from markupsafe import Markup
 
-from biasbridge.analysis.answer import Answer, correlations_tex, study_answer
+from biasbridge.analysis.answer import correlations_tex, study_answer
 from biasbridge.analysis.claims import RULES
 from biasbridge.analysis.correlate import DECLARED
 from biasbridge.analysis.effects import saturation
@@ -51,6 +51,7 @@ from biasbridge.analysis.tables import (
     typed,
 )
 from biasbridge.files import InputError, atomic_path
+from biasbridge.files.writers import Document
 from biasbridge.stats.formatting import capitalise, format_number
 from biasbridge.stats.measure_facts import less_is_better
 
@@ -217,7 +218,7 @@ def _values(table: pd.DataFrame, column: str) -> str:
 
 def _answer(
     results: Sequence[SliceResult], tables: Tables, declared: Declaration, *, has_pairs: bool
-) -> Answer:
+) -> Document:
     """Return what the study says, and what it lacks. ``tables`` are typed."""
     done = tables.points.loc[tables.points["status"] == "done", "point"]
     scores = _scores_lacking(tables.intrinsic[tables.intrinsic["point"].isin(done)])
@@ -232,7 +233,7 @@ def _answer(
         if reasons
     ]
     first, *others = [*sentences, "There is nothing to compare."]
-    return Answer([first], others, notes=describe_task(tables, declared.utility))
+    return Document([first], others, notes=describe_task(tables, declared.utility))
 
 
 def _unmodified_gaps(tables: Tables) -> list[tuple[str, str]]:

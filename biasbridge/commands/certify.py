@@ -10,7 +10,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TextIO
 
-from biasbridge.command_line import STANDARD_OUTPUT, Command, as_csv, as_json
+from biasbridge.command_line import STANDARD_OUTPUT, Command
 from biasbridge.commands.train import run_train
 from biasbridge.files import InputError, nearest
 from biasbridge.files.choice import METRICS, Whole, check_arguments, find_choice, search_modules
@@ -265,7 +265,7 @@ def _run(*, json: Path | None = None, csv: Path | None = None, **options: Any) -
 main = Command(
     certify,
     run=_run,
-    documents={"csv": as_csv, "json": as_json},
+    table=lambda certificate: certificate,
     spelling="csv --csv --export; metric METRIC; convention NAME; query NAME; seeds N; "
     "config_dir FOLDER; results; out",
 )

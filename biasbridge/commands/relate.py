@@ -9,7 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal, NamedTuple
 
-from biasbridge.command_line import STANDARD_OUTPUT, Command, as_csv, as_json, returns, split_names
+from biasbridge.command_line import STANDARD_OUTPUT, Command, returns, split_names
 from biasbridge.commands.train import Study, unfinished
 from biasbridge.files import InputError, nearest
 from biasbridge.files.choice import Count, as_names, check_arguments
@@ -234,7 +234,7 @@ def _read_doses(text: str) -> list[float]:
 main = Command(
     relate,
     run=_run,
-    documents={"csv": as_csv, "json": as_json},
+    table=lambda tests: tests,
     types={"doses": _read_doses},
     required=("task",),
     arguments=["models"],
