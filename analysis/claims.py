@@ -333,18 +333,18 @@ def _claims_on(gap: str, titled: Sequence[tuple[str, SliceResult]], x: float) ->
     modifications = []
     for effect in effects.full:
         direction = _DIRECTION_NAMES.get(effect.direction, effect.direction or "modification")
-        change, ends = effect.change.interval, (before, before + effect.change.value)
-        known = change, effect.change.bound, x, judge_change(effect.change, effect.p_holm, x)
-        subject = f"{direction} ({effect.method})"
-        modifications.append(Claim("modification", subject, ends, *known, "", largest))
-    known = UNDEFINED, effects.bound, x, *judge_gap(effects, x)
+        change, ends = effect.change, (before, before + effect.change.value)
+        about = f"{direction} ({effect.method})", ends, change.interval, change.bound, x
+        verdict = judge_change(change, effect.p_holm, x)
+        modifications.append(Claim("modification", *about, verdict, "", largest))
     subject = f"all {len(effects.conditions)} modifications"
-    overall = Claim("all", subject, (nan, nan), *known, largest)
+    verdict, why = judge_gap(effects, x)
+    overall = Claim("all", subject, (nan, nan), UNDEFINED, effects.bound, x, verdict, why, largest)
     scores = []
-    for title, result in titled:
+    for score, result in titled:
         low, high = sorted((result.sign * result.score_low, result.sign * result.score_high))
-        known = result.change, nan, x, result.verdict, result.why
-        scores.append(Claim("score", title, (low, high), *known, result))
+        about = score, (low, high), result.change, nan, x
+        scores.append(Claim("score", *about, result.verdict, result.why, result))
     return GapClaims(gap, modifications, overall, scores)
 
 

@@ -11,6 +11,7 @@ either way. An empty spelling hides the parameter.
 from __future__ import annotations
 
 import inspect
+import io
 import re
 import shlex
 import sys
@@ -95,8 +96,7 @@ class Command:
     table : callable
         What returns the table of a result, which is written as csv, json and xlsx.
     document : callable
-        What returns the :class:`Document` that is shown, and written as md, tex and html; by
-        default the main columns of the table.
+        What returns the ``Document`` that is shown, and written as md, tex and html.
     documents : mapping of str to callable
         For "csv", "json", "md" and "tex" what returns the text, given the result, in place of
         these.
@@ -144,7 +144,7 @@ class Command:
         if document and not show:
             self._show = partial(_print, document)
         self._end: Callable[..., int | None] | None = end
-        own = _table_documents(self.name, table, document) if table else {}
+        own = _table_documents(self.name, table, document) if table and document else {}
         self._documents = {**own, **(documents or {})}
         if "csv" in self._documents:
             self._documents["xlsx"] = self._documents["csv"]
@@ -445,13 +445,15 @@ def write_text(text: str, path: Path) -> None:
     if path == STANDARD_OUTPUT:
         print(text, end="")
         return
-    with atomic_path(path) as work:
-        if path.suffix.lower() == ".xlsx":
-            from biasbridge.files.writers import excel_file
+    if path.suffix.lower() == ".xlsx":
+        import pandas as pd
 
-            work.write_bytes(excel_file(text))
-        else:
-            work.write_text(text, encoding="utf-8", newline="\n")
+        from biasbridge.files.tables import write_table
+
+        write_table(pd.read_csv(io.StringIO(text)), path.with_suffix(".xlsx"))
+        return
+    with atomic_path(path) as work:
+        work.write_text(text, encoding="utf-8", newline="\n")
 
 
 def _print(as_document: Callable[[Any], Document], result: object, console: Console) -> None:
@@ -461,23 +463,16 @@ def _print(as_document: Callable[[Any], Document], result: object, console: Cons
 
 
 def _table_documents(
-    name: str,
-    as_table: Callable[[Any], pd.DataFrame],
-    as_document: Callable[[Any], Document] | None,
+    name: str, as_table: Callable[[Any], pd.DataFrame], as_document: Callable[[Any], Document]
 ) -> dict[str, Callable[..., str]]:
     """Return what formats a result by kind: its table, or the document that people read."""
 
     def text(kind: str, result: object) -> str:
-        from biasbridge.files.writers import Document, format_document, format_json, text_table
-        from biasbridge.result_table import main_columns
+        from biasbridge.files.writers import format_document, format_json
 
-        if as_document and kind not in _ROWS:
+        if kind not in _ROWS:
             return format_document(kind, as_document(result), name)
-        table = as_table(result)
-        if kind in _ROWS:
-            return as_csv(table) if kind == "csv" else format_json(table)
-        main = text_table("", table[main_columns(table, name)])
-        return format_document(kind, Document((), (), [main], table.attrs.get("notes", ())), name)
+        return (as_csv if kind == "csv" else format_json)(as_table(result))
 
     return {kind: partial(text, kind) for kind in _WRITTEN if kind != "xlsx"}
 

@@ -7,6 +7,8 @@ from html import escape
 
 import pandas as pd
 
+from biasbridge.files.writers import Document, text_table
+
 _MAX_COLUMNS = 10  # that are shown
 _MAX_NOTES = 5
 # By function: what a reader looks at, in order; blank columns are skipped
@@ -71,6 +73,12 @@ def main_columns(table: pd.DataFrame, function: str) -> list[str]:
     main = [name for name in _MAIN.get(function, "").split() if name in table] or [*table]
     is_blank = pd.DataFrame(table)[main].replace("", None).isna().all()
     return [name for name in main if not is_blank[name]][:_MAX_COLUMNS]
+
+
+def main_document(table: pd.DataFrame, function: str) -> Document:
+    """Return the main columns of a function's table, and its notes, as text."""
+    main = text_table("", table[main_columns(table, function)])
+    return Document((), (), [main], table.attrs.get("notes", ()))
 
 
 def as_result(table: pd.DataFrame, function: str) -> ResultTable:

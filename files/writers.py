@@ -5,11 +5,8 @@ Pages of studies and of gaps have templates of their own.
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import re
-import zipfile
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from html import escape
 from math import isfinite
@@ -18,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
 from biasbridge.files.errors import printable
-from biasbridge.files.tables import escape_tex, unescape_formula
+from biasbridge.files.tables import escape_tex
 from biasbridge.files.terminal import print_columns
 from biasbridge.stats.formatting import format_estimate, format_number
 
@@ -26,31 +23,11 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
-_NUMBER = re.compile(r"-?\d+(\.\d+)?([eE][+-]?\d+)?")
 _STYLE = (
     "body{font:16px/1.5 sans-serif;margin:1em}.wide{overflow-x:auto}table{border-collapse:collapse}"
     "th,td{padding:.2em .6em;border-bottom:1px solid #ccc;white-space:nowrap;text-align:right}"
     ".l{text-align:left}"
 )
-_OPEN = "http://schemas.openxmlformats.org"
-_OFFICE = f"{_OPEN}/officeDocument/2006/relationships"
-_MAIN_XML = f'xmlns="{_OPEN}/spreadsheetml/2006/main"'
-_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml"
-_SHEET = f"<worksheet {_MAIN_XML}><sheetData>%s</sheetData></worksheet>"
-_RELATED = (
-    f'<Relationships xmlns="{_OPEN}/package/2006/relationships"><Relationship Id="r1"'
-    f' Type="{_OFFICE}/%s" Target="%s"/></Relationships>'
-)
-_WORKBOOK = {
-    "[Content_Types].xml": f'<Types xmlns="{_OPEN}/package/2006/content-types"><Default'
-    ' Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
-    f'<Override PartName="/xl/workbook.xml" ContentType="{_TYPE}.sheet.main+xml"/><Override'
-    f' PartName="/xl/worksheets/sheet1.xml" ContentType="{_TYPE}.worksheet+xml"/></Types>',
-    "_rels/.rels": _RELATED % ("officeDocument", "xl/workbook.xml"),
-    "xl/_rels/workbook.xml.rels": _RELATED % ("worksheet", "worksheets/sheet1.xml"),
-    "xl/workbook.xml": f'<workbook {_MAIN_XML} xmlns:r="{_OFFICE}"><sheets><sheet name="rows"'
-    ' sheetId="1" r:id="r1"/></sheets></workbook>',
-}
 _MINUS = re.compile(r"(?<![\w.])-(?=[.\d])")
 _TEX_WIDTH, _TEX_SEP, _NAME_WIDTH = 219.0, 2.0, 80.0  # points; of a column, beside and of names
 # Points, as tex_width counts them; others are 6.7 as capitals, else 4.8
@@ -169,13 +146,23 @@ def tex_table(table: TextTable, caption: str, label: str) -> list[str]:
 
 
 def tex_blocks(table: TextTable) -> list[TextTable]:
-    """Split the columns into blocks that fit, each with the names of the rows that it has."""
-    columns = [[*cells] for cells in zip(*table.rows, strict=True)]
-    limits = [_NAME_WIDTH, *(max(map(tex_width, cells)) for cells in columns[1:])]
-    texts = [[name, *cells] for name, cells in zip(table.head, columns, strict=True)]
+    """Split the columns into blocks that fit, each with the names of the rows that it has: as many
+    of them, in one cell, as tell the rows apart.
+    """
+    n = next(
+        (
+            n
+            for n in range(1, table.n_names)
+            if len({row[:n] for row in map(tuple, table.rows)}) == len(table.rows)
+        ),
+        max(1, table.n_names),
+    )
+    joined = [[", ".join(filter(None, row[:n])), *row[n:]] for row in (table.head, *table.rows)]
+    columns = [*zip(*joined, strict=True)]
+    limits = [_NAME_WIDTH, *(max(map(tex_width, cells[1:]), default=0.0) for cells in columns[1:])]
     widths = [
         max(tex_width(line) for text in column for line in _wrapped(text, limit))
-        for column, limit in zip(texts, limits, strict=True)
+        for column, limit in zip(columns, limits, strict=True)
     ]
     blocks, total = [[0]], widths[0]
     for i, width in enumerate(widths[1:], 1):
@@ -184,14 +171,10 @@ def tex_blocks(table: TextTable) -> list[TextTable]:
             blocks.append([0])
             total = widths[0] + width + 2 * _TEX_SEP
         blocks[-1].append(i)
+    shown = [[[row[i] for i in block] for row in joined] for block in blocks]
     return [
-        TextTable(
-            table.heading,
-            [table.head[i] for i in block],
-            [[row[i] for i in block] for row in table.rows if any(row[i] for i in block[1:])],
-            table.names,
-        )
-        for block in blocks
+        TextTable("", head, [row for row in rows if any(row[1:])], table.names)
+        for head, *rows in shown
     ]
 
 
@@ -309,22 +292,3 @@ def format_json(table: pd.DataFrame) -> str:
         for row in table.to_dict("records")
     ]
     return json.dumps(finite, indent=1, ensure_ascii=False) + "\n"
-
-
-def excel_file(rows: str) -> bytes:
-    """Return the text of a CSV file as a workbook of one sheet."""
-
-    def cell(text: str) -> str:
-        if _NUMBER.fullmatch(text):
-            return f"<c><v>{text}</v></c>"
-        text = escape(str(unescape_formula(text)))
-        return f'<c t="inlineStr"><is><t xml:space="preserve">{text}</t></is></c>'
-
-    lines = ("".join(map(cell, row)) for row in csv.reader(io.StringIO(rows)))
-    sheet = "".join(f"<row>{line}</row>" for line in lines)
-    parts = {**_WORKBOOK, "xl/worksheets/sheet1.xml": _SHEET % sheet}
-    content = io.BytesIO()
-    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as book:
-        for name, text in parts.items():
-            book.writestr(name, f'<?xml version="1.0" encoding="UTF-8"?>{text}')
-    return content.getvalue()

@@ -21,6 +21,7 @@ from biasbridge.train.cli import CONF
 if TYPE_CHECKING:
     import pandas as pd
 
+    from biasbridge.files.writers import Document
     from biasbridge.own_parts import OwnMetric
 
 # The first is for metrics of words by two groups, which elsewhere are A and B
@@ -262,10 +263,18 @@ def _run(*, json: Path | None = None, csv: Path | None = None, **options: Any) -
     return certify(**options, out=sys.__stderr__ if is_printed else sys.__stdout__)
 
 
+def _as_document(table: pd.DataFrame) -> Document:
+    from biasbridge.result_table import main_document
+
+    return main_document(table, "certify")
+
+
 main = Command(
     certify,
     run=_run,
-    table=lambda certificate: certificate,
+    show=lambda *_: None,
+    table=lambda table: table,
+    document=_as_document,
     spelling="csv --csv --export; metric METRIC; convention NAME; query NAME; seeds N; "
     "config_dir FOLDER; results; out",
 )

@@ -18,6 +18,8 @@ from biasbridge.files.data.registry import data_folder
 if TYPE_CHECKING:
     import pandas as pd
 
+    from biasbridge.files.writers import Document
+
 Task = Literal["bbq", "winobias"]
 _METHODS = ("leace", "mean_difference", "random_direction")
 _DOSES = (-1.0, -0.5, 0.5, 1.0)
@@ -231,10 +233,18 @@ def _read_doses(text: str) -> list[float]:
         raise ArgumentTypeError(f"{text!r}: give numbers, as --dose=-1,0.5") from None
 
 
+def _as_document(table: pd.DataFrame) -> Document:
+    from biasbridge.result_table import main_document
+
+    return main_document(table, "relate")
+
+
 main = Command(
     relate,
     run=_run,
-    table=lambda tests: tests,
+    show=lambda *_: None,
+    table=lambda table: table,
+    document=_as_document,
     types={"doses": _read_doses},
     required=("task",),
     arguments=["models"],
