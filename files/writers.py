@@ -133,8 +133,7 @@ def tex_table(table: TextTable, caption: str, label: str) -> list[str]:
     """
     lines = [r"\begin{table}", r"\centering\footnotesize\setlength{\tabcolsep}{2pt}"]
     for block in tex_blocks(table):
-        widths = [max(map(tex_width, cells)) for cells in zip(*block.rows, strict=True)]
-        widths[0] = min(widths[0], _NAME_WIDTH)
+        widths = _cell_widths([block.head, *block.rows])
         rows = [
             " & ".join(map(_tex_cell, row, widths, block.alignment)) + r" \\"
             for row in (block.head, *block.rows)
@@ -149,20 +148,13 @@ def tex_blocks(table: TextTable) -> list[TextTable]:
     """Split the columns into blocks that fit, each with the names of the rows that it has: as many
     of them, in one cell, as tell the rows apart.
     """
-    n = next(
-        (
-            n
-            for n in range(1, table.n_names)
-            if len({row[:n] for row in map(tuple, table.rows)}) == len(table.rows)
-        ),
-        max(1, table.n_names),
-    )
+    rows, n = [*map(tuple, table.rows)], 1
+    while n < table.n_names and len({row[:n] for row in rows}) < len(rows):
+        n += 1
     joined = [[", ".join(filter(None, row[:n])), *row[n:]] for row in (table.head, *table.rows)]
-    columns = [*zip(*joined, strict=True)]
-    limits = [_NAME_WIDTH, *(max(map(tex_width, cells[1:]), default=0.0) for cells in columns[1:])]
     widths = [
-        max(tex_width(line) for text in column for line in _wrapped(text, limit))
-        for column, limit in zip(columns, limits, strict=True)
+        max(tex_width(line) for text in column for line in _wrapped(text, width))
+        for column, width in zip(zip(*joined, strict=True), _cell_widths(joined), strict=True)
     ]
     blocks, total = [[0]], widths[0]
     for i, width in enumerate(widths[1:], 1):
@@ -173,9 +165,15 @@ def tex_blocks(table: TextTable) -> list[TextTable]:
         blocks[-1].append(i)
     shown = [[[row[i] for i in block] for row in joined] for block in blocks]
     return [
-        TextTable("", head, [row for row in rows if any(row[1:])], table.names)
+        TextTable("", head, [row for row in rows if any(row[1:]) or not row[1:]], table.names)
         for head, *rows in shown
     ]
+
+
+def _cell_widths(rows: Sequence[Sequence[str]]) -> list[float]:
+    """Return the width of each column below its heading; names wrap."""
+    widths = [max(map(tex_width, cells[1:]), default=0.0) for cells in zip(*rows, strict=True)]
+    return [min(widths[0], _NAME_WIDTH), *widths[1:]]
 
 
 def tex_width(text: str) -> float:
