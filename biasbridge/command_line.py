@@ -450,7 +450,7 @@ def write_text(text: str, path: Path) -> None:
 
         from biasbridge.files.tables import write_table
 
-        write_table(pd.read_csv(io.StringIO(text)), path.with_suffix(".xlsx"))
+        write_table(pd.read_csv(io.StringIO(text)), path)
         return
     with atomic_path(path) as work:
         work.write_text(text, encoding="utf-8", newline="\n")

@@ -78,7 +78,9 @@ def family_claims(audited: Sequence[AuditedScore]) -> list[FamilyClaim]:
             reverse = [x for x in shown if x.value < x.unbiased]
             is_last = family == [*found][-1]
             about = name, scores[0].metric.upper(), family
-            claims.append(FamilyClaim(*about, along, reverse, len(rows), called_bias or not is_last))
+            claims.append(
+                FamilyClaim(*about, along, reverse, len(rows), called_bias or not is_last)
+            )
     return claims
 
 

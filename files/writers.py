@@ -179,7 +179,7 @@ def _cell_widths(rows: Sequence[Sequence[str]]) -> list[float]:
 def tex_width(text: str) -> float:
     """Return the width in points, at most, in Times of 9 points and in Computer Modern of 8."""
     return sum(
-        _TEX_WIDTHS.get(character, 6.5 if character.isupper() else 4.8) for character in text
+        _TEX_WIDTHS.get(character, 6.7 if character.isupper() else 4.8) for character in text
     )
 
 
@@ -207,7 +207,7 @@ def _tex(text: str) -> str:
     return _MINUS.sub("$-$", escape_tex(printable(text)))
 
 
-# Documents and documents as files.
+# Documents and tables of data as files.
 
 
 def format_document(kind: str, document: Document, title: str) -> str:
@@ -216,9 +216,10 @@ def format_document(kind: str, document: Document, title: str) -> str:
     """
     sentences, tables = [*document.first, *document.lines], document.tables
     if kind == "md":
-        lines = [f"## {escape_markdown(title)}", "", *map(escape_markdown, sentences)]
-        lines += [line for table in tables for line in ("", *markdown_table(table))]
-        lines += ["", *(f"- {escape_markdown(note)}" for note in document.notes)]
+        parts = [f"## {escape_markdown(title)}", *map(escape_markdown, sentences)]
+        parts += ["\n".join(markdown_table(table)) for table in tables]
+        notes = [f"- {escape_markdown(note)}" for note in document.notes]
+        lines = ["\n\n".join([*parts, *filter(None, ["\n".join(notes)])])]
     elif kind == "tex":
         lines = [f"% {printable(line)}" for line in (*sentences, *document.notes)]
         for number, table in enumerate(tables, 1):

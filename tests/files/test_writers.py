@@ -75,7 +75,7 @@ def test_a_document_has_the_same_words_on_every_medium() -> None:
     assert out.getvalue().endswith("p < .05\n")
     markdown = format_document("md", DOCUMENT, "gaps")
     assert markdown.startswith(
-        "## gaps\n\nIt \\*falls\\*.\n3 models\n\nrecall gap:\n\n| task | gap 0"
+        "## gaps\n\nIt \\*falls\\*.\n\n3 models\n\nrecall gap:\n\n| task | gap 0"
     )
     assert "| --- | ---: |" in markdown
     assert r"| m\_\&% | -11.125 \[-1.5,1.5\] |" in markdown
