@@ -42,7 +42,7 @@ class FamilyClaim(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """``WEAT finds an association (p < .05) in 2 of 3 tests of social bias: weat7 1.86, ...``"""
+        """``WEAT finds an association (p < .05) in 1 of 3 tests of social bias: weat7 1.86``."""
         tests = f"{self.n} test{'s' * (self.n > 1)} of social bias"
         tests += f" with {self.family}" * bool(self.family)
         along = ", ".join(f"{score.query} {score.value:.2f}" for score in self.along)
@@ -76,11 +76,8 @@ def family_claims(audited: Sequence[AuditedScore]) -> list[FamilyClaim]:
             shown = sorted((x for x in scores if x.p_of_side < ALPHA), key=lambda x: -abs(x.value))
             along = [x for x in shown if x.value > x.unbiased]
             reverse = [x for x in shown if x.value < x.unbiased]
-            is_last = family == [*found][-1]
-            about = name, scores[0].metric.upper(), family
-            claims.append(
-                FamilyClaim(*about, along, reverse, len(rows), called_bias or not is_last)
-            )
+            about = name, scores[0].metric.upper(), family, along, reverse, len(rows)
+            claims.append(FamilyClaim(*about, called_bias or family != [*found][-1]))
     return claims
 
 

@@ -218,7 +218,7 @@ def format_document(kind: str, document: Document, title: str) -> str:
     if kind == "md":
         parts = [f"## {escape_markdown(title)}", *map(escape_markdown, sentences)]
         parts += ["\n".join(markdown_table(table)) for table in tables]
-        notes = [f"- {escape_markdown(note)}" for note in document.notes]
+        notes = [f"- {escape_markdown(note)}" for note in filter(None, document.notes)]
         lines = ["\n\n".join([*parts, *filter(None, ["\n".join(notes)])])]
     elif kind == "tex":
         lines = [f"% {printable(line)}" for line in (*sentences, *document.notes)]

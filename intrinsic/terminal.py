@@ -67,7 +67,7 @@ def rank_document(table: pd.DataFrame) -> Document:
     """Return the ranks of files by metric and query, and correlations between metrics."""
     ranked = rank_files(table)
     if ranked.empty:
-        return Document(["files not ranked: no metric has a value for every file"])
+        return Document((), notes=["files not ranked: no metric has a value for every file"])
     mean = ranked.mean().rename(("mean", f"{len(ranked)} rows", "")).to_frame().T
     heading = "Rank of the files, 1: nearest to unbiased"
     ranks = _number_table(heading, pd.concat([ranked, mean]), "{:.3g}")

@@ -10,7 +10,6 @@ import pandas as pd
 import pytest
 
 from biasbridge.commands.audit import main as audit
-from biasbridge.commands.gaps import main as gaps
 from biasbridge.conclusions import conclusions
 from biasbridge.files.vectors import keyed, save_vectors
 from biasbridge.intrinsic.audit import AuditedScore
@@ -61,22 +60,6 @@ def test_an_audit_names_the_convention_and_cuts_no_value(
     rows = [line for line in lines if re.match(r"[ ─]|metric|weat ", line)]
     assert max(map(len, rows)) <= width or options  # --verbose also explains, in longer lines
     assert "…" not in "".join(lines)
-
-
-def test_gaps_of_many_measures_keep_groups_and_numbers(
-    width: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    n, names = 600, ["women of the first region", "women of the second region", "men"]
-    data = pd.DataFrame({name: RNG.integers(0, 2, n) for name in ("label", "prediction")})
-    data.assign(group=RNG.choice(names, n)).to_csv(tmp_path / "p.csv", index=False)
-    assert gaps([str(tmp_path / "p.csv"), "--csv", str(tmp_path / "g.csv")]) == 0
-    printed = capsys.readouterr().out
-    lines = printed.splitlines()
-    said = ("adjustment", "Cannot tell", "gap to all others", "May be chance", "Set a bound")
-    assert max(len(line) for line in lines if not any(x in line for x in said)) <= width
-    assert "…" not in printed
-    assert len(re.findall(r"\[-?\.\d\d,-?1?\.\d\d\]", printed)) >= 3 * 4 + 2 * 3
-    assert "region" in words_of(lines)
 
 
 def audited(significant: Callable[[int, str], bool], n: int = 10) -> list[AuditedScore]:

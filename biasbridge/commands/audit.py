@@ -49,11 +49,16 @@ class _Audit(NamedTuple):
 
 def _as_document(audited: _Audit) -> Document:
     from biasbridge.files.writers import Document
-    from biasbridge.intrinsic.terminal import summary_table
+    from biasbridge.intrinsic.audit import score_table
+    from biasbridge.intrinsic.terminal import rank_document, summary_table
 
-    notes = [*audited.notes, *_missing_values(audited.scores), *audited.explanations]
-    end = [*audited.conclusions, *filter(None, [audited.next_command])]
-    return Document(audited.headlines, (), [summary_table(audited.scores)], [*notes, *end])
+    scores, ranks = audited.scores, Document(())
+    if len({row.vectors for row in scores}) > 1:
+        ranks = rank_document(score_table(scores))
+    means = ["", "What it means"] * bool(audited.conclusions)
+    notes = [*ranks.notes, *audited.notes, *_missing_values(scores), *audited.explanations]
+    notes += [*means, *audited.conclusions, *filter(None, [audited.next_command])]
+    return Document(audited.headlines, (), [summary_table(scores), *ranks.tables], notes)
 
 
 def _as_table(audited: _Audit) -> pd.DataFrame:
@@ -356,7 +361,6 @@ def _show(
     audited: _Audit | None,
     console: Console,
     *,
-    vectors: Sequence[str] = (),
     verbose: bool = False,
     single_scores: bool = False,
 ) -> None:
@@ -369,29 +373,20 @@ def _show(
     single_scores : bool
         Print the score of every word as well.
     """
-    from biasbridge.files.writers import print_document, print_lines, print_text_table
-    from biasbridge.intrinsic.audit import score_table
-    from biasbridge.intrinsic.terminal import print_scores, rank_document, summary_table
+    from biasbridge.files.writers import print_document, print_lines
+    from biasbridge.intrinsic.terminal import print_scores
 
     if audited is None:
         from biasbridge.intrinsic.describe import print_metrics
 
         print_metrics(console)
         return
-    scores = audited.scores
-    print_lines(audited.headlines, console)
+    document = _as_document(audited)
     if verbose or single_scores:
-        print_scores(scores, console, singles=single_scores)
-    else:
-        print_text_table(summary_table(scores), console)
-    notes = (*audited.notes, *_missing_values(scores), *audited.explanations)
-    print_lines(notes, console, "italic")
-    if audited.conclusions:
-        print_lines(["", "What it means"], console, "bold")
-    print_lines(audited.conclusions, console)
-    if len(vectors) > 1:
-        print_document(rank_document(score_table(scores)), console)
-    print_lines(filter(None, [audited.next_command]), console)
+        print_lines(document.first, console)
+        print_scores(audited.scores, console, singles=single_scores)
+        document = document._replace(first=(), tables=document.tables[1:])
+    print_document(document, console)
 
 
 def _end(
