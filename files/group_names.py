@@ -49,6 +49,9 @@ class GroupNames:
         return row._replace(**shown, reason=self.in_text(row.reason))
 
 
+AS_THEY_ARE = GroupNames({})
+
+
 def read_group_names(
     path: str | Path, groups: Iterable[str], versions: Mapping[str, str], gold: str = "label"
 ) -> GroupNames:
