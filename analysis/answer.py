@@ -48,7 +48,13 @@ from biasbridge.analysis.naming import (
 from biasbridge.analysis.scopes import DOSES, MINIMUM, SEEDS
 from biasbridge.analysis.slices import digits_of, pearson
 from biasbridge.analysis.tables import as_float, as_text
-from biasbridge.files.writers import Document, TextTable, print_document, print_lines, tex_table
+from biasbridge.files.writers import (
+    Document,
+    TextTable,
+    format_document,
+    print_document,
+    print_lines,
+)
 from biasbridge.stats.formatting import (
     NOTHING,
     capitalise,
@@ -131,15 +137,16 @@ def correlations_tex(
 ) -> str:
     """Format the declared tests as a LaTeX ``table`` for each gap (needs ``booktabs``)."""
     tests = declared(results)
-    claims, synthetic = study_claims(tests, smallest_change), any(x.synthetic for x in tests)
+    claims = study_claims(tests, smallest_change)
     reverse_scored = dict.fromkeys(x.names["metric"] for x in tests if x.reverse_scored)
-    lines = [f"% {note}" for note in describe_taggers(result.group_by for result in tests)]
-    lines += [f"% {metric}: reverse-scored, {REVERSED}" for metric in reverse_scored]
-    lines += [f"% {note}" for note in scope_lines(claims)]
-    for number, table in enumerate(change_tables(claims, _further_cells), 1):
-        caption = f"{table.heading}: {_READ}{_SYNTHETIC * synthetic}"
-        lines += ["", *tex_table(table, caption, f"correlations-{number}")]
-    return "\n".join([*lines, ""])
+    lines = [*describe_taggers(result.group_by for result in tests)]
+    lines += [f"{metric}: reverse-scored, {REVERSED}" for metric in reverse_scored]
+    read = _READ + _SYNTHETIC * any(result.synthetic for result in tests)
+    tables = change_tables(claims, _further_cells)
+    tables = [table._replace(heading=f"{table.heading}: {read}") for table in tables]
+    return format_document(
+        "tex", Document([*lines, *scope_lines(claims)], (), tables), "correlations"
+    )
 
 
 def _further_cells(result: SliceResult) -> dict[str, str]:
@@ -482,7 +489,7 @@ def slices_document(results: Sequence[SliceResult], title: str) -> Document:
 
 def correlations_document(results: Sequence[SliceResult]) -> Document:
     """Return r_rm of the confirmatory slices of ``correlate_slices``, one table per task,
-    classifier, metric and convention, and what limits the verdicts.
+    classifier, metric and convention, with what limits its verdicts.
     """
     confirmatory = [result for result in results if result.confirmatory]
     names = pd.DataFrame([result.names for result in confirmatory], columns=list(SLICE_COLUMNS))
@@ -492,17 +499,17 @@ def correlations_document(results: Sequence[SliceResult]) -> Document:
     families: dict[str, list[SliceResult]] = {}
     for heading, result in zip(headings, confirmatory, strict=True):
         families.setdefault(heading, []).append(result)
-    tables, notes = [], []
+    tables = []
     for heading, family in families.items():
         rows = [
             {name: result.names[name] for name in columns} | describe_slice(result)
             for result in family
         ]
         synthetic = ", synthetic data" if any(result.synthetic for result in family) else ""
-        tables.append(TextTable.of_rows(f"{heading}: {R_RM}{synthetic}", rows, columns))
-        notes += reasons(study_claims(family, SMALLEST_CHANGE))
-    notes += describe_taggers(result.group_by for result in confirmatory)
-    return Document((), (), tables, notes)
+        table = TextTable.of_rows(f"{heading}: {R_RM}{synthetic}", rows, columns)
+        tables.append(table._replace(notes=reasons(study_claims(family, SMALLEST_CHANGE))))
+    taggers = describe_taggers(result.group_by for result in confirmatory)
+    return Document((), (), tables, taggers)
 
 
 def count_models(result: SliceResult) -> str:

@@ -128,7 +128,8 @@ def print_points(
 
 def _print_columns(title: str, columns: Mapping[str, Sequence[str]], console: Console) -> None:
     names = {*SLICE_COLUMNS, *OPTIONS, "direction", "status"}
-    print_text_table(TextTable.of_rows(title, as_rows(columns), names), console, ruled=False)
+    table = TextTable.of_rows(title, as_rows(columns), names)
+    print_text_table(table, console, ruled=False, blanks=1)
 
 
 def _measured_cells(

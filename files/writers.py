@@ -39,13 +39,14 @@ _TEX_WIDTHS |= dict.fromkeys("MW", 8.7)
 class TextTable(NamedTuple):
     """A table of text under a heading, which may be empty; the first column names the rows.
 
-    ``names``: other columns of names, aligned as the first is.
+    ``names``: other columns of names, aligned as the first is. ``notes`` are lines below it.
     """
 
     heading: str
     head: Sequence[str]
     rows: Sequence[Sequence[str]]
     names: Collection[str] = ()
+    notes: Sequence[str] = ()
 
     @classmethod
     def of_rows(
@@ -85,7 +86,7 @@ def print_document(document: Document, console: Console, *, ruled: bool = True) 
 
 
 def print_text_table(
-    table: TextTable, console: Console, max_rows: int = 0, *, ruled: bool = True
+    table: TextTable, console: Console, max_rows: int = 0, *, ruled: bool = True, blanks: int = 2
 ) -> None:
     """Print a table, its first rows where ``max_rows`` is given, with a rule below its heading."""
     from rich import box
@@ -94,7 +95,7 @@ def print_text_table(
     print_lines([table.heading] * bool(table.heading), console, style="" if ruled else "italic")
     shown = Table(box=box.SIMPLE_HEAD, show_edge=False)
     if not ruled:
-        shown = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+        shown = Table(box=None, pad_edge=False, padding=(0, blanks, 0, 0))
     for name, side in zip(table.head, table.alignment, strict=True):
         shown.add_column(printable(name), justify="left" if side == "l" else "right")
     for row in table.rows[: max_rows or None]:
@@ -104,6 +105,7 @@ def print_text_table(
         shown.caption = f"and {n_omitted:,} more row{plural}: --csv OUT writes all"
         shown.caption_justify = "left"
     print_columns(shown, console, names=max(1, table.n_names))
+    print_lines(table.notes, console)
 
 
 def print_lines(lines: Iterable[str], console: Console, style: str = "") -> None:
@@ -117,6 +119,7 @@ def markdown_table(table: TextTable) -> list[str]:
     rule = ["---" if side == "l" else "---:" for side in table.alignment]
     cells = [[*map(escape_markdown, row)] for row in (table.head, *table.rows)]
     lines = [f"| {' | '.join(row)} |" for row in (cells[0], rule, *cells[1:])]
+    lines += [line for note in table.notes for line in ("", escape_markdown(note))]
     return [f"{escape_markdown(table.heading)}:", "", *lines] if table.heading else lines
 
 
@@ -224,7 +227,8 @@ def format_document(kind: str, document: Document, title: str) -> str:
         lines = [f"% {printable(line)}" for line in (*sentences, *document.notes)]
         for number, table in enumerate(tables, 1):
             label = f"{title}-{number}".replace(" ", "-")
-            lines += ["", *tex_table(table, table.heading or title, label)]
+            lines += ["", *(f"% {printable(note)}" for note in table.notes)]
+            lines += tex_table(table, table.heading or title, label)
     else:
         lines = [
             '<!doctype html><html lang="en"><meta charset="utf-8">',
@@ -249,6 +253,7 @@ def html_table(table: TextTable) -> list[str]:
         f'<div class="wide" tabindex="0"><table><thead><tr>{line(table.head, "th")}</tr></thead>',
         *(f"<tr>{line(row, 'td')}</tr>" for row in table.rows),
         "</table></div>",
+        *(f"<p>{escape(printable(note))}</p>" for note in table.notes),
     ]
 
 
