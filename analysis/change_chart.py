@@ -11,7 +11,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from biasbridge.analysis.answer import gap_and_score, name_verdict
+from biasbridge.analysis.answer import name_verdict
 from biasbridge.analysis.charts import (
     BLACK,
     GREY,
@@ -22,6 +22,7 @@ from biasbridge.analysis.charts import (
     palette_of,
     rule_at,
 )
+from biasbridge.analysis.claims import VERDICTS, gap_and_score
 from biasbridge.analysis.joined import rows_of
 from biasbridge.analysis.naming import (
     CONTROL,
@@ -36,7 +37,6 @@ from biasbridge.analysis.naming import (
 )
 from biasbridge.analysis.observations import observations
 from biasbridge.analysis.slices import slices
-from biasbridge.analysis.verdict import VERDICTS
 from biasbridge.stats.formatting import format_number
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def change_data(
     for (gap, score), result in zip(gap_and_score(results), results, strict=True):
         indices = indices_by_slice[tuple(result.names[name] for name in SLICE_COLUMNS)]
         change = pd.DataFrame([result.change], columns=["x", "low", "high"])
-        verdict = name_verdict(result, smallest_change)
+        verdict = name_verdict(result.verdict, smallest_change)
         part = pd.concat([_points(rows.at(indices), result), change.assign(kind=CHANGE_ROW)])
         parts.append(part.assign(gap=gap, score=score, verdict=verdict))
     table = pd.concat(parts, ignore_index=True).reindex(columns=[*_CHANGE_COLUMNS])

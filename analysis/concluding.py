@@ -7,11 +7,12 @@ from contextlib import contextmanager
 from io import StringIO
 from typing import TYPE_CHECKING
 
-from biasbridge.analysis.answer import declared, print_answer, print_correlations
+from biasbridge.analysis.answer import correlations_document, print_answer
+from biasbridge.analysis.claims import declared
 from biasbridge.analysis.correlate import correlate_slices
-from biasbridge.analysis.effects import effect_table, effects, print_effects
+from biasbridge.analysis.effects import effect_table, effects, effects_document
 from biasbridge.analysis.joined import has_gaps, join_points
-from biasbridge.analysis.printing import print_lines, print_points, word_lists
+from biasbridge.analysis.printing import print_points, word_lists
 from biasbridge.analysis.slices import (
     EXPLORATORY_COLUMNS,
     correlation_table,
@@ -22,6 +23,7 @@ from biasbridge.analysis.slices import (
 from biasbridge.analysis.tables import DETAILS_TXT, write_csv_tables
 from biasbridge.files import InputError, atomic_path
 from biasbridge.files.terminal import LOG, open_console
+from biasbridge.files.writers import print_document, print_lines
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -66,7 +68,7 @@ def conclude(
     with _report_errors("effects of conditions not estimated", console):
         if changes := effects(tables, utility, declaration.smallest_change):
             written += write_csv_tables(folder, {"effects": effect_table(changes)})
-            print_effects(changes, confirmatory, details)
+            print_document(effects_document(changes, confirmatory), details, ruled=False)
     if joined is None or not results or len(tables.points) < _MIN_POINTS:
         print_points(tables, console, confirmatory=confirmatory, utility=utility)
         print_lines(word_lists(tables.words), console)
@@ -74,7 +76,7 @@ def conclude(
     print_answer(tables, results, declaration, console)
     print_points(tables, details, confirmatory=confirmatory, utility=utility)
     print_lines(word_lists(tables.words), details)
-    print_correlations(results, details)
+    print_document(correlations_document(results), details, ruled=False)
     written += _draw(declaration, tables, joined, results, folder, console, details)
     with atomic_path(folder / DETAILS_TXT) as path:
         path.write_text(buffer.getvalue(), encoding="utf-8")

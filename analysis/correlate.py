@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from biasbridge.analysis.claims import judge
 from biasbridge.analysis.correlation import ONE_THREAD, PERMUTATIONS, Correlation
 from biasbridge.analysis.declaration import Declaration
 from biasbridge.analysis.joined import (
@@ -56,7 +57,6 @@ from biasbridge.analysis.tables import (
     group_indices,
     read_tables,
 )
-from biasbridge.analysis.verdict import judge
 from biasbridge.files import InputError
 from biasbridge.files.tables import require_columns
 from biasbridge.stats.intervals import Estimate

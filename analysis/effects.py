@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pandas as pd
 
+from biasbridge.analysis.claims import judge_change
 from biasbridge.analysis.condition_effects import MIN_UNITS, MeanChange, mean_change, units_of
 from biasbridge.analysis.correlation import group_means
 from biasbridge.analysis.joined import (
@@ -42,16 +43,14 @@ from biasbridge.analysis.naming import (
     row_names,
     score_titles,
 )
-from biasbridge.analysis.printing import SCORES_SHOWN, as_rows, print_lines, print_table
+from biasbridge.analysis.printing import SCORES_SHOWN, as_rows
 from biasbridge.analysis.tables import as_arrays, as_float, as_text, group_indices, text_rows, typed
-from biasbridge.analysis.verdict import judge_change
 from biasbridge.files import InputError, nearest
+from biasbridge.files.writers import Document, TextTable
 from biasbridge.stats.formatting import NOTHING, format_estimate
 from biasbridge.stats.intervals import holm
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from biasbridge.analysis.tables import Key, Tables
     from biasbridge.stats.arrays import Floats
 
@@ -441,20 +440,22 @@ def _titled(table: pd.DataFrame, side: str, confirmatory: Sequence[str]) -> pd.D
     return table[table["title"].isin(list(dict.fromkeys(table["title"]))[:SCORES_SHOWN])]
 
 
-def print_effects(results: Sequence[Effect], confirmatory: Sequence[str], console: Console) -> None:
-    """Print the effects of the largest doses."""
+def effects_document(results: Sequence[Effect], confirmatory: Sequence[str]) -> Document:
+    """Return the effects of the largest doses as text."""
     shown = condition_table(results, confirmatory)
+    if not len(shown):
+        return Document(())
     rows = as_rows({str(name): as_text(shown, str(name)) for name in shown})
     generated = any(result.names["generated"] == "True" for result in results)
     stamp = ", synthetic data" if generated else ""
-    if rows:
-        print_table(_EFFECTS_TITLE + stamp, rows, console, left_aligned=(*_SHARED, *CONDITION[:-1]))
-        _print_shortage(results, console)
+    table = TextTable.of_rows(_EFFECTS_TITLE + stamp, rows, (*_SHARED, *CONDITION[:-1]))
+    return Document((), (), [table], _shortage(results))
 
 
-def _print_shortage(results: Sequence[Effect], console: Console) -> None:
+def _shortage(results: Sequence[Effect]) -> list[str]:
     if any(0 < result.n_units < MIN_UNITS for result in results):
-        print_lines([f"An interval takes {MIN_UNITS} unmodified models (parents)."], console)
+        return [f"An interval takes {MIN_UNITS} unmodified models (parents)."]
+    return []
 
 
 def comparison_table(results: Sequence[Effect]) -> pd.DataFrame:
@@ -463,10 +464,9 @@ def comparison_table(results: Sequence[Effect]) -> pd.DataFrame:
     return table.assign(score_change=[float(result.names["score_change"]) for result in results])
 
 
-def print_comparison(
-    results: Sequence[Effect], confirmatory: Sequence[str], console: Console
-) -> None:
-    """Print a table for each direction, with the first scores."""
+def comparison_document(results: Sequence[Effect], confirmatory: Sequence[str]) -> Document:
+    """Return a table for each direction, with the first scores, as text."""
+    tables = []
     table = comparison_table(results)
     equal = table[table["score_change"].notna()]
     scores = dict(zip(equal.index, score_titles(equal), strict=True))
@@ -491,8 +491,8 @@ def print_comparison(
             if scores.get(i) in shown
         ]
         title = f"{method} less {other}, {way}: difference of effects, mean over parents"
-        print_table(title, rows, console, left_aligned=(*settings, "outcome", "at"))
-    _print_shortage(results, console)
+        tables.append(TextTable.of_rows(title, rows, (*settings, "outcome", "at")))
+    return Document((), (), tables, _shortage(results))
 
 
 def saturation(tables: Tables) -> str:

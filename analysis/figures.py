@@ -14,7 +14,6 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from biasbridge.analysis.answer import declared
 from biasbridge.analysis.change_chart import change_chart, change_data
 from biasbridge.analysis.charts import (
     BLACK,
@@ -27,6 +26,7 @@ from biasbridge.analysis.charts import (
     palette_of,
     require_distinct,
 )
+from biasbridge.analysis.claims import declared
 from biasbridge.analysis.correlation import ONE_THREAD, correlation, residuals
 from biasbridge.analysis.joined import bias_sign, is_joined, resamples_warning, rows_of
 from biasbridge.analysis.naming import (
@@ -55,7 +55,6 @@ from biasbridge.analysis.naming import (
     with_count,
 )
 from biasbridge.analysis.observations import SlopeLine, both_finite, observations
-from biasbridge.analysis.printing import print_lines
 from biasbridge.analysis.slices import pearson
 from biasbridge.analysis.tables import (
     as_float,
@@ -69,6 +68,7 @@ from biasbridge.analysis.tables import (
 from biasbridge.files import InputError
 from biasbridge.files.charts import save_charts
 from biasbridge.files.tables import require_columns
+from biasbridge.files.writers import print_lines
 from biasbridge.stats.formatting import format_number
 
 if TYPE_CHECKING:

@@ -6,10 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
-import numpy as np
 import pandas as pd
-from rich.table import Table
-from rich.text import Text
 
 from biasbridge.analysis.joined import OPTIONS, keep_varying_options, utility_rows
 from biasbridge.analysis.naming import (
@@ -26,10 +23,10 @@ from biasbridge.analysis.naming import (
     row_names,
     with_count,
 )
-from biasbridge.analysis.tables import as_float, as_text, text_columns, text_rows, typed
+from biasbridge.analysis.tables import as_float, as_text, text_rows, typed
 from biasbridge.files.language import mask_slurs
-from biasbridge.files.terminal import print_columns
-from biasbridge.stats.formatting import NOTHING, format_estimate, format_number
+from biasbridge.files.writers import TextTable, print_lines, print_text_table
+from biasbridge.stats.formatting import NOTHING, format_estimate
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -40,7 +37,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 SCORES_SHOWN = 4
 _ROWS_SHOWN = 20
-_LEFT_ALIGNED = {*SLICE_COLUMNS, "direction", "status", "note"}
 POINTS_SHOWN, MEASURES_SHOWN, REASONS_SHOWN = 20, 8, 5
 # Columns shown only where they vary
 SHOWN_IF_VARYING = (
@@ -63,17 +59,6 @@ def format_estimates(
     return list(map(format_estimate, *cells))
 
 
-def p_value(p: float) -> str:
-    """Return a p-value to four decimals: ``.0104``, ``<.0001``."""
-    return "<.0001" if p < 1e-4 else format_number(p, 4)
-
-
-def print_lines(lines: Iterable[str], console: Console) -> None:
-    """Print lines without wrapping them."""
-    for line in lines:
-        console.print(line, soft_wrap=True)
-
-
 def word_lists(words: pd.DataFrame) -> list[str]:
     """Return a line for each word set drawn from the task's posts, ``from_task, X (male), 12
     points: he``; where points have different lists, a line for each list with its number of points.
@@ -91,65 +76,16 @@ def word_lists(words: pd.DataFrame) -> list[str]:
     ]
 
 
-def as_text_columns(table: pd.DataFrame) -> dict[str, list[str]]:
-    """Return the columns as text: numbers to two digits, beside their intervals, which are the
-    columns ``NAME_low`` and ``NAME_high``, or ``low`` and ``high`` after the number.
-    """
-    columns: dict[str, list[str]] = {}
-    column_names = list(map(str, table))
-    for name, following in zip(column_names, [*column_names[1:], ""], strict=True):
-        low = (
-            f"{name}_low" if f"{name}_low" in column_names else "low" if following == "low" else ""
-        )
-        if low:
-            columns[name] = format_estimates(table, name, low, low.replace("low", "high"))
-        elif not name.endswith(("low", "high")) and any(cells := _cells(table, name)):
-            columns[name] = cells
-    return columns
-
-
-def _cells(table: pd.DataFrame, name: str) -> list[str]:
-    if name in text_columns(table):
-        return as_text(table, name)
-    values = as_float(table, name)
-    finite_values = values[np.isfinite(values)]
-    digits = 0 if (finite_values == finite_values.round()).all() else 3
-    return [format_number(value, digits) for value in values.tolist()]
-
-
-def print_as_text(title: str, table: pd.DataFrame, console: Console) -> None:
-    """Print the first rows of a table in the form of ``as_text_columns``."""
-    extent = f" (the first of {len(table)} rows)" if len(table) > _ROWS_SHOWN else ""
-    rows = as_rows(as_text_columns(table))[:_ROWS_SHOWN]
-    print_table(title + extent, rows, console, left_aligned=text_columns(table))
+def print_first_rows(table: TextTable, console: Console) -> None:
+    """Print the first rows of a table, and how many it has."""
+    extent = f" (the first of {len(table.rows)} rows)" if len(table.rows) > _ROWS_SHOWN else ""
+    shown = table._replace(heading=table.heading + extent, rows=table.rows[:_ROWS_SHOWN])
+    print_text_table(shown, console, ruled=False)
 
 
 def as_rows(columns: Mapping[str, Sequence[T]]) -> list[dict[str, T]]:
     """Return columns as rows."""
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-
-
-def print_table(
-    title: str,
-    rows: Sequence[dict[str, str]],
-    console: Console,
-    *,
-    left_aligned: Iterable[str] = _LEFT_ALIGNED,
-    blanks: int = 2,
-) -> None:
-    """Print rows under a title; ``left_aligned`` names columns, ``note`` only where present."""
-    if title:
-        console.print(Text(title, style="italic"), soft_wrap=True)
-    table = Table(box=None, pad_edge=False, padding=(0, blanks, 0, 0), header_style="bold")
-    names = list(rows[0]) if rows else []
-    shown_names = [name for name in names if name != "note" or any(row["note"] for row in rows)]
-    for name in shown_names:
-        is_left = name in left_aligned
-        table.add_column(Text(name), justify="left" if is_left else "right")
-    for row in rows:
-        table.add_row(*(Text(row[name]) for name in shown_names))
-    n_names = next((i for i, name in enumerate(shown_names) if name not in left_aligned), 1)
-    print_columns(table, console, names=max(1, n_names))
 
 
 # The points of a sweep on the terminal: scores, gaps and utility, each with its interval.
@@ -181,13 +117,19 @@ def print_points(
     stamp = f", {synthetic_mix}" if synthetic_mix else synthetic
     extent = f"the first {len(shown)} of " if len(shown) < done.sum() else ""
     title = f"{extent}{with_count(int(done.sum()), 'point')}{stamp}"
-    print_table(title, as_rows(columns), console, left_aligned={*_LEFT_ALIGNED, *OPTIONS}, blanks=1)
+    _print_columns(title, columns, console)
     print_lines(_notes(points, tables.extrinsic, cells, titles), console)
     console.print(f"{done.sum()} of {len(points)} points done")
     failed = points[~done][:POINTS_SHOWN]
     if len(failed):
-        rows = as_rows({name: as_text(failed, name) for name in ("embedding", *names, "status")})
-        print_table("not done; the points table holds their errors", rows, console)
+        columns = {name: as_text(failed, name) for name in ("embedding", *names, "status")}
+        _print_columns("not done; the points table holds their errors", columns, console)
+
+
+def _print_columns(title: str, columns: Mapping[str, Sequence[str]], console: Console) -> None:
+    names = {*SLICE_COLUMNS, *OPTIONS, "direction", "status"}
+    table = TextTable.of_rows(title, as_rows(columns), names)
+    print_text_table(table, console, ruled=False, blanks=1)
 
 
 def _measured_cells(

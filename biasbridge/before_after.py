@@ -129,23 +129,17 @@ def missing_notes(table: pd.DataFrame) -> list[str]:
 
 def print_scores(table: pd.DataFrame, console: Console) -> None:
     """Print the table, and which scores have no value."""
-    from rich.table import Table
+    from biasbridge.files.writers import Document, TextTable, print_document
 
-    from biasbridge.command_line import say
-    from biasbridge.files.terminal import print_columns
-
-    rows = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for number, heading in enumerate(("", "n", "before", "after", "change [95%]", "")):
-        rows.add_column(heading, justify="right" if number else "left")
+    rows = []
     for *names, n, before, after, low, high, verdict in table.itertuples(index=False):
         if isnan(before) and isnan(after):
             continue
         label = " ".join(filter(None, names))
         interval = "" if isnan(low) else f" [{low:+.2f}, {high:+.2f}]"
         change = f"{after - before:+.2f}{interval}"
-        rows.add_row(label, str(n), f"{before:.4f}", f"{after:.4f}", change, verdict)
-    print_columns(rows, console)
-    for note in missing_notes(table):
-        say(console, note)
-    if table["verdict"].any():
-        say(console, "worse, better: the change is shown after Holm's adjustment")
+        rows.append([label, str(n), f"{before:.4f}", f"{after:.4f}", change, verdict])
+    shown = TextTable("", ["", "n", "before", "after", "change [95%]", ""], rows)
+    legend = "worse, better: the change is shown after Holm's adjustment"
+    notes = [*missing_notes(table), *[legend] * bool(table["verdict"].any())]
+    print_document(Document((), (), [shown], notes), console, ruled=False)

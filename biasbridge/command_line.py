@@ -11,14 +11,13 @@ either way. An empty spelling hides the parameter.
 from __future__ import annotations
 
 import inspect
-import json
+import io
 import re
 import shlex
 import sys
 from argparse import SUPPRESS, ArgumentTypeError
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import wraps
-from math import isfinite
+from functools import partial, wraps
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import (
@@ -43,6 +42,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
+    from biasbridge.files.writers import Document
+
 P = ParamSpec("P")
 R = TypeVar("R")
 T = TypeVar("T")
@@ -56,6 +57,7 @@ _WRITTEN = {
     "md": "model card",
     "tex": "LaTeX",
     "html": "page",
+    "xlsx": "rows",
 }
 _SENTENCE = re.compile(r"\.(?=\s|$)")
 _MANY = re.compile(r"(.*?)(\.\.\.|\+,|[+*?])?")
@@ -83,16 +85,21 @@ class Command:
     function : callable
         The function of the Python interface. Its summary describes the command.
     show : callable
-        Prints the result, ``show(result, console)``, unless rows are printed. A number that it
-        returns is the exit status.
+        Prints the result, ``show(result, console)``, unless rows are printed; by default the
+        document. A number that it returns is the exit status.
     run : callable
         What is called with the options; by default the function.
     also : sequence of callable
         Functions that ``run`` calls too: their parameters are options.
     end : callable
         As ``show``, after all files are written, and on standard error where rows are printed.
+    table : callable
+        What returns the table of a result, which is written as csv, json and xlsx.
+    document : callable
+        What returns the ``Document`` that is shown, and written as md, tex and html.
     documents : mapping of str to callable
-        For "csv", "json", "md" and "tex" what returns the text, given the result.
+        For "csv", "json", "md" and "tex" what returns the text, given the result, in place of
+        these.
     report : callable
         What writes the page, ``report(result, path)``.
     arguments : sequence of str
@@ -119,6 +126,8 @@ class Command:
         run: Callable[..., Any] | None = None,
         also: Sequence[Callable[..., Any]] = (),
         end: Callable[..., int | None] | None = None,
+        table: Callable[..., pd.DataFrame] | None = None,
+        document: Callable[..., Document] | None = None,
         documents: Mapping[str, Callable[..., str]] | None = None,
         report: Callable[..., object] | None = None,
         arguments: Sequence[str] | None = None,
@@ -132,8 +141,14 @@ class Command:
         self.run: Callable[..., Any] = getattr(function, "raw", function) if run is None else run
         self._function, self._also = function, also
         self._show: Callable[..., int | None] | None = show
+        if document and not show:
+            self._show = partial(_print, document)
         self._end: Callable[..., int | None] | None = end
-        self._documents, self._report, self._epilog = documents or {}, report, epilog
+        own = _table_documents(self.name, table, document) if table and document else {}
+        self._documents = {**own, **(documents or {})}
+        if "csv" in self._documents:
+            self._documents["xlsx"] = self._documents["csv"]
+        self._report, self._epilog = report, epilog
         words = (part.split() for part in spelling.split(";") if part.strip())
         self._spelling = {name: spelled for name, *spelled in words}
         self._arguments = arguments
@@ -170,8 +185,8 @@ class Command:
         if self._show and not is_printed:
             status = _call(self._show, values, result, console)
         for kind, path in written:
-            if kind == "html":
-                _call(self._report, values, result, path)  # type: ignore[arg-type]
+            if kind == "html" and self._report:
+                _call(self._report, values, result, path)
                 say(console, path)
             else:
                 write_text(_call(self._documents[kind], values, result), path)
@@ -426,12 +441,40 @@ def say(console: Console, line: object) -> None:
 
 
 def write_text(text: str, path: Path) -> None:
-    """Write a text to a file, or to standard output."""
+    """Write a text to a file, rows of CSV also as .xlsx, or to standard output."""
     if path == STANDARD_OUTPUT:
         print(text, end="")
         return
+    if path.suffix.lower() == ".xlsx":
+        import pandas as pd
+
+        from biasbridge.files.tables import write_table
+
+        write_table(pd.read_csv(io.StringIO(text)), path)
+        return
     with atomic_path(path) as work:
         work.write_text(text, encoding="utf-8", newline="\n")
+
+
+def _print(as_document: Callable[[Any], Document], result: object, console: Console) -> None:
+    from biasbridge.files.writers import print_document
+
+    print_document(as_document(result), console)
+
+
+def _table_documents(
+    name: str, as_table: Callable[[Any], pd.DataFrame], as_document: Callable[[Any], Document]
+) -> dict[str, Callable[..., str]]:
+    """Return what formats a result by kind: its table, or the document that people read."""
+
+    def text(kind: str, result: object) -> str:
+        from biasbridge.files.writers import format_document, format_json
+
+        if kind not in _ROWS:
+            return format_document(kind, as_document(result), name)
+        return (as_csv if kind == "csv" else format_json)(as_table(result))
+
+    return {kind: partial(text, kind) for kind in _WRITTEN if kind != "xlsx"}
 
 
 def as_csv(table: pd.DataFrame) -> str:
@@ -439,15 +482,3 @@ def as_csv(table: pd.DataFrame) -> str:
     from biasbridge.files.tables import csv_text
 
     return csv_text(table)
-
-
-def as_json(table: pd.DataFrame) -> str:
-    """Return the rows of a table as JSON; NaN and infinity are null."""
-    finite = [
-        {
-            name: None if isinstance(value, float) and not isfinite(value) else value
-            for name, value in row.items()
-        }
-        for row in table.to_dict("records")
-    ]
-    return json.dumps(finite, indent=1, ensure_ascii=False) + "\n"

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from os import PathLike
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from biasbridge.certificates import verdict_of
 from biasbridge.command_line import command_text
@@ -26,21 +26,64 @@ _OF_TOPICS = ("weat7", "weat8", "gender_es")  # there A and B are the people
 _FAMILY = re.compile(r"\b(names|terms)\b", re.IGNORECASE)  # in the title of a test
 
 
-def headlines(audited: Sequence[AuditedScore]) -> list[str]:
-    """Return the result of WEAT, or of SEAT on a language model: a sentence a file and family.
+class FamilyClaim(NamedTuple):
+    """What the ``n`` tests of a family, names or terms, find in a file: the scores in which X
+    surely lies nearer A (``along``), and those in which it lies nearer B (``reverse``), the largest
+    first.
+    """
+
+    vectors: str
+    metric: str
+    family: str
+    along: Sequence[Score]
+    reverse: Sequence[Score]
+    n: int
+    called_bias: bool
+
+    @property
+    def sentence(self) -> str:
+        """``WEAT finds an association (p < .05) in 1 of 3 tests of social bias: weat7 1.86``."""
+        tests = f"{self.n} test{'s' * (self.n > 1)} of social bias"
+        tests += f" with {self.family}" * bool(self.family)
+        along = ", ".join(f"{score.query} {score.value:.2f}" for score in self.along)
+        reverse = ", ".join(f"{x.query} {x.value:.2f} (p {x.p_of_side:.2g})" for x in self.reverse)
+        text = f"{self.metric} finds an association (p < .05) in {len(self.along)} of {tests}"
+        n_reverse = f"a reverse association (two-sided p) in {len(self.reverse)} of {self.n}"
+        text += f": {along}" * bool(along) + f"; {n_reverse}: {reverse}" * bool(reverse)
+        doubt = f". It is not called bias: {self.metric} does not detect a planted bias"
+        return text + doubt * (not self.called_bias)
+
+
+def family_claims(audited: Sequence[AuditedScore]) -> list[FamilyClaim]:
+    """Return the claims of WEAT, or of SEAT on a language model, on each file.
 
     Tests with names of people and tests with terms, such as "he", are families of their own. Where
-    X lies nearer B (below no bias), the association is reverse, and its p two-sided.
+    X lies nearer B (below no bias), the association is reverse, and its p two-sided. The last claim
+    on a file tells whether its scores may be called bias.
     """
-    lines: list[str] = []
-    for name in dict.fromkeys(row.vectors for row in audited):
-        tests = [row for row in _social_tests(audited) if row.vectors == name]
-        found = [text for family in ("names", "terms", "") if (text := _finding(tests, family))]
-        lines += [f"{name}: {text}" for text in found]
-        if found and not all(row.called_bias for row in tests):
-            metric = tests[0].score.metric.upper()
-            lines[-1] += f". It is not called bias: {metric} does not detect a planted bias"
-    return lines
+    tests: dict[str, dict[str, list[AuditedScore]]] = {}
+    for row in _social_tests(audited):
+        match = _FAMILY.search(row.title)
+        family = match[1].lower() if match else ""
+        of_file = tests.setdefault(row.vectors, {"names": [], "terms": [], "": []})
+        of_file[family].append(row)
+    claims = []
+    for name, families in tests.items():
+        found = {family: rows for family, rows in families.items() if rows}
+        called_bias = all(row.called_bias for rows in found.values() for row in rows)
+        for family, rows in found.items():
+            scores = [row.score for row in rows]
+            shown = sorted((x for x in scores if x.p_of_side < ALPHA), key=lambda x: -abs(x.value))
+            along = [x for x in shown if x.value > x.unbiased]
+            reverse = [x for x in shown if x.value < x.unbiased]
+            about = name, scores[0].metric.upper(), family, along, reverse, len(rows)
+            claims.append(FamilyClaim(*about, called_bias or family != [*found][-1]))
+    return claims
+
+
+def headlines(audited: Sequence[AuditedScore]) -> list[str]:
+    """Return a sentence a file and family of tests."""
+    return [f"{claim.vectors}: {claim.sentence}" for claim in family_claims(audited)]
 
 
 def next_command(
@@ -84,25 +127,6 @@ def _by_one_convention(audited: Sequence[AuditedScore]) -> list[AuditedScore]:
         conventions.setdefault((row.score.metric, row.score.query), row.score.convention)
     keys = [((row.score.metric, row.score.query), row.score.convention) for row in audited]
     return [row for row, key in zip(audited, keys, strict=True) if key in conventions.items()]
-
-
-def _finding(tests: Sequence[AuditedScore], family: str) -> str:
-    """``WEAT finds an association (p < .05) in 2 of 3 tests of social bias: weat7 1.86, ...``."""
-    families = [_FAMILY.search(row.title) for row in tests]
-    names = [match[1].lower() if match else "" for match in families]
-    scores = [row.score for row, name in zip(tests, names, strict=True) if name == family]
-    if not scores:
-        return ""
-    shown = sorted((x for x in scores if x.p_of_side < ALPHA), key=lambda x: -abs(x.value))
-    texts = {x: f"{x.query} {x.value:.2f}" for x in shown}
-    along = [texts[x] for x in shown if x.value > x.unbiased]
-    reverse = [f"{texts[x]} (p {x.p_of_side:.2g})" for x in shown if x.value < x.unbiased]
-    count = f"{len(scores)} test{'s' * (len(scores) > 1)} of social bias"
-    count += f" with {family}" * bool(family)
-    text = f"{scores[0].metric.upper()} finds an association (p < .05) in {len(along)} of {count}"
-    text += f": {', '.join(along)}" * bool(along)
-    n_reverse = f"; a reverse association (two-sided p) in {len(reverse)} of {len(scores)}: "
-    return text + f"{n_reverse}{', '.join(reverse)}" * bool(reverse)
 
 
 def meaning_above(about: MetricInfo, items: ItemSet) -> str:

@@ -12,6 +12,7 @@ from biasbridge.files.charts import draw_svg
 from biasbridge.files.errors import printable
 from biasbridge.files.extras import describe_missing_charts
 from biasbridge.files.tables import escape_control
+from biasbridge.files.writers import TextTable
 from biasbridge.stats.formatting import format_number
 from biasbridge.stats.measure_facts import MEASURE_FACTS, measure_name
 
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
 
     from biasbridge.extrinsic.claims import Decision
     from biasbridge.extrinsic.gap_tables import ErrorChart, GapBlock
-
-_TEXT_COLUMNS = ("group", "measure", "worst", "best")
 
 
 def write_gaps_page(
@@ -56,7 +55,6 @@ def write_gaps_page(
         notes=[*map(printable, notes)],
         max_groups=MAX_GROUPS,
         limits=limits,
-        text_columns=_TEXT_COLUMNS,
         measures={
             facts.title: facts.meaning for name, facts in MEASURE_FACTS.items() if name in present
         },
@@ -84,8 +82,7 @@ def write_thresholds_page(
             {
                 "score": printable(score),
                 "chart": "" if missing_charts else _thresholds_image(table),
-                "head": list(text),
-                "rows": text.to_numpy().tolist(),
+                "table": TextTable("", list(map(str, text)), text.to_numpy().tolist()),
             }
             for score, (table, text) in tables.items()
         ],

@@ -140,8 +140,8 @@ def change(folder: str | PathLike[str]) -> alt.TopLevelMixin:
     >>> "change of the gap" in chart.to_json()
     True
     """
-    from biasbridge.analysis.answer import declared
     from biasbridge.analysis.change_chart import change_chart, change_data
+    from biasbridge.analysis.claims import declared
     from biasbridge.analysis.correlate import StudyResults
 
     study = StudyResults.read(folder)

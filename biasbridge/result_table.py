@@ -7,6 +7,8 @@ from html import escape
 
 import pandas as pd
 
+from biasbridge.files.writers import Document, text_table
+
 _MAX_COLUMNS = 10  # that are shown
 _MAX_NOTES = 5
 # By function: what a reader looks at, in order; blank columns are skipped
@@ -50,13 +52,7 @@ class ResultTable(pd.DataFrame):
             return f"{self._short()._repr_html_()}{lines}"  # type: ignore[operator]
 
     def _short(self) -> pd.DataFrame:
-        table = pd.DataFrame(self)
-        if len(table.columns) <= _MAX_COLUMNS:
-            return table
-        listed = _MAIN.get(getattr(self, "function", ""), "").split()
-        main = [name for name in listed if name in table] or [*table]
-        is_blank = table[main].replace("", None).isna().all()
-        return table[[name for name in main if not is_blank[name]][:_MAX_COLUMNS]]
+        return pd.DataFrame(self)[main_columns(self, getattr(self, "function", ""))]
 
     def _lines(self) -> Iterator[str]:
         if not self.has_notes:
@@ -68,6 +64,21 @@ class ResultTable(pd.DataFrame):
         shown = self._short().columns
         if hidden := [str(name) for name in self.columns if name not in shown]:
             yield f"further columns: {', '.join(hidden)}"
+
+
+def main_columns(table: pd.DataFrame, function: str) -> list[str]:
+    """Return the columns of a function's table that are displayed, at most ten."""
+    if len(table.columns) <= _MAX_COLUMNS:
+        return [*table]
+    main = [name for name in _MAIN.get(function, "").split() if name in table] or [*table]
+    is_blank = pd.DataFrame(table)[main].replace("", None).isna().all()
+    return [name for name in main if not is_blank[name]][:_MAX_COLUMNS]
+
+
+def main_document(table: pd.DataFrame, function: str) -> Document:
+    """Return the main columns of a function's table, and its notes, as text."""
+    main = text_table("", table[main_columns(table, function)])
+    return Document((), (), [main], table.attrs.get("notes", ()))
 
 
 def as_result(table: pd.DataFrame, function: str) -> ResultTable:

@@ -27,18 +27,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
-from rich import box
-from rich.table import Table
 
-from biasbridge.files.errors import printable
 from biasbridge.files.language import normalise_text
-from biasbridge.files.terminal import print_columns
+from biasbridge.files.writers import Document, TextTable
 from biasbridge.stats.formatting import format_estimate
 from biasbridge.stats.intervals import Estimate, quantile, wilson
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from biasbridge.stats.arrays import Floats
 
 _Info = tuple[str, str]  # name and group of an answer
@@ -318,23 +313,20 @@ def compute_scores(counts: Floats, convention: str) -> tuple[Floats, Floats]:
     return accuracy, score
 
 
-def print_scores(rows: pd.DataFrame, console: Console) -> None:
-    """Print the table of ``biasbridge.bbq``, a sentence on each context of the first convention,
-    the notes, and whose the items are.
+def score_document(rows: pd.DataFrame) -> Document:
+    """Return the table of ``biasbridge.bbq`` as text, a sentence on each context of the first
+    convention, the notes, and whose the items are.
     """
     names = ["category", "context", "convention", "n", "n_templates", "n_unmatched"]
-    table = Table(*names[:3], box=box.SIMPLE_HEAD, show_edge=False)
-    for name in (*names[3:], "accuracy", "score"):
-        table.add_column(name, justify="right")
+    cells = []
     for row in rows.to_dict("records"):
         accuracy = (row[f"accuracy{end}"] for end in ("", "_low", "_high"))
         score = format_estimate(row["score"], row["low"], row["high"], 3, sign="+")
-        cells = (printable(str(row[name])) for name in names)
-        table.add_row(*cells, format_estimate(*accuracy), score)
-    print_columns(table, console, names=3)
+        cells.append([*(str(row[name]) for name in names), format_estimate(*accuracy), score])
+    table = TextTable("", [*names, "accuracy", "score"], cells, names[1:3])
     first = rows[rows["convention"] == rows["convention"].iloc[0]]
-    for sentence in (*_describe_contexts(first), *rows.attrs["notes"], BBQ_SOURCE):
-        console.print(printable(sentence), soft_wrap=True)
+    notes = [*_describe_contexts(first), *rows.attrs["notes"], BBQ_SOURCE]
+    return Document((), (), [table], notes)
 
 
 def _lm_eval_answers(item: BBQItem) -> list[bool]:

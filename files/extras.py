@@ -12,7 +12,7 @@ from biasbridge.files.errors import InputError
 EXTRAS: Mapping[str, Mapping[str, str]] = {
     "plots": {"altair": "altair", "vl_convert": "vl-convert-python"},
     "parquet": {"pyarrow": "pyarrow"},
-    "excel": {"python_calamine": "python-calamine"},
+    "excel": {"openpyxl": "openpyxl", "python_calamine": "python-calamine"},
     "study": {
         "datasets": "datasets",
         "gensim": "gensim",

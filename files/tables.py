@@ -9,6 +9,7 @@ import zipfile
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from importlib import import_module
 from itertools import islice, takewhile
 from pathlib import Path
 from typing import Any, Literal
@@ -190,14 +191,19 @@ def write_csv(table: pd.DataFrame, path: str | Path) -> None:
 
 
 def write_table(table: pd.DataFrame, path: Path) -> None:
-    """Write the table as CSV, JSON Lines or Parquet, by the ending of its name."""
+    """Write the table as CSV, Excel, JSON Lines or Parquet, by the ending of its name."""
     with atomic_path(path) as work:
-        if path.suffix == ".parquet":
+        suffix = path.suffix.lower()
+        if suffix == ".parquet":
             with named_extra(path.name):
                 import pyarrow  # noqa: F401 - pandas would name other writers where it is missing
 
                 table.to_parquet(work, index=False)
-        elif path.suffix == JSON_LINES:
+        elif suffix == EXCEL:
+            with named_extra(path.name):
+                import_module("openpyxl")  # as for Parquet
+                table.to_excel(work, index=False, engine="openpyxl")
+        elif suffix == JSON_LINES:
             table.to_json(work, orient="records", lines=True, force_ascii=False)
         else:
             write_csv(table, work)

@@ -16,12 +16,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
 from annotated_types import DocInfo
-from rich import box
-from rich.table import Table
 
 from biasbridge.files import run_cli
 from biasbridge.files.choice import describe_type, field_types
-from biasbridge.files.terminal import print_columns
+from biasbridge.files.writers import TextTable, print_text_table
 from biasbridge.intrinsic.metric import Metric
 from biasbridge.intrinsic.models.item_metric import ItemMetric
 from biasbridge.intrinsic.models.items import library
@@ -56,16 +54,13 @@ def print_metrics(console: Console) -> None:
         (items.name, items.language, items.title, " ".join(items.groups))
         for items in library().values()
     )
-    for title, header, rows in (
+    for title, head, rows in (
         ("Metrics", ("metric", "title", "word sets", "conventions"), metrics),
         ("Queries", ("query", "language", "title", "roles"), queries),
         ("Metrics of language models", ("metric", "title", "of", "conventions"), model_metrics),
         ("Sets of items", ("set", "language", "title", "groups"), item_sets),
     ):
-        table = Table(*header, title=title, title_justify="left", box=box.SIMPLE, show_edge=False)
-        for row in rows:
-            table.add_row(*row)
-        print_columns(table, console)
+        print_text_table(TextTable(title, head, [*rows], head), console)
     _print_options(console, "Options of metrics", Metric, METRICS.values())
     model_metrics_title = "Options of metrics of language models"
     _print_options(console, model_metrics_title, ItemMetric, MODEL_METRICS.values())

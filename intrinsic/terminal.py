@@ -7,16 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import pandas as pd
-from rich import box
-from rich.table import Table
-from rich.text import Text
 
-from biasbridge.files.terminal import print_columns
+from biasbridge.files.writers import Document, TextTable, print_lines, print_text_table
 from biasbridge.intrinsic.audit import rank_correlations, rank_files
 from biasbridge.intrinsic.registry import METRICS, MODEL_METRICS
 
 if TYPE_CHECKING:
-    from rich.console import Console, JustifyMethod
+    from rich.console import Console
 
     from biasbridge.intrinsic.audit import AuditedScore
     from biasbridge.intrinsic.score import Score
@@ -27,8 +24,8 @@ _NAME_COLUMNS = ("metric", "query", "vectors", "convention")
 _SUMMARY_COLUMNS = (*_NAME_COLUMNS, *_NUMBER_COLUMNS, "certificate")
 
 
-def print_summary(audited: Sequence[AuditedScore], console: Console) -> None:
-    """Print a line for every score that has a value, without the columns that say nothing."""
+def summary_table(audited: Sequence[AuditedScore]) -> TextTable:
+    """Return a line for every score that has a value, without the columns that say nothing."""
     rows = [_summary_cells(row) for row in audited if not math.isnan(row.score.value)]
     is_shown = {
         "vectors": len({row.vectors for row in audited}) > 1,
@@ -40,7 +37,7 @@ def print_summary(audited: Sequence[AuditedScore], console: Console) -> None:
     metrics = ["", *(cells["metric"] for cells in rows)]
     for cells, previous in zip(rows, metrics, strict=False):
         cells["metric"] = cells["metric"] if cells["metric"] != previous else ""
-    _print_cells(names, rows, console)
+    return _as_table(names, rows)
 
 
 def print_scores(audited: Sequence[AuditedScore], console: Console, *, singles: bool) -> None:
@@ -52,39 +49,33 @@ def print_scores(audited: Sequence[AuditedScore], console: Console, *, singles: 
     for metric in dict.fromkeys(row.score.metric for row in audited):
         about = {**METRICS, **MODEL_METRICS}[metric].about
         unbiased = "" if about.unbiased is None else f"unbiased: {about.unbiased:g}; "
-        print_line(console, f"{metric}: {about.title}", "bold")
-        print_line(console, f"  {unbiased}{about.sign}", "dim")
+        print_lines([f"{metric}: {about.title}"], console, "bold")
+        print_lines([f"  {unbiased}{about.sign}"], console, "dim")
         rows = [row for row in audited if row.score.metric == metric]
         cells = [line for row in rows for line in _table_rows(row, singles=singles)]
         names = [name for name in cells[0] if any(line[name] for line in cells)]
-        _print_cells([name for name in names if has_files or name != "vectors"], cells, console)
+        names = [name for name in names if has_files or name != "vectors"]
+        print_text_table(_as_table(names, cells), console)
         console.print()
     missing = {word for row in audited if row.score.n_oov for word in row.score.oov.split(",")}
     if missing:
         count = f"{len(missing)} different words, pairs or rows"
-        print_line(console, f"{count} are out of vocabulary; --json and --csv list them")
+        print_lines([f"{count} are out of vocabulary; --json and --csv list them"], console)
 
 
-def print_ranks(table: pd.DataFrame, console: Console) -> None:
-    """Print the ranks of files by metric and query, and correlations between metrics."""
+def rank_document(table: pd.DataFrame) -> Document:
+    """Return the ranks of files by metric and query, and correlations between metrics."""
     ranked = rank_files(table)
     if ranked.empty:
-        console.print("files not ranked: no metric has a value for every file")
-        return
+        return Document((), notes=["files not ranked: no metric has a value for every file"])
     mean = ranked.mean().rename(("mean", f"{len(ranked)} rows", "")).to_frame().T
-    print_line(console, "Rank of the files, 1: nearest to unbiased", "bold")
-    _print_numbers(pd.concat([ranked, mean]), console, "{:.3g}")
+    heading = "Rank of the files, 1: nearest to unbiased"
+    ranks = _number_table(heading, pd.concat([ranked, mean]), "{:.3g}")
     if ranked.shape[1] < _MIN_FILES:
-        console.print(f"(rank correlations between metrics need {_MIN_FILES} files)")
-        return
-    files = f"{ranked.shape[1]} files"
-    print_line(console, f"Spearman's correlation between metrics over {files}", "bold")
-    _print_numbers(rank_correlations(ranked), console, "{:.2f}")
-
-
-def print_line(console: Console, line: str, style: str = "") -> None:
-    """Print a line without wrapping or markup."""
-    console.print(Text(line, style=style), soft_wrap=True)
+        few = f"(rank correlations between metrics need {_MIN_FILES} files)"
+        return Document((), (), [ranks], [few])
+    heading = f"Spearman's correlation between metrics over {ranked.shape[1]} files"
+    return Document((), (), [ranks, _number_table(heading, rank_correlations(ranked), "{:.2f}")])
 
 
 def _format_p(score: Score) -> str:
@@ -97,14 +88,9 @@ def _format_p(score: Score) -> str:
     return f"{score.p_value:.2g}" if low == high else f"{low}..{high}"
 
 
-def _print_cells(names: Sequence[str], rows: Iterable[Mapping[str, str]], console: Console) -> None:
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    for name in names:
-        justify: JustifyMethod = "right" if name in _NUMBER_COLUMNS else "left"
-        table.add_column(name, justify=justify)
-    for cells in rows:
-        table.add_row(*(Text(cells[name]) for name in names))
-    print_columns(table, console, names=sum(name in _NAME_COLUMNS for name in names))
+def _as_table(names: Sequence[str], rows: Iterable[Mapping[str, str]]) -> TextTable:
+    cells = [[row[name] for name in names] for row in rows]
+    return TextTable("", names, cells, {*names} - {*_NUMBER_COLUMNS})
 
 
 def _summary_cells(audited: AuditedScore) -> dict[str, str]:
@@ -141,12 +127,10 @@ def _table_rows(audited: AuditedScore, *, singles: bool) -> Iterator[dict[str, s
         yield {**dict.fromkeys(summary, ""), **single}
 
 
-def _print_numbers(table: pd.DataFrame, console: Console, number_format: str) -> None:
-    lines = Table("", box=box.SIMPLE, show_edge=False)
-    for name in table.columns:
-        lines.add_column(str(name), justify="right")
+def _number_table(heading: str, table: pd.DataFrame, number_format: str) -> TextTable:
+    rows = []
     for name, row in zip(table.index, table.to_numpy().tolist(), strict=True):
         label = " ".join(filter(None, name)) if isinstance(name, tuple) else str(name)
         cells = ("" if math.isnan(value) else number_format.format(value) for value in row)
-        lines.add_row(label, *cells)
-    print_columns(lines, console)
+        rows.append([label, *cells])
+    return TextTable(heading, ["", *map(str, table.columns)], rows)

@@ -48,6 +48,11 @@ def format_estimate(
     return number + (interval if isfinite(value + low + high) else "")
 
 
+def format_p(p: float) -> str:
+    """Format a p-value with four decimals: ``.0104``, ``<.0001``."""
+    return "<.0001" if p < 1e-4 else format_number(p, 4)
+
+
 def detectable_change(row: ChangeRow) -> float:
     """Return the change that is shown after adjustment in four of five samples of this size."""
     joint_half, half = ((row[f"high{end}"] - row[f"low{end}"]) / 2 for end in ("_simultaneous", ""))

@@ -14,7 +14,7 @@ from biasbridge.files import InputError, choice
 from biasbridge.files.choice import Fileless, Whole
 from biasbridge.intrinsic.metric import Convention, Metric, MetricInfo, ResolvedQuery
 from biasbridge.intrinsic.score import MetricResult
-from biasbridge.stats.formatting import format_number
+from biasbridge.stats.formatting import capitalise, format_number
 from biasbridge.studies import SYNTHETIC
 from biasbridge.studies.certificate_verdicts import (
     ALARM_RATE,
@@ -54,7 +54,6 @@ _SHOWN = (
 )
 _SLOPE = 12.0  # sd from no bias to the whole: more than one score needs, as WEAT and likelihoods
 _FORECAST_STUDIES = 100
-_NOT_EXCLUDED = " not excluded"  # of the figure of a fault
 
 
 @choice
@@ -147,10 +146,10 @@ def _share_undecided(scores: StrengthScores, all_scores: Sequence[StrengthScores
     reasons: Counter[str] = Counter()
     for _ in range(_FORECAST_STUDIES):
         studies = _draw_scores(scores, rng), random and _draw_scores(random, rng)
-        verdict, figure = judge_score(measure_properties(*studies, _FORECAST_STUDIES))
-        if verdict == CANNOT_TELL:
-            fault, is_fault, _ = figure.partition(_NOT_EXCLUDED)
-            reasons[fault + is_fault if is_fault else "slope not sure"] += 1
+        claim = judge_score(measure_properties(*studies, _FORECAST_STUDIES))
+        if claim.verdict == CANNOT_TELL:
+            fault = claim.open_fault
+            reasons[f"{fault} not excluded" if fault else "slope not sure"] += 1
     material, subject = scores.names["material"], scores.names["subject"]
     kind = subject or "models"
     kind += f" ({material})" * (material != SYNTHETIC)
@@ -180,7 +179,7 @@ def _summarise(certificate: pd.DataFrame) -> str:
     scores = with_count(len(certificate), "score")
     kinds = with_count(certificate["subject"].nunique(), "kind")
     return (
-        f"{scores[:1].upper()}{scores[1:]} of {kinds} of model with a planted bias of known"
+        f"{capitalise(scores)} of {kinds} of model with a planted bias of known"
         f" strength. Verdicts: {', '.join(verdicts)}."
     )
 

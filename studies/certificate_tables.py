@@ -87,7 +87,7 @@ def certificate_tables(all_scores: Sequence[StrengthScores], resamples: int) -> 
         alternatives = settings_by_metric[_metric_names(scores)]
         random = random_models(scores, alternatives)
         properties = measure_properties(scores, random, resamples)
-        verdict, why = judge_score(properties)
+        claim = judge_score(properties)
         rows.append(
             {
                 **scores.names,
@@ -100,10 +100,10 @@ def certificate_tables(all_scores: Sequence[StrengthScores], resamples: int) -> 
                 "false_alarms": properties.alarms.share,
                 "random_alarms": properties.random_alarms.share,
                 **_estimate_columns("smallest_strength", properties.smallest),
-                "verdict": verdict,
-                "verdict_of_change": judge_score(properties, change_alone=True)[0],
-                "verdict_again": _share_with_verdict(verdict, scores, random, resamples),
-                "why": why,
+                "verdict": claim.verdict,
+                "verdict_of_change": judge_score(properties, change_alone=True).verdict,
+                "verdict_again": _share_with_verdict(claim.verdict, scores, random, resamples),
+                "why": claim.why,
                 "models_key": scores.key,
             }
         )
@@ -217,7 +217,7 @@ def _share_with_verdict(
             measure_properties(
                 _resample(scores, rng), random and _resample(random, rng), n_studies // 2
             )
-        )[0]
+        ).verdict
         for _ in range(n_studies)
     ]
     return verdicts.count(verdict) / n_studies if n_studies else nan

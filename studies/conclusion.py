@@ -6,17 +6,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from biasbridge.analysis.printing import as_text_columns, print_as_text, print_lines
+from biasbridge.analysis.printing import print_first_rows
 from biasbridge.analysis.report.templates import as_image, count_points, write_page
 from biasbridge.analysis.tables import (
     as_text,
     describe_provenance,
     read_provenance,
-    text_columns,
     write_csv_tables,
 )
 from biasbridge.files import InputError
 from biasbridge.files.charts import save_charts
+from biasbridge.files.writers import print_lines, text_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,12 +49,10 @@ def conclude(
     files. A figure with too many points is reported on the console and fails no run.
     """
     written = write_csv_tables(folder, conclusion.tables)
-    shown = {
-        heading: as_text_columns(table) for heading, table in conclusion.shown.items() if len(table)
-    }
+    shown = [text_table(name, table) for name, table in conclusion.shown.items() if len(table)]
     print_lines([conclusion.answer], console)
-    for heading in list(shown)[:_N_PRINTED]:
-        print_as_text(heading, conclusion.shown[heading], console)
+    for table in shown[:_N_PRINTED]:
+        print_first_rows(table, console)
     try:
         for name, chart in conclusion.charts.items():
             written += save_charts(chart, folder / "figures" / name, _FORMATS)
@@ -68,15 +66,7 @@ def conclude(
         title=conclusion.title,
         is_synthetic="True" in as_text(points, "generated"),
         answer=conclusion.answer,
-        sections=[
-            {
-                "heading": heading,
-                "head": list(columns),
-                "rows": list(zip(*columns.values(), strict=True)),
-                "text_columns": text_columns(conclusion.shown[heading]),
-            }
-            for heading, columns in shown.items()
-        ],
+        tables=shown,
         max_rows=_MAX_ROWS,
         figures=[_figure(path, conclusion.charts[path.stem]) for path in drawings],
         notes=conclusion.notes,

@@ -52,14 +52,16 @@ class Survey(Fileless):
 
     def conclude(self, tables: Tables, folder: Path, console: Console) -> list[Path]:
         """Print, write and draw the survey; return the paths written."""
-        from biasbridge.analysis.printing import print_as_text
+        from biasbridge.analysis.printing import print_first_rows
         from biasbridge.analysis.tables import write_csv_tables
+        from biasbridge.files.writers import text_table
 
         if tables.intrinsic.empty:
             return []
         scores = _survey_scores(tables)
         table = _survey_table(scores)
-        print_as_text("Pre-trained embeddings: WEAT as |S|, other scores unchanged", table, console)
+        heading = "Pre-trained embeddings: WEAT as |S|, other scores unchanged"
+        print_first_rows(text_table(heading, table), console)
         written = write_csv_tables(folder, {"survey": table})
         return [*written, *_draw_survey(scores, folder / "figures")]
 

@@ -18,12 +18,11 @@ from biasbridge.__main__ import main
 from biasbridge.certificates import certified, gender_words
 from biasbridge.commands.certify import certify
 from biasbridge.files import InputError
-from biasbridge.files.terminal import open_console
 from biasbridge.input_vectors import as_vectors
 from biasbridge.intrinsic.audit import AuditedScore, score_table
 from biasbridge.intrinsic.metrics.weat import Weat
 from biasbridge.intrinsic.models.items import ItemSet, Pair, library
-from biasbridge.intrinsic.terminal import print_summary
+from biasbridge.intrinsic.terminal import summary_table
 from biasbridge.intrinsic.words import Query, WordSet, load_query
 from biasbridge.studies import certificate_verdicts as recorded
 from biasbridge.studies.certificate_verdicts import (
@@ -287,25 +286,19 @@ def test_the_line_stands_beside_a_value_alone() -> None:
     assert table["certificate"].tolist() == ["", ""]
 
 
-def test_the_summary_shows_the_line_in_its_row(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_summary_shows_the_line_in_its_row() -> None:
     """It was that of a metric's first row."""
     [(score, _)] = Weat.by_convention("default", queries=("weat7",)).score_with_singles(
         as_vectors({"he": [1.0]}), seed=0
     )
     lines = {"weat1": "", "weat7": "sign turned: .2", "weat8": "does not detect: slope"}
-    print_summary(
-        [
-            AuditedScore("v", score._replace(query=query, value=1.0), {}, certificate=line)
-            for query, line in lines.items()
-        ],
-        open_console(),
-    )
-    printed = capsys.readouterr().out.splitlines()
-    for query, line in lines.items():
-        [row] = [each for each in printed if f"{query} " in each and "1.000" in each]
-        assert [name for name in ("sign turned", "does not detect") if name in row] == (
-            [line.partition(":")[0]] if line else []
-        )
+    audited = [
+        AuditedScore("v", score._replace(query=query, value=1.0), {}, certificate=line)
+        for query, line in lines.items()
+    ]
+    assert [[row[1], row[2], row[-1]] for row in summary_table(audited).rows] == [
+        [query, "1.000", line.partition(":")[0]] for query, line in lines.items()
+    ]
 
 
 def test_random_weights_and_encoders_are_not_certified(tmp_path: Path) -> None:

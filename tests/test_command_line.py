@@ -17,10 +17,11 @@ import pandas as pd
 import pytest
 
 import biasbridge
-from biasbridge.command_line import Command, Group, as_csv, as_json, read_parameters, returns
+from biasbridge.command_line import Command, Group, read_parameters, returns
 from biasbridge.commands import COMMANDS
 from biasbridge.files import InputError
 from biasbridge.files.choice import Count  # noqa: TC001 - read for the command line
+from biasbridge.files.writers import Document, text_table
 
 if TYPE_CHECKING:
     import argparse
@@ -98,10 +99,8 @@ def show(values: dict[str, Any], console: Console, *, is_loud: bool = False) -> 
 command = Command(
     toy,
     show,
-    documents={
-        "csv": lambda values: as_csv(values["table"]),
-        "json": lambda x: as_json(x["table"]),
-    },
+    table=lambda values: values["table"],
+    document=lambda values: Document([values["source"]], (), [text_table("t", values["table"])]),
     report=lambda values, path: path.write_text("page", encoding="utf-8"),
     spelling="names NAME...; columns A,B; files --file FILE+,; checked --unchecked; secret; csv"
     " --csv --out",
@@ -160,6 +159,12 @@ def test_python_gets_the_result_and_the_command_what_it_is_made_of(
     assert capsys.readouterr() == ("loud x\na.html\n", "")
     assert json.loads(Path("a.json").read_text("utf-8")) == [{"x": 1.5}, {"x": None}]
     assert Path("a.html").read_text("utf-8") == "page"
+    files = [word for kind in ("md", "tex", "json") for word in ("--write", f"b.{kind}")]
+    assert command(["x", *files]) == 0
+    assert Path("b.json").read_text("utf-8") == Path("a.json").read_text("utf-8")
+    assert Path("b.md").read_text("utf-8").startswith("## toy\n\nx\n\nt:\n\n| x |")
+    assert r"\caption{t}" in Path("b.tex").read_text("utf-8")
+    assert capsys.readouterr().out == "quiet x\n"
     assert command(["x", "--csv"]) == 0
     assert capsys.readouterr() == ('x\n1.5\n""\n', "")
     assert command(["x", "--quiet"]) == 0

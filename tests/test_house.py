@@ -36,7 +36,7 @@ MAY_IMPORT = {
 # Lines that a reader of a command may have to hold
 REACH = {
     "biasbridge.commands.correlate": 9_300,
-    "biasbridge.commands.gaps": 10_650,
+    "biasbridge.commands.gaps": 10_950,
     "biasbridge.commands.audit": 17_700,
     "biasbridge.commands.debias": 18_200,
     "biasbridge.train.cli.start": 25_950,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import re
 from typing import TYPE_CHECKING
 
@@ -10,13 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from biasbridge.analysis.printing import print_table
-from biasbridge.before_after import print_scores as print_before_after
 from biasbridge.commands.audit import main as audit
-from biasbridge.commands.gaps import main as gaps
 from biasbridge.conclusions import conclusions
-from biasbridge.extrinsic.bbq import print_scores
-from biasbridge.files.terminal import open_console
 from biasbridge.files.vectors import keyed, save_vectors
 from biasbridge.intrinsic.audit import AuditedScore
 from biasbridge.intrinsic.metrics.weat import Weat
@@ -39,14 +33,6 @@ def width(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> in
 
 def words_of(lines: list[str]) -> set[str]:
     return {word for line in lines for word in line.split()}
-
-
-def whole(printed: str, width: int) -> list[str]:
-    """The lines, none wider than the terminal and none cut."""
-    lines = printed.splitlines()
-    assert max(map(len, lines)) <= width
-    assert "…" not in printed
-    return lines
 
 
 def save(path: Path) -> Path:
@@ -74,82 +60,6 @@ def test_an_audit_names_the_convention_and_cuts_no_value(
     rows = [line for line in lines if re.match(r"[ ─]|metric|weat ", line)]
     assert max(map(len, rows)) <= width or options  # --verbose also explains, in longer lines
     assert "…" not in "".join(lines)
-
-
-def test_scores_of_bbq_keep_their_convention(width: int) -> None:
-    cells = {"n": 3000, "n_templates": 25, "n_unmatched": 0, "accuracy": 0.5}
-    cells |= {
-        "accuracy_low": 0.4,
-        "accuracy_high": 0.6,
-        "score": -1.8,
-        "low": -2.25,
-        "high": -1.125,
-    }
-    rows = pd.DataFrame(
-        [
-            {"category": "Disability_status", "context": "ambiguous", "convention": name, **cells}
-            for name in CONVENTIONS
-        ]
-    )
-    rows.attrs["notes"] = []
-    out = io.StringIO()
-    print_scores(rows, open_console(file=out, width=width))
-    table = out.getvalue().partition("Ambiguous contexts")[0]
-    lines = whole(table, width)
-    for name in CONVENTIONS:
-        assert width < 80 or any(name in line.split() for line in lines)
-    assert {"default", "caliskan", "goldfarb"} <= {*re.findall("[a-z]+", table)}  # wrapped
-    assert table.count("-1.800 [-2.250,-1.125]") == 3
-
-
-def test_gaps_of_many_measures_keep_groups_and_numbers(
-    width: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    n, names = 600, ["women of the first region", "women of the second region", "men"]
-    data = pd.DataFrame({name: RNG.integers(0, 2, n) for name in ("label", "prediction")})
-    data.assign(group=RNG.choice(names, n)).to_csv(tmp_path / "p.csv", index=False)
-    assert gaps([str(tmp_path / "p.csv"), "--csv", str(tmp_path / "g.csv")]) == 0
-    printed = capsys.readouterr().out
-    lines = printed.splitlines()
-    said = ("adjustment", "Cannot tell", "gap to all others", "Not after adjustment", "Set a bound")
-    assert max(len(line) for line in lines if not any(x in line for x in said)) <= width
-    assert "…" not in printed
-    assert len(re.findall(r"\[-?\.\d\d,-?1?\.\d\d\]", printed)) >= 3 * 4 + 2 * 3
-    assert "region" in words_of(lines)
-
-
-@pytest.mark.parametrize("kind", ["study", "before and after"])
-def test_other_tables_fold_by_the_same_rule(kind: str, width: int) -> None:
-    numbers = [f"{i}{i}.125 [-{i}.5,{i}.5]" for i in range(1, 8)]
-    if kind == "study":
-        rows = [
-            {"task": name, **{f"gap {n}": cell for n, cell in enumerate(numbers)}}
-            for name in ("hatespeech in English", "b")
-        ]
-        out = io.StringIO()
-        print_table("", rows, open_console(file=out, width=width), left_aligned=["task"])
-        printed = out.getvalue()
-        assert printed.count("English") > 1
-        assert all(printed.count(cell) == 2 for cell in numbers)
-    else:
-        name = "a query with a very long name that somebody gave it in a file of words"
-        scores = [("weat", name, "", 1234, -1.25, 0.5, -2.0, 1.0, "better")]
-        columns = ["metric", "query", "part", "n", "before", "after", "low", "high", "verdict"]
-        out = io.StringIO()
-        print_before_after(
-            pd.DataFrame(scores, columns=columns), open_console(file=out, width=width)
-        )
-        printed = out.getvalue()
-        assert {"1234", "-1.2500", "0.5000", "+1.75", "better"} <= words_of(printed.splitlines())
-    whole(printed, width)
-
-
-def test_a_pipe_has_no_width(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("COLUMNS", raising=False)
-    out, cells = io.StringIO(), {f"number {n}": "1.125 [0.5,1.5]" for n in range(20)}
-    print_table("", [{"a": "b", **cells}], open_console(file=out), left_aligned=["a"])
-    heading, row = out.getvalue().splitlines()
-    assert heading.count("number") == row.count("1.125 [0.5,1.5]") == 20
 
 
 def audited(significant: Callable[[int, str], bool], n: int = 10) -> list[AuditedScore]:

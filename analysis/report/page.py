@@ -11,19 +11,14 @@ from functools import cache
 from importlib import metadata
 from math import isinf
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 import vl_convert
 from markupsafe import Markup
 
-from biasbridge.analysis.answer import (
-    change_rows,
-    closing_lines,
-    declared,
-    headlines,
-    opening_lines,
-)
+from biasbridge.analysis.answer import correlations_tex, study_answer
+from biasbridge.analysis.claims import RULES
 from biasbridge.analysis.correlate import DECLARED
 from biasbridge.analysis.effects import saturation
 from biasbridge.analysis.joined import describe_task
@@ -46,7 +41,6 @@ from biasbridge.analysis.naming import (
 )
 from biasbridge.analysis.printing import word_lists
 from biasbridge.analysis.report.page_data import Json, has_further, page_data
-from biasbridge.analysis.report.study_tex import correlations_tex
 from biasbridge.analysis.report.templates import count_points, render
 from biasbridge.analysis.tables import (
     as_float,
@@ -56,8 +50,8 @@ from biasbridge.analysis.tables import (
     text_rows,
     typed,
 )
-from biasbridge.analysis.verdict import RULES
 from biasbridge.files import InputError, atomic_path
+from biasbridge.files.writers import Document
 from biasbridge.stats.formatting import capitalise, format_number
 from biasbridge.stats.measure_facts import less_is_better
 
@@ -77,7 +71,6 @@ _TOOLTIP_COLUMNS = ("by_group", "groups", "n_found", "n_oov", "support", "reason
 _DAMAGED = (OSError, ValueError, TypeError, AttributeError, OverflowError, RecursionError)
 _LIBRARIES = ("numpy", "pandas", "scipy", "vl-convert-python")
 MAX_GAPS_DESCRIBED = 8  # gaps described; the table of gaps has all
-CardTable = tuple[Sequence[str], Sequence[Sequence[str]]]  # names of columns, and rows
 _MOST_QUERIES = 8
 MAX_WORDS = 6
 
@@ -143,7 +136,7 @@ def _page(
     return _within_size(
         data,
         title=f"{', '.join(experiments) or folder.name}: intrinsic and application bias",
-        card=_card(slice_results, tables, declared, has_pairs=has_pairs),
+        answer=_answer(slice_results, tables, declared, has_pairs=has_pairs),
         unmodified_gaps=_unmodified_gaps(tables),
         facts=facts | ({"Left out": left_out} if left_out else {}),
         label_sentences=label_sentences(tables.points),
@@ -156,17 +149,6 @@ def _page(
         has_further=has_further(tables),
         bundle=_bundle(),
     )
-
-
-def _card(
-    slice_results: Sequence[SliceResult], tables: Tables, declared: Declaration, *, has_pairs: bool
-) -> Card:
-    done = tables.points.loc[tables.points["status"] == "done", "point"]
-    missing_scores = _scores_lacking(tables.intrinsic[tables.intrinsic["point"].isin(done)])
-    if has_pairs:
-        return _answer_card(slice_results, tables, declared, missing_scores)
-    gaps = tables.extrinsic[tables.extrinsic["kind"] == "gap"]
-    return _missing_results_card(missing_scores, _gaps_lacking(gaps), tables, declared.utility)
 
 
 def _within_size(data: Mapping[str, Json], **values: object) -> str:
@@ -234,52 +216,24 @@ def _values(table: pd.DataFrame, column: str) -> str:
     return ", ".join(values[:12]) + ending or "none"
 
 
-# The card on top of a page: the lines and tables of the terminal, and the gaps before.
-
-
-class Card(NamedTuple):
-    """The sentences that come ``first``, ``lines`` below them, the tables of changes by gap, and
-    notes.
-    """
-
-    first: Sequence[str]
-    lines: Sequence[str] = ()
-    changes: Mapping[str, CardTable] = {}
-    notes: Sequence[str] = ()
-
-
-def _answer_card(
-    results: Sequence[SliceResult], tables: Tables, declaration: Declaration, scores: Sequence[str]
-) -> Card:
-    """Write the card of a study; ``scores``: why some are missing. ``tables`` are typed."""
-    changes = change_rows(declared(results), declaration.smallest_change)
-    missing = [f"No score is available: {reason}." for reason in scores]
-    return Card(
-        headlines(tables, results, declaration),
-        opening_lines(tables, results),
-        {gap: _cells(rows) for gap, rows in changes.items()},
-        [*closing_lines(tables, results, declaration), *missing],
-    )
-
-
-def _missing_results_card(
-    missing_scores: Sequence[str], missing_gaps: Sequence[str], tables: Tables, utility: str
-) -> Card:
-    """Write the card of a study in which no model has a score and a gap.
-
-    The reasons are those of ``_scores_lacking`` and ``_gaps_lacking``.
-    """
+def _answer(
+    results: Sequence[SliceResult], tables: Tables, declared: Declaration, *, has_pairs: bool
+) -> Document:
+    """Return what the study says, and what it lacks. ``tables`` are typed."""
+    done = tables.points.loc[tables.points["status"] == "done", "point"]
+    scores = _scores_lacking(tables.intrinsic[tables.intrinsic["point"].isin(done)])
+    if has_pairs:
+        answer = study_answer(tables, results, declared)
+        missing = [f"No score is available: {reason}." for reason in scores]
+        return answer._replace(notes=[*answer.notes, *missing])
+    gaps = _gaps_lacking(tables.extrinsic[tables.extrinsic["kind"] == "gap"])
     sentences = [
         f"No {side} is available: {'; '.join(reasons)}."
-        for side, reasons in (("score", missing_scores), ("gap", missing_gaps))
+        for side, reasons in (("score", scores), ("gap", gaps))
         if reasons
     ]
-    headline, *others = [*sentences, "There is nothing to compare."]
-    return Card([headline], others, notes=describe_task(tables, utility))
-
-
-def _cells(rows: Sequence[Mapping[str, str]]) -> CardTable:
-    return [*rows[0]] if rows else [], [[*row.values()] for row in rows]
+    first, *others = [*sentences, "There is nothing to compare."]
+    return Document([first], others, notes=describe_task(tables, declared.utility))
 
 
 def _unmodified_gaps(tables: Tables) -> list[tuple[str, str]]:

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import pandas as pd
 
-from biasbridge.analysis.answer import count_models, describe_slice, gap_and_score
-from biasbridge.analysis.answer import declared as declared_tests
+from biasbridge.analysis.answer import count_models, describe_slice
 from biasbridge.analysis.change_chart import change_chart, change_data
 from biasbridge.analysis.charts import BLACK, SHAPES, palette_of
+from biasbridge.analysis.claims import declared as declared_tests
+from biasbridge.analysis.claims import gap_and_score
 from biasbridge.analysis.effects import condition_table, effects
 from biasbridge.analysis.joined import utility_rows
 from biasbridge.analysis.naming import (

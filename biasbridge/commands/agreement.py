@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from biasbridge.command_line import Command, say
+from biasbridge.command_line import Command
 from biasbridge.files import InputError
 from biasbridge.input_tables import InputTable, as_dataframe
 
 if TYPE_CHECKING:
     import pandas as pd
-    from rich.console import Console
 
     from biasbridge.extrinsic.taggers import TagPrecision
+    from biasbridge.files.writers import Document
 
 
 class _Agreement(NamedTuple):
@@ -60,28 +60,21 @@ def agreement(
     return _Agreement(counts, [tag_precision(counts, *pair) for pair in pairs])
 
 
-def _show(result: _Agreement, console: Console) -> None:
-    from rich.table import Table
-    from rich.text import Text
+def _as_table(result: _Agreement) -> pd.DataFrame:
+    return result.counts.rename_axis("annotation").reset_index()
 
-    from biasbridge.extrinsic.taggers import TAGS
-    from biasbridge.files.errors import printable
-    from biasbridge.files.terminal import print_columns
 
-    table = Table("annotation", title="posts by tag", title_justify="left")
-    for tag in TAGS:
-        table.add_column(tag, justify="right")
-    counts = result.counts
-    for name, cells in zip(counts.index, counts.to_numpy().tolist(), strict=True):
-        table.add_row(Text(printable(str(name))), *map(str, cells))
-    print_columns(table, console)
+def _as_document(result: _Agreement) -> Document:
+    from biasbridge.files.writers import Document, text_table
+
+    lines = []
     for row in result.precisions:
         estimate = f"{row.value:.2f} [{row.low:.2f}, {row.high:.2f}]" if row.tagged else "undefined"
         annotation = f"are annotated {row.annotation} (precision {estimate})"
-        say(console, f"tagged {row.tag}: {row.agree} of {row.tagged} {annotation}")
-    for note in counts.attrs.get("notes", []):
-        say(console, f"note: {note}")
+        lines.append(f"tagged {row.tag}: {row.agree} of {row.tagged} {annotation}")
+    notes = [f"note: {note}" for note in result.counts.attrs.get("notes", [])]
+    return Document((), (), [text_table("posts by tag", _as_table(result))], [*lines, *notes])
 
 
 _SPELLING = "text COL; group COL; query NAME; male VALUE; female VALUE"
-main = Command(agreement, _show, spelling=_SPELLING)
+main = Command(agreement, table=_as_table, document=_as_document, spelling=_SPELLING)

@@ -9,7 +9,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from biasbridge.command_line import Command, as_csv, as_json, refuse_options, returns, say
+from biasbridge.command_line import Command, refuse_options, returns, say
 from biasbridge.files import InputError
 from biasbridge.files.choice import Count, Whole, as_names, check_arguments
 from biasbridge.files.language import UNDETERMINED
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
+    from biasbridge.files.writers import Document
     from biasbridge.intrinsic.audit import AuditedScore
     from biasbridge.intrinsic.metric import Metric
     from biasbridge.own_parts import OwnMetric
@@ -44,6 +45,20 @@ class _Audit(NamedTuple):
     headlines: list[str]
     conclusions: list[str]
     next_command: str
+
+
+def _as_document(audited: _Audit) -> Document:
+    from biasbridge.files.writers import Document
+    from biasbridge.intrinsic.audit import score_table
+    from biasbridge.intrinsic.terminal import rank_document, summary_table
+
+    scores, ranks = audited.scores, Document(())
+    if len({row.vectors for row in scores}) > 1:
+        ranks = rank_document(score_table(scores))
+    means = ["", "What it means"] * bool(audited.conclusions)
+    notes = [*ranks.notes, *audited.notes, *_missing_values(scores), *audited.explanations]
+    notes += [*means, *audited.conclusions, *filter(None, [audited.next_command])]
+    return Document(audited.headlines, (), [summary_table(scores), *ranks.tables], notes)
 
 
 def _as_table(audited: _Audit) -> pd.DataFrame:
@@ -346,7 +361,6 @@ def _show(
     audited: _Audit | None,
     console: Console,
     *,
-    vectors: Sequence[str] = (),
     verbose: bool = False,
     single_scores: bool = False,
 ) -> None:
@@ -359,31 +373,20 @@ def _show(
     single_scores : bool
         Print the score of every word as well.
     """
-    from biasbridge.intrinsic.audit import score_table
-    from biasbridge.intrinsic.terminal import print_line, print_ranks, print_scores, print_summary
+    from biasbridge.files.writers import print_document, print_lines
+    from biasbridge.intrinsic.terminal import print_scores
 
     if audited is None:
         from biasbridge.intrinsic.describe import print_metrics
 
         print_metrics(console)
         return
-    scores = audited.scores
-    for line in audited.headlines:
-        print_line(console, line)
+    document = _as_document(audited)
     if verbose or single_scores:
-        print_scores(scores, console, singles=single_scores)
-    else:
-        print_summary(scores, console)
-    for line in (*audited.notes, *_missing_values(scores), *audited.explanations):
-        print_line(console, line, "italic")
-    if audited.conclusions:
-        print_line(console, "\nWhat it means", "bold")
-    for line in audited.conclusions:
-        print_line(console, line)
-    if len(vectors) > 1:
-        print_ranks(score_table(scores), console)
-    if audited.next_command:
-        print_line(console, audited.next_command)
+        print_lines(document.first, console)
+        print_scores(audited.scores, console, singles=single_scores)
+        document = document._replace(first=(), tables=document.tables[1:])
+    print_document(document, console)
 
 
 def _end(
@@ -398,17 +401,11 @@ def _end(
     return int(all(isnan(row.score.value) for row in audited.scores))
 
 
-def _format_csv(audited: _Audit) -> str:
-    from biasbridge.intrinsic.audit import score_table
-
-    return as_csv(score_table(audited.scores))
-
-
 def _format_json(audited: _Audit) -> str:
-    from biasbridge.intrinsic.audit import score_table
+    from biasbridge.files.writers import format_json
 
     singles: Any = [dict(row.single_scores) for row in audited.scores]
-    return as_json(score_table(audited.scores).assign(single_scores=singles))
+    return format_json(_as_table(audited).assign(single_scores=singles))
 
 
 main = Command(
@@ -416,7 +413,9 @@ main = Command(
     _show,
     run=_run,
     end=_end,
-    documents={"csv": _format_csv, "json": _format_json},
+    table=_as_table,
+    document=_as_document,
+    documents={"json": _format_json},
     spelling="vectors VECTORS*; words FILE; metrics --metric NAME+,; queries --query NAME+,; "
     "items FILE; fillers A/B+; convention NAME; language CODE; min_found SHARE; "
     "similarity FILE+; resamples N; batch_size N; limit N; config_dir FOLDER; listing --list",

@@ -7,14 +7,15 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from biasbridge.command_line import Command, as_csv
+from biasbridge.command_line import Command
 from biasbridge.files import InputError
 from biasbridge.files.choice import check_arguments
 from biasbridge.input_tables import InputTable, as_dataframe, with_notes
 
 if TYPE_CHECKING:
     import pandas as pd
-    from rich.console import Console
+
+    from biasbridge.files.writers import Document
 
 _MANY_UNMATCHED = 0.05  # share of outputs above which a note says so
 _EPILOG = """\
@@ -105,22 +106,16 @@ def bbq(
     return rows
 
 
-def _show(rows: pd.DataFrame, console: Console) -> None:
-    from biasbridge.extrinsic.bbq import print_scores
+def _as_document(scores: pd.DataFrame) -> Document:
+    from biasbridge.extrinsic.bbq import score_document
 
-    console.width = max(console.width, 130)
-    print_scores(rows, console)
-
-
-def _format_json(rows: pd.DataFrame) -> str:
-    text = rows.to_json(orient="records", double_precision=15, force_ascii=False)
-    return f"{text}\n"
+    return score_document(scores)
 
 
 main = Command(
     bbq,
-    _show,
-    documents={"csv": as_csv, "json": _format_json},
+    table=lambda scores: scores,
+    document=_as_document,
     spelling="answers ANSWERS+; answer COLUMN; data FOLDER; filter NAME",
     epilog=_EPILOG,
 )

@@ -8,16 +8,17 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from biasbridge.command_line import Command, say
+from biasbridge.command_line import Command
 from biasbridge.files.errors import printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rich.console import Console
+    import pandas as pd
 
     from biasbridge.extrinsic.coreference.scorer import Score
-    from biasbridge.files.documents import Document
+    from biasbridge.files.documents import Document as CoreferenceDocument
+    from biasbridge.files.writers import Document
 
 _TITLES = {
     "mentions": "mention detection",
@@ -41,7 +42,7 @@ class _CoreferenceScores(NamedTuple):
     """Scores by metric, the pairs of documents scored, and what was done with singletons."""
 
     scores: Mapping[str, Score]
-    pairs: list[tuple[Document, Document]]
+    pairs: list[tuple[CoreferenceDocument, CoreferenceDocument]]
     singletons: str
 
 
@@ -82,26 +83,27 @@ def coreference(
     return _CoreferenceScores(score(pairs), pairs, singletons)
 
 
-def _show(result: _CoreferenceScores, console: Console) -> None:
-    """Print the scores in percent."""
-    from rich.table import Table
+def _as_document(result: _CoreferenceScores) -> Document:
+    """Return the scores in percent as text."""
+    from biasbridge.files.writers import Document, TextTable
 
-    from biasbridge.files.terminal import print_columns
-
-    table = Table()
-    table.add_column("%")
-    for column in ("precision", "recall", "F1"):
-        table.add_column(column, justify="right")
-    for name, title in _TITLES.items():
-        row = result.scores[name]
-        table.add_row(title, *(f"{100 * rate:.2f}" for rate in (row.precision, row.recall, row.f1)))
-    print_columns(table, console)
+    rows = [
+        [title, *(f"{100 * rate:.2f}" for rate in (row.precision, row.recall, row.f1))]
+        for row, title in ((result.scores[name], title) for name, title in _TITLES.items())
+    ]
     counts = [f"{len(result.pairs)} documents"]
     for side, documents in zip(("key", "response"), zip(*result.pairs, strict=True), strict=True):
         mentions = sum(len(document.mentions) for document in documents)
         clusters = sum(len(document.clusters) for document in documents)
         counts.append(f"{side}: {mentions} mentions in {clusters} clusters")
-    say(console, "; ".join(counts))
+    table = TextTable("", ["%", "precision", "recall", "F1"], rows)
+    return Document((), (), [table], ["; ".join(counts)])
+
+
+def _as_table(result: _CoreferenceScores) -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.DataFrame([{"metric": name, **row._asdict()} for name, row in result.scores.items()])
 
 
 def _format_json(result: _CoreferenceScores) -> str:
@@ -113,7 +115,8 @@ def _format_json(result: _CoreferenceScores) -> str:
 
 main = Command(
     coreference,
-    _show,
+    table=_as_table,
+    document=_as_document,
     documents={"json": _format_json},
     spelling="key KEY; response RESPONSE",
     epilog=_EPILOG,

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from biasbridge.analysis.slices import SliceResult
+    from biasbridge.files.writers import Document
 
 
 @dataclass
@@ -195,24 +196,24 @@ def read_results(folder: str | PathLike[str], *, resamples: bool = False) -> pd.
     return rows if resamples else rows.drop(columns=[*RESAMPLED], errors="ignore")
 
 
+def _as_document(correlations: _Correlations) -> Document:
+    from biasbridge.analysis.answer import correlations_document, slices_document
+
+    if not correlations.title:
+        return correlations_document(correlations.slices)
+    document = slices_document(correlations.slices, correlations.title)
+    return document._replace(notes=[*document.notes, *correlations.warnings])
+
+
 def _show(
     correlations: _Correlations, console: Console, *, confirmatory: Sequence[str] = ()
 ) -> None:
-    from biasbridge.analysis.answer import print_correlations, print_slices
-    from biasbridge.analysis.verdict import RULES
+    from biasbridge.analysis.claims import RULES
+    from biasbridge.files.writers import print_document
 
-    if not correlations.title:
-        print_correlations(correlations.slices, console)
-        return
-    print_slices(correlations.slices, correlations.title, console)
-    for warning in correlations.warnings:
-        console.print(warning, soft_wrap=True)
-    if confirmatory:
+    print_document(_as_document(correlations), console, ruled=False)
+    if correlations.title and confirmatory:
         console.print(RULES, soft_wrap=True)
-
-
-def _format_csv(correlations: _Correlations) -> str:
-    return as_csv(correlations.as_table())
 
 
 def _write_scopes(
@@ -230,7 +231,8 @@ main = Command(
     correlate,
     _show,
     end=_write_scopes,
-    documents={"csv": _format_csv},
+    table=_Correlations.as_table,
+    document=_as_document,
     spelling="csv --csv --out; x COL; y COL; by COL,...; observation COL,...; parent COL,...; "
     "condition COL,...; cluster COL,...; classifier COL; utility COL; confirmatory SLICE,...; "
     "scopes",

@@ -29,19 +29,15 @@ def listing() -> pd.DataFrame:
 
 
 def _show_list(table: pd.DataFrame, console: Console) -> None:
-    from rich.table import Table
+    from biasbridge.files.writers import TextTable, print_text_table
 
-    from biasbridge.files.terminal import print_columns
-
-    shown = Table(box=None, pad_edge=False)
-    for name in ("name", "what", "licence", "here"):
-        shown.add_column(name, overflow="fold")
-    shown.add_column("MB", justify="right")
+    rows = []
     for row in table.to_dict("records"):
         here = "yes" if row["here"] else row["part"] or ("" if row["download"] else "add")
         size = "" if row["megabytes"] != row["megabytes"] else f"{row['megabytes']:,.1f}"
-        shown.add_row(row["name"], row["what"], row["licence"][:40], here, size)
-    print_columns(shown, console)
+        rows.append([row["name"], row["what"], row["licence"][:40], here, size])
+    names = ["name", "what", "licence", "here"]
+    print_text_table(TextTable("", [*names, "MB"], rows, names), console, ruled=False)
     say(console, f"groups: {', '.join(groups())}; and the name of any experiment")
     say(console, f"folder: {data_folder()} ({DATA_VARIABLE} names another)")
 

@@ -6,7 +6,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from biasbridge.command_line import STANDARD_OUTPUT, Command, as_csv, returns, say
+from biasbridge.command_line import STANDARD_OUTPUT, Command, returns, say
 from biasbridge.files import InputError
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from biasbridge.analysis.effects import Effect
+    from biasbridge.files.writers import Document
 
 
 class _StudyEffects(NamedTuple):
@@ -86,12 +87,17 @@ def effects(results: str | PathLike[str], method: str = "", other: str = "") -> 
     return _StudyEffects(found, study.confirmatory, bool(methods))
 
 
-def _show(found: _StudyEffects, console: Console) -> None:
-    from biasbridge.analysis.effects import print_comparison, print_effects
+def _as_document(found: _StudyEffects) -> Document:
+    from biasbridge.analysis.effects import comparison_document, effects_document
 
-    console.soft_wrap = True
-    show = print_comparison if found.are_compared else print_effects
-    show(found.effects, found.confirmatory, console)
+    describe = comparison_document if found.are_compared else effects_document
+    return describe(found.effects, found.confirmatory)
+
+
+def _show(found: _StudyEffects, console: Console) -> None:
+    from biasbridge.files.writers import print_document
+
+    print_document(_as_document(found), console, ruled=False)
 
 
 def _name_file(found: _StudyEffects, console: Console, *, csv: Path = STANDARD_OUTPUT) -> None:
@@ -103,7 +109,8 @@ main = Command(
     effects,
     _show,
     end=_name_file,
-    documents={"csv": lambda found: as_csv(_as_table(found))},
+    table=_as_table,
+    document=_as_document,
     arguments=("results", "method", "other"),
     spelling="csv --csv --out; method METHOD?; other METHOD?",
 )

@@ -9,7 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal, NamedTuple
 
-from biasbridge.command_line import STANDARD_OUTPUT, Command, as_csv, as_json, returns, split_names
+from biasbridge.command_line import STANDARD_OUTPUT, Command, returns, split_names
 from biasbridge.commands.train import Study, unfinished
 from biasbridge.files import InputError, nearest
 from biasbridge.files.choice import Count, as_names, check_arguments
@@ -17,6 +17,8 @@ from biasbridge.files.data.registry import data_folder
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from biasbridge.files.writers import Document
 
 Task = Literal["bbq", "winobias"]
 _METHODS = ("leace", "mean_difference", "random_direction")
@@ -231,10 +233,18 @@ def _read_doses(text: str) -> list[float]:
         raise ArgumentTypeError(f"{text!r}: give numbers, as --dose=-1,0.5") from None
 
 
+def _as_document(table: pd.DataFrame) -> Document:
+    from biasbridge.result_table import main_document
+
+    return main_document(table, "relate")
+
+
 main = Command(
     relate,
     run=_run,
-    documents={"csv": as_csv, "json": as_json},
+    show=lambda *_: None,
+    table=lambda table: table,
+    document=_as_document,
     types={"doses": _read_doses},
     required=("task",),
     arguments=["models"],

@@ -21,17 +21,16 @@ import yaml
 
 from biasbridge.analysis.answer import format_change
 from biasbridge.analysis.charts import CONFIG, PALETTE, Drawing, finish, intervals, rule_at
+from biasbridge.analysis.claims import CANNOT_TELL, VERDICTS, judge
 from biasbridge.analysis.correlate import Levels, correlate
 from biasbridge.analysis.naming import ALL
 from biasbridge.analysis.observations import both_finite
-from biasbridge.analysis.printing import p_value
 from biasbridge.analysis.slices import SliceResult, correlation_table
 from biasbridge.analysis.tables import as_float, as_labels
-from biasbridge.analysis.verdict import CANNOT_TELL, VERDICTS, judge
 from biasbridge.files.charts import save_chart
 from biasbridge.files.data.registry import data_folder
 from biasbridge.files.tables import read_table, write_csv
-from biasbridge.stats.formatting import format_estimate, format_number
+from biasbridge.stats.formatting import format_estimate, format_number, format_p
 
 HERE = Path(__file__).parent
 NUMBERS = (
@@ -245,7 +244,7 @@ def verdict_list(each: PointSet) -> str:
         most = ", most of them" if len(reasons) > 1 else ""
         lines.append(f"{reasons.total()} {CANNOT_TELL}{most}: {reason}")
     p = min(part.result.p_holm for part in each.slices if isfinite(part.result.p_holm))
-    return "\n".join(f"* {line}" for line in [*lines, f"lowest adjusted p: {p_value(p)}"])
+    return "\n".join(f"* {line}" for line in [*lines, f"lowest adjusted p: {format_p(p)}"])
 
 
 def slice_name(each: PointSet, part: Slice, *, gap: bool = True) -> str:

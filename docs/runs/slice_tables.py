@@ -27,7 +27,8 @@ from biasbridge.analysis.answer import (
     CHANGE_HEADING,
     SCORE_RANGE,
     VERDICT_HEADING,
-    change_rows,
+    change_cells,
+    change_tables,
     detectable,
     format_change,
     name_scope,
@@ -36,11 +37,11 @@ from biasbridge.analysis.answer import (
     scope_lines,
 )
 from biasbridge.analysis.charts import finish, intervals, rule_at
+from biasbridge.analysis.claims import YES, study_claims
 from biasbridge.analysis.joined import rows_of
 from biasbridge.analysis.naming import ALL, CONTROL, gap_titles, measure_title, score_titles
 from biasbridge.analysis.scopes import DOSES, SEEDS
 from biasbridge.analysis.slices import FEW_PERMUTATIONS, digits_of, measure_slice
-from biasbridge.analysis.verdict import YES
 from biasbridge.files.charts import save_charts
 from biasbridge.stats.formatting import format_estimate, format_number
 
@@ -116,7 +117,7 @@ def _precise_change(test: DeclaredTest) -> str:
 
 
 def _verdict(test: DeclaredTest) -> str:
-    return name_verdict(test.result, test.smallest_change)
+    return name_verdict(test.result.verdict, test.smallest_change)
 
 
 def _r_rm(test: DeclaredTest) -> str:
@@ -223,8 +224,8 @@ def _tests_of_runs(runs: Mapping[str, str]) -> Iterator[DeclaredTest]:
 
 
 def _score_range(test: DeclaredTest) -> str:
-    [rows] = change_rows([test.result], test.smallest_change).values()
-    return rows[-1][SCORE_RANGE]
+    [gap] = study_claims([test.result], test.smallest_change)
+    return change_cells(gap.scores[0])[SCORE_RANGE]
 
 
 def _gap_before(test: DeclaredTest) -> str:
@@ -349,15 +350,16 @@ LAYOUTS = {
 def slices(run: str) -> str:
     """Tabulate the declared tests below the number of models, and what each holds for."""
     results, x = [result for result, _ in recorded_slices(run)], declared(run).smallest_change
+    claims = study_claims(results, x)
     rows = [
-        {"gap": gap} | row
-        for gap, gap_rows in change_rows(results, x, _correlations).items()
-        for row in gap_rows
+        {"gap": table.heading} | dict(zip(table.head, row, strict=True))
+        for table in change_tables(claims, _correlations)
+        for row in table.rows
     ]
     first = results[0]
     models = ", ".join(dict.fromkeys(_n_models(result, " models") for result in results))
     counts = f"{models} of {first.n_parents} parents, {first.n_conditions} conditions:"
-    lines = [*scope_lines(results), *reasons(results), *detectable(results, x)]
+    lines = [*scope_lines(claims), *reasons(claims), *detectable(results, x)]
     limits = "\n".join(f"- {line}" for line in lines)
     return f"{counts}\n\n{markdown(rows, merged=['gap'])}\n{limits}".rstrip() + "\n"
 

@@ -17,12 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pandas as pd
 
-from biasbridge.analysis.correlation import ONE_THREAD
-from biasbridge.analysis.naming import SMALLEST_CHANGE
-from biasbridge.analysis.observations import Resampled
-from biasbridge.analysis.scopes import CORPORA, DOSES, LISTS, METHODS, RUNS, SCOPES, SEEDS
-from biasbridge.analysis.slices import measure_slice
-from biasbridge.analysis.verdict import (
+from biasbridge.analysis.claims import (
     AT_MOST,
     CANNOT_TELL,
     FALLS,
@@ -32,6 +27,11 @@ from biasbridge.analysis.verdict import (
     YES,
     judge,
 )
+from biasbridge.analysis.correlation import ONE_THREAD
+from biasbridge.analysis.naming import SMALLEST_CHANGE
+from biasbridge.analysis.observations import Resampled
+from biasbridge.analysis.scopes import CORPORA, DOSES, LISTS, METHODS, RUNS, SCOPES, SEEDS
+from biasbridge.analysis.slices import measure_slice
 from biasbridge.files import atomic_path
 from biasbridge.stats.intervals import wilson
 from tests.analysis.conftest import make_rows

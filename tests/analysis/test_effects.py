@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from io import StringIO
 from itertools import product
 from math import isnan, sqrt
 from typing import TYPE_CHECKING
@@ -12,17 +11,16 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy
-from rich.console import Console
 
 from biasbridge.analysis.condition_effects import mean_change
 from biasbridge.analysis.effects import (
     Effect,
     compare_methods,
+    comparison_document,
     condition_table,
     effect_table,
     effects,
-    print_comparison,
-    print_effects,
+    effects_document,
 )
 from biasbridge.analysis.tables import Tables, write_csv_tables
 from biasbridge.files import InputError
@@ -385,25 +383,20 @@ def test_scores_that_go_apart_are_equal_nowhere() -> None:
     assert gap.effect == pytest.approx(0.2)
 
 
-def test_two_methods_are_printed_in_80_columns() -> None:
+def test_two_methods_are_a_table_of_differences() -> None:
     experiment, _ = two_methods()
-    console = Console(file=StringIO(), width=80)
-    print_comparison(
-        compare_methods(experiment.tables(), ("a", "b"), ("recall",)), ("recall",), console
-    )
-    assert isinstance(console.file, StringIO)
-    title, heads, *lines = console.file.getvalue().splitlines()
-    assert title == "a less b, debias: difference of effects, mean over parents"
-    assert heads.split() == ["outcome", "at", "difference", "[95%]", "parents"]
-    assert [line.split("  ")[0] for line in lines] == ["recall gap", "recall gap", "F1", "F1"]
-    assert "WEAT 7 -0.8" in lines[1]
-    assert max(map(len, (title, *lines))) <= 80
+    compared = compare_methods(experiment.tables(), ("a", "b"), ("recall",))
+    [table] = comparison_document(compared, ("recall",)).tables
+    assert table.heading == "a less b, debias: difference of effects, mean over parents"
+    assert table.head == ["outcome", "at", "difference [95%]", "parents"]
+    assert [row[0] for row in table.rows] == ["recall gap", "recall gap", "F1", "F1"]
+    assert table.rows[1][1].startswith("WEAT 7 -0.8")
     unknown = r"^no method 'aa'; did you mean 'a'\?; give two of a, b$"
     with pytest.raises(InputError, match=unknown):
         compare_methods(experiment.tables(), ("aa", "b"), ("recall",))
 
 
-def test_the_largest_doses_are_printed_and_all_are_written(tmp_path: Path) -> None:
+def test_the_largest_doses_are_shown_and_all_are_written(tmp_path: Path) -> None:
     experiment = Experiment()
     for seed in range(3):
         experiment.add(seed, PLAIN, 1, 0)
@@ -411,19 +404,14 @@ def test_the_largest_doses_are_printed_and_all_are_written(tmp_path: Path) -> No
         for dose in (0.5, 1.0):
             experiment.add(seed, (*DOWN[:2], dose), 1 - dose, 0.1 * seed * dose)
             experiment.add(seed, (*DOWN[:2], dose), 1 - dose, 5, label_dose=1)
-    console = Console(file=StringIO(), width=200)
     results = effects(experiment.tables())
-    print_effects(results, ("recall",), console)
     [path] = write_csv_tables(tmp_path, {"effects": effect_table(results)})
-    assert isinstance(console.file, StringIO)
-    _, heads, *lines = console.file.getvalue().splitlines()
-    assert heads.split("  ")[0] == "method"
-    assert "WEAT 7" in heads
-    assert "F1" in heads
-    [line] = lines
-    assert line.split()[:4] == ["attract_repel", "debias", "1", "3"]
-    assert ".100 [-.148,.348]" in lines[0]
-    assert "-1.00" in lines[0]
+    [table] = effects_document(results, ("recall",)).tables
+    [row] = table.rows
+    cells = dict(zip(table.head, row, strict=True))
+    assert row[:4] == ["attract_repel", "debias", "1", "3"]
+    assert {cells["recall gap"], cells["WEAT 7"][:5]} == {".100 [-.148,.348]", "-1.00"}
+    assert "F1" in cells
     assert len(read_table(path)) == len(results) == 2 + 4 + 4
 
 

@@ -15,8 +15,8 @@ import pytest
 from rich.console import Console
 
 from biasbridge import plot, read_results
-from biasbridge.analysis.answer import declared
 from biasbridge.analysis.change_chart import change_chart, change_data
+from biasbridge.analysis.claims import declared
 from biasbridge.analysis.correlate import correlate_slices
 from biasbridge.analysis.declaration import Declaration
 from biasbridge.analysis.figures import (

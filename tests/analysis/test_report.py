@@ -18,30 +18,25 @@ import pandas as pd
 import pytest
 from rich.console import Console
 
-from biasbridge.analysis.answer import _headline, gap_and_score, print_answer
+from biasbridge.analysis.answer import correlations_tex, print_answer, study_answer
 from biasbridge.analysis.correlate import correlate_slices
 from biasbridge.analysis.correlation import Correlation
 from biasbridge.analysis.declaration import Declaration
 from biasbridge.analysis.joined import join_points
-from biasbridge.analysis.naming import SLICE_COLUMNS
-from biasbridge.analysis.observations import SlopeLine
 from biasbridge.analysis.report.page import (
-    Card,
-    _answer_card,
     _describe_compared,
     _unmodified_gaps,
     build_report,
 )
 from biasbridge.analysis.report.page_data import _dose_curves
-from biasbridge.analysis.report.study_tex import correlations_tex
-from biasbridge.analysis.scopes import DOSES, RUNS
+from biasbridge.analysis.scopes import RUNS
 from biasbridge.analysis.slices import RESULT_COLUMNS, SliceResult
 from biasbridge.analysis.tables import Tables, typed, write_tables
 from biasbridge.commands.report import main
 from biasbridge.files import InputError
 from biasbridge.files.tables import escape_tex
-from biasbridge.stats.intervals import Estimate
 from tests.analysis.conftest import overall
+from tests.analysis.test_claims import slice_of
 
 
 @dataclass(frozen=True)
@@ -192,78 +187,27 @@ def test_the_curves_have_the_unmodified_embedding_at_dose_0_of_every_method(
     assert (curves.loc[curves["what"] == "F1 of the task", "value"] == 0.7).all()
 
 
-def slice_of(query: str, verdict: str, **known: Any) -> SliceResult:
-    """A slice of WEAT and the recall gap, confirmatory where it has a verdict. Over a range of 2
-    the gap changes by .1 [.06,.14].
-    """
-    names = dict.fromkeys(SLICE_COLUMNS, "") | {"measure": "recall", "metric": "weat"}
-    names |= {"query": query, "embedding": "all", "method": "all"}
-    slope = Estimate(0.05, 0.03, 0.07)
-    within = Correlation(0.5, 0.2, 0.7, 0.001, n=30, df=20, slope=slope)
-    return SliceResult(
-        names,
-        {RUNS: within, DOSES: within._replace(n=12)},
-        n=30,
-        n_conditions=12,
-        gap_unmodified=-0.093,
-        score_low=-1.0,
-        score_high=1.0,
-        r_pearson=0.4,
-        confirmatory=bool(verdict),
-        holds={RUNS: "yes", DOSES: "yes"} if verdict else {},
-        verdict=verdict,
-    )._replace(**known)
-
-
-def card_of(tables: Tables, *results: SliceResult, **columns: float) -> Card:
-    tables = typed(tables._replace(points=tables.points.assign(**columns)))
-    return _answer_card(results, tables, Declaration(), [])
-
-
 def test_the_card_has_the_change_and_the_row_of_scopes(module_tables: Tables) -> None:
     asked = [slice_of("weat7", "rises"), slice_of("weat8", "at most")]
     other = slice_of("weat7", "")
     other = other._replace(
         names=other.names | {"measure": "precision"}, scopes={RUNS: Correlation(-0.8, -0.9, -0.6)}
     )
-    card = card_of(module_tables, *asked, other, generated=False)
+    points = module_tables.points.assign(generated=False)
+    card = study_answer(
+        typed(module_tables._replace(points=points)), [*asked, other], Declaration()
+    )
     assert card.first == ["Recall gap: it rises with WEAT 7; what goes with WEAT 8 is at most .02."]
     head = ["full dose; score", "from, to", "change [95%]", "verdict"]
     rows = [
         ["WEAT 7", "-1.00 to 1.00", "+.10 [.06,.14]", "rises"],
         ["WEAT 8", "-1.00 to 1.00", "+.10 [.06,.14]", "at most .02"],
     ]
-    assert card.changes == {"recall gap, -.093 in the unmodified models": (head, rows)}
+    [table] = card.tables
+    assert table[:3] == ("recall gap, -.093 in the unmodified models", head, rows)
     holds = "For these methods, lists and corpora; other doses: shown."
     assert holds in card.notes
     assert "Exploratory, r_rm with the scores: precision gap -.80." in card.notes
-
-
-@pytest.mark.parametrize(
-    ("transmission", "verdicts", "first"),
-    [
-        (1.0, ("rises", "falls"), " with a planted link: the study found it."),
-        (1.0, ("rises", "at most"), " with a planted link: the study found it in 1 of 2 tests."),
-        (0.5, ("cannot tell",), " with a planted link: the study did not find it."),
-        (
-            0.0,
-            ("cannot tell", "at most"),
-            ", no link planted: a claim here would be a false alarm. No test made a claim.",
-        ),
-        (
-            0.0,
-            ("cannot tell", "falls"),
-            ", no link planted: a claim here would be a false alarm. 1 of 2 tests made a claim.",
-        ),
-    ],
-)
-def test_the_first_line_of_synthetic_data_says_what_was_planted(
-    transmission: float, verdicts: tuple[str, ...], first: str, module_tables: Tables
-) -> None:
-    results = [slice_of(f"weat{i}", verdict) for i, verdict in enumerate(verdicts)]
-    card = card_of(module_tables, *results, transmission=transmission)
-    assert card.first[0] == f"Synthetic data{first}"
-    assert card.first[1].startswith("Recall gap: ")
 
 
 def test_page_terminal_and_latex_have_the_same_cells(
@@ -275,48 +219,17 @@ def test_page_terminal_and_latex_have_the_same_cells(
     shown = re.search(r'<div class="card">(.*?)</div>\n<figure', page.text, re.DOTALL)
     assert shown
     tex = (page.folder / "correlations.tex").read_text(encoding="utf-8")
-    card = _answer_card(findings, typed(module_tables), Declaration(), [])
-    cells = {cell for _, rows in card.changes.values() for row in rows for cell in row}
+    tex = re.sub(r"\\shortstack\[.]\{(.+)}(?= &)", lambda x: x[1].replace(r"\\", " "), tex)
+    answer = study_answer(typed(module_tables), findings, Declaration())
+    cells = {cell for table in answer.tables for row in table.rows for cell in row}
     assert {"WEAT 7", "WEAT 8", "cannot tell"} <= cells
-    for cell in (*cells, *card.changes):
+    for cell in (*cells, *(table.heading for table in answer.tables)):
         assert html.escape(cell) in shown[1]
         assert cell in printed
         assert re.sub(r"(?<![\w.])-(?=[.\d])", "$-$", escape_tex(cell)) in tex
-    for line in (*card.first, *card.lines, *card.notes):
+    for line in (*answer.first, *answer.lines, *answer.notes):
         assert html.escape(line, quote=False) in shown[1].replace("&#39;", "'")
         assert " ".join(line.split()) in " ".join(printed.split())
-
-
-def test_a_reverse_scored_metric_is_named_with_its_sign() -> None:
-    declared = slice_of("weat7", "rises")._replace(reverse_scored=True)
-    assert gap_and_score([declared]) == [("recall gap", "WEAT 7 (sign reversed)")]
-
-
-def test_conventions_of_one_metric_are_two_scores() -> None:
-    both = [
-        slice_of("weat7", "")._replace(names=slice_of("weat7", "").names | {"convention": name})
-        for name in ("default", "wefe")
-    ]
-    titles = [score for _, score in gap_and_score(both)]
-    assert titles == ["weat default WEAT 7", "weat wefe WEAT 7"]
-
-
-@pytest.mark.parametrize(
-    ("intercept", "slope", "side"),
-    [
-        (0.3, 0.1, ", away from 0"),
-        (-0.3, 0.1, ", towards 0"),
-        (-0.3, -0.1, ", away from 0"),
-        (0, 1, ""),
-    ],
-)
-def test_a_rise_or_fall_says_whether_it_goes_away_from_0(
-    intercept: float, slope: float, side: str
-) -> None:
-    verdict = "rises" if slope > 0 else "falls"
-    result = slice_of("weat7", verdict)._replace(line=SlopeLine(slope, 0.0, intercept))
-    [line] = _headline([result], 0.02)
-    assert line == f"Recall gap: it {verdict} with WEAT 7{side}."
 
 
 def test_the_gaps_of_unmodified_models_say_who_is_worse_off(module_tables: Tables) -> None:
@@ -337,7 +250,7 @@ def test_the_gaps_of_unmodified_models_say_who_is_worse_off(module_tables: Table
 
 def test_latex_reads_no_command_in_a_name(page: Page) -> None:
     tex = (page.folder / "correlations.tex").read_text(encoding="utf-8")
-    assert tex.count(r"\begin{tabular}") == tex.count(r"\end{tabular}") == 2  # a gap each
+    assert tex.count(r"\begin{table}") == tex.count(r"\end{table}") == 2  # a gap each
     assert r"\caption{recall gap: Change of the gap" in tex
     for part in tex.split(r"\begin{tabular}")[1:]:
         width = len(part[len("{@{}") : part.index("@{}}")])

@@ -17,7 +17,8 @@ import pandas as pd
 import pytest
 
 from biasbridge import gaps
-from biasbridge.analysis.answer import change_rows, declared
+from biasbridge.analysis.answer import change_tables
+from biasbridge.analysis.claims import declared, study_claims
 from biasbridge.analysis.correlate import correlate_slices
 from biasbridge.analysis.joined import join_points
 from biasbridge.analysis.report.page import build_report
@@ -93,8 +94,8 @@ def test_the_answer_stands_first(browser: Any, findings: list[SliceResult]) -> N
     )
     tests = declared(findings)
     changes = browser.execute_script(rows_of, ".card .cards tbody tr")
-    rows = [row for rows in change_rows(tests, 0.02).values() for row in rows]
-    assert changes == [[*row.values()] for row in rows]
+    rows = [row for table in change_tables(study_claims(tests, 0.02)) for row in table.rows]
+    assert changes == rows
     texts = "return [...document.querySelectorAll('#change svg text')].map((e) => e.textContent)"
     assert {"recall gapWEAT 7", "WEAT 7", "cannot tell"} <= set(browser.execute_script(texts))
     table = browser.execute_script(rows_of, "#t-tests tr")

@@ -22,7 +22,7 @@ from biasbridge.analysis import tables as results
 from biasbridge.analysis.correlation_study import Correlation
 from biasbridge.analysis.effects import effects
 from biasbridge.analysis.joined import join_points
-from biasbridge.analysis.printing import p_value, print_points
+from biasbridge.analysis.printing import print_points
 from biasbridge.analysis.report.page import build_report
 from biasbridge.analysis.tables import (
     _EXTRINSIC_TEXTS,
@@ -48,7 +48,7 @@ from biasbridge.analysis.tables import (
 )
 from biasbridge.files import InputError, choice
 from biasbridge.files.choice import Fileless
-from biasbridge.stats.formatting import format_estimate, format_number
+from biasbridge.stats.formatting import format_estimate, format_number, format_p
 from biasbridge.studies.base_pairs import BasePairStudy
 from biasbridge.studies.certificate import Certificate
 from biasbridge.studies.score_properties import ScoreProperties
@@ -225,7 +225,7 @@ def test_short_numbers(value: float, digits: int, text: str) -> None:
 def test_estimates_carry_their_interval() -> None:
     assert format_estimate(0.31, -0.09, 0.62) == ".31 [-.09,.62]"
     assert format_estimate(0.31, np.nan, np.nan) == ".31"
-    assert [p_value(p) for p in (0.0104, 1e-5, np.nan)] == [".0104", "<.0001", "-"]
+    assert [format_p(p) for p in (0.0104, 1e-5, np.nan)] == [".0104", "<.0001", "-"]
 
 
 def test_points_on_the_terminal_have_every_measure_and_say_what_is_missing(tables: Tables) -> None:

@@ -41,7 +41,7 @@ from biasbridge.intrinsic.permutation import PValue, estimated_p, exact_p, permu
 from biasbridge.intrinsic.registry import METRICS
 from biasbridge.intrinsic.resampling import times_drawn
 from biasbridge.intrinsic.score import percentiles
-from biasbridge.intrinsic.terminal import print_ranks
+from biasbridge.intrinsic.terminal import rank_document
 from biasbridge.intrinsic.tsne import _project_to_plane
 from biasbridge.intrinsic.words import load_query, read_wordsets
 from tests.intrinsic.models.tables import GivenVectors
@@ -221,8 +221,8 @@ def test_metrics_are_correlated_over_at_least_three_files(files: int) -> object:
         for file in range(files)
     ]
     columns = ["metric", "convention", "query", "part", "vectors", "value", "unbiased"]
-    said = printed(lambda console: print_ranks(pd.DataFrame(rows, columns=columns), console))
-    return "Spearman's correlation" in said, "need 3 files" in said
+    document = rank_document(pd.DataFrame(rows, columns=columns))
+    return len(document.tables) == 2, any("need 3 files" in note for note in document.notes)
 
 
 @decides((0.0499, True), (0.05, False))

@@ -16,7 +16,6 @@ from gensim.models import KeyedVectors
 from rich.console import Console
 
 from biasbridge.analysis.naming import STAMP
-from biasbridge.analysis.printing import as_text_columns
 from biasbridge.analysis.tables import Tables
 from biasbridge.files.vectors import save_vectors
 from biasbridge.intrinsic.words import load_query
@@ -37,15 +36,6 @@ SCORES = pd.DataFrame({"point": ["a"], "metric": ["weat"], "query": ["q"], "valu
 PROBES = pd.DataFrame({"point": ["a"], "probe": ["other"]})
 
 
-def test_numbers_stand_beside_their_intervals() -> None:
-    table = pd.DataFrame(
-        {"name": ["=x"], "n": [3.0], "value": [0.25], "low": [0.1], "high": [0.4], "p": [0.5]}
-    )
-    table = table.assign(p_low=[-0.5], p_high=[float("nan")], empty="")
-    result = {"name": ["=x"], "n": ["3"], "value": [".25 [.10,.40]"], "p": [".50"]}
-    assert as_text_columns(table) == result
-
-
 def test_a_page_holds_answer_tables_and_figures_and_asks_for_nothing(tmp_path: Path) -> None:
     words = pd.DataFrame({"of_word": ["<b>x</b>", "$y"], "value": [0.25, float("nan")]})
     long = pd.DataFrame({"n": range(_MAX_ROWS + 7)})
@@ -62,7 +52,8 @@ def test_a_page_holds_answer_tables_and_figures_and_asks_for_nothing(tmp_path: P
     }
     page = (tmp_path / "report.html").read_text("utf-8")
     assert "It &lt;holds&gt;." in page
-    assert '<td class="text">&lt;b&gt;x&lt;/b&gt;</td><td>.250</td>' in page
+    cells = '<td class="text" data-name="of_word">&lt;b&gt;x&lt;/b&gt;</td>'
+    assert f'{cells}<td data-name="value">.250</td>' in page
     assert STAMP in page
     assert "1 of 2 done, 1 failed" in page
     assert "and 7 more rows" in page

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from math import nan
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,17 @@ from numpy.typing import ArrayLike
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
-from biasbridge.analysis.answer import CHANGE_HEADING, effect_rows
+from biasbridge.analysis.answer import change_cells, headlines, planted_lines
+from biasbridge.analysis.claims import (
+    RULES,
+    VERDICTS,
+    Claim,
+    GapClaims,
+    gap_and_score,
+    judge,
+    judge_gap,
+    study_claims,
+)
 from biasbridge.analysis.condition_effects import (
     ConditionEffect,
     EqualScores,
@@ -23,6 +34,7 @@ from biasbridge.analysis.correlate import Levels, correlate
 from biasbridge.analysis.correlation import Correlation
 from biasbridge.analysis.declaration import Declaration
 from biasbridge.analysis.naming import SLICE_COLUMNS
+from biasbridge.analysis.observations import SlopeLine
 from biasbridge.analysis.scopes import (
     CORPORA,
     DOSES,
@@ -35,7 +47,6 @@ from biasbridge.analysis.scopes import (
     UNNAMED,
 )
 from biasbridge.analysis.slices import Nonlinearity, SliceResult, correlation_table, scope_table
-from biasbridge.analysis.verdict import RULES, VERDICTS, judge, judge_gap
 from biasbridge.stats.intervals import Estimate
 
 # b = .01 [.006,.014] over a range of 4: a change of .04 [.024,.056]
@@ -68,6 +79,39 @@ SUPPORTED = SliceResult(
     confirmatory=True,
 )
 HOLDS = dict(zip(SCOPES, ("yes", "yes", *["too few"] * 4), strict=True))
+
+
+def slice_of(query: str, verdict: str, **known: Any) -> SliceResult:
+    """A slice of WEAT and the recall gap, confirmatory where it has a verdict. Over a range of 2
+    the gap changes by .1 [.06,.14].
+    """
+    names = dict.fromkeys(SLICE_COLUMNS, "") | {"measure": "recall", "metric": "weat"}
+    names |= {"query": query, "embedding": "all", "method": "all"}
+    slope = Estimate(0.05, 0.03, 0.07)
+    within = Correlation(0.5, 0.2, 0.7, 0.001, n=30, df=20, slope=slope)
+    return SliceResult(
+        names,
+        {RUNS: within, DOSES: within._replace(n=12)},
+        n=30,
+        n_conditions=12,
+        gap_unmodified=-0.093,
+        score_low=-1.0,
+        score_high=1.0,
+        r_pearson=0.4,
+        confirmatory=bool(verdict),
+        holds={RUNS: "yes", DOSES: "yes"} if verdict else {},
+        verdict=verdict,
+    )._replace(**known)
+
+
+def claims_of(*results: SliceResult) -> GapClaims:
+    """The claims of slices of one gap."""
+    [gap] = study_claims(results, 0.02)
+    return gap
+
+
+def shown_of(gap: GapClaims) -> list[Claim]:
+    return [*gap.modifications, gap.overall, *gap.scores]
 
 
 def judged(scopes: dict[str, Correlation] | None = None, **changed: object) -> SliceResult:
@@ -249,9 +293,11 @@ def test_a_gap_without_a_bound_says_what_is_missing(
     changes: list[MeanChange], judgement: tuple[str, str]
 ) -> None:
     conditions = tuple(ConditionEffect("c", "m", "debias", change) for change in changes)
-    assert judge_gap(GapEffects(conditions, conditions[:1], 5), 0.02) == judgement
-    rows = effect_rows(GapEffects(conditions, conditions[:1], 5), 0.1, 0.02)
-    assert not any("up to -" in row[CHANGE_HEADING] for row in rows)
+    effects = GapEffects(conditions, conditions[:1], 5)
+    assert judge_gap(effects, 0.02) == judgement
+    gap = claims_of(slice_of("weat7", "rises", effects=effects))
+    assert (gap.overall.verdict, gap.overall.reason) == judgement
+    assert not any("up to -" in " ".join(change_cells(x).values()) for x in shown_of(gap))
 
 
 def test_no_seed_is_worth_dropping() -> None:
@@ -456,3 +502,112 @@ def test_more_slices_never_make_a_claim_impossible() -> None:
     assert {result.verdict for result in results} == {"rises"}
     # All say the same: permuted alike, they count once
     assert max(result.p_holm for result in results) == pytest.approx(2 / 12_000)
+
+
+# Claims, and the sentences and cells that every medium writes.
+
+
+BOUND = MeanChange(0.03, 0.005, 4, 5)  # .03 [.016,.044], at most .041
+
+
+def test_the_claims_on_a_gap_have_estimates_bounds_and_ranks() -> None:
+    effects = [ConditionEffect("hard 1", "hard", "debias", x, 0.001) for x in (BOUND, CERTAIN)]
+    known = GapEffects(tuple(effects), (effects[0],), 5)
+    asked = [slice_of("weat7", "at most", effects=known), slice_of("weat8", "falls", why="so")]
+    gap = claims_of(*asked)
+    assert [
+        (claim.kind, claim.subject, claim.verdict, claim.reason) for claim in shown_of(gap)
+    ] == [
+        ("modification", "debiasing (hard)", "moved", ""),
+        ("all", "all 2 modifications", "moved", ""),
+        ("score", "WEAT 7", "at most", ""),
+        ("score", "WEAT 8", "falls", "so"),
+    ]
+    changed, overall, score, other = shown_of(gap)
+    assert changed.ends == pytest.approx((-0.093, -0.063))
+    assert changed.change == pytest.approx(BOUND.interval)
+    assert changed.bound == overall.bound == BOUND.bound
+    assert (score.ends, score.change) == ((-1.0, 1.0), asked[0].change)
+    assert other.rank < score.rank
+    first = f"2 of 2 modifications move it, hard 1 by {change_cells(changed)['change [95%]']}"
+    assert headlines([gap]) == [
+        f"Recall gap: {first}; it falls with WEAT 8; what goes with WEAT 7 is at most .02."
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ([CERTAIN], "no modification of 1 changes it by more than .02"),
+        ([UNSURE, CERTAIN], "2 modifications may change it by up to .073"),
+        ([MeanChange(0.01, nan, 4, 5)], "c changed every model by the same, so its interval is"),
+    ],
+)
+def test_the_sentence_on_a_gap_says_what_modifications_did(
+    changes: list[MeanChange], said: str
+) -> None:
+    conditions = tuple(ConditionEffect("c", "m", "debias", change) for change in changes)
+    gap = claims_of(slice_of("weat7", "cannot tell", effects=GapEffects(conditions, (), 5)))
+    [line] = headlines([gap])
+    assert line.startswith(f"Recall gap: {said}")
+    assert line.endswith("; WEAT 7 cannot be judged.")
+
+
+@pytest.mark.parametrize(
+    ("transmission", "verdicts", "said"),
+    [
+        (1.0, ("rises", "falls"), " with a planted link: the study found it."),
+        (1.0, ("rises", "at most"), " with a planted link: the study found it in 1 of 2 tests."),
+        (0.5, ("cannot tell",), " with a planted link: the study did not find it."),
+        (
+            0.0,
+            ("cannot tell", "at most"),
+            ", no link planted: a claim here would be a false alarm. No test made a claim.",
+        ),
+        (
+            0.0,
+            ("cannot tell", "falls"),
+            ", no link planted: a claim here would be a false alarm. 1 of 2 tests made a claim.",
+        ),
+    ],
+)
+def test_of_synthetic_data_it_is_said_what_was_planted(
+    transmission: float, verdicts: tuple[str, ...], said: str
+) -> None:
+    columns = {"status": ["done"], "generated": [True], "transmission": [transmission]}
+    results = [slice_of(f"weat{i}", verdict) for i, verdict in enumerate(verdicts)]
+    assert planted_lines(pd.DataFrame(columns), results) == [f"Synthetic data{said}"]
+    real = pd.DataFrame(columns | {"generated": [False]})
+    assert planted_lines(real, results) == []
+
+
+def test_a_reverse_scored_metric_is_named_with_its_sign() -> None:
+    declared = slice_of("weat7", "rises")._replace(reverse_scored=True)
+    assert gap_and_score([declared]) == [("recall gap", "WEAT 7 (sign reversed)")]
+
+
+def test_conventions_of_one_metric_are_two_scores() -> None:
+    both = [
+        slice_of("weat7", "")._replace(names=slice_of("weat7", "").names | {"convention": name})
+        for name in ("default", "wefe")
+    ]
+    titles = [score for _, score in gap_and_score(both)]
+    assert titles == ["weat default WEAT 7", "weat wefe WEAT 7"]
+
+
+@pytest.mark.parametrize(
+    ("intercept", "slope", "side"),
+    [
+        (0.3, 0.1, ", away from 0"),
+        (-0.3, 0.1, ", towards 0"),
+        (-0.3, -0.1, ", away from 0"),
+        (0, 1, ""),
+    ],
+)
+def test_a_rise_or_fall_says_whether_it_goes_away_from_0(
+    intercept: float, slope: float, side: str
+) -> None:
+    verdict = "rises" if slope > 0 else "falls"
+    result = slice_of("weat7", verdict)._replace(line=SlopeLine(slope, 0.0, intercept))
+    [line] = headlines([claims_of(result)])
+    assert line == f"Recall gap: it {verdict} with WEAT 7{side}."

@@ -1,17 +1,29 @@
-"""The verdict of a confirmatory slice: on the change of the gap, and what it holds for."""
+"""What a study claims of each declared gap, and the rules (``RULES``) by which it does: whether
+modifications moved it, and whether it goes with a score, in which scope.
+
+No claim knows a medium: ``biasbridge.analysis.answer`` puts claims into words.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import isfinite
-from typing import TYPE_CHECKING
+from math import isfinite, nan
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from biasbridge.analysis.condition_effects import MIN_UNITS
 from biasbridge.analysis.correlation import NEARLY_1
 from biasbridge.analysis.joined import MIN_SKILL
-from biasbridge.analysis.naming import SMALLEST_CHANGE, with_count
+from biasbridge.analysis.naming import (
+    REVERSED_SIGN,
+    SLICE_COLUMNS,
+    SMALLEST_CHANGE,
+    gap_titles,
+    score_titles,
+    with_count,
+)
 from biasbridge.analysis.scopes import (
     CORPORA,
     DOSES,
@@ -23,8 +35,11 @@ from biasbridge.analysis.scopes import (
     SEEDS,
     UNNAMED,
 )
+from biasbridge.analysis.tables import text_rows
+from biasbridge.files.choice import METRICS, choice_classes
+from biasbridge.files.paths import HOME
 from biasbridge.stats.formatting import format_estimate, format_number
-from biasbridge.stats.intervals import ALPHA, holm, westfall_young
+from biasbridge.stats.intervals import ALPHA, UNDEFINED, Estimate, holm, westfall_young
 
 if TYPE_CHECKING:
     from biasbridge.analysis.condition_effects import GapEffects, MeanChange
@@ -37,6 +52,7 @@ MOVED = "moved"  # of a gap, beside AT_MOST and CANNOT_TELL
 YES, NO, TOO_FEW = "yes", "no", "too few"
 _MAX_LOST = 0.1
 MIN_EFFECTIVE = 3  # conditions
+_DIRECTION_NAMES = {"debias": "debiasing", "overbias": "overbiasing"}
 # A scope counts only where these hold too
 _TAKES = {DOSES: (RUNS,), LISTS: (RUNS, DOSES), METHODS: (RUNS, DOSES), SEEDS: (RUNS,)}
 _TAKES |= {RUNS: (), CORPORA: (RUNS,)}
@@ -265,3 +281,98 @@ def _refusal(result: SliceResult) -> str:
     if result.lost > _MAX_LOST * result.planned:
         return f"{result.lost} of {result.planned} models are lost, more than a tenth"
     return result.saturated
+
+
+# The claims of a study, for each declared gap: what is known of every change, against x.
+
+
+class Claim(NamedTuple):
+    """What is known of one change of a gap, against ``x``, the smallest change of interest.
+
+    ``subject``: a modification, ``debiasing (inlp)``, all of them, or a score, ``WEAT 6b``.
+    ``ends``: of a modification the gap before and after; of a score the range that is told of.
+    ``bound``: the most that modifications may change the gap by. ``result``: what it rests on.
+    """
+
+    kind: Literal["modification", "all", "score"]
+    subject: str
+    ends: tuple[float, float]
+    change: Estimate
+    bound: float
+    x: float
+    verdict: str
+    reason: str
+    result: SliceResult
+
+    @property
+    def rank(self) -> int:
+        """Order of claims on scores: what is shown comes first."""
+        return VERDICTS.index(self.verdict)
+
+
+class GapClaims(NamedTuple):
+    """The claims on a gap: each method at full dose, all modifications together, each score."""
+
+    gap: str
+    modifications: Sequence[Claim]
+    overall: Claim
+    scores: Sequence[Claim]
+
+
+def study_claims(results: Sequence[SliceResult], x: float) -> list[GapClaims]:
+    """Return the claims on each gap of declared slices, in the order of these."""
+    by_gap: dict[str, list[tuple[str, SliceResult]]] = {}
+    for (gap, score), result in zip(gap_and_score(results), results, strict=True):
+        by_gap.setdefault(gap, []).append((score, result))
+    return [_claims_on(gap, titled, x) for gap, titled in by_gap.items()]
+
+
+def _claims_on(gap: str, titled: Sequence[tuple[str, SliceResult]], x: float) -> GapClaims:
+    largest = max((result for _, result in titled), key=lambda result: result.n)
+    effects, before = largest.effects, largest.gap_unmodified
+    modifications = []
+    for effect in effects.full:
+        direction = _DIRECTION_NAMES.get(effect.direction, effect.direction or "modification")
+        change, ends = effect.change, (before, before + effect.change.value)
+        about = f"{direction} ({effect.method})", ends, change.interval, change.bound, x
+        verdict = judge_change(change, effect.p_holm, x)
+        modifications.append(Claim("modification", *about, verdict, "", largest))
+    subject = f"all {len(effects.conditions)} modifications"
+    verdict, why = judge_gap(effects, x)
+    overall = Claim("all", subject, (nan, nan), UNDEFINED, effects.bound, x, verdict, why, largest)
+    scores = []
+    for score, result in titled:
+        low, high = sorted((result.sign * result.score_low, result.sign * result.score_high))
+        about = score, (low, high), result.change, nan, x
+        scores.append(Claim("score", *about, result.verdict, result.why, result))
+    return GapClaims(gap, modifications, overall, scores)
+
+
+def declared(results: Sequence[SliceResult]) -> list[SliceResult]:
+    """Return the slices that were declared before the run, those of a user's own metrics first:
+    where few are shown, these are.
+    """
+    known = {each.name for each in choice_classes(HOME, METRICS)}
+    tests = [result for result in results if result.confirmatory]
+    return sorted(tests, key=lambda result: result.names["metric"] in known)
+
+
+def gap_and_score(results: Sequence[SliceResult]) -> list[tuple[str, str]]:
+    """Return the titles of gap and score of each slice, with what differs between slices: ``cnn
+    recall gap``, ``WEAT 6b``.
+    """
+    table = pd.DataFrame([result.names for result in results], columns=list(SLICE_COLUMNS))
+    tasks, pairs = {*table["task"]}, {*text_rows(table, ("task", "classifier"))}
+    varying = ["task"] * (len(tasks) > 1) + ["classifier"] * (len(pairs) > len(tasks))
+    pooled = [name for name in ("embedding", "method") if len({*table[name]}) > 1]
+    nothing: list[tuple[str, ...]] = [()] * len(table)
+    prefixes, parts = (text_rows(table, names) if names else nothing for names in (varying, pooled))
+    columns = prefixes, gap_titles(table), score_titles(table), parts
+    return [
+        (
+            " ".join([*prefix, gap]),
+            f"{score}{REVERSED_SIGN if result.reverse_scored else ''}"
+            + (f" ({', '.join(part)})" if part else ""),
+        )
+        for prefix, gap, score, part, result in zip(*columns, results, strict=True)
+    ]
