@@ -136,8 +136,8 @@ def read_numbers(cells: pd.Series) -> tuple[pd.Series[float], bool]:
     Commas count as decimal where no number has a point, unless all may part thousands: ``1,234``.
     """
     if isinstance(cells.dtype, pd.StringDtype):  # each distinct text once
-        code, texts = pd.factorize(cells, use_na_sentinel=False)
-        numbers, has_commas = read_numbers(pd.Series(texts, dtype=object))
+        code, distinct = pd.factorize(cells, use_na_sentinel=False)
+        numbers, has_commas = read_numbers(pd.Series(distinct, dtype=object))
         return pd.Series(numbers.to_numpy()[code], cells.index, name=cells.name), has_commas
     try:
         numbers = pd.to_numeric(cells, errors="coerce").astype("float64")

@@ -47,7 +47,7 @@ def test_what_pandas_writes_is_read_back(tmp_path: Path, rows: list[tuple[str, s
     pd.testing.assert_frame_equal(read_table(tmp_path / "t.csv"), table)
 
 
-odd = st.sampled_from(["", "NA", "01", "#x", " ", "\x85", "\ufeff", "sep=;", "\r", "\0", 'a"', '"\n"'])
+odd = st.sampled_from(["", "NA", "01", "#x", " ", "\x85", "\ufeff", "sep=;", "\r", "\0", '"\n"'])
 rows_of_any_length = st.lists(st.lists(odd | cells, max_size=4), min_size=1, max_size=5)
 encodings = st.sampled_from(["utf-8", "utf-8", "utf-8-sig", "utf-16", "cp1252"])
 
