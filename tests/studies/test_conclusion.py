@@ -27,6 +27,7 @@ from biasbridge.studies.score_properties import ScoreProperties
 from biasbridge.studies.silhouettes import SilhouetteAnalysis
 from biasbridge.studies.survey import Survey, _survey_scores, _survey_table
 from biasbridge.train.cli.sweep import main
+from biasbridge.train.engine.tables import _write
 
 if TYPE_CHECKING:
     from biasbridge.analysis.study import Study
@@ -125,6 +126,30 @@ def concluded(folder: Path, given: Tables) -> tuple[list[Path], str]:
     printed = io.StringIO()
     written = Survey().conclude(given, folder, Console(file=printed, width=100))
     return written, printed.getvalue()
+
+
+@pytest.mark.parametrize("changed", ["", "scores", "libraries", "file", "width"])
+def test_unchanged_conclusions_are_kept(
+    changed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def finish(given: Tables, width: int) -> tuple[list[Path], str, int]:
+        printed = io.StringIO()
+        console = Console(file=printed, width=width)
+        written = _write(given, [], Survey(), tmp_path, console)
+        return written, printed.getvalue(), (tmp_path / "survey.csv").stat().st_mtime_ns
+
+    monkeypatch.setattr("biasbridge.studies.survey._draw_survey", lambda *_: [])
+    given = tables()._replace(extrinsic=pd.DataFrame({"point": ["p1"]}))
+    given.points["generated"] = "False"
+    before = finish(given, 100)
+    if changed == "scores":
+        given.intrinsic["value"] /= 2
+    if changed == "libraries":
+        monkeypatch.setattr("biasbridge.train.engine.tables._LIBRARIES", ())
+    if changed == "file":
+        (tmp_path / "survey.csv").write_text("edited")
+    after = finish(given, 90 if changed == "width" else 100)
+    assert (after == before) == (not changed)
 
 
 def test_one_row_a_file_and_one_column_a_score() -> None:
