@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import platform
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from importlib import metadata
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+import pandas as pd
 import vl_convert
 from markupsafe import Markup
 
@@ -31,6 +32,7 @@ from biasbridge.analysis.naming import (
     ALL,
     ANNOTATION,
     CONTROL,
+    GAP,
     GROUPS,
     MIN_COVERAGE,
     SCORE,
@@ -45,7 +47,7 @@ from biasbridge.analysis.naming import (
     with_count,
 )
 from biasbridge.analysis.printing import word_lists
-from biasbridge.analysis.report.page_data import Json, has_further, page_data
+from biasbridge.analysis.report.page_data import Json, change_spec, has_further, page_data
 from biasbridge.analysis.report.study_tex import correlations_tex
 from biasbridge.analysis.report.templates import count_points, render
 from biasbridge.analysis.tables import (
@@ -62,8 +64,6 @@ from biasbridge.stats.formatting import capitalise, format_number
 from biasbridge.stats.measure_facts import less_is_better
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from biasbridge.analysis.declaration import Declaration
     from biasbridge.analysis.slices import SliceResult
     from biasbridge.analysis.tables import Tables
@@ -71,7 +71,9 @@ if TYPE_CHECKING:
 
 _MOST_BYTES = 5_000_000
 _MOST_ROWS = 50_000
+_FEW_ROWS = 6_000
 _LEFT_OUT = "undeclared gaps, to keep the page small: see exploratory.csv"
+_POINTS_LEFT_OUT = "undeclared gaps, and points of all but the first tests, to keep the page small"
 _TOOLTIP_COLUMNS = ("by_group", "groups", "n_found", "n_oov", "support", "reason")
 # What reading a damaged JSON file, or a number in it, can raise
 _DAMAGED = (OSError, ValueError, TypeError, AttributeError, OverflowError, RecursionError)
@@ -95,18 +97,19 @@ def build_report(
     beside it; return their paths.
 
     The records of points in the folder tell the computing time. A page over 5 MB shows the declared
-    gaps only, and says so. Raises ``InputError`` where it is over 5 MB with these alone.
+    gaps only, or the points of the first declared tests, and says so. Raises ``InputError`` where
+    it is over 5 MB with these alone.
     """
-    data = tables, folder, declared
-    try:
-        page = _page(joined, slice_results, *data)
-    except InputError:
-        measures = present_confirmatory(as_text(joined, "measure"), declared.confirmatory)
-        rows = joined[joined["measure"].isin(measures)]
-        if len(rows) == len(joined):
-            raise
-        results = [result for result in slice_results if result.names["measure"] in measures]
-        page = _page(rows, results, *data, left_out=_LEFT_OUT)
+    change = change_spec(joined, slice_results, declared)
+    problem = InputError("")
+    for rows, results, left_out in _page_parts(joined, slice_results, declared):
+        try:
+            page = _page(rows, results, tables, folder, declared, change, left_out)
+            break
+        except InputError as error:
+            problem = error
+    else:
+        raise problem
     target = out or folder / "report.html"
     tex = target.with_name("correlations.tex")
     table = correlations_tex(slice_results, declared.smallest_change)
@@ -116,12 +119,32 @@ def build_report(
     return [target, tex]
 
 
+def _page_parts(
+    joined: pd.DataFrame, results: Sequence[SliceResult], declaration: Declaration
+) -> Iterator[tuple[pd.DataFrame, Sequence[SliceResult], str]]:
+    """Yield pairs and slices for a page, ever fewer, and what is left out of them."""
+    yield joined, results, ""
+    tests = declared(results)
+    measures = present_confirmatory(as_text(joined, "measure"), declaration.confirmatory)
+    rows = joined[joined["measure"].isin(measures)]
+    if len(rows) < len(joined):
+        yield rows, [result for result in results if result.names["measure"] in measures], _LEFT_OUT
+    pairs = pd.Series(text_rows(joined, (*SCORE, *GAP)), index=joined.index)
+    sizes = pairs.value_counts()
+    names = (tuple(result.names[name] for name in (*SCORE, *GAP)) for result in tests)
+    first = sizes.reindex([*dict.fromkeys(names)]).dropna().cumsum()
+    is_shown = pairs.isin(first.index[first <= _FEW_ROWS])
+    if is_shown.any():
+        yield joined[is_shown], tests, _POINTS_LEFT_OUT
+
+
 def _page(
     joined: pd.DataFrame,
     slice_results: Sequence[SliceResult],
     tables: Tables,
     folder: Path,
     declared: Declaration,
+    change: Json,
     left_out: str = "",
 ) -> str:
     """Build the page. Raise ``InputError`` if it is too large."""
@@ -130,7 +153,13 @@ def _page(
             f"the page would have {len(joined):,} pairs of score and gap, more than fit into 5 MB;"
             " give the results of fewer points"
         )
-    data = page_data(tables, joined, slice_results, declared)
+    shown = tables
+    if left_out:
+        gaps = {("gap", *gap) for gap in text_rows(joined, GAP)}
+        kinds = text_rows(tables.extrinsic, ("kind", *GAP))
+        is_shown = [row[0] != "gap" or row in gaps for row in kinds]
+        shown = tables._replace(extrinsic=tables.extrinsic[is_shown])
+    data = page_data(shown, joined, slice_results, declared, change)
     tables = typed(tables)
     has_pairs = bool(np.isfinite(as_float(joined, "x") + as_float(joined, "y")).any())
     facts = _describe_compared(tables, declared.confirmatory)

@@ -62,12 +62,12 @@ def page_data(
     joined: pd.DataFrame,
     slice_results: Sequence[SliceResult],
     declared: Declaration,
+    change: Json,
 ) -> dict[str, Json]:
     """Collect points, rows, curves, correlations and effects; NaN becomes None.
 
     Numbers equal those of the tables to the last digit; displayed text is as on the terminal.
     """
-    change = _change_spec(joined, slice_results, declared)  # of failed points too
     points, tables, joined = tables.points, typed(tables), joined[joined["status"] == "done"]
     declared_rows = [
         joined[joined["measure"] == measure]
@@ -125,7 +125,7 @@ def _correlations(slice_results: Sequence[SliceResult]) -> list[dict[str, Json]]
     return as_rows(titles | columns(table, ("method", *RESULT_COLUMNS)) | counts)
 
 
-def _change_spec(
+def change_spec(
     joined: pd.DataFrame, slice_results: Sequence[SliceResult], declared: Declaration
 ) -> Json:
     """Return the first picture as Vega-Lite; None where no test was declared."""

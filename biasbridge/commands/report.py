@@ -29,7 +29,7 @@ def report(results: str | PathLike[str], *, out: str | PathLike[str] | None = No
     Returns
     -------
     list of pathlib.Path
-        The page, the table and the figures as SVG, PNG and PDF.
+        The page, the table and the figures as SVG and PDF.
 
     Raises
     ------

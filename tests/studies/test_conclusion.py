@@ -58,9 +58,7 @@ def test_a_page_holds_answer_tables_and_figures_and_asks_for_nothing(tmp_path: P
     )
     console = Console(file=io.StringIO(), width=150)
     written = conclude(result, POINTS, tmp_path, console)
-    assert {path.name for path in written} == {
-        *("words.csv", "f.svg", "f.png", "f.pdf", "report.html")
-    }
+    assert {path.name for path in written} == {*("words.csv", "f.svg", "f.pdf", "report.html")}
     page = (tmp_path / "report.html").read_text("utf-8")
     assert "It &lt;holds&gt;." in page
     assert '<td class="text">&lt;b&gt;x&lt;/b&gt;</td><td>.250</td>' in page
@@ -195,7 +193,7 @@ def test_figures_have_a_column_for_each_family_and_their_numbers_beside_them(
     written, _ = concluded(tmp_path, tables())
     assert all(path.is_file() for path in written)
     names = {path.name for path in written}
-    assert names >= {"survey.csv", "figure2_weat.svg", "figure2_sembias.svg", "figure2_ect.png"}
+    assert names >= {"survey.csv", "figure2_weat.svg", "figure2_sembias.svg", "figure2_ect.pdf"}
     svg = (tmp_path / "figures" / "figure2_weat.svg").read_text(encoding="utf-8")
     assert all(
         name in svg
