@@ -26,7 +26,7 @@ from biasbridge.studies.conclusion import _MAX_ROWS, Conclusion, conclude
 from biasbridge.studies.score_properties import ScoreProperties
 from biasbridge.studies.silhouettes import SilhouetteAnalysis
 from biasbridge.studies.survey import Survey, _survey_scores, _survey_table
-from biasbridge.train.cli.sweep import main
+from biasbridge.train.cli.start import main
 from biasbridge.train.engine.tables import _write
 
 if TYPE_CHECKING:
