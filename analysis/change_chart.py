@@ -5,13 +5,13 @@ the changes of the gap.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import altair as alt
 import numpy as np
 import pandas as pd
 
-from biasbridge.analysis.answer import gap_and_score, name_verdict
+from biasbridge.analysis.answer import declared, gap_and_score, name_verdict
 from biasbridge.analysis.charts import (
     BLACK,
     GREY,
@@ -54,6 +54,23 @@ _WHOLE: dict[str, Any] = {"zero": False, "padding": 8}  # points whole within th
 _CHANGE_AXIS = "change of the gap"
 _ROW_COLUMNS_DRAWN = ["x", "y", "method", "words"]
 _CHANGE_COLUMNS = ("gap", "score", "kind", "method", "words", "x", "y", "low", "high", "verdict")
+
+
+class ChangePicture(NamedTuple):
+    """The chart of the declared tests, and its numbers."""
+
+    data: pd.DataFrame
+    chart: Drawing
+
+
+def change_picture(
+    joined: pd.DataFrame, results: Sequence[SliceResult], smallest_change: float = SMALLEST_CHANGE
+) -> ChangePicture | None:
+    """Return the picture of the declared ones among ``results``; None without any."""
+    if not (tests := declared(results)):
+        return None
+    data = change_data(joined, tests, smallest_change)
+    return ChangePicture(data, change_chart(data, tests, smallest_change))
 
 
 def change_data(

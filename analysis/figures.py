@@ -14,8 +14,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from biasbridge.analysis.answer import declared
-from biasbridge.analysis.change_chart import change_chart, change_data
+from biasbridge.analysis.change_chart import change_picture
 from biasbridge.analysis.charts import (
     BLACK,
     GREY,
@@ -74,6 +73,7 @@ from biasbridge.stats.formatting import format_number
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from biasbridge.analysis.change_chart import ChangePicture
     from biasbridge.analysis.slices import SliceResult
 
 
@@ -117,13 +117,14 @@ def draw_figures(
     results: Sequence[SliceResult] = (),
     confirmatory: Sequence[str] = CONFIRMATORY,
     smallest_change: float = SMALLEST_CHANGE,
+    change: ChangePicture | None = None,
     suffixes: Sequence[str] = OF_STUDIES,
     console: Console | None = None,
 ) -> list[Path]:
     """Draw the figures into ``out`` in each format, with a CSV of their numbers; return the paths.
 
     * ``change``: the change of the gap in every declared test of the ``results``, and the models
-      behind it; the others are of each task, metric and convention:
+      behind it, unless it is given; the others are of each task, metric and convention:
     * ``figure3``: rows: query; columns: embedding and gap of the ``confirmatory`` measures.
     * ``figure4``: rows: gap; columns: method, each with the unmodified embeddings.
     * ``figure5``: one panel per gap with every point of the task.
@@ -152,11 +153,9 @@ def draw_figures(
                 continue
             data, titles = _FIGURES[number](points, text)
             written += _draw(data.reset_index(drop=True), titles, out / stem, suffixes, results)
-    if tests := declared(results):
-        data = change_data(joined, tests, smallest_change)
-        chart = change_chart(data, tests, smallest_change)
-        written += save_charts(chart, out / "change", suffixes)
-        written += write_csv_tables(out, {"change": data})
+    if change := change or change_picture(joined, results, smallest_change):
+        written += save_charts(change.chart, out / "change", suffixes)
+        written += write_csv_tables(out, {"change": change.data})
     if undrawn and console:
         line = f"not drawn: {', '.join(undrawn)}; give fewer points"
         print_lines([line], console)

@@ -25,6 +25,7 @@ from biasbridge.analysis.answer import (
     headlines,
     opening_lines,
 )
+from biasbridge.analysis.change_chart import change_picture
 from biasbridge.analysis.correlate import DECLARED
 from biasbridge.analysis.effects import saturation
 from biasbridge.analysis.joined import describe_task
@@ -47,7 +48,7 @@ from biasbridge.analysis.naming import (
     with_count,
 )
 from biasbridge.analysis.printing import word_lists
-from biasbridge.analysis.report.page_data import Json, change_spec, has_further, page_data
+from biasbridge.analysis.report.page_data import Json, has_further, page_data
 from biasbridge.analysis.report.study_tex import correlations_tex
 from biasbridge.analysis.report.templates import count_points, render
 from biasbridge.analysis.tables import (
@@ -60,10 +61,12 @@ from biasbridge.analysis.tables import (
 )
 from biasbridge.analysis.verdict import RULES
 from biasbridge.files import InputError, atomic_path
+from biasbridge.files.charts import make_spec
 from biasbridge.stats.formatting import capitalise, format_number
 from biasbridge.stats.measure_facts import less_is_better
 
 if TYPE_CHECKING:
+    from biasbridge.analysis.change_chart import ChangePicture
     from biasbridge.analysis.declaration import Declaration
     from biasbridge.analysis.slices import SliceResult
     from biasbridge.analysis.tables import Tables
@@ -91,6 +94,7 @@ def build_report(
     slice_results: Sequence[SliceResult],
     *,
     declared: Declaration = DECLARED,
+    change: ChangePicture | None = None,
     out: Path | None = None,
 ) -> list[Path]:
     """Write the page (``out``, by default ``report.html`` in the folder) and ``correlations.tex``
@@ -100,11 +104,12 @@ def build_report(
     gaps only, or the points of the first declared tests, and says so. Raises ``InputError`` where
     it is over 5 MB with these alone.
     """
-    change = change_spec(joined, slice_results, declared)
+    change = change or change_picture(joined, slice_results, declared.smallest_change)
+    spec = make_spec(change.chart) if change else None
     problem = InputError("")
     for rows, results, left_out in _page_parts(joined, slice_results, declared):
         try:
-            page = _page(rows, results, tables, folder, declared, change, left_out)
+            page = _page(rows, results, tables, folder, declared, spec, left_out)
             break
         except InputError as error:
             problem = error

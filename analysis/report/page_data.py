@@ -10,7 +10,6 @@ import pandas as pd
 
 from biasbridge.analysis.answer import count_models, describe_slice, gap_and_score
 from biasbridge.analysis.answer import declared as declared_tests
-from biasbridge.analysis.change_chart import change_chart, change_data
 from biasbridge.analysis.charts import BLACK, SHAPES, palette_of
 from biasbridge.analysis.effects import condition_table, effects
 from biasbridge.analysis.joined import utility_rows
@@ -39,7 +38,6 @@ from biasbridge.analysis.slices import (
 )
 from biasbridge.analysis.tables import Tables, as_text, text_rows, typed
 from biasbridge.files import InputError
-from biasbridge.files.charts import make_spec
 
 if TYPE_CHECKING:
     from biasbridge.analysis.declaration import Declaration
@@ -123,18 +121,6 @@ def _correlations(slice_results: Sequence[SliceResult]) -> list[dict[str, Json]]
     titles = columns(table, ("task", "classifier", "embedding")) | _titles(table)
     counts = {"models": list(map(count_models, slice_results))}
     return as_rows(titles | columns(table, ("method", *RESULT_COLUMNS)) | counts)
-
-
-def change_spec(
-    joined: pd.DataFrame, slice_results: Sequence[SliceResult], declared: Declaration
-) -> Json:
-    """Return the first picture as Vega-Lite; None where no test was declared."""
-    results = declared_tests(slice_results)
-    if not results:
-        return None
-    data = change_data(joined, results, declared.smallest_change)
-    spec: Json = make_spec(change_chart(data, results, declared.smallest_change))
-    return spec
 
 
 def _tests(results: Sequence[SliceResult]) -> Sequence[Json]:
