@@ -5,7 +5,7 @@ the changes of the gap.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import altair as alt
 import numpy as np
@@ -22,7 +22,7 @@ from biasbridge.analysis.charts import (
     palette_of,
     rule_at,
 )
-from biasbridge.analysis.claims import VERDICTS, gap_and_score
+from biasbridge.analysis.claims import VERDICTS, declared, gap_and_score
 from biasbridge.analysis.joined import rows_of
 from biasbridge.analysis.naming import (
     CONTROL,
@@ -54,6 +54,23 @@ _WHOLE: dict[str, Any] = {"zero": False, "padding": 8}  # points whole within th
 _CHANGE_AXIS = "change of the gap"
 _ROW_COLUMNS_DRAWN = ["x", "y", "method", "words"]
 _CHANGE_COLUMNS = ("gap", "score", "kind", "method", "words", "x", "y", "low", "high", "verdict")
+
+
+class ChangePicture(NamedTuple):
+    """The chart of the declared tests, and its numbers."""
+
+    data: pd.DataFrame
+    chart: Drawing
+
+
+def change_picture(
+    joined: pd.DataFrame, results: Sequence[SliceResult], smallest_change: float = SMALLEST_CHANGE
+) -> ChangePicture | None:
+    """Return the picture of the declared ones among ``results``; None without any."""
+    if not (tests := declared(results)):
+        return None
+    data = change_data(joined, tests, smallest_change)
+    return ChangePicture(data, change_chart(data, tests, smallest_change))
 
 
 def change_data(

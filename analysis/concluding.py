@@ -94,21 +94,26 @@ def _draw(
     details: Console,
 ) -> list[Path]:
     # Charts are imported only where there is something to draw
+    from biasbridge.analysis.change_chart import change_picture
     from biasbridge.analysis.figures import draw_figures
     from biasbridge.analysis.report.page import build_report
 
     written: list[Path] = []
+    change = None
     with _report_errors("not drawn", console):
+        change = change_picture(joined, results, declaration.smallest_change)
         written += draw_figures(
             joined,
             folder / "figures",
             results=results,
             confirmatory=declaration.confirmatory,
-            smallest_change=declaration.smallest_change,
+            change=change,
             console=details,
         )
     with _report_errors("not drawn", console):
-        written += build_report(folder, tables, joined, results, declared=declaration)
+        written += build_report(
+            folder, tables, joined, results, declared=declaration, change=change
+        )
     return written
 
 

@@ -14,7 +14,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from biasbridge.analysis.change_chart import change_chart, change_data
+from biasbridge.analysis.change_chart import change_picture
 from biasbridge.analysis.charts import (
     BLACK,
     GREY,
@@ -26,7 +26,6 @@ from biasbridge.analysis.charts import (
     palette_of,
     require_distinct,
 )
-from biasbridge.analysis.claims import declared
 from biasbridge.analysis.correlation import ONE_THREAD, correlation, residuals
 from biasbridge.analysis.joined import bias_sign, is_joined, resamples_warning, rows_of
 from biasbridge.analysis.naming import (
@@ -66,7 +65,7 @@ from biasbridge.analysis.tables import (
     write_csv_tables,
 )
 from biasbridge.files import InputError
-from biasbridge.files.charts import save_charts
+from biasbridge.files.charts import OF_STUDIES, save_charts
 from biasbridge.files.tables import require_columns
 from biasbridge.files.writers import print_lines
 from biasbridge.stats.formatting import format_number
@@ -74,6 +73,7 @@ from biasbridge.stats.formatting import format_number
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from biasbridge.analysis.change_chart import ChangePicture
     from biasbridge.analysis.slices import SliceResult
 
 
@@ -117,13 +117,14 @@ def draw_figures(
     results: Sequence[SliceResult] = (),
     confirmatory: Sequence[str] = CONFIRMATORY,
     smallest_change: float = SMALLEST_CHANGE,
-    suffixes: Sequence[str] = (".svg", ".png", ".pdf"),
+    change: ChangePicture | None = None,
+    suffixes: Sequence[str] = OF_STUDIES,
     console: Console | None = None,
 ) -> list[Path]:
     """Draw the figures into ``out`` in each format, with a CSV of their numbers; return the paths.
 
     * ``change``: the change of the gap in every declared test of the ``results``, and the models
-      behind it; the others are of each task, metric and convention:
+      behind it, unless it is given; the others are of each task, metric and convention:
     * ``figure3``: rows: query; columns: embedding and gap of the ``confirmatory`` measures.
     * ``figure4``: rows: gap; columns: method, each with the unmodified embeddings.
     * ``figure5``: one panel per gap with every point of the task.
@@ -131,8 +132,7 @@ def draw_figures(
       there are several.
 
     x is the intrinsic score and y the gap (the paper's figure 3 swaps them). More than six columns
-    go to the rows. Above 30,000 points only the numbers are written, and the ``console`` reports
-    it.
+    go to the rows. A figure of over 30,000 points is not drawn, and the ``console`` reports it.
     """
     written, undrawn = [], []
     titled = _with_titles(joined)
@@ -140,24 +140,24 @@ def draw_figures(
     for _, part in titled.groupby(list(FAMILY), sort=False):
         family = [as_text(part, name)[0] for name in ("task", "metric", "shown_convention")]
         text = _text(part, *family)
-        figures = {3: _figure3(part, text, confirmatory), 5: _figure5(part, text)}
+        measures = present_confirmatory(as_text(part, "measure"), confirmatory)
+        parts = {3: part[part["measure"].isin(measures)], 5: part}
         if len({*as_text(part, "method")} - {CONTROL}) > 1:  # else it equals figure 5
-            figures[4] = _figure4(part, text)
+            parts[4] = part
         if len({*as_text(part, "subset")} - {"", _HELD_OUT}) > 1:
-            figures[6] = _figure6(part[~part["subset"].isin(["", _HELD_OUT])], text)
-        for number, (data, text) in sorted(figures.items()):
+            parts[6] = part[~part["subset"].isin(["", _HELD_OUT])]
+        for number, points in sorted(parts.items()):
             stem = re.sub(r"[^\w.-]+", "_", "_".join([f"figure{number}", *family])).strip("_")
-            if len(data) > _MAX_POINTS_DRAWN:
-                undrawn.append(f"{stem} ({len(data):,} points)")
-            formats = suffixes if len(data) <= _MAX_POINTS_DRAWN else ()
-            written += _draw(data.reset_index(drop=True), text, out / stem, formats, results)
-    if tests := declared(results):
-        data = change_data(joined, tests, smallest_change)
-        chart = change_chart(data, tests, smallest_change)
-        written += save_charts(chart, out / "change", suffixes)
-        written += write_csv_tables(out, {"change": data})
+            if len(points) > _MAX_POINTS_DRAWN:
+                undrawn.append(f"{stem} ({len(points):,} points)")
+                continue
+            data, titles = _FIGURES[number](points, text)
+            written += _draw(data.reset_index(drop=True), titles, out / stem, suffixes, results)
+    if change := change or change_picture(joined, results, smallest_change):
+        written += save_charts(change.chart, out / "change", suffixes)
+        written += write_csv_tables(out, {"change": change.data})
     if undrawn and console:
-        line = f"not drawn, but in files of numbers: {', '.join(undrawn)}; give fewer points"
+        line = f"not drawn: {', '.join(undrawn)}; give fewer points"
         print_lines([line], console)
     return written
 
@@ -191,10 +191,7 @@ def _text(part: pd.DataFrame, task: str, metric: str, convention: str) -> ChartT
     )
 
 
-def _figure3(
-    part: pd.DataFrame, text: ChartText, confirmatory: Sequence[str]
-) -> tuple[pd.DataFrame, ChartText]:
-    part = part[part["measure"].isin(present_confirmatory(as_text(part, "measure"), confirmatory))]
+def _figure3(part: pd.DataFrame, text: ChartText) -> tuple[pd.DataFrame, ChartText]:
     query, gap, (measure, groups) = part["query_title"], part["gap_title"], _split_titles(part)
     if part.groupby("embedding")["model"].nunique().max() < 2:  # its panel would hold one point
         data = part.assign(
@@ -254,6 +251,9 @@ def _pooled(data: pd.DataFrame, text: ChartText, what: str) -> tuple[pd.DataFram
     notes = [*text.notes, *[_POOLED_NOTE] * (len(set(as_text(data, "query"))) > 1)]
     title = f"{text.title}, {what}"
     return data, text._replace(title=title, colour="method", shape="embedding", notes=notes)
+
+
+_FIGURES = {3: _figure3, 4: _figure4, 5: _figure5, 6: _figure6}
 
 
 def _split_titles(part: pd.DataFrame) -> tuple[pd.Series[str], pd.Series[str]]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from os import PathLike
+from collections.abc import Iterable, Mapping, Sequence
+from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, cast
 
@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from biasbridge.files import InputError
+from biasbridge.files.text import open_plain
+from biasbridge.files.vector_files import locate_vectors
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -69,6 +71,14 @@ def as_vectors(vectors: Vectors, *, trusted: bool = False) -> KeyedVectors:
     if matrix.ndim != 2 or not matrix.size:
         raise InputError(f"vectors have the shape {matrix.shape}; give a row of numbers per word")
     return checked(keyed(words, matrix), "vectors")
+
+
+def require_files(embeddings: Iterable[Vectors]) -> None:
+    """Raise ``InputError`` for the path of nothing, before anything slow is imported."""
+    paths = (fspath(each) for each in embeddings if isinstance(each, str | PathLike))
+    for file in map(locate_vectors, paths):
+        if not file.exists():
+            open_plain(file)
 
 
 def embeddings_by_name(

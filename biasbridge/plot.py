@@ -140,16 +140,14 @@ def change(folder: str | PathLike[str]) -> alt.TopLevelMixin:
     >>> "change of the gap" in chart.to_json()
     True
     """
-    from biasbridge.analysis.change_chart import change_chart, change_data
-    from biasbridge.analysis.claims import declared
+    from biasbridge.analysis.change_chart import change_picture
     from biasbridge.analysis.correlate import StudyResults
 
     study = StudyResults.read(folder)
-    results, smallest_change = declared(study.correlate()), study.declared.smallest_change
-    if not results:
+    picture = change_picture(study.joined, study.correlate(), study.declared.smallest_change)
+    if picture is None:
         raise InputError(f"{folder} holds no declared test; name a measure in study.confirmatory")
-    data = change_data(study.joined, results, smallest_change)
-    return change_chart(data, results, smallest_change)
+    return picture.chart
 
 
 @_chart

@@ -211,7 +211,7 @@ def version_parts(
     for earlier, later in combinations(by_version, 2):
         parts += [
             new._replace(
-                sample=contrast(new.sample, old.sample),
+                sample=contrast(new.sample, old.sample).merge_equal(),
                 version=f"{later} - {earlier}",
                 earlier=earlier,
             )

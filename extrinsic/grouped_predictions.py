@@ -11,6 +11,7 @@ from math import nan, sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from biasbridge.extrinsic.calibration import bin_scores, calibration_differences, calibration_error
@@ -128,25 +129,7 @@ class GroupedPredictions:
         """Return the same predictions with one item, of their ``weight``, for all items of equal
         cell and groups; unchanged where items differ otherwise, by score, unit or resamples.
         """
-        if not (self.score is None and self.unit is None and self.resampled_by is None):
-            return self
-        n, key = len(self.confusion_cell), self.confusion_cell
-        for start in range(0, len(self.numbered), _BITS):
-            is_in = (self.group_id >= start) & (self.group_id < start + _BITS)
-            bits = 2.0 ** (self.group_id[is_in] - start)
-            pattern = np.unique(np.bincount(self.member[is_in], bits, n), return_inverse=True)[1]
-            key = np.unique(key * n + pattern, return_inverse=True)[1]
-        _, first, weight = np.unique(key, return_index=True, return_counts=True)
-        position = np.full(n, -1)
-        position[first] = np.arange(len(first))
-        stays = position[self.member] >= 0
-        return replace(
-            self,
-            member=position[self.member[stays]],
-            group_id=self.group_id[stays],
-            confusion_cell=self.confusion_cell[first],
-            weight=weight,
-        )
+        return _merge_equal([self])[0]
 
     def cells(self, side: GroupOrRest) -> Counts:
         """Return the confusion cells of a side, (4,)."""
@@ -365,7 +348,7 @@ class GroupedPredictions:
     @cached_property
     def overlapping(self) -> bool:
         """Whether groups may share items or units."""
-        return self.unit is not None or len(np.unique(self.member)) < len(self.member)
+        return self.unit is not None or bool((np.bincount(self.member) > 1).any())
 
     def difference(self, measure: str, first: GroupOrRest, second: GroupOrRest) -> Estimate:
         """Compute the measure of the first side minus the second; undefined where either is."""
@@ -447,8 +430,8 @@ class WeightedSum:
         return self.samples[0].unit
 
     def merge_equal(self) -> WeightedSum:
-        """Return the sum itself: its items keep their order."""
-        return self
+        """Return the sum with one item for all that are equal in each of the samples."""
+        return replace(self, samples=_merge_equal(self.samples))
 
     def at_level(self, level: float) -> WeightedSum:
         """Return the same sum with intervals of another level."""
@@ -528,6 +511,38 @@ def contrast(later: Predictions, earlier: Predictions) -> WeightedSum:
         samples += whole.samples
         weights += [sign * weight for weight in whole.weights]
     return WeightedSum(samples, weights)
+
+
+def _merge_equal(samples: Sequence[GroupedPredictions]) -> Sequence[GroupedPredictions]:
+    """Merge the items that are equal in all samples, of the same items in the same groups."""
+    one, n = samples[0], len(samples[0].confusion_cell)
+    if any(
+        x.score is not None or x.unit is not None or x.resampled_by is not None for x in samples
+    ):
+        return samples
+    keys = [sample.confusion_cell for sample in samples]
+    for start in range(0, len(one.numbered), _BITS):
+        is_in = (one.group_id >= start) & (one.group_id < start + _BITS)
+        keys.append(np.bincount(one.member[is_in], 2.0 ** (one.group_id[is_in] - start), n))
+    key = np.zeros(n, np.int64)
+    for values in keys:
+        code, distinct = pd.factorize(values)
+        key = pd.factorize(key * len(distinct) + code, sort=True)[0]
+    _, first, weight = np.unique(key, return_index=True, return_counts=True)
+    position = np.full(n, -1)
+    position[first] = np.arange(len(first))
+    stays = position[one.member] >= 0
+    member, group_id = position[one.member[stays]], one.group_id[stays]
+    return [
+        replace(
+            sample,
+            member=member,
+            group_id=group_id,
+            confusion_cell=sample.confusion_cell[first],
+            weight=weight,
+        )
+        for sample in samples
+    ]
 
 
 def join_reasons(group_measures: Sequence[GroupMeasure]) -> str:

@@ -614,7 +614,7 @@ def get_column(
     """
     cells = _find_column(table, column)
     rows = np.arange(0 if cells.dtype.kind in "biufM" else len(cells))
-    if isinstance(cells.dtype, pd.StringDtype):  # each distinct text once
+    if isinstance(cells.dtype, pd.StringDtype | pd.CategoricalDtype):  # each distinct cell once
         rows = np.flatnonzero(~cells.duplicated())
     for row, cell in zip((rows + 1).tolist(), cells.iloc[rows], strict=True):
         is_nested = is_value and isinstance(cell, str) and _NESTED.fullmatch(cell)
@@ -836,12 +836,14 @@ def _restore_ranges(table: pd.DataFrame, columns: Iterable[str]) -> tuple[pd.Dat
     """
     notes = []
     for name in (name for name in columns if name in table):
-        texts = table[name].map(str)
+        cells = table[name]
+        is_text = isinstance(cells.dtype, pd.StringDtype)
+        texts = cells.fillna("") if is_text else cells.map(str)
         ranges = {text: _date_as_range(text) for text in texts.unique()}
         if any(ranges.values()) and any(map(_RANGE.fullmatch, ranges)):
             restored = texts.map(ranges)
             is_date = restored != ""
-            table = table.assign(**{name: table[name].astype(object).mask(is_date, restored)})
+            table = table.assign(**{name: cells.astype(object).mask(is_date, restored)})
             made = ", ".join(sorted({*restored[is_date]}))
             notes.append(f"{is_date.sum():,} cells of {name!r} are dates; they are read as {made}")
     return table, notes

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _RENDERER = "vega_and_picture"
 FORMATS = (".svg", ".png", ".pdf", ".html", ".json")
+OF_STUDIES = (".svg", ".pdf")
 
 
 def save_chart(chart: alt.TopLevelMixin, path: str | Path) -> Path:
@@ -99,7 +100,9 @@ def save_charts(chart: alt.TopLevelMixin, stem: Path, suffixes: Sequence[str]) -
     import vl_convert
 
     spec = make_spec(chart)
-    svg = vl_convert.vegalite_to_svg(spec)
+    # A description of each mark would double the file
+    config = {"mark": {"aria": False}, **spec.get("config", {})}
+    svg = vl_convert.vegalite_to_svg(spec | {"config": config})
     written = []
     for suffix in suffixes:
         written.append(stem.with_name(stem.name + suffix))

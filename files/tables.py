@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import re
@@ -25,6 +26,7 @@ from biasbridge.files.language import normalise_text
 from biasbridge.files.paths import atomic_path
 from biasbridge.files.text import (
     OPENERS,
+    open_binary,
     open_plain,
     parse_json,
     read_head,
@@ -33,7 +35,7 @@ from biasbridge.files.text import (
     unpacked_name,
 )
 
-SEP_LINE = re.compile(r"sep=(.)$", re.IGNORECASE)  # first line that Excel writes and reads
+SEP_LINE = re.compile(r"^sep=(.)$", re.IGNORECASE)  # first line that Excel writes and reads
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": ",", "": ","}
 JSON_LINES = ".jsonl"
 EXCEL = ".xlsx"
@@ -104,7 +106,10 @@ def read_table(
     elif table_suffix(path) == JSON_LINES:
         table = _read_json(path, notes)
     else:
-        header, columns = _delimited(path, _separator(path, separator), quoted, notes)
+        mark = _separator(path, separator)
+        if (plain := _read_plain(path, mark, quoted)) is not None:
+            return plain
+        header, columns = _delimited(path, mark, quoted, notes)
         columns.reverse()  # each list is freed when its column is made
         table = pd.DataFrame({name: pd.Series(columns.pop(), dtype=str) for name in header})
     if notes:
@@ -131,6 +136,10 @@ def read_numbers(cells: pd.Series) -> tuple[pd.Series[float], bool]:
 
     Commas count as decimal where no number has a point, unless all may part thousands: ``1,234``.
     """
+    if isinstance(cells.dtype, pd.StringDtype):  # each distinct text once
+        code, distinct = pd.factorize(cells, use_na_sentinel=False)
+        numbers, has_commas = read_numbers(pd.Series(distinct, dtype=object))
+        return pd.Series(numbers.to_numpy()[code], cells.index, name=cells.name), has_commas
     try:
         numbers = pd.to_numeric(cells, errors="coerce").astype("float64")
     except OverflowError:  # JSON has integers that are too large for a float
@@ -429,6 +438,38 @@ def _count_cells(lines: Sequence[str], separator: str) -> int:
     return counts[0] if len(counts) > 1 and len({*counts}) == 1 < counts[0] else 0
 
 
+def _read_plain(path: Path, separator: str, quoted: bool | None) -> pd.DataFrame | None:
+    """Read the table of a plain file at once; None for one that needs ``_columns``, which words the
+    errors: marks that quote, lines before the header, rows of unequal cells, not UTF-8.
+    """
+    try:
+        import pyarrow as pa
+        from pyarrow import csv as arrow_csv
+    except ImportError:
+        return None
+    with open_binary(path) as stream:
+        content = stream.read().removeprefix(codecs.BOM_UTF8)
+    is_quoting = quoted is not False and b'"' in content
+    has_lone_returns = content.count(b"\r") != content.count(b"\r\n")
+    if is_quoting or has_lone_returns or b"\0" in content or not separator.isascii():
+        return None
+    try:
+        first = content.partition(b"\n")[0].decode().rstrip("\r")
+        if first.startswith("#") or not SEP_LINE.sub("", first).strip():
+            return None
+        names = _header(path, first.split(separator))
+        cells = arrow_csv.read_csv(
+            pa.BufferReader(content),
+            arrow_csv.ReadOptions(use_threads=False, column_names=names, skip_rows=1),
+            arrow_csv.ParseOptions(delimiter=separator, quote_char=False),
+            arrow_csv.ConvertOptions(column_types=dict.fromkeys(names, pa.large_string())),
+        )
+    except (UnicodeDecodeError, pa.ArrowInvalid):
+        return None
+    table: pd.DataFrame = cells.to_pandas()
+    return table
+
+
 class _QuotesError(InputError):
     """Quotation marks that cannot be quotes."""
 
@@ -493,7 +534,7 @@ def _columns(
         raise InputError(f"{path} is empty")
     cells = [{*column} for column in columns] if doubtful else []
     for number, row, parts in doubtful:
-        if _holds_rows(row, parts, cells):
+        if _holds_rows(row[: len(header)], parts, cells):
             problem = f"{path}: line {number}: a quotation mark holds {len(parts)} rows in one cell"
             raise _QuotesError(f"{problem}; double the marks within cells, {_UNQUOTED}")
     return header, columns

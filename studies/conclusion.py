@@ -15,7 +15,7 @@ from biasbridge.analysis.tables import (
     write_csv_tables,
 )
 from biasbridge.files import InputError
-from biasbridge.files.charts import save_charts
+from biasbridge.files.charts import OF_STUDIES, save_charts
 from biasbridge.files.writers import print_lines, text_table
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from altair import TopLevelMixin
     from rich.console import Console
 
-_FORMATS = (".svg", ".png", ".pdf")
 _N_PRINTED = 2  # tables on the terminal
 _MAX_ROWS = 1_000  # of a table on the page; its CSV has all
 
@@ -55,7 +54,7 @@ def conclude(
         print_first_rows(table, console)
     try:
         for name, chart in conclusion.charts.items():
-            written += save_charts(chart, folder / "figures" / name, _FORMATS)
+            written += save_charts(chart, folder / "figures" / name, OF_STUDIES)
     except InputError as error:
         print_lines([f"not drawn: {error}"], console)
     written += write_csv_tables(folder / "figures", conclusion.chart_data)

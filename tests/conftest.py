@@ -93,7 +93,7 @@ def train(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Train:
     """``python train.py`` with some arguments, in this process and in ``tmp_path``."""
-    from biasbridge.train.cli.sweep import main
+    from biasbridge.train.cli.start import main
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("BIASBRIDGE_DATA", raising=False)

@@ -19,7 +19,7 @@ from biasbridge.files import InputError
 from biasbridge.files.data.download import download
 from biasbridge.files.paths import digest_of
 from biasbridge.files.terminal import open_console
-from biasbridge.train.cli.sweep import run_experiment
+from biasbridge.train.cli.start import run_experiment
 from biasbridge.train.engine.point import results_folder
 from biasbridge.train.engine.store import Step, Store
 from biasbridge.train.engine.store_tools import Outdated, report_outdated

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import platform
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from importlib import metadata
@@ -14,11 +14,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 import vl_convert
 from markupsafe import Markup
 
 from biasbridge.analysis.answer import correlations_tex, study_answer
+from biasbridge.analysis.change_chart import change_picture
 from biasbridge.analysis.claims import RULES
+from biasbridge.analysis.claims import declared as declared_tests
 from biasbridge.analysis.correlate import DECLARED
 from biasbridge.analysis.effects import saturation
 from biasbridge.analysis.joined import describe_task
@@ -26,6 +29,7 @@ from biasbridge.analysis.naming import (
     ALL,
     ANNOTATION,
     CONTROL,
+    GAP,
     GROUPS,
     MIN_COVERAGE,
     SCORE,
@@ -51,13 +55,13 @@ from biasbridge.analysis.tables import (
     typed,
 )
 from biasbridge.files import InputError, atomic_path
+from biasbridge.files.charts import make_spec
 from biasbridge.files.writers import Document
 from biasbridge.stats.formatting import capitalise, format_number
 from biasbridge.stats.measure_facts import less_is_better
 
 if TYPE_CHECKING:
-    import pandas as pd
-
+    from biasbridge.analysis.change_chart import ChangePicture
     from biasbridge.analysis.declaration import Declaration
     from biasbridge.analysis.slices import SliceResult
     from biasbridge.analysis.tables import Tables
@@ -65,7 +69,9 @@ if TYPE_CHECKING:
 
 _MOST_BYTES = 5_000_000
 _MOST_ROWS = 50_000
+_FEW_ROWS = 6_000
 _LEFT_OUT = "undeclared gaps, to keep the page small: see exploratory.csv"
+_POINTS_LEFT_OUT = "undeclared gaps, and points of all but the first tests, to keep the page small"
 _TOOLTIP_COLUMNS = ("by_group", "groups", "n_found", "n_oov", "support", "reason")
 # What reading a damaged JSON file, or a number in it, can raise
 _DAMAGED = (OSError, ValueError, TypeError, AttributeError, OverflowError, RecursionError)
@@ -82,24 +88,27 @@ def build_report(
     slice_results: Sequence[SliceResult],
     *,
     declared: Declaration = DECLARED,
+    change: ChangePicture | None = None,
     out: Path | None = None,
 ) -> list[Path]:
     """Write the page (``out``, by default ``report.html`` in the folder) and ``correlations.tex``
     beside it; return their paths.
 
     The records of points in the folder tell the computing time. A page over 5 MB shows the declared
-    gaps only, and says so. Raises ``InputError`` where it is over 5 MB with these alone.
+    gaps only, or the points of the first declared tests, and says so. Raises ``InputError`` where
+    it is over 5 MB with these alone.
     """
-    data = tables, folder, declared
-    try:
-        page = _page(joined, slice_results, *data)
-    except InputError:
-        measures = present_confirmatory(as_text(joined, "measure"), declared.confirmatory)
-        rows = joined[joined["measure"].isin(measures)]
-        if len(rows) == len(joined):
-            raise
-        results = [result for result in slice_results if result.names["measure"] in measures]
-        page = _page(rows, results, *data, left_out=_LEFT_OUT)
+    change = change or change_picture(joined, slice_results, declared.smallest_change)
+    spec = make_spec(change.chart) if change else None
+    problem = InputError("")
+    for rows, results, left_out in _page_parts(joined, slice_results, declared):
+        try:
+            page = _page(rows, results, tables, folder, declared, spec, left_out)
+            break
+        except InputError as error:
+            problem = error
+    else:
+        raise problem
     target = out or folder / "report.html"
     tex = target.with_name("correlations.tex")
     table = correlations_tex(slice_results, declared.smallest_change)
@@ -109,12 +118,32 @@ def build_report(
     return [target, tex]
 
 
+def _page_parts(
+    joined: pd.DataFrame, results: Sequence[SliceResult], declaration: Declaration
+) -> Iterator[tuple[pd.DataFrame, Sequence[SliceResult], str]]:
+    """Yield pairs and slices for a page, ever fewer, and what is left out of them."""
+    yield joined, results, ""
+    tests = declared_tests(results)
+    measures = present_confirmatory(as_text(joined, "measure"), declaration.confirmatory)
+    rows = joined[joined["measure"].isin(measures)]
+    if len(rows) < len(joined):
+        yield rows, [result for result in results if result.names["measure"] in measures], _LEFT_OUT
+    pairs = pd.Series(text_rows(joined, (*SCORE, *GAP)), index=joined.index)
+    sizes = pairs.value_counts()
+    names = (tuple(result.names[name] for name in (*SCORE, *GAP)) for result in tests)
+    first = sizes.reindex([*dict.fromkeys(names)]).dropna().cumsum()
+    is_shown = pairs.isin(first.index[first <= _FEW_ROWS])
+    if is_shown.any():
+        yield joined[is_shown], tests, _POINTS_LEFT_OUT
+
+
 def _page(
     joined: pd.DataFrame,
     slice_results: Sequence[SliceResult],
     tables: Tables,
     folder: Path,
     declared: Declaration,
+    change: Json,
     left_out: str = "",
 ) -> str:
     """Build the page. Raise ``InputError`` if it is too large."""
@@ -123,7 +152,13 @@ def _page(
             f"the page would have {len(joined):,} pairs of score and gap, more than fit into 5 MB;"
             " give the results of fewer points"
         )
-    data = page_data(tables, joined, slice_results, declared)
+    shown = tables
+    if left_out:
+        gaps = {("gap", *gap) for gap in text_rows(joined, GAP)}
+        kinds = text_rows(tables.extrinsic, ("kind", *GAP))
+        is_shown = [row[0] != "gap" or row in gaps for row in kinds]
+        shown = tables._replace(extrinsic=tables.extrinsic[is_shown])
+    data = page_data(shown, joined, slice_results, declared, change)
     tables = typed(tables)
     has_pairs = bool(np.isfinite(as_float(joined, "x") + as_float(joined, "y")).any())
     facts = _describe_compared(tables, declared.confirmatory)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, TypeAlias
 import pandas as pd
 
 from biasbridge.analysis.answer import count_models, describe_slice
-from biasbridge.analysis.change_chart import change_chart, change_data
 from biasbridge.analysis.charts import BLACK, SHAPES, palette_of
 from biasbridge.analysis.claims import declared as declared_tests
 from biasbridge.analysis.claims import gap_and_score
@@ -40,7 +39,6 @@ from biasbridge.analysis.slices import (
 )
 from biasbridge.analysis.tables import Tables, as_text, text_rows, typed
 from biasbridge.files import InputError
-from biasbridge.files.charts import make_spec
 
 if TYPE_CHECKING:
     from biasbridge.analysis.declaration import Declaration
@@ -63,12 +61,12 @@ def page_data(
     joined: pd.DataFrame,
     slice_results: Sequence[SliceResult],
     declared: Declaration,
+    change: Json,
 ) -> dict[str, Json]:
     """Collect points, rows, curves, correlations and effects; NaN becomes None.
 
     Numbers equal those of the tables to the last digit; displayed text is as on the terminal.
     """
-    change = _change_spec(joined, slice_results, declared)  # of failed points too
     points, tables, joined = tables.points, typed(tables), joined[joined["status"] == "done"]
     declared_rows = [
         joined[joined["measure"] == measure]
@@ -124,18 +122,6 @@ def _correlations(slice_results: Sequence[SliceResult]) -> list[dict[str, Json]]
     titles = columns(table, ("task", "classifier", "embedding")) | _titles(table)
     counts = {"models": list(map(count_models, slice_results))}
     return as_rows(titles | columns(table, ("method", *RESULT_COLUMNS)) | counts)
-
-
-def _change_spec(
-    joined: pd.DataFrame, slice_results: Sequence[SliceResult], declared: Declaration
-) -> Json:
-    """Return the first picture as Vega-Lite; None where no test was declared."""
-    results = declared_tests(slice_results)
-    if not results:
-        return None
-    data = change_data(joined, results, declared.smallest_change)
-    spec: Json = make_spec(change_chart(data, results, declared.smallest_change))
-    return spec
 
 
 def _tests(results: Sequence[SliceResult]) -> Sequence[Json]:

@@ -15,9 +15,15 @@ from biasbridge.files.choice import Count, Whole, as_names, check_arguments
 from biasbridge.files.language import UNDETERMINED
 from biasbridge.files.models.encoder import Pooling
 from biasbridge.files.models.language_model import Dtype
-from biasbridge.files.text import open_plain
-from biasbridge.files.vector_files import locate_vectors, require_there
-from biasbridge.input_vectors import OpenedModel, Vectors, as_vectors, embeddings_by_name, is_model
+from biasbridge.files.vector_files import require_there
+from biasbridge.input_vectors import (
+    OpenedModel,
+    Vectors,
+    as_vectors,
+    embeddings_by_name,
+    is_model,
+    require_files,
+)
 from biasbridge.input_words import WordsInput, built_in, word_file
 from biasbridge.intrinsic.lookup import LetterCase
 from biasbridge.own_parts import as_metrics, use_folder
@@ -217,6 +223,8 @@ def audit(
             "pooling (pooling=)": pooling is not None,
         }
         refuse_options(of_models, "language models; leave it out")
+        _refuse_model_metrics(names, embeddings)
+        require_files(embeddings.values())
         from biasbridge.intrinsic.audit import choose_metrics
 
         if built_in(words):
@@ -240,6 +248,22 @@ def audit(
         conclusions(scores),
         next_command(scores, embeddings, own_words),
     )
+
+
+def _refuse_model_metrics(names: Sequence[str], embeddings: Mapping[str, Vectors]) -> None:
+    """Raise ``InputError`` for metrics of language models, which vectors are not."""
+    if not names:
+        return
+    from biasbridge.intrinsic.registry import MODEL_METRICS
+
+    for metric_name in filter(MODEL_METRICS.__contains__, names):
+        name, given = next(iter(embeddings.items()))
+        if isinstance(given, str | PathLike):
+            require_there(fspath(given))
+        raise InputError(
+            f"{metric_name} measures language models, unlike {name}: give a"
+            " folder with config.json, package:NAME, or org/name@COMMIT on a hub"
+        )
 
 
 def _audit_vectors(
@@ -268,7 +292,6 @@ def _audit_vectors(
         suggest_lower_case,
     )
     from biasbridge.intrinsic.audit import score_metrics as score_all
-    from biasbridge.intrinsic.registry import MODEL_METRICS
     from biasbridge.intrinsic.words import read_wordsets
 
     [names], queries, words = choose.args, choose.keywords["queries"], choose.keywords["words"]
@@ -276,21 +299,9 @@ def _audit_vectors(
     def metrics_in(language: str) -> list[Metric]:
         return [*(choose(language=language) if names or not own else ()), *own]
 
-    for metric_name in names:
-        if metric_name in MODEL_METRICS:
-            name, given = next(iter(embeddings.items()))
-            if isinstance(given, str | PathLike):
-                require_there(fspath(given))
-            raise InputError(
-                f"{metric_name} measures language models, unlike {name}: give a"
-                " folder with config.json, package:NAME, or org/name@COMMIT on a hub"
-            )
     of_queries = query_language(queries, words)
-    for embedding in embeddings.values():  # fails early, before a file is read
-        if isinstance(embedding, str | PathLike):
-            if not (file := locate_vectors(fspath(embedding))).exists():
-                open_plain(file)
-            metrics_in(language or ("en" if of_queries == UNDETERMINED else of_queries))
+    if any(isinstance(x, str | PathLike) for x in embeddings.values()):  # before a file is read
+        metrics_in(language or ("en" if of_queries == UNDETERMINED else of_queries))
     own_queries = list(read_wordsets(words).queries.values()) if words else []
     scores: list[AuditedScore] = []
     notes: list[str] = []

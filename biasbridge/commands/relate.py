@@ -121,7 +121,7 @@ def relate(
     --------
     >>> relate("path/to/model", task="winobias")  # doctest: +SKIP
     """
-    from biasbridge.train.cli.sweep import run_experiment
+    from biasbridge.train.cli.start import run_experiment
 
     printed = io.StringIO()
     arguments = _arguments(

@@ -29,7 +29,7 @@ def report(results: str | PathLike[str], *, out: str | PathLike[str] | None = No
     Returns
     -------
     list of pathlib.Path
-        The page, the table and the figures as SVG, PNG and PDF.
+        The page, the table and the figures as SVG and PDF.
 
     Raises
     ------
@@ -37,12 +37,13 @@ def report(results: str | PathLike[str], *, out: str | PathLike[str] | None = No
         A table is missing or damaged.
     """
     from biasbridge.analysis.correlate import StudyResults
+
+    study = StudyResults.read(results)  # before charts, which are slow, are imported
     from biasbridge.analysis.figures import draw_figures
     from biasbridge.analysis.report.page import build_report
     from biasbridge.analysis.tables import require_own
     from biasbridge.files.terminal import open_console
 
-    study = StudyResults.read(results)
     page = None if out is None else Path(out)
     if page is None:
         require_own(study.folder, ["figures"])

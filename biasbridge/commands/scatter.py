@@ -59,17 +59,17 @@ def scatter(
     list of pathlib.Path
         The figures.
     """
-    from biasbridge.analysis.correlate import StudyResults
-    from biasbridge.analysis.figures import draw_figures, scatter_chart
-    from biasbridge.analysis.joined import open_table
-
     is_folder = Path(table).is_dir()
     is_file = Path(out).suffix[1:].isalpha() and not Path(out).is_dir()
     columns = {"x": x, "y": y, "row": row, "column": column, "colour": colour, "shape": shape}
     if is_folder and not is_file and not any(columns.values()):
         folder = Path(out or Path(table) / "figures")
         require_output(folder / "x.svg", FORMATS)
+        from biasbridge.analysis.correlate import StudyResults
+
         study = StudyResults.read(table)
+        from biasbridge.analysis.figures import draw_figures  # charts are slow to import
+
         return draw_figures(
             study.joined,
             folder,
@@ -79,6 +79,8 @@ def scatter(
         )
     if out:
         require_output(out, FORMATS)
+    from biasbridge.analysis.joined import open_table
+
     rows = open_table(fspath(table))
     if is_folder:
         columns |= {"x": x or "x", "y": y or "y"}
@@ -86,6 +88,8 @@ def scatter(
         listed = ", ".join(map(str, rows.columns))
         needed = "--out FILE" if is_folder else "--x, --y and --out"
         raise InputError(f"name {needed}; {table} has the columns {listed}")
+    from biasbridge.analysis.figures import scatter_chart
+
     return [save_chart(scatter_chart(rows, **columns, title=title, mark=mark), out)]
 
 

@@ -94,7 +94,7 @@ def study(*overrides: str, config_dir: str | PathLike[str] | None = None) -> Stu
     >>> mine = study("+experiment=hatespeech_en")  # doctest: +SKIP
     >>> mine.tables.gaps[["measure", "bound", "verdict"]]  # doctest: +SKIP
     """
-    from biasbridge.train.cli.sweep import run_experiment
+    from biasbridge.train.cli.start import run_experiment
 
     options = ["--config-dir", str(config_dir)] if config_dir else []
     printed = io.StringIO()

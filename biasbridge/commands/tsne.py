@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from biasbridge.command_line import Command, output_file, say
 from biasbridge.files.charts import FORMATS, save_chart, show_pictures
-from biasbridge.input_vectors import Vectors, as_vectors, embeddings_by_name
+from biasbridge.input_vectors import Vectors, as_vectors, embeddings_by_name, require_files
 from biasbridge.input_words import WordsInput, built_in, word_file
 from biasbridge.intrinsic.lookup import LetterCase
 
@@ -65,6 +65,8 @@ def tsne(
     InputError
         A query without X, Y, A and B, or words out of vocabulary.
     """
+    by_name = embeddings_by_name(cast("Any", vectors))
+    require_files(by_name.values())
     from biasbridge.intrinsic.tsne import tsne_chart
     from biasbridge.intrinsic.words import load_queries, read_query
 
@@ -75,10 +77,7 @@ def tsne(
             chosen = read_query(file)
         else:
             (chosen,) = load_queries([query or _DEFAULT_QUERY], file)
-    embeddings = {
-        name: as_vectors(one, trusted=trusted)
-        for name, one in embeddings_by_name(cast("Any", vectors)).items()
-    }
+    embeddings = {name: as_vectors(one, trusted=trusted) for name, one in by_name.items()}
     options: dict[str, Any] = {"perplexity": perplexity, "iterations": iterations, "seed": seed}
     show_pictures()
     chart = tsne_chart(chosen, embeddings, case=case, **options)

@@ -125,7 +125,6 @@ def test_the_command_makes_page_tables_and_figures(
     assert all(Path(path).is_file() for path in printed)
     assert {path.suffix for path in (tmp_path / "sent" / "figures").iterdir()} == {
         ".svg",
-        ".png",
         ".pdf",
         ".csv",
     }
@@ -319,6 +318,16 @@ def test_a_page_still_too_large_shows_the_declared_gaps_alone(
     text = path.read_text(encoding="utf-8")
     assert "undeclared gaps" in text
     assert "undeclared gaps" not in build(tmp_path, tables).text
+    for limit in ("_MOST_ROWS", "_FEW_ROWS"):
+        monkeypatch.setattr(f"biasbridge.analysis.report.page.{limit}", len(recall) // 2 - 1)
+    build_report(tmp_path, tables, joined, actual, declared=declared)
+    fewer = Page(tmp_path, path.read_text(encoding="utf-8"))
+    assert "points of all but the first tests" in fewer.text
+    assert (
+        {*fewer.data["rows"]["query"]}
+        == {"WEAT 7"}
+        != {row["score"] for row in fewer.data["tests"]}
+    )
 
 
 # What the report says of groups, gaps, items and coverage, and what was measured beyond gaps.

@@ -57,7 +57,6 @@ def test_points_and_correlations_are_printed_and_everything_is_written(
     assert all(path.is_file() for path in written)
     assert {path.suffix for path in (tmp_path / "figures").iterdir()} == {
         ".svg",
-        ".png",
         ".pdf",
         ".csv",
     }

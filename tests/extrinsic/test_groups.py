@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import product
 from math import sqrt
 from pathlib import Path
@@ -19,7 +20,12 @@ import biasbridge
 from biasbridge.commands.gaps import main
 from biasbridge.extrinsic.gap_table import gap_table, make_block
 from biasbridge.extrinsic.gaps import ALL_MEASURES, Gaps
-from biasbridge.extrinsic.grouped_predictions import GroupedPredictions, GroupOrRest
+from biasbridge.extrinsic.grouped_predictions import (
+    GroupedPredictions,
+    GroupOrRest,
+    Predictions,
+    contrast,
+)
 from biasbridge.extrinsic.measures import MEASURES
 from biasbridge.extrinsic.spread import DIFFERENCE, estimate_spread
 from biasbridge.files import InputError
@@ -167,15 +173,18 @@ def test_equal_items_may_be_merged(items: Items) -> None:
     assert (merged.counts == single.counts).all()
     sides = [GroupOrRest(name) for name in (*GROUPS, "all", "none")]
     sides += [GroupOrRest(name, rest=True) for name in (*GROUPS, "none")]
+    pair = contrast(single, replace(single, confusion_cell=cells // 2 * 2 + np.roll(cells % 2, 1)))
+    forms: list[tuple[Predictions, Predictions]] = [(merged, single), (pair.merge_equal(), pair)]
     for measure, first, second in product(MEASURES, sides, sides):
-        of_merged, of_single = (
-            (
-                *sample.difference(measure, first, second),
-                sample.expected_from_base_rates(measure, first, second),
+        for form in forms:
+            of_merged, of_single = (
+                (
+                    *sample.difference(measure, first, second),
+                    sample.expected_from_base_rates(measure, first, second),
+                )
+                for sample in form
             )
-            for sample in (merged, single)
-        )
-        assert of_merged == pytest.approx(of_single, nan_ok=True, abs=1e-9)
+            assert of_merged == pytest.approx(of_single, nan_ok=True, abs=1e-9)
 
 
 def test_many_groups_may_be_merged() -> None:

@@ -5,15 +5,16 @@ from __future__ import annotations
 import gzip
 import pickle
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from biasbridge.files import InputError
+from biasbridge.files import InputError, tables
 from biasbridge.files.tables import csv_text, read_table, unescape_formulas, write_csv
 from tests.fuzz import PACK
 
@@ -44,6 +45,33 @@ def test_what_pandas_writes_is_read_back(tmp_path: Path, rows: list[tuple[str, s
     table = pd.DataFrame(rows, columns=["x", "y"], dtype=str)
     table.to_csv(tmp_path / "t.csv", index=False)
     pd.testing.assert_frame_equal(read_table(tmp_path / "t.csv"), table)
+
+
+odd = st.sampled_from(["", "NA", "01", "#x", " ", "\x85", "\ufeff", "sep=;", "\r", "\0", '"\n"'])
+rows_of_any_length = st.lists(st.lists(odd | cells, max_size=4), min_size=1, max_size=5)
+encodings = st.sampled_from(["utf-8", "utf-8", "utf-8-sig", "utf-16", "cp1252"])
+
+
+@given(rows_of_any_length, st.sampled_from(",;\t"), st.sampled_from(["\n", "\r\n"]), encodings)
+@example([["x", "y", ""], ["", '"a\nb"', ""]], ",", "\n", "utf-8")
+@example([["x", "sep=;"], ["1", "2"]], ",", "\n", "utf-8")
+@settings(max_examples=500, deadline=None)
+def test_a_plain_file_is_read_as_any_other(
+    rows: list[list[str]], mark: str, end: str, encoding: str
+) -> None:
+    def read() -> tuple[object, ...]:
+        try:
+            table = read_table(path)
+        except InputError as error:
+            return (str(error),)
+        return (table.to_dict("tight"), [*map(str, table.dtypes)], table.attrs)
+
+    with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        path = Path(folder, "t.csv")
+        path.write_bytes(end.join(map(mark.join, rows)).encode(encoding, "replace"))
+        found = read()
+        patch.setattr(tables, "_read_plain", lambda *_: None)
+        assert found == read()
 
 
 @pytest.mark.parametrize("name", ["x", '"x"'])

@@ -13,7 +13,7 @@ from tests.reliability.sweeps import SWEEP
 @pytest.fixture(scope="session")
 def quiet(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a sweep of four points, run one after the other in this process."""
-    from biasbridge.train.cli.sweep import main
+    from biasbridge.train.cli.start import main
 
     folder = tmp_path_factory.mktemp("quiet")
     with pytest.MonkeyPatch.context() as patch:

@@ -33,7 +33,7 @@ FIRST, SECOND = "seed=1", "seed=2,3"
 
 def run(folder: Path, words: Sequence[str], crash_at: int = 0) -> tuple[int, int]:
     """The exit status of a sweep in a process of its own, and how many events it came to."""
-    from biasbridge.train.cli.sweep import main
+    from biasbridge.train.cli.start import main
 
     reading, writing = os.pipe()
     if child := os.fork():

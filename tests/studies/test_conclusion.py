@@ -25,7 +25,8 @@ from biasbridge.studies.conclusion import _MAX_ROWS, Conclusion, conclude
 from biasbridge.studies.score_properties import ScoreProperties
 from biasbridge.studies.silhouettes import SilhouetteAnalysis
 from biasbridge.studies.survey import Survey, _survey_scores, _survey_table
-from biasbridge.train.cli.sweep import main
+from biasbridge.train.cli.start import main
+from biasbridge.train.engine.tables import _write
 
 if TYPE_CHECKING:
     from biasbridge.analysis.study import Study
@@ -47,9 +48,7 @@ def test_a_page_holds_answer_tables_and_figures_and_asks_for_nothing(tmp_path: P
     )
     console = Console(file=io.StringIO(), width=150)
     written = conclude(result, POINTS, tmp_path, console)
-    assert {path.name for path in written} == {
-        *("words.csv", "f.svg", "f.png", "f.pdf", "report.html")
-    }
+    assert {path.name for path in written} == {*("words.csv", "f.svg", "f.pdf", "report.html")}
     page = (tmp_path / "report.html").read_text("utf-8")
     assert "It &lt;holds&gt;." in page
     cells = '<td class="text" data-name="of_word">&lt;b&gt;x&lt;/b&gt;</td>'
@@ -118,6 +117,30 @@ def concluded(folder: Path, given: Tables) -> tuple[list[Path], str]:
     return written, printed.getvalue()
 
 
+@pytest.mark.parametrize("changed", ["", "scores", "libraries", "file", "width"])
+def test_unchanged_conclusions_are_kept(
+    changed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def finish(given: Tables, width: int) -> tuple[list[Path], str, int]:
+        printed = io.StringIO()
+        console = Console(file=printed, width=width)
+        written = _write(given, [], Survey(), tmp_path, console)
+        return written, printed.getvalue(), (tmp_path / "survey.csv").stat().st_mtime_ns
+
+    monkeypatch.setattr("biasbridge.studies.survey._draw_survey", lambda *_: [])
+    given = tables()._replace(extrinsic=pd.DataFrame({"point": ["p1"]}))
+    given.points["generated"] = "False"
+    before = finish(given, 100)
+    if changed == "scores":
+        given.intrinsic["value"] /= 2
+    if changed == "libraries":
+        monkeypatch.setattr("biasbridge.train.engine.tables._LIBRARIES", ())
+    if changed == "file":
+        (tmp_path / "survey.csv").write_text("edited")
+    after = finish(given, 90 if changed == "width" else 100)
+    assert (after == before) == (not changed)
+
+
 def test_one_row_a_file_and_one_column_a_score() -> None:
     table = _survey_table(_survey_scores(tables()))
     assert table.columns.tolist() == [
@@ -161,7 +184,7 @@ def test_figures_have_a_column_for_each_family_and_their_numbers_beside_them(
     written, _ = concluded(tmp_path, tables())
     assert all(path.is_file() for path in written)
     names = {path.name for path in written}
-    assert names >= {"survey.csv", "figure2_weat.svg", "figure2_sembias.svg", "figure2_ect.png"}
+    assert names >= {"survey.csv", "figure2_weat.svg", "figure2_sembias.svg", "figure2_ect.pdf"}
     svg = (tmp_path / "figures" / "figure2_weat.svg").read_text(encoding="utf-8")
     assert all(
         name in svg

@@ -19,7 +19,7 @@ from biasbridge.analysis.tables import read_tables
 from biasbridge.files import InputError
 from biasbridge.train.cli import engines
 from biasbridge.train.cli.engines import Job, launch, plan_rounds
-from biasbridge.train.cli.sweep import run_experiment
+from biasbridge.train.cli.start import run_experiment
 from biasbridge.train.engine.point import Plan, run_point
 from biasbridge.train.engine.store import Step, Store
 from tests.reliability.sweeps import SWEEP

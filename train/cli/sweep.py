@@ -6,37 +6,24 @@ A single point is a sweep of one cell, run in this process.
 from __future__ import annotations
 
 import logging
-import os
 import re
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from textwrap import wrap
-from typing import IO, TYPE_CHECKING, NamedTuple, NoReturn
+from typing import TYPE_CHECKING
 
 from hydra.errors import HydraException
 
 from biasbridge.files import InputError
 from biasbridge.files.data.registry import collected_requests, require_data
-from biasbridge.files.interrupts import interruptible
-from biasbridge.files.paths import IMPORTED_FROM
-from biasbridge.files.terminal import (
-    LOG,
-    is_quiet,
-    is_verbose,
-    open_console,
-    progress_lines,
-    set_verbosity,
-)
+from biasbridge.files.terminal import is_quiet, is_verbose, progress_lines
 from biasbridge.train.cli.command import (
     Command,
     hydra_started,
     one_line,
     read_command,
     read_options,
-    refuse,
-    show_config,
 )
 from biasbridge.train.cli.composing import Composer, read_settings, read_study
 from biasbridge.train.cli.engines import (
@@ -223,76 +210,8 @@ _ROUNDS = 3  # of a sweep whose results are removed while it runs
 log = logging.getLogger(__name__)
 
 
-class Finished(NamedTuple):
-    """End of a run: ``status``, 0 if all points are done, else 1; ``folder``: of its tables."""
-
-    status: int
-    folder: Path
-
-
-def main() -> NoReturn:
-    """Run ``python train.py`` and exit: 0 all done, 1 a point failed, 2 input refused."""
-    try:
-        with interruptible():
-            arguments = set_verbosity(sys.argv[1:])
-            options = read_options(arguments)
-            if options.cfg:
-                with hydra_started(options.config_dir):
-                    show_config(options)
-            status = 0 if options.cfg else run_experiment(arguments, quiet=False).status
-    except Exception as error:
-        refuse(error)
-    sys.exit(status)
-
-
-def run_experiment(
-    arguments: Sequence[str], *, quiet: bool = True, out: IO[str] | None = None
-) -> Finished:
-    """Run the sweep or the point of a command line, and write its tables.
-
-    What is in the store is used; the same call resumes an interrupted run.
-
-    Parameters
-    ----------
-    arguments : sequence of str
-        As after ``python train.py``: overrides, such as ``+experiment=hatespeech_en`` and
-        ``results.dir=FOLDER``, and options, such as ``--multirun``.
-    quiet : bool, default=True
-        Print nothing but errors of points, and the answer where ``out`` is given.
-    out : file, optional
-        Takes what is printed in place of the standard output.
-
-    Returns
-    -------
-    Finished
-        ``status``: 0 if all points are done, 2 if all were refused for invalid input, else 1.
-        ``folder``: that of the tables (see ``biasbridge.analysis.tables.read_tables``).
-
-    Raises
-    ------
-    InputError
-        Invalid input; nothing was run.
-    """
-    options = read_options(arguments)
-    # Workers of an engine start in other folders; they must import this copy of the project.
-    before = os.environ.get("PYTHONPATH")
-    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(IMPORTED_FROM), before)))
-    level = LOG.level
-    try:
-        if quiet:
-            LOG.setLevel(logging.ERROR)
-        with hydra_started(options.config_dir):
-            colours = None if out is None else False  # notebooks ask for them in any file
-            is_quiet_console = quiet and out is None
-            console = open_console(quiet=is_quiet_console, file=out, force_terminal=colours)
-            return _run(read_command(options), console)
-    finally:
-        LOG.setLevel(level)
-        os.environ.pop("PYTHONPATH")
-        os.environ |= {"PYTHONPATH": before} if before else {}
-
-
-def _run(command: Command, console: Console) -> Finished:
+def run(command: Command, console: Console) -> tuple[int, Path]:
+    """Run what a command line asks for; return the exit status and the folder of its tables."""
     config, settings = command.config, read_settings(command.config)
     check_engine(config.hydra)
     store, compose = Store(settings.store), Composer(command.hydra)
@@ -314,7 +233,7 @@ def _run(command: Command, console: Console) -> Finished:
         console.print(line, soft_wrap=True)
     folder = settings.results if command.is_sweep else f"{settings.results}/{plans[0].key}"
     if settings.plan:
-        return Finished(0, Path(folder))
+        return 0, Path(folder)
     from biasbridge.analysis.tables import require_own
 
     require_own(Path(folder), study.writes)
@@ -330,7 +249,7 @@ def _run(command: Command, console: Console) -> Finished:
         with progress_lines(lambda: "writing the tables and conclusions"):
             plans = distinct_plans(jobs)
             status = finish(plans, sweep.outcomes, study, store, sweep.results, console)
-            return Finished(status, sweep.results)
+            return status, sweep.results
 
 
 @dataclass

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from rich.filesize import decimal
 from rich.table import Table
 
-from biasbridge.analysis.tables import INSTRUCTIONS, BuildRecord
 from biasbridge.files import InputError
 from biasbridge.files.errors import printable
 from biasbridge.files.paths import digest_of
@@ -47,6 +46,7 @@ from biasbridge.train.engine.store import (
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from biasbridge.analysis.tables import BuildRecord
     from biasbridge.train.engine.store import Provenance, Step
 
 
@@ -333,6 +333,8 @@ def _date(seconds: float) -> str:
 
 def _libraries(made: Provenance) -> Mapping[str, str]:
     """Return the versions of libraries, and the instructions of torch where they were recorded."""
+    from biasbridge.analysis.tables import INSTRUCTIONS  # loads pandas
+
     instructions = made.get("instructions")
     return made["libraries"] | ({INSTRUCTIONS: instructions} if instructions else {})
 
@@ -347,6 +349,8 @@ def build_records(store: Store, keys: Iterable[str]) -> list[BuildRecord]:
 
     A file of which one version is known, and which not every process had loaded, makes no code.
     """
+    from biasbridge.analysis.tables import BuildRecord  # loads pandas
+
     folders = {key_of(entry): entry for entry in _list_entries(store)}
     queue, visited = list(keys), set[str]()
     contents: dict[tuple[str, str], list[Content]] = defaultdict(list)  # by step and class

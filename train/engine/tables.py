@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import os
+import platform
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,7 +27,8 @@ from biasbridge.analysis.tables import (
 )
 from biasbridge.files.data.registry import sets_of_content
 from biasbridge.files.errors import printable
-from biasbridge.files.terminal import LOG
+from biasbridge.files.paths import HOME, ROOMS, atomic_path, digest_of, sha256
+from biasbridge.files.terminal import LOG, is_verbose
 from biasbridge.stats.formatting import format_number
 from biasbridge.train.engine.locks import locked
 from biasbridge.train.engine.point import Outcome, read_outcome
@@ -40,6 +46,8 @@ if TYPE_CHECKING:
 
 
 N_TABLES_NAMED = 2  # in the last lines
+_KEPT = ".conclusions"  # in the folder of points: what was concluded, and from what
+_LIBRARIES = ("altair", "jinja2", "numpy", "pandas", "pyarrow", "scipy", "vl-convert-python")
 _MIN_EQUAL_SCORES = 3  # fewer scores, such as ranks, may be equal by chance
 
 
@@ -99,9 +107,56 @@ def _write(
     shareable_tables = without_local_details(tables)
     written = [*write_tables(results, shareable_tables), write_provenance(results, records)]
     register_outputs(results, study.writes)
-    written += study.conclude(shareable_tables, results, console)
+    key = _conclusion_key(study, written, results, console)
+    note = results / "points" / _KEPT
+    with suppress(OSError, ValueError, LookupError, TypeError):  # none, or damaged
+        kept = json.loads(note.read_text(encoding="utf-8"))
+        if kept["key"] == key and kept["files"] == _digests(results, study.writes):
+            console.file.write(kept["printed"])
+            return written + [results / name for name in kept["written"]]
+    with suppress(FileNotFoundError):
+        note.unlink()
+    capture = console.capture()
+    try:
+        with capture:
+            concluded = study.conclude(shareable_tables, results, console)
+    finally:
+        console.file.write(capture.get())
+        console.file.flush()
     remove_older_conclusions(results, study.writes)
-    return written
+    if key:
+        names = [os.path.relpath(path, results) for path in concluded]
+        kept = {"key": key, "printed": capture.get(), "written": names}
+        with atomic_path(note) as path:
+            files = _digests(results, study.writes)
+            path.write_text(json.dumps(kept | {"files": files}), encoding="utf-8")
+    return written + concluded
+
+
+def _conclusion_key(study: Study, tables: Sequence[Path], results: Path, console: Console) -> str:
+    """Return the hash of all that conclusions depend on; empty where they are not kept: those of a
+    user's study, and with ``--verbose``, which prints more.
+    """
+    if not type(study).__module__.startswith("biasbridge.") or is_verbose():
+        return ""
+    read = [*tables, *sorted((results / "points").glob("*.json"))]
+    code = (path for room in ROOMS for path in sorted((HOME / room).rglob("*.*")))
+    return digest_of(
+        [
+            type(study).__qualname__,
+            repr(study),
+            [str(results), *map(sha256, read)],
+            [sha256(path) for path in code if path.suffix != ".pyc" and path.is_file()],
+            [platform.python_version(), *map(version, _LIBRARIES)],
+            [console.width, console.color_system, console.quiet, console.encoding],
+        ]
+    )
+
+
+def _digests(results: Path, names: Iterable[str]) -> dict[str, str]:
+    """Return the hash of each file that a study wrote under these names."""
+    paths = [path for name in names for path in (results / name, *(results / name).rglob("*"))]
+    return {str(path.relative_to(results)): sha256(path) for path in paths if path.is_file()}
 
 
 def _models_like_parent(tables: Tables) -> list[str]:
