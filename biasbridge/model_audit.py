@@ -160,7 +160,7 @@ class ModelAudit:
             word_scores = audit_vectors(vectors, word_metrics, seed=self.seed)
             audited += [AuditedScore(opened.name, *row, model_kind) for row in word_scores]
         facts = {"commit": plan.commit, "limit": self.limit, "weights": opened.weights}
-        facts["device"] = opened.device.replace("cpu", "")
+        facts |= {"device": opened.device.replace("cpu", ""), "trial": opened.trial.differences}
         texts = [f"{name}={value}" for name, value in facts.items() if value]
         numbers = "" if opened.dtype == "float32" else f"dtype={opened.dtype}"
         return [

@@ -126,7 +126,8 @@ class LanguageModel:
     @property
     def padding(self) -> int:
         """The token that pads short rows of a batch; it is masked, so that any token serves."""
-        candidates = (self.tokenizer.pad_token_id, self.base.config.pad_token_id)
+        config: Any = self.base.config
+        candidates = (self.tokenizer.pad_token_id, getattr(config, "pad_token_id", None))
         return next((token_id for token_id in candidates if token_id is not None), 0)
 
     @cached_property
@@ -186,7 +187,7 @@ class LanguageModel:
         import torch
 
         last = max(self.tokenizer.get_vocab().values())
-        n_embedded = len(self.model.get_input_embeddings().weight)
+        n_embedded = len(self.base.get_input_embeddings().weight)
         if last >= n_embedded:
             raise InputError(
                 f"{self.name} embeds {n_embedded} tokens, and its tokenizer numbers them up to"
