@@ -207,8 +207,11 @@ class ModelAudit:
         """
         for name in names:
             metric = MODEL_METRICS[name]
-            source = items or named_items(metric.about.asks, available_only=self._takes_all)
+            is_listed = self._takes_all or len(self.metrics) + len(self.own_metrics) > 1
+            source = items or named_items(metric.about.asks, available_only=is_listed)
             if not metric.about.asks and not items:
+                if not self._takes_all:
+                    left_out.setdefault("it has no items of its own", []).append(name)
                 continue
             if self._takes_all and (reason := metric.reason_against_model(kind)):
                 left_out.setdefault(reason.partition(";")[0], []).append(name)

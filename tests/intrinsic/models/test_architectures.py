@@ -93,6 +93,7 @@ def configure(kind: str) -> Any:
     nested = {name: sizes_of(part) for name, part in parts.items() if hasattr(part, "to_dict")}
     renamed = getattr(type(plain), "attribute_map", None) or {}
     own = {name: size for name, size in sizes_of(plain).items() if name not in renamed}
+    own |= {"attn_implementation": "eager"}
     return tf.AutoConfig.for_model(kind, **own | nested | OWN.get(kind, {}))
 
 
@@ -100,7 +101,6 @@ def draw(kind: str, class_name: str, *, table: str) -> Any:
     """A model with random weights that reads text alone; None where none can be made tiny."""
     with suppress(Exception):  # whatever the library lacks or asks for
         config, make = configure(kind), getattr(tf, class_name)
-        vars(config)["_attn_implementation"] = "eager"
         config.is_decoder = table == "CAUSAL_LM"
         with torch.device("meta"):
             assert sum(weights.numel() for weights in make(config).parameters()) < LARGEST
