@@ -25,6 +25,7 @@ from biasbridge.files.eraser import ERASER, Eraser, hook_eraser
 from biasbridge.files.errors import InputError
 from biasbridge.files.models.model_trial import TrialResult, try_model
 from biasbridge.files.places import ADAPTER, CONFIG, find_model
+from biasbridge.files.terminal import tell_share
 from biasbridge.files.text import read_nested
 
 if TYPE_CHECKING:
@@ -162,8 +163,11 @@ class LanguageModel:
         """Yield indices of texts in batches, as ``batches_by_length``; of one length each where
         padding would change a text.
         """
-        padded = self.trial.takes_padding
-        return batches_by_length(lengths, tokens, self.batch_size, padded=padded)
+        padded, n_done = self.trial.takes_padding, 0
+        for batch in batches_by_length(lengths, tokens, self.batch_size, padded=padded):
+            yield batch
+            n_done += len(batch)
+            tell_share(n_done / len(lengths))
 
     def hook(self, eraser: Eraser) -> Callable[[], None]:
         """Hook an eraser to the states. Raises ``InputError`` if the head does not use these."""
@@ -296,11 +300,13 @@ def open_model(
     name = fspath(model)
     outline = outline_model(name)
     place = outline.place
+    tell_share(0.25)  # of what a GGUF file takes, whose words are parsed each time
     # Random weights have not learned the planted bias
     is_trained = place.local and random_seed is None
     planted = _read_planted(Path(place.source)) if is_trained else None
     with convert_load_errors(name):
         tokenizer = load_tokenizer(place, name)
+        tell_share(0.5)
         loaded = _load_model(outline, name, random_seed=random_seed, dtype=dtype)
         for adapter in (Path(place.adapter or ""), Path(place.source) / ADAPTER):
             if random_seed is None and adapter.name and adapter.is_dir():
@@ -487,6 +493,7 @@ def _load_model(
     options = load_options(place) | common
     model: PreTrainedModel
     options |= {"use_safetensors": True, "output_loading_info": True}
+    options |= {"config": config} if place.gguf else {}  # half a minute of a long vocabulary
     model, report = loader.from_pretrained(place.source, **options)
     if any(key.startswith("lm_predictions") for key in report["unexpected_keys"]):  # DeBERTa's head
         model, report = loader.from_pretrained(place.source, legacy=False, **options)
