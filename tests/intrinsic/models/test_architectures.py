@@ -78,7 +78,7 @@ TABLES = {"CAUSAL_LM": 140, "MASKED_LM": 44, "": 190}
 REFUSED = {
     "CAUSAL_LM": {"prophetnet", "xlm", "xlnet"},
     "MASKED_LM": {"bart", "flaubert", "mbart", "mvp", "xlm"},
-    "": {"canine", "dpr", "embedding_gemma2", "embedding_gemma2_text", "sam3_lite_text_text_model"},
+    "": {"canine", "embedding_gemma2", "embedding_gemma2_text", "sam3_lite_text_text_model"},
 }
 
 
