@@ -70,7 +70,8 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     (tmp_path / "mine" / "fixed_shift.py").write_text(fixed, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [*sys.path])
-    tables = [(table, dict(table)) for table in (METRICS, MODEL_METRICS, *METHODS.values())]
+    known: tuple[dict[str, Any], ...] = (METRICS, MODEL_METRICS, *METHODS.values())
+    tables = [(table, dict(table)) for table in known]
     rng = np.random.default_rng(0)
     words = [word.lower() for word in (*MALE, *FEMALE, *SUBJECTS, "house")]
     rows = [f"{word} {' '.join(map(str, rng.normal(size=8)))}" for word in dict.fromkeys(words)]
