@@ -160,7 +160,7 @@ class ModelAudit:
             word_scores = audit_vectors(vectors, word_metrics, seed=self.seed)
             audited += [AuditedScore(opened.name, *row, model_kind) for row in word_scores]
         facts = {"commit": plan.commit, "limit": self.limit, "weights": opened.weights}
-        facts["device"] = opened.device.replace("cpu", "")
+        facts |= {"device": opened.device.replace("cpu", ""), "trial": opened.trial.differences}
         texts = [f"{name}={value}" for name, value in facts.items() if value]
         numbers = "" if opened.dtype == "float32" else f"dtype={opened.dtype}"
         return [
@@ -207,8 +207,11 @@ class ModelAudit:
         """
         for name in names:
             metric = MODEL_METRICS[name]
-            source = items or named_items(metric.about.asks, available_only=self._takes_all)
+            is_listed = self._takes_all or len(self.metrics) + len(self.own_metrics) > 1
+            source = items or named_items(metric.about.asks, available_only=is_listed)
             if not metric.about.asks and not items:
+                if not self._takes_all:
+                    left_out.setdefault("it has no items of its own", []).append(name)
                 continue
             if self._takes_all and (reason := metric.reason_against_model(kind)):
                 left_out.setdefault(reason.partition(";")[0], []).append(name)

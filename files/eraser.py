@@ -30,7 +30,7 @@ _TENSORS = ("left", "right", "mean", "shift")
 _ERASED = "passes_through_eraser"  # attribute of a hooked model
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Eraser:
     """An affine map f of vectors and the dose by which it is applied,
 
@@ -56,6 +56,19 @@ class Eraser:
                 f"the eraser stretches vectors up to {self.norm:.3g} times, allowed are"
                 f" {MAX_NORM:g}; fit it on more words or texts"
             )
+
+    def __repr__(self) -> str:
+        return "\n".join(self.facts()[:3])
+
+    def facts(self) -> list[str]:
+        """Return how it was fitted, its norm and rank, and what else the fit says."""
+        fitted = dict(self.fitted)
+        return [
+            f"{fitted.pop('method', 'eraser')} fitted on {fitted.pop('on', 'nothing')}",
+            f"largest stretch of a vector (operator norm) {self.norm:.3f}",
+            f"dimensions changed (rank) {self.rank}",
+            *(f"{name}: {value}" for name, value in fitted.items()),
+        ]
 
     @classmethod
     def removing(cls, directions: Floats, mean: Floats | None = None) -> Eraser:

@@ -33,7 +33,8 @@ def base_of(model: Any) -> Any:
     base = getattr(model, "base_model", model)
     if base.config.is_encoder_decoder:
         return base.get_encoder()
-    inner = getattr(base, "language_model", None) or getattr(base, "decoder", None)
+    names = ("language_model", "text_model", "decoder", "model")
+    inner = next(filter(None, (getattr(base, name, None) for name in names)), None)
     return inner if hasattr(inner, "get_input_embeddings") else base
 
 

@@ -14,7 +14,7 @@ from textwrap import shorten
 from typing import Literal, NamedTuple
 
 from biasbridge.files.data.registry import registry
-from biasbridge.files.errors import InputError
+from biasbridge.files.errors import InputError, nearest
 from biasbridge.files.text import read_nested
 
 PACKAGE = "package:"
@@ -82,6 +82,8 @@ def find_commit(model: str) -> HubModel:
 
     config = try_to_load_from_cache(name, "config.json", revision=revision)
     if not isinstance(config, str):
+        if hint := nearest_path(name):
+            raise InputError(f"no such folder: {model}{hint} The hub has none: {reason}")
         raise InputError(
             f"model={model!r} is not a local folder, the hub did not give it ({reason}), and no"
             " copy is in the cache; check the name and the network, or give a folder"
@@ -243,7 +245,17 @@ def _split(text: str) -> tuple[str, str | None]:
     if not match:
         problem = f"{text!r} is neither a local folder nor a hub name"
         raise InputError(f"{problem}; give org/name, org/name@COMMIT or a folder")
+    if "/" in text and Path(text).parent.is_dir():
+        raise InputError(f"no such folder: {text}{nearest_path(text)}")
     return match["name"], match["revision"]
+
+
+def nearest_path(text: str) -> str:
+    """Return ``"; did you mean 'x'?"`` with the closest local name to that which is missing."""
+    path = Path(text)
+    while not path.parent.is_dir():
+        path = path.parent
+    return nearest(path.name, [each.name for each in path.parent.iterdir()])
 
 
 def _known_commit(name: str, revision: str | None, kind: RepositoryKind) -> str | None:

@@ -165,18 +165,19 @@ class _Forecast:
     def __init__(self, costs: Sequence[tuple[str, float]]) -> None:
         self._costs, self._total = dict(costs), sum(cost for _, cost in costs)
         self._n_parts, self._number, self._label = len(costs), 0, "loading"
-        self._done, self._start, self._since = 0.0, 0.0, 0.0
+        self._done, self._start, self._since, self.share = 0.0, 0.0, 0.0, 0.0
 
     def begin(self, label: str) -> None:
         """Count the part before as done."""
         now = time.monotonic()
         self._start = self._start or now
         self._done += self._costs.get(self._label, 0.0)
-        self._number, self._label, self._since = self._number + 1, label, now
+        self._number, self._label, self._since, self.share = self._number + 1, label, now, 0.0
 
     def __str__(self) -> str:
-        """``seat seat7, 3 of 15, about 40 s left``."""
+        """``seat seat7, 3 of 15, 20% of it, about 40 s left``."""
         place = f"{self._label}, {self._number} of {self._n_parts}" if self._number else "loading"
+        place += f", {self.share:.0%} of it" if self.share else ""
         if not self._done:
             return place
         left = (self._total - self._done) / self._done * (self._since - self._start)
@@ -210,6 +211,12 @@ def begin_part(label: str) -> None:
     """Tell the forecast, if there is one, that a part begins."""
     for last in _forecasts[-1:]:
         last.begin(label)
+
+
+def tell_share(share: float) -> None:
+    """Tell the forecast, if there is one, how much of the part at work is done, 0 to 1."""
+    for last in _forecasts[-1:]:
+        last.share = share
 
 
 def work_at_hand(command: str) -> str:

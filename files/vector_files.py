@@ -11,7 +11,7 @@ from pathlib import Path
 
 from biasbridge.files.data.registry import data_folder, data_path, how_to_get, registry
 from biasbridge.files.errors import InputError, nearest
-from biasbridge.files.places import CONFIG, PACKAGE, find_model, in_package
+from biasbridge.files.places import CONFIG, PACKAGE, find_model, in_package, nearest_path
 from biasbridge.files.text import open_binary
 
 _MAPPED = ("words.txt", "vectors.npy", "counts.npy")
@@ -126,9 +126,9 @@ def require_there(name: str) -> None:
     if path.is_dir():
         detect_format(path)
     elif not (path.exists() or name.startswith(PACKAGE) or _variants(name, registry())):
-        siblings = [each.name for each in path.parent.iterdir()] if path.parent.is_dir() else []
-        hint = package_hint(name) or nearest(path.name, siblings)
-        raise InputError(f"no such file or folder: {name}{hint}")
+        raise InputError(
+            f"no such file or folder: {name}{package_hint(name) or nearest_path(name)}"
+        )
 
 
 def indexed_files(folder: Path) -> list[Path]:

@@ -10,6 +10,7 @@ import dataclasses
 import io
 import json
 import math
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import MISSING
 from pathlib import Path
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 _METRICS_PAGE = Path("docs", "metrics.md")
 _CONVENTIONS = Path("docs", "conventions.csv")
+_COUNTS = re.compile(r"There are \d+ metrics on .* Of these \d+,")
 _PAGE_MARK = "<!-- From here on written by python -m biasbridge.intrinsic.describe -->\n"
 
 
@@ -78,6 +80,9 @@ def _print_options(
 def _metrics_page(root: Path) -> str:
     """Return the text of the page: its introduction, then a table of metrics per family."""
     introduction, mark, _ = (root / _METRICS_PAGE).read_text(encoding="utf-8").partition(_PAGE_MARK)
+    n_words, n_models = len(METRICS), len(MODEL_METRICS)
+    counts = f"There are {n_words} metrics on word vectors and {n_models} on language models."
+    introduction = _COUNTS.sub(f"{counts} Of these {n_words + n_models},", introduction)
     lines = [introduction + mark]
     for family, metrics in FAMILIES.items():
         lines += _format_family(family, metrics)

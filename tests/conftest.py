@@ -75,6 +75,7 @@ def server(tmp_path: Path, only_local: None) -> Iterator[Server]:
 def no_data(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hide the real data, which would be measured too."""
     monkeypatch.delenv("BIASBRIDGE_DATA", raising=False)
+    monkeypatch.setattr("biasbridge.corpora.items.PACKAGED", {})
 
 
 class Ended(NamedTuple):

@@ -114,12 +114,12 @@ def gemma_like():
     )
 
 
-def draw(model, seed):
+def draw(model, seed, scale=0.3):
     torch.manual_seed(seed)
     with torch.no_grad():
         for _, p in sorted(model.named_parameters()):
             if p.dim() > 1:
-                p.normal_(0, 0.3)
+                p.normal_(0, scale)
     return model.eval()
 
 

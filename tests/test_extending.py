@@ -16,17 +16,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 
 import biasbridge
 from biasbridge.commands.audit import main as audit
 from biasbridge.commands.debias import main as debias
 from biasbridge.debias.methods import METHODS
 from biasbridge.files import InputError
+from biasbridge.files.models.language_model import open_model
 from biasbridge.files.vectors import open_mapped, read_vectors
-from biasbridge.intrinsic.registry import METRICS
+from biasbridge.intrinsic.registry import METRICS, MODEL_METRICS
 from biasbridge.intrinsic.words import load_query
 from biasbridge.train.cli.start import _help_text
 from tests.fresh_code import forget_code
+from tests.tiny_models import save_model
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -36,7 +39,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "extending.md"
-FILES = ("centroid_distance.py", "centroid_shift.py", "test_mine.py")
+FILES = ("centroid_distance.py", "token_bias.py", "centroid_shift.py", "test_mine.py")
 
 SUBJECTS = [word for role in "XYAB" for word in load_query("weat7")[role].words]
 MALE, FEMALE = (load_query("gender_union")[role].words for role in "XY")
@@ -67,7 +70,8 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     (tmp_path / "mine" / "fixed_shift.py").write_text(fixed, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [*sys.path])
-    tables = [(table, dict(table)) for table in (METRICS, *METHODS.values())]
+    known: tuple[dict[str, Any], ...] = (METRICS, MODEL_METRICS, *METHODS.values())
+    tables = [(table, dict(table)) for table in known]
     rng = np.random.default_rng(0)
     words = [word.lower() for word in (*MALE, *FEMALE, *SUBJECTS, "house")]
     rows = [f"{word} {' '.join(map(str, rng.normal(size=8)))}" for word in dict.fromkeys(words)]
@@ -76,7 +80,7 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     for table, before in tables:
         table.clear()
         table.update(before)
-    forget_code("centroid_", "fixed_shift", "other")
+    forget_code("centroid_", "token_bias", "fixed_shift", "other")
 
 
 def test_the_documented_test_passes(mine: Path) -> None:
@@ -112,6 +116,34 @@ def test_the_documented_metric_is_audited(mine: Path, capsys: pytest.CaptureFixt
     assert audit([*line.split(), "--convention", "raw", "--case", "lower"]) == 0
     [row] = json.loads(capsys.readouterr().out)
     assert row["value"] == pytest.approx(distance(read_vectors("before.txt")), rel=1e-5)
+
+
+def test_the_documented_metric_of_a_language_model_is_audited(
+    mine: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = save_model(Path("model"), "gpt2", head="causal")
+    pairs = [
+        ("the nurse said she was at home", "the nurse said he was at home"),
+        ("a man", "a woman"),
+    ]
+    rows = "".join(f"{stereo},{anti},\n" for stereo, anti in pairs)
+    Path("pairs.csv").write_text(f"stereo,anti,cluster\n{rows}", encoding="utf-8")
+    line = f"{folder} --config-dir mine --metric token_bias --items pairs.csv --json"
+    assert audit(line.split()) == 0
+    [row] = json.loads(capsys.readouterr().out)
+    opened: Any = open_model(folder)
+
+    def mean_log_p(text: str) -> float:
+        ids = opened.tokenizer(text)["input_ids"]
+        with torch.inference_mode():
+            logs = opened.model(input_ids=torch.tensor([ids])).logits[0].log_softmax(dim=-1)
+        return float(np.mean([logs[k - 1, ids[k]] for k in range(1, len(ids))]))
+
+    differences = [mean_log_p(stereo) - mean_log_p(anti) for stereo, anti in pairs]
+    assert row["value"] == pytest.approx(np.mean(differences), abs=1e-5)
+    Path("long.csv").write_text(f"stereo,anti,cluster\n{'a ' * 99},a man,\n", encoding="utf-8")
+    table = biasbridge.audit(folder, metrics="token_bias", items="long.csv")
+    assert table["reason"].item() == "long has no pair that model can read"
 
 
 def test_python_takes_classes_and_objects(mine: Path) -> None:

@@ -83,7 +83,7 @@ class _ModifiedVectors:
             pairs = self.pairs or own.constraints(cast("Query", self.query))
             return _describe_pairs(*pairs, self.before, self.vectors)
         if self.eraser:
-            return _describe_fit(self.eraser)
+            return self.eraser.facts()
         return _describe_words(cast("Query", self.query), self.method.roles, self.before)
 
     def scores(self, similarity: Sequence[str] = ()) -> pd.DataFrame:
@@ -413,6 +413,7 @@ def _run(
     vectors: str,
     option: Sequence[str] = (),
     similarity: Sequence[str] = (),
+    metrics: Sequence[str] = (),
     **options: Any,
 ) -> _ModifiedVectors | ModelErasure:
     """Debias with the method's fields as text.
@@ -439,14 +440,20 @@ def _run(
         options["words"] = Path(options["words"])
     use_folder(options.get("config_dir"))
     method = METHODS["vectors"].get(options.get("method", "attract_repel"))
-    if not is_model(vectors) and hasattr(method, "pairs_dose_axis"):
-        if not options.keys() & {"direction", "until", "attract", "repel"}:
-            raise InputError(
-                "give --direction debias or overbias, or --until, which finds the direction, or"
-                " your own pairs with --attract and --repel; or give another --method"
-            )
-    elif is_model(vectors) and similarity:
-        raise InputError("--similarity applies to word vectors; leave it out")
+    are_models, needed = is_model(vectors), {"direction", "until", "attract", "repel"}
+    if not are_models and hasattr(method, "pairs_dose_axis") and not options.keys() & needed:
+        raise InputError(
+            "give --direction debias or overbias, or --until, which finds the direction, or"
+            " your own pairs with --attract and --repel; or give another --method"
+        )
+    if are_models:
+        refuse_options({"similarity": similarity}, "word vectors; leave it out")
+    else:
+        refuse_options({"metric": metrics}, "language models; leave it out")
+    if metrics:  # before the work; loads torch
+        from biasbridge.model_debiasing import model_metric
+
+        [*map(model_metric, metrics)]
     for path in similarity:
         open_plain(Path(path)).close()  # before the work
     return debias.raw(vectors, **options, **fields)  # type: ignore[attr-defined, no-any-return]
@@ -459,11 +466,14 @@ def _show(
     out: Path,
     direction: Direction | None = None,
     similarity: Sequence[str] = (),
+    metrics: Sequence[str] = (),
 ) -> None:
     """Print what was done, and scores of bias and utility before and after.
 
     Parameters
     ----------
+    metrics : sequence of str
+        Metrics of a language model to compare by (default: those of an audit, seat first).
     similarity : sequence of str
         Files of word similarity to compare by, with a word, a word and a number per line.
     """
@@ -483,10 +493,12 @@ def _show(
         print_scores(modified.scores(similarity), console)
         say(console, f"wrote {out}")
         return
-    for line in filter(None, (*_describe_fit(modified.eraser), reached)):
+    for line in filter(None, (*modified.eraser.facts(), reached)):
         say(console, line)
-    table = modified.compared()
+    table = modified.compared(metrics)
     print_scores(table, console)
+    for note in table.attrs["notes"]:
+        say(console, note)
     say(console, utility_line(table))
     say(console, f"wrote {out}")
     if (Path(out) / MERGED).is_file():
@@ -498,16 +510,6 @@ def _show(
     heads = {"masked": "ForMaskedLM", "causal": "ForCausalLM"}
     loader = f"transformers.AutoModel{heads.get(modified.encoder.opened.kind, '')}"
     say(console, f"model = hook_eraser({loader}.from_pretrained({str(out)!r}))")
-
-
-def _describe_fit(eraser: Eraser) -> list[str]:
-    fitted = dict(eraser.fitted)
-    return [
-        f"{fitted.pop('method')} fitted on {fitted.pop('on')}",
-        f"largest stretch of a vector (operator norm) {eraser.norm:.3f}",
-        f"dimensions changed (rank) {eraser.rank}",
-        *(f"{name}: {value}" for name, value in fitted.items()),
-    ]
 
 
 def _describe_words(query: Query, roles: Sequence[str], vectors: KeyedVectors) -> list[str]:
@@ -545,5 +547,5 @@ main = Command(
     arguments=("vectors", "out"),
     spelling="vectors IN; out OUT; words FILE; method NAME; until SCORE; query NAME; expand K; "
     "neighbours FILE; stop FILE; write_words FILE; attract FILE; repel FILE; items FILE; "
-    "config_dir FOLDER; option NAME=VALUE...; options; similarity FILE+",
+    "config_dir FOLDER; option NAME=VALUE...; options; similarity FILE+; metrics --metric NAME+,",
 )

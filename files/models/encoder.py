@@ -140,7 +140,7 @@ class Encoder:
         import torch
 
         if not texts:
-            return np.zeros((0, self.opened.base.config.hidden_size), "f4")
+            return self._encode(["a"], layer, pooling)[:0]  # some project their last states
         modules = self.modules if pooling == "modules" else None
         if modules and layer < self.layers:
             raise InputError(f"layer={layer}: modules.json is for the last one; give pooling=mean")

@@ -25,6 +25,7 @@ from biasbridge.files.eraser import ERASER, Eraser, hook_eraser
 from biasbridge.files.errors import InputError
 from biasbridge.files.models.model_trial import TrialResult, try_model
 from biasbridge.files.places import ADAPTER, CONFIG, find_model
+from biasbridge.files.terminal import tell_share
 from biasbridge.files.text import read_nested
 
 if TYPE_CHECKING:
@@ -126,7 +127,8 @@ class LanguageModel:
     @property
     def padding(self) -> int:
         """The token that pads short rows of a batch; it is masked, so that any token serves."""
-        candidates = (self.tokenizer.pad_token_id, self.base.config.pad_token_id)
+        config: Any = self.base.config
+        candidates = (self.tokenizer.pad_token_id, getattr(config, "pad_token_id", None))
         return next((token_id for token_id in candidates if token_id is not None), 0)
 
     @cached_property
@@ -161,8 +163,11 @@ class LanguageModel:
         """Yield indices of texts in batches, as ``batches_by_length``; of one length each where
         padding would change a text.
         """
-        padded = self.trial.takes_padding
-        return batches_by_length(lengths, tokens, self.batch_size, padded=padded)
+        padded, n_done = self.trial.takes_padding, 0
+        for batch in batches_by_length(lengths, tokens, self.batch_size, padded=padded):
+            yield batch
+            n_done += len(batch)
+            tell_share(n_done / len(lengths))
 
     def hook(self, eraser: Eraser) -> Callable[[], None]:
         """Hook an eraser to the states. Raises ``InputError`` if the head does not use these."""
@@ -186,7 +191,7 @@ class LanguageModel:
         import torch
 
         last = max(self.tokenizer.get_vocab().values())
-        n_embedded = len(self.model.get_input_embeddings().weight)
+        n_embedded = len(self.base.get_input_embeddings().weight)
         if last >= n_embedded:
             raise InputError(
                 f"{self.name} embeds {n_embedded} tokens, and its tokenizer numbers them up to"
@@ -295,11 +300,13 @@ def open_model(
     name = fspath(model)
     outline = outline_model(name)
     place = outline.place
+    tell_share(0.25)  # of what a GGUF file takes, whose words are parsed each time
     # Random weights have not learned the planted bias
     is_trained = place.local and random_seed is None
     planted = _read_planted(Path(place.source)) if is_trained else None
     with convert_load_errors(name):
         tokenizer = load_tokenizer(place, name)
+        tell_share(0.5)
         loaded = _load_model(outline, name, random_seed=random_seed, dtype=dtype)
         for adapter in (Path(place.adapter or ""), Path(place.source) / ADAPTER):
             if random_seed is None and adapter.name and adapter.is_dir():
@@ -486,6 +493,7 @@ def _load_model(
     options = load_options(place) | common
     model: PreTrainedModel
     options |= {"use_safetensors": True, "output_loading_info": True}
+    options |= {"config": config} if place.gguf else {}  # half a minute of a long vocabulary
     model, report = loader.from_pretrained(place.source, **options)
     if any(key.startswith("lm_predictions") for key in report["unexpected_keys"]):  # DeBERTa's head
         model, report = loader.from_pretrained(place.source, legacy=False, **options)

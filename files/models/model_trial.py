@@ -8,30 +8,35 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 if TYPE_CHECKING:
     import torch
 
 TOLERANCE, HALF_TOLERANCE = 1e-3, 5e-2  # relative to the largest value; of weights in 16 bits
-# Architectures in which token states do not mix after the last attention
-_LIKE_BERT = ("bert", "roberta", "electra", "xlm-roberta", "camembert")
-_REMEDY = (
-    'set "is_decoder": true in its config.json if it was trained so, or name metrics of encoded'
-    " texts (seat)"
-)
+_DECODER = 'set "is_decoder": true in its config.json if it was trained so, or '
 
 
 class TrialResult(NamedTuple):
     """What a model does with texts.
 
     takes_padding: values of a text do not depend on its padding. follows_base: the head uses the
-    states of the base. problem: why the model's likelihoods mean nothing; empty if they do.
+    states of the base. follows_attention: nor do these mix after the last attention. problem: why
+    the model's likelihoods mean nothing; empty if they do.
     """
 
     takes_padding: bool = True
     follows_base: bool = True
+    follows_attention: bool = False
     problem: str = ""
+
+    @property
+    def differences(self) -> str:
+        """What the model does unlike most, as a setting of its scores; empty if nothing."""
+        told = {"padding changes its values": self.takes_padding}
+        told["its head reads other states than the last"] = self.follows_base
+        return ", ".join(text for text, is_usual in told.items() if not is_usual)
 
 
 def try_model(opened: Any) -> TrialResult:
@@ -42,26 +47,31 @@ def try_model(opened: Any) -> TrialResult:
 
     special = {*opened.tokenizer.all_special_ids}
     tokens = sorted({*opened.tokenizer.get_vocab().values()} - special) or [0]
-    rows = [[tokens[n * k % len(tokens)] for k in range(n)][: opened.longest] for n in (7, 5, 3)]
-    n_tokens = len(rows[0])
+    rows = [[tokens[n * k % len(tokens)] for k in range(n)][: opened.longest] for n in (7, 5)]
+    rows.append(rows[0][:3])  # a prefix
     with torch.inference_mode():
-        alone = [_run(opened, [row])[0] for row in rows]
-        pairs = zip(alone, _run(opened, rows), strict=True)
-        takes_padding = all(_is_close(padded[: len(one)], one) for one, padded in pairs)
+        alone, padded = [_run(opened, [row])[0] for row in rows], _run(opened, rows)
+        pairs = zip(alone, padded, strict=True)
+        takes_padding = all(_is_close(values[: len(one)], one) for one, values in pairs)
         if opened.kind == "encoder":
             return TrialResult(takes_padding)
-        index = torch.tensor([[0, 0], [0, n_tokens - 1]], device=opened.device)
-        follows_base = False
-        with suppress(IndexError, RuntimeError, TypeError, AttributeError):  # other states
-            with restrict_head(opened, (index[0], index[1])) as is_restricted:
-                logits = _run(opened, rows[:1])
-            follows_base = not is_restricted or _is_close(logits[0], alone[0][index[1]])
-        prefix = rows[0][: (n_tokens + 1) // 2]
-        before, within = _run(opened, [prefix])[0, -1], alone[0][len(prefix) - 1]
-    sees_ahead = opened.kind == "causal" and not _is_close(before, within)
-    kind = type(opened.model).__name__
-    problem = f"{opened.name} ({kind}) sees the tokens that it predicts; {_REMEDY}"
-    return TrialResult(takes_padding, follows_base, problem * sees_ahead)
+        places = [(n, k) for n, row in enumerate(rows) for k in range(len(row))]
+        index = torch.tensor(places, device=opened.device).unbind(1)
+        follows = dict.fromkeys((False, True), False)  # by whether the last attention is followed
+        for attention in follows:
+            tried = replace(opened, trial=TrialResult(follows_attention=attention))
+            with suppress(IndexError, RuntimeError, TypeError, AttributeError):  # other states
+                with restrict_head(tried, index) as is_restricted:
+                    logits = _run(tried, rows)
+                follows[attention] = not is_restricted or _is_close(logits[0], padded[index])
+    prefix = alone[2]
+    sees_ahead = opened.kind == "causal" and not _is_close(prefix, alone[0][: len(prefix)])
+    remedy = _DECODER * (getattr(opened.model.config, "is_decoder", None) is False)
+    problem = (
+        f"{opened.name} ({type(opened.model).__name__}) sees the tokens that it predicts; {remedy}"
+        "name metrics of encoded texts (seat)"
+    )
+    return TrialResult(takes_padding, follows[False], follows[True], problem * sees_ahead)
 
 
 def _run(opened: Any, rows: list[list[int]]) -> torch.Tensor:
@@ -81,11 +91,11 @@ def _is_close(actual: torch.Tensor, expected: torch.Tensor) -> bool:
 
 
 @contextmanager
-def restrict_head(opened: Any, index: tuple[torch.Tensor, torch.Tensor]) -> Iterator[bool]:
+def restrict_head(opened: Any, index: tuple[torch.Tensor, ...]) -> Iterator[bool]:
     """Restrict the head to the states at (rows, positions), as one text; yield whether it is.
 
-    Only heads that follow a base model are restricted; in ``LIKE_BERT`` also the layers after the
-    last attention.
+    Only heads that follow a base model are restricted; where its states allow it also the layers
+    after the last attention.
     """
     base: Any = opened.base
     if base is opened.model or not opened.trial.follows_base:
@@ -99,7 +109,7 @@ def restrict_head(opened: Any, index: tuple[torch.Tensor, torch.Tensor]) -> Iter
     def select_inputs(module: object, inputs: tuple[torch.Tensor, ...]) -> Any:
         return tuple(states[index][None] for states in inputs)
 
-    if base.config.model_type in _LIKE_BERT:
+    if opened.trial.follows_attention:
         hook = base.encoder.layer[-1].attention.output.register_forward_pre_hook(select_inputs)
     else:
         hook = base.register_forward_hook(select_states)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -369,6 +370,13 @@ def test_every_convention_gives_a_score_or_a_reason(
                 for row in kind.by_convention(convention, items=given(items)).score(model, seed=0):
                     assert bool(row.reason) is math.isnan(row.value)
                     assert row.reason or "dtype=float32" in row.settings
+
+
+def test_every_metric_has_a_test() -> None:
+    files = Path(__file__).parents[2].rglob("test_*.py")
+    tests = "\n".join(path.read_text(encoding="utf-8") for path in files)
+    for name, kind in MODEL_METRICS.items():
+        assert re.search(rf"\b{kind.__name__}\b|[\"']{name}[\"']", tests), name
 
 
 def test_built_in_items_exist(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -45,6 +45,11 @@ def score(model: Any, metric: str, items: str, **options: Any) -> float:
     return float(table["value"].item())
 
 
+def score_settings(folder: Path) -> str:
+    table = audit(folder, metrics=["pll"], items=CASES / "pairs.csv")
+    return str(table["settings"].item())
+
+
 def saved(model: Any, tokenizer: Any, folder: Path, **config: Any) -> Path:
     literal.save(model, tokenizer, str(folder), **config)
     return folder
@@ -121,7 +126,11 @@ def test_masked_models_of_one_text_at_a_time(name: str, tmp_path: Path) -> None:
     model = literal.draw(tf.AutoModelForMaskedLM.from_config(MASKED[name]()), 2)
     folder = saved(model, WP, tmp_path / "model")
     takes_padding = name not in ("convbert", "mobilebert", "fnet", "yoso")
-    assert open_model(folder).trial == (takes_padding, True, "")
+    trial = open_model(folder).trial
+    assert trial[:2] == (takes_padding, True)
+    assert not trial.problem
+    told = score_settings(folder)
+    assert ("trial=padding changes its values" in told) is not takes_padding
     expected = literal.mean_difference(partial(literal.masked_pll, model, WP), PAIRS)
     assert score(folder, "pll", "pairs.csv") == pytest.approx(expected, abs=2e-3)
     encode = lambda text: literal.state(model.base_model, WP, text).mean(0)  # noqa: E731
