@@ -35,7 +35,6 @@ from biasbridge.analysis.naming import (
 from biasbridge.analysis.printing import p_value, print_lines, print_table
 from biasbridge.analysis.scopes import DOSES, MINIMUM, SEEDS
 from biasbridge.analysis.slices import digits_of, pearson
-from biasbridge.analysis.tables import as_float, as_text, text_rows
 from biasbridge.analysis.verdict import (
     AT_MOST,
     CANNOT_TELL,
@@ -50,6 +49,7 @@ from biasbridge.analysis.verdict import (
     judge_gap,
 )
 from biasbridge.files.choice import METRICS, choice_classes
+from biasbridge.files.columns import as_float, as_text, text_rows
 from biasbridge.files.paths import HOME
 from biasbridge.stats.formatting import NOTHING, capitalise, format_estimate, format_number
 from biasbridge.stats.intervals import ALPHA

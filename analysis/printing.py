@@ -26,7 +26,8 @@ from biasbridge.analysis.naming import (
     row_names,
     with_count,
 )
-from biasbridge.analysis.tables import as_float, as_text, text_columns, text_rows, typed
+from biasbridge.analysis.tables import typed
+from biasbridge.files.columns import as_float, as_text, text_columns, text_rows
 from biasbridge.files.language import mask_slurs
 from biasbridge.files.terminal import print_columns
 from biasbridge.stats.formatting import NOTHING, format_estimate, format_number

@@ -7,14 +7,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import permutations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from biasbridge.files.errors import InputError, nearest
 from biasbridge.files.tables import read_table
 from biasbridge.files.text import read_nested
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 CROSSED_BY = " & "
 _COLUMNS = ("group", "privileged", "unprivileged")
@@ -50,13 +47,6 @@ class GroupNames:
         versions = {name: getattr(row, name) for name in _VERSIONS}
         shown |= {name: self.versions.get(version, version) for name, version in versions.items()}
         return row._replace(**shown, reason=self.in_text(row.reason))
-
-    def in_table(self, table: pd.DataFrame) -> pd.DataFrame:
-        """Replace the groups and versions of a table of gaps."""
-        shown = {name: table[name].replace(dict(self.names)) for name in _COLUMNS}
-        versions = table.columns.intersection([*_VERSIONS])
-        shown |= {name: table[name].replace(dict(self.versions)) for name in versions}
-        return table.assign(**shown, reason=table["reason"].map(self.in_text))
 
 
 AS_THEY_ARE = GroupNames({})

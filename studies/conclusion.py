@@ -8,15 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from biasbridge.analysis.printing import as_text_columns, print_as_text, print_lines
 from biasbridge.analysis.report.templates import as_image, count_points, write_page
-from biasbridge.analysis.tables import (
-    as_text,
-    describe_provenance,
-    read_provenance,
-    text_columns,
-    write_csv_tables,
-)
+from biasbridge.analysis.tables import describe_provenance, read_provenance, write_csv_tables
 from biasbridge.files import InputError
 from biasbridge.files.charts import save_charts
+from biasbridge.files.columns import as_text, text_columns
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from os import PathLike, fspath
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -10,6 +10,7 @@ from biasbridge.command_line import Command, say
 from biasbridge.files import InputError
 from biasbridge.files.charts import FORMATS, save_chart
 from biasbridge.files.paths import require_output
+from biasbridge.input_tables import as_dataframe
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -61,7 +62,7 @@ def scatter(
     """
     from biasbridge.analysis.correlate import StudyResults
     from biasbridge.analysis.figures import draw_figures, scatter_chart
-    from biasbridge.analysis.joined import open_table
+    from biasbridge.analysis.joined import join_folder
 
     is_folder = Path(table).is_dir()
     is_file = Path(out).suffix[1:].isalpha() and not Path(out).is_dir()
@@ -79,7 +80,7 @@ def scatter(
         )
     if out:
         require_output(out, FORMATS)
-    rows = open_table(fspath(table))
+    rows = join_folder(Path(table)) if is_folder else as_dataframe(table)
     if is_folder:
         columns |= {"x": x or "x", "y": y or "y"}
     if not (columns["x"] and columns["y"] and out):

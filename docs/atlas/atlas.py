@@ -26,9 +26,9 @@ from biasbridge.analysis.naming import ALL
 from biasbridge.analysis.observations import both_finite
 from biasbridge.analysis.printing import p_value
 from biasbridge.analysis.slices import SliceResult, correlation_table
-from biasbridge.analysis.tables import as_float, as_labels
 from biasbridge.analysis.verdict import CANNOT_TELL, VERDICTS, judge
 from biasbridge.files.charts import save_chart
+from biasbridge.files.columns import as_float, as_labels
 from biasbridge.files.data.registry import data_folder
 from biasbridge.files.tables import read_table, write_csv
 from biasbridge.stats.formatting import format_estimate, format_number
