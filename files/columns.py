@@ -359,7 +359,7 @@ def find_fractions(table: pd.DataFrame, column: str) -> pd.Series[float] | None:
     if any(is_list_like(cell) or isinstance(cell, complex) for cell in others):
         return None
     numbers = read_numbers(cells)[0]
-    known = numbers[~find_blank(cells, numbers=True)]
+    known = numbers[~find_blank(cells)]
     is_finite = known.abs() < np.inf
     return None if not is_finite.all() or (known % 1 == 0).all() else numbers
 
