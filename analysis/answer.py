@@ -47,7 +47,7 @@ from biasbridge.analysis.naming import (
 )
 from biasbridge.analysis.scopes import DOSES, MINIMUM, SEEDS
 from biasbridge.analysis.slices import digits_of, pearson
-from biasbridge.analysis.tables import as_float, as_text
+from biasbridge.files.columns import as_float, as_text
 from biasbridge.files.writers import (
     Document,
     TextTable,

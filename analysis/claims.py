@@ -35,8 +35,8 @@ from biasbridge.analysis.scopes import (
     SEEDS,
     UNNAMED,
 )
-from biasbridge.analysis.tables import text_rows
 from biasbridge.files.choice import METRICS, choice_classes
+from biasbridge.files.columns import text_rows
 from biasbridge.files.paths import HOME
 from biasbridge.stats.formatting import format_estimate, format_number
 from biasbridge.stats.intervals import ALPHA, UNDEFINED, Estimate, holm, westfall_young

@@ -48,16 +48,9 @@ from biasbridge.analysis.slices import (
     note_heterogeneity,
     slices,
 )
-from biasbridge.analysis.tables import (
-    EMPTY,
-    Tables,
-    as_float,
-    as_labels,
-    as_text,
-    group_indices,
-    read_tables,
-)
+from biasbridge.analysis.tables import Tables, group_indices, read_tables
 from biasbridge.files import InputError
+from biasbridge.files.columns import EMPTY, as_float, as_labels, as_text
 from biasbridge.files.tables import require_columns
 from biasbridge.stats.intervals import Estimate
 

@@ -44,8 +44,9 @@ from biasbridge.analysis.naming import (
     score_titles,
 )
 from biasbridge.analysis.printing import SCORES_SHOWN, as_rows
-from biasbridge.analysis.tables import as_arrays, as_float, as_text, group_indices, text_rows, typed
+from biasbridge.analysis.tables import group_indices, typed
 from biasbridge.files import InputError, nearest
+from biasbridge.files.columns import as_arrays, as_float, as_text, text_rows
 from biasbridge.files.writers import Document, TextTable
 from biasbridge.stats.formatting import NOTHING, format_estimate
 from biasbridge.stats.intervals import holm

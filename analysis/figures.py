@@ -55,17 +55,10 @@ from biasbridge.analysis.naming import (
 )
 from biasbridge.analysis.observations import SlopeLine, both_finite, observations
 from biasbridge.analysis.slices import pearson
-from biasbridge.analysis.tables import (
-    as_float,
-    as_labels,
-    as_text,
-    group_indices,
-    leave_out_copies,
-    text_rows,
-    write_csv_tables,
-)
+from biasbridge.analysis.tables import group_indices, write_csv_tables
 from biasbridge.files import InputError
 from biasbridge.files.charts import OF_STUDIES, save_charts
+from biasbridge.files.columns import as_float, as_labels, as_text, clean_models, text_rows
 from biasbridge.files.tables import require_columns
 from biasbridge.files.writers import print_lines
 from biasbridge.stats.formatting import format_number
@@ -583,15 +576,17 @@ def scatter_chart(
     the points; ``mark``: ``point``, or ``line`` for the mean of y at each x, shaded from minimum to
     maximum.
     """
-    table, copies = (table, "") if is_joined(table) else leave_out_copies(table, x, y)
+    notes = table.attrs.get("notes", [])
+    if not is_joined(table):
+        table, cleaned = clean_models(table, x, y, (row, column, colour, shape))
+        notes = [*notes, *cleaned]
     is_result = is_joined(table) or ((x, y) == ("x", "y") and {"metric", "measure"} <= {*table})
     if is_result:
         table, row, column = _keep_apart(table, row, column)
     data = _grid_data(table, x=x, y=y, row=row, column=column, colour=colour, shape=shape)
     signs = set(as_text(data, "reverse_scored"))
     reverse = signs == {"True"}
-    notes = [STAMP] if "True" in as_text(table, "generated") else []
-    notes += [copies] if copies else []
+    notes = [*[STAMP] * ("True" in as_text(table, "generated")), *notes]
     if is_joined(table) and mark == "point":
         notes += [_WITHIN_NOTE, *filter(None, [resamples_warning(table)])]
     text = ChartText(

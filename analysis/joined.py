@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from math import isfinite, sqrt
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,23 +25,15 @@ from biasbridge.analysis.naming import (
     measure_title,
 )
 from biasbridge.analysis.observations import Resampled, Rows
-from biasbridge.analysis.tables import (
-    Tables,
-    as_arrays,
-    as_float,
-    as_text,
-    group_indices,
-    read_tables,
-    require_rows,
-    text_rows,
-    typed,
-)
+from biasbridge.analysis.tables import Tables, group_indices, read_tables, require_rows, typed
 from biasbridge.files import InputError
-from biasbridge.files.tables import read_table
+from biasbridge.files.columns import as_arrays, as_float, as_text, text_rows
 from biasbridge.stats.formatting import capitalise, format_estimate, format_number
 from biasbridge.stats.intervals import quantile
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from biasbridge.stats.arrays import Floats, Ints, Labels
 
 
@@ -285,11 +276,9 @@ def has_gaps(tables: Tables) -> bool:
     return bool(done and len(tables.intrinsic) and (tables.extrinsic["kind"] == "gap").any())
 
 
-def open_table(path: str | Path, utility: str = UTILITY) -> pd.DataFrame:
-    """Read a file, or a results folder as ``join_points`` (without a task ``join_scores``)."""
-    if not Path(path).is_dir():
-        return read_table(path, lists="resampled")
-    tables = read_tables(path)
+def join_folder(folder: str | Path, utility: str = UTILITY) -> pd.DataFrame:
+    """Read a results folder as ``join_points`` (without a task ``join_scores``)."""
+    tables = read_tables(folder)
     return join_points(tables, utility) if len(tables.extrinsic) else _join_scores(tables)
 
 

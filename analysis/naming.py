@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from biasbridge.analysis.tables import as_text, text_rows
+from biasbridge.files.columns import as_text, text_rows
 from biasbridge.stats.measure_facts import measure_name
 
 if TYPE_CHECKING:

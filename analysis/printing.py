@@ -23,7 +23,8 @@ from biasbridge.analysis.naming import (
     row_names,
     with_count,
 )
-from biasbridge.analysis.tables import as_float, as_text, text_rows, typed
+from biasbridge.analysis.tables import typed
+from biasbridge.files.columns import as_float, as_text, text_rows
 from biasbridge.files.language import mask_slurs
 from biasbridge.files.writers import TextTable, print_lines, print_text_table
 from biasbridge.stats.formatting import NOTHING, format_estimate

@@ -31,7 +31,8 @@ from biasbridge.analysis.correlation import (
 from biasbridge.analysis.naming import ALL, CONTROL, ORIGINAL, POOLED_OVER, SCORE, SLICE_COLUMNS
 from biasbridge.analysis.observations import SlopeLine, observations, reliability
 from biasbridge.analysis.scopes import DOSES, MINIMUM, RUNS, measure_scopes
-from biasbridge.analysis.tables import as_text, group_indices, text_rows
+from biasbridge.analysis.tables import group_indices
+from biasbridge.files.columns import as_text, text_rows
 from biasbridge.stats.formatting import format_number
 from biasbridge.stats.intervals import ALPHA, Estimate
 

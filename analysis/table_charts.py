@@ -18,8 +18,8 @@ from biasbridge.analysis.charts import (
     rule_at,
 )
 from biasbridge.analysis.naming import ALL, MAX_GROUPS, measure_title, row_names
-from biasbridge.analysis.tables import as_text, text_columns
 from biasbridge.files import InputError
+from biasbridge.files.columns import as_text, text_columns
 from biasbridge.stats.formatting import capitalise, order_groups
 
 if TYPE_CHECKING:

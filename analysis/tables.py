@@ -18,14 +18,13 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from pandas.api.types import is_bool_dtype, is_numeric_dtype, is_object_dtype, is_scalar
+from pandas.api.types import is_numeric_dtype
 
 from biasbridge.files import InputError, atomic_path
-from biasbridge.files.language import mask_slurs, name_key
+from biasbridge.files.columns import as_float, as_text, spell_names
+from biasbridge.files.language import mask_slurs
 from biasbridge.files.tables import (
     escape_control,
-    find_copies,
-    read_numbers,
     read_table,
     require_columns,
     unescape_formulas,
@@ -35,9 +34,6 @@ from biasbridge.files.text import read_nested
 
 Key = TypeVar("Key", bound=Hashable)
 
-EMPTY = "(empty)"
-_MAX_NUMBER = 1e100
-_MISSING = frozenset({"", "na", "n/a", "nan", "none", "null", "-"})
 # Text and number columns of each table; an older or smaller table may lack some
 _POINT_TEXTS = (
     *("point", "experiment", "task", "source", "positive_class", "challenge"),
@@ -56,6 +52,11 @@ _EXTRINSIC_TEXTS = (
     *("point", "task", "kind", "measure", "subset", "group", "privileged", "unprivileged"),
     *("group_by", "reason"),
 )
+_NAMES = [  # which tell points, scores and gaps apart
+    name
+    for name in dict.fromkeys((*_POINT_TEXTS, *_INTRINSIC_TEXTS, *_EXTRINSIC_TEXTS))
+    if not name.endswith(("point", "_key", "_options", "oov", "reason"))
+]
 _EXTRINSIC_NUMBERS = (
     *("value", "low", "high", "support", "coverage"),
     *("majority_baseline", "expected_from_base_rates"),
@@ -117,16 +118,12 @@ def typed(tables: Tables) -> Tables:
 def _typed(table: pd.DataFrame, text: Sequence[str], number: Sequence[str]) -> pd.DataFrame:
     columns: dict[str, pd.Series] = {}
     for name in text:
-        if not (name in table and _is_text(table[name]) and not table[name].hasnans):
+        if name not in table or table[name].dtype != "str" or table[name].hasnans:
             columns[name] = pd.Series(as_text(table, name), table.index, dtype=str)
     for name in number:
         if name not in table or not is_numeric_dtype(table[name]):
             columns[name] = pd.Series(as_float(table, name), table.index)
     return table.assign(**columns) if columns else table
-
-
-def _is_text(column: pd.Series) -> bool:
-    return isinstance(column.dtype, pd.StringDtype)
 
 
 def require_rows(
@@ -144,125 +141,12 @@ def require_rows(
         )
 
 
-def as_float(table: pd.DataFrame, column: str) -> NDArray[np.float64]:
-    """Return a column as floats; NaN for blanks and the usual words for missing, or a missing
-    column. Raise ``InputError`` for other text, and for numbers whose squares overflow.
-    """
-    if column not in table:
-        return np.full(len(table), np.nan)
-    values = table[column]
-    if is_numeric_dtype(values):
-        cells = values.to_numpy(dtype=float, na_value=np.nan)
-    else:
-        numbers, has_commas = read_numbers(values)
-        values = numbers.astype(object).where(numbers.notna(), values) if has_commas else values
-        numbered = enumerate(values.tolist(), 1)
-        cells = np.array([_number(value, column, row) for row, value in numbered], dtype=float)
-    if too_large := cells[np.isfinite(cells) & (np.abs(cells) > _MAX_NUMBER)].tolist():
-        raise InputError(f"column {column!r} holds {too_large[0]:g}; give it in larger units")
-    return cells
-
-
-def _number(value: object, column: str, row: int) -> float:
-    if _is_blank(value) or str(value).strip().lower() in _MISSING:
-        return np.nan
-    try:
-        return float(str(value))
-    except ValueError:
-        raise InputError(
-            f"column {column!r} holds {value!r} in row {row}, which is not a number; choose a"
-            " numeric column"
-        ) from None
-
-
-def leave_out_copies(table: pd.DataFrame, x: str, y: str) -> tuple[pd.DataFrame, str]:
-    """Return a table of models without rows that repeat another in all columns, and a note on them;
-    where values of ``x`` or ``y`` often recur, rows may be alike by chance, and stay.
-    """
-    is_copy = find_copies(table, [name for name in (x, y) if name in table])
-    n = int(is_copy.sum())
-    note = f"{n} of {len(table)} rows repeat another row in all columns; they are left out"
-    kept = table[~is_copy].reset_index(drop=True)
-    return (kept, f"{note}, and others are numbered anew") if n else (table, "")
-
-
-def as_labels(table: pd.DataFrame, column: str) -> list[str]:
-    """Return a column as text to group by, names that compare equal (``name_key``) in one form: the
-    numbers 6 and 6.0 are the label ``6``; an empty cell is ``EMPTY``.
-    """
-    texts, distinct = pd.factorize(np.array(as_text(table, column), dtype=object))
-    labels = np.array([name_key(text) or EMPTY for text in distinct], dtype=object)
-    cells: list[str] = labels[texts].tolist()
-    return cells
-
-
-def text_columns(table: pd.DataFrame) -> list[str]:
-    """Return the names of the columns that hold no numbers."""
-    return [
-        str(name)
-        for name, column in table.items()
-        if is_bool_dtype(column) or not is_numeric_dtype(column)
-    ]
-
-
-def as_text(table: pd.DataFrame, column: str) -> list[str]:
-    """Return a column as text; empty text for an empty cell or a missing column."""
-    if column not in table:
-        return [""] * len(table)
-    values = table[column]
-    if _is_text(values):
-        texts: list[str] = values.fillna("").tolist()
-        return texts
-    if is_object_dtype(values):
-        return [_label(value, column) for value in values.tolist()]
-    codes, distinct = pd.factorize(values)
-    labels = [_label(value, column) for value in distinct.tolist()]
-    cells: list[str] = np.array([*labels, ""], dtype=object)[codes].tolist()  # -1: missing
-    return cells
-
-
-def text_rows(table: pd.DataFrame, columns: Iterable[str]) -> list[tuple[str, ...]]:
-    """Return for each row its texts in the given columns."""
-    return list(zip(*(as_text(table, name) for name in columns), strict=True))
-
-
-def as_arrays(table: pd.DataFrame, column: str) -> NDArray[np.float64]:
-    """Return a column of lists of numbers. Shape (rows, longest).
-
-    NaN where a list is shorter or missing; no columns where the table lacks the column. A list that
-    a CSV file holds as text, possibly shortened, counts as missing.
-    """
-    values = table[column].tolist() if column in table else []
-    cells = ([] if isinstance(value, str) else value for value in values)
-    arrays = [np.atleast_1d(np.asarray(value, dtype=float)) for value in cells]
-    padded = np.full((len(table), max(map(len, arrays), default=0)), np.nan)
-    for row, array in zip(padded, arrays, strict=False):
-        row[: len(array)] = array
-    return padded
-
-
 def group_indices(keys: Iterable[Key]) -> dict[Key, NDArray[np.intp]]:
     """Return the positions of each key, in order of appearance."""
     places_by_key: dict[Key, list[int]] = {}
     for place, key in enumerate(keys):
         places_by_key.setdefault(key, []).append(place)
     return {key: np.array(places) for key, places in places_by_key.items()}
-
-
-def _is_blank(value: object) -> bool:
-    """Test whether a cell is empty: None, NaN, NA or empty text."""
-    if not is_scalar(value):
-        return False
-    return value is None or value is pd.NA or value is pd.NaT or value != value or value == ""
-
-
-def _label(value: object, column: str) -> str:
-    if not is_scalar(value):
-        kind = type(value).__name__
-        raise InputError(f"column {column!r} holds a {kind}; give a text or a number in each cell")
-    if _is_blank(value):
-        return ""
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 # The tables of a results folder: read, written whole, and never over those of other points.
@@ -282,7 +166,7 @@ def read_tables(results_dir: str | Path) -> Tables:
         raise InputError(f"no such file: {paths['points']}{hint}")
     tables = Tables(
         **{
-            name: read_table(path, lists="resampled")
+            name: spell_names(read_table(path, lists="resampled"), _NAMES)
             for name, path in paths.items()
             if path.name in FILES[:_N_REQUIRED] or path.exists()
         }

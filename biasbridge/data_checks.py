@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from biasbridge.analysis.naming import GENDERS, MIN_COVERAGE, group_mismatch
 from biasbridge.corpora.tokens import tokenise_tweet
 from biasbridge.files import InputError
-from biasbridge.files.language import UNDETERMINED, binary_key
+from biasbridge.files.columns import CLASS_NONE, binary_key, distinct_names
+from biasbridge.files.language import UNDETERMINED
 from biasbridge.intrinsic.lookup import placeholder
 from biasbridge.intrinsic.metric import Metric
 from biasbridge.train.engine.steps import (
@@ -18,7 +19,7 @@ from biasbridge.train.engine.steps import (
 )
 from biasbridge.train.tasks.posts import coverage
 from biasbridge.train.tasks.task_words import compares_genders
-from biasbridge.user_data import BINARY, LOOKED_AT, Data, StudySettings, classes, guess_languages
+from biasbridge.user_data import BINARY, LOOKED_AT, Data, StudySettings, guess_languages
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -60,7 +61,7 @@ def _labels_problem(data: Data) -> str:
     """Return what is missing for labels other than 0 and 1, or an empty string."""
     if data.posts is None or data.positive:
         return ""
-    labels = classes(data.posts[data.columns["label"]])
+    labels = distinct_names(data.posts[data.columns["label"]], CLASS_NONE)
     if BINARY.issuperset(map(binary_key, labels)):
         return ""
     scope = " A sweep compares one class with the rest" if len(labels) > 2 else ""

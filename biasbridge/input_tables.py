@@ -25,15 +25,16 @@ def as_dataframe(table: InputTable) -> pd.DataFrame:
     from pandas import DataFrame
 
     from biasbridge.files import tables
+    from biasbridge.files.columns import unwrap_lists
 
     if isinstance(table, DataFrame):
         table = tables.index_as_columns(table)
         tables.require_unique_columns(map(str, table.columns), "the table")
         is_named = all(isinstance(x, str) for x in table)
-        return tables.unwrap_lists(table if is_named else table.rename(columns=str), _KEPT)
+        return unwrap_lists(table if is_named else table.rename(columns=str), _KEPT)
     if not isinstance(table, str | PathLike):
         raise InputError(f"{type(table).__name__} is not a table; give a pandas table, or a path")
-    return tables.unwrap_lists(tables.read_table(Path(table), lists=_KEPT, quoted=None), _KEPT)
+    return unwrap_lists(tables.read_table(Path(table), lists=_KEPT, quoted=None), _KEPT)
 
 
 def with_notes(table: pd.DataFrame, column: str, names: Sequence[str] = ()) -> pd.DataFrame:

@@ -12,6 +12,7 @@ from biasbridge.files import InputError
 from biasbridge.files.charts import show_pictures
 from biasbridge.files.errors import require_known
 from biasbridge.files.extras import named_extra
+from biasbridge.input_tables import as_dataframe
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -199,6 +200,7 @@ def scatter(
     """
     from biasbridge.analysis.figures import scatter_chart
 
+    table = as_dataframe(table)
     return scatter_chart(
         table, x=x, y=y, row=row, column=column, colour=colour, shape=shape, title=title
     )

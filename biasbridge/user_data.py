@@ -16,13 +16,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from biasbridge.command_line import command_text
 from biasbridge.files import InputError, read_lines
-from biasbridge.files.language import (
-    UNDETERMINED,
+from biasbridge.files.columns import (
+    CLASS_NONE,
+    are_flags,
     binary_key,
+    distinct_names,
     find_blank,
+    find_fractions,
     find_joined,
-    guess_language,
+    get_column,
+    name_key,
+    note_missing,
+    restore_ranges,
 )
+from biasbridge.files.language import UNDETERMINED, guess_language
 from biasbridge.files.tables import (
     EXCEL,
     JSON_LINES,
@@ -34,6 +41,7 @@ from biasbridge.files.tables import (
 )
 from biasbridge.files.text import open_plain, read_head
 from biasbridge.files.vector_files import find_registered
+from biasbridge.input_tables import as_dataframe
 from biasbridge.intrinsic.words import Query, read_wordsets
 from biasbridge.prediction_tables import as_predictions, measure_items, read_items
 
@@ -127,16 +135,15 @@ def describe_predictions(
     names = _field_names(path) if path.is_file() else set()
     if not any(_PREDICTION.fullmatch(name) or _VERSION.fullmatch(name) for name in names):
         return []
-    from biasbridge.extrinsic.predictions import find_fractions, get_column
-
     table = as_predictions(path)
     ends = {name: name.rpartition(".")[2] for name in map(str, table)}
     preds = [name for name in ends if _PREDICTION.fullmatch(ends[name])]
     versions = [name for name in ends if _VERSION.fullmatch(ends[name])]
     others = [name for name in ends if name not in (*preds, *versions)]
     few = [name for name in others if 1 < table[name].map(str).nunique() <= _MAX_GROUPS]
-    cells = {name: table[name].dropna().map(str).unique() for name in (*few, *preds, *versions)}
-    keys = {name: {*map(binary_key, cells[name])} - {""} for name in cells}
+    texts = {name: table[name].map(str, na_action="ignore") for name in (*few, *preds, *versions)}
+    cells = {name: distinct_names(texts[name], CLASS_NONE) for name in texts}
+    keys = {x: {*map(binary_key if are_flags(cells[x]) else name_key, cells[x])} for x in cells}
     alike = (x for x in few for y in preds if keys[x] <= keys[y] or keys[y] <= keys[x])
     gold = _first_named(LABEL_NAMES, others) or next(alike, "")
     labels = keys.get(gold, set())
@@ -170,11 +177,11 @@ def describe_predictions(
     if joined := find_joined({*chain(*(table[name].dropna().map(str) for name in groups))}):
         options["group_sep"] = joined[2].replace("\n", "\\n")
     options = {role: value for role, value in options.items() if value}
-    parts = measure_items(table, **options | {"gold": gold})[2]
+    *_, parts, _, notes = measure_items(table, **options | {"gold": gold})
     found = ", ".join(parts[0].sample.groups)
     what = f"predictions {', '.join(preds)}, labels {gold}, groups {found}"
     command = command_text("gaps", path, **options | {"map": codes})
-    return [*table.attrs.get("notes", []), f"{path}: {what}", f"to measure gaps: {command}"]
+    return [*notes, f"{path}: {what}", f"to measure gaps: {command}"]
 
 
 def _first_named(names: Iterable[str], columns: Iterable[object]) -> str:
@@ -343,7 +350,7 @@ class Data:
         """The annotated groups of the posts."""
         if self.posts is None or "group" not in self.columns:
             return []
-        return classes(self.posts[self.columns["group"]])
+        return distinct_names(self.posts[self.columns["group"]])
 
     @property
     def compared(self) -> list[str]:
@@ -415,12 +422,18 @@ def read_data(paths: Iterable[Path], options: DataOptions) -> Data:
 
 
 def _read_posts(data: Data, options: DataOptions, path: Path) -> None:
-    data.posts = read_table(path)
+    data.posts = as_dataframe(path)
     for name in (x for x in data.posts if data.posts[x].dtype == object):  # may hold lists
         data.posts[name] = data.posts[name].map(str, na_action="ignore")
     if not len(data.posts):
         raise InputError(f"{path} holds no posts")
     data.columns = _find_columns(data.posts, options, path)
+    for role in data.columns.keys() & {"label", "group"}:
+        get_column(data.posts, data.columns[role], is_value=True)
+    groups = [data.columns[role] for role in data.columns if role == "group"]
+    data.posts, dates = restore_ranges(data.posts, groups)
+    notes = [*data.posts.attrs.get("notes", []), *dates, *note_missing(data.posts, groups)]
+    data.posts.attrs["notes"] = notes
     data.positive = list(options.positive)
     pair = options.privileged, options.unprivileged
     if any(pair) and not (pair[0] and pair[1] and data.groups):
@@ -553,12 +566,7 @@ def _holds_spaces(cells: pd.Series) -> bool:
 
 
 def _is_binary(cells: pd.Series) -> bool:
-    return {*map(binary_key, classes(cells))} == BINARY
-
-
-def classes(cells: pd.Series) -> list[str]:
-    """Return the distinct labels, sorted; empty cells have none."""
-    return sorted({str(cell).strip() for cell in cells.dropna()} - {""})
+    return {*map(binary_key, distinct_names(cells))} == BINARY
 
 
 def guess_pair(groups: Collection[str]) -> tuple[str, str] | None:

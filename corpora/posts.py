@@ -19,21 +19,21 @@ from annotated_types import Ge, Lt, doc
 from biasbridge.corpora.hub import HubData
 from biasbridge.corpora.protocols import HATE_SPEECH, SPLITS, WITHOUT_TEXT, RealData, SingleFileData
 from biasbridge.corpora.tokens import rules_of, tokenise_tweet
-from biasbridge.files import InputError, choice, nearest, read_lines
+from biasbridge.files import InputError, choice, read_lines
 from biasbridge.files.choice import FieldError
-from biasbridge.files.language import (
-    UNDETERMINED,
-    LanguageCode,
+from biasbridge.files.columns import (
+    CLASS_NONE,
     binary_key,
-    find_joined,
-    is_missing,
-    language_of,
-    name_key,
-    normalise_text,
+    find_blank,
+    label_key,
+    positive_keys,
+    restore_ranges,
     spell_alike,
+    unwrap_lists,
 )
+from biasbridge.files.language import UNDETERMINED, LanguageCode, language_of
 from biasbridge.files.places import without_commit
-from biasbridge.files.tables import read_table
+from biasbridge.files.tables import read_table, require_columns
 
 _CROSS_VALIDATE = "all"
 _DEV_NAMES = ("validation", "valid", "val")
@@ -240,12 +240,10 @@ def pick_columns(
     table: pd.DataFrame, columns: Mapping[str, str | None], source: str
 ) -> pd.DataFrame:
     """Return the named columns, renamed to their roles; ``InputError`` for a missing column."""
-    for role, name in columns.items():
-        if name is not None and name not in table:
-            allowed = f"columns: {', '.join(map(str, table.columns))}"
-            close = nearest(name, table.columns)
-            raise InputError(f"{source} has no column {name!r} for {role}{close}; {allowed}")
-    return pd.DataFrame({role: table[name] for role, name in columns.items() if name is not None})
+    named = {role: name for role, name in columns.items() if name is not None}
+    require_columns(table, named.values(), source)
+    posts = unwrap_lists(pd.DataFrame({role: table[name] for role, name in named.items()}))
+    return restore_ranges(posts, ("group", "cluster"))[0]
 
 
 def prepare_posts(
@@ -269,6 +267,9 @@ def prepare_posts(
     cross-validated. Raises ``InputError`` for labels other than 0 and 1, a single class, an empty
     text column, an unknown split, and a group column that is empty in every row.
     """
+    named = [name for name in ("group", "term", "frame", "cluster") if name in table]
+    # In the spelling that is first in the file, whatever the seed
+    table = table.assign(**{name: spell_alike(table[name]) for name in named})
     table = table.sample(frac=1, random_state=seed).astype(object).fillna("")
     texts = [" ".join(tokenise_tweet(str(text), language)) for text in table["text"]]
     if not any(texts):
@@ -276,11 +277,9 @@ def prepare_posts(
     posts = pd.DataFrame({"id": [str(number) for number in range(len(table))], "text": texts})
     posts["raw"] = table["text"].astype(str).to_list()
     posts["label"] = _binary_labels(table["label"], positive, source, option)
-    if "group" in table:
-        posts["group"] = _group_names(table["group"], source)
-    for name in ("term", "frame", "cluster"):
-        if name in table:
-            posts[name] = _spell_all(table[name])
+    for name in named:
+        is_group = name == "group"
+        posts[name] = _group_names(table[name], source) if is_group else table[name].to_list()
     if "split" in table:
         posts["split"] = _normalise_splits(table["split"], source)
     else:
@@ -557,29 +556,22 @@ class Founta(SingleFileData, OptionalSplit):
 
 
 def _binary_labels(
-    cells: Iterable[object], positive: Sequence[str | int], source: str, option: str = "source"
+    cells: pd.Series, positive: Sequence[str | int], source: str, option: str = "source"
 ) -> list[int]:
     """Return labels as 0 and 1, which ``True`` and, without ``positive``, ``ja`` are too."""
-    cell_texts = [normalise_text(str(cell)) for cell in cells]
-    if not cell_texts:
+    if cells.empty:
         raise InputError(f"{source} holds no posts")
-    if n_missing := sum(map(is_missing, cell_texts)):
+    if n_missing := int(find_blank(cells, CLASS_NONE).sum()):
         raise InputError(f"{source}: {n_missing} posts have no label; remove them")
-    names = [_label_name(label) for label in cell_texts]
-    if not positive and {"0", "1"}.issuperset(truths := [*map(binary_key, cell_texts)]):
+    names = [*map(label_key, cells)]
+    if not positive and {"0", "1"}.issuperset(truths := [*map(binary_key, cells)]):
         names = truths
-    positive_names = {_label_name(label) for label in positive} or {"1"}
+    positive_names = positive_keys(positive, {*names}, source) or {"1"}
     if not positive and (unknown := sorted({*names} - {"0", "1"})):
         problem = f"labels beyond 0 and 1: {', '.join(unknown[:5])}"
         example = f"""'{option}.positive=["{unknown[-1]}"]'"""
         remedy = f"name the positive labels in {option}.positive, such as {example}"
         raise InputError(f"{source}: {problem}; {remedy}")
-    if positive and (unknown := sorted(positive_names - {*names})):
-        allowed = f"labels: {', '.join(sorted({*names})[:10])}"
-        raise InputError(f"{source}: no post has the label {', '.join(unknown)}; {allowed}")
-    if joined := find_joined([*{*names} - positive_names, *positive_names], among=positive_names):
-        remedy = f"name it in {option}.positive too if it counts as 1, or give one label in a cell"
-        raise InputError(f"{source}: the label {joined[0]!r} joins {joined[1]!r}; {remedy}")
     labels = [int(label in positive_names) for label in names]
     if len({*labels}) < 2:
         problem = f"all {len(labels)} labels are {labels[0]}"
@@ -587,18 +579,8 @@ def _binary_labels(
     return labels
 
 
-def _spell_all(cells: Iterable[object]) -> list[str]:
-    """Return names in one spelling each, empty where they are missing."""
-    return spell_alike(pd.Series([*cells], dtype=object)).fillna("").tolist()
-
-
-def _label_name(label: object) -> str:
-    key = name_key(label)
-    return {"true": "1", "false": "0"}.get(key.lower(), key)
-
-
-def _group_names(cells: Iterable[object], source: str) -> list[str | None]:
-    groups = _spell_all(cells)
+def _group_names(cells: pd.Series, source: str) -> list[str | None]:
+    groups: list[str] = spell_alike(cells).fillna("").tolist()
     if not any(groups):
         raise InputError(
             f"{source}: the group column is empty in every row; name another, or none to tag groups"
@@ -607,8 +589,8 @@ def _group_names(cells: Iterable[object], source: str) -> list[str | None]:
     return [group or None for group in groups]
 
 
-def _normalise_splits(cells: Iterable[object], source: str) -> list[str]:
-    splits = ["dev" if name in _DEV_NAMES else name for name in _spell_all(cells)]
+def _normalise_splits(cells: pd.Series, source: str) -> list[str]:
+    splits = ["dev" if name in _DEV_NAMES else name for name in spell_alike(cells).fillna("")]
     distinct_splits = {*splits}
     if distinct_splits == {_CROSS_VALIDATE}:
         return splits

@@ -28,8 +28,9 @@ from biasbridge.extrinsic.grouped_predictions import (
     GroupOrRest,
     low_support_reason,
 )
-from biasbridge.extrinsic.predictions import flag_share, get_column, read_grouped_predictions
+from biasbridge.extrinsic.predictions import flag_share, read_grouped_predictions
 from biasbridge.extrinsic.spread import hybrid_estimate, make_sampler
+from biasbridge.files.columns import get_column
 from biasbridge.stats.intervals import UNDEFINED, Estimate, proportion_estimate
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ import pandas as pd
 from annotated_types import Ge
 from numpy.typing import NDArray
 
-from biasbridge.extrinsic.predictions import read_binary
 from biasbridge.files import InputError
+from biasbridge.files.columns import read_binary
 from biasbridge.files.tables import require_columns
 
 # Without a dev split a tenth of the training items is held out (Kim, 2014, section 3.1)

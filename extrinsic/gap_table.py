@@ -22,9 +22,10 @@ from biasbridge.extrinsic.grouped_predictions import (
     join_reasons,
 )
 from biasbridge.extrinsic.measures import BACKGROUND_RANKINGS, SCORED
-from biasbridge.extrinsic.predictions import read_grouped_predictions, read_labels
+from biasbridge.extrinsic.predictions import read_grouped_predictions
 from biasbridge.extrinsic.spread import DIFFERENCE, RATIO, Block, estimate_spread
 from biasbridge.files import InputError
+from biasbridge.files.columns import read_labels
 from biasbridge.stats.intervals import Estimate, effective_size, error_correlations, holm, p_value
 from biasbridge.stats.measure_facts import less_is_better
 

@@ -6,24 +6,27 @@ gives its values, one or several in a cell. Columns of groups may be crossed.
 
 from __future__ import annotations
 
-import ast
-import io
-import re
-import tokenize
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime
-from itertools import chain, product
-from math import prod
-from typing import TYPE_CHECKING, Any, NamedTuple
+from itertools import chain
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from pandas.api.types import is_list_like
 
 from biasbridge.extrinsic.gaps import CRITERIA, At, Comparison, Gaps
+from biasbridge.extrinsic.group_columns import (
+    LIST,
+    GroupColumn,
+    combine,
+    count_rows,
+    cross_all,
+    describe_small,
+    name_unknown,
+    prefix_shared,
+    read_groups,
+)
 from biasbridge.extrinsic.grouped_predictions import (
     ALL,
     NONE,
@@ -34,20 +37,26 @@ from biasbridge.extrinsic.grouped_predictions import (
 )
 from biasbridge.extrinsic.measures import ECE, RANKINGS, SCORED, placements
 from biasbridge.files import InputError, nearest
-from biasbridge.files.group_names import CROSSED_BY
-from biasbridge.files.language import (
-    are_flags,
+from biasbridge.files.columns import (
+    CLASS_NONE,
     binary_key,
     case_note,
     find_blank,
+    find_fractions,
     find_joined,
-    first_spellings,
-    is_missing,
+    get_column,
+    label_key,
+    leave_out_copies,
     name_key,
-    normalise_text,
+    positive_keys,
+    read_binary,
+    read_labels,
+    read_numbers,
+    read_scores,
+    require_cells,
+    restore_ranges,
     spell_alike,
 )
-from biasbridge.files.tables import find_copies, read_numbers
 from biasbridge.stats.intervals import ALPHA, holm
 
 if TYPE_CHECKING:
@@ -55,24 +64,15 @@ if TYPE_CHECKING:
 
     from biasbridge.extrinsic.grouped_predictions import Mask
     from biasbridge.extrinsic.measures import Counts
-    from biasbridge.stats.arrays import Floats
 
 # Base rates move others, such as precision and F1
 DEFAULT_MEASURES = ("base_rate", "recall", "fpr")
 _GROUP_SEPARATOR = "\x1f"  # between the groups of an item in several
-_MAX_CROSSED = 1_000
 _NO_GROUP = "they count in no group and in no rest"
 _NO_GROUP_OF_COLUMN = "they count in no group of that column and in no rest of it"
-# A list of names as text, ['A', 'B']; [male] is a name, [women, black] lacks quotation marks
-_LIST = re.compile(r"""\[\s*(['"]).*\1\s*\]""", re.DOTALL)
-_BARE_LIST = re.compile(r"\[[^\d'\"]+(,[^\d'\"]+)+\]")
-_NESTED = re.compile(r"""\s*(\{.*\}|\[\s*(["'{[\d].*)?\])\s*""", re.DOTALL)
-_RANGE = re.compile(r"\s*\d+\s*[-\u2013]\s*\d+\s*")
-_DATES = (("", "%Y-%m-%d"), ("2000 ", "%Y %d-%b"), ("2000 ", "%Y %b-%d"))
 _MIN_ORDERED = 0.75  # share of pairs in which a score agrees with predictions
 _MANY_ERRORS = 3  # standard errors below an AUC of .5
 _BINARY = {"0", "1"}
-_TRUTH = {"true": "1", "false": "0"}
 _MARKS = " ._-"  # between the words of a label or group, or after them
 _LISTED_GROUPS = 5  # of rows that are left out
 _MANY_NUMBERS = 20  # more are not codes of groups
@@ -161,10 +161,10 @@ class GapRequest:
         if table.empty:
             raise InputError("the table of predictions has no rows; give one for each item")
         table = self._cut_fractions(table)
-        table, date_notes = _restore_ranges(table, self._group_columns)
+        table, date_notes = restore_ranges(table, self._group_columns)
         # Columns are joined by position; the index says of which rows, for the items of a change
         index, table = table.index, table.reset_index(drop=True)
-        table, copy_note = _leave_out_copies(table)
+        table, copy_notes = leave_out_copies(table)
         blanks = self._find_blanks(table)
         groups, is_kept, notes = self._read_groups(table, blanks)
         table = table if is_kept.all() else table[is_kept]
@@ -174,7 +174,7 @@ class GapRequest:
             name: self._read_columns(table, name, score).assign(group=groups)
             for name, score in zip(self.pred, scores, strict=True)
         }
-        notes += [*date_notes, *([copy_note] if copy_note else [])]
+        notes += [*date_notes, *copy_notes]
         notes += [*self._column_notes(table), *self._case_notes(table)]
         notes += self._score_notes(table, classifiers)
         if self.at == "share":
@@ -227,12 +227,12 @@ class GapRequest:
         """Return which rows lack a label, a prediction or a score, by column; ``InputError`` if all
         do.
         """
-        named = ("None",) if self.multiclass or self.positive else ()  # a class of hate speech
-        columns = dict.fromkeys((self.gold, *self.pred, *self.score))
-        blanks = {
-            name: find_blank(get_column(table, name, is_value=True), named).to_numpy(dtype=bool)
-            for name in columns
-        }
+        named = CLASS_NONE if self.multiclass or self.positive else ()
+        blanks = {}
+        for name in dict.fromkeys((self.gold, *self.pred, *self.score)):
+            cells = get_column(table, name, is_value=True)
+            is_blank = find_blank(cells, named, numbers=name in self.score)
+            blanks[name] = is_blank.to_numpy(dtype=bool)
         if np.any([*blanks.values()], axis=0).all():
             empty = [name for name, is_blank in blanks.items() if is_blank.all()]
             lacking = f"column {empty[0]!r} is empty" if empty else "a value is missing"
@@ -249,7 +249,7 @@ class GapRequest:
         Raises ``InputError`` for a missing column, and for cells that hold no names.
         """
         names = self._group_columns
-        columns = _prefix_shared({name: self._read_group_column(table, name) for name in names})
+        columns = prefix_shared({name: self._read_group_column(table, name) for name in names})
         is_left_out = np.any([np.zeros(len(table), bool), *blanks.values()], axis=0)
         is_empty = np.any([column.is_empty for column in columns.values()], axis=0) & ~is_left_out
         is_kept: Mask = ~is_left_out
@@ -260,20 +260,20 @@ class GapRequest:
             words = sorted({*chain(*(column.words for column in columns.values()))} - {""})
             count += f" ({', '.join(map(repr, words))} counts as empty)" if words else ""
             notes.append(f"{count}: {_NO_GROUP_OF_COLUMN if self.group[1:] else _NO_GROUP}")
-        group_columns = [_name_unknown(columns[name]) for name in self.group]
+        group_columns = [name_unknown(columns[name]) for name in self.group]
         if self.cross:
-            crossed = _cross_all([[columns[name] for name in names] for names in self.cross])
-            n_rows = dict(chain(*(_count_rows(column, is_kept).items() for column in crossed)))
-            notes.append(_describe_small(n_rows, self.min_support))
+            crossed = cross_all([[columns[name] for name in names] for names in self.cross])
+            n_rows = dict(chain(*(count_rows(column, is_kept).items() for column in crossed)))
+            notes.append(describe_small(n_rows, self.min_support))
             if self.group:  # the note alone names small cells
                 small = {name for name, n in n_rows.items() if n < max(self.min_support, 1)}
                 crossed = [column.without(small) for column in crossed]
-            group_columns += [_name_unknown(column) for column in crossed if column.groups]
+            group_columns += [name_unknown(column) for column in crossed if column.groups]
         notes += [
             case_note(column.groups, f"groups of {name!r}", _MARKS)
             for name, column in columns.items()
         ]
-        combined = _combine(group_columns, chain)
+        combined = combine(group_columns, chain)
         if blanks:
             has_repeats = "id" in table and bool(table["id"].duplicated().any())
             is_tested = not (self.cluster or has_repeats)  # rows are lost one by one
@@ -281,14 +281,14 @@ class GapRequest:
         return _as_categorical(combined, is_kept), is_kept, [*filter(None, notes)]
 
     def _describe_left_out(
-        self, groups: _GroupColumn, blanks: Mapping[str, Mask], is_left_out: Mask, is_tested: bool
+        self, groups: GroupColumn, blanks: Mapping[str, Mask], is_left_out: Mask, is_tested: bool
     ) -> str:
         """Return how many rows are left out, of which groups, and of which significantly many."""
         counts = " or ".join(f"{name!r} ({rows.sum():,})" for name, rows in blanks.items())
         versions = " of all versions" if len(self.pred) > 1 else ""
         note = f"{is_left_out.sum():,} of {len(is_left_out):,} rows lack {counts}"
-        n_rows = _count_rows(groups, np.ones(len(is_left_out), dtype=bool))
-        n_left_out = _count_rows(groups, is_left_out)
+        n_rows = count_rows(groups, np.ones(len(is_left_out), dtype=bool))
+        n_left_out = count_rows(groups, is_left_out)
         names = [name for name, n in n_rows.items() if n]
         names.sort(key=lambda name: -n_left_out[name] / n_rows[name])
         listed = [f"{name} {n_left_out[name]:,} of {n_rows[name]:,}" for name in names]
@@ -317,44 +317,16 @@ class GapRequest:
         if self.cut is not None:
             yield f"columns of fractions are cut: {self.cut:g} and more count as 1"
 
-    def _read_group_column(self, table: pd.DataFrame, column: str) -> _GroupColumn:
-        """Read a column of groups. A column of 0 and 1 gives its values if an option names one of
-        them as a group.
+    def _read_group_column(self, table: pd.DataFrame, column: str) -> GroupColumn:
+        """Read a column of groups, with those of its empty cells. A column of 0 and 1 gives its
+        values if an option names one of them as a group.
         """
-        values = _find_column(table, column)
-        if values.dtype in (object, complex):
-            values = values.map(lambda cell: _as_tuple(cell, column))
-        code, distinct = pd.factorize(values.array, use_na_sentinel=False)
-        named = self._named_groups
-        empty = np.array([_is_empty(cell, named) for cell in distinct], dtype=bool)
-        texts = {*map(str, distinct[~empty])}
-        keys = {*map(name_key, texts)}
-        is_flag = are_flags(keys) and not keys & named
         separator = "\n" if self.group_sep == "\\n" else self.group_sep  # as a shell passes it
-        if not separator:
-            _require_single_names(texts, column)
-
-        def names_of(cell: object) -> Sequence[object]:
-            if is_flag:
-                return [column] if binary_key(cell) == "1" else []
-            if isinstance(cell, float):
-                return [cell]
-            parts = cell if isinstance(cell, tuple) else _split(str(cell), separator, column)
-            return [part for part in parts if not _is_empty(part, named)]
-
-        cells = [
-            [] if blank else names_of(cell) for cell, blank in zip(distinct, empty, strict=True)
-        ]
-        spellings = {name_key(column): column} if is_flag else first_spellings(chain(*cells))
-        spelled = [[*dict.fromkeys(spellings[name_key(name)] for name in names)] for names in cells]
-        groups = {*chain(*spelled), *([column] if is_flag else [])}
+        read = read_groups(table, column, self._named_groups, separator)
         # Without a name in it, a cell of several names, or the one row of an item, is in no group
         may_be_none = bool(separator) or ("id" in table and bool(table["id"].duplicated().any()))
-        unknown = [UNKNOWN] if is_flag or not may_be_none else []
-        spelled = [unknown if blank else names for names, blank in zip(spelled, empty, strict=True)]
-        words = {normalise_text(str(cell)) for cell in distinct[empty] if not pd.isna(cell)}
-        small_code = code.astype(np.min_scalar_type(-len(distinct)))
-        return _GroupColumn(sorted(groups), spelled, small_code, empty[code], is_flag, words)
+        unknown = [UNKNOWN] if read.is_flag or not may_be_none else []
+        return read.with_empty(unknown)
 
     def _case_notes(self, table: pd.DataFrame) -> list[str]:
         """Return notes on labels and clusters that differ only in case, and on joined classes."""
@@ -364,8 +336,8 @@ class GapRequest:
         marks = {name: _MARKS * (name in labels) for name in cells}
         notes = [case_note(map(name_key, cells[x]), f"names in {x!r}", marks[x]) for x in cells]
         if self.positive:
-            present = sorted({*read_labels(table, self.gold).map(_plain)})
-            zeros = [label for label in present if label not in {*map(_plain, self.positive)}]
+            present = sorted({*read_labels(table, self.gold).map(label_key)})
+            zeros = [label for label in present if label not in {*map(label_key, self.positive)}]
             listed = ", ".join(map(repr, zeros[:_LISTED_GROUPS])) + ", ..." * (len(zeros) > 5)
             notes += [f"labels of {self.gold!r} that count as 0: {listed}"] if zeros[1:] else []
         if self.multiclass and (joined := find_joined({*map(str, table[self.gold].unique())})):
@@ -411,7 +383,7 @@ class GapRequest:
             columns["score"] = (read_scores if is_used else get_column)(table, score)
         if score and ECE in self.measures:
             is_probability = columns["score"].between(0, 1)
-            _require(is_probability, table[score], f"{ECE} needs probabilities from 0 to 1")
+            require_cells(is_probability, table[score], f"{ECE} needs probabilities from 0 to 1")
         if "id" in table:
             columns["id"] = get_column(table, "id")
         if self.cluster:
@@ -490,24 +462,6 @@ def read_grouped_predictions(predictions: pd.DataFrame, gaps: Gaps) -> GroupedPr
     )
 
 
-def read_binary(table: pd.DataFrame, column: str, remedy: str = "") -> Counts:
-    """Read a column of 0 and 1 (also as text) or of true and false as integers; ``InputError``,
-    which ends in the ``remedy``, for anything else.
-    """
-    code, distinct = pd.factorize(get_column(table, column).array, use_na_sentinel=False)
-    numbers = pd.to_numeric(pd.Series([*map(binary_key, distinct)], dtype=object), errors="coerce")
-    rule = f"it must be 0 or 1 in every row{remedy}"
-    _require(pd.Series(numbers.isin([0.0, 1.0]).to_numpy()[code]), table[column], rule)
-    return np.asarray(numbers.iloc[code], dtype=np.int64)
-
-
-def read_scores(table: pd.DataFrame, column: str) -> Floats:
-    """Read a column of finite numbers; ``InputError`` for anything else."""
-    numbers = read_numbers(get_column(table, column))[0]
-    _require(numbers.abs() < np.inf, table[column], "give a number in every row")
-    return np.asarray(numbers, dtype=np.float64)
-
-
 def predict_by_threshold(table: pd.DataFrame, column: str, threshold: float) -> pd.Series:
     """Return whether each score is at least the threshold; None where it is missing."""
     cells = get_column(table, column)
@@ -556,15 +510,6 @@ def _one_row_each(predictions: pd.DataFrame) -> pd.DataFrame:
     return predictions[~spell_alike(predictions["id"]).duplicated()]
 
 
-def read_labels(table: pd.DataFrame, column: str) -> pd.Series[str]:
-    """Read a column of labels of any names as text; ``InputError`` for an empty cell."""
-    values = spell_alike(get_column(table, column), named=("None",))  # a class of hate speech
-    if missing := int(values.isna().sum()):
-        count = f"{missing} of {len(values)} rows"
-        raise InputError(f"column {column!r} is empty in {count}; give a label in every row")
-    return values
-
-
 def _read_positive(table: pd.DataFrame, columns: Sequence[str], positive: Sequence[str]) -> Counts:
     """Read columns of labels of any names as 1, if ``positive``, or 0: (rows, columns).
 
@@ -575,17 +520,10 @@ def _read_positive(table: pd.DataFrame, columns: Sequence[str], positive: Sequen
     column, labels of another column that are not in the first, and a column of 0 and 1 that may be
     labels or predictions of the positive ones.
     """
-    plain = [read_labels(table, name).map(_plain) for name in columns]
+    plain = [read_labels(table, name).map(label_key) for name in columns]
     first = columns[0]
     labels_present = {*plain[0]}
-    listed = f"labels: {', '.join(sorted(labels_present)[:10])}"
-    for label in positive:
-        if _plain(label) not in labels_present:
-            near = nearest(_plain(label), labels_present)
-            raise InputError(f"no row of column {first!r} has the label {label!r}{near}; {listed}")
-    positive_labels = {_plain(label) for label in positive}
-    for name, labels in zip(columns, plain, strict=True):
-        _require_single_labels({*labels}, positive_labels, name)
+    positive_labels = positive_keys(positive, labels_present, f"column {first!r}")
     flags = []
     for name, labels in zip(columns, plain, strict=True):
         is_truth = _is_truth(table[name]) and not _is_truth(table[first])
@@ -601,191 +539,13 @@ def _read_positive(table: pd.DataFrame, columns: Sequence[str], positive: Sequen
             )
         if unknown := sorted({*labels} - labels_present):
             problem = f"column {name!r} holds {unknown[0]!r}, which {first!r} does not"
-            raise InputError(f"{problem}; its {listed}")
+            raise InputError(f"{problem}; its labels: {', '.join(sorted(labels_present)[:10])}")
         flags.append(labels.isin(positive_labels))
     return np.column_stack(flags).astype(np.int64)
 
 
-def get_column(
-    table: pd.DataFrame, column: str, remedy: str = "", *, is_value: bool = False
-) -> pd.Series:
-    """Return a column by name; ``InputError``, with the nearest name, if it is missing, and, with
-    the ``remedy``, for cells that are lists or no text, number or date; of values also as text.
-    """
-    cells = _find_column(table, column)
-    rows = np.arange(0 if cells.dtype.kind in "biufM" else len(cells))
-    if isinstance(cells.dtype, pd.StringDtype | pd.CategoricalDtype):  # each distinct cell once
-        rows = np.flatnonzero(~cells.duplicated())
-    for row, cell in zip((rows + 1).tolist(), cells.iloc[rows], strict=True):
-        is_nested = is_value and isinstance(cell, str) and _NESTED.fullmatch(cell)
-        if is_nested or is_list_like(cell) or isinstance(cell, bytes | complex):
-            fields = [f", or name {x}" for x in map(str, table) if x.startswith(f"{column}.")]
-            remedy = f"give one text or number in each cell{remedy}{''.join(fields[:1])}"
-            raise InputError(f"{_problem_of_cell(column, cell, row)}; {remedy}")
-    return cells
-
-
-def _find_column(table: pd.DataFrame, column: str) -> pd.Series:
-    """Return a column by name; ``InputError``, with the nearest name, if it is missing."""
-    if column in table.columns:
-        return table[column]
-    present = ", ".join(repr(name) for name in table.columns)
-    is_named = isinstance(table.index, pd.RangeIndex) or table.index.name is not None
-    index = "" if is_named else f"; its index has no name: give table.rename_axis({column!r})"
-    option = {"label": "gold", "prediction": "pred", "group": "group"}.get(column, "")
-    remedy = f"; name another by --{option}, in Python {option}=" if option else ""
-    raise InputError(
-        f"no column {column!r}{nearest(column, table.columns)}; columns present: {present}"
-        f"{index}{remedy}"
-    )
-
-
 def _repeated(names: Sequence[str]) -> str:
     return " ".join(dict.fromkeys(name for name in names if names.count(name) > 1))
-
-
-class _GroupColumn(NamedTuple):
-    """Column of groups: all its ``groups``, those of each distinct cell, and, of each row, the
-    number of its cell and whether that is empty. ``words``: texts that stand for empty cells.
-    """
-
-    groups: Sequence[str]
-    cells: Sequence[Sequence[str]]
-    code: Counts
-    is_empty: Mask
-    is_flag: bool = False
-    words: Collection[str] = ()
-
-    def without(self, left_out: Collection[str]) -> _GroupColumn:
-        """Return the column without some of its groups."""
-        groups, *cells = (
-            [name for name in names if name not in left_out] for names in (self.groups, *self.cells)
-        )
-        return self._replace(groups=groups, cells=cells)
-
-
-def _is_empty(cell: Any, named: Collection[str] = ()) -> bool:
-    """Return whether a cell has no name; ``NA`` is one where it is ``named``."""
-    if isinstance(cell, tuple):
-        return False
-    return bool(pd.isna(cell)) or (is_missing(cell) and name_key(cell) not in {*named} - {""})
-
-
-def _as_tuple(cell: object, column: str) -> object:
-    """Return a cell, a list as the tuple of its names."""
-    is_list = is_list_like(cell) and not isinstance(cell, dict)
-    items: list[object] = list(cell) if is_list else [cell]  # type: ignore[call-overload]
-    for item in items:
-        if is_list_like(item) or isinstance(item, bytes | complex):
-            raise InputError(f"{_problem_of_cell(column, item)}; give a name, or a list of names")
-    names = (str(item) for item in items if not _is_empty(item))
-    return tuple(dict.fromkeys(names)) if is_list else cell
-
-
-def _require_single_names(texts: Collection[str], column: str) -> None:
-    """Raise ``InputError`` for texts that are lists of names without quotation marks, and for those
-    that join the name of another text by a separator.
-    """
-    for text in sorted(texts):
-        if _BARE_LIST.fullmatch(text):
-            problem = f"column {column!r} holds {text!r}, a list without quotation marks"
-            raise InputError(f"{problem}; write it like ['A', 'B'], or rename the group")
-    if joined := find_joined(texts):
-        text, name, joint = joined
-        raise InputError(  # repr: a line end as \n
-            f"column {column!r} holds {text!r} and {name!r}; give --group-sep {joint!r}"
-            " (group_sep=) if a cell names several groups, or rename one"
-        )
-
-
-def _split(text: str, separator: str, column: str) -> Sequence[str]:
-    """Return the names in a cell of text."""
-    if text == "[]" or _LIST.fullmatch(text):
-        return _read_list(text, column)
-    return text.split(separator) if separator else [text]
-
-
-def _read_list(text: str, column: str) -> list[str]:
-    """Read the names of a list written as text: ['A', 'B'], or as NumPy writes it, ['A' 'B']."""
-    names = []
-    try:
-        for token in tokenize.generate_tokens(io.StringIO(text).readline):
-            if token.type == tokenize.STRING:
-                names.append(str(ast.literal_eval(token.string)))
-            elif token.string.strip() not in ("", "[", "]", ",", "None", "nan"):
-                raise ValueError(token.string)
-    except (ValueError, SyntaxError) as error:
-        problem = f"column {column!r} holds {text!r}, which is not a list of names"
-        raise InputError(f"{problem}; write it like ['A', 'B']") from error
-    return names
-
-
-def _name_unknown(column: _GroupColumn) -> _GroupColumn:
-    """Name the unknown group of an empty cell after the groups of the column that it may be."""
-    name = (UNKNOWN_FLAG if column.is_flag else UNKNOWN) + UNKNOWN.join(column.groups)
-    cells = [[name] if any(UNKNOWN in part for part in cell) else cell for cell in column.cells]
-    return column._replace(cells=cells)
-
-
-def _prefix_shared(columns: Mapping[str, _GroupColumn]) -> dict[str, _GroupColumn]:
-    """Name groups ``column=group`` where two columns share the name, unless it is the column's."""
-    n_columns = Counter(name for column in columns.values() for name in column.groups)
-
-    def rename(column: str, names: Sequence[str]) -> list[str]:
-        unique = {name for name in names if n_columns[name] == 1 or name == column}
-        return [name if name in unique else f"{column}={name}" for name in names]
-
-    renamed = {}
-    for name, column in columns.items():
-        cells = [rename(name, cell) for cell in column.cells]
-        renamed[name] = column._replace(groups=rename(name, column.groups), cells=cells)
-    return renamed
-
-
-def _cross_all(sets: Sequence[Sequence[_GroupColumn]]) -> list[_GroupColumn]:
-    """Return the crossed groups of each set of columns, ``a & b``; ``groups`` has those without
-    items too.
-    """
-    n_crossed = sum(prod(len(column.groups) for column in columns) for columns in sets)
-    if n_crossed > _MAX_CROSSED:
-        raise InputError(
-            f"crossing gives {n_crossed:,} groups, allowed are {_MAX_CROSSED:,}; cross columns with"
-            " fewer values"
-        )
-    return [_combine(columns, lambda a, b: map(CROSSED_BY.join, product(a, b))) for columns in sets]
-
-
-def _combine(
-    columns: Sequence[_GroupColumn], join: Callable[[Sequence[str], Sequence[str]], Iterable[str]]
-) -> _GroupColumn:
-    """Return one column with a cell for each distinct row of cells, whose groups are joined."""
-    combined, *others = columns
-    for column in others:
-        n = len(column.cells)
-        code, pairs = pd.factorize(combined.code.astype(np.int64) * n + column.code)
-        cells = [
-            [*join(combined.cells[pair // n], column.cells[pair % n])] for pair in pairs.tolist()
-        ]
-        groups = [*join(combined.groups, column.groups)]
-        combined = _GroupColumn(groups, cells, code, column.is_empty)
-    return combined
-
-
-def _count_rows(column: _GroupColumn, among: Mask) -> dict[str, int]:
-    """Count the rows of each group ``among`` some."""
-    n_rows = np.bincount(column.code[among], minlength=len(column.cells)).tolist()
-    counts = dict.fromkeys(column.groups, 0)
-    for names, n in zip(column.cells, n_rows, strict=True):
-        for name in counts.keys() & {*names}:
-            counts[name] += n
-    return counts
-
-
-def _describe_small(n_rows: Mapping[str, int], min_support: int) -> str:
-    """Return which crossed groups have fewer rows than ``min_support``; empty if none has."""
-    small = [f"{name} ({n})" for name, n in n_rows.items() if n < min_support]
-    count = f"{len(small)} of {len(n_rows)} crossed groups"
-    return f"{count} have fewer than {min_support} items: {', '.join(small)}" if small else ""
 
 
 def _exact_p(k: Counts, n: Counts, n_marked: int, n_rows: int) -> list[float]:
@@ -797,67 +557,8 @@ def _exact_p(k: Counts, n: Counts, n_marked: int, n_rows: int) -> list[float]:
     return p
 
 
-def find_fractions(table: pd.DataFrame, column: str) -> pd.Series[float] | None:
-    """Return a column of finite numbers, not all whole, NaN where it is empty; else None."""
-    cells = _find_column(table, column)
-    others = cells if cells.dtype in (object, complex) else ()
-    if any(is_list_like(cell) or isinstance(cell, complex) for cell in others):
-        return None
-    numbers = read_numbers(cells)[0]
-    known = numbers[~find_blank(cells)]
-    is_finite = known.abs() < np.inf
-    return None if not is_finite.all() or (known % 1 == 0).all() else numbers
-
-
 def _example(numbers: pd.Series[float]) -> str:
     return f"{numbers[numbers % 1 > 0].iloc[0]:g}"
-
-
-def _leave_out_copies(table: pd.DataFrame) -> tuple[pd.DataFrame, str]:
-    """Return the table without copies of rows with an id, and a note; without ids they may be
-    items of their own, and stay.
-    """
-    if "id" in table:
-        repeated = get_column(table, "id").map(name_key).duplicated(keep=False)
-        texts = table[repeated].map(name_key)
-        is_copy = texts.duplicated().reindex(table.index, fill_value=False)
-        note = "repeat another row with the same id in all columns; they are left out"
-        table = table[~is_copy]
-    else:
-        is_copy = find_copies(table)  # without a text or a name, rows are alike by chance
-        note = "repeat an earlier row in all columns. Each counts, so leave out copies"
-    n = int(is_copy.sum())
-    return table, f"{n:,} of {len(is_copy):,} rows {note}" if n else ""
-
-
-def _restore_ranges(table: pd.DataFrame, columns: Iterable[str]) -> tuple[pd.DataFrame, list[str]]:
-    """Return the table with dates beside ranges such as 18-24 as the ranges from which a
-    spreadsheet made them, and notes.
-    """
-    notes = []
-    for name in (name for name in columns if name in table):
-        cells = table[name]
-        is_text = isinstance(cells.dtype, pd.StringDtype)
-        texts = cells.fillna("") if is_text else cells.map(str)
-        ranges = {text: _date_as_range(text) for text in texts.unique()}
-        if any(ranges.values()) and any(map(_RANGE.fullmatch, ranges)):
-            restored = texts.map(ranges)
-            is_date = restored != ""
-            table = table.assign(**{name: cells.astype(object).mask(is_date, restored)})
-            made = ", ".join(sorted({*restored[is_date]}))
-            notes.append(f"{is_date.sum():,} cells of {name!r} are dates; they are read as {made}")
-    return table, notes
-
-
-def _date_as_range(text: str) -> str:
-    """Return the range that a date may have been: 5-17 of 17 May; empty for another text."""
-    for year, form in _DATES:
-        with suppress(ValueError):
-            date = datetime.strptime(year + text.strip().removesuffix(" 00:00:00"), form)
-            is_year = date.day == 1 and date.year < 2000  # 1-50 is January of 1950
-            ends = (date.month, date.year % 100 if is_year else date.day)
-            return "-".join(map(str, sorted(ends)))
-    return ""
 
 
 def _ordered_share(scores: pd.Series[float], flags: pd.Series) -> float:
@@ -869,7 +570,7 @@ def _ordered_share(scores: pd.Series[float], flags: pd.Series) -> float:
     )
 
 
-def _as_categorical(column: _GroupColumn, kept: Mask) -> pd.Categorical:
+def _as_categorical(column: GroupColumn, kept: Mask) -> pd.Categorical:
     """Return the groups of the kept rows, joined; every group is a category, used or not."""
     texts = [_GROUP_SEPARATOR.join(names) for names in column.cells]
     categories = [*dict.fromkeys(filter(None, (*texts, *column.groups)))]
@@ -952,7 +653,7 @@ def _read_groups(table: pd.DataFrame, column: str) -> pd.Series:
         return groups
     groups = spell_alike(groups).astype("string").astype("category")
     for name in groups.cat.categories:
-        if _LIST.fullmatch(name):
+        if LIST.fullmatch(name):
             raise InputError(f"column {column!r} holds {name!r}, a list; give one group{remedy}")
     return groups
 
@@ -1004,35 +705,6 @@ def _read_clusters(table: pd.DataFrame, column: str) -> pd.Series[str]:
     return clusters
 
 
-def _require(valid: pd.Series[bool], values: pd.Series, rule: str) -> None:
-    if valid.all():
-        return
-    wrong = values[~valid.to_numpy()]
-    examples = ", ".join(repr(value) for value in wrong.unique().tolist()[:3])
-    rows = f"{len(wrong)} of {len(values)} rows"
-    raise InputError(f"column {values.name!r} holds {examples} in {rows}; {rule}")
-
-
-def _require_single_labels(labels: set[str], positive: Collection[str], column: str) -> None:
-    """Raise ``InputError`` for a label that joins a positive one to another, and is not named."""
-    if joined := find_joined([*labels - {*positive}, *positive], among=positive):
-        text, label, _ = joined
-        problem = f"column {column!r} holds {text!r} beside {label!r}"
-        raise InputError(f"{problem}; name it too if it counts as 1, or give one label in a cell")
-
-
 def _is_truth(cells: pd.Series) -> bool:
-    return {*cells.dropna().map(binary_key)} <= _BINARY - {*cells.dropna().map(name_key)}
-
-
-def _plain(label: object) -> str:
-    """Return a label as it is compared, ``True`` as ``1``."""
-    key = name_key(label)
-    return _TRUTH.get(key.lower(), key)
-
-
-def _problem_of_cell(column: str, cell: object, row: int = 0) -> str:
-    """Return that a column holds a cell of the wrong type."""
-    text = f"{str(cell)[:60]}{'...' * (len(str(cell)) > 60)}"
-    kind = {"{": "an object", "[": "a list"}.get(text.lstrip()[:1], type(cell).__name__)
-    return f"column {column!r} holds {text}{f' in row {row}' if row else ''}, {kind}"
+    known = cells.dropna().unique()
+    return {*map(binary_key, known)} <= _BINARY - {*map(name_key, known)}

@@ -19,9 +19,15 @@ import pandas as pd
 from annotated_types import doc
 
 from biasbridge.extrinsic.measures import MEASURES
-from biasbridge.extrinsic.predictions import get_column
 from biasbridge.files import InputError, choice, nearest, read_lines
-from biasbridge.files.language import UNDETERMINED, spell_alike
+from biasbridge.files.columns import (
+    describe_missing,
+    get_column,
+    leave_out_copies,
+    restore_ranges,
+    spell_alike,
+)
+from biasbridge.files.language import UNDETERMINED
 from biasbridge.files.paths import digest_of
 from biasbridge.files.tables import require_columns
 from biasbridge.intrinsic.words import Query, load_query, read_query, read_wordsets, require_queries
@@ -236,8 +242,11 @@ def count_tags(
 
     ``query``: as in ``MentionTagger``. Raises ``InputError`` for an unknown column or query.
     """
+    posts, copies = leave_out_copies(posts)
+    posts, dates = restore_ranges(posts, [group])
+    notes = [*posts.attrs.get("notes", []), *copies, *dates]
     texts = (unicodedata.normalize("NFC", str(cell)) for cell in get_column(posts, text))
-    annotation = spell_alike(get_column(posts, group))
+    annotation = spell_alike(get_column(posts, group, is_value=True))
     words = [" ".join(filter(None, _WORD.findall(post))) for post in texts]
     tags = MentionTagger(query).tag(pd.DataFrame({"text": words}))["group"]
     is_annotated = annotation.notna().to_numpy()
@@ -246,8 +255,9 @@ def count_tags(
     tags, annotation = (pd.Series(x.to_numpy()[is_annotated]) for x in (tags, annotation))
     counts = _cross_table(tags, annotation)
     if n_empty := int((~is_annotated).sum()):
-        note = f"{n_empty:,} of {len(posts):,} posts have an empty {group!r}; they are left out"
-        counts.attrs["notes"] = [note]
+        count = f"{n_empty:,} of {len(posts):,} posts have an empty {group!r}"
+        notes.append(f"{count}{describe_missing(posts[group])}; they are left out")
+    counts.attrs["notes"] = notes
     return counts
 
 

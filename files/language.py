@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import Counter, defaultdict
-from collections.abc import Collection, Container, Iterable, Mapping
+from collections import Counter
+from collections.abc import Container, Iterable, Mapping
 from hashlib import sha256
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Protocol, runtime_checkable
+from typing import Annotated, Protocol, runtime_checkable
 
 from annotated_types import doc
 
 from biasbridge.files.errors import InputError
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 UNDETERMINED = "und"  # ISO 639 for an unknown language
 LanguageCode = Annotated[str, doc("ISO 639 code such as es; words in another language are refused")]
@@ -36,19 +33,6 @@ MIN_SHARE, MIN_RATIO = 0.08, 1.5
 # Characters of no width, which editors and spreadsheets leave at the ends of cells
 INVISIBLE = "\u200b\u200c\u200d\u2060\ufeff"
 _DOTTED = "i\u0307"  # the lower case of a Turkish "İ" in Unicode
-_WHOLE = re.compile(r"([+-]?\d+)\.0+")
-# What programs write for an empty cell, in this case: "none" may be a name
-_MISSING = {"", "NA", "N/A", "#N/A", "<NA>", "nan", "NaN", "NaT", "None", "NULL", "null"}
-_JOINTS = (";", "|", ",", "/", "+", "&", "\n")  # between several names in a cell
-# Truth values as programs write them, and spreadsheets in the language of their user
-_TRUTH_PAIRS = (
-    "1,0/0,0 true/false yes/no wahr/falsch ja/nein vrai/faux oui/non verdadero/falso sí/no si/no"
-    " verdadeiro/falso sim/não vero/falso sì/no waar/onwaar ja/nee prawda/fałsz истина/ложь"
-    " doğru/yanlış doğru/yanliş"
-)
-_TRUTH = dict(
-    entry for pair in _TRUTH_PAIRS.split() for entry in zip(pair.split("/"), "10", strict=True)
-)
 # First digits of the SHA-256 of each slur in lower case. The words come from HateCheck's templates,
 # HatEval's keywords and tokens of Davidson et al.'s tweets, with their plurals.
 _SLURS = """
@@ -146,105 +130,6 @@ def normalise_text(text: str) -> str:
     composed = unicodedata.normalize("NFC", text)
     plain = "".join(" " if character.isspace() else character for character in composed)
     return plain.strip(f" {INVISIBLE}")
-
-
-def name_key(name: object) -> str:
-    """Return the form in which the names of groups, clusters and labels are compared: that of
-    ``normalise_text``, and whole floats as integers.
-
-    >>> name_key(1.0), name_key("01.00 ")
-    ('1', '01')
-    """
-    text = normalise_text(str(name))
-    whole = _WHOLE.fullmatch(text)
-    return whole[1] if whole else text
-
-
-def binary_key(label: object) -> str:
-    """Return the key of a label, a truth value as ``1`` or ``0``.
-
-    >>> binary_key(True), binary_key("FALSCH"), binary_key("hate")
-    ('1', '0', 'hate')
-    """
-    key = name_key(label)
-    return _TRUTH.get(key.lower(), key)
-
-
-def are_flags(names: Collection[str]) -> bool:
-    """Return whether names are truth values, words of one language; NO and SI are countries.
-
-    >>> are_flags(["yes", "0"]), are_flags(["no", "ja"])
-    (True, False)
-    """
-    keys = {*map(name_key, names)}
-    words = {key.lower() for key in keys} - {"0", "1", "0,0", "1,0", "true", "false"}
-    is_one_language = any(words <= {*pair.split("/")} for pair in _TRUTH_PAIRS.split())
-    return bool(keys) and is_one_language and not {"NO", "SI"} <= keys
-
-
-def find_blank(cells: pd.Series, named: Collection[str] = ()) -> pd.Series[bool]:
-    """Return whether each cell is empty, or text that stands for an empty cell and is not
-    ``named``.
-    """
-    is_blank = cells.isna()
-    texts = [cell for cell in cells[~is_blank].unique() if isinstance(cell, str)]
-    blanks = [text for text in texts if is_missing(text) and name_key(text) not in named]
-    return is_blank | cells.isin(blanks) if blanks else is_blank
-
-
-def first_spellings(names: Iterable[object]) -> dict[str, str]:
-    """Return the spelling to print by key: the first, with plain spaces and none at its ends."""
-    spellings: dict[str, str] = {}
-    for name in names:
-        spelling = name_key(name) if isinstance(name, float) else normalise_text(str(name))
-        spellings.setdefault(name_key(name), spelling)
-    return spellings
-
-
-def is_missing(name: object) -> bool:
-    """Return whether text stands for an empty cell, such as ``NA``."""
-    return normalise_text(str(name)) in _MISSING
-
-
-def spell_alike(cells: pd.Series, named: Collection[str] = ()) -> pd.Series:
-    """Return a column with names that compare equal in one spelling, missing ones as NaN;
-    ``named`` ones are not missing.
-    """
-    distinct = cells.dropna().unique()
-    spellings = first_spellings(
-        cell for cell in distinct if not is_missing(cell) or name_key(cell) in named
-    )
-    return cells.map({cell: spellings.get(name_key(cell)) for cell in distinct})
-
-
-def find_joined(
-    texts: Collection[str], among: Collection[str] | None = None
-) -> tuple[str, str, str] | None:
-    """Return a text that joins one of the names ``among`` them to others, that name, and what
-    joins them.
-    """
-    keys = {*map(name_key, texts if among is None else among)}
-    for text in sorted(text for text in texts if among is None or name_key(text) not in keys):
-        for joint in _JOINTS:
-            parts = [part for part in text.split(joint) if part.strip()]  # not "LGBTQ+"
-            if len(parts) > 1 and (shared := [part for part in parts if name_key(part) in keys]):
-                return text, normalise_text(shared[0]), joint
-    return None
-
-
-def case_note(names: Iterable[str], kind: str, marks: str = "") -> str:
-    """Return a note on names that differ only in case, or in ``marks``; empty if there are none."""
-    by_folded: defaultdict[str, list[str]] = defaultdict(list)
-    for name in dict.fromkeys(names):
-        has_letter = any(map(str.isalpha, name))  # 1.0 and 10 are different numbers
-        plain = name.translate(dict.fromkeys(map(ord, marks))) if has_letter else name
-        by_folded[plain.casefold()].append(name)
-    same = [names for names in by_folded.values() if len(names) > 1]
-    pairs = [" and ".join(map(repr, names)) for names in same]
-    is_case = all(len({*map(str.casefold, names)}) == 1 for names in same)
-    difference = "case" if is_case else "case, blanks or marks"
-    listed = ", ".join(pairs[:3]) + (f" and {len(pairs) - 3} more" if len(pairs) > 3 else "")
-    return f"{kind} that differ only in {difference} count as different: {listed}" if pairs else ""
 
 
 def whole_word(text: str) -> re.Pattern[str]:

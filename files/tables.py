@@ -8,7 +8,7 @@ import io
 import re
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from importlib import import_module
 from itertools import islice, takewhile
@@ -17,12 +17,11 @@ from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
-from pandas.api.types import is_list_like, is_object_dtype, is_scalar
+from pandas.api.types import is_object_dtype
 from pydantic import TypeAdapter
 
 from biasbridge.files.errors import InputError, nearest, printable
 from biasbridge.files.extras import named_extra
-from biasbridge.files.language import normalise_text
 from biasbridge.files.paths import atomic_path
 from biasbridge.files.text import (
     OPENERS,
@@ -50,10 +49,6 @@ _UNQUOTED = "or give quoted=false if they are text"
 _FORMULA = re.compile("'*[=+@-]")  # an apostrophe before one gets another, so that each comes off
 _EXCEL_CELL = re.compile(rb"""[<:]c\s[^>]*?r=["']([A-Z]{1,3})(\d{1,7})["']""")
 _FEWEST_CELLS, _MOST_SPARSE = 1_000_000, 4
-_DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(e[+-]?\d+)?", re.IGNORECASE)
-_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+")
-_MOSTLY = 0.9  # share of distinct cells in a column of texts or measurements
-_LIST_OF_ONE = re.compile(r"""\[\s*(?:(['"])([^'"\[\]]+)\1|([+-]?\d+(?:\.\d+)?))\s*,?\s*\]""")
 _TEX = {
     "\\": r"\textbackslash{}",
     **{sign: f"\\{sign}" for sign in "&%$#_{}"},
@@ -129,63 +124,6 @@ def table_suffix(path: Path) -> str:
         is_table = (is_row and others.lstrip().startswith("{")) or _JSON_ARRAY.match(head)
         return JSON_LINES if is_table else suffix
     return JSON_LINES if suffix == ".ndjson" else suffix
-
-
-def read_numbers(cells: pd.Series) -> tuple[pd.Series[float], bool]:
-    """Return a column as numbers, NaN where a cell is none, and whether they have decimal commas.
-
-    Commas count as decimal where no number has a point, unless all may part thousands: ``1,234``.
-    """
-    if isinstance(cells.dtype, pd.StringDtype):  # each distinct text once
-        code, distinct = pd.factorize(cells, use_na_sentinel=False)
-        numbers, has_commas = read_numbers(pd.Series(distinct, dtype=object))
-        return pd.Series(numbers.to_numpy()[code], cells.index, name=cells.name), has_commas
-    try:
-        numbers = pd.to_numeric(cells, errors="coerce").astype("float64")
-    except OverflowError:  # JSON has integers that are too large for a float
-        cells = cells.map(lambda cell: str(cell) if isinstance(cell, int) else cell)
-        numbers = pd.to_numeric(cells, errors="coerce").astype("float64")
-    others = cells[numbers.isna()]
-    others = others[others.map(lambda cell: isinstance(cell, str))]
-    texts = {cell: normalise_text(cell) for cell in others.unique()}
-    texts = {cell: text for cell, text in texts.items() if _DECIMAL_COMMA.fullmatch(text)}
-    has_point = bool(texts) and cells[numbers.notna()].map(lambda cell: "." in str(cell)).any()
-    if has_point or all(map(_THOUSANDS.fullmatch, texts.values())):
-        return numbers, False
-    points = {cell: float(text.replace(",", ".")) for cell, text in texts.items()}
-    return numbers.fillna(others.map(points)), True
-
-
-def find_copies(table: pd.DataFrame, among: Sequence[Hashable] = ()) -> pd.Series[bool]:
-    """Return which rows repeat an earlier one in all columns, if it is not by chance: nearly all
-    others differ in a column ``among`` these, by default those of words.
-    """
-    texts = table.astype(str)
-    is_copy = texts.duplicated()
-    kept = texts[~is_copy] if is_copy.any() else texts[:0]
-    names = among or [x for x in kept if read_numbers(kept[x])[0].isna().mean() > 0.5]
-    return is_copy & any(kept[name].nunique() >= _MOSTLY * len(kept) for name in names)
-
-
-def unwrap_lists(table: pd.DataFrame, but: str) -> pd.DataFrame:
-    """Return a table whose columns of lists of one text or number, also as text, hold these. Empty
-    cells stay, and so does a column with any other list, or whose name ends as in ``but``.
-    """
-    names = (str(name) for name in table if table[name].dtype in (object, "str"))
-    for name in (name for name in names if not name.endswith(but)):
-        if not any(is_list_like(_only_part(cell)) for cell in table[name]):
-            table = table.assign(**{name: table[name].map(_only_part)})
-    return table
-
-
-def _only_part(cell: Any) -> object:
-    """Return the part of a list of one, an empty cell as it is, and anything else as a list."""
-    if isinstance(cell, str) and (listed := _LIST_OF_ONE.fullmatch(cell.strip())):
-        return listed[2] or listed[3]
-    if isinstance(cell, list | tuple | np.ndarray):
-        return cell[0] if len(cell) == 1 and is_scalar(cell[0]) else cell
-    is_empty = is_scalar(cell) and (pd.isna(cell) or not str(cell).strip())
-    return cell if is_empty else [cell]
 
 
 def index_as_columns(table: pd.DataFrame) -> pd.DataFrame:

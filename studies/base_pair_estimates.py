@@ -19,7 +19,7 @@ import pandas as pd
 from scipy.special import stdtrit
 
 from biasbridge.analysis.naming import ALL
-from biasbridge.analysis.tables import as_float, as_text
+from biasbridge.files.columns import as_float, as_text
 from biasbridge.studies.base_pair_tables import (
     WORDS,
     PairScoreTable,

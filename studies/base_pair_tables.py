@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 
 from biasbridge.analysis.charts import GREY, PALETTE, Drawing, colour, finish, intervals
-from biasbridge.analysis.tables import as_float, as_labels, as_text
 from biasbridge.files import InputError
+from biasbridge.files.columns import as_float, as_labels, as_text
 from biasbridge.stats.formatting import format_estimate
 from biasbridge.studies.conclusion import row_dicts
 

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.special import bdtr, bdtrc, ndtri, stdtrit
 
-from biasbridge.analysis.tables import Tables, as_float, as_text
 from biasbridge.files import InputError
+from biasbridge.files.columns import as_float, as_text
 from biasbridge.files.paths import digest_of
 from biasbridge.stats.intervals import ALPHA, Estimate
 from biasbridge.studies import SYNTHETIC
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from biasbridge.analysis.tables import Tables
     from biasbridge.stats.arrays import Floats
 
 _LABEL_BIAS = "label_bias"

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from biasbridge.analysis.charts import Drawing, colour, finish
-from biasbridge.analysis.tables import as_float, as_text
+from biasbridge.files.columns import as_float, as_text
 from biasbridge.stats.formatting import format_number
 from biasbridge.studies.conclusion import row_dicts
 

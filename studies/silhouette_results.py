@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 
 from biasbridge.analysis.charts import GREY, INK, Drawing, colour, finish
-from biasbridge.analysis.tables import as_arrays, as_float, as_text, text_rows
 from biasbridge.files import InputError
+from biasbridge.files.columns import as_arrays, as_float, as_text, text_rows
 from biasbridge.stats.formatting import format_number
 from biasbridge.studies.certificate_scores import mean_interval
 from biasbridge.studies.conclusion import row_dicts

@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 
 from biasbridge.analysis.naming import row_names
-from biasbridge.analysis.tables import as_float, as_labels, as_text
 from biasbridge.files import choice
 from biasbridge.files.choice import Fileless
+from biasbridge.files.columns import as_float, as_labels, as_text
 
 if TYPE_CHECKING:
     from rich.console import Console

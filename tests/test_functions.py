@@ -363,7 +363,7 @@ REFUSED: list[tuple[str, Callable[[], object]]] = [
     ("int is not a table", partial(correlate, SEVEN, "x", "y")),
     ("the table names 'x' more than once; rename one", partial(gaps, TWICE)),
     ("the table names 'x' more than once; rename one", partial(correlate, TWICE, "x", "y")),
-    ("column 'x' holds a list; give a text", partial(correlate, LISTED, "y", "y", by="x")),
+    ("holds .* in row 1, a list; give one", partial(correlate, LISTED, "y", "y", by="x")),
     ("utility=", partial(correlate, LISTED, "y", "y", utility=["y"])),  # type: ignore[arg-type]
     ("column 'y' holds 1e\\+300; give it in larger", partial(correlate, HUGE, "x", "y")),
     ("until x: give QUERY=VALUE", partial(debias, BY_WORD, ROLES, until="x")),

@@ -108,10 +108,10 @@ def results(path: Path) -> None:
 
 
 def correlations(path: Path) -> None:
-    from biasbridge.analysis.joined import open_table
-    from biasbridge.analysis.tables import as_float
+    from biasbridge.files.columns import as_float
+    from biasbridge.input_tables import as_dataframe
 
-    as_float(open_table(path), "pearson")
+    as_float(as_dataframe(path), "pearson")
 
 
 def packed(name: str, content: bytes) -> list[Files]:

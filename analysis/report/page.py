@@ -46,16 +46,10 @@ from biasbridge.analysis.naming import (
 from biasbridge.analysis.printing import word_lists
 from biasbridge.analysis.report.page_data import Json, has_further, page_data
 from biasbridge.analysis.report.templates import count_points, render
-from biasbridge.analysis.tables import (
-    as_float,
-    as_text,
-    describe_provenance,
-    read_provenance,
-    text_rows,
-    typed,
-)
+from biasbridge.analysis.tables import describe_provenance, read_provenance, typed
 from biasbridge.files import InputError, atomic_path
 from biasbridge.files.charts import make_spec
+from biasbridge.files.columns import as_float, as_text, text_rows
 from biasbridge.files.writers import Document
 from biasbridge.stats.formatting import capitalise, format_number
 from biasbridge.stats.measure_facts import less_is_better

@@ -37,8 +37,9 @@ from biasbridge.analysis.slices import (
     correlation_table,
     without_repeats,
 )
-from biasbridge.analysis.tables import Tables, as_text, text_rows, typed
+from biasbridge.analysis.tables import Tables, typed
 from biasbridge.files import InputError
+from biasbridge.files.columns import as_text, text_rows
 
 if TYPE_CHECKING:
     from biasbridge.analysis.declaration import Declaration

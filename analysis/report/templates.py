@@ -10,8 +10,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from biasbridge.analysis.naming import STAMP
-from biasbridge.analysis.tables import as_text
 from biasbridge.files import atomic_path
+from biasbridge.files.columns import as_text
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,9 +9,9 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from biasbridge.analysis.tables import as_text
 from biasbridge.command_line import Command, command_text, say
 from biasbridge.files import InputError
+from biasbridge.files.columns import as_text
 from biasbridge.files.extras import named_extra
 from biasbridge.user_data import (
     LOOKED_AT,

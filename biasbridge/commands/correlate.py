@@ -124,24 +124,28 @@ def correlate(
     from biasbridge.analysis.correlate import Levels, correlate_slices
     from biasbridge.analysis.correlate import correlate as correlate_table
     from biasbridge.analysis.declaration import Declaration
-    from biasbridge.analysis.joined import is_joined, open_table, resamples_warning
+    from biasbridge.analysis.joined import is_joined, join_folder, resamples_warning
     from biasbridge.analysis.slices import CORRELATION_COLUMNS, RESULT_COLUMNS
-    from biasbridge.analysis.tables import leave_out_copies
+    from biasbridge.files.columns import clean_models
 
     source = "the table"
     study = Declaration()
     if isinstance(table, str | PathLike):
         source, study = str(table), Declaration.of(Path(table))
     is_folder = isinstance(table, str | PathLike) and Path(table).is_dir()
-    rows = open_table(str(table), study.utility) if is_folder else as_dataframe(table)
+    rows = join_folder(str(table), study.utility) if is_folder else as_dataframe(table)
     if smallest_change is not None:
         study = replace(study, smallest_change=smallest_change)
     observations, parents = as_names(observation), as_names(parent)
     conditions, clusters = as_names(condition), as_names(cluster)
     levels = Levels(observations, parents, conditions, clusters, utility, classifier)
     has_options = x or y or by or confirmatory or levels.named or levels.utility
-    rows, copies = (rows, "") if is_joined(rows) else leave_out_copies(rows, x, y)
-    warnings = [*filter(None, (copies, resamples_warning(rows)))]
+    warnings = [*rows.attrs.get("notes", [])]
+    if not is_joined(rows):
+        names = [*as_names(by), *observations, *parents, *conditions, *clusters, classifier]
+        rows, notes = clean_models(rows, x, y, names)
+        warnings += notes
+    warnings += filter(None, [resamples_warning(rows)])
     if is_joined(rows) and not has_options:
         slices = correlate_slices(rows, study)
         return _Correlations(slices, CORRELATION_COLUMNS, "", scopes, warnings)

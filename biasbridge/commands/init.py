@@ -133,7 +133,8 @@ def init(
     path = Path("experiment") / f"{name}.yaml"
     path.parent.mkdir(exist_ok=True)
     require_new(path, inputs=found.paths.values(), force=force)
-    lines = [f"warning: {line}" for line in report.warnings]
+    notes = [] if found.posts is None else found.posts.attrs["notes"]
+    lines = [*notes, *(f"warning: {line}" for line in report.warnings)]
     reasons = [
         f"classifier: {_CLASSIFIER}, which trains in seconds and draws nothing at random;"
         " the network of Kim (2014): classifier=cnn"

@@ -75,7 +75,7 @@ def predict(
     """
     import numpy as np
 
-    from biasbridge.extrinsic.predictions import get_column
+    from biasbridge.files.columns import get_column
     from biasbridge.user_data import guess_text
 
     is_read = isinstance(texts, str | PathLike) and out is not None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from os import PathLike, fspath
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -10,6 +10,7 @@ from biasbridge.command_line import Command, say
 from biasbridge.files import InputError
 from biasbridge.files.charts import FORMATS, save_chart
 from biasbridge.files.paths import require_output
+from biasbridge.input_tables import as_dataframe
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -79,9 +80,9 @@ def scatter(
         )
     if out:
         require_output(out, FORMATS)
-    from biasbridge.analysis.joined import open_table
+    from biasbridge.analysis.joined import join_folder
 
-    rows = open_table(fspath(table))
+    rows = join_folder(Path(table)) if is_folder else as_dataframe(table)
     if is_folder:
         columns |= {"x": x or "x", "y": y or "y"}
     if not (columns["x"] and columns["y"] and out):

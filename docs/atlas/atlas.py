@@ -26,8 +26,8 @@ from biasbridge.analysis.correlate import Levels, correlate
 from biasbridge.analysis.naming import ALL
 from biasbridge.analysis.observations import both_finite
 from biasbridge.analysis.slices import SliceResult, correlation_table
-from biasbridge.analysis.tables import as_float, as_labels
 from biasbridge.files.charts import save_chart
+from biasbridge.files.columns import as_float, as_labels
 from biasbridge.files.data.registry import data_folder
 from biasbridge.files.tables import read_table, write_csv
 from biasbridge.stats.formatting import format_estimate, format_number, format_p

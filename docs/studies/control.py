@@ -21,8 +21,9 @@ from biasbridge.analysis.claims import AT_MOST, FALLS, RISES, VERDICTS, judge
 from biasbridge.analysis.joined import join_points, origins, rows_of
 from biasbridge.analysis.naming import CONTROL, STAMP, query_title
 from biasbridge.analysis.slices import SliceResult, measure_slice
-from biasbridge.analysis.tables import Tables, as_float, as_text, read_tables, text_rows
+from biasbridge.analysis.tables import Tables, read_tables
 from biasbridge.files.charts import save_chart
+from biasbridge.files.columns import as_float, as_text, text_rows
 from biasbridge.files.tables import write_csv
 from biasbridge.stats.intervals import proportion_estimate
 

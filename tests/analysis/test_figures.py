@@ -29,9 +29,10 @@ from biasbridge.analysis.figures import (
 from biasbridge.analysis.joined import join_points
 from biasbridge.analysis.naming import GAP, query_title
 from biasbridge.analysis.slices import CORRELATION_COLUMNS, correlation_table
-from biasbridge.analysis.tables import Tables, text_rows, write_tables
+from biasbridge.analysis.tables import Tables, write_tables
 from biasbridge.commands.scatter import main
 from biasbridge.files import InputError
+from biasbridge.files.columns import text_rows
 from biasbridge.files.tables import read_table
 from biasbridge.stats.formatting import format_number
 from tests.analysis.conftest import make_ladders

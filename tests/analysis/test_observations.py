@@ -21,7 +21,8 @@ from biasbridge.analysis.observations import (
     select_comparable,
 )
 from biasbridge.analysis.scopes import SEEDS
-from biasbridge.analysis.tables import Tables, as_float, as_text, text_rows
+from biasbridge.analysis.tables import Tables
+from biasbridge.files.columns import as_float, as_text, text_rows
 from tests.analysis.conftest import make_rows, make_sweep
 
 if TYPE_CHECKING:

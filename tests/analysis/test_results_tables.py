@@ -31,10 +31,6 @@ from biasbridge.analysis.tables import (
     FILES,
     BuildRecord,
     Tables,
-    as_arrays,
-    as_float,
-    as_labels,
-    as_text,
     describe_mixture,
     read_provenance,
     read_tables,
@@ -48,6 +44,7 @@ from biasbridge.analysis.tables import (
 )
 from biasbridge.files import InputError, choice
 from biasbridge.files.choice import Fileless
+from biasbridge.files.columns import as_arrays, as_float, as_labels, as_text
 from biasbridge.stats.formatting import format_estimate, format_number, format_p
 from biasbridge.studies.base_pairs import BasePairStudy
 from biasbridge.studies.certificate import Certificate

@@ -25,7 +25,7 @@ from biasbridge.analysis.slices import (
     slices,
     without_repeats,
 )
-from biasbridge.analysis.tables import as_float
+from biasbridge.files.columns import as_float
 from biasbridge.stats.formatting import format_number
 from tests.analysis.conftest import make_rows, make_sweep
 

@@ -71,7 +71,7 @@ def test_spellings_of_0_and_1(labels: list[object]) -> None:
 @pytest.mark.parametrize(
     ("change", "options", "message"),
     [
-        ({}, {"text": "tweets"}, r"no column 'tweets' for text; did you mean 'tweet'\?"),
+        ({}, {"text": "tweets"}, r"no column 'tweets'; did you mean 'tweet'\?"),
         (
             {},
             {"positive": ()},
@@ -80,7 +80,7 @@ def test_spellings_of_0_and_1(labels: list[object]) -> None:
                 r" source\.positive"
             ),
         ),
-        ({}, {"positive": ("never",)}, "no post has the label never"),
+        ({}, {"positive": ("never",)}, "has the label 'never'"),
         (
             {"kind": ["yes"] * 4},
             {"positive": ("yes",)},

@@ -24,7 +24,7 @@ from biasbridge import gaps, gate, thresholds
 from biasbridge.__main__ import main as command
 from biasbridge.extrinsic.predictions import _exact_p
 from biasbridge.files import InputError
-from biasbridge.files.tables import read_numbers, read_table, write_table
+from biasbridge.files.tables import read_table, write_table
 
 COMPARED: dict[str, Any] = {"privileged": "men", "unprivileged": "women"}
 
@@ -257,12 +257,6 @@ DIRTY: dict[str, Dirty] = {
         "p.csv",
         as_csv(frame(text="10\u00a0000"), "cp1252"),
         "is not UTF-8: read as Windows-1252 (cp1252), line 2 has '0,10\\xa0000",
-    ),
-    "decimal comma": Dirty(
-        "p.csv",
-        as_csv(frame().astype({"score": float}), **GERMAN),
-        "column 'score' has decimal commas",
-        options=SCORES,
     ),
     "German Excel": Dirty(
         "p.csv",
@@ -535,26 +529,6 @@ def test_items_in_several_groups_have_one_cluster_each() -> None:
     positives = [item for item in ITEMS if item.label == 1]
     names = {item.id if item.id in LOST else item.author for item in positives}
     assert table.loc[table["group"] == "all", "n_clusters"].item() == len(names)
-
-
-@pytest.mark.parametrize(
-    ("cells", "numbers"),
-    [
-        (["0,83", "1", ",5", "-2,5e3"], [0.83, 1, 0.5, -2500]),
-        (["0,83", "0.5"], None),  # one of them parts something else
-        (["1,234", "12,500"], None),  # thousands
-        (["1,234", "0,5"], [1.234, 0.5]),
-        (["1,2,3", "0,5"], None),
-        (["0,5", ""], [0.5, np.nan]),
-    ],
-)
-def test_decimal_commas(cells: list[str], numbers: list[float] | None) -> None:
-    read, has_commas = read_numbers(pd.Series(cells))
-    assert has_commas or numbers is None
-    if numbers is None:
-        assert read.isna().any()
-    else:
-        assert read.tolist() == pytest.approx(numbers, nan_ok=True)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import unicodedata
 from pathlib import Path
 from typing import Any
 
@@ -74,24 +73,6 @@ def test_a_file_is_refused_with_the_cause(name: str, options: Any, message: str)
 
 def spelled(names: pd.Series, forms: list[str]) -> list[str]:
     return [forms[n % len(forms)].format(name) for n, name in enumerate(names)]
-
-
-@pytest.mark.parametrize("forms", [["{}", "{}\u00a0"], ["\ufeff{}", "{} "], ["\u2009{}", "{}\t"]])
-def test_names_with_blanks_at_their_ends_are_one_group(forms: list[str]) -> None:
-    group = spelled(base()["group"], [form for form in forms for _ in range(2)])
-    result = biasbridge.gaps(base(group=group), min_support=0)
-    assert {*result["group"]} - {""} == {"men", "women", "all"}
-    assert gaps_of(base(group=group), **COMPARED) == pytest.approx(BASE)
-
-
-def test_composed_and_decomposed_names_are_one_group() -> None:
-    names = {"men": "Español", "women": "Inés"}
-    group = [
-        unicodedata.normalize("NFD" if n // 2 % 2 else "NFC", names[name])
-        for n, name in enumerate(base()["group"])
-    ]
-    given = {"privileged": unicodedata.normalize("NFD", "Español"), "unprivileged": "Inés "}
-    assert gaps_of(base(group=group), **given) == pytest.approx(BASE)
 
 
 @pytest.mark.parametrize("blank", [" ", "\u00a0"])

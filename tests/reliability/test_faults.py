@@ -21,11 +21,11 @@ from gensim.models import KeyedVectors
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from biasbridge.analysis.tables import as_text
 from biasbridge.commands.store import main
 from biasbridge.debias.attract_repel import AttractRepel
 from biasbridge.extrinsic.classifiers import CNN
 from biasbridge.files import InputError
+from biasbridge.files.columns import as_text
 from biasbridge.train.engine.cost import _expected_costs
 from biasbridge.train.engine.locks import StoreError
 from biasbridge.train.engine.point import (

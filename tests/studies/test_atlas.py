@@ -11,7 +11,7 @@ import yaml
 from atlas import HERE, PointSet, atlas_table, read_set, section
 from scipy import stats
 
-from biasbridge.analysis.tables import as_float, as_text
+from biasbridge.files.columns import as_float, as_text
 from biasbridge.files.data.registry import data_folder
 from biasbridge.files.tables import read_table
 

@@ -22,8 +22,9 @@ from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.inter_rater import aggregate_raters
 from statsmodels.stats.inter_rater import fleiss_kappa as peer_fleiss
 
-from biasbridge.analysis.tables import Tables, as_float, as_text
+from biasbridge.analysis.tables import Tables
 from biasbridge.files import InputError
+from biasbridge.files.columns import as_float, as_text
 from biasbridge.intrinsic import METRICS, find
 from biasbridge.intrinsic.metric import PairScores
 from biasbridge.intrinsic.metrics.weat import associations

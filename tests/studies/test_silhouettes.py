@@ -13,8 +13,9 @@ import pandas as pd
 import pytest
 from rich.console import Console
 
-from biasbridge.analysis.tables import Tables, as_float
+from biasbridge.analysis.tables import Tables
 from biasbridge.files import InputError
+from biasbridge.files.columns import as_float
 from biasbridge.files.vectors import keyed, save_vectors
 from biasbridge.intrinsic import METRICS, effect_size, negative_sentiment
 from biasbridge.intrinsic.lookup import ResolvedQuery, resolve_query

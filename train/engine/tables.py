@@ -20,11 +20,11 @@ from biasbridge.analysis.naming import MIN_COVERAGE
 from biasbridge.analysis.tables import (
     PROVENANCE_CSV,
     Tables,
-    as_text,
     describe_mixture,
     describe_processor,
     write_provenance,
 )
+from biasbridge.files.columns import as_text
 from biasbridge.files.data.registry import sets_of_content
 from biasbridge.files.errors import printable
 from biasbridge.files.paths import HOME, ROOMS, atomic_path, digest_of, sha256
