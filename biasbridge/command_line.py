@@ -429,7 +429,7 @@ def command_text(name: str, *arguments: object, **options: Any) -> str:
         flag = f"--{option.replace('_', '-')}"
         if value is True:
             words.append(flag)
-        elif value:
+        elif value or isinstance(value, float):
             values = [value] if isinstance(value, str | int | float) else value
             words += [word for one in values for word in (flag, str(one))]
     return shlex.join(words)

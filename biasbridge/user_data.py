@@ -51,8 +51,14 @@ if TYPE_CHECKING:
 
 
 _HEAD = 1 << 16  # bytes of a file searched for field names
-_PREDICTION = re.compile(r"(y_)?pred(icted|iction|ictions)?(_label)?|y_?hat", re.IGNORECASE)
+_PREDICTION = re.compile(
+    r"(y_)?pred(icted|iction|ictions)?(_label)?|y_?hat|vorhersage|predicci[oó]n", re.IGNORECASE
+)
 _VERSION = re.compile(r"(v|version|model|pred|prediction|y_pred|y_?hat)_?\d+", re.IGNORECASE)
+_SCORE = re.compile(
+    r"(\w+_)?(scores?|prob(a|ability)?|confidence|logits?)(_1)?|wahrscheinlichkeit|probabilidad",
+    re.IGNORECASE,
+)
 _HUB = "LABEL_"  # begins the labels of models without names for them
 _DEFAULTS = {"gold": "label", "pred": "prediction", "group": "group"}
 _MAX_GROUPS = 25  # values of a field that may be groups
@@ -133,22 +139,30 @@ def describe_predictions(
     Raises ``InputError`` as it does, and where no column is recognised.
     """
     names = _field_names(path) if path.is_file() else set()
-    if not any(_PREDICTION.fullmatch(name) or _VERSION.fullmatch(name) for name in names):
+    is_predicted = any(form.fullmatch(name) for form in _PREDICTED for name in names)
+    if not is_predicted and not ("label" in names and names & {*_GOLD_NAMES}):
         return []
     table = as_predictions(path)
     ends = {name: name.rpartition(".")[2] for name in map(str, table)}
-    preds = [name for name in ends if _PREDICTION.fullmatch(ends[name])]
-    versions = [name for name in ends if _VERSION.fullmatch(ends[name])]
-    others = [name for name in ends if name not in (*preds, *versions)]
+    preds, versions, scores = (
+        [name for name in ends if form.fullmatch(ends[name])] for form in _PREDICTED
+    )
+    others = [name for name in ends if name not in (*preds, *versions, *scores)]
     few = [name for name in others if 1 < table[name].map(str).nunique() <= _MAX_GROUPS]
-    texts = {name: table[name].map(str, na_action="ignore") for name in (*few, *preds, *versions)}
+    given = _first_named(_GOLD_NAMES, others)
+    versions += ["label"] if given and "label" in few else []  # as pipelines name their answer
+    named = dict.fromkeys(filter(None, (*few, given, *preds, *versions)))
+    texts = {name: table[name].map(str, na_action="ignore") for name in named}
     cells = {name: distinct_names(texts[name], CLASS_NONE) for name in texts}
     keys = {x: {*map(binary_key if are_flags(cells[x]) else name_key, cells[x])} for x in cells}
     alike = (x for x in few for y in preds if keys[x] <= keys[y] or keys[y] <= keys[x])
-    gold = _first_named(LABEL_NAMES, others) or next(alike, "")
+    flags = (x for x in few if keys[x] <= BINARY)
+    gold = given or _first_named(LABEL_NAMES, others) or next(alike, "") or next(flags, "")
     labels = keys.get(gold, set())
     preds += [name for name in versions if {x.removeprefix(_HUB) for x in keys[name]} <= labels]
-    if not preds:
+    scores = [name for name in scores if find_fractions(table, name) is not None]
+    scores = [] if preds else scores
+    if not preds and not scores:
         return []
     for name in filter(None, (gold, *preds)):
         get_column(table, name, is_value=True)
@@ -158,7 +172,11 @@ def describe_predictions(
         codes = codes or ",".join(f"{x}={x.removeprefix(_HUB)}" for x in coded)
     few = [name for name in few if name not in (gold, *TEXT_NAMES)]
     groups = [name for name in others if name != gold and ends[name] in GROUP_NAMES]
-    groups = groups or [name for name in few if keys[name] <= BINARY] or few[:1]
+    groups = groups or [name for name in few if keys[name] <= BINARY]
+    groups = groups or [
+        name for name in others if name != gold and find_fractions(table, name) is not None
+    ]
+    groups = groups or few[:1]
     if not gold or not groups:
         role, option = ("group", "group") if gold else ("label", "gold")
         command = command_text("gaps", path, pred=preds, **{option: "COLUMN"})
@@ -169,19 +187,35 @@ def describe_predictions(
     options: dict[str, Any] = {"gold": [gold], "pred": preds, "group": groups}
     options = {role: names for role, names in options.items() if names != [_DEFAULTS[role]]}
     if all(find_fractions(table, name) is not None for name in preds):
-        options |= {"pred": "", "score": preds, "threshold": 0.5}
+        from biasbridge.extrinsic.predictions import middle_score
+
+        scores = scores or preds
+        options |= {"pred": "", "score": scores, "threshold": middle_score(table, scores)}
     if any(find_fractions(table, name) is not None for name in (gold, *groups)):
         options["cut"] = 0.5
     elif not {*map(binary_key, table.loc[~find_blank(table[gold]), gold])} <= BINARY:
+        positive = positive or _positive_of_two(table[gold])
         options |= {"positive": positive, "multiclass": not positive}
     if joined := find_joined({*chain(*(table[name].dropna().map(str) for name in groups))}):
         options["group_sep"] = joined[2].replace("\n", "\\n")
-    options = {role: value for role, value in options.items() if value}
+    options = {x: value for x, value in options.items() if value or isinstance(value, float)}
     *_, parts, _, notes = measure_items(table, **options | {"gold": gold})
     found = ", ".join(parts[0].sample.groups)
-    what = f"predictions {', '.join(preds)}, labels {gold}, groups {found}"
+    kind = "scores" if scores else "predictions"
+    what = f"{kind} {', '.join(scores or preds)}, labels {gold}, groups {found}"
     command = command_text("gaps", path, **options | {"map": codes})
     return [*notes, f"{path}: {what}", f"to measure gaps: {command}"]
+
+
+def _positive_of_two(cells: pd.Series) -> list[str]:
+    """Return the positive one of two labels: the one that is not of a word for neither or for
+    harmless, else the rarer; nothing of more labels.
+    """
+    counts = cells[~find_blank(cells)].map(name_key).value_counts()
+    if len(counts) != 2:
+        return []
+    harmless = [x for x in counts.index if _HARMLESS.match(x.lower())]
+    return [x for x in counts.index[::-1] if len(harmless) != 1 or x not in harmless][:1]
 
 
 def _first_named(names: Iterable[str], columns: Iterable[object]) -> str:
@@ -288,12 +322,17 @@ LOOKED_AT = 20_000  # lines of a corpus, words of vectors
 TEXT_NAMES = ("text", "texto", "tweet", "post", "comment", "comment_text", "sentence")
 LABEL_NAMES = (
     *("label", "class", "hateful", "hate", "odio", "hs", "toxic", "etiqueta", "hd"),
-    *("label_gold", "gold_label", "gold", "y_true", "target"),
+    *("label_gold", "gold_label", "gold", "y_true", "labels", "target"),
 )
 GROUP_NAMES = (
-    *("group", "grupo", "gender", "identity", "target_group", "group_gold", "gold_group"),
-    "target",
+    *("group", "grupo", "gruppe", "gender", "sex", "race", "ethnicity", "religion", "identity"),
+    *("target_group", "group_gold", "gold_group", "target"),
 )
+_GOLD_NAMES = ("label_gold", "gold_label", "gold", "y_true", "true_label", "labels")
+_HARMLESS = re.compile(
+    r"(no|none|not|non|ok|okay|neutral|normal|negative|neither|clean|safe|other|nein)\b"
+)
+_PREDICTED = _PREDICTION, _VERSION, _SCORE
 _AMBIGUOUS = "target"  # the label if it holds 0 and 1, else the group
 BINARY = {"0", "1"}
 # The first is privileged: the gap is positive where the second fares worse

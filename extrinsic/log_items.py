@@ -85,6 +85,12 @@ def as_frame(
     are_letters = any({*names} == {*_LETTERS[: len(names)]} for names in options)
     if 0 < frame["target"].nunique() <= _MAX_CLASSES and len(options) <= 1 and not are_letters:
         frame["label"], frame["prediction"] = _class_columns(frame)
+        others = frame["answer"][frame["answer"].notna() & frame["prediction"].isna()]
+        if len(others):
+            targets = ", ".join(map(repr, sorted({*frame["target"].dropna()})))
+            count = f"{len(others):,} of {len(frame):,} answers are none of {targets}"
+            note = f"{count}, such as {others.iloc[0][:60]!r}; they are left out"
+            frame.attrs["notes"] = [*frame.attrs["notes"], note]
     return frame.drop(columns=[name for name in OWN_COLUMNS[4:] if frame[name].isna().all()])
 
 

@@ -76,6 +76,7 @@ _BINARY = {"0", "1"}
 _MARKS = " ._-"  # between the words of a label or group, or after them
 _LISTED_GROUPS = 5  # of rows that are left out
 _MANY_NUMBERS = 20  # more are not codes of groups
+_CODE_REMEDY = ". Recode labels with --map, such as LABEL_1=1,LABEL_0=0 (map= in Python)"
 _LABEL_REMEDY = (
     ". Name the label that counts as 1 with --positive LABEL (positive=LABEL in Python), or compare"
     " each label with the rest by --multiclass (multiclass=True)"
@@ -219,7 +220,10 @@ class GapRequest:
         for name in () if has_names else self.pred:
             if (numbers := find_fractions(table, name)) is not None:
                 problem = f"column {name!r} holds scores such as {_example(numbers)}"
-                remedy = f"give --score {name} --threshold 0.5 (score=, threshold=) and no --pred"
+                middle = middle_score(table, [name])
+                remedy = (
+                    f"give --score {name} --threshold {middle} (score=, threshold=) and no --pred"
+                )
                 raise InputError(f"{problem}; {remedy}")
         return table.assign(**flags) if flags else table
 
@@ -376,7 +380,8 @@ class GapRequest:
         elif self.positive:
             labels = [*_read_positive(table, names, self.positive).T]
         else:
-            labels = [read_binary(table, name, _LABEL_REMEDY) for name in names]
+            remedies = zip(names, (_LABEL_REMEDY, _CODE_REMEDY), strict=True)
+            labels = [read_binary(table, name, remedy) for name, remedy in remedies]
         columns = pd.DataFrame({"label": labels[0], "prediction": labels[1]})
         if score:
             is_used = not self.measures or {*self.measures} & {*SCORED} or self.at == "share"
@@ -405,7 +410,7 @@ class GapRequest:
         is_pair = bool(privileged) and len(others) == 1
         for name in filter(None, (privileged, *(others if is_pair else ()))):
             if name not in present:
-                raise _no_such_group(name, sorted(present))
+                raise _no_such_group(name, sorted(present), is_crossed=not self.group)
         if privileged and not present - {privileged}:
             only = f"every row with a group is of group {privileged!r}"
             raise InputError(f"{only}; a gap needs a second group")
@@ -503,6 +508,12 @@ def _flag_share_of_first(classifiers: dict[str, pd.DataFrame]) -> str:
     return f"an equal share is flagged: {counts} of {len(items):,} items"
 
 
+def middle_score(table: pd.DataFrame, scores: Sequence[str]) -> float:
+    """Return the usual threshold of scores: .5 of probabilities, 50 of percentages, 0 of others."""
+    numbers = pd.concat([read_numbers(table[name])[0].dropna() for name in scores])
+    return next((end / 2 for end in (1, 100) if numbers.between(0, end).all()), 0.0)
+
+
 def _one_row_each(predictions: pd.DataFrame) -> pd.DataFrame:
     """Return the first row of each item."""
     if "id" not in predictions:
@@ -523,6 +534,11 @@ def _read_positive(table: pd.DataFrame, columns: Sequence[str], positive: Sequen
     plain = [read_labels(table, name).map(label_key) for name in columns]
     first = columns[0]
     labels_present = {*plain[0]}
+    for label in map(label_key, positive):
+        others = [name for name, labels in zip(columns, plain, strict=True) if label in {*labels}]
+        if others and first not in others:
+            remedy = f"recode it by --map {label}=LABEL (map= in Python)"
+            raise InputError(f"{others[0]!r} holds {label!r}, and {first!r} does not; {remedy}")
     positive_labels = positive_keys(positive, labels_present, f"column {first!r}")
     flags = []
     for name, labels in zip(columns, plain, strict=True):
@@ -539,7 +555,9 @@ def _read_positive(table: pd.DataFrame, columns: Sequence[str], positive: Sequen
             )
         if unknown := sorted({*labels} - labels_present):
             problem = f"column {name!r} holds {unknown[0]!r}, which {first!r} does not"
-            raise InputError(f"{problem}; its labels: {', '.join(sorted(labels_present)[:10])}")
+            listed = ", ".join(sorted(labels_present)[:10])
+            remedy = f"recode them by --map {unknown[0]}=LABEL"
+            raise InputError(f"{problem}; its labels: {listed}; {remedy}")
         flags.append(labels.isin(positive_labels))
     return np.column_stack(flags).astype(np.int64)
 
@@ -683,12 +701,12 @@ def _check_groups(present: Sequence[str], allowed: Collection[str], gaps: Gaps) 
             raise _no_such_group(group, present)
 
 
-def _no_such_group(group: str, present: Sequence[str]) -> InputError:
+def _no_such_group(group: str, present: Sequence[str], *, is_crossed: bool = False) -> InputError:
     """Return the error for a named group without rows."""
     listed = ", ".join(repr(name) for name in present) or "none"
-    return InputError(
-        f"no rows of group {group!r}{nearest(group, present)}; groups present: {listed}"
-    )
+    remedy = "; name its column by --group too" if is_crossed else ""
+    problem = f"no rows of group {group!r}{nearest(group, present)}"
+    return InputError(f"{problem}; groups present: {listed}{remedy}")
 
 
 def _read_clusters(table: pd.DataFrame, column: str) -> pd.Series[str]:

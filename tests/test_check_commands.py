@@ -75,10 +75,17 @@ def test_two_files_of_documents_are_compared(capsys: pytest.CaptureFixture[str])
         ("text,class,prediction,sex", ["x y,1,1,a", "z z,0,1,b"], " --gold class --group sex"),
         ("y,prediction,g", ["1,1,a", "0,1,b"], " --gold y --group g"),
         ("y_true,y_pred,muslim", ["mild,mild,1", "bad,mild,0"],
-         " --gold y_true --pred y_pred --group muslim --multiclass"),
+         " --gold y_true --pred y_pred --group muslim --positive bad"),
+        ("label,prediction,group", ["a,a,x", "b,a,y", "c,c,x"], " --multiclass"),
+        ("gold,label,score,sex", ["0,LABEL_0,.9,f", "1,LABEL_1,.8,m", "0,LABEL_1,.7,m"],
+         " --gold gold --pred label --group sex --map LABEL_0=0,LABEL_1=1"),
+        ("true_label,predicted_label,sex", ["not spam,spam,f", "spam,spam,m"],
+         " --gold true_label --pred predicted_label --group sex --positive spam"),
+        ("Hassrede;Vorhersage;Gruppe", ["ja;nein;Frauen", "nein;nein;Männer"],
+         " --gold Hassrede --pred Vorhersage --group Gruppe"),
         ("label,prediction,group", ["1,1,a;b", "0,1,b"], " --group-sep ';'"),
         ("text,label,v1,v2,women,race", ["x y,1,1,0,1,w", "z z,0,1,0,0,b"],
-         " --pred v1 --pred v2 --group women"),
+         " --pred v1 --pred v2 --group race"),
         ("text,label,prediction,women,black", ["x y,1,1,1,0", "z z,0,1,0,1"],
          " --group women --group black"),
         ("text,label,model_1,sex", ["x y,1,LABEL_1,f", "z z,0,LABEL_0,m", "z z,0,LABEL_1,m"],
@@ -95,6 +102,29 @@ def test_a_table_of_predictions_is_for_gaps(
     assert what.startswith(f"{path}: predictions ")
     assert line == f"to measure gaps: biasbridge gaps {path}{options}"
     assert command(shlex.split(line.partition(": biasbridge ")[2])) in (0, 4)
+
+
+@pytest.mark.parametrize(
+    ("header", "rows", "options"),
+    [
+        ("label,group,score", ["1,a,.8", "0,b,.25"], "--score score --threshold 0.5"),
+        ("label,group,logits_0,logits_1", ["1,a,-1.5,1.5", "0,b,1.2,-1.2"],
+         "--score logits_1 --threshold 0.0"),
+        ("label,group,score", ["1,a,80.5", "0,b,2.5"], "--score score --threshold 50.0"),
+        ("target,male,muslim,model_score", ["0.3,0.8,0.1,0.2", "0.7,0.1,0.6,0.8"],
+         "--gold target --group male --group muslim --score model_score --threshold 0.5 --cut 0.5"),
+    ],
+)  # fmt: skip
+def test_a_table_of_scores_is_for_gaps(
+    header: str, rows: list[str], options: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "p.csv"
+    path.write_text("\n".join([header, *rows * 6]) + "\n", encoding="utf-8")
+    assert command(["check", str(path)]) == 0
+    *_, what, line = capsys.readouterr().out.splitlines()
+    assert what.startswith(f"{path}: scores ")
+    assert line == f"to measure gaps: biasbridge gaps {path} {options}"
+    assert command(shlex.split(line.partition(": biasbridge ")[2])) == 0
 
 
 @pytest.mark.parametrize(
@@ -149,7 +179,7 @@ def test_check_recodes_and_names_the_nearest_label(
     printed = capsys.readouterr().out
     assert "recoded cells: neutral as ok (6)" in printed
     [line] = COMMAND.findall(printed)
-    assert line.endswith("--multiclass --map neutral=ok")
+    assert line.endswith("--positive hate --map neutral=ok")
     assert command(shlex.split(line)) == 0
     assert command(["check", str(path), "--map", "neutrl=ok"]) == 1
     assert "did you mean 'neutral'?" in capsys.readouterr().out
@@ -158,12 +188,12 @@ def test_check_recodes_and_names_the_nearest_label(
         command(["check", str(path), "--map", "neutral=ok"])
 
 
-def test_versions_with_named_labels_are_classes_unless_one_is_positive(
+def test_of_two_named_labels_one_is_positive(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "p.csv"
     path.write_text("class,v1,v2,sex\n" + "bad,bad,ok,f\nok,ok,ok,m\n" * 6, encoding="utf-8")
-    for options, end in (([], "--multiclass"), (["--positive", "bad"], "--positive bad")):
+    for options, end in (([], "--positive bad"), (["--positive", "ok"], "--positive ok")):
         assert command(["check", str(path), *options]) == 0
         [line] = COMMAND.findall(capsys.readouterr().out)
         assert command(shlex.split(line)) in (0, 4)  # of two versions nobody can tell
