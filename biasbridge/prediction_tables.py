@@ -308,13 +308,18 @@ def read_items(
     labels = [gold, *([] if columns else as_names(pred))]
     items = as_predictions(predictions, filter, labels)
     items = _recode(items, labels, map) if map else items
-    from biasbridge.extrinsic.predictions import predict_by_threshold
+    if not columns:
+        return items
+    from biasbridge.extrinsic.predictions import middle_score, predict_by_threshold
 
-    predicted = {
-        name: predict_by_threshold(items, score, threshold)
-        for name, (score, threshold) in columns.items()
-    }
-    return items.assign(**predicted) if predicted else items
+    predicted, notes = {}, [*items.attrs.get("notes", [])]
+    for name, (score, threshold) in columns.items():
+        predicted[name] = predict_by_threshold(items, score, threshold)
+        if 0 < threshold < 1 < (middle := middle_score(items, [score])):
+            notes.append(f"column {score!r} holds percentages: a threshold of {middle:g} is usual")
+    items = items.assign(**predicted)
+    items.attrs["notes"] = notes
+    return items
 
 
 def as_predictions(

@@ -174,6 +174,14 @@ def test_versions_at_an_equal_share_differ_in_whom_they_flag(by_threshold: bool)
     assert set(changed["row"]) == {best, *next_best}
 
 
+def test_percentages_are_told() -> None:
+    table = pd.DataFrame({"label": [0, 1] * 40, "group": ["men"] * 40 + ["women"] * 40})
+    table["score"] = np.linspace(0.2, 99, 80)
+    note = "column 'score' holds percentages: a threshold of 50 is usual"
+    assert note in gaps(table, score="score", threshold=0.5).attrs["notes"]
+    assert note not in gaps(table, score="score", threshold=50).attrs["notes"]
+
+
 REFUSED = [
     (
         ["--threshold", "all", "--score", "score", "--write", "out.md"],
