@@ -97,7 +97,7 @@ def test_the_command_prints_and_writes_the_largest_gaps_and_a_chart(
     assert re.split(r" {2,}", head.strip()) == ["threshold", "F1 of all", *HEADINGS]
     assert row.split()[1] == f"{first['f1'].iloc[0]:.3f}".strip("0")
     for note in table.attrs["notes"]:
-        assert note in printed
+        assert f"note: {note}" in printed
     written = pd.read_csv(files["out.csv"], keep_default_na=False)
     assert len(written) == len(table)
     page = files["page.html"].read_text(encoding="utf-8")
