@@ -44,10 +44,10 @@ def _json(rows: Sequence[GapRow], facts: GapFacts) -> str:
 
 def _tex(rows: Sequence[GapRow], facts: GapFacts) -> str:
     """Format values and gaps as ``table``s (need ``booktabs``)."""
-    lines = [f"% {printable(facts.file)}, {facts.version}. {METHOD}"]
+    lines = [f"% {printable(facts.file)}, {facts.version}. Needs booktabs. {METHOD}"]
     for block in read_blocks(rows, _label(facts)):
         for number, table in enumerate(block.tables):
-            title = capitalise(": ".join(filter(None, (block.name, table.heading))))
+            title = ": ".join(filter(None, (block.name, capitalise(table.heading))))
             name = "-".join(filter(None, ("gaps", _slug(block.name), str(number or ""))))
             caption = f"{title}. Brackets: 95% intervals."
             lines += [*tex_table(table, caption, name), ""]

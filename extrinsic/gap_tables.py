@@ -164,7 +164,7 @@ def _values(
             n = max(row.support for row in found.values())
             shown = IN_WORDS.get(group, group)
             lines.append([shown, f"{n:,}", *(cell(found.get(name)) for name in measures)])
-    heading = f"{versions[0]} to {versions[1]}, and the change" if versions else "values"
+    heading = f"values of {versions[0]} to {versions[1]}, and the change" if versions else "values"
     heading += ", the largest gap first" if len(order) > 1 else ""
     return TextTable(heading, ["group", n_name, *map(measure_heading, measures)], lines)
 
