@@ -22,7 +22,6 @@ from biasbridge.extrinsic.bbq import (
 from biasbridge.extrinsic.coreference.challenge import ANTI, PRO
 from biasbridge.extrinsic.gap_table import GapRow
 from biasbridge.extrinsic.grouped_predictions import ALL
-from biasbridge.extrinsic.retrieval import resampled_means
 from biasbridge.intrinsic.models.likelihood import (
     TokenisedText,
     TokenQuery,
@@ -31,7 +30,7 @@ from biasbridge.intrinsic.models.likelihood import (
     masked_one_by_one,
     tokenise_texts,
 )
-from biasbridge.intrinsic.resampling import times_drawn
+from biasbridge.intrinsic.resampling import resampled_means, times_drawn
 from biasbridge.stats.intervals import UNDEFINED, Estimate, mean_estimate, share_estimate
 
 if TYPE_CHECKING:

@@ -99,3 +99,20 @@ class Resolver(Choice, Protocol):
         ResolverOutput
             Resolutions by split, in the order of the documents, and the training history.
         """
+
+
+@runtime_checkable
+class ResolverDesign(Choice, Protocol):
+    """What a resolver computes without vectors, once for all embeddings."""
+
+    def write(self, documents: Mapping[str, Sequence[Document]], out: Path) -> None:
+        """Write it for documents by split into the folder ``out``."""
+
+
+@runtime_checkable
+class DesignedResolver(Resolver, Protocol):
+    """A resolver whose ``resolve`` takes also ``design``, the folder that its design wrote."""
+
+    @property
+    def design(self) -> ResolverDesign:
+        """What it computes without vectors."""

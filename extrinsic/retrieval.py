@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from biasbridge.extrinsic.gap_table import GapRow
 from biasbridge.extrinsic.grouped_predictions import ALL
 from biasbridge.files import InputError
-from biasbridge.intrinsic.resampling import times_drawn
+from biasbridge.intrinsic.resampling import resampled_means, times_drawn
 from biasbridge.stats.intervals import UNDEFINED, Estimate, mean_estimate, share_estimate
 
 if TYPE_CHECKING:
@@ -76,13 +76,6 @@ def retrieval_rows(
         towards = _towards_stereotype(comparison, has_stereotype)
         rows += _gaps(towards, "stereotype", _BY_STEREOTYPE, level, min_queries)
     return rows + _gaps(comparison, "", _WORDINGS, level, min_queries)
-
-
-def resampled_means(values: Floats, times: NDArray[np.intp]) -> list[float]:
-    """Return the mean of values (n,) in each resample (n, 200); NaN in an empty one."""
-    with np.errstate(invalid="ignore"):
-        means: list[float] = (values @ times / times.sum(axis=0)).tolist()
-    return means
 
 
 class WordingComparison(NamedTuple):

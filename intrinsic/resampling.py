@@ -34,6 +34,13 @@ def times_drawn(names: Iterable[str]) -> NDArray[np.intp]:
     return counts
 
 
+def resampled_means(values: NDArray[np.float64], times: NDArray[np.intp]) -> list[float]:
+    """Return the mean of values (n,) in each resample (n, 200); NaN in an empty one."""
+    with np.errstate(invalid="ignore"):
+        means: list[float] = (values @ times / times.sum(axis=0)).tolist()
+    return means
+
+
 def draw_items(role: str, words: Sequence[str]) -> NDArray[np.intp]:
     """Draw counts of the items in a role, whatever their case; a single item is drawn once."""
     if len(words) == 1:

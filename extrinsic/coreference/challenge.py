@@ -30,9 +30,15 @@ from biasbridge.extrinsic.coreference.scorer import COUNTERS, METRICS, counts, r
 from biasbridge.files import InputError, choice
 from biasbridge.files.choice import Fileless, Whole
 from biasbridge.files.documents import DocumentCase
-from biasbridge.intrinsic.resampling import times_drawn
+from biasbridge.intrinsic.resampling import resampled_means, times_drawn
 from biasbridge.stats.arrays import Floats
-from biasbridge.stats.intervals import UNDEFINED, Estimate, quantile
+from biasbridge.stats.intervals import (
+    UNDEFINED,
+    Estimate,
+    mean_estimate,
+    quantile,
+    share_estimate,
+)
 
 if TYPE_CHECKING:
     from biasbridge.extrinsic.coreference.resolution import Resolution
@@ -243,7 +249,12 @@ def challenge_rows(answers: Sequence[Answer], gaps: ChallengeGaps) -> list[Chall
         links to pronouns of the unprivileged gender (Rudinger et al., 2018).
 
         ``mention_recall``: share of true mentions that were candidates, for a gap the smaller of
-        two; if it is low, or differs between groups, the gap may result from pruning. Below
+        two; if it is low, or differs between groups, the gap may result from pruning.
+
+        Of resolvers that tell the log odds of candidates also ``log_odds``, the mean of log p(right)
+        - log p(wrong), of several wrong names the likeliest, where both are candidates; and its gap,
+        pro minus anti, over the units with both. ``free_links``: share of the pronouns for which
+        having no antecedent is less likely than the likeliest candidate. Below
         ``min_support`` a measure is NaN, with its reason. Intervals are by bootstrap, Fisher's for
         correlations. ``resampled``: a gap in 200 resamples of the units.
 
@@ -256,7 +267,8 @@ def challenge_rows(answers: Sequence[Answer], gaps: ChallengeGaps) -> list[Chall
         raise InputError("the challenge set has no case")
     rows: list[ChallengeRow] = []
     for subset in sorted({answer.case.subset for answer in answers}):
-        rows += _subset_rows([answer for answer in answers if answer.case.subset == subset], gaps)
+        of_subset = [answer for answer in answers if answer.case.subset == subset]
+        rows += [*_subset_rows(of_subset, gaps), *_log_odds_rows(of_subset, gaps)]
     return rows
 
 
@@ -505,6 +517,44 @@ def _correlation_row(subset: str, occupations: Floats, gaps: ChallengeGaps) -> C
     genders = gaps.privileged, gaps.unprivileged
     row = ChallengeRow("correlation", "percentage", subset, "", *genders, *estimate, n)
     return row._replace(reason=reason)
+
+
+def _log_odds_rows(answers: Sequence[Answer], gaps: ChallengeGaps) -> list[ChallengeRow]:
+    """Return what the log odds of candidates tell, over the units that are pro and anti."""
+    odds: dict[str, dict[str, float]] = {PRO: {}, ANTI: {}}
+    free: dict[str, dict[str, float]] = {PRO: {}, ANTI: {}}
+    for case, resolution in answers:
+        told = resolution.antecedents.get(case.questions[0].pronoun, {})
+        by_end = {end: value for (_, end), value in told.items()}
+        names = [(question.answer, by_end.get(question.name[1])) for question in case.questions]
+        right, wrong = (
+            [value for answer, value in names if answer == kind and value is not None]
+            for kind in (True, False)
+        )
+        if told and case.condition in odds:
+            free[case.condition][case.unit] = float(max(told.values()) > 0)
+            if right and wrong:
+                odds[case.condition][case.unit] = max(right) - max(wrong)
+    rows: list[ChallengeRow] = []
+    for measure, values, estimate in (
+        ("log_odds", odds, mean_estimate),
+        ("free_links", free, share_estimate),
+    ):
+        if units := sorted(values[PRO].keys() & values[ANTI].keys()):
+            pro, anti = (np.array([values[group][unit] for unit in units]) for group in values)
+            n, subset = len(units), answers[0].case.subset
+            reason = f"{n} units with both names as candidates, fewer than {gaps.min_support}"
+            reason = reason if n < max(2, gaps.min_support) else ""
+            for group, each in ((PRO, pro), (ANTI, anti)):
+                found = UNDEFINED if reason else estimate(each, gaps.level)
+                row = ChallengeRow("value", measure, subset, group, "", "", *found, n)
+                rows.append(row._replace(reason=reason))
+            if measure == "log_odds":
+                found = UNDEFINED if reason else mean_estimate(pro - anti, gaps.level)
+                row = ChallengeRow("gap", measure, subset, "", PRO, ANTI, *found, n, n, n)
+                resampled = [] if reason else resampled_means(pro - anti, times_drawn(units))
+                rows.append(row._replace(reason=reason, resampled=resampled))
+    return rows
 
 
 def _percentages_and_leanings(

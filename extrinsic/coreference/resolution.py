@@ -1,11 +1,11 @@
 """Settings of the end-to-end coreference resolver of Lee et al. (2017) on frozen word vectors, and
-the output of a resolver.
+the output of a resolver: clusters of the mentions that it links.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, TypedDict
 
 from annotated_types import Ge, Gt, Lt, doc
@@ -14,7 +14,7 @@ from biasbridge.files import choice
 from biasbridge.files.choice import Count, Fileless, Positive, Whole
 
 if TYPE_CHECKING:
-    from biasbridge.files.documents import Document, Span
+    from biasbridge.files.documents import Cluster, Document, Span
 
 _Dropped = Annotated[float, Ge(0), Lt(1)]
 
@@ -82,10 +82,42 @@ class ResolverSettings(Fileless):
 class Resolution:
     """Document with predicted clusters in place of its own, and the scores of the ``mentions`` kept
     after pruning: a true mention that is not among them cannot be linked.
+
+    ``antecedents``, of resolvers that tell them: by pronoun, the log odds of each candidate against
+    having no antecedent. The likeliest is linked, if they are above 0.
     """
 
     document: Document
     mentions: Mapping[Span, float]
+    antecedents: Mapping[Span, Mapping[Span, float]] = field(default_factory=dict)
+
+    def answering(self, pronouns: Iterable[Span]) -> Resolution:
+        """Return the resolution in which each of these pronouns is linked to its likeliest
+        candidate, if it has any, also where having none is likelier.
+        """
+        links = [
+            (pronoun, max(self.antecedents[pronoun], key=self.antecedents[pronoun].__getitem__))
+            for pronoun in pronouns
+            if pronoun in self.antecedents
+        ]
+        if not links:
+            return self
+        clusters = self.document.clusters
+        links += [(cluster[0], other) for cluster in clusters for other in cluster[1:]]
+        document = replace(self.document, clusters=join_links(self.mentions, links))
+        return replace(self, document=document)
+
+
+def join_links(spans: Iterable[Span], links: Iterable[tuple[Span, Span]]) -> tuple[Cluster, ...]:
+    """Return the clusters of two or more spans that links join, in the order of the spans."""
+    joined = {span: [span] for span in spans}
+    for one, other in links:
+        if joined[one] is not joined[other]:
+            joined[one] += joined[other]
+            joined |= dict.fromkeys(joined[other], joined[one])
+    order = {span: number for number, span in enumerate(joined)}
+    clusters = {id(cluster): cluster for cluster in joined.values() if len(cluster) > 1}
+    return tuple(tuple(sorted(cluster, key=order.__getitem__)) for cluster in clusters.values())
 
 
 class Epoch(TypedDict):
@@ -107,12 +139,23 @@ class History(TypedDict):
     parameters: int
 
 
+class Fit(TypedDict):
+    """A convex training: ``iterations`` and loss by kind of anaphor, ``coverage`` the share of the
+    candidates' content words that have a vector.
+    """
+
+    iterations: dict[str, int]
+    losses: dict[str, float]
+    coverage: float
+    parameters: int
+
+
 @dataclass(frozen=True)
 class ResolverOutput:
     """Resolved documents by split, in order, and the training history of the resolver."""
 
     splits: Mapping[str, Sequence[Resolution]]
-    history: History
+    history: History | Fit
 
 
 def _mention_recall(pairs: Sequence[tuple[Document, Resolution]]) -> float:

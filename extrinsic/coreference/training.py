@@ -13,19 +13,16 @@ from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 import torch
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 from torch import Tensor
 
 from biasbridge.extrinsic.coreference.model import clusters_on_grid, marginal_loss
-from biasbridge.extrinsic.coreference.resolution import Resolution
+from biasbridge.extrinsic.coreference.resolution import Resolution, join_links
 from biasbridge.extrinsic.coreference.scorer import score
 from biasbridge.files import InputError, atomic_path
 
 if TYPE_CHECKING:
     from biasbridge.extrinsic.coreference.model import (
         EncodedDocument,
-        Integers,
         Lexicon,
         ResolverNetwork,
         ResolverScores,
@@ -130,12 +127,9 @@ def _decode(document: Document, scores: ResolverScores, reach: int) -> Resolutio
     choice = scores.antecedents.argmax(1).cpu().numpy()
     linked = np.flatnonzero(choice)
     antecedents = linked - scores.antecedents.shape[1] + choice[linked]
-    clusters: dict[int, list[tuple[int, int]]] = {}
-    for span, number in zip(spans, _components(linked, antecedents, len(spans)), strict=True):
-        clusters.setdefault(number, []).append(span)
-    multiple = tuple(tuple(cluster) for cluster in clusters.values() if len(cluster) > 1)
+    links = [(spans[i], spans[j]) for i, j in zip(linked, antecedents, strict=True)]
     mentions = dict(zip(spans, scores.mentions.tolist(), strict=True))
-    return Resolution(replace(document, clusters=multiple), mentions)
+    return Resolution(replace(document, clusters=join_links(spans, links)), mentions)
 
 
 class _State(TypedDict):
@@ -204,11 +198,3 @@ def restore_checkpoint(path: Path, training: Training, name: str) -> None:
     training.network.generator.set_state(state["generator"])
     training.best_weights = state["best"]
     training.epochs = state["epochs"]
-
-
-def _components(sources: Integers, targets: Integers, count: int) -> list[int]:
-    """Return the number of the component of each of ``count`` nodes."""
-    edges = (np.ones(len(sources), dtype=bool), (sources, targets))
-    links = coo_array(edges, shape=(count, count))
-    numbers: list[int] = connected_components(links, directed=False)[1].tolist()
-    return numbers

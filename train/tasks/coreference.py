@@ -23,7 +23,7 @@ from biasbridge.extrinsic.model_answers import (
     read_referents,
     referent_rows,
 )
-from biasbridge.extrinsic.protocols import Resolver
+from biasbridge.extrinsic.protocols import DesignedResolver, Resolver, ResolverDesign
 from biasbridge.files import InputError, choice
 from biasbridge.files.choice import Fileless, Whole
 from biasbridge.files.documents import read_cases, read_documents, write_cases, write_documents
@@ -41,7 +41,8 @@ if TYPE_CHECKING:
     from biasbridge.train.engine.store import Step
 
 
-CASES, MENTIONS = "cases.jsonl", "mentions.parquet"
+CASES, MENTIONS, ANTECEDENTS = "cases.jsonl", "mentions.parquet", "antecedents.parquet"
+_PRONOUN = ("pronoun_first", "pronoun_end")
 CHALLENGE, HELD_OUT = "challenge", "test"
 
 
@@ -49,8 +50,9 @@ CHALLENGE, HELD_OUT = "challenge", "test"
 class Coreference(Fileless):
     """A ``resolver`` trained on ``documents`` with the subject's vectors.
 
-    It is tested on the documents' test split and on a ``challenge`` set. ``name``: the task in the
-    tables. ``replicate``: number of a further training on the same embedding and documents, to
+    It is tested on the documents' test split and on a ``challenge`` set, whose pronouns are linked
+    also where having no antecedent is likelier, if the resolver tells how likely each is. ``name``:
+    the task in the tables. ``replicate``: number of a further training on the same embedding, to
     measure variation between training runs.
     """
 
@@ -93,14 +95,18 @@ class Coreference(Fileless):
         """Return the table of gaps, from documents, challenge set and predictions."""
         documents = steps("documents", self.documents, _load_documents)
         challenge = steps("challenge", self.challenge, _load_challenge)
+        inputs = {"documents": documents, "challenge": challenge}
+        designs = {}
+        if isinstance(self.resolver, DesignedResolver):
+            designs["design"] = steps("design", self.resolver.design, _write_design, inputs)
         predictions = steps(
             "predictions",
             self.resolver,
             _resolve,
-            {"documents": documents, "challenge": challenge, "vectors": subject["vectors"]},
+            {**inputs, "vectors": subject["vectors"], **designs},
             drawn=f"predictions/{self.replicate}" if self.replicate else "",
         )
-        inputs = {"predictions": predictions, "documents": documents, "challenge": challenge}
+        inputs = {"predictions": predictions, **inputs}
         return steps("extrinsic", self.gaps, _measure_gaps, inputs)
 
 
@@ -116,6 +122,18 @@ def _load_challenge(challenge: Challenge, out: Path, inputs: Inputs, seed: int) 
     write_cases(challenge.load(seed=seed), out / CASES)
 
 
+def _read_inputs(inputs: Inputs) -> dict[str, list[Document]]:
+    """Return the documents by split, with those of the challenge set."""
+    documents = {path.stem: list(read_documents(path)) for path in _splits(inputs["documents"])}
+    documents[CHALLENGE] = [case.document for case in read_cases(inputs["challenge"] / CASES)]
+    return documents
+
+
+def _write_design(design: ResolverDesign, out: Path, inputs: Inputs, seed: int) -> None:
+    """Write what a resolver computes without vectors."""
+    design.write(_read_inputs(inputs), out)
+
+
 def _resolve(resolver: Resolver, out: Path, inputs: Inputs, seed: int) -> None:
     """Write documents with predicted clusters, scored candidate spans, and ``training.json``.
 
@@ -128,10 +146,10 @@ def _resolve(resolver: Resolver, out: Path, inputs: Inputs, seed: int) -> None:
     unfinished = out.parent.with_name("unfinished") / out.name
     folder = unfinished / _code_digest(resolver)
     folder.mkdir(parents=True, exist_ok=True)
-    documents = {path.stem: list(read_documents(path)) for path in _splits(inputs["documents"])}
-    documents[CHALLENGE] = [case.document for case in read_cases(inputs["challenge"] / CASES)]
+    documents = _read_inputs(inputs)
     vectors = open_mapped(inputs["vectors"] / "vectors")
-    resolve_all = partial(resolver.resolve, documents, vectors, seed=seed, folder=folder)
+    design = {name: inputs[name] for name in ("design",) if name in inputs}
+    resolve_all = partial(resolver.resolve, documents, vectors, seed=seed, folder=folder, **design)
     with one_thread():
         try:
             resolved = resolve_all()
@@ -139,11 +157,24 @@ def _resolve(resolver: Resolver, out: Path, inputs: Inputs, seed: int) -> None:
             shutil.rmtree(folder)
             folder.mkdir()
             resolved = resolve_all()
-    for split, resolutions in resolved.splits.items():
+    splits = {**resolved.splits, CHALLENGE: _answer(inputs, resolved.splits[CHALLENGE])}
+    for split, resolutions in splits.items():
         write_documents((resolution.document for resolution in resolutions), out / f"{split}.jsonl")
-    _mentions(resolved.splits).to_parquet(out / MENTIONS)
+    _mentions(splits).to_parquet(out / MENTIONS)
+    if any(resolution.antecedents for resolution in splits[CHALLENGE]):
+        _antecedents(splits[CHALLENGE]).to_parquet(out / ANTECEDENTS)
     (out / "training.json").write_text(json.dumps(resolved.history, indent=1), encoding="utf-8")
     shutil.rmtree(unfinished)
+
+
+def _answer(inputs: Inputs, resolutions: Sequence[Resolution]) -> list[Resolution]:
+    """Link the pronouns that the cases ask about."""
+    return [
+        resolution.answering({question.pronoun for question in case.questions})
+        for case, resolution in zip(
+            read_cases(inputs["challenge"] / CASES), resolutions, strict=True
+        )
+    ]
 
 
 def _code_digest(resolver: Resolver) -> str:
@@ -164,6 +195,19 @@ def _mentions(splits: Mapping[str, Sequence[Resolution]]) -> pd.DataFrame:
         for (first, end), score in resolution.mentions.items()
     ]
     return pd.DataFrame(rows, columns=["split", "document", "first", "end", "score"])
+
+
+def _antecedents(resolutions: Sequence[Resolution]) -> pd.DataFrame:
+    """Return a row per candidate of a pronoun of the challenge set: number of the document, spans
+    of pronoun and candidate, and log odds.
+    """
+    rows = [
+        (number, *pronoun, *candidate, odds)
+        for number, resolution in enumerate(resolutions)
+        for pronoun, candidates in resolution.antecedents.items()
+        for candidate, odds in candidates.items()
+    ]
+    return pd.DataFrame(rows, columns=["document", *_PRONOUN, "first", "end", "log_odds"])
 
 
 def _measure_gaps(gaps: ChallengeGaps, out: Path, inputs: Inputs, seed: int) -> None:
@@ -194,8 +238,16 @@ def _read_resolutions(folder: Path, split: str) -> list[Resolution]:
     mentions: dict[int, dict[tuple[int, int], float]] = {}
     for number, first, end, score in zip(*columns, strict=True):
         mentions.setdefault(number, {})[first, end] = score
+    antecedents: dict[int, dict[tuple[int, int], dict[tuple[int, int], float]]] = {}
+    if split == CHALLENGE and (folder / ANTECEDENTS).exists():
+        for number, *spans, odds in pd.read_parquet(folder / ANTECEDENTS).itertuples(index=False):
+            of_pronoun = antecedents.setdefault(number, {}).setdefault((spans[0], spans[1]), {})
+            of_pronoun[spans[2], spans[3]] = odds
     documents = enumerate(read_documents(folder / f"{split}.jsonl"))
-    return [Resolution(document, mentions.get(number, {})) for number, document in documents]
+    return [
+        Resolution(document, mentions.get(number, {}), antecedents.get(number, {}))
+        for number, document in documents
+    ]
 
 
 @choice
