@@ -11,7 +11,6 @@ import re
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import accumulate, chain
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -24,6 +23,7 @@ from biasbridge.extrinsic.coreference.mentions import (
     SUBJECT_OPENERS,
     Mention,
     as_matrix,
+    flatten,
     hash_features,
     heads_of,
     is_mark,
@@ -43,6 +43,7 @@ ANAPHORS = ("he", "it", "they")
 """Kinds of pronouns whose candidates are judged by vectors too."""
 NAMES = "names"
 """Nouns, names and the pronouns of speakers, which are linked by their form alone."""
+KINDS = (*ANAPHORS, NAMES)
 WIDTH = 1 << 16
 _SPEAKERS = ("i", "we", "you")
 _NAME_CANDIDATES, _SPEAKER_CANDIDATES = 8, 3
@@ -62,50 +63,80 @@ _PRONOUN = re.compile(r"\b(?:he|she|him|her|his)\b")
 _LONGEST_SENTENCE = 300  # characters
 
 
-@dataclass(frozen=True)
-class Ranking:
-    """Items of one kind. ``starts`` (items + 1,) are their first rows, ``targets`` (items,) the true
-    rows, ``anaphors`` (items,) and ``candidates`` (rows,) numbers of mentions; -1: none.
+class Ranking(NamedTuple):
+    """Items of one kind: the ``columns`` of the features of all rows, and where each row ``ends``;
+    ``starts`` (items + 1,), their first rows; ``targets`` (items,), the true rows; ``anaphors``
+    (items,) and ``candidates`` (rows,), numbers of mentions; -1: none.
     """
 
-    features: csr_array
+    columns: Indices
+    ends: Indices
     starts: Indices
     targets: Indices
     anaphors: Indices
     candidates: Indices
 
+    @property
+    def features(self) -> csr_array:
+        """Features of the rows, (rows, WIDTH)."""
+        return as_matrix(self.columns, self.ends, WIDTH)
+
     def joined(self, other: Ranking) -> Ranking:
         """Return the items of both; those of the other have no mention."""
-        from scipy.sparse import vstack
-
         n = self.starts[-1]
         return Ranking(
-            vstack([self.features, other.features]).tocsr(),
+            np.append(self.columns, other.columns),
+            np.append(self.ends, other.ends[1:] + self.ends[-1]),
             np.append(self.starts, other.starts[1:] + n),
             np.append(self.targets, other.targets + n),
-            np.append(self.anaphors, other.anaphors),
-            np.append(self.candidates, other.candidates),
+            np.append(self.anaphors, np.full_like(other.anaphors, -1)),
+            np.append(self.candidates, np.full_like(other.candidates, -1)),
         )
 
-    def arrays(self) -> dict[str, NDArray[np.generic]]:
-        """Return what decides the ranking, by name."""
-        ends, columns = self.features.indptr, self.features.indices
-        names = ("starts", "targets", "anaphors", "candidates")
-        return {"ends": ends, "columns": columns} | {name: getattr(self, name) for name in names}
+
+class Part(NamedTuple):
+    """The n mentions of some documents and the rankings by kind.
+
+    ``documents`` (n,) are numbers of documents, ``spans`` (n, 2) of their tokens, ``signs`` (n,) +1
+    of he and -1 of she, ``scores`` (n,) log odds. ``words``: all content words; ``columns`` are
+    those of the mentions, up to ``ends`` (n + 1,) of each.
+    """
+
+    documents: Indices
+    spans: Indices
+    signs: Indices
+    scores: Floats
+    words: NDArray[np.str_]
+    columns: Indices
+    ends: Indices
+    rankings: Mapping[str, Ranking]
+
+    def write(self, path: Path) -> None:
+        """Write a file for ``read_part``."""
+        arrays = dict(zip(self._fields[:-1], self, strict=False))
+        for kind, ranking in self.rankings.items():
+            arrays |= {f"{kind} {name}": array for name, array in ranking._asdict().items()}
+        np.savez_compressed(path, **arrays)
 
 
-@dataclass
+def read_part(path: Path) -> Part:
+    """Read what ``Part.write`` wrote."""
+    with np.load(path, allow_pickle=False) as file:
+        rankings = {
+            kind: Ranking(*(file[f"{kind} {name}"] for name in Ranking._fields)) for kind in KINDS
+        }
+        return Part(*(file[name] for name in Part._fields[:-1]), rankings)
+
+
 class _Items:
     """Items that are being collected."""
 
-    rows: list[list[int]] = field(default_factory=list)
-    starts: list[int] = field(default_factory=lambda: [0])
-    targets: list[int] = field(default_factory=list)
-    anaphors: list[int] = field(default_factory=list)
-    candidates: list[int] = field(default_factory=list)
+    def __init__(self) -> None:
+        self.rows, self.starts = list[list[int]](), [0]
+        self.targets, self.anaphors, self.candidates = list[int](), list[int](), list[int]()
 
     def add(
-        self, anaphor: int, candidates: Sequence[int], rows: Iterable[list[int]], target: int
+        self, anaphor: int, candidates: Iterable[int], rows: Iterable[list[int]], target: int
     ) -> None:
         """Add an item; ``target``: the number of its true row."""
         self.anaphors.append(anaphor)
@@ -116,118 +147,85 @@ class _Items:
 
     def finish(self) -> Ranking:
         """Return the items as arrays."""
-        names = ("starts", "targets", "anaphors", "candidates")
-        arrays = (np.array(getattr(self, name), dtype=np.int64) for name in names)
-        return Ranking(as_matrix(self.rows, WIDTH), *arrays)
+        lists = self.starts, self.targets, self.anaphors, self.candidates
+        return Ranking(*flatten(self.rows), *(np.array(each, dtype=np.int64) for each in lists))
 
 
-@dataclass(frozen=True)
-class Part:
-    """The mentions and rankings of a split of n mentions.
-
-    ``documents`` (n,) are numbers of documents, ``spans`` (n, 2) of their tokens, ``signs`` (n,) +1
-    of he and -1 of she, ``scores`` (n,) log odds. ``contents`` (n, words): the mean of a mention's
-    ``words``.
+class PartBuilder:
+    """Candidates and items of documents, which are added one by one. The candidates of a pronoun
+    are up to ``most`` mentions before it in ``window`` sentences.
     """
 
-    documents: Indices
-    spans: Indices
-    signs: Indices
-    scores: Floats
-    words: Sequence[str]
-    contents: csr_array
-    rankings: Mapping[str, Ranking]
+    def __init__(self, finder: MentionFinder, window: int, most: int) -> None:
+        self._finder, self._window, self._most = finder, window, most
+        self._items = {kind: _Items() for kind in KINDS}
+        self._mentions: list[Mention] = []
+        self._documents: list[int] = []
+        self._n_documents = 0
+        self._spans: list[Span] = []
 
-    def write(self, path: Path) -> None:
-        """Write a file for ``read_part``."""
-        names = ("documents", "spans", "signs", "scores")
-        arrays = {name: getattr(self, name) for name in names}
-        arrays |= {"words": np.array(self.words, dtype=np.str_)}
-        arrays |= {f"contents_{name}": getattr(self.contents, name) for name in _SPARSE}
-        for kind, ranking in self.rankings.items():
-            arrays |= {f"{kind}_{name}": array for name, array in ranking.arrays().items()}
-        np.savez(path, **arrays)
-
-
-_SPARSE = ("data", "indices", "indptr")
-
-
-def read_part(path: Path) -> Part:
-    """Read what ``Part.write`` wrote."""
-    from scipy.sparse import csr_array  # slow to import
-
-    with np.load(path, allow_pickle=False) as file:
-        arrays = dict(file)
-    words = arrays["words"].tolist()
-    shape = (len(arrays["spans"]), len(words))
-    contents = csr_array(tuple(arrays[f"contents_{name}"] for name in _SPARSE), shape=shape)
-    rankings = {}
-    for kind in (*ANAPHORS, NAMES):
-        columns, ends = (arrays[f"{kind}_{name}"] for name in ("columns", "ends"))
-        rows = csr_array((np.ones(len(columns)), columns, ends), shape=(len(ends) - 1, WIDTH))
-        names = ("starts", "targets", "anaphors", "candidates")
-        rankings[kind] = Ranking(rows, *(arrays[f"{kind}_{name}"] for name in names))
-    names = ("documents", "spans", "signs", "scores")
-    return Part(*(arrays[name] for name in names), words, contents, rankings)
-
-
-def read_splits(
-    documents: Sequence[Document],
-    finder: MentionFinder,
-    *,
-    window: int,
-    most: int,
-    trains: bool = False,
-) -> Part:
-    """Return the candidates and items of a split: of pronouns up to ``most`` mentions before them in
-    ``window`` sentences. If it ``trains``, he and she have a second item of nouns and names alone,
-    where both kinds are candidates: those of pronouns would otherwise be all that is learned.
-    """
-    items = {kind: _Items() for kind in (*ANAPHORS, NAMES)}
-    mentions: list[Mention] = []
-    of_document: list[int] = []
-    spans: list[Span] = []
-    for number, document in enumerate(documents):
-        reading = _Reading(document, finder)
-        first = len(mentions)
+    def add(self, document: Document, *, trains: bool) -> None:
+        """Add a document. If it ``trains``, pronouns have a second item of nouns and names alone,
+        where some are true: those of pronouns would otherwise be all that is learned.
+        """
+        reading = _Reading(document, self._finder)
         for i, mention in enumerate(reading.mentions):
             if mention.kind in ANAPHORS:
-                found = reading.before(i, window, most)
-                for candidates in reading.choices(i, found, trains=trains):
-                    reading.add_pronoun(items[mention.kind], i, candidates, first)
-            elif candidates := reading.alike(i):
-                reading.add_name(items[NAMES], i, candidates, first)
-        mentions += reading.mentions
-        of_document += [number] * len(reading.mentions)
-        spans += reading.spans()
-    return _make_part(mentions, of_document, spans, items)
+                found = reading.before(i, self._window, self._most)
+                nouns = [j for j in found if reading.mentions[j].words]
+                is_told = trains and len(nouns) < len(found) and any(reading.are_true(i, nouns))
+                for each in (found, nouns) if is_told else (found,):
+                    self._add(reading, mention.kind, i, each, reading.pronoun_rows(i, each))
+            else:
+                found = reading.alike(i)
+                self._add(reading, NAMES, i, found, reading.name_rows(i, found))
+        self._documents += [self._n_documents] * len(reading.mentions)
+        self._n_documents += 1
+        self._mentions += reading.mentions
+        self._spans += reading.spans()
 
+    def _add(
+        self, reading: _Reading, kind: str, i: int, found: list[int], rows: list[list[int]]
+    ) -> None:
+        if found:
+            first, target = len(self._mentions), [*reading.are_true(i, found), True].index(True)
+            candidates = [*(first + j for j in found), -1]
+            self._items[kind].add(first + i, candidates, rows, target)
 
-def read_raw(sentences: Iterable[Sequence[str]], finder: MentionFinder, *, most: int) -> Part:
-    """Return items of he and she from raw text, which teach syntax alone.
+    def add_raw(self, sentence: Sequence[str]) -> None:
+        """Add items of he and she from a sentence of raw text, which teach syntax alone.
 
-    The candidates are nouns of one gender by their meaning, such as king and wife, at least one of
-    each; the only one that agrees with the pronoun is the true one. They have no vector.
-    """
-    items = {kind: _Items() for kind in (*ANAPHORS, NAMES)}
-    for sentence in sentences:
-        reading = _Reading(Document("", (tuple(sentence),), ()), finder)
+        The candidates are nouns of one gender by their meaning, such as king and wife, at least one
+        of each; the only one that agrees with the pronoun is the true one.
+        """
+        reading = _Reading(Document("", (tuple(sentence),), ()), self._finder)
         signs = [_sign_of_noun(mention) for mention in reading.mentions]
         for i, mention in enumerate(reading.mentions):
-            if not mention.sign:
-                continue
-            found = reading.before(i, 1, most)
+            found = reading.before(i, 1, self._most) if mention.sign else []
             agrees = [signs[j] == mention.sign for j in found if signs[j]]
-            if sum(agrees) != 1 or all(agrees):
-                continue
-            rows = reading.pair_rows(i, found)
-            known = [row for row, j in zip(rows, found, strict=True) if signs[j]]
-            items["he"].add(-1, [-1] * len(known), known, agrees.index(True))
-    return _make_part([], [], [], items)
+            if sum(agrees) == 1 and len(agrees) > 1:
+                pairs = zip(reading.pronoun_rows(i, found), found, strict=False)
+                rows = [row for row, j in pairs if signs[j]]
+                self._items["he"].add(-1, [-1] * len(rows), rows, agrees.index(True))
+
+    def finish(self) -> Part:
+        """Return all that was added."""
+        mentions = self._mentions
+        index = {word: 0 for mention in mentions for word in mention.words}
+        index = {word: number for number, word in enumerate(index)}
+        return Part(
+            np.array(self._documents, dtype=np.int64),
+            np.array(self._spans, dtype=np.int64).reshape(-1, 2),
+            np.array([mention.sign for mention in mentions], dtype=np.int64),
+            np.array([mention.score for mention in mentions], dtype=np.float64),
+            np.array(list(index), dtype=np.str_),
+            *flatten([[index[word] for word in mention.words] for mention in mentions]),
+            {kind: items.finish() for kind, items in self._items.items()},
+        )
 
 
 def is_telling(sentence: str) -> bool:
-    """Test whether a sentence of raw text may have items of ``read_raw``."""
+    """Test whether a sentence of raw text may have items of ``PartBuilder.add_raw``."""
     return (
         len(sentence) < _LONGEST_SENTENCE
         and bool(_PRONOUN.search(sentence))
@@ -239,31 +237,6 @@ def _sign_of_noun(mention: Mention) -> int:
     """Return the gender of a noun, +1 or -1; 0 for pronouns and other nouns."""
     signs = {_SIGN_OF_NOUN.get(word.lower().rstrip("."), 0) for word in mention.words} - {0}
     return signs.pop() if len(signs) == 1 else 0
-
-
-def _make_part(
-    mentions: Sequence[Mention],
-    documents: Sequence[int],
-    spans: Sequence[Span],
-    items: Mapping[str, _Items],
-) -> Part:
-    from scipy.sparse import csr_array  # slow to import
-
-    index = {word: 0 for mention in mentions for word in mention.words}
-    index = {word: number for number, word in enumerate(index)}
-    lengths = np.array([len(mention.words) for mention in mentions], dtype=np.int64)
-    columns = np.array([index[word] for each in mentions for word in each.words], dtype=np.int32)
-    shares = np.repeat(1 / np.maximum(lengths, 1), lengths)
-    ends = np.cumsum([0, *lengths], dtype=np.int32)
-    return Part(
-        np.array(documents, dtype=np.int64),
-        np.array(spans, dtype=np.int64).reshape(-1, 2),
-        np.array([mention.sign for mention in mentions], dtype=np.int64),
-        np.array([mention.score for mention in mentions], dtype=np.float64),
-        list(index),
-        csr_array((shares, columns, ends), shape=(len(mentions), len(index))),
-        {kind: collected.finish() for kind, collected in items.items()},
-    )
 
 
 class _Reading:
@@ -300,14 +273,6 @@ class _Reading:
                 found.append(j)
         return found
 
-    def choices(self, i: int, found: list[int], *, trains: bool) -> Iterator[list[int]]:
-        """Yield the candidates of each item of a pronoun."""
-        if found:
-            yield found
-        nouns = [j for j in found if not self.mentions[j].is_pronoun]
-        if trains and len(nouns) < len(found) and any(self._are_true(i, nouns)):
-            yield nouns
-
     def alike(self, i: int) -> list[int]:
         """Return the mentions before with the same head or, of names, a name in common; of the
         speakers' pronouns those of the same kind. Nearest first.
@@ -321,52 +286,39 @@ class _Reading:
         return [*possible][:most]
 
     def _forms(self, mention: Mention) -> list[str]:
-        if mention.is_pronoun:
+        if not mention.words:
             return [f"speaker {mention.kind}"] * (mention.kind in _SPEAKERS)
         names = [f"name {word}" for word in {*mention.words} if _is_name(word)]
         return [f"head {self.tokens[mention.head]}", *names]
 
     def _may_be_alike(self, mention: Mention, j: int) -> bool:
         other = self.mentions[j]
-        if mention.is_pronoun:
+        if not mention.words:
             return True
         same_head = self.tokens[mention.head] == self.tokens[other.head]
         return not other.first <= mention.head < other.end and (
             same_head or "proper" in (mention.kind, other.kind)
         )
 
-    def _are_true(self, i: int, candidates: Iterable[int]) -> list[bool]:
+    def are_true(self, i: int, candidates: Iterable[int]) -> list[bool]:
+        """Return whether each candidate is in the cluster of mention ``i``."""
         own = self.clusters[i]
         return [own is not None and self.clusters[j] == own for j in candidates]
 
-    def add_pronoun(self, items: _Items, i: int, found: Sequence[int], first: int) -> None:
-        """Add an item of a pronoun; ``first``: the number of the document's first mention."""
-        pronoun = self.mentions[i]
-        nouns_only = all(not self.mentions[j].is_pronoun for j in found)
-        none = ["none", f"none {pronoun.case}", f"none n {min(len(found), 5)}"]
-        none += [f"none < {pronoun.before}", f"none > {pronoun.after}", f"none {nouns_only}"]
-        rows = [*self.pair_rows(i, found), _columns(pronoun.kind, none)]
-        self._add(items, i, found, rows, first)
-
-    def add_name(self, items: _Items, i: int, found: Sequence[int], first: int) -> None:
-        """Add an item of a noun, a name or a speaker's pronoun."""
+    def name_rows(self, i: int, found: Sequence[int]) -> list[list[int]]:
+        """Return the features of each candidate of a noun, a name or a speaker's pronoun, and of
+        having none.
+        """
         mention = self.mentions[i]
         n = len(self._by_form[f"head {self.tokens[mention.head]}"])
         none = ["none", f"none n {min(len(found), 4)}", f"none f {min(n, 8)}"]
         none += [f"none l {len(mention.words)}", f"none {mention.slot}"]
         pairs = (self._name_features(mention, self.mentions[j], r, n) for r, j in enumerate(found))
-        rows = [_columns(f"N{mention.kind}", pair) for pair in (*pairs, none)]
-        self._add(items, i, found, rows, first)
-
-    def _add(
-        self, items: _Items, i: int, found: Sequence[int], rows: list[list[int]], first: int
-    ) -> None:
-        target = [*self._are_true(i, found), True].index(True)
-        items.add(first + i, [*(first + j for j in found), -1], rows, target)
+        return [_hash(f"N{mention.kind}", pair) for pair in (*pairs, none)]
 
     def _name_features(self, mention: Mention, other: Mention, rank: int, n: int) -> Iterator[str]:
         distance = min((1 + mention.sentence - other.sentence).bit_length(), 7)
-        if mention.is_pronoun:
+        if not mention.words:
             quotes = f"{self.quoted[mention.head] % 2}{self.quoted[other.head] % 2}"
             yield from ("bias", f"r {rank}", f"d {distance}", f"q {quotes}")
             yield f"qd {quotes} {distance}"
@@ -381,17 +333,20 @@ class _Reading:
         yield from (f"f {min(n, 8)} {own == theirs}", f"s {mention.slot} {other.slot}")
         yield f"o {mention.kind == 'possessive'} {opener}"
 
-    def pair_rows(self, i: int, found: Sequence[int]) -> list[list[int]]:
-        """Return the features of each candidate of a pronoun."""
+    def pronoun_rows(self, i: int, found: Sequence[int]) -> list[list[int]]:
+        """Return the features of each candidate of a pronoun, and of having none."""
         pronoun = self.mentions[i]
         first_of = {self.mentions[j].sentence: j for j in found}  # the last given is the first
         rows = []
         for rank, j in enumerate(found):
-            is_first = first_of[self.mentions[j].sentence] == j
-            pair = _Pair(pronoun, self.mentions[j], rank, int(is_first))
+            other = self.mentions[j]
+            pair = _Pair(pronoun, other, rank, int(first_of[other.sentence] == j))
             features = chain(pair.features(), self._within(pair), pair.agreement())
-            rows.append(_columns(pronoun.kind, features))
-        return rows
+            rows.append(_hash(pronoun.kind, features))
+        nouns_only = all(self.mentions[j].words for j in found)
+        none = ["none", f"none {pronoun.case}", f"none n {min(len(found), 5)}"]
+        none += [f"none < {pronoun.before}", f"none > {pronoun.after}", f"none {nouns_only}"]
+        return [*rows, _hash(pronoun.kind, none)]
 
     def _within(self, pair: _Pair) -> Iterator[str]:
         """Yield what stands between two mentions of one sentence. A pronoun that is not reflexive
@@ -434,12 +389,12 @@ class _Reading:
 
     def spans(self) -> list[Span]:
         """Return the spans of the mentions, with ``of`` and the mention after it."""
-        at = {mention.first: mention for mention in self.mentions if not mention.is_pronoun}
+        at = {mention.first: mention for mention in self.mentions if mention.words}
         return [self._span(mention, at) for mention in self.mentions]
 
     def _span(self, mention: Mention, at: Mapping[int, Mention]) -> Span:
         end = mention.end
-        for _ in range(2 * (not mention.is_pronoun)):
+        for _ in range(2 * bool(mention.words)):
             if self.tokens[end : end + 1] == ["of"] and end + 1 in at:
                 end = at[end + 1].end
         return mention.first, end
@@ -470,7 +425,7 @@ class _Pair(NamedTuple):
     def agreement(self) -> Iterator[str]:
         """Yield how two pronouns agree."""
         pronoun, other = self.pronoun, self.other
-        if not other.is_pronoun:
+        if other.words:
             return
         agrees = other.kind
         if pronoun.sign and other.sign:
@@ -480,7 +435,7 @@ class _Pair(NamedTuple):
         yield f"ac {agrees} {other.case} {pronoun.case} {d}"
 
 
-def _columns(kind: str, features: Iterable[str]) -> list[int]:
+def _hash(kind: str, features: Iterable[str]) -> list[int]:
     return hash_features((f"{kind} {feature}" for feature in features), WIDTH)
 
 

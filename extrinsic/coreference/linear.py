@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import replace
 from itertools import chain, islice, pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -11,16 +11,17 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, NamedTuple, Protocol, run
 
 import numpy as np
 from annotated_types import doc
+from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from biasbridge.extrinsic.coreference.antecedents import (
     NAMES,
+    WIDTH,
+    PartBuilder,
     is_telling,
     read_part,
-    read_raw,
-    read_splits,
 )
-from biasbridge.extrinsic.coreference.mentions import MentionFinder
+from biasbridge.extrinsic.coreference.mentions import MentionFinder, as_matrix
 from biasbridge.extrinsic.coreference.resolution import Resolution, ResolverOutput, join_links
 from biasbridge.files import Choice, InputError, choice
 from biasbridge.files.choice import Count, NotNegative, Positive, Whole
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
     from biasbridge.extrinsic.coreference.antecedents import Part, Ranking
     from biasbridge.extrinsic.coreference.mentions import Indices
+    from biasbridge.extrinsic.coreference.resolution import Fit
     from biasbridge.files.documents import Document, Span
     from biasbridge.stats.arrays import Floats
 
@@ -59,7 +61,14 @@ class _HasText(Choice, Protocol):
 
 @choice
 class AntecedentDesign:
-    """Candidates and surface features of documents, which all embeddings share; see ``LogLinear``."""
+    """Candidates and surface features of documents, without vectors: once for all embeddings.
+
+    ``threshold``: log odds above which a word is the head of a candidate. ``window``: number of
+    sentences of the candidates, of which the nearest are taken. ``mentions``: documents in which
+    all mentions are marked, those that stand alone too, which teach what a mention is; null: the
+    training documents. ``text``: raw text, whose sentences about a man and a woman teach where an
+    antecedent stands.
+    """
 
     threshold: float = -2.5
     window: Count = 3
@@ -84,41 +93,40 @@ class AntecedentDesign:
             raise InputError("no training document has two mentions of one entity: give others")
         with_pronouns, telling = self._read_text(out)
         finder = MentionFinder(self._teachers(documents), with_pronouns, self.threshold)
-        for split, inside in documents.items():
-            if split != "dev":
-                part = read_splits(
-                    inside, finder, window=self.window, most=self.candidates, trains=split == _TRAIN
-                )
-                part.write(out / f"{split}.npz")
-        read_raw(telling, finder, most=self.candidates).write(out / f"{_RAW}.npz")
+        for split in documents.keys() - {"dev"} | {_RAW}:
+            builder = PartBuilder(finder, self.window, self.candidates)
+            for document in documents.get(split, ()):
+                builder.add(document, trains=split == _TRAIN)
+            for sentence in telling if split == _RAW else ():
+                builder.add_raw(sentence)
+            builder.finish().write(out / f"{split}.npz")
 
     def _teachers(self, documents: Mapping[str, Sequence[Document]]) -> list[tuple[Document, bool]]:
-        """Return the documents that teach what a mention is, and whether those that stand alone are
-        marked. None is a document of another split.
+        """Return the documents that teach what a mention is, and whether all mentions are marked.
+        None is a document of another split.
         """
-        if self.mentions is None:
-            return [(document, True) for document in documents[_TRAIN]]
-        held = {
-            each.title for split, inside in documents.items() if split != _TRAIN for each in inside
-        }
-        loaded = chain.from_iterable(self.mentions.load(seed=0).values())
-        teachers = {each.title: (each, True) for each in loaded if each.title not in held}
-        return [*({each.title: (each, False) for each in documents[_TRAIN]} | teachers).values()]
+        teachers = {each.title: (each, self.mentions is None) for each in documents[_TRAIN]}
+        if self.mentions is not None:
+            others = [inside for split, inside in documents.items() if split != _TRAIN]
+            held = {each.title for inside in others for each in inside}
+            for each in chain.from_iterable(self.mentions.load(seed=0).values()):
+                if each.title not in held:
+                    teachers[each.title] = each, True
+        return [*teachers.values()]
 
-    def _read_text(self, out: Path) -> tuple[list[list[str]], list[list[str]]]:
+    def _read_text(self, out: Path) -> list[list[list[str]]]:
         """Return sentences with him or his, and those that may tell whom a pronoun means."""
         if self.text is None:
-            return [], []
+            return [[], []]
         with TemporaryDirectory(dir=out) as folder:
             path = Path(folder) / "text"
             self.text.write(path, seed=0)
             cases = (line for line in read_lines(path) if {"him", "his"} & {*line.split(" ")})
             telling = (line for line in read_lines(path) if is_telling(line))
-            read = [
+            return [
                 [line.split(" ") for line in islice(lines, most)]
                 for lines, most in ((cases, _MOST_CASES), (telling, _MOST_TELLING))
             ]
-        return read[0], read[1]
 
 
 @choice
@@ -131,7 +139,7 @@ class LogLinear:
     f are binary features of the surface: distance, order, the place in the clause, the words
     around, binding; of two pronouns whether they agree. v is the mean of the unit vectors of the
     candidate's content words, minus the vocabulary's mean; 0 of pronouns. Gender meets the vectors
-    in the last term alone. Without ``interaction`` documents that differ only in the gender of a
+    in the last term alone: without ``interaction``, documents that differ only in the gender of a
     pronoun have equal scores, so a gap between them is 0. The loss is strictly convex:
 
         sum of cross-entropies of the nearest true antecedent
@@ -140,14 +148,9 @@ class LogLinear:
     The penalties move a gap, so they are fixed in advance. Two trainings are equal. Nouns, names
     and the speakers' pronouns are linked by their form, by another such model without vectors.
 
-    ``threshold``: log odds above which a word is the head of a candidate. ``window``: number of
-    sentences of the candidates. ``mentions``: documents in which all mentions are marked, those that
-    stand alone too, which teach what a mention is; null: the training documents. ``text``: raw text,
-    whose sentences about a man and a woman teach where an antecedent stands; ``text_weight``: the
-    weight of these. ``draw``: number of a bootstrap draw of the training documents, the same for
-    all embeddings; 0: all documents.
-
-    It reads no meaning: where only that tells, it is at chance but for gender.
+    ``design``: the candidates and their features. ``text_weight``: the weight of its raw text.
+    ``draw``: number of a bootstrap draw of the training documents, the same for all embeddings; 0:
+    all documents. It reads no meaning: where only that tells, it is at chance but for gender.
 
     Examples
     --------
@@ -156,14 +159,10 @@ class LogLinear:
     'log_linear'
     """
 
+    design: AntecedentDesign = AntecedentDesign()
     surface_penalty: Positive = 3.0
     vector_penalty: Positive = 1.0
     interaction: Annotated[bool, doc("false: without gender, for comparison")] = True
-    threshold: float = -2.5
-    window: Count = 3
-    candidates: Count = 20
-    mentions: _HasDocuments | None = None
-    text: _HasText | None = None
     text_weight: NotNegative = 1.0
     draw: Annotated[Whole, doc("number of a bootstrap draw of the documents; 0: all of them")] = 0
     label: str = "log_linear"
@@ -183,12 +182,6 @@ class LogLinear:
         """Return the files of ``design``."""
         return self.design.files()
 
-    @property
-    def design(self) -> AntecedentDesign:
-        """What is computed once for all embeddings."""
-        names = [field.name for field in fields(AntecedentDesign)]  # type: ignore[arg-type]
-        return AntecedentDesign(**{name: getattr(self, name) for name in names})
-
     def resolve(
         self,
         documents: Mapping[str, Sequence[Document]],
@@ -200,34 +193,31 @@ class LogLinear:
     ) -> ResolverOutput:
         """Train on ``train`` and resolve all other splits but ``dev``; ``seed`` changes nothing.
 
-        ``design``: where ``LogLinear.design`` was written for these documents; without it, it is
-        written in ``folder`` and removed. Raises ``InputError`` if no training document has two
-        mentions of one entity or vectors are invalid.
+        ``design``: where the design was written for these documents; without it, it is written in
+        ``folder`` and removed. Raises ``InputError`` if no training document has two mentions of
+        one entity or vectors are invalid.
         """
         if design is None:
-            with TemporaryDirectory(dir=folder) as written:
-                self.design.write(documents, Path(written))
-                return self.resolve(
-                    documents, vectors, seed=seed, folder=folder, design=Path(written)
-                )
+            with TemporaryDirectory(dir=folder) as name:
+                written = Path(name)
+                self.design.write(documents, written)
+                return self.resolve(documents, vectors, seed=seed, folder=folder, design=written)
         parts = {path.stem: read_part(path) for path in sorted(design.glob("*.npz"))}
-        train, raw = parts.pop(_TRAIN), parts.pop(_RAW)
         with threadpool_limits(limits=1, user_api="blas"):  # another order of sums, other digits
-            embedding = _Embedding(vectors, [*parts.values(), train])
+            embedding = _Embedding(vectors, parts.values())
+            train, raw = parts.pop(_TRAIN), parts.pop(_RAW)
             models = self._fit(train, raw, len(documents[_TRAIN]), embedding)
             splits = {
                 split: _resolve(documents[split], part, models, embedding)
                 for split, part in parts.items()
             }
-        return ResolverOutput(
-            splits,
-            {
-                "iterations": {kind: model.iterations for kind, model in models.items()},
-                "losses": {kind: model.loss for kind, model in models.items()},
-                "coverage": embedding.coverage(train),
-                "parameters": sum(model.n_weights for model in models.values()),
-            },
-        )
+        history: Fit = {
+            "iterations": {kind: model.iterations for kind, model in models.items()},
+            "losses": {kind: model.loss for kind, model in models.items()},
+            "coverage": embedding.coverage(train),
+            "parameters": sum(model.surface.size + model.vector.size for model in models.values()),
+        }
+        return ResolverOutput(splits, history)
 
     def _fit(
         self, train: Part, raw: Part, n_documents: int, embedding: _Embedding
@@ -235,13 +225,16 @@ class LogLinear:
         """Fit a model for each kind of anaphor."""
         times = np.ones(n_documents)
         if self.draw:
-            rng = np.random.default_rng([self.draw, n_documents])
-            times = np.bincount(rng.integers(n_documents, size=n_documents), minlength=n_documents)
+            drawn = np.random.default_rng([self.draw, n_documents]).integers(
+                n_documents, size=n_documents
+            )
+            times = np.bincount(drawn, minlength=n_documents).astype(np.float64)
         models = {}
         for kind, ranking in train.rankings.items():
-            sight = embedding.see(train, kind, interaction=self.interaction)
+            untold, sight = raw.rankings[kind], embedding.see(train, kind)
+            if not self.interaction:
+                sight = sight._replace(signs=np.zeros_like(sight.signs))
             weights = times[train.documents[ranking.anaphors]]
-            untold = raw.rankings[kind]
             weights = np.append(weights, np.full(len(untold.targets), self.text_weight))
             models[kind] = fit_ranking(
                 ranking.joined(untold), weights, sight, self.surface_penalty, self.vector_penalty
@@ -249,8 +242,7 @@ class LogLinear:
         return models
 
 
-@dataclass(frozen=True)
-class Sight:
+class Sight(NamedTuple):
     """What vectors tell of the rows of items: mention ``mentions`` (k,) of ``contents`` (mentions,
     words) in row ``rows`` (k,), the pronoun's ``signs`` (k,), and ``matrix`` (words, d).
     """
@@ -282,7 +274,6 @@ class RankingModel(NamedTuple):
     vector: Floats
     iterations: int
     loss: float
-    n_weights: int
 
     def scores(self, ranking: Ranking, sight: Sight) -> Floats:
         """Compute the score of each row."""
@@ -297,8 +288,8 @@ def fit_ranking(
     """Minimise the sum of ``weights`` (items,) times cross-entropies, and the penalties."""
     from scipy.optimize import minimize
 
-    used = np.unique(ranking.features.indices)
-    features = ranking.features[:, used].tocsr()
+    used, columns = np.unique(ranking.columns, return_inverse=True)
+    features = as_matrix(columns, ranking.ends, len(used))
     transposed = features.T.tocsr()
     starts = ranking.starts[:-1]
     item_of_row = np.repeat(np.arange(len(starts)), np.diff(ranking.starts))
@@ -320,13 +311,12 @@ def fit_ranking(
         by_vector = sight.gradient(errors[sight.rows]) + vector_penalty * vector
         return value, np.append(by_feature, by_vector)
 
-    surface = np.zeros(ranking.features.shape[1])
+    surface = np.zeros(WIDTH)
     if not len(starts):
-        return RankingModel(surface, np.zeros((d, 2)), 0, 0.0, 0)
+        return RankingModel(surface, np.zeros((d, 2)), 0, 0.0)
     found = minimize(loss, np.zeros(n + 2 * d), jac=True, method="L-BFGS-B", options=_SOLVER)
     surface[used] = found.x[:n]
-    vector = found.x[n:].reshape(d, 2)
-    return RankingModel(surface, vector, int(found.nit), float(found.fun), n + 2 * d)
+    return RankingModel(surface, found.x[n:].reshape(d, 2), int(found.nit), float(found.fun))
 
 
 class _Embedding:
@@ -335,65 +325,46 @@ class _Embedding:
     """
 
     def __init__(self, vectors: KeyedVectors, parts: Iterable[Part]) -> None:
-        self._centred = vectors, _mean_direction(vectors)
-        self._form = {
-            word: form
-            for part in parts
-            for word in part.words
-            for form in (word, word.lower())[::-1]
-            if form in vectors.key_to_index
-        }
-        if not self._form:
-            words = [word for part in parts for word in part.words]
-            raise InputError(
-                f"none of the {len(words)} content words of the candidates has a vector; tokenise"
-                " them like the corpus of the vectors"
-            )
+        self._vectors = vectors
+        n, total = len(vectors.vectors), np.zeros(vectors.vector_size)
+        for start in range(0, n, _VECTORS_AT_ONCE):
+            total += _unit_rows(vectors.vectors[start : start + _VECTORS_AT_ONCE]).sum(axis=0)
+        if not np.isfinite(total).all():
+            raise InputError("a vector is not finite; train or load the vectors again")
+        self._mean, rows = total / n, vectors.key_to_index
+        words = {str(word) for part in parts for word in part.words}
+        found = {word: rows.get(word, rows.get(word.lower())) for word in words}
+        self._row = {word: row for word, row in found.items() if row is not None}
+        if not self._row:
+            problem = f"none of the {len(words)} content words of the documents has a vector"
+            raise InputError(f"{problem}; tokenise them like the corpus of the vectors")
 
-    def _matrix(self, words: Sequence[str]) -> Floats:
-        vectors, mean = self._centred
-        matrix = np.zeros((len(words), len(mean)))
-        known = [number for number, word in enumerate(words) if word in self._form]
-        rows = [vectors.key_to_index[self._form[words[number]]] for number in known]
-        matrix[known] = _unit_rows(vectors.vectors[rows]) - mean
-        return matrix
-
-    def see(self, part: Part, kind: str, *, interaction: bool = True) -> Sight:
+    def see(self, part: Part, kind: str) -> Sight:
         """Return what the vectors tell of the candidates of a kind; nothing of names."""
         ranking = part.rankings[kind]
-        signs = np.repeat(part.signs[ranking.anaphors], np.diff(ranking.starts)) * interaction
-        rows = np.flatnonzero(ranking.candidates >= 0)
-        if kind == NAMES:
-            rows = rows[:0]
-        mentions, inverse = np.unique(ranking.candidates[rows], return_inverse=True)
-        contents = part.contents[mentions]
-        columns = np.unique(contents.indices)
-        matrix = self._matrix([part.words[number] for number in columns])
-        contents = contents[:, columns].tocsr()
-        return Sight(rows, inverse, signs[rows].astype(np.float64), contents, matrix)
+        rows = np.flatnonzero((ranking.candidates >= 0) & (kind != NAMES))
+        signs = np.repeat(part.signs[ranking.anaphors], np.diff(ranking.starts))[rows]
+        seen, mentions = np.unique(ranking.candidates[rows], return_inverse=True)
+        contents = as_matrix(part.columns, part.ends, len(part.words))[seen]
+        contents.data /= np.repeat(np.diff(contents.indptr), np.diff(contents.indptr))
+        used = np.unique(contents.indices)
+        matrix = np.zeros((len(used), len(self._mean)))
+        known = [(n, self._row[w]) for n, w in enumerate(part.words[used]) if w in self._row]
+        if known:
+            numbers, found = zip(*known, strict=True)
+            matrix[list(numbers)] = _unit_rows(self._vectors.vectors[list(found)]) - self._mean
+        return Sight(rows, mentions, signs.astype(np.float64), contents[:, used].tocsr(), matrix)
 
     def coverage(self, part: Part) -> float:
         """Compute the share of content words of the mentions that have a vector."""
-        counts = np.bincount(part.contents.indices, minlength=len(part.words))
-        known = np.array([word in self._form for word in part.words], dtype=np.float64)
-        return float(counts @ known / max(1, counts.sum()))
+        known = np.array([word in self._row for word in part.words])
+        return float(known[part.columns].mean()) if len(part.columns) else 0.0
 
 
-def _unit_rows(rows: Floats) -> Floats:
-    rows = np.asarray(rows, dtype=np.float64)
-    units: Floats = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
+def _unit_rows(rows: NDArray[np.floating]) -> Floats:
+    exact = np.asarray(rows, dtype=np.float64)
+    units: Floats = exact / np.maximum(np.linalg.norm(exact, axis=1, keepdims=True), 1e-9)
     return units
-
-
-def _mean_direction(vectors: KeyedVectors) -> Floats:
-    """Compute the mean of the unit vectors. Raises ``InputError`` if one is not finite."""
-    n = len(vectors.vectors)
-    total = np.zeros(vectors.vector_size)
-    for start in range(0, n, _VECTORS_AT_ONCE):
-        total += _unit_rows(vectors.vectors[start : start + _VECTORS_AT_ONCE]).sum(axis=0)
-    if not np.isfinite(total).all():
-        raise InputError("a vector is not finite; train or load the vectors again")
-    return total / n
 
 
 def _resolve(
@@ -404,32 +375,26 @@ def _resolve(
 ) -> list[Resolution]:
     """Link each anaphor to its likeliest candidate, unless having none is likelier."""
     spans: list[Span] = [(first, end) for first, end in part.spans.tolist()]
-    antecedents: dict[int, dict[Span, dict[Span, float]]] = {}
-    links: dict[int, list[tuple[Span, Span]]] = {}
+    antecedents: list[dict[Span, dict[Span, float]]] = [{} for _ in documents]
+    mentions: list[dict[Span, float]] = [{} for _ in documents]
+    links: list[list[tuple[Span, Span]]] = [[] for _ in documents]
+    for number, span, score in zip(part.documents, spans, part.scores.tolist(), strict=True):
+        mentions[number][span] = score
     for kind, model in models.items():
         ranking = part.rankings[kind]
         scores = model.scores(ranking, embedding.see(part, kind))
-        for anaphor, (start, end) in zip(
-            ranking.anaphors.tolist(), pairwise(ranking.starts.tolist()), strict=True
-        ):
-            document, none = int(part.documents[anaphor]), end - 1
-            candidates = [spans[number] for number in ranking.candidates[start:none]]
-            odds = (scores[start:none] - scores[none]).tolist()
+        bounds = pairwise(ranking.starts.tolist())
+        for anaphor, (start, end) in zip(ranking.anaphors.tolist(), bounds, strict=True):
+            odds = (scores[start : end - 1] - scores[end - 1]).tolist()
+            candidates = (spans[number] for number in ranking.candidates[start : end - 1])
+            told = dict(zip(candidates, odds, strict=True))
+            number, best = part.documents[anaphor], max(told, key=told.__getitem__)
             if kind != NAMES:
-                told = dict(zip(candidates, odds, strict=True))
-                antecedents.setdefault(document, {})[spans[anaphor]] = told
-            if max(odds) > 0:
-                best = candidates[odds.index(max(odds))]
-                links.setdefault(document, []).append((spans[anaphor], best))
-    mentions: dict[int, dict[Span, float]] = {}
-    scored = zip(part.documents.tolist(), spans, part.scores.tolist(), strict=True)
-    for document, span, score in scored:
-        mentions.setdefault(document, {})[span] = score
-    return [
-        Resolution(
-            replace(each, clusters=join_links(mentions.get(n, ()), links.get(n, ()))),
-            mentions.get(n, {}),
-            antecedents.get(n, {}),
-        )
-        for n, each in enumerate(documents)
+                antecedents[number][spans[anaphor]] = told
+            if told[best] > 0:
+                links[number].append((spans[anaphor], best))
+    clusters = map(join_links, mentions, links)
+    resolved = [
+        replace(each, clusters=joined) for each, joined in zip(documents, clusters, strict=True)
     ]
+    return [*map(Resolution, resolved, mentions, antecedents)]

@@ -11,9 +11,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from zlib import crc32
 
 import numpy as np
@@ -100,14 +99,13 @@ def is_mark(token: str) -> bool:
     return bool(_MARK.fullmatch(token))
 
 
-@dataclass(slots=True)
-class Mention:
+class Mention(NamedTuple):
     """Half-open span of a document and what is seen of it.
 
     ``head``: position of its head; ``sentence`` and ``order``: number of the sentence, and its own
     in it. ``kind``: of pronouns that of ``KIND_OF``, else ``proper``, ``definite``, ``indefinite``,
-    ``possessive`` or ``bare``. ``sign``: +1 of he, -1 of she. ``words``: its content words.
-    ``score``: log odds of being a mention.
+    ``possessive`` or ``bare``. ``sign``: +1 of he, -1 of she. ``words``: content words; none of
+    pronouns. ``score``: log odds of being a mention.
     """
 
     first: int
@@ -115,31 +113,27 @@ class Mention:
     head: int
     sentence: int
     order: int
-    kind: str
-    words: tuple[str, ...]
     score: float
-    sign: int = 0
-    case: str = ""
-    slot: str = ""
-    before: str = ""
-    after: str = ""
-
-    @property
-    def is_pronoun(self) -> bool:
-        """Whether it is a pronoun."""
-        return not self.words
+    kind: str
+    sign: int
+    words: tuple[str, ...]
+    case: str
+    slot: str
+    before: str
+    after: str
 
 
-def as_matrix(rows: Iterable[Sequence[int]], width: int) -> csr_array:
-    """Return rows of columns as a matrix of ones."""
+def as_matrix(columns: Indices, ends: Indices, width: int) -> csr_array:
+    """Return a matrix of ones in ``columns``, of which row i has those up to ``ends[i + 1]``."""
     from scipy.sparse import csr_array  # slow to import
 
-    lengths, columns = [0], []
-    for row in rows:
-        lengths.append(len(row))
-        columns.extend(row)
-    indices, ends = np.array(columns, dtype=np.int32), np.cumsum(lengths, dtype=np.int32)
-    return csr_array((np.ones(len(indices)), indices, ends), shape=(len(lengths) - 1, width))
+    return csr_array((np.ones(len(columns)), columns, ends), shape=(len(ends) - 1, width))
+
+
+def flatten(rows: Sequence[Sequence[int]]) -> tuple[Indices, Indices]:
+    """Return the columns of all rows, and 0 and where each row ends."""
+    ends = np.cumsum([0, *map(len, rows)], dtype=np.int64)
+    return np.fromiter(chain.from_iterable(rows), dtype=np.int64, count=ends[-1]), ends
 
 
 def hash_features(features: Iterable[str], width: int) -> list[int]:
@@ -147,12 +141,12 @@ def hash_features(features: Iterable[str], width: int) -> list[int]:
     return [crc32(feature.encode("utf-8", "surrogatepass")) % width for feature in features]
 
 
-def fit_logistic(rows: Iterable[Sequence[int]], labels: Sequence[bool], penalty: float) -> Floats:
+def fit_logistic(rows: Sequence[Sequence[int]], labels: Sequence[bool], penalty: float) -> Floats:
     """Fit weights of binary features with loss sum log(1 + exp(-+ w x)) + penalty / 2 |w|^2."""
     from scipy.optimize import minimize
     from scipy.special import expit
 
-    matrix, sign = as_matrix(rows, _N_HASHES), 2.0 * np.array(labels, dtype=bool) - 1
+    matrix, sign = as_matrix(*flatten(rows), _N_HASHES), 2.0 * np.array(labels, dtype=bool) - 1
     transposed = matrix.T.tocsr()
 
     def loss(weights: Floats) -> tuple[float, Floats]:
@@ -167,19 +161,14 @@ def fit_logistic(rows: Iterable[Sequence[int]], labels: Sequence[bool], penalty:
 
 def _merge(sentence: Sequence[str]) -> list[str]:
     """Return the tokens in lower case, without the gender of pronouns."""
-    lowered = (token.lower() for token in sentence)
-    return [_MERGED.get(token, token) for token in lowered]
+    return [_MERGED.get(lowered := token.lower(), lowered) for token in sentence]
 
 
-def _around(tokens: Sequence[str], i: int) -> tuple[str, str, str, str]:
+def _around(tokens: Sequence[str], i: int) -> tuple[str, ...]:
     """Return the two tokens before, nearest first, and the two after."""
-    n = len(tokens)
-    return (
-        tokens[i - 1] if i else START,
-        tokens[i - 2] if i > 1 else START,
-        tokens[i + 1] if i + 1 < n else END,
-        tokens[i + 2] if i + 2 < n else END,
-    )
+    padded = [START, START, *tokens[max(0, i - 2) : i], *tokens[i : i + 3], END, END]
+    at = 2 + min(i, 2)
+    return padded[at - 1], padded[at - 2], padded[at + 1], padded[at + 2]
 
 
 def _case_features(tokens: Sequence[str], i: int) -> list[int]:
@@ -233,14 +222,9 @@ class MentionFinder:
         start = 0
         for number, sentence in enumerate(document.sentences):
             tokens = self.read(sentence)
-            found = self._find_spans(sentence, tokens)
-            for order, (first, head, score) in enumerate(found):
-                mention = _describe(sentence, tokens, first, head)
-                mention.first, mention.end, mention.head = (
-                    start + first, start + head + 1, start + head
-                )  # fmt: skip
-                mention.sentence, mention.order, mention.score = number, order, score
-                mentions.append(mention)
+            for order, (first, head, score) in enumerate(self._find_spans(sentence, tokens)):
+                place = (start + first, start + head + 1, start + head, number, order, score)
+                mentions.append(Mention(*place, *_describe(sentence, tokens, first, head)))
             start += len(sentence)
         return mentions
 
@@ -248,15 +232,14 @@ class MentionFinder:
         self, sentence: Sequence[str], tokens: Sequence[str]
     ) -> Iterator[tuple[int, int, float]]:
         """Yield first token, head and log odds of the mentions of a sentence."""
-        rows = [*self._head_features(sentence, tokens)]
+        rows = self._head_features(sentence, tokens)
         scores = [float(self._head_weights[row].sum()) if row else -np.inf for row in rows]
-        for i, (token, score) in enumerate(zip(tokens, scores, strict=True)):
+        above = [score > self.threshold for score in scores] + [False]
+        for i, token in enumerate(tokens):
             if token in _PRONOUNS:
                 yield i, i, np.inf
-            elif score > self.threshold:
-                inside_name = i + 1 < len(tokens) and scores[i + 1] > self.threshold
-                if not (inside_name and _is_name(sentence[i : i + 2])):
-                    yield _first_token(sentence, tokens, i), i, score
+            elif above[i] and not (above[i + 1] and _is_name(sentence[i : i + 2])):
+                yield _first_token(sentence, tokens, i), i, scores[i]
 
     def _head_features(self, sentence: Sequence[str], tokens: Sequence[str]) -> Iterator[list[int]]:
         """Yield the features of each token; none of function words and punctuation."""
@@ -342,32 +325,24 @@ def _first_token(sentence: Sequence[str], tokens: Sequence[str], head: int) -> i
     return first
 
 
-def _describe(sentence: Sequence[str], tokens: Sequence[str], first: int, head: int) -> Mention:
-    """Return a mention of the sentence without its place in the document."""
-    p, _, _, _ = _around(tokens, first)
-    _, _, q, _ = _around(tokens, head)
-    opens = p == START or p in CLAUSE_OPENERS or is_mark(p)
-    mention = Mention(0, 0, 0, 0, 0, "", (), 0.0, before=_shown(p), after=_shown(q))
-    mention.slot = _slot(p, q, opens=opens)
-    word = sentence[head].lower()
+def _describe(
+    sentence: Sequence[str], tokens: Sequence[str], first: int, head: int
+) -> tuple[str, int, tuple[str, ...], str, str, str, str]:
+    """Return the fields of a mention from ``kind`` on."""
+    p, q, word = _around(tokens, first)[0], _around(tokens, head)[2], sentence[head].lower()
+    opens = p in (START, *CLAUSE_OPENERS) or is_mark(p)
+    slot, case, words = _slot(p, q, opens=opens), "", tuple[str, ...]()
     if word in KIND_OF:
-        mention.kind, mention.sign = KIND_OF[word], SIGNS.get(word, 0)
-        mention.case = _case(tokens[head])
-        if mention.case == "nom" or (mention.case == "any" and opens):
-            mention.slot = "subject"
-        elif mention.case == "poss":
-            mention.slot = "poss"
-        elif mention.slot == "subject":
-            mention.slot = "other"
-        return mention
-    inside = range(first, head + 1)
-    mention.words = tuple(sentence[i] for i in inside if is_word(tokens[i]))
-    mention.kind = _nominal_kind(sentence, tokens, first, head)
-    return mention
-
-
-def _shown(token: str) -> str:
-    return "*" if is_word(token) else token
+        kind, case = KIND_OF[word], _case(tokens[head])
+        if case in ("nom", "poss"):
+            slot = "subject" if case == "nom" else case
+        elif slot == "subject" or (case == "any" and opens):
+            slot = "subject" if case == "any" and opens else "other"
+    else:
+        kind = _nominal_kind(sentence, tokens, first, head)
+        words = tuple(sentence[i] for i in range(first, head + 1) if is_word(tokens[i]))
+    before, after = ("*" if is_word(token) else token for token in (p, q))
+    return kind, SIGNS.get(word, 0), words, case, slot, before, after
 
 
 def _slot(p: str, q: str, *, opens: bool) -> str:
@@ -376,23 +351,17 @@ def _slot(p: str, q: str, *, opens: bool) -> str:
         return "owner"
     if opens and (q in _AUXILIARIES or q in _ADVERBS or is_word(q)):
         return "subject"
-    if p in _PREPOSITIONS:
-        return "preposition"
-    if is_word(p):
-        return "object"
-    if p in ("and", "or"):
-        return "coordinated"
-    return "clause" if opens else "other"
+    if p in _PREPOSITIONS or is_word(p):
+        return "object" if is_word(p) else "preposition"
+    return "coordinated" if p in ("and", "or") else "clause" if opens else "other"
 
 
 def _case(token: str) -> str:
-    if token in _NOMINATIVES:
-        return "nom"
+    if token in _OWNERS or token in _ALONE:
+        return "poss"
     if token == "<self>" or token.endswith(("self", "selves")):
         return "self"
-    if token in ("it", "you"):
-        return "any"
-    return "poss" if token in _OWNERS or token in _ALONE else "acc"
+    return "any" if token in ("it", "you") else "nom" if token in _NOMINATIVES else "acc"
 
 
 def _nominal_kind(sentence: Sequence[str], tokens: Sequence[str], first: int, head: int) -> str:
