@@ -125,7 +125,8 @@ def read_part(path: Path) -> Part:
         rankings = {
             kind: Ranking(*(file[f"{kind} {name}"] for name in Ranking._fields)) for kind in KINDS
         }
-        return Part(*(file[name] for name in Part._fields[:-1]), rankings)
+        arrays = {name: file[name] for name in Part._fields[:-1]}
+    return Part(**arrays, rankings=rankings)
 
 
 class _Items:

@@ -23,6 +23,7 @@ from biasbridge.extrinsic.coreference.antecedents import (
 )
 from biasbridge.extrinsic.coreference.mentions import MentionFinder, as_matrix
 from biasbridge.extrinsic.coreference.resolution import Resolution, ResolverOutput, join_links
+from biasbridge.extrinsic.protocols import ResolverDesign
 from biasbridge.files import Choice, InputError, choice
 from biasbridge.files.choice import Count, NotNegative, Positive, Whole
 from biasbridge.files.text import read_lines
@@ -159,7 +160,7 @@ class LogLinear:
     'log_linear'
     """
 
-    design: AntecedentDesign = AntecedentDesign()
+    design: ResolverDesign = AntecedentDesign()
     surface_penalty: Positive = 3.0
     vector_penalty: Positive = 1.0
     interaction: Annotated[bool, doc("false: without gender, for comparison")] = True
@@ -314,7 +315,9 @@ def fit_ranking(
     surface = np.zeros(WIDTH)
     if not len(starts):
         return RankingModel(surface, np.zeros((d, 2)), 0, 0.0)
-    found = minimize(loss, np.zeros(n + 2 * d), jac=True, method="L-BFGS-B", options=_SOLVER)
+    found = minimize(
+        loss, np.zeros(n + 2 * d), jac=True, method="L-BFGS-B", options=_SOLVER
+    )
     surface[used] = found.x[:n]
     return RankingModel(surface, found.x[n:].reshape(d, 2), int(found.nit), float(found.fun))
 

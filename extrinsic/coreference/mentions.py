@@ -223,8 +223,8 @@ class MentionFinder:
         for number, sentence in enumerate(document.sentences):
             tokens = self.read(sentence)
             for order, (first, head, score) in enumerate(self._find_spans(sentence, tokens)):
-                place = (start + first, start + head + 1, start + head, number, order, score)
-                mentions.append(Mention(*place, *_describe(sentence, tokens, first, head)))
+                place = (start, number, order, score)
+                mentions.append(_describe(sentence, tokens, first, head, place))
             start += len(sentence)
         return mentions
 
@@ -326,9 +326,13 @@ def _first_token(sentence: Sequence[str], tokens: Sequence[str], head: int) -> i
 
 
 def _describe(
-    sentence: Sequence[str], tokens: Sequence[str], first: int, head: int
-) -> tuple[str, int, tuple[str, ...], str, str, str, str]:
-    """Return the fields of a mention from ``kind`` on."""
+    sentence: Sequence[str],
+    tokens: Sequence[str],
+    first: int,
+    head: int,
+    place: tuple[int, int, int, float],
+) -> Mention:
+    """Return the mention of a sentence; ``place``: the sentence's start, the fields after ``head``."""
     p, q, word = _around(tokens, first)[0], _around(tokens, head)[2], sentence[head].lower()
     opens = p in (START, *CLAUSE_OPENERS) or is_mark(p)
     slot, case, words = _slot(p, q, opens=opens), "", tuple[str, ...]()
@@ -342,7 +346,8 @@ def _describe(
         kind = _nominal_kind(sentence, tokens, first, head)
         words = tuple(sentence[i] for i in range(first, head + 1) if is_word(tokens[i]))
     before, after = ("*" if is_word(token) else token for token in (p, q))
-    return kind, SIGNS.get(word, 0), words, case, slot, before, after
+    start, seen = place[0], (kind, SIGNS.get(word, 0), words, case, slot, before, after)
+    return Mention(start + first, start + head + 1, start + head, *place[1:], *seen)
 
 
 def _slot(p: str, q: str, *, opens: bool) -> str:
