@@ -12,7 +12,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, chain
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -113,7 +113,7 @@ class Part(NamedTuple):
 
     def write(self, path: Path) -> None:
         """Write a file for ``read_part``."""
-        arrays = dict(zip(self._fields[:-1], self, strict=False))
+        arrays: dict[str, Any] = {name: getattr(self, name) for name in self._fields[:-1]}
         for kind, ranking in self.rankings.items():
             arrays |= {f"{kind} {name}": array for name, array in ranking._asdict().items()}
         np.savez_compressed(path, **arrays)
@@ -245,8 +245,7 @@ class _Reading:
 
     def __init__(self, document: Document, finder: MentionFinder) -> None:
         text = [finder.read(sentence) for sentence in document.sentences]
-        self.tokens = [*chain.from_iterable(text)]
-        self.mentions = finder.find(document)
+        self.tokens, self.mentions = [*chain.from_iterable(text)], finder.find(document)
         clusters = heads_of(document, text)
         self.clusters = [clusters.get(mention.head) for mention in self.mentions]
         begins = {*accumulate(map(len, text), initial=0)}
@@ -282,24 +281,22 @@ class _Reading:
         for form in self._forms(mention):
             places = self._by_form[form]
             found.update(places[: bisect_left(places, i)][-_NAME_CANDIDATES:])
-        most = _SPEAKER_CANDIDATES if mention.kind in _SPEAKERS else _NAME_CANDIDATES
-        possible = (j for j in sorted(found, reverse=True) if self._may_be_alike(mention, j))
-        return [*possible][:most]
+        nearest, head = sorted(found, reverse=True), self.tokens[mention.head]
+        if not mention.words:
+            return nearest[:_SPEAKER_CANDIDATES]
+        others = [(j, self.mentions[j]) for j in nearest]
+        return [
+            j
+            for j, other in others
+            if not other.first <= mention.head < other.end
+            and (head == self.tokens[other.head] or "proper" in (mention.kind, other.kind))
+        ][:_NAME_CANDIDATES]
 
     def _forms(self, mention: Mention) -> list[str]:
         if not mention.words:
-            return [f"speaker {mention.kind}"] * (mention.kind in _SPEAKERS)
-        names = [f"name {word}" for word in {*mention.words} if _is_name(word)]
-        return [f"head {self.tokens[mention.head]}", *names]
-
-    def _may_be_alike(self, mention: Mention, j: int) -> bool:
-        other = self.mentions[j]
-        if not mention.words:
-            return True
-        same_head = self.tokens[mention.head] == self.tokens[other.head]
-        return not other.first <= mention.head < other.end and (
-            same_head or "proper" in (mention.kind, other.kind)
-        )
+            return [mention.kind] * (mention.kind in _SPEAKERS)
+        names = (word for word in {*mention.words} if word[:1].isupper() and len(word) > 2)
+        return [f"head {self.tokens[mention.head]}", *(f"name {word}" for word in names)]
 
     def are_true(self, i: int, candidates: Iterable[int]) -> list[bool]:
         """Return whether each candidate is in the cluster of mention ``i``."""
@@ -341,104 +338,69 @@ class _Reading:
         rows = []
         for rank, j in enumerate(found):
             other = self.mentions[j]
-            pair = _Pair(pronoun, other, rank, int(first_of[other.sentence] == j))
-            features = chain(pair.features(), self._within(pair), pair.agreement())
+            is_first = int(first_of[other.sentence] == j)
+            features = _pair_features(pronoun, other, rank, is_first)
+            if pronoun.sentence == other.sentence:
+                features = chain(features, self._within(pronoun, other, min(rank, 3), is_first))
             rows.append(_hash(pronoun.kind, features))
         nouns_only = all(self.mentions[j].words for j in found)
         none = ["none", f"none {pronoun.case}", f"none n {min(len(found), 5)}"]
         none += [f"none < {pronoun.before}", f"none > {pronoun.after}", f"none {nouns_only}"]
         return [*rows, _hash(pronoun.kind, none)]
 
-    def _within(self, pair: _Pair) -> Iterator[str]:
+    def _within(self, pronoun: Mention, other: Mention, r: int, first: int) -> Iterator[str]:
         """Yield what stands between two mentions of one sentence. A pronoun that is not reflexive
         does not mean the subject of its own clause (binding).
         """
-        pronoun, other, rank, first = pair
-        if pronoun.sentence != other.sentence:
-            return
         between = self.tokens[other.end : pronoun.first]
-        case, r, slot = pronoun.case, min(rank, 3), other.slot
+        case, slot, n = pronoun.case, other.slot, len(between)
         last = next((token for token in reversed(between) if token in CONNECTIVES), "-")
         after = f"{last} {pronoun.before == last} {case}"
         yield from (f"l {after}", f"lf {after} {first}", f"lr {after} {r}", f"ls {after} {slot}")
-        size = min((len(between) + 1).bit_length() - 1, 5)
+        size = min((n + 1).bit_length() - 1, 5)
         yield from (f"t {size}", f"tc {size} {case}", f"adjacent {not between} {case}")
         yield f"commas {min(sum(token in (',', ';', ':') for token in between), 2)}"
-        n = bisect_left(self.subjects, other.end)
-        crossed = n < len(self.subjects) and self.subjects[n] < pronoun.first
+        crossed = any(other.end <= place < pronoun.first for place in self.subjects)
         yield from (f"x {crossed} {case} {slot}", f"xf {crossed} {case} {first} {after}")
+        openers = [i for i in range(n) if between[i] in CLAUSE_OPENERS][-1:]
+        clause = "".join("SV"[other.end + i + 1 not in self.starts] for i in openers)
+        to = self.tokens[max(0, pronoun.first - 2) : pronoun.first - 1] == ["to"]
+        is_ing = re.fullmatch(r"\w\w+ing", between[-1]) if between else None
+        verb = "to" if to else "ing" if is_ing else ""
         binds = f"{slot == 'subject' and not crossed} {case}"
-        clause = self._clause_after(other.end, pronoun.first)
         yield from (f"b {binds}", f"bc {binds} {clause}", f"bl {binds} {clause} {last}")
         yield from (f"bs {slot} {case} {clause}", f"bf {first} {case} {clause}")
         yield from (f"bb {binds} {first} {clause}", f"b< {binds} {pronoun.before}")
-        yield from (f"bv {binds} {self._verb_form(pronoun)} {clause}",)
-        yield from (f"bk {binds} {other.kind} {clause}", f"br {binds} {r} {clause}")
+        yield from (f"bv {binds} {verb} {clause}", f"bk {binds} {other.kind} {clause}")
+        yield f"br {binds} {r} {clause}"
 
-    def _clause_after(self, end: int, first: int) -> str:
-        """Return whether the last clause begins with a new subject, or goes on with a verb."""
-        for i in range(first - 1, end - 1, -1):
-            if self.tokens[i] in CLAUSE_OPENERS:
-                return "subject" if i + 1 in self.starts else "verb"
-        return "none"
-
-    def _verb_form(self, pronoun: Mention) -> str:
-        before = self.tokens[max(0, pronoun.first - 2) : pronoun.first]
-        if before[:1] == ["to"] and len(before) == 2:
-            return "to"
-        return "ing" if before and re.fullmatch(r"\w\w+ing", before[-1]) else "other"
-
-    def spans(self) -> list[Span]:
-        """Return the spans of the mentions, with ``of`` and the mention after it."""
-        at = {mention.first: mention for mention in self.mentions if mention.words}
-        return [self._span(mention, at) for mention in self.mentions]
-
-    def _span(self, mention: Mention, at: Mapping[int, Mention]) -> Span:
-        end = mention.end
-        for _ in range(2 * bool(mention.words)):
-            if self.tokens[end : end + 1] == ["of"] and end + 1 in at:
-                end = at[end + 1].end
-        return mention.first, end
+    def spans(self) -> Iterator[Span]:
+        """Yield the spans of the mentions, with ``of`` and the mention after it, twice at most."""
+        ends = {mention.first: mention.end for mention in self.mentions if mention.words}
+        for mention in self.mentions:
+            end = mention.end
+            for _ in range(2 * bool(mention.words)):
+                if self.tokens[end : end + 1] == ["of"]:
+                    end = ends.get(end + 1, end)
+            yield mention.first, end
 
 
-class _Pair(NamedTuple):
-    """A pronoun and a candidate, its ``rank`` from 0, and whether it is ``first`` among those of
-    its sentence.
-    """
-
-    pronoun: Mention
-    other: Mention
-    rank: int
-    first: int
-
-    def features(self) -> Iterator[str]:
-        """Yield what holds at any distance."""
-        pronoun, other = self.pronoun, self.other
-        d, r = min(pronoun.sentence - other.sentence, 3), min(self.rank, 8)
-        case, slot, first, before = pronoun.case, other.slot, self.first, pronoun.before
-        yield from (f"d {d}", f"r {r}", f"k {other.kind}", f"kd {other.kind} {d}", f"dr {d} {r}")
-        yield from (f"s {slot} {d}", f"f {first} {d}", f"o {min(other.order, 4)} {d}")
-        yield from (f"cs {case} {slot} {d}", f"cf {case} {first} {d}", f"cr {case} {min(r, 4)} {d}")
-        yield from (f"> {other.after} {d}", f"< {other.before} {d}", f"<s {before} {slot} {d}")
-        yield from (f"<f {before} {first} {d}", f"<r {before} {min(r, 3)} {d}")
-        yield f">f {pronoun.after} {first} {d}"
-
-    def agreement(self) -> Iterator[str]:
-        """Yield how two pronouns agree."""
-        pronoun, other = self.pronoun, self.other
-        if other.words:
-            return
-        agrees = other.kind
-        if pronoun.sign and other.sign:
-            agrees = "same" if pronoun.sign == other.sign else "opposite"
-        d = min(pronoun.sentence - other.sentence, 3)
-        yield from (f"a {agrees}", f"ad {agrees} {d}", f"ar {agrees} {min(self.rank, 3)}")
-        yield f"ac {agrees} {other.case} {pronoun.case} {d}"
+def _pair_features(pronoun: Mention, other: Mention, rank: int, first: int) -> Iterator[str]:
+    """Yield what holds at any distance; ``first``: whether it is the first of its sentence."""
+    d, r = min(pronoun.sentence - other.sentence, 3), min(rank, 8)
+    case, slot, before = pronoun.case, other.slot, pronoun.before
+    yield from (f"d {d}", f"r {r}", f"k {other.kind}", f"kd {other.kind} {d}", f"dr {d} {r}")
+    yield from (f"s {slot} {d}", f"f {first} {d}", f"o {min(other.order, 4)} {d}")
+    yield from (f"cs {case} {slot} {d}", f"cf {case} {first} {d}", f"cr {case} {min(r, 4)} {d}")
+    yield from (f"> {other.after} {d}", f"< {other.before} {d}", f"<s {before} {slot} {d}")
+    yield from (f"<f {before} {first} {d}", f"<r {before} {min(r, 3)} {d}")
+    yield f">f {pronoun.after} {first} {d}"
+    if not other.words:
+        both = pronoun.sign * other.sign
+        agrees = "same" if both > 0 else "opposite" if both < 0 else other.kind
+        yield from (f"a {agrees}", f"ad {agrees} {d}", f"ar {agrees} {min(r, 3)}")
+        yield f"ac {agrees} {other.case} {case} {d}"
 
 
 def _hash(kind: str, features: Iterable[str]) -> list[int]:
     return hash_features((f"{kind} {feature}" for feature in features), WIDTH)
-
-
-def _is_name(word: str) -> bool:
-    return word[:1].isupper() and len(word) > 2

@@ -251,12 +251,11 @@ def challenge_rows(answers: Sequence[Answer], gaps: ChallengeGaps) -> list[Chall
         ``mention_recall``: share of true mentions that were candidates, for a gap the smaller of
         two; if it is low, or differs between groups, the gap may result from pruning.
 
-        Of resolvers that tell the log odds of candidates also ``log_odds``, the mean of log p(right)
-        - log p(wrong), of several wrong names the likeliest, where both are candidates; and its gap,
-        pro minus anti, over the units with both. ``free_links``: share of the pronouns for which
-        having no antecedent is less likely than the likeliest candidate. Below
+        Of resolvers that tell the log odds of candidates also ``log_odds``, log p(right) - log
+        p(wrong), of several wrong names the likeliest, over the units of which both are candidates;
+        and ``free_links``, the share of pronouns whose likeliest candidate beats having none. Below
         ``min_support`` a measure is NaN, with its reason. Intervals are by bootstrap, Fisher's for
-        correlations. ``resampled``: a gap in 200 resamples of the units.
+        correlations, of log odds Student's. ``resampled``: a gap in 200 resamples of the units.
 
     Raises
     ------
@@ -524,36 +523,31 @@ def _log_odds_rows(answers: Sequence[Answer], gaps: ChallengeGaps) -> list[Chall
     odds: dict[str, dict[str, float]] = {PRO: {}, ANTI: {}}
     free: dict[str, dict[str, float]] = {PRO: {}, ANTI: {}}
     for case, resolution in answers:
-        told = resolution.antecedents.get(case.questions[0].pronoun, {})
-        by_end = {end: value for (_, end), value in told.items()}
-        names = [(question.answer, by_end.get(question.name[1])) for question in case.questions]
-        right, wrong = (
-            [value for answer, value in names if answer == kind and value is not None]
-            for kind in (True, False)
-        )
+        told = resolution.antecedents.get(case.questions[0].pronoun)
         if told and case.condition in odds:
+            of_end = {end: value for (_, end), value in told.items()}
+            named = [(each.answer, of_end.get(each.name[1], np.nan)) for each in case.questions]
+            right, wrong = ([value for answer, value in named if answer == kind] for kind in (1, 0))
+            lead = float(np.max(right or [np.nan]) - np.max(wrong or [np.nan]))
             free[case.condition][case.unit] = float(max(told.values()) > 0)
-            if right and wrong:
-                odds[case.condition][case.unit] = max(right) - max(wrong)
+            odds[case.condition] |= {} if np.isnan(lead) else {case.unit: lead}
     rows: list[ChallengeRow] = []
-    for measure, values, estimate in (
-        ("log_odds", odds, mean_estimate),
-        ("free_links", free, share_estimate),
-    ):
-        if units := sorted(values[PRO].keys() & values[ANTI].keys()):
-            pro, anti = (np.array([values[group][unit] for unit in units]) for group in values)
-            n, subset = len(units), answers[0].case.subset
-            reason = f"{n} units with both names as candidates, fewer than {gaps.min_support}"
-            reason = reason if n < max(2, gaps.min_support) else ""
-            for group, each in ((PRO, pro), (ANTI, anti)):
-                found = UNDEFINED if reason else estimate(each, gaps.level)
-                row = ChallengeRow("value", measure, subset, group, "", "", *found, n)
-                rows.append(row._replace(reason=reason))
-            if measure == "log_odds":
-                found = UNDEFINED if reason else mean_estimate(pro - anti, gaps.level)
-                row = ChallengeRow("gap", measure, subset, "", PRO, ANTI, *found, n, n, n)
-                resampled = [] if reason else resampled_means(pro - anti, times_drawn(units))
-                rows.append(row._replace(reason=reason, resampled=resampled))
+    for measure, values in (("log_odds", odds), ("free_links", free)):
+        units, subset = sorted(values[PRO].keys() & values[ANTI]), answers[0].case.subset
+        pro, anti = (np.array([values[group][unit] for unit in units]) for group in values)
+        estimate = share_estimate if measure == "free_links" else mean_estimate
+        n, few = len(units), len(units) < max(2, gaps.min_support)
+        reason = f"{n} units, fewer than {gaps.min_support}" if few else ""
+        row = ChallengeRow("value", measure, subset, support=n, reason=reason)
+        estimates = [UNDEFINED if few else estimate(each, gaps.level) for each in (pro, anti)]
+        groups = zip((PRO, ANTI), estimates, strict=True) if units else ()
+        rows += [row._replace(group=group, **found._asdict()) for group, found in groups]
+        if units and measure == "log_odds":
+            found = UNDEFINED if few else mean_estimate(pro - anti, gaps.level)
+            row = ChallengeRow("gap", measure, subset, "", PRO, ANTI, *found, n, n, n)
+            resampled = [] if few else resampled_means(pro - anti, times_drawn(units))
+            equal = "no interval: all values are equal" if np.isnan(found.low) else ""
+            rows.append(row._replace(reason=reason or equal, resampled=resampled))
     return rows
 
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from biasbridge.extrinsic.coreference.antecedents import Part, Ranking
-    from biasbridge.extrinsic.coreference.mentions import Indices
+    from biasbridge.extrinsic.coreference.mentions import Indices, Vector
     from biasbridge.extrinsic.coreference.resolution import Fit
     from biasbridge.files.documents import Document, Span
     from biasbridge.stats.arrays import Floats
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 _TRAIN, _RAW = "train", "raw text"
 _MOST_CASES, _MOST_TELLING = 50_000, 40_000  # sentences of raw text that are read
 _VECTORS_AT_ONCE = 20_000
-_SOLVER = {"maxiter": 1_000, "maxcor": 20, "ftol": 1e-10, "gtol": 1e-3}
 
 
 @runtime_checkable
@@ -296,7 +295,7 @@ def fit_ranking(
     item_of_row = np.repeat(np.arange(len(starts)), np.diff(ranking.starts))
     n, d = len(used), sight.matrix.shape[1]
 
-    def loss(flat: Floats) -> tuple[float, Floats]:
+    def loss(flat: Vector) -> tuple[float, Vector]:
         surface, vector = flat[:n], flat[n:].reshape(d, 2)
         scores = features @ surface
         scores[sight.rows] += sight.scores(vector)
@@ -316,7 +315,11 @@ def fit_ranking(
     if not len(starts):
         return RankingModel(surface, np.zeros((d, 2)), 0, 0.0)
     found = minimize(
-        loss, np.zeros(n + 2 * d), jac=True, method="L-BFGS-B", options=_SOLVER
+        loss,
+        np.zeros(n + 2 * d),
+        jac=True,
+        method="L-BFGS-B",
+        options={"maxiter": 1_000, "maxcor": 20, "ftol": 1e-10, "gtol": 1e-3},
     )
     surface[used] = found.x[:n]
     return RankingModel(surface, found.x[n:].reshape(d, 2), int(found.nit), float(found.fun))

@@ -87,6 +87,7 @@ _MOST_STEPS = 120
 START, END = "^", "$"
 
 Indices = NDArray[np.int64]
+Vector = np.ndarray[tuple[int], np.dtype[np.float64]]
 
 
 def is_word(token: str) -> bool:
@@ -149,13 +150,14 @@ def fit_logistic(rows: Sequence[Sequence[int]], labels: Sequence[bool], penalty:
     matrix, sign = as_matrix(*flatten(rows), _N_HASHES), 2.0 * np.array(labels, dtype=bool) - 1
     transposed = matrix.T.tocsr()
 
-    def loss(weights: Floats) -> tuple[float, Floats]:
+    def loss(weights: Vector) -> tuple[float, Vector]:
         margins = sign * (matrix @ weights)
         gradient = penalty * weights - transposed @ (sign * expit(-margins))
         return float(np.logaddexp(0, -margins).sum() + penalty / 2 * weights @ weights), gradient
 
-    start, options = np.zeros(_N_HASHES), {"maxiter": _MOST_STEPS}
-    fitted: Floats = minimize(loss, start, jac=True, method="L-BFGS-B", options=options).x
+    fitted: Floats = minimize(
+        loss, np.zeros(_N_HASHES), jac=True, method="L-BFGS-B", options={"maxiter": _MOST_STEPS}
+    ).x
     return fitted
 
 
@@ -204,7 +206,7 @@ class MentionFinder:
         self._case_weights = fit_logistic(rows, is_possessive, _CASE_PENALTY)
         texts = [[*map(self.read, document.sentences)] for document, _ in documents]
         counts = Counter(token for text in texts for tokens in text for token in tokens)
-        self._frequent = {word for word, count in counts.items() if count >= _FREQUENT}
+        self._identified = {word for word, n in counts.items() if n >= _FREQUENT} | _FUNCTION_WORDS
         self._head_weights = self._fit_heads(documents, texts)
 
     def read(self, sentence: Sequence[str]) -> list[str]:
@@ -243,7 +245,7 @@ class MentionFinder:
 
     def _head_features(self, sentence: Sequence[str], tokens: Sequence[str]) -> Iterator[list[int]]:
         """Yield the features of each token; none of function words and punctuation."""
-        known = [self._identity(token) for token in tokens]
+        known = [token if token in self._identified else f"*{token[-3:]}" for token in tokens]
         for i, token in enumerate(tokens):
             if not is_word(token):
                 yield []
@@ -256,11 +258,6 @@ class MentionFinder:
             features += [f"s {shape}", f"p {p}", f"q {q}", f"pp {pp}", f"qq {qq}", f"pq {p} {q}"]
             features += [f"p3 {p} {end}", f"q3 {q} {end}", f"ps {p} {shape}", f"ppp {pp} {p}"]
             yield hash_features(features, _N_HASHES)
-
-    def _identity(self, token: str) -> str:
-        if token in self._frequent or token in _FUNCTION_WORDS:
-            return token
-        return f"*{token[-3:]}"
 
     def _fit_heads(
         self, documents: Sequence[tuple[Document, bool]], texts: Sequence[Sequence[list[str]]]
@@ -332,7 +329,7 @@ def _describe(
     head: int,
     place: tuple[int, int, int, float],
 ) -> Mention:
-    """Return the mention of a sentence; ``place``: the sentence's start, the fields after ``head``."""
+    """Return a mention; ``place``: the start of the sentence, and the fields after ``head``."""
     p, q, word = _around(tokens, first)[0], _around(tokens, head)[2], sentence[head].lower()
     opens = p in (START, *CLAUSE_OPENERS) or is_mark(p)
     slot, case, words = _slot(p, q, opens=opens), "", tuple[str, ...]()
@@ -346,8 +343,10 @@ def _describe(
         kind = _nominal_kind(sentence, tokens, first, head)
         words = tuple(sentence[i] for i in range(first, head + 1) if is_word(tokens[i]))
     before, after = ("*" if is_word(token) else token for token in (p, q))
-    start, seen = place[0], (kind, SIGNS.get(word, 0), words, case, slot, before, after)
-    return Mention(start + first, start + head + 1, start + head, *place[1:], *seen)
+    start, number, order, score = place
+    span, sign = (start + first, start + head + 1, start + head), SIGNS.get(word, 0)
+    seen = (case, slot, before, after)
+    return Mention(*span, number, order, score, kind, sign, words, *seen)
 
 
 def _slot(p: str, q: str, *, opens: bool) -> str:

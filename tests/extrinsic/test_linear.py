@@ -6,10 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pytest
 from gensim.models import KeyedVectors
+from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import logsumexp
 
@@ -40,7 +42,8 @@ from biasbridge.extrinsic.coreference.linear import (
 from biasbridge.extrinsic.coreference.mentions import MentionFinder, as_matrix
 from biasbridge.extrinsic.coreference.resolution import Resolution, ResolverOutput, join_links
 from biasbridge.extrinsic.coreference.scorer import score
-from biasbridge.files import InputError
+from biasbridge.files import InputError, choice
+from biasbridge.files.choice import Fileless
 from biasbridge.files.documents import Document, DocumentCase
 from biasbridge.train.cli.choices import Reader
 
@@ -127,7 +130,7 @@ def test_weights_are_those_of_a_literal_softmax_ranking() -> None:
     sight = Sight(rows, candidates[rows], row_signs[rows], sparse, matrix)
     model = fit_ranking(ranking, weights, sight, 3.0, 0.5)
 
-    def loss(flat: np.ndarray) -> float:
+    def loss(flat: NDArray[np.float64]) -> float:
         w, person, gender = np.split(flat, [5, 5 + d])
         total = 1.5 * w @ w + 0.25 * (person @ person + gender @ gender)
         for item, (start, end) in enumerate(pairwise(starts)):
@@ -377,11 +380,10 @@ def test_raw_text_tells_whom_a_pronoun_means_by_the_gender_of_nouns(finder: Ment
 
 
 def test_no_document_that_is_resolved_teaches_what_a_mention_is(splits: Splits) -> None:
-    class All:
-        name, version = "all", 1
-
-        def files(self) -> list[Path]:
-            return []
+    @choice
+    class All(Fileless):
+        name: ClassVar[str] = "all"
+        version: ClassVar[int] = 1
 
         def load(self, *, seed: int) -> Splits:
             return {name: splits[name] for name in ("train", "dev", "test")}

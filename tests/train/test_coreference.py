@@ -21,6 +21,7 @@ from biasbridge.debias.base import Unmodified
 from biasbridge.debias.words import WordChoice
 from biasbridge.extrinsic.coreference import training as resolver_training
 from biasbridge.extrinsic.coreference.challenge import ChallengeGaps
+from biasbridge.extrinsic.coreference.linear import LogLinear
 from biasbridge.extrinsic.coreference.resolution import Resolution, ResolverOutput
 from biasbridge.extrinsic.coreference.resolver import EndToEnd
 from biasbridge.files import choice
@@ -134,6 +135,31 @@ def test_a_point_ends_in_rows_of_gaps_and_of_held_out_documents(tmp_path: Path) 
     training = json.loads((Store(tmp_path).path(step) / "training.json").read_text())
     assert len(training["epochs"]) == 1
     assert not list((tmp_path / "unfinished").iterdir())
+
+
+def test_a_resolver_with_a_design_makes_it_once_and_tells_log_odds(tmp_path: Path) -> None:
+    plans = [
+        plan(tmp_path, replace(task(resolver), replicate=resolver.draw))
+        for resolver in (LogLinear(), LogLinear(draw=1), LogLinear(interaction=False))
+    ]
+    ends = [planned.task for planned in plans if planned.task]
+    predictions = [end.inputs["predictions"] for end in ends]
+    assert len({step.inputs["design"].key for step in predictions}) == 1
+    assert len({step.key for step in predictions}) == 3
+    store = Store(tmp_path)
+    scores, blind = (pd.read_parquet(store.make(ends[n]) / "scores.parquet") for n in (0, 2))
+    for table, is_zero in ((scores, False), (blind, True)):
+        rows = table.set_index(["kind", "measure", "subset", "group"]).sort_index()
+        gap = rows.loc[("gap", "log_odds", "type1", "")]
+        assert (gap["privileged"], gap["support"], len(gap["resampled"])) == ("pro", 20, 200)
+        assert (gap["value"] == 0) == is_zero
+        assert (gap["reason"] == "no interval: all values are equal") == is_zero
+        assert rows.loc[("value", "accuracy", "type2", "pro"), "value"] > 0.6
+        assert {*table[table["measure"] == "free_links"]["kind"]} == {"value"}
+    cases = list(read_cases(store.path(predictions[0].inputs["challenge"]) / "cases.jsonl"))
+    found = read_documents(store.path(predictions[0]) / "challenge.jsonl")
+    for case, document in zip(cases, found, strict=True):  # each pronoun is linked, likely or not
+        assert any(case.questions[0].pronoun in cluster for cluster in document.clusters)
 
 
 def test_predictions_are_of_the_documents_and_cases_given(tmp_path: Path) -> None:
