@@ -797,7 +797,7 @@ COMMANDS = {
         [*LINEAR, *PLOTS], ["corpora/en_plots_open.txt.xz", "hatespeech/davidson2017.csv"]
     ),
     "coreference": (
-        ["+experiment=coreference_en", "hydra.mode=RUN", "challenge=winobias", "resolver.epochs=1",
+        ["+experiment=coreference_en", "hydra.mode=RUN", "challenge=winobias",
          "embedding.dim=20", *NOVELS],
         ["coreference/winobias", "corpora/en_gutenberg.txt.xz"],
     ),
