@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 def tiny() -> EndToEnd:
-    """The resolver of the experiment."""
+    """A small network."""
     base = find_choice([HOME], "resolver", "end_to_end")
     assert base
     node = class_configuration(base)

@@ -66,7 +66,7 @@ _LONGEST_SENTENCE = 300  # characters
 class Ranking(NamedTuple):
     """Items of one kind: the ``columns`` of the features of all rows, and where each row ``ends``;
     ``starts`` (items + 1,), their first rows; ``targets`` (items,), the true rows; ``anaphors``
-    (items,) and ``candidates`` (rows,), numbers of mentions; -1: none.
+    (items,) and ``candidates`` (rows,), numbers of mentions; -1: none, as in all of raw text.
     """
 
     columns: Indices
@@ -80,18 +80,6 @@ class Ranking(NamedTuple):
     def features(self) -> csr_array:
         """Features of the rows, (rows, WIDTH)."""
         return as_matrix(self.columns, self.ends, WIDTH)
-
-    def joined(self, other: Ranking) -> Ranking:
-        """Return the items of both; those of the other have no mention."""
-        n = self.starts[-1]
-        return Ranking(
-            np.append(self.columns, other.columns),
-            np.append(self.ends, other.ends[1:] + self.ends[-1]),
-            np.append(self.starts, other.starts[1:] + n),
-            np.append(self.targets, other.targets + n),
-            np.append(self.anaphors, np.full_like(other.anaphors, -1)),
-            np.append(self.candidates, np.full_like(other.candidates, -1)),
-        )
 
 
 class Part(NamedTuple):

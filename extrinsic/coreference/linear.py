@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from biasbridge.files.documents import Document, Span
     from biasbridge.stats.arrays import Floats
 
-_TRAIN, _RAW = "train", "raw text"
+_TRAIN = "train"
 _MOST_CASES, _MOST_TELLING = 50_000, 40_000  # sentences of raw text that are read
 _VECTORS_AT_ONCE = 20_000
 
@@ -93,11 +93,11 @@ class AntecedentDesign:
             raise InputError("no training document has two mentions of one entity: give others")
         with_pronouns, telling = self._read_text(out)
         finder = MentionFinder(self._teachers(documents), with_pronouns, self.threshold)
-        for split in documents.keys() - {"dev"} | {_RAW}:
+        for split in documents.keys() - {"dev"}:
             builder = PartBuilder(finder, self.window, self.candidates)
-            for document in documents.get(split, ()):
+            for document in documents[split]:
                 builder.add(document, trains=split == _TRAIN)
-            for sentence in telling if split == _RAW else ():
+            for sentence in telling if split == _TRAIN else ():
                 builder.add_raw(sentence)
             builder.finish().write(out / f"{split}.npz")
 
@@ -205,8 +205,8 @@ class LogLinear:
         parts = {path.stem: read_part(path) for path in sorted(design.glob("*.npz"))}
         with threadpool_limits(limits=1, user_api="blas"):  # another order of sums, other digits
             embedding = _Embedding(vectors, parts.values())
-            train, raw = parts.pop(_TRAIN), parts.pop(_RAW)
-            models = self._fit(train, raw, len(documents[_TRAIN]), embedding)
+            train = parts.pop(_TRAIN)
+            models = self._fit(train, len(documents[_TRAIN]), embedding)
             splits = {
                 split: _resolve(documents[split], part, models, embedding)
                 for split, part in parts.items()
@@ -219,25 +219,20 @@ class LogLinear:
         }
         return ResolverOutput(splits, history)
 
-    def _fit(
-        self, train: Part, raw: Part, n_documents: int, embedding: _Embedding
-    ) -> dict[str, RankingModel]:
-        """Fit a model for each kind of anaphor."""
-        times = np.ones(n_documents)
+    def _fit(self, train: Part, n: int, embedding: _Embedding) -> dict[str, RankingModel]:
+        """Fit a model for each kind of anaphor; ``n``: the number of documents."""
+        drawn = np.arange(n)
         if self.draw:
-            drawn = np.random.default_rng([self.draw, n_documents]).integers(
-                n_documents, size=n_documents
-            )
-            times = np.bincount(drawn, minlength=n_documents).astype(np.float64)
-        models = {}
+            drawn = np.random.default_rng([self.draw, n]).integers(n, size=n)
+        times, models = np.bincount(drawn, minlength=n), {}
         for kind, ranking in train.rankings.items():
-            untold, sight = raw.rankings[kind], embedding.see(train, kind)
+            sight = embedding.see(train, kind)
             if not self.interaction:
                 sight = sight._replace(signs=np.zeros_like(sight.signs))
-            weights = times[train.documents[ranking.anaphors]]
-            weights = np.append(weights, np.full(len(untold.targets), self.text_weight))
+            of_document = times[train.documents[ranking.anaphors]]
+            weights = np.where(ranking.anaphors >= 0, of_document, self.text_weight)
             models[kind] = fit_ranking(
-                ranking.joined(untold), weights, sight, self.surface_penalty, self.vector_penalty
+                ranking, weights, sight, self.surface_penalty, self.vector_penalty
             )
         return models
 
