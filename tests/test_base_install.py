@@ -95,12 +95,12 @@ GATE = "gaps p.csv --fail-above recall=.01"
 POSTS = "check posts.csv"
 LACK = {
     "gaps p.parquet": "pyarrow",
-    "report results": "altair",
+    "report results": "pyarrow",
     "correlate results": "pyarrow",
     "scatter u.csv --x x --y y --out u.svg": "altair",
     "audit a.vec": "gensim",
     "debias a.vec b.vec --direction debias": "gensim",
-    "tsne a.vec weat7 --out t.svg": "gensim",
+    "tsne a.vec --query weat7 --out t.svg": "gensim",
     "train seed=0": "hydra-core",
     "certify weat": "hydra-core",
     "predict model p.csv out.csv --text text --pred mine": "torch",

@@ -36,7 +36,7 @@ from biasbridge.commands.report import main
 from biasbridge.files import InputError
 from biasbridge.files.tables import escape_tex
 from tests.analysis.conftest import overall
-from tests.analysis.test_claims import slice_of
+from tests.analysis.test_study_claims import slice_of
 
 
 @dataclass(frozen=True)

@@ -211,7 +211,7 @@ def test_every_door_reads_what_the_clean_table_says(
     assert note in " / ".join(notes)
 
 
-@pytest.mark.parametrize("door", DOORS.keys() - {"gaps"})
+@pytest.mark.parametrize("door", [name for name in DOORS if name != "gaps"])
 @pytest.mark.parametrize("cell", [["men", "women"], {"a": 1}])
 def test_cells_of_several_names_are_refused_with_the_remedy(
     cell: object, door: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
