@@ -32,8 +32,8 @@ from biasbridge.analysis.scopes import DOSES, METHODS, RUNS, SEEDS, _leave_out, 
 from biasbridge.analysis.slices import _saturation_reason, measure_slice
 from biasbridge.stats.intervals import Estimate
 from tests.analysis.conftest import make_rows, make_sweep
-from tests.analysis.test_study_claims import SHOWN, judged
 from tests.analysis.test_correlation import jackknife
+from tests.analysis.test_study_claims import SHOWN, judged
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
