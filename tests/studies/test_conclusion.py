@@ -6,7 +6,7 @@ import io
 import math
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import altair as alt
 import numpy as np
@@ -117,27 +117,32 @@ def concluded(folder: Path, given: Tables) -> tuple[list[Path], str]:
     return written, printed.getvalue()
 
 
-@pytest.mark.parametrize("changed", ["", "scores", "libraries", "file", "width"])
+@pytest.mark.parametrize(
+    "changed", ["", "scores", "libraries", "code", "file", "width", "force_terminal"]
+)
 def test_unchanged_conclusions_are_kept(
     changed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def finish(given: Tables, width: int) -> tuple[list[Path], str, int]:
+    def finish(given: Tables, **options: Any) -> tuple[list[Path], str, int]:
         printed = io.StringIO()
-        console = Console(file=printed, width=width)
+        console = Console(file=printed, color_system=None, **{"width": 100, **options})
         written = _write(given, [], Survey(), tmp_path, console)
         return written, printed.getvalue(), (tmp_path / "survey.csv").stat().st_mtime_ns
 
     monkeypatch.setattr("biasbridge.studies.survey._draw_survey", lambda *_: [])
     given = tables()._replace(extrinsic=pd.DataFrame({"point": ["p1"]}))
     given.points["generated"] = "False"
-    before = finish(given, 100)
+    before = finish(given)
     if changed == "scores":
         given.intrinsic["value"] /= 2
     if changed == "libraries":
         monkeypatch.setattr("biasbridge.train.engine.tables._LIBRARIES", ())
+    if changed == "code":
+        monkeypatch.setattr("biasbridge.train.engine.tables.project_digest", lambda: "other")
     if changed == "file":
         (tmp_path / "survey.csv").write_text("edited")
-    after = finish(given, 90 if changed == "width" else 100)
+    options = {changed: 90} if changed in ("width", "force_terminal") else {}
+    after = finish(given, **options)
     assert (after == before) == (not changed)
 
 

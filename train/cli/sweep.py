@@ -46,6 +46,7 @@ from biasbridge.train.engine.point import (
     results_folder,
     write_outcome,
 )
+from biasbridge.train.engine.source import project_digest
 from biasbridge.train.engine.steps import ChecksInput, SharedSteps
 from biasbridge.train.engine.store import Store
 from biasbridge.train.engine.store_tools import Outdated, outdated, report_outdated
@@ -212,6 +213,7 @@ log = logging.getLogger(__name__)
 
 def run(command: Command, console: Console) -> tuple[int, Path]:
     """Run what a command line asks for; return the exit status and the folder of its tables."""
+    project_digest()  # of the code that runs: it may change before the conclusions
     config, settings = command.config, read_settings(command.config)
     check_engine(config.hydra)
     store, compose = Store(settings.store), Composer(command.hydra)

@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from biasbridge.files.errors import InputError
-from biasbridge.files.paths import HOME, ROOMS, digest_of
+from biasbridge.files.paths import HOME, ROOMS, digest_of, sha256
 
 Json = str | list["Json"]
 
@@ -159,6 +159,13 @@ def _file_of(module: object) -> str:
 sys.addaudithook(_watch)
 for _module in list(sys.modules.values()):
     _keep(_file_of(_module))
+
+
+@cache
+def project_digest() -> str:
+    """Return the hash of the project's files, as they are when this process asks first."""
+    paths = (path for room in ROOMS for path in sorted((HOME / room).rglob("*.*")))
+    return digest_of([sha256(path) for path in paths if path.suffix != ".pyc" and path.is_file()])
 
 
 def read_module(name: str) -> SourceFile:

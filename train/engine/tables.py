@@ -27,11 +27,12 @@ from biasbridge.analysis.tables import (
 from biasbridge.files.columns import as_text
 from biasbridge.files.data.registry import sets_of_content
 from biasbridge.files.errors import printable
-from biasbridge.files.paths import HOME, ROOMS, atomic_path, digest_of, sha256
+from biasbridge.files.paths import atomic_path, digest_of, sha256
 from biasbridge.files.terminal import LOG, is_verbose
 from biasbridge.stats.formatting import format_number
 from biasbridge.train.engine.locks import locked
 from biasbridge.train.engine.point import Outcome, read_outcome
+from biasbridge.train.engine.source import project_digest
 from biasbridge.train.engine.steps import HasWarnings
 from biasbridge.train.engine.store_tools import build_records
 from biasbridge.train.tasks.task_words import EVIDENCE
@@ -47,7 +48,9 @@ if TYPE_CHECKING:
 
 N_TABLES_NAMED = 2  # in the last lines
 _KEPT = ".conclusions"  # in the folder of points: what was concluded, and from what
-_LIBRARIES = ("altair", "jinja2", "numpy", "pandas", "pyarrow", "scipy", "vl-convert-python")
+_LIBRARIES = (
+    *("altair", "jinja2", "numpy", "pandas", "pyarrow", "rich", "scipy", "vl-convert-python"),
+)
 _MIN_EQUAL_SCORES = 3  # fewer scores, such as ranks, may be equal by chance
 
 
@@ -140,15 +143,15 @@ def _conclusion_key(study: Study, tables: Sequence[Path], results: Path, console
     if not type(study).__module__.startswith("biasbridge.") or is_verbose():
         return ""
     read = [*tables, *sorted((results / "points").glob("*.json"))]
-    code = (path for room in ROOMS for path in sorted((HOME / room).rglob("*.*")))
     return digest_of(
         [
             type(study).__qualname__,
             repr(study),
             [str(results), *map(sha256, read)],
-            [sha256(path) for path in code if path.suffix != ".pyc" and path.is_file()],
+            project_digest(),
             [platform.python_version(), *map(version, _LIBRARIES)],
             [console.width, console.color_system, console.quiet, console.encoding],
+            [console.is_terminal, console.no_color, "COLUMNS" in os.environ],
         ]
     )
 
