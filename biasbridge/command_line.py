@@ -450,7 +450,10 @@ def write_text(text: str, path: Path) -> None:
 
         from biasbridge.files.tables import write_table
 
-        write_table(pd.read_csv(io.StringIO(text)), path)
+        texts = pd.read_csv(io.StringIO(text), dtype=str, keep_default_na=False)
+        codes = {x: str for x in texts if texts[x].str.match(r"0\d").any()}  # names such as 01
+        options: Any = {"dtype": codes, "keep_default_na": False, "na_values": [""]}
+        write_table(pd.read_csv(io.StringIO(text), **options), path)
         return
     with atomic_path(path) as work:
         work.write_text(text, encoding="utf-8", newline="\n")

@@ -49,11 +49,11 @@ TargetAnswers = Mapping[tuple[str, str], str]
 # How models wrap an answer: **B**, \boxed{B}, ["B"], {"answer": "B"}, Answer: B
 _MARKUP = re.compile(r"\*+|`+|\$+|^#+\s*|(?<!\w)_+|_+(?!\w)", re.IGNORECASE)
 _BOX = re.compile(r"<answer>([^<]*)</answer>|\\boxed\{([^{}]*)\}", re.IGNORECASE)
-# What a model thinks before it answers; of an opening mark alone to the end
-_THOUGHT = re.compile(
-    r"^.*</(?:think\w*|reason\w*|scratchpad)>|<(?:think\w*|reason\w*|scratchpad)>.*",
-    re.DOTALL | re.I,
-)
+# What a model thinks beside its answer; then, of a closing mark alone from the start, and of an
+# opening one to the end
+_MARK = r"(?:think\w*|reason\w*|scratchpad)>"
+_THOUGHT = re.compile(rf"<(?P<mark>{_MARK}).*?</(?P=mark)", re.DOTALL | re.IGNORECASE)
+_UNPAIRED = re.compile(rf"^.*</{_MARK}|<{_MARK}.*", re.DOTALL | re.IGNORECASE)
 _LISTED = re.compile(r"""\[\s*(['"]?)([^\]]*?)\1\s*\]""")
 _LEAD = re.compile(
     r"(?:the\s+)?(?:(?:final|correct|best)\s+)?(?:answer|option|choice)\s+(?=\(?[a-c0-3](?!\w))"
@@ -155,7 +155,8 @@ def unwrap(text: str) -> str:
     """Return an output, normalised, without markup, the brackets of a list and "Answer:"; of
     several sentences or lines what the last "answer is" states, or the letter on a line of its own.
     """
-    lines = _BOX.sub(r"\nanswer: \1\2\n", _THOUGHT.sub("", text)).splitlines()
+    text = _UNPAIRED.sub("", _THOUGHT.sub("", text))
+    lines = _BOX.sub(r"\nanswer: \1\2\n", text).splitlines()
     lines = [line for line in (normalise_answer(_MARKUP.sub("", line)) for line in lines) if line]
     plain = normalise_answer(" ".join(lines))
     for line in reversed(lines):

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from biasbridge.extrinsic.predictions import GapRequest
 
 ONE_VERSION = "a change needs two versions; give a --pred for each, the earlier first"
+SEVERAL_CLASSES = "changed items are of one class; give --positive LABEL instead of --multiclass"
 # By label, and prediction of the later version, in the order of the table
 CHANGES = {
     (1, 0): "newly missed",
@@ -32,6 +33,8 @@ def changed_table(request: GapRequest, table: pd.DataFrame) -> pd.DataFrame:
     """
     if len(request.pred) < 2:
         raise InputError(ONE_VERSION)
+    if request.multiclass:
+        raise InputError(SEVERAL_CLASSES)
     classifiers, _ = request.read(table)
     order = [*CHANGES.values()]
     frames = []

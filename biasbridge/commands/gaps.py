@@ -275,6 +275,10 @@ def _run(
 
         for name in [*(["changed"] if changed else []), *({"harm"} & {*options})]:
             raise InputError(f"--{name}: {ONE_VERSION}")
+    if changed and options.get("multiclass"):
+        from biasbridge.extrinsic.changed_items import SEVERAL_CLASSES
+
+        raise InputError(SEVERAL_CLASSES)
     measured = measure_gaps(**options)
     if not names:
         return measured
@@ -295,7 +299,7 @@ def _run_thresholds(options: dict[str, Any], documents: Sequence[str]) -> _Thres
             raise InputError(f"--{name} does not go with --threshold all; give --csv or --report")
     if {"bounds", "harm"} & {*options}:
         problem = "--fail-above and --harm do not go with --threshold all"
-        raise InputError(f"{problem}; leave it out")
+        raise InputError(f"{problem}; leave them out")
     options["predictions"] = read_items(**options | {"pred": []})
     tables = {score: thresholds(**options | {"score": score}) for score in options["score"]}
     notes = dict.fromkeys(note for table in tables.values() for note in table.attrs["notes"])

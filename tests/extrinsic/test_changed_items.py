@@ -94,7 +94,7 @@ def test_an_item_in_several_rows_is_listed_once_and_rows_left_out_are_not() -> N
     assert {"row", "change", "groups", "label"} < {*same}
 
 
-def test_one_version_changes_nothing(tmp_path: Path) -> None:
+def test_changes_are_of_two_versions_and_one_class(tmp_path: Path) -> None:
     table = items()
     with pytest.raises(InputError, match="a change needs two versions"):
         changed_items(table, pred="v1", group_sep=";")
@@ -102,3 +102,8 @@ def test_one_version_changes_nothing(tmp_path: Path) -> None:
     command = ["gaps", str(tmp_path / "p.csv"), "--pred", "v1", "--group-sep", ";"]
     with pytest.raises(InputError, match="--changed: a change needs two versions"):
         main([*command, "--changed", str(tmp_path / "c.csv")])
+    versions = ["--pred", "v1", "--pred", "v2", "--group-sep", ";", "--multiclass"]
+    with pytest.raises(InputError, match="give --positive LABEL instead of --multiclass"):
+        main([*command[:2], *versions, "--changed", str(tmp_path / "c.csv")])
+    with pytest.raises(InputError, match="changed items are of one class"):
+        changed_items(table, pred=["v1", "v2"], group_sep=";", multiclass=True)

@@ -86,6 +86,8 @@ ITEM = BBQItem(
         ("<think>The grandmother, or Answer: A?</think>C", 2),
         ("the grandmother ...</thinking>\nThe niece", 1),
         ("<think>The grandmother was", NO_ANSWER),
+        ("<answer>b</answer>\n<reason>the grandmother is not</reason>", 1),
+        ("<think>A</think><think>The grandmother?</think>B", 1),
         ("<answer>b</answer> and the grandmother is not", 1),
         ('{"answer": "C", "reason": "the grandmother"}', 2),
         ("A. The grandmother\nB. The niece\nC. Can't be determined\nAnswer: B", 1),

@@ -148,12 +148,13 @@ def test_numbers_stand_beside_their_intervals() -> None:
 
 
 def test_rows_are_written_as_a_workbook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    table = pd.DataFrame({"name": ["=1+1", "b"], "value": [0.25, None]})
+    table = pd.DataFrame({"name": ["=1+1", "null"], "code": ["01", "2"], "value": [0.25, None]})
     pytest.importorskip("openpyxl")
     write_text(csv_text(table), tmp_path / "a.xlsx")
     pytest.importorskip("python_calamine")
     again = read_table(tmp_path / "a.xlsx")
-    assert again["name"].tolist() == ["'=1+1", "b"]
+    assert again["name"].tolist() == ["'=1+1", "null"]
+    assert again["code"].tolist() == ["01", "2"]
     assert float(again["value"][0]) == 0.25
     monkeypatch.setitem(__import__("sys").modules, "openpyxl", None)
     with pytest.raises(InputError, match=r"b.xlsx needs openpyxl: run pip install '\.\[excel]'"):
