@@ -425,7 +425,7 @@ class GapRequest:
         if privileged:
             kind = "pair" if is_pair else "pairwise"
         first = privileged or min(present)
-        is_spread = len(present) > 2 and not is_pair
+        is_spread = len(present) > 2 and len(others) != 1
         is_spread |= not {*CRITERIA}.isdisjoint(self.measures)
         return Gaps(
             first,

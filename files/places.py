@@ -245,8 +245,9 @@ def _split(text: str) -> tuple[str, str | None]:
     if not match:
         problem = f"{text!r} is neither a local folder nor a hub name"
         raise InputError(f"{problem}; give org/name, org/name@COMMIT or a folder")
-    if "/" in text and Path(text).parent.is_dir():
-        raise InputError(f"no such folder: {text}{nearest_path(text)}")
+    if "/" in text and not match["revision"] and Path(text).parent.is_dir():
+        remedy = "for a model of the hub give org/name@COMMIT"
+        raise InputError(f"no such folder: {text}{nearest_path(text)}; {remedy}")
     return match["name"], match["revision"]
 
 

@@ -538,10 +538,13 @@ def test_a_table_without_rows_is_refused(options: dict[str, Any]) -> None:
         gaps(pd.DataFrame({"label": [], "prediction": [], "group": []}), **options)
 
 
-def test_a_comma_in_the_name_of_a_group_parts_nothing() -> None:
+def test_groups_are_compared_by_name_and_a_comma_parts_none() -> None:
     said = pd.DataFrame({"label": 1, "prediction": [0, 1] * 6, "group": ["a", "x, y", "b"] * 4})
     found = gaps(said, measures="recall", unprivileged=["x, y", "a"], min_support=0)
     assert found.query("kind == 'gap'")["unprivileged"].tolist() == ["x, y", "a"]
+    assert "max_difference" in {*found["kind"]}
+    one = gaps(said, measures="recall", unprivileged="a", min_support=0)
+    assert "max_difference" not in {*one["kind"]}, "no two groups are compared"
 
 
 def test_gaps_of_part_of_a_table_are_those_of_its_rows() -> None:

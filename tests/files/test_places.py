@@ -144,6 +144,18 @@ def test_a_name_is_shown_without_its_commit_and_a_folder_as_it_is(
         assert without_commit(path) == shown
 
 
+def test_a_missing_folder_beside_others_is_of_the_hub_only_with_a_commit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "org" / "tinny").mkdir(parents=True)
+    problem = "org/tiny; did you mean 'tinny'.; for a model of the hub give org/name@COMMIT"
+    with pytest.raises(InputError, match=problem):
+        find_commit("org/tiny")
+    answering(monkeypatch)
+    assert find_commit(f"org/tiny@{COMMIT}").commit == COMMIT
+
+
 @pytest.mark.parametrize(
     ("text", "is_name"),
     [
