@@ -20,7 +20,8 @@ A claim more can so never turn another decision into a release. Only the last ve
 earlier one is what it is compared with. Errors are counted by recall (or the false negative rate)
 and the false positive rate; of scores a lower AUC and a larger calibration error count too. A group
 that could not be measured may have any; an empty crossed group is none. Nothing is released that
-flags none of the items, or all: it makes no difference between groups, nor any other.
+flags none of the items, or all, or calls all one class: it makes no difference between groups, nor
+any other.
 """
 
 from __future__ import annotations
@@ -236,16 +237,24 @@ def release_claims(
 
 
 def describe_constant(parts: Sequence[Part]) -> str:
-    """Return that the last version flags none of items with both labels, or all; else nothing."""
-    own = [part for part in parts if not part.earlier][-1]
-    rates = {
-        name: own.sample.group_measure(name, GroupOrRest(ALL))
+    """Return that the last version flags none of items with both labels, or all, or gives items of
+    several classes one class; else nothing.
+    """
+    single = [part for part in parts if not part.earlier and part.subset != MACRO]
+    last = [part for part in single if part.version == single[-1].version]
+    classes = [part for part in last if part.subset]
+    samples = [part.sample for part in classes or last]
+    shares = {
+        name: [sample.group_measure(name, GroupOrRest(ALL)) for sample in samples]
         for name in ("selection_rate", "base_rate")
     }
-    flagged, n = rates["selection_rate"].estimate.value, rates["selection_rate"].support
-    if own.subset or flagged not in (0, 1) or rates["base_rate"].estimate.value in (0, 1):
+    flagged, positive = ([share.estimate.value for share in shares[name]] for name in shares)
+    if not {*flagged} <= {0, 1} or {*positive} <= {0, 1}:
         return ""
-    how_many = f"all {n:,}" if flagged else f"none of {n:,}"
+    n = shares["selection_rate"][0].support
+    if classes:
+        return f"gives all {n:,} items one class, so a column may be wrong"
+    how_many = f"all {n:,}" if flagged[0] else f"none of {n:,}"
     return f"flags {how_many} items, so a column or a threshold may be wrong"
 
 

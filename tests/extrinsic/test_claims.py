@@ -55,6 +55,11 @@ CASES: dict[str, tuple[pd.DataFrame, dict[str, Any], str, str]] = {
     "nothing is flagged": (A.assign(v1=0)[["label", "group", "v1"]], {"bounds": {"recall": 0.1}},
      UNKNOWN, "the classifier flags none of 5,000 items, so a column or a threshold may be wrong"),
     "all is flagged": (A.assign(v1=1, v2=1), {}, UNKNOWN, "v2 flags all 5,000 items"),
+    "all are of one class": (A.assign(v1=1)[["label", "group", "v1"]],
+     {"multiclass": True, "bounds": {"recall": 0.1, "accuracy": 0.1}}, UNKNOWN,
+     "the classifier gives all 5,000 items one class, so a column may be wrong"),
+    "all classes are right": (A.assign(v1=A["label"])[["label", "group", "v1"]],
+     {"multiclass": True, "bounds": {"recall": 0.1, "accuracy": 0.1}}, YES, "misses 0"),
     "nothing is flagged any more": (A.assign(v2=0), {}, NO, "v1 missed 10, v2 misses 100: 90 more"),
     "one version": (B[["label", "group", "v2"]], {}, UNKNOWN, "largest difference that is shown"),
     "all alike": (COPY[["label", "group", "v1"]].assign(group=["a", "b"] * 1000), {}, UNKNOWN, "The"
