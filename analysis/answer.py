@@ -133,9 +133,13 @@ def print_answer(
 
 
 def correlations_tex(
-    results: Sequence[SliceResult], smallest_change: float = SMALLEST_CHANGE
+    results: Sequence[SliceResult],
+    smallest_change: float = SMALLEST_CHANGE,
+    points: pd.DataFrame | None = None,
 ) -> str:
-    """Format the declared tests as a LaTeX ``table`` for each gap (needs ``booktabs``)."""
+    """Format the declared tests as a LaTeX ``table`` for each gap (needs ``booktabs``); ``points``:
+    as in ``scope_lines``.
+    """
     tests = declared(results)
     claims = study_claims(tests, smallest_change)
     reverse_scored = dict.fromkeys(x.names["metric"] for x in tests if x.reverse_scored)
@@ -145,7 +149,7 @@ def correlations_tex(
     tables = change_tables(claims, _further_cells)
     tables = [table._replace(heading=f"{table.heading}: {read}") for table in tables]
     return format_document(
-        "tex", Document([*lines, *scope_lines(claims)], (), tables), "correlations"
+        "tex", Document([*lines, *scope_lines(claims, points)], (), tables), "correlations"
     )
 
 

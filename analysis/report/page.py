@@ -105,7 +105,7 @@ def build_report(
         raise problem
     target = out or folder / "report.html"
     tex = target.with_name("correlations.tex")
-    table = correlations_tex(slice_results, declared.smallest_change)
+    table = correlations_tex(slice_results, declared.smallest_change, tables.points)
     for path, text in ((target, page), (tex, table)):
         with atomic_path(path) as work:
             work.write_text(text, encoding="utf-8")

@@ -29,7 +29,7 @@ from biasbridge.analysis.report.page import (
     build_report,
 )
 from biasbridge.analysis.report.page_data import _dose_curves
-from biasbridge.analysis.scopes import RUNS
+from biasbridge.analysis.scopes import RUNS, SEEDS
 from biasbridge.analysis.slices import RESULT_COLUMNS, SliceResult
 from biasbridge.analysis.tables import Tables, typed, write_tables
 from biasbridge.commands.report import main
@@ -256,6 +256,12 @@ def test_latex_reads_no_command_in_a_name(page: Page) -> None:
         body = [line for line in part.splitlines() if line.endswith(r"\\") and "&" in line]
         assert len(body) > 1
         assert {len(re.findall(r"(?<!\\)&", line)) for line in body} == {width - 1}
+    by_seed = slice_of("weat7", "rises")
+    by_seed = by_seed._replace(scopes=by_seed.scopes | {SEEDS: by_seed.within})
+    for key, scope in (("k", "other seeds"), ("", "other models")):  # models that were found ready
+        assert f"; {scope}: " in correlations_tex(
+            [by_seed], points=pd.DataFrame({"corpus_key": [key]})
+        )
     bare = slice_of("q#$", "cannot tell", score_low=math.nan, r_pearson=math.nan)
     bare = bare._replace(names=bare.names | {"measure": "a%b", "embedding": "e&f"})
     written = correlations_tex([bare, slice_of(r"m{\x}", "rises"), slice_of("weat7", "")])

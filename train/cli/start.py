@@ -44,7 +44,7 @@ def _start() -> None:
 
 
 class Finished(NamedTuple):
-    """End of a run: ``status``, 0 if all points are done, else 1; ``folder``: of its tables."""
+    """End of a run: its exit ``status``, and the ``folder`` of its tables."""
 
     status: int
     folder: Path
