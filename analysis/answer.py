@@ -77,7 +77,7 @@ SCORE_HEADING, SCORE_RANGE = "full dose; score", "from, to"
 CHANGE_HEADING, VERDICT_HEADING = "change [95%]", "verdict"
 MODELS_HEADING, R_RM_HEADING = "models / parents / conditions", "r_rm [95%]"
 PEARSON, HOLM = "Pearson's r", "p (adjusted)"
-R_RM = "r_rm, repeated-measures correlation within parents"
+_R_RM = "r_rm, repeated-measures correlation within parents"
 _ALL_TESTS = "all tests"
 _NOT_SEEN = (
     "Where a test cannot tell, four of five studies like this one would detect a change of about"
@@ -479,7 +479,7 @@ def slices_document(results: Sequence[SliceResult], title: str) -> Document:
     shared = [name for name in names if len({row[name] for row in rows}) == 1 < len(rows)]
     hidden = [*shared, *([] if any(result.confirmatory for result in results) else [HOLM])]
     of_all = ", ".join(f"{name} {rows[0][name]}" for name in shared if rows[0][name])
-    heading = f"{title}: {R_RM}{'; of all rows: ' * bool(of_all)}{of_all}"
+    heading = f"{title}: {_R_RM}{'; of all rows: ' * bool(of_all)}{of_all}"
     rows = [{name: row[name] for name in row if name not in hidden} for row in rows]
     by_text: dict[tuple[bool, str], list[str]] = {}
     for result in results:
@@ -510,7 +510,7 @@ def correlations_document(results: Sequence[SliceResult]) -> Document:
             for result in family
         ]
         synthetic = ", synthetic data" if any(result.synthetic for result in family) else ""
-        table = TextTable.of_rows(f"{heading}: {R_RM}{synthetic}", rows, columns)
+        table = TextTable.of_rows(f"{heading}: {_R_RM}{synthetic}", rows, columns)
         tables.append(table._replace(notes=reasons(study_claims(family, SMALLEST_CHANGE))))
     taggers = describe_taggers(result.group_by for result in confirmatory)
     return Document((), (), tables, taggers)

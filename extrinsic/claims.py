@@ -60,7 +60,7 @@ Verdict = Literal["release", "do not release", "cannot tell"]
 RELEASE: Verdict = "release"
 REFUSE: Verdict = "do not release"
 UNDECIDED: Verdict = "cannot tell"
-STATUS = {RELEASE: 0, REFUSE: 3, UNDECIDED: 4}
+_STATUS = {RELEASE: 0, REFUSE: 3, UNDECIDED: 4}
 HARM = 0.02  # the smallest harm of interest
 _MISSED, _FALSE_ALARMS = ("recall", "fnr"), "fpr"
 _MEASURES_WITH_GAP = tuple(name for name in ALL_MEASURES if name not in (*CRITERIA, *WITHOUT_GAP))
@@ -305,7 +305,7 @@ class Decision:
     @property
     def status(self) -> int:
         """Exit status of the command."""
-        return STATUS[self.verdict]
+        return _STATUS[self.verdict]
 
     @property
     def heading(self) -> str:

@@ -40,12 +40,8 @@ if TYPE_CHECKING:
     from biasbridge.extrinsic.measures import Counts
 
 _MAX_CROSSED = 1_000
-
-
 # A list of names as text, ['A', 'B']; [male] is a name, [women, black] lacks quotation marks
 LIST = re.compile(r"""\[\s*(['"]).*\1\s*\]""", re.DOTALL)
-
-
 _BARE_LIST = re.compile(r"\[[^\d'\"]+(,[^\d'\"]+)+\]")
 
 
@@ -212,7 +208,7 @@ def combine(
             [*join(combined.cells[pair // n], column.cells[pair % n])] for pair in pairs.tolist()
         ]
         groups = [*join(combined.groups, column.groups)]
-        combined = GroupColumn(groups, cells, code, column.is_empty)
+        combined = GroupColumn(groups, cells, code, combined.is_empty | column.is_empty)
     return combined
 
 

@@ -1,8 +1,4 @@
-"""Tables of predictions: the options that say how to read one, and its columns as arrays.
-
-A column of 0 and 1, or of true and false, is the group of its name; any other column of groups
-gives its values, one or several in a cell. Columns of groups may be crossed.
-"""
+"""Tables of predictions: the options that say how to read one, and its columns as arrays."""
 
 from __future__ import annotations
 

@@ -235,13 +235,13 @@ def format_document(kind: str, document: Document, title: str) -> str:
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
             f"<title>{escape(title)}</title><style>{_STYLE}</style><h1>{escape(title)}</h1>",
             *(f"<p>{escape(printable(line))}</p>" for line in sentences),
-            *(line for table in tables for line in html_table(table)),
+            *(line for table in tables for line in _html_table(table)),
             *(f"<p>{escape(printable(note))}</p>" for note in document.notes),
         ]
     return "\n".join([*lines, ""])
 
 
-def html_table(table: TextTable) -> list[str]:
+def _html_table(table: TextTable) -> list[str]:
     """Return the lines of a table that scrolls where it is too wide."""
 
     def line(cells: Iterable[str], tag: str) -> str:
