@@ -392,6 +392,11 @@ def _thresholds(options: Mapping[str, Any]) -> list[float | str]:
         return [0.5] * len(scores) if is_of_scores and not _names_labels(options) else []
     thresholds = [given] if isinstance(given, str | int | float) else [*given]
     if thresholds == [_SHARE]:
+        if len(scores) > 1 and not _names_labels(options):
+            raise InputError(
+                "--threshold share flags as many items as the first --pred: name one for each"
+                " --score, or give the first one's threshold, .5,share"
+            )
         return thresholds
     require_score(options, "--threshold")
     for threshold in thresholds:

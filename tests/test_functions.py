@@ -497,6 +497,7 @@ def test_gaps_of_labels_of_any_names() -> None:
         ({"threshold": "half", "score": "label"}, "--threshold half: give a number"),
         ({"threshold": "share"}, "compares versions by their scores; give two or more --score"),
         ({"threshold": "share", "score": "label"}, "give two or more --score"),
+        ({"threshold": "share", "score": ["label"] * 2}, "name one for each --score, or give"),
         ({"threshold": [0.5, 0.5], "score": "label"}, "2 thresholds and 1 --score"),
         ({"threshold": ["share", 0.5], "score": ["label"] * 2}, "not for the first"),
     ],
