@@ -143,6 +143,9 @@ class GapRequest:
             yield "--score needs labels 0 and 1; leave it out, or leave out --multiclass"
         if self.at == "share" and not 1 < len(self.pred) == len(self.score):
             yield "--threshold share compares versions by their scores; give two or more --score"
+        criteria = [name for name in self.measures if name in CRITERIA]
+        if criteria and len(self.unprivileged) == 1 and not self.privileged:
+            yield f"--measures {criteria[0]} compares two groups; name another --unprivileged"
         scored = [name for name in self.measures if name in SCORED]
         if scored and not self.score and not self.multiclass:
             yield f"--measures {' '.join(scored)} needs scores; give their column by --score"

@@ -20,6 +20,7 @@ EXTRAS: Mapping[str, Mapping[str, str]] = {
         "hydra": "hydra-core",
         "joblib": "joblib",
         "nltk": "nltk",
+        "regex": "regex",
         "omegaconf": "hydra-core",
         "safetensors": "safetensors",
         "sklearn": "scikit-learn",

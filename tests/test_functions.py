@@ -494,6 +494,10 @@ def test_gaps_of_labels_of_any_names() -> None:
         ({"group": ["group", "group"]}, "--group group is given twice"),
         ({"cross": ["group"]}, "--cross group: give two or more columns, each once"),
         ({"cross": ["group", "group"]}, "give two or more columns, each once"),
+        (
+            {"unprivileged": "men", "measures": "equalised_odds"},
+            "--measures equalised_odds compares two groups; name another",
+        ),
         ({"threshold": "half", "score": "label"}, "--threshold half: give a number"),
         ({"threshold": "share"}, "compares versions by their scores; give two or more --score"),
         ({"threshold": "share", "score": "label"}, "give two or more --score"),

@@ -212,7 +212,8 @@ def test_texts_on_both_sides_of_a_split_are_counted() -> None:
     lines = describe_text_problems(posts)
     assert lines == ["2 duplicate posts; 1 text in both training and test data"]
     assert not describe_text_problems(pd.DataFrame({"text": ["a", "b"], "split": ["all", "all"]}))
-    near = pd.DataFrame({"text": ["a b", "A b !", "2", "3"], "split": ["train", "test"] * 2})
+    texts = pd.Series(["a b", "A b !", "2", "3", "\u0915\u093f", "\u0915\u0940"])
+    near = pd.DataFrame({"text": texts, "split": ["train", "test"] * 3})
     differ = "differ from a training post in case, marks and numbers only"
     assert describe_text_problems(near) == [f"1 test post {differ}"]
 

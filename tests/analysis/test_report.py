@@ -257,7 +257,7 @@ def test_latex_reads_no_command_in_a_name(page: Page) -> None:
         assert len(body) > 1
         assert {len(re.findall(r"(?<!\\)&", line)) for line in body} == {width - 1}
     by_seed = slice_of("weat7", "rises")
-    by_seed = by_seed._replace(scopes=by_seed.scopes | {SEEDS: by_seed.within})
+    by_seed = by_seed._replace(scopes={**by_seed.scopes, SEEDS: by_seed.within})
     for key, scope in (("k", "other seeds"), ("", "other models")):  # models that were found ready
         assert f"; {scope}: " in correlations_tex(
             [by_seed], points=pd.DataFrame({"corpus_key": [key]})

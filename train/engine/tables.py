@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
 
 
 N_TABLES_NAMED = 2  # in the last lines
+_FAILED = re.compile(r"^(effects of conditions )?not (drawn|correlated|estimated): ", re.MULTILINE)
 _KEPT = ".conclusions"  # in the folder of points: what was concluded, and from what
 _LIBRARIES = (
     *("altair", "jinja2", "numpy", "pandas", "pyarrow", "rich", "scipy", "vl-convert-python"),
@@ -112,11 +114,15 @@ def _write(
     register_outputs(results, study.writes)
     key = _conclusion_key(study, written, results, console)
     note = results / "points" / _KEPT
+    printed, concluded = "", list[Path]()
     with suppress(OSError, ValueError, LookupError, TypeError):  # none, or damaged
         kept = json.loads(note.read_text(encoding="utf-8"))
         if kept["key"] == key and kept["files"] == _digests(results, study.writes):
-            console.file.write(kept["printed"])
-            return written + [results / name for name in kept["written"]]
+            concluded = [results / str(name) for name in kept["written"]]
+            printed = str(kept["printed"])
+    if printed:
+        console.file.write(printed)
+        return written + concluded
     with suppress(FileNotFoundError):
         note.unlink()
     capture = console.capture()
@@ -127,7 +133,7 @@ def _write(
         console.file.write(capture.get())
         console.file.flush()
     remove_older_conclusions(results, study.writes)
-    if key:
+    if key and not _FAILED.search(capture.get()):  # what failed may not fail again
         names = [os.path.relpath(path, results) for path in concluded]
         kept = {"key": key, "printed": capture.get(), "written": names}
         with atomic_path(note) as path:

@@ -5,7 +5,6 @@ gaps on test posts or challenge sets.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import replace
 from functools import cache
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pandas as pd
+import regex
 
 from biasbridge.corpora.protocols import WITHOUT_TEXT, CheckedSource
 from biasbridge.extrinsic.protocols import required_input, tagger_in_language
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 POSTS, CHALLENGE = "posts", "challenge"  # names of steps with a source's posts, and a challenge set
-_WORDS = re.compile(r"[^\W\d_]+")
+_WORDS = regex.compile(r"\p{L}[\p{L}\p{M}]*")
 
 
 def check_posts(source: Source, groups: Tagger | None, gaps: Gaps | None) -> None:
