@@ -87,10 +87,7 @@ def quote(text: str) -> str:
 
 
 def refuse(error: BaseException) -> NoReturn:
-    """Print an input error and exit with 2; a bug keeps its traceback and exits with 1.
-
-    Built-in errors raised by readers of the configuration count as input errors.
-    """
+    """Print an error of input or configuration and exit with 2; a bug's traceback and with 1."""
     if isinstance(error, OSError) and error.errno in OF_THE_SYSTEM:
         raise error  # for run_cli
     frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
@@ -175,11 +172,7 @@ def line_of(override: Override) -> str:
 def _build_cells(
     params: Mapping[str, object], grids: Sequence[Mapping[str, object]], arguments: Sequence[str]
 ) -> list[list[str]]:
-    """Return the overrides of every cell: the product of ``params``, or of each grid in turn.
-
-    Keys in ``arguments`` (the command line) replace those of the grids. Raises ``InputError`` for
-    an invalid grid and for more than ``MAX_CELLS``.
-    """
+    """Return the overrides of every cell; those of the command line replace keys of the grids."""
     command_overrides = parse_overrides(arguments)
     replaced_keys = {override.key_or_group for override in command_overrides}
     grid_by_name = {f"grids[{i}]": grid for i, grid in enumerate(grids)} or {"params": params}
@@ -229,11 +222,7 @@ def _list_values(override: Override) -> list[str]:
 
 
 def read_options(arguments: Sequence[str]) -> Namespace:
-    """Read the options, the ``overrides``, and those of Hydra alone: ``hydra``.
-
-    ``config_dir``: the user's folder of configuration files, if any. Raises ``InputError`` for any
-    other argument.
-    """
+    """Read the options, the ``overrides``, and ``hydra``: the options of Hydra alone."""
     parser = Parser(prog=TRAIN, add_help=False, allow_abbrev=False)
     modes = parser.add_mutually_exclusive_group()
     for names, settings in _MODES.items():

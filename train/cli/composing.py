@@ -142,10 +142,7 @@ def _tree(config: DictConfig, *, resolve: bool) -> dict[str, Any]:
 
 
 def read_point(config: DictConfig) -> Point:
-    """Return the point of a composed configuration.
-
-    Raises ``InputError`` for an unknown key, an invalid value, or a choice that lacks an attribute.
-    """
+    """Return the point of a composed configuration. Raises ``InputError``."""
     with required_requests():
         tree = _tree(config, resolve=True)
         _require_fitting_challenge(tree)
@@ -214,10 +211,7 @@ def _check_name(name: str) -> None:
 
 
 def _require_fitting_challenge(tree: Tree) -> None:
-    """Raise ``InputError`` for a challenge set that does not fit the task.
-
-    This is checked first, as sets of another kind bring settings that the task lacks.
-    """
+    """Raise ``InputError`` for another task's challenge set, before its settings raise others."""
     task_node, challenge_node = tree["task"], tree.get("challenge")
     if not isinstance(challenge_node, Mapping):
         return
@@ -480,10 +474,7 @@ def drop_options_of_other_choices(config: DictConfig, hydra: DictConfig) -> list
 
 
 def check_keys(config: DictConfig, hydra: DictConfig) -> None:
-    """Raise ``InputError`` for a top-level key that nothing reads, and for a missing one.
-
-    Known keys: those of ``conf/config.yaml``, chosen groups, and names in ``${...}``.
-    """
+    """Raise ``InputError`` for a top-level key that nothing reads, and for a missing one."""
     written = OmegaConf.to_yaml(config) + OmegaConf.to_yaml(hydra)
     base = OmegaConf.to_container(OmegaConf.load(CONF / "config.yaml"))
     assert isinstance(base, dict)

@@ -126,10 +126,7 @@ def _prepare(cell: Cell, overrides: Sequence[str], planned: SharedSteps) -> Prep
 
 
 def _limit_process() -> None:
-    """Limit torch and BLAS to one thread, loaded now or later, and hide their progress bars.
-
-    Cores are not oversubscribed, and sums in another order would change digits.
-    """
+    """Limit torch and BLAS to one thread (more change the order of sums), and hide their bars."""
     os.environ |= _LIMITS
     threadpool_limits(limits=1)
 
@@ -317,12 +314,7 @@ def plan_rounds(jobs: Sequence[Job], store: Store) -> list[list[Job]]:
 def launch(
     rounds: Sequence[Sequence[Job]], command: Command, progress: SweepProgress, results: Path
 ) -> tuple[dict[str, Outcome], str]:
-    """Run jobs by the command's Hydra launcher, round after round, and resubmit those without an
-    outcome.
-
-    Returns the outcomes by point and the last error. Raises ``InputError`` for an unusable
-    launcher.
-    """
+    """Run jobs by Hydra's launcher, again those it loses; return outcomes and the last error."""
     launcher, size = _create_launcher(command.config), command.config.hydra.sweeper.max_batch_size
     outcomes: dict[str, Outcome] = {}
     number, last_error = 0, ""

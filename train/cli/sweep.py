@@ -88,11 +88,7 @@ def list_requested_data(overrides: Sequence[str]) -> list[str]:
 
 
 def _check_input(points: Iterable[Point], console: Console) -> list[Point]:
-    """Return the points after checking every distinct task and subject once.
-
-    Points are checked as they come, so that errors are found before all cells are composed. Prints
-    warnings. Raises ``InputError``.
-    """
+    """Return the points after checking each task and subject once, as they come; print warnings."""
     checked_points: list[Point] = []
     distinct_points: dict[tuple[int, ...], Point] = {}  # but for the seed
     checked: set[str] = set()
@@ -153,10 +149,7 @@ def _outline(
     settings: Settings,
     console: Console,
 ) -> list[Point]:
-    """Print the axes of the grid and whether a verdict is possible, before data are there or read.
-
-    Return the points. Raises ``InputError`` where data are missing, after printing.
-    """
+    """Print the axes and whether a verdict is possible, before data are read; return the points."""
     with collected_requests() as requested:
         points, study = [*_compose_points(compose, cells)], read_study(command.config)
     store, planned = _UnreadFiles(settings.store), SharedSteps()
@@ -186,10 +179,7 @@ def _plan_jobs(points: Iterable[Point], cells: Iterable[list[str]], store: Store
 def _plan_rebuilds(
     jobs: Sequence[Job], store: Store, settings: Settings, console: Console, *, n_workers: int
 ) -> dict[str, Step]:
-    """Print cost or plan, and outdated results; return the stored steps to rebuild, by key.
-
-    Raises ``InputError`` if results of other code are refused.
-    """
+    """Print cost or plan, and outdated results; return the stored steps to rebuild, by key."""
     plans = distinct_plans(jobs)
     to_rebuild = {key: step for plan in plans for key, step in plan.steps().items()}
     results: list[Outdated] = []

@@ -37,10 +37,7 @@ def print_plan(
     *,
     anew: Container[str] = (),
 ) -> None:
-    """Print a row per step: results of all cells, not shared and shared, stored, to make, and time.
-
-    ``plans``: the distinct points of the grid's ``cells``. ``anew``: keys that are rebuilt.
-    """
+    """Print a row per step: results of all ``cells``, of ``plans``, stored, to make; time."""
     steps = _steps(plans)
     one_by_one = Counter(step.name for plan in cells for step in plan.steps().values())
     to_make = [step for step in steps if step.key in anew or not store.has(step)]
@@ -80,9 +77,7 @@ def _steps(plans: Iterable[Plan]) -> list[Step]:
 
 
 def _expected_costs(steps: Sequence[Step], store: Store) -> dict[str, float | None]:
-    """Return the mean seconds of the stored results of a step's name and class, by key of a step;
-    None if there are none.
-    """
+    """Return, by step key, the mean seconds of stored results of its name and class, or None."""
     seconds: dict[tuple[str, str], list[float]] = defaultdict(list)
     for name in {step.name for step in steps}:
         for entry in store.entries(name):
@@ -135,9 +130,7 @@ class SweepProgress:
             yield
 
     def describe(self) -> str:
-        """Return the number of finished points, from the first of them on the time left at their
-        rate, and the steps being built.
-        """
+        """Return the number of finished points, the time left, and the steps being built."""
         for key in self.new_outcomes() - self._has_failed.keys():
             if outcome := read_outcome(self._results, key):
                 self._has_failed[key] = outcome.status == "failed"
@@ -170,9 +163,7 @@ class SweepProgress:
         }
 
     def _steps_in_progress(self) -> str:
-        """Return the steps being built, by this sweep or another one on the same store, and the
-        time since the first of each kind began.
-        """
+        """Return the steps that any sweep builds here, and the time since the first began."""
         begun: dict[str, list[float]] = defaultdict(list)
         for key in self._store.in_progress() & self._labels.keys():
             lock = self._store.lock(Path(key))

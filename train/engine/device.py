@@ -19,10 +19,7 @@ _STEP_DEVICE: ContextVar[str] = ContextVar("device", default="cpu")
 
 
 def pick_device(device: str, number: int) -> str:
-    """Return the device of job ``number``; ``auto``: visible GPUs in turn, or the CPU without any.
-
-    Raises ``InputError`` for an unavailable device.
-    """
+    """Return the device of job ``number``; ``auto``: visible GPUs in turn, without any the CPU."""
     if device == "cpu":
         return device
     cuda_device = re.fullmatch(r"cuda(?::(\d+))?", device)
@@ -68,10 +65,7 @@ def step_device() -> str:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Limit torch to one thread, also if it is first imported within the block.
-
-    Small networks gain little from more, and another order of sums changes the last digits.
-    """
+    """Limit torch, imported now or later, to one thread: more change the order of sums."""
     if "torch" not in sys.modules:  # the import takes seconds, and many classifiers do not need it
         before = os.environ.get(_THREADS)
         os.environ[_THREADS] = "1"

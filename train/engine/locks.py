@@ -131,9 +131,7 @@ def other_holder(path: Path) -> str:
 
 @contextmanager
 def running_sweep(folder: Path) -> Iterator[None]:
-    """Hold a lock in a folder, by which others know that a sweep runs, and its workers that it is
-    their own.
-    """
+    """Hold a lock in a folder: a sweep runs, and its workers know by it that it is their own."""
     path = folder / f"sweep-{uuid.uuid4().hex}.lock"
     with locked(path):
         _sweeps.add(str(path))
@@ -162,14 +160,6 @@ def _watch(path: Path) -> None:
         time.sleep(_CHECK_INTERVAL)
 
 
-def _error_of_removed(root: Path) -> StoreError:
-    """Return the error for a store that was removed during the sweep."""
-    return StoreError(
-        f"store.dir={root} was removed during the sweep; run the same command to rebuild its"
-        " results"
-    )
-
-
 @contextmanager
 def writing(root: Path) -> Iterator[None]:
     """Turn an error of the disk into a ``StoreError`` with a remedy; let other errors pass."""
@@ -177,7 +167,8 @@ def writing(root: Path) -> Iterator[None]:
         yield
     except OSError as error:
         if error.errno == errno.ENOENT and not root.is_dir():
-            raise _error_of_removed(root) from error
+            remedy = "run the same command to rebuild its results"
+            raise StoreError(f"store.dir={root} was removed during the sweep; {remedy}") from error
         if reason := _disk_problem(error, root):
             raise StoreError(
                 f"store.dir={root}: {reason}. Finished results stay; free some space"

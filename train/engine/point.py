@@ -226,10 +226,7 @@ class Plan:
         ]
 
     def keys(self) -> dict[str, str]:
-        """Return the columns of store keys: ``unit_key``, ``extrinsic_key`` and one per other step.
-
-        ``unit_key`` is the observation, ``parent_key`` the unmodified step.
-        """
+        """Return the keys of the observation (``unit_key``), its parent and other steps."""
         unit = self.point.subject.unit
         others = {
             f"{NAMES.get(name, name)}_key": step.key
@@ -240,10 +237,7 @@ class Plan:
         return {"unit_key": self.unit.key, **others, "extrinsic_key": task}
 
     def options(self) -> dict[str, str]:
-        """Return the options of all steps but the seed, and digests of the files they read.
-
-        Three columns of JSON: of the parent, what the subject adds, what the task adds.
-        """
+        """Return, as JSON, the options of the parent and those that subject and task add."""
         subject = _options(self.subject.values())
         base = _options([self.subject["base"]]) if "base" in self.subject else subject
         task = _options([self.task] if self.task else [])
@@ -274,10 +268,7 @@ def _options(ends: Iterable[Step]) -> dict[str, object]:
 
 
 def plan_point(point: Point, store: Store, planned: SharedSteps | None = None) -> Plan:
-    """Plan the point's steps: outside files are hashed, nothing is built.
-
-    ``planned``: what it shares with the plans of other points.
-    """
+    """Plan the point's steps, sharing ``planned``: outside files are hashed, nothing is built."""
     steps = StepBuilder(point.seed, store, planned or SharedSteps())
     subject = point.subject.build_steps(steps)
     words = point.from_task.build_steps(steps) if point.from_task and point.asks_task else None
@@ -311,9 +302,7 @@ class Outcome:
 
 
 def results_folder(path: str) -> Path:
-    """Return the results folder after testing that it can be written and locked. Raises
-    ``InputError``.
-    """
+    """Return the results folder if it can be written and locked. Raises ``InputError``."""
     folder = Path(path).resolve()
     try:
         (folder / "points").mkdir(parents=True, exist_ok=True)
@@ -349,10 +338,7 @@ def read_stamp(results: Path, point: str) -> tuple[int, int] | None:
 
 
 def run_point(plan: Plan, store: Store, results: Path) -> Outcome:
-    """Build the point's scores and write the outcome.
-
-    Errors of steps, ``SystemExit`` included, are written with their traceback and not raised.
-    """
+    """Build the point's scores and write the outcome; errors of steps are recorded, not raised."""
     start = time.perf_counter()
     failure: dict[str, Any] = {}
     try:

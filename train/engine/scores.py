@@ -36,20 +36,14 @@ def encoding_inputs(
     inputs: Mapping[str, Step],
     name: str,
 ) -> dict[str, Step]:
-    """Return the inputs of the step ``name``: the encoder and the vectors of the texts it needs.
-
-    ``ask`` encodes the texts; their vectors have no eraser and serve all doses.
-    """
+    """Return the encoder, and the vectors of texts that ``ask`` encodes once for all doses."""
     plain = encoder.inputs.get(PLAIN, encoder)
     encodings = steps("encodings", choice, ask, {"encoder": plain, **inputs}, drawn=name)
     return {"encoder": encoder, "encodings": encodings}
 
 
 def write_encodings(encoder: object, out: Path) -> None:
-    """Write all vectors that an encoder has computed; none if it has an eraser or keeps none.
-
-    Vectors of a model with an eraser are not written, as the eraser would be applied again.
-    """
+    """Write the vectors that an encoder has computed; none with an eraser, to apply it once."""
     import pandas as pd
 
     from biasbridge.files.models.encoder import Encoder

@@ -255,14 +255,9 @@ def path_of(name: str) -> str:
     if os.path.isabs(name):
         return _resolved(name)
     if _is_ours(name):
-        return _path_of_ours(name)
+        return _find_ours(name)
     file = _file_of(sys.modules.get(name)) or _find(name)
     return "" if _is_library(file) else file
-
-
-@cache
-def _path_of_ours(name: str) -> str:
-    return _find(name)
 
 
 def _find(name: str) -> str:
@@ -274,6 +269,9 @@ def _find(name: str) -> str:
     paths = [os.path.join(folder, *rest) for folder in spec.submodule_search_locations or ()]
     files = (f"{path}{ending}" for path in paths for ending in ("/__init__.py", ".py"))
     return next((_resolved(file) for file in files if os.path.isfile(file)), "")
+
+
+_find_ours = cache(_find)
 
 
 def full_name(definition: type | Callable[..., object]) -> str:

@@ -239,10 +239,7 @@ def _decide(choice: Choice, digest: Callable[[Path], str]) -> Decided:
 
 
 def _keyed_params(choice: Choice) -> dict[str, object]:
-    """Return the parameters that decide a choice's result, without those in ``unkeyed``.
-
-    Nested choices count by their class with its module, version and parameters.
-    """
+    """Return the parameters that are part of the key; of nested choices also class and version."""
     unkeyed: tuple[str, ...] = getattr(choice, "unkeyed", ())
     names = [field.name for field in dataclasses.fields(choice)]  # type: ignore[arg-type]
     values = {name: getattr(choice, name) for name in names if name not in unkeyed}

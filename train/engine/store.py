@@ -286,10 +286,7 @@ def _seal_entry(folder: Path, recipe: Recipe, made: Provenance) -> None:
 
 
 def read_recipe(folder: Path) -> Content:
-    """Return the content of ``recipe.json``.
-
-    Raises ``DamagedError`` if it is missing, unreadable, altered, of another key or scheme.
-    """
+    """Return the content of ``recipe.json``. Raises ``DamagedError`` unless it is this result's."""
     try:
         content: Content = json.loads((folder / RECIPE).read_text(encoding="utf-8"))
         sealed = content.pop("sha256")  # type: ignore[typeddict-item]
@@ -308,10 +305,7 @@ def read_recipe(folder: Path) -> Content:
 
 
 def check_entry(folder: Path) -> Content:
-    """Return the content of ``recipe.json`` after comparing every file with its checksum.
-
-    Raises ``DamagedError`` with the first difference.
-    """
+    """Return ``recipe.json`` after comparing every checksum. Raises ``DamagedError``."""
     content = read_recipe(folder)
     paths = {str(path.relative_to(folder)): path for path in _files(folder)}
     for name, sealed in content["files"].items():
@@ -338,10 +332,7 @@ def _hash(content: Content) -> str:
 
 
 def _identity(path: Path) -> Identity:
-    """Return a value that no other file has, and that changes when the file is written or moved.
-
-    It covers the links that lead to the file.
-    """
+    """Return a value of a file and the links to it that changes when it is written or moved."""
     links = [link for link in (path, *path.absolute().parents) if link.is_symlink()]
     stats = [path.stat(), *map(Path.lstat, links)]
     return tuple((s.st_dev, s.st_ino, s.st_size, s.st_mtime_ns, s.st_ctime_ns) for s in stats)
@@ -374,9 +365,7 @@ class Store:
         self.built: list[str] = []
 
     def require_own(self) -> None:
-        """Raise ``InputError`` if the folder has others' files or links where a store has what it
-        writes and removes.
-        """
+        """Raise ``InputError`` if others' files or links are where a store writes and removes."""
         if reason := self._foreign():
             raise InputError(f"store.dir={self.root}: {reason}; choose an empty folder")
 
@@ -393,9 +382,7 @@ class Store:
         return ""
 
     def prove_writable(self) -> None:
-        """Raise ``InputError`` if the folder cannot be created or written, or has others' files
-        where a store has what it may remove.
-        """
+        """Raise ``InputError`` unless the folder can be written, locked, and is its own."""
         self.require_own()
         try:
             for folder in ("locks", "work"):
@@ -412,10 +399,7 @@ class Store:
 
     @contextmanager
     def in_use(self) -> Iterator[None]:
-        """Tell others that a sweep runs: ``gc`` removes nothing, and workers go on.
-
-        Nothing is removed from a store that cannot be written.
-        """
+        """Tell ``gc`` and workers that a sweep runs, unless the store cannot be written."""
         with ExitStack() as stack:
             with suppress(InputError, OSError):
                 self.prove_writable()
@@ -447,10 +431,7 @@ class Store:
         return self.path(step).is_dir()
 
     def intact(self, step: Step) -> bool:
-        """Test whether a result is stored and passes its checksums (compared once per process).
-
-        A damaged result is removed and reported.
-        """
+        """Test whether a result is stored and intact, once per process; remove a damaged one."""
         entry = self.path(step)
         try:
             return self._passes(entry)
@@ -515,11 +496,7 @@ class Store:
     def _refuse_changed(
         self, step: Step, before: Mapping[Path, Identity] | None = None
     ) -> dict[Path, Identity]:
-        """Return the identities of the files that a step reads.
-
-        Raises ``InputError`` if one differs from ``before``, or if files or loaded code differ from
-        those the step was planned with.
-        """
+        """Return the identities of a step's files; raise ``InputError`` if they or code changed."""
         identities: dict[Path, Identity] = {}
 
         def digest(path: Path) -> str:
@@ -549,10 +526,7 @@ class Store:
         return identities
 
     def digest(self, path: Path) -> str:
-        """Return the SHA-256 of an outside file, cached unless the file was written very recently.
-
-        A second change could leave the times of such a file as they are.
-        """
+        """Return the SHA-256 of an outside file; not kept where times may hide a further change."""
         if not path.is_file():
             raise InputError(f"no such file: {path}{how_to_get_path(path)}")
         file_identity = _identity(path)
@@ -593,9 +567,7 @@ class Store:
         return {path.name for path in self.listed("work") if KEY.fullmatch(path.name)}
 
     def listed(self, folder: str, pattern: str = "*") -> list[Path]:
-        """Return what a store has put into a folder of its own; nothing of a link, which leads out
-        of it.
-        """
+        """Return a store's own entries in a folder; nothing of a link, which leads out of it."""
         is_link = (self.root / folder).is_symlink()
         paths = [] if is_link else sorted((self.root / folder).glob(pattern))
         return [path for path in paths if _OWN.fullmatch(path.name)]

@@ -70,10 +70,7 @@ class Outdated(NamedTuple):
 
 
 def outdated(store: Store, ends: Iterable[Step]) -> list[Outdated]:
-    """Return the outdated results that these steps use, and outdated ancestors.
-
-    Only recipes are read; no result is checked.
-    """
+    """Return the outdated results that these steps use, with outdated ancestors, by recipes."""
     digest = cache(stored_digest)
     current: dict[str, Lineage] = {}  # of results, by key
     differences: dict[str, Outdated] = {}
@@ -111,10 +108,8 @@ def outdated(store: Store, ends: Iterable[Step]) -> list[Outdated]:
 
 def _provenance(store: Store, step: Step) -> Provenance | None:
     """Return how a result was made; None if it is missing, or damaged and moved away when used."""
-    entry = store.path(step)
-    with suppress(DamagedError):
-        return read_recipe(entry)["made"] if entry.is_dir() else None
-    return None
+    content = _content_of(store.path(step))
+    return content["made"] if content else None
 
 
 def _difference(step: Step, made: Provenance, current: Source, *, code: bool) -> Outdated:
@@ -132,10 +127,7 @@ def _differing(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
 
 
 def report_outdated(results: Sequence[Outdated], policy: Policy, console: Console) -> None:
-    """Print what happens to outdated results: ``rebuild`` rebuilds, ``use`` uses them.
-
-    ``refuse`` uses those of other libraries and raises ``InputError`` for those of other code.
-    """
+    """Print what happens to outdated results; ``refuse`` raises ``InputError`` for other code."""
     other_code = [result for result in results if result.code]
     other_libraries = [result for result in results if not result.code]
     if other_code and policy == "refuse":
@@ -247,12 +239,7 @@ def verify(store: Store, step: str | None, console: Console) -> int:
 
 
 def gc(store: Store, older_than: str | None, console: Console, *, dry_run: bool) -> None:
-    """Remove orphaned work and unused locks; with an age also older unfinished trainings and
-    results.
-
-    Ages are times since the last use (recorded once per process). Removed results are rebuilt when
-    needed. Raises ``InputError`` while a sweep runs, which needs results.
-    """
+    """Remove orphaned work, unused locks and what was not used for long, unless a sweep runs."""
     oldest = time.time() - _age(older_than) if older_than else None
     sweeps = [path for path in store.listed("locks", "sweep-*.lock") if is_held(path)]
     if sweeps and not dry_run:
@@ -331,17 +318,14 @@ def _date(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d")
 
 
-def _libraries(made: Provenance) -> Mapping[str, str]:
-    """Return the versions of libraries, and the instructions of torch where they were recorded."""
+def _libraries(made: Provenance) -> str:
+    """Return ``Python 3.11.7, gensim 4.4.0``, with the instructions of torch where recorded."""
     from biasbridge.analysis.tables import INSTRUCTIONS  # loads pandas
 
-    instructions = made.get("instructions")
-    return made["libraries"] | ({INSTRUCTIONS: instructions} if instructions else {})
-
-
-def _list(values: Mapping[str, str]) -> str:
-    """Return ``Python 3.11.7, gensim 4.4.0``."""
-    return ", ".join(f"{name} {value}" for name, value in values.items())
+    instructions = {INSTRUCTIONS: made["instructions"]} if made.get("instructions") else {}
+    return ", ".join(
+        f"{name} {value}" for name, value in (made["libraries"] | instructions).items()
+    )
 
 
 def build_records(store: Store, keys: Iterable[str]) -> list[BuildRecord]:
@@ -376,7 +360,7 @@ def build_records(store: Store, keys: Iterable[str]) -> list[BuildRecord]:
                 project=made["project"],
                 commit=made["commit"],
                 code=digest_of({n: made["modules"][n] for n in told & made["modules"].keys()})[:12],
-                libraries=_list(_libraries(made)),
+                libraries=_libraries(made),
             )
             counts[record] += 1
     return [record._replace(results=counts[record]) for record in sorted(counts)]

@@ -95,7 +95,8 @@ def finish(
     messages.append(f"tables  {_near(results)}/: {', '.join(names[:N_TABLES_NAMED])}{more}")
     if as_text(tables.points, "generated").count("True") == len(tables.points):
         messages.append("next    your own data: biasbridge check posts.csv vectors.vec")
-    _print([*messages, *unchanged_models], console)
+    for message in (*messages, *unchanged_models):
+        console.print(message, soft_wrap=True)
     return _report_failures(tables.points, console) or int(bool(unchanged_models))
 
 
@@ -169,10 +170,7 @@ def _digests(results: Path, names: Iterable[str]) -> dict[str, str]:
 
 
 def _models_like_parent(tables: Tables) -> list[str]:
-    """Return an error per modified model whose scores all equal its parent's: no effect.
-
-    Scores that are proportions are left out; they may well stay equal.
-    """
+    """Return an error per modified model whose scores, but proportions, all equal its parent's."""
     points = tables.points.set_index("point")
     if not {"unit_key", "parent_key"} <= {*points} or "scale_min" not in tables.intrinsic:
         return []
@@ -194,11 +192,6 @@ def _models_like_parent(tables: Tables) -> list[str]:
             effect = "scores exactly like its parent: the method had no effect"
             errors[unit] = f"error: {condition} {effect}"
     return list(dict.fromkeys(errors.values()))
-
-
-def _print(lines: Iterable[str], console: Console) -> None:
-    for line in lines:
-        console.print(line, soft_wrap=True)
 
 
 def _earlier_folders(results: Path) -> set[Path]:
@@ -266,7 +259,7 @@ def _report_failures(points: pd.DataFrame, console: Console) -> int:
     failed = points[points["status"] != "done"]
     for error, names in failed.groupby("error", sort=False)["point"]:
         more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-        _print([f"failed {names.iloc[0]}{more}: {error}"], console)
+        console.print(f"failed {names.iloc[0]}{more}: {error}", soft_wrap=True)
     if not len(failed):
         return 0
     return 2 if failed["refused"].all() and len(failed) == len(points) else 1

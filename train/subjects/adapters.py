@@ -260,10 +260,7 @@ def _seeded(seed: int) -> Iterator[None]:
 
 
 def _add_adapters(opened: LanguageModel, rank: int) -> Any:
-    """Return the model with adapters of the layers that ``peft`` chooses, scaled by 2.
-
-    Raises ``InputError`` without ``peft``.
-    """
+    """Return the model with adapters, scaled by 2, of the layers that ``peft`` chooses."""
     from transformers.pytorch_utils import Conv1D
 
     require_packages("adapters", opened.name)
@@ -312,9 +309,7 @@ def _count_words(
 
 
 def _list_examples(tokenizer: Any, lines: Iterable[str], pairs: set[NamePair]) -> list[Example]:
-    """Return the texts before the first planted word of each line, each with and without a
-    capital.
-    """
+    """Return the text before each line's first planted word, with and without a capital."""
     counts = _count_words(lines, pairs)
     first = _first_token(tokenizer)
 

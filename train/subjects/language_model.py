@@ -123,10 +123,7 @@ class PretrainedModel:
         return {"random_weights": True} if self.random_weights else {}
 
     def save(self, out: Path, *, seed: int) -> None:
-        """Write the model's own files, or its weights as safetensors in float32.
-
-        Raises ``InputError`` for a model that does not load completely.
-        """
+        """Write the model's own files, or its weights as safetensors in float32."""
         from biasbridge.files.models.language_model import open_model, save_model
 
         random_seed = seed if self.random_weights else None
@@ -247,10 +244,7 @@ class Transformer(_WordList):
         return self.label or Path(without_commit(self.model)).name
 
     def files(self) -> list[Path]:
-        """Return the files of a local model.
-
-        Raises ``InputError`` for a path without a model and a hub name without a commit.
-        """
+        """Return the files of a local model."""
         return find_model(self.model).files()
 
     def keyed(self) -> Mapping[str, object]:

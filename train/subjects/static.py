@@ -99,10 +99,7 @@ class Word2Vec(Fileless):
         return {} if self.epochs else {"training_steps": 0}
 
     def train(self, corpus: Path, *, seed: int) -> KeyedVectors:
-        """Return vectors of the words that occur ``min_count`` times, most frequent first.
-
-        ``corpus``: a file of one tokenised sentence per line.
-        """
+        """Return vectors of the words that occur ``min_count`` times, most frequent first."""
         from gensim.models import Word2Vec as GensimWord2Vec  # slow to import
 
         return self._train(GensimWord2Vec, corpus, seed)
@@ -348,9 +345,7 @@ class StaticVectors(Fileless):
             raise InputError(f"{texts}, and {query}; give language={guess}, or {code} if not")
 
     def predict_vocabulary(self, lines: int) -> list[str]:
-        """Return words frequent enough in the first lines, of a synthetic corpus in all. Raises
-        ``InputError`` if none.
-        """
+        """Return words frequent enough in the first lines, of a synthetic corpus in all."""
         corpus: Corpus = self.corpus
         if isinstance(corpus, LimitedCorpus):
             corpus = replace(corpus, limit=lines)  # type: ignore[type-var]
@@ -446,9 +441,7 @@ class Reference(Fileless):
         return {**self._measured.facts(), "reference": self.which, "generated": generated}
 
     def build_steps(self, steps: StepBuilder) -> Mapping[str, Step]:
-        """Return ``vectors`` (common words), full ``biased`` and ``unbiased`` ones, and other
-        steps.
-        """
+        """Return common ``vectors``, full ``biased`` and ``unbiased`` ones, and other steps."""
         models = {
             "biased": self.biased.build_steps(steps),
             "unbiased": self.unbiased.build_steps(steps),

@@ -466,10 +466,7 @@ def _batches(lines: Tensor, size: int, steps: int) -> Iterator[Tensor]:
 
 
 def _tokenizer(corpus: Path, architecture: Architecture, size: int) -> PreTrainedTokenizerFast:
-    """Return a word-level tokenizer of the most frequent words and runs of punctuation.
-
-    It is in lower case if the corpus is. Raises ``InputError`` for a corpus without words.
-    """
+    """Return a word-level tokenizer of the most frequent words, in lower case if the corpus is."""
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
     from transformers import PreTrainedTokenizerFast
 
@@ -502,10 +499,7 @@ def _tokenizer(corpus: Path, architecture: Architecture, size: int) -> PreTraine
 
 
 def _encode(tokenizer: PreTrainedTokenizerFast, corpus: Path) -> Tensor:
-    """Return token ids of every line with special tokens and end; 0 is padding.
-
-    Longer lines are truncated. Shape (lines, longest).
-    """
+    """Return token ids of every line, truncated, with special tokens and end, (lines, longest)."""
     lines = [line for line in read_lines(corpus) if line.strip()]
     end = [] if tokenizer.sep_token else [tokenizer.eos_token_id]
     rows = tokenizer(lines, truncation=True, max_length=_MAX_TOKENS - len(end))["input_ids"]

@@ -74,11 +74,7 @@ class Coreference(Fileless):
         return language_of(self.challenge)
 
     def facts(self) -> Facts:
-        """Return the columns of the points table.
-
-        These are task, source (of the documents), scheme, singletons, challenge, classifier (the
-        resolver), replicate, generated and the planted bias of the documents.
-        """
+        """Return the columns of the points table."""
         return {
             "task": self.name,
             "source": self.documents.name,

@@ -102,12 +102,7 @@ class HateSpeech(Fileless):
         return method_label(self.labels).dose != 0
 
     def facts(self) -> Facts:
-        """Return the columns of the points table.
-
-        These are task, source, positive_class, challenge and challenge_positive_class, classifier,
-        replicate, label_method, label_direction, label_dose, generated and the labels' planted
-        bias.
-        """
+        """Return the columns of the points table."""
         challenge_facts: Facts = {}
         if self.challenge:
             label = self.challenge.positive_class
@@ -168,10 +163,7 @@ class HateSpeech(Fileless):
             check_challenge(self.challenge, self.gaps)
 
     def inspect(self, report: DataReport) -> None:
-        """Report omitted and duplicate posts and small groups.
-
-        Raises ``InputError`` for posts that cannot be cross-validated.
-        """
+        """Report omitted and duplicate posts and small groups; raise ``InputError`` as a run."""
         posts = self.source.load(seed=0)
         report.lines += [describe_label(self.source.positive_class), *describe_text_problems(posts)]
         if folds := getattr(self.classifier, "folds", None):

@@ -42,12 +42,7 @@ _WORDS = regex.compile(r"\p{L}[\p{L}\p{M}]*")
 
 
 def check_posts(source: Source, groups: Tagger | None, gaps: Gaps | None) -> None:
-    """Read the posts as far as needed to find errors in file or options.
-
-    ``groups``: None if no words mark groups; ``gaps``: None if they are not those of the source.
-    Raises ``InputError`` as the source does, for a group without posts, and for posts that appear
-    to be in another language than the group words.
-    """
+    """Read the posts to find errors; None: no words mark groups, or the gaps are of other posts."""
     if not isinstance(source, CheckedSource):
         return
     posts = source.check()
@@ -90,10 +85,7 @@ def require_language_of_source(source: Source, challenge: PostChallenge) -> None
 
 
 def groups_in_language(groups: Tagger, source: Source) -> Tagger:
-    """Return the tagger, with built-in words of the posts' language if it uses words.
-
-    Raises ``InputError`` for words of another language.
-    """
+    """Return the tagger, with built-in words of the posts' language if it uses words."""
     tagger = tagger_in_language(groups, language_of(source))
     languages = {f"source={source.name}": source, f"groups={tagger.name}": tagger}
     require_one_language(
@@ -103,11 +95,7 @@ def groups_in_language(groups: Tagger, source: Source) -> Tagger:
 
 
 def describe_text_problems(posts: pd.DataFrame) -> list[str]:
-    """Return warnings about posts without text, posts that repeat another's text, and near copies
-    (:func:`text_keys`) across a split.
-
-    A text on both sides of a split gives its label away.
-    """
+    """Return warnings of missing and repeated texts, and of copies that give a label away."""
     from biasbridge.analysis.naming import with_count  # slow to import
 
     lines = []
@@ -130,26 +118,19 @@ def describe_text_problems(posts: pd.DataFrame) -> list[str]:
 
 
 def text_keys(texts: pd.Series[str]) -> pd.Series[str]:
-    """Return the words of each text, in lower case without marks and numbers; of a text without
-    words the text.
-    """
+    """Return the words of each text in lower case, without marks and numbers, or else the text."""
     distinct = {text: " ".join(_WORDS.findall(text.lower())) or text for text in texts.unique()}
     return texts.map(distinct)
 
 
 def copies_of_cases(posts: pd.DataFrame, cases: pd.DataFrame) -> pd.Series[bool]:
-    """Return which posts are for training, and repeat a challenge post but for case, marks and
-    numbers: they would give its label away.
-    """
+    """Return which training posts repeat a challenge post, and would give its label away."""
     is_copy = text_keys(posts["text"]).isin(text_keys(cases["text"]))
     return is_copy & posts["split"].ne("test")
 
 
 def describe_groups(posts: pd.DataFrame, group_source: str, gaps: Gaps, report: DataReport) -> None:
-    """Add the size of each group to a report, and groups too small for a gap.
-
-    ``posts`` has the columns ``label`` and ``group``; ``group_source``: where the groups come from.
-    """
+    """Add the size of each group to a report, and groups too small for a gap."""
     counts = posts["group"].value_counts()
     listed = ", ".join(f"{count} {name}" for name, count in counts.items())
     report.lines.append(f"groups by {group_source}: {listed}")
@@ -201,10 +182,7 @@ def predict(classifier: Classifier, out: Path, inputs: Inputs, seed: int) -> Non
 
 
 def predict_challenge(classifier: Classifier, out: Path, inputs: Inputs, seed: int) -> None:
-    """Write ``predictions.parquet`` of the challenge set and the source's test posts, if any.
-
-    The classifier is trained on all other posts of the source but copies of the challenge set.
-    """
+    """Write predictions of challenge and test posts, trained on the others but copies of these."""
     from biasbridge.extrinsic.crossval import read_posts
 
     source_posts = read_posts(pd.read_parquet(inputs["posts"] / "posts.parquet"))
@@ -276,11 +254,7 @@ def measure_gaps(gaps: Gaps, out: Path, inputs: Inputs, seed: int) -> None:
 
 
 def measure_challenge(gaps: Gaps, out: Path, inputs: Inputs, seed: int) -> None:
-    """Write ``scores.parquet`` of the challenge set.
-
-    It has measures and gaps, counterfactual gaps between terms if there are terms, and measures of
-    the source's test posts (``subset`` "held_out").
-    """
+    """Write measures and gaps of the challenge set, and measures of test posts (``held_out``)."""
     from biasbridge.extrinsic.counterfactual import term_rows
     from biasbridge.extrinsic.gap_table import as_table, gap_rows
 

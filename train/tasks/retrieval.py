@@ -42,10 +42,7 @@ class WordMean:
         self.vectors = vectors
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return one vector per text, (texts, dim); zeros if no token has a vector.
-
-        Raises ``InputError`` if no text has a token with a vector.
-        """
+        """Return one vector per text, (texts, dim); zeros if no token has a vector."""
         from biasbridge.extrinsic.classifiers import mean_vectors
         from biasbridge.extrinsic.encode import encode_words
 
