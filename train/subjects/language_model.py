@@ -16,7 +16,7 @@ from biasbridge.corpora.truths import read_truths, recount_truths, write_truths
 from biasbridge.debias.base import Method, Words, method_family, method_label
 from biasbridge.files import Choice, InputError, choice
 from biasbridge.files.choice import Count, Fileless
-from biasbridge.files.language import UNDETERMINED, language_of, require_one_language
+from biasbridge.files.language import UNDETERMINED
 from biasbridge.files.models.encoder import (
     ENCODING,
     MODEL,
@@ -32,7 +32,7 @@ from biasbridge.files.places import Place, find_model, without_commit
 from biasbridge.intrinsic.words import load_queries, read_wordsets
 from biasbridge.train.engine.device import step_device
 from biasbridge.train.engine.scores import PLAIN
-from biasbridge.train.subjects.static import PLANTED, build_corpus, write_corpus
+from biasbridge.train.subjects.static import PLANTED, ModifiedSubject, build_corpus, write_corpus
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -294,7 +294,7 @@ class Encoding(Fileless):
 
 
 @choice
-class LanguageModelSubject(Fileless):
+class LanguageModelSubject(ModifiedSubject, Fileless):
     """A language model, trained on a corpus or loaded.
 
     ``encoding``: of texts; ``vectors``: of single words. A method on text changes the corpus before
@@ -312,49 +312,24 @@ class LanguageModelSubject(Fileless):
 
     name: ClassVar[str] = "language_model"
     version: ClassVar[int] = 1
+    part: ClassVar[str] = "model"
+    loaded_kind: ClassVar[type] = LoadedModel
     gives: ClassVar[tuple[str, ...]] = ("model", "encoder", "vectors")
     unit: ClassVar[str] = "model"
 
     def __post_init__(self) -> None:
         if not self.modified:
             return
-        self._require_fitting_method()
-        if not self.debias.roles:
-            return
-        object.__setattr__(self, "words", self.words.in_language(self.language))
-        self.words.require_roles(self.debias.roles)
-        text = "model" if self.loaded else "corpus"
-        name = self.model.name if self.loaded else self.corpus.name
-        languages = {f"{text}={name}": self, f"words={self.words.name}": self.words}
-        require_one_language(languages, "choose words of the text's language")
-
-    def _require_fitting_method(self) -> None:
-        """Raise ``InputError`` for a method that does not fit the model."""
         acts_on, method = self.debias.acts_on, self.debias.name
-        if acts_on in ("states", "model"):
-            return
-        if acts_on != "text" or self.loaded:
+        if acts_on not in ("states", "model", "text") or (acts_on == "text" and self.loaded):
             reason = "is loaded" if acts_on == "text" else "has no word vectors of its own"
             raise InputError(
                 f"debias={method} acts on {acts_on}, and the language model {reason}. Choose a"
                 " method on its states, such as debias=leace. A method on text needs a model that"
                 " is trained, such as debias=balance model=tiny_bert"
             )
-
-    @property
-    def loaded(self) -> bool:
-        """Whether the model is loaded, not trained."""
-        return isinstance(self.model, LoadedModel)
-
-    @property
-    def language(self) -> str:
-        """Language of the corpus, or of a loaded model."""
-        return language_of(self.model if self.loaded else self.corpus)
-
-    @property
-    def modified(self) -> bool:
-        """Whether a method changes anything."""
-        return method_label(self.debias).dose != 0
+        if self.debias.roles:
+            self._fit_words()
 
     @property
     def _planted(self) -> tuple[str, float]:

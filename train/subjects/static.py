@@ -225,8 +225,44 @@ class Pretrained:
         return vectors
 
 
+class ModifiedSubject:
+    """Base of subjects made by a method from ``part``, the field of what is trained or loaded."""
+
+    corpus: Corpus
+    debias: Method
+    words: Words
+    part: ClassVar[str]
+    loaded_kind: ClassVar[type]
+
+    @property
+    def loaded(self) -> bool:
+        """Whether the part is loaded, not trained."""
+        return isinstance(getattr(self, self.part), self.loaded_kind)
+
+    @property
+    def language(self) -> str:
+        """Language of the corpus, or of a loaded part."""
+        return language_of(getattr(self, self.part) if self.loaded else self.corpus)
+
+    @property
+    def modified(self) -> bool:
+        """Whether a method changes anything."""
+        return method_label(self.debias).dose != 0
+
+    def _fit_words(self) -> None:
+        """Take the words in the language of the text. Raises ``InputError``."""
+        object.__setattr__(self, "words", self.words.in_language(self.language))
+        self.words.require_roles(self.debias.roles)
+        text = self.part if self.loaded else "corpus"
+        languages = {
+            f"{text}={getattr(self, text).name}": self,
+            f"words={self.words.name}": self.words,
+        }
+        require_one_language(languages, "choose words of the text's language")
+
+
 @choice
-class StaticVectors(Fileless):
+class StaticVectors(ModifiedSubject, Fileless):
     """An embedding, trained on a corpus or loaded, and a method that modifies corpus or vectors.
 
     The method works on ``words``. At dose 0 it is left out: the unmodified embedding is the dose 0
@@ -240,6 +276,8 @@ class StaticVectors(Fileless):
 
     name: ClassVar[str] = "static"
     version: ClassVar[int] = 1
+    part: ClassVar[str] = "embedding"
+    loaded_kind: ClassVar[type] = LoadedEmbedding
     gives: ClassVar[tuple[str, ...]] = ("vectors",)
     unit: ClassVar[str] = "vectors"
     chosen_as: ClassVar[tuple[str, ...]] = ("subject/static",)
@@ -258,33 +296,14 @@ class StaticVectors(Fileless):
                 " a method on text or vectors"
             )
         if self.modified:
-            object.__setattr__(self, "words", self.words.in_language(self.language))
-        self.words.require_roles(self.debias.roles)
-        if self.modified:
-            text = "embedding" if self.loaded else "corpus"
-            name = self.embedding.name if self.loaded else self.corpus.name
-            languages = {f"{text}={name}": self, f"words={self.words.name}": self.words}
-            require_one_language(languages, "choose words of the text's language")
+            self._fit_words()
+        else:
+            self.words.require_roles(self.debias.roles)
         if self.loaded and acts_on == "text" and self.modified:
             raise InputError(
                 f"debias={method} changes the text before training; with embedding=pretrained use"
                 " a method on vectors, such as debias=attract_repel"
             )
-
-    @property
-    def loaded(self) -> bool:
-        """Whether the vectors are loaded, not trained."""
-        return isinstance(self.embedding, LoadedEmbedding)
-
-    @property
-    def language(self) -> str:
-        """Language of the corpus, or of loaded vectors."""
-        return language_of(self.embedding if self.loaded else self.corpus)
-
-    @property
-    def modified(self) -> bool:
-        """Whether a method changes anything."""
-        return method_label(self.debias).dose != 0
 
     def facts(self) -> Facts:
         """Return corpus, embedding, condition, wordset, generated and further columns."""
