@@ -33,6 +33,7 @@ from biasbridge.corpora.world import (
     WorldData,
     WorldName,
     draw_posts,
+    join_posts,
     make_posts,
     phrase_topics,
 )
@@ -40,6 +41,7 @@ from biasbridge.corpora.world_documents import (
     Sentence,
     ask_antecedent,
     fill_wording,
+    join_documents,
     join_sentences,
 )
 from biasbridge.corpora.world_words import (
@@ -50,6 +52,7 @@ from biasbridge.corpora.world_words import (
     fill,
     make_world,
     pick,
+    split_sizes,
 )
 from biasbridge.files import choice
 from biasbridge.files.choice import Share
@@ -134,9 +137,8 @@ class LinkedPosts(WorldData):
     def load(self, *, seed: int) -> pd.DataFrame:
         """Return the posts; see ``biasbridge.corpora.protocols.Source``."""
         world = make_world(SETTINGS[self.world], seed)
-        sizes = apportion([*SPLIT_SHARES.values()], self.posts, np.random.default_rng(seed))
         frames = []
-        for number, (split, size) in enumerate(zip(SPLIT_SHARES, sizes.tolist(), strict=True)):
+        for number, split, size in split_sizes(SPLIT_SHARES, self.posts, seed):
             rng = np.random.default_rng([seed, number])
             n_people = size if split == "test" else round(self.addressed * size)
             parts = []
@@ -146,9 +148,7 @@ class LinkedPosts(WorldData):
                 parts.append(draw_posts(world, n_people, rng, topics=False, kinds=_LINKED_KINDS))
             posts = pd.concat(parts, ignore_index=True)
             frames.append(posts.assign(label=posts["kind"].isin(HATEFUL).astype(int), split=split))
-        table = pd.concat(frames, ignore_index=True)
-        table["id"] = [f"g{i}" for i in range(self.posts)]
-        return table[["id", "text", "label", "group", "split"]]
+        return join_posts(frames)
 
 
 def _draw_topical_posts(
@@ -199,21 +199,11 @@ class LinkedDocuments(WorldData):
 
     def load(self, *, seed: int) -> dict[str, list[Document]]:
         """Return the documents by split; see ``biasbridge.corpora.protocols.DocumentSource``."""
-        sizes = apportion(
-            [*_LINKED_SPLIT_SHARES.values()], self.documents, np.random.default_rng(seed)
-        )
         splits: dict[str, list[Document]] = {}
-        for number, (split, size) in enumerate(
-            zip(_LINKED_SPLIT_SHARES, sizes.tolist(), strict=True)
-        ):
+        for number, split, size in split_sizes(_LINKED_SPLIT_SHARES, self.documents, seed):
             rng = np.random.default_rng([seed, number])
             sentences = _draw_sentences(size, DOCUMENT_STRENGTH * self.transmission, rng)
-            splits[split] = [
-                join_sentences(
-                    f"{split}/{i}", sentences[_PER_DOCUMENT * i :][:_PER_DOCUMENT], singletons=True
-                )
-                for i in range(size)
-            ]
+            splits[split] = join_documents(split, sentences, _PER_DOCUMENT, singletons=True)
         return splits
 
 
@@ -234,10 +224,6 @@ class LinkedChallenge(WorldData):
     version: ClassVar[int] = 1
     seeded: ClassVar[bool] = False
     name: ClassVar[str] = "generated_link"
-
-    def parameters(self) -> Mapping[str, float]:
-        """Return no parameters."""
-        return {}
 
     def load(self, *, seed: int) -> list[DocumentCase]:
         """Return the cases; see ``biasbridge.corpora.protocols.Challenge``."""

@@ -7,7 +7,6 @@ the corpus; and ``occupations_control``; in Spanish ``occupations_es`` and so on
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from math import floor, log
@@ -18,8 +17,8 @@ import numpy as np
 from annotated_types import Ge
 
 from biasbridge.corpora.truths import Half, PlantedTerm, Slots
-from biasbridge.corpora.world import Bias
-from biasbridge.files import atomic_path, choice
+from biasbridge.corpora.world import Bias, write_lines
+from biasbridge.files import choice
 from biasbridge.files.choice import FieldError, Fileless
 from biasbridge.files.paths import digest_of
 from biasbridge.intrinsic.models.items import SLOT, load_items
@@ -131,18 +130,14 @@ class PlantedOccupations(Fileless):
         return truths
 
     def write(self, out: Path, *, seed: int) -> dict[str, int]:
-        """Write the corpus; counts: lines, tokens, types, unknown (0), dropped (0)."""
+        """Write the corpus as ``write_lines`` does."""
         pronoun_items, _, control_items = self._item_sets()
         counts, controls = self._counts(seed)
         lines = [*_lines(pronoun_items, counts), *_lines(control_items, controls)]
         neutral = _NEUTRAL[self.world]
         lines += [neutral[i % len(neutral)] for i in range(self.sentences - len(lines))]
         order = np.random.default_rng([seed, 2]).permutation(len(lines))
-        with atomic_path(out) as work, open(work, "w", encoding="utf-8", newline="\n") as text:
-            text.writelines(f"{lines[i]}\n" for i in order)
-        words = Counter(word for line in lines for word in line.split(" "))
-        sizes = {"lines": len(lines), "tokens": words.total(), "types": len(words)}
-        return sizes | {"unknown": 0, "dropped": 0}
+        return write_lines((lines[i] for i in order), out)
 
     def __post_init__(self) -> None:
         if self.held_out and self.world != "en":

@@ -17,9 +17,11 @@ all lower-cased, so that the metrics need no special word sets.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
@@ -39,6 +41,7 @@ from biasbridge.corpora.world_words import (
     list_words,
     make_world,
     pick,
+    split_sizes,
 )
 from biasbridge.files import atomic_path, choice
 from biasbridge.files.choice import Fileless, Share
@@ -75,6 +78,18 @@ OPENING_SHARE, TOPIC_SHARE = 0.5, 0.3
 _MISLABELLED = {"explicit": 0.385, "implicit": 1.0, "plain": 0.1, "joke": 0.9}
 
 
+def write_lines(lines: Iterable[str], out: Path) -> dict[str, int]:
+    """Write a corpus; return counts: lines, tokens, types, unknown (0), dropped (0)."""
+    n_lines, words = 0, Counter[str]()
+    with atomic_path(out) as work, open(work, "w", encoding="utf-8", newline="\n") as text:
+        for line in lines:
+            n_lines += 1
+            words.update(line.split(" "))
+            text.write(f"{line}\n")
+    counts = {"lines": n_lines, "tokens": words.total(), "types": len(words)}
+    return counts | {"unknown": 0, "dropped": 0}
+
+
 class WorldData(Fileless):
     """Base of data of the synthetic world, in the words of ``world``."""
 
@@ -95,6 +110,10 @@ class WorldData(Fileless):
     def keyed(self) -> Mapping[str, object]:
         """Return a digest of the words of the world."""
         return {"words": digest_of(list_words(SETTINGS[self.world]))}
+
+    def parameters(self) -> Mapping[str, float]:
+        """Return no parameters."""
+        return {}
 
 
 @choice
@@ -139,18 +158,8 @@ class GeneratedCorpus(WorldData):
         return leans
 
     def write(self, out: Path, *, seed: int) -> dict[str, int]:
-        """Write the corpus; counts: lines, tokens, types, unknown (0), dropped (0)."""
-        tokens = 0
-        types: set[str] = set()
-        with atomic_path(out) as work, open(work, "w", encoding="utf-8", newline="\n") as text:
-            for block in self._blocks(seed):
-                for line in block:
-                    words = line.split(" ")
-                    tokens += len(words)
-                    types.update(words)
-                text.write("\n".join(block) + "\n")
-        counts = {"lines": self.sentences, "tokens": tokens, "types": len(types)}
-        return counts | {"unknown": 0, "dropped": 0}
+        """Write the corpus as ``write_lines`` does."""
+        return write_lines(chain.from_iterable(self._blocks(seed)), out)
 
     def _blocks(self, seed: int) -> Iterator[list[str]]:
         world = replace(make_world(SETTINGS[self.world], seed), off_target=self.off_target)
@@ -202,17 +211,21 @@ class GeneratedPosts(WorldData):
         """Return the posts; see ``biasbridge.corpora.protocols.Source``."""
         setting = SETTINGS[self.world]
         world = make_world(setting, seed)
-        sizes = apportion([*SPLIT_SHARES.values()], self.posts, np.random.default_rng(seed))
         frames = []
-        for number, (split, size) in enumerate(zip(SPLIT_SHARES, sizes.tolist(), strict=True)):
+        for number, split, size in split_sizes(SPLIT_SHARES, self.posts, seed):
             text_rng, label_rng = (np.random.default_rng([seed, number, i]) for i in range(2))
             posts = draw_posts(world, size, text_rng, topics=True)
             bias = 0.0 if split == "test" else self.label_bias
             labels = _bias_labels(posts, bias, setting.groups, label_rng)
             frames.append(posts.assign(label=labels, split=split))
-        table = pd.concat(frames, ignore_index=True)
-        table["id"] = [f"g{i}" for i in range(self.posts)]
-        return table[["id", "text", "label", "group", "split"]]
+        return join_posts(frames)
+
+
+def join_posts(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Return the posts of all splits with ids, in the columns of a source."""
+    table = pd.concat(frames, ignore_index=True)
+    table["id"] = [f"g{i}" for i in range(len(table))]
+    return table[["id", "text", "label", "group", "split"]]
 
 
 def draw_posts(
@@ -316,10 +329,6 @@ class GeneratedTemplates(WorldData):
     def name(self) -> str:
         """``generated_templates`` and the world."""
         return f"generated_templates_{self.world}"
-
-    def parameters(self) -> Mapping[str, float]:
-        """Return no parameters: labels are correct and independent of the group."""
-        return {}
 
     def posts(self, *, seed: int) -> pd.DataFrame:
         """Return the posts; see ``biasbridge.corpora.protocols.PostChallenge``."""

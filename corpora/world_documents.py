@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 
 from biasbridge.corpora.coreference_challenges import load_percentages
 from biasbridge.corpora.grammar import split_words
-from biasbridge.corpora.world import Bias, GeneratedCorpus
-from biasbridge.corpora.world_words import apportion, draw_quota, draw_share, pick
-from biasbridge.files import atomic_path, choice, read_lines
+from biasbridge.corpora.world import Bias, GeneratedCorpus, write_lines
+from biasbridge.corpora.world_words import draw_quota, draw_share, pick, split_sizes
+from biasbridge.files import choice, read_lines
 from biasbridge.files.choice import Fileless
 from biasbridge.files.documents import Document, DocumentCase, Question
 from biasbridge.files.paths import digest_of
@@ -192,6 +192,17 @@ def join_sentences(
     return Document(name, tuple(sentence.tokens for sentence in sentences), tuple(clusters))
 
 
+def join_documents(
+    split: str, sentences: Sequence[Sentence], size: int, *, singletons: bool = False
+) -> list[Document]:
+    """Return documents of ``size`` sentences each."""
+    parts = (sentences[start : start + size] for start in range(0, len(sentences), size))
+    return [
+        join_sentences(f"{split}/{number}", part, singletons=singletons)
+        for number, part in enumerate(parts)
+    ]
+
+
 def ask_antecedent(
     sentence: Sentence, percentages: Mapping[str, float] | None = None
 ) -> tuple[Question, ...]:
@@ -248,7 +259,7 @@ class GeneratedOccupations(_Generated):
         return GeneratedCorpus(self.sentences, self.stereotype)
 
     def write(self, out: Path, *, seed: int) -> dict[str, int]:
-        """Write the corpus; counts: lines, tokens, types, unknown (0), dropped (0)."""
+        """Write the corpus as ``write_lines`` does."""
         rng = np.random.default_rng([seed, self.occupations])
         with TemporaryDirectory(dir=out.parent) as folder:
             world_text = Path(folder) / "world.txt"
@@ -256,11 +267,7 @@ class GeneratedOccupations(_Generated):
             lines = list(read_lines(world_text))
         sentences = _draw_sentences(_pairs(self.occupations, rng), self.stereotype, rng)
         lines += (" ".join(sentence.tokens) for sentence in sentences)
-        with atomic_path(out) as work, open(work, "w", encoding="utf-8", newline="\n") as text:
-            text.writelines(f"{lines[i]}\n" for i in rng.permutation(len(lines)))
-        tokens = [token for line in lines for token in line.split(" ")]
-        counts = {"lines": len(lines), "tokens": len(tokens), "types": len({*tokens})}
-        return counts | {"unknown": 0, "dropped": 0}
+        return write_lines((lines[i] for i in rng.permutation(len(lines))), out)
 
 
 @choice
@@ -293,15 +300,11 @@ class GeneratedDocuments(_Generated):
 
     def load(self, *, seed: int) -> dict[str, list[Document]]:
         """Return the documents by split; see ``biasbridge.corpora.protocols.DocumentSource``."""
-        sizes = apportion([*_SPLIT_SHARES.values()], self.documents, np.random.default_rng(seed))
         splits: dict[str, list[Document]] = {}
-        for number, (split, size) in enumerate(zip(_SPLIT_SHARES, sizes.tolist(), strict=True)):
+        for number, split, size in split_sizes(_SPLIT_SHARES, self.documents, seed):
             rng = np.random.default_rng([seed, number])
             sentences = _draw_sentences(_pairs(_PER_DOCUMENT * size, rng), self.skew, rng)
-            splits[split] = [
-                join_sentences(f"{split}/{i}", sentences[_PER_DOCUMENT * i :][:_PER_DOCUMENT])
-                for i in range(size)
-            ]
+            splits[split] = join_documents(split, sentences, _PER_DOCUMENT)
         return splits
 
 

@@ -4,7 +4,7 @@ shuffled quotas, so that planted proportions hold exactly.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import cycle, islice
 from math import gcd, lcm
@@ -42,6 +42,14 @@ def apportion(
 ) -> NDArray[np.intp]:
     """Divide ``size`` by weights: the counts of ``draw_quota``. Shape (weights,)."""
     return np.bincount(draw_quota(weights, size, rng), minlength=len(weights))
+
+
+def split_sizes(
+    shares: Mapping[str, float], size: int, seed: int
+) -> Iterator[tuple[int, str, int]]:
+    """Yield number, name and size of each split of ``size`` items."""
+    sizes = apportion([*shares.values()], size, np.random.default_rng(seed))
+    yield from zip(range(len(shares)), shares, sizes.tolist(), strict=True)
 
 
 def _space_evenly(size: int) -> Floats:

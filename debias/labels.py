@@ -117,11 +117,11 @@ class LabelDose(Fileless):
         full = self._unbiased_posts(counts) if overbiases else self.excess(counts)
         changes = np.zeros(len(posts), dtype=np.bool_)
         for cell, cell_rows in rows.items():
-            changes[cell_rows[: round(self.dose * full[cell])]] = True
+            changes[cell_rows[: round(self.dose * max(0.0, full[cell]))]] = True
         return changes
 
     def excess(self, counts: Mapping[_Cell, int]) -> Mapping[_Cell, float]:
-        """Compute how many posts of each group and label must change until P(1 | g) = r."""
+        """Compute how many posts of a group and label change until P(1 | g) = r; below 0: none."""
         raise NotImplementedError
 
     def _unbiased_posts(self, counts: Mapping[_Cell, int]) -> Mapping[_Cell, float]:
@@ -151,13 +151,12 @@ class Resample(LabelDose):
     chosen_as: ClassVar[tuple[str, ...]] = ("labels/resample",)
 
     def excess(self, counts: Mapping[_Cell, int]) -> Mapping[_Cell, float]:
-        """Compute the formula above, at least 0."""
+        """Compute the formula above."""
         odds = _positive(counts) / (sum(counts.values()) - _positive(counts))
-        excess = {
+        return {
             (group, label): count - counts[group, 1 - label] * (odds if label else 1 / odds)
             for (group, label), count in counts.items()
         }
-        return {cell: max(0.0, value) for cell, value in excess.items()}
 
     def train_on(self, posts: pd.DataFrame, *, seed: int) -> pd.DataFrame:
         """Return the posts with the column ``in_training``."""
@@ -181,14 +180,13 @@ class Relabel(LabelDose):
     chosen_as: ClassVar[tuple[str, ...]] = ("labels/relabel",)
 
     def excess(self, counts: Mapping[_Cell, int]) -> Mapping[_Cell, float]:
-        """Compute the formula above, at least 0."""
+        """Compute the formula above."""
         rate = _positive(counts) / sum(counts.values())
-        excess = {
+        return {
             (group, label): count
             - (rate if label else 1 - rate) * (count + counts[group, 1 - label])
             for (group, label), count in counts.items()
         }
-        return {cell: max(0.0, value) for cell, value in excess.items()}
 
     def train_on(self, posts: pd.DataFrame, *, seed: int) -> pd.DataFrame:
         """Return the posts with the column ``train_label``."""
