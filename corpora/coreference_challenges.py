@@ -98,9 +98,7 @@ class WinoBias(EnglishChallenge):
         return [self._file(number, condition) for number in self.types for condition in _CONDITIONS]
 
     def load(self, *, seed: int) -> list[DocumentCase]:
-        """Return the cases; see ``biasbridge.corpora.protocols.Challenge``. Subsets: ``type1``,
-        ``type2``.
-        """
+        """Return the cases, in the subsets ``type1`` and ``type2``."""
         read = read_conll if self.form == "conll" else _read_bracketed
         cases: list[DocumentCase] = []
         for number in self.types:
@@ -130,10 +128,7 @@ class WinoBias(EnglishChallenge):
 
 
 def _read_bracketed(path: str | Path) -> Iterator[Document]:
-    """Yield a document per line, ``1 [The nurse] said that [she] left.``; brackets are one cluster.
-
-    Raises ``InputError`` for a line without a number or with an unmatched bracket.
-    """
+    """Yield a document a line, ``1 [The nurse] said that [she] left.``, of one cluster."""
     for number, line in enumerate(read_lines(path), 1):
         numbered = _NUMBERED.fullmatch(line)
         if not numbered:
@@ -191,11 +186,7 @@ class Winogender(EnglishChallenge):
         return [Path(self.folder) / name for name in (SENTENCES, STATISTICS)]
 
     def load(self, *, seed: int) -> list[DocumentCase]:
-        """Return the cases; see ``biasbridge.corpora.protocols.Challenge``. No subsets.
-
-        Raises ``InputError`` for a malformed id and for a sentence without its occupation,
-        participant or pronoun.
-        """
+        """Return the cases; there are no subsets."""
         sentences, statistics = self.files()
         table = read_table(sentences, quoted=False)
         require_columns(table, ("sentid", "sentence"), str(sentences))
@@ -223,12 +214,7 @@ class Gap(SingleFileData):
     unkeyed: ClassVar[tuple[str, ...]] = ("path",)
 
     def load(self, *, seed: int) -> list[DocumentCase]:
-        """Return the cases; see ``biasbridge.corpora.protocols.Challenge``. Neither conditions nor
-        subsets.
-
-        Raises ``InputError`` for an offset that does not match its word, an answer other than TRUE
-        and FALSE, and a pronoun without a gender.
-        """
+        """Return the cases; there are neither conditions nor subsets."""
         table = read_table(self.path, separator="\t", quoted=False)
         require_columns(table, _COLUMNS, self.path)
         cells = table[[*_COLUMNS]].astype(str).to_numpy().tolist()

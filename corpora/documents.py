@@ -161,10 +161,7 @@ class JoinedDocuments(RealData):
 
 
 def _find_files(path: str) -> list[Path]:
-    """Return the file, the document files below a folder, or the matches of a pattern, sorted.
-
-    Raises ``InputError`` if there is no file.
-    """
+    """Return the file, the document files below a folder, or the matches of a pattern, sorted."""
     location = Path(path)
     if "*" in path:
         pattern = str(location.relative_to(location.anchor))
@@ -184,13 +181,7 @@ def _find_files(path: str) -> list[Path]:
 def _assign_splits(
     names: NameLists, selections: Mapping[str, float | tuple[str, ...]], *, seed: int
 ) -> dict[str, str]:
-    """Return the split of each document; documents that no selection covers are ``train``.
-
-    ``names``: by document, the names that patterns may match. ``selections``: by split, patterns of
-    names, or a share of all documents (rounded, at least one; 0: none), drawn from those that no
-    pattern matches. Raises ``InputError`` if a pattern matches nothing or a document of another
-    split, and if no document is left for train.
-    """
+    """Return the split of each document: by patterns of its names, else drawn, else ``train``."""
     splits: dict[str, str] = {}
     for split, patterns in selections.items():
         for pattern in patterns if isinstance(patterns, tuple) else ():

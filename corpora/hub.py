@@ -45,19 +45,13 @@ class HubData(RealData):
     unkeyed: ClassVar[tuple[str, ...]] = ("path", "data_files")
 
     def files(self) -> list[Path]:
-        """Return the local files that the library reads, and the files that describe them.
-
-        Raises ``InputError`` for a pattern or folder without files.
-        """
+        """Return the local files that the library reads, and the files that describe them."""
         cards = [card for name in _CARDS if (card := Path(self.path) / name).is_file()]
         paths = [_local_path(file) for files in self._splits().values() for file in files]
         return [*(cards if self._is_folder else []), *(Path(path) for path in paths if path)]
 
     def keyed(self) -> Mapping[str, object]:
-        """Return the split of each local file, or what identifies a hub data set.
-
-        Raises ``InputError`` for a hub data set without a commit.
-        """
+        """Return the split of each local file, or what identifies a hub data set."""
         if not self._is_local:
             _refuse_remote(self._patterns)
             path, revision = require_commit(self.path, "dataset")

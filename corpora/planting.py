@@ -331,9 +331,7 @@ def _exchange(line: bytes, partners: Mapping[int, bytes]) -> bytes:
 
 
 def _set_number(is_first: Booleans, indices: Ints, number: int, order: Ints) -> None:
-    """Exchange the fewest words, those of the first lines in ``order``, so that ``number`` of
-    ``indices`` are of the first group, or as many as possible.
-    """
+    """Exchange the fewest words, first in ``order`` first, so that ``number`` are of one group."""
     surplus = int(is_first[indices].sum()) - min(max(number, 0), len(indices))
     wrong = indices[is_first[indices] == (surplus > 0)]
     is_first[wrong[np.argsort(order[wrong], kind="stable")][: abs(surplus)]] ^= True

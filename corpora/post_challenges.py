@@ -134,10 +134,7 @@ class IdentityTemplates(SingleFileData):
     unkeyed: ClassVar[tuple[str, ...]] = ("path",)
 
     def posts(self, *, seed: int) -> pd.DataFrame:
-        """Return the phrases; see ``biasbridge.corpora.protocols.PostChallenge``.
-
-        Raises ``InputError`` for a phrase of an unknown template.
-        """
+        """Return the phrases; see ``biasbridge.corpora.protocols.PostChallenge``."""
         columns = {"text": "phrase", "label": "toxicity", "template": "template"}
         phrases = pick_columns(read_table(self.path), columns, self.path)
         rows = zip(phrases["template"].tolist(), phrases["text"].tolist(), strict=True)

@@ -128,10 +128,7 @@ class CheckedSource(Source, Protocol):
     """A source that can be validated before a run is planned."""
 
     def check(self) -> pd.DataFrame:
-        """Return the posts, not tokenised: ``text``, ``label`` and, if ``grouped``, ``group``.
-
-        Raises ``InputError`` as ``load`` does.
-        """
+        """Return the posts, not tokenised: ``text``, ``label`` and, if ``grouped``, ``group``."""
 
 
 @runtime_checkable

@@ -150,11 +150,7 @@ class GrepBiasIR(EnglishChallenge):
         return paths
 
     def load(self, *, seed: int) -> list[RetrievalQuery]:
-        """Return the queries; see ``biasbridge.corpora.protocols.RetrievalSource``.
-
-        Raises ``InputError`` for a missing column, a ``relevant`` other than 0 and 1, an unknown
-        annotation, and a query with two annotations.
-        """
+        """Return the queries; see ``biasbridge.corpora.protocols.RetrievalSource``."""
         table = pd.concat([_read(path) for path in self.files()], ignore_index=True)
         is_unknown = ~table["content_gender"].isin(["M", "F", _NEUTRAL])
         if n_unknown := is_unknown.sum():

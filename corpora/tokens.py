@@ -134,10 +134,7 @@ class Token(NamedTuple):
 
 
 def tokenise_treebank(text: str) -> list[list[Token]]:
-    """Return the tokens of the sentences of a text, split as by ``split_sentences``.
-
-    For all 1,584 plain sentences of WinoBias the tokens equal those of its CoNLL files.
-    """
+    """Return the tokens of a text's sentences; of plain WinoBias they are those of its CoNLL."""
     cuts = [end for end, _ in _ends(text)]
     sentences: list[list[Token]] = [[] for _ in range(len(cuts) + 1)]
     number = 0

@@ -65,11 +65,7 @@ def read_truths(path: Path) -> dict[str, PlantedTerm]:
 
 
 def recount_truths(truths: Mapping[str, PlantedTerm], corpus: Path) -> dict[str, PlantedTerm]:
-    """Return the log odds after a method changed the text, from counts of each term's lines.
-
-    ``original`` is the log odds before. Raises ``InputError`` if a term lacks lines with a filler:
-    its log odds are infinite.
-    """
+    """Return the log odds after a method changed the text, counted in each term's lines."""
     slots = [term_slots for term in truths.values() for term_slots in (term.seen, term.controls)]
     counts = {line: 0 for pair in map(_lines_by_filler, slots) for lines in pair for line in lines}
     for line in read_lines(corpus):

@@ -236,11 +236,7 @@ def draw_posts(
     topics: bool,
     kinds: Mapping[str, float] = _POST_KINDS,
 ) -> pd.DataFrame:
-    """Draw posts in random order: ``text``, ``group``, ``kind``, ``wording`` (the core's template).
-
-    Kinds, cues and topic words have the same shares in every group. ``topics=False`` omits topic
-    words: in the corpus, group and topic must co-occur in planted proportions only.
-    """
+    """Draw posts in random order, with the same shares of kinds, cues and topics in every group."""
     groups = (*world.setting.groups, NOBODY)
     joint = np.outer(_GROUP_SHARES, list(kinds.values())).ravel()
     cells = apportion(joint, size, rng).reshape(len(groups), len(kinds))
@@ -284,10 +280,7 @@ def make_posts(
     draw_topics: DrawTexts,
     draw_targets: DrawTexts | None = None,
 ) -> pd.DataFrame:
-    """Draw posts of one group and kind: opening, core, topic, ending; columns as in ``draw_posts``.
-
-    ``draw_targets`` replaces the words for the group.
-    """
+    """Draw posts of one group and kind: ``text``, ``group``, ``kind``, ``wording`` (its core)."""
     grammar = world.setting.grammar
     wordings = _wordings(grammar, kind, size, rng)
     targets = draw_targets(size, rng) if draw_targets else _targets(world, group, size, rng)

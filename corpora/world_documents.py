@@ -106,11 +106,7 @@ def _list_wordings() -> list[Wording]:
 
 
 def rank_strengths() -> dict[str, float]:
-    """Return the strength of each occupation: .5 to 1 for occupations of men, -.5 to -1 of women.
-
-    Strengths are evenly spread in the order of the percentages of women, so that both genders are
-    equally frequent overall.
-    """
+    """Return strengths, evenly spread by percentage of women from 1 to .5 and -.5 to -1."""
     percentages = load_percentages()
     strengths: dict[str, float] = {}
     for words, sign in ((_MALE, 1), (_FEMALE, -1)):
@@ -178,9 +174,7 @@ def _draw_sentences(
 def join_sentences(
     name: str, sentences: Sequence[Sentence], *, singletons: bool = False
 ) -> Document:
-    """Return a document of the sentences; each pronoun and its antecedent are a cluster, and with
-    ``singletons`` the other person is one.
-    """
+    """Return a document; pronoun and antecedent are a cluster, a singleton the other person."""
     starts = accumulate((len(sentence.tokens) for sentence in sentences), initial=0)
     clusters: list[Cluster] = []
     for start, sentence in zip(starts, sentences, strict=False):

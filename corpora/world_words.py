@@ -28,10 +28,7 @@ _PAIR_SPREAD = 0.75
 def draw_quota(
     weights: Sequence[float] | Floats, size: int, rng: np.random.Generator
 ) -> NDArray[np.intp]:
-    """Draw ``size`` indices into ``weights``, in random order, each ``size * weight / sum`` times.
-
-    Counts differ from this by less than 1. Shape (size,).
-    """
+    """Draw ``size`` indices into weights, in random order, each in proportion, up to rounding."""
     edges = np.cumsum(np.asarray(weights, dtype=float))
     points = (np.arange(size) + 0.5) / size * edges[-1] if size else np.empty(0)
     return rng.permutation(np.searchsorted(edges, points))
@@ -186,10 +183,7 @@ class World:
     def group_words(
         self, is_second: NDArray[np.bool_], weights: Floats, rng: np.random.Generator
     ) -> list[str]:
-        """Draw one word per line, of the second group where ``is_second``, else of the first.
-
-        Pairs are drawn by ``weights`` (pairs,); words are written as in a sentence.
-        """
+        """Draw a word per line, of pairs by weights, of the second group where ``is_second``."""
         pairs = draw_quota(weights, len(is_second), rng)
         phrase = self.setting.grammar.phrase
         return [
@@ -269,9 +263,7 @@ def _lower(wordset: str) -> Words:
 
 
 def _pairs(first: str, second: str) -> tuple[tuple[str, str], ...]:
-    """Pair words in order, such as (man, woman), (he, she); sets of different sizes are repeated
-    until every word of a set is in equally many pairs.
-    """
+    """Pair words in order; sets of different sizes repeat until their words are even."""
     sets = _lower(first), _lower(second)
     size = lcm(*map(len, sets))
     return tuple(zip(*(islice(cycle(words), size) for words in sets), strict=True))

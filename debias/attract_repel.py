@@ -98,11 +98,7 @@ class AttractRepel(OnVectors, Fileless):
     ] = "keep"
 
     def modify(self, vectors: KeyedVectors, query: Query, *, seed: int) -> KeyedVectors:
-        """Return a copy of ``vectors`` moved by the pairs of ``query``.
-
-        Raises ``InputError`` if no pair is in the vocabulary (it names the missing words), for a
-        word whose vector is zero or not finite, and as ``words_by_role`` does.
-        """
+        """Return a copy of ``vectors`` moved by the pairs of ``query``. Raises ``InputError``."""
         return self.modify_pairs(vectors, *self.constraints(query), seed=seed)
 
     def constraints(self, query: Query) -> tuple[list[WordPair], list[WordPair]]:
@@ -204,10 +200,7 @@ class AttractRepel(OnVectors, Fileless):
 
 
 def _interpolate(before: Floats, after: Singles | Floats, dose: float) -> Floats:
-    """Compute unit((1 - dose) u0 + dose u1), u0 and u1 the unit rows of ``before`` and ``after``.
-
-    If the sum vanishes (u1 = -u0 and dose 0.5), the row is u0.
-    """
+    """Compute unit((1 - dose) u0 + dose u1) of unit rows; where the sum vanishes (u1 = -u0), u0."""
     start: Floats = before / np.linalg.norm(before, axis=1, keepdims=True)
     end = after / np.linalg.norm(after.astype(np.float64), axis=1, keepdims=True)
     point = (1 - dose) * start + dose * end
@@ -224,10 +217,7 @@ def _check_rows(rows: Floats, words: list[str]) -> None:
 
 
 def read_pairs(path: str | Path) -> list[WordPair]:
-    """Read pairs from a file: two words a line, separated by white space; blank lines are skipped.
-
-    Raises ``InputError`` for a line with another number of words.
-    """
+    """Read pairs: two words a line, separated by white space. Raises ``InputError``."""
     pairs = []
     for number, line in enumerate(read_lines(path), 1):
         words = normalise_text(line).split()
@@ -240,11 +230,7 @@ def read_pairs(path: str | Path) -> list[WordPair]:
 
 
 def _stereotype_pairs(query: Query) -> tuple[list[WordPair], list[WordPair]]:
-    """Return the pro-stereotypical pairs X x A and Y x B of a query and the anti-stereotypical
-    pairs X x B and Y x A, each a full product (target, attribute) in the query's order.
-
-    Raises ``InputError`` as ``words_by_role`` does.
-    """
+    """Return the pairs X x A and Y x B (pro-stereotypical), and X x B and Y x A (anti)."""
     words = words_by_role(query)
     pro = [*product(words["X"], words["A"]), *product(words["Y"], words["B"])]
     anti = [*product(words["X"], words["B"]), *product(words["Y"], words["A"])]
@@ -254,12 +240,7 @@ def _stereotype_pairs(query: Query) -> tuple[list[WordPair], list[WordPair]]:
 def usable_pairs(
     attract: Iterable[WordPair], repel: Iterable[WordPair], vocabulary: Container[str]
 ) -> UsablePairs:
-    """Return the distinct pairs of two different words of ``vocabulary``, sorted; a word that is
-    not in it is looked up in lower case.
-
-    A pair in both lists is only repelled. (a, b) and (b, a) are two pairs. Raises ``InputError``
-    with the missing words if no pair is left.
-    """
+    """Return the distinct pairs in the vocabulary; a pair in both lists is only repelled."""
     attract, repel = (
         {(known_form(a, vocabulary), known_form(b, vocabulary)) for a, b in pairs}
         for pairs in (attract, repel)
@@ -372,11 +353,7 @@ def _batch_gradient(
     margin: float,
     regularisation: float,
 ) -> Singles:
-    """Compute the clipped gradient of a batch's cost, one row per word of the batch.
-
-    Shapes: current, original (words, dim); positions (2 B,), the words at l1, r1, l2, r2, ...;
-    the result is as ``current``.
-    """
+    """Compute the clipped gradient, one row per word; positions (2 B,) of l1, r1, l2, r2, ..."""
     lengths: Singles = np.linalg.norm(current, axis=1, keepdims=True)
     units = current / lengths
     occurrences = units[positions]  # of words in the batch
@@ -404,11 +381,7 @@ def _batch_gradient(
 
 
 def _choose_negatives(cosines: Singles, kind: int, rng: np.random.Generator) -> Ints:
-    """Return the position of each position's negative, from all cosines, shape (2 B, 2 B).
-
-    It is the nearest (attract) or farthest (repel) position of another pair; with probability one
-    half a random position of another pair.
-    """
+    """Return each position's nearest (attract) or farthest one of another pair, or a random one."""
     size = len(cosines)
     positions = np.arange(size)
     preference = kind * cosines

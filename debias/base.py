@@ -188,9 +188,7 @@ class OnVectors:
     moves_pairs: ClassVar[bool] = False  # has ``constraints`` and ``pairs_dose_axis``
 
     def with_dose(self, dose: float) -> Self:
-        """Return the method at a dose in [-1, 1] (-1: overbias, 1: debias). Raises ``InputError``
-        if it has no dose, or none below 0.
-        """
+        """Return the method at a dose in [-1, 1]. Raises ``InputError`` if it has none."""
         names = field_types(type(self))
         has_direction = "direction" in names
         changes: dict[str, object] = {}
@@ -254,9 +252,7 @@ def require_sound(method: Method, before: KeyedVectors, after: KeyedVectors) -> 
 
 
 def require_change(method: Method, is_unchanged: bool) -> None:
-    """Raise ``InputError`` if the method had no effect: results would be those of the unmodified
-    model under another name.
-    """
+    """Raise ``InputError`` if the method had no effect, and would rename an unmodified model."""
     if is_unchanged:
         dose = f"dose={method_label(method).dose:g}"
         raise InputError(

@@ -132,9 +132,7 @@ class LinearEraser(BothWays):
         return self._fitted(_word_examples(vectors, query, self.needed_roles), seed)
 
     def fit_encoder(self, encoder: Encoder, query: Query | None, *, seed: int) -> Eraser:
-        """Fit on the encodings of the items, or of a query's words in templates. Raises
-        ``InputError`` if the model knows too few of the texts, and for encodings by ``modules``.
-        """
+        """Fit on the items, or a query's words in templates, as the model encodes them."""
         if encoder.pooling == "modules":  # an eraser is of states
             raise InputError("pooling='modules' can change states after pooling; give mean or cls")
         if not self.needed_roles:
@@ -271,9 +269,7 @@ class Leace(LinearEraser):
     needed_roles: ClassVar[tuple[str, ...]] = _GROUPS
 
     def fit(self, examples: Examples, *, seed: int) -> Eraser:
-        """Fit an eraser of rank 1 and norm at least 1 (not orthogonal). Raises ``InputError`` if
-        the groups have the same mean.
-        """
+        """Fit an eraser of rank 1 and norm at least 1 (not orthogonal). Raises ``InputError``."""
         rows, labels = examples.rows, examples.labels
         mean = rows.mean(axis=0)
         centred = rows - mean
@@ -427,9 +423,7 @@ def _item_examples(encoder: Encoder, sets: Sequence[ItemSet], roles: Sequence[st
 
 
 def _two_groups(name: str, items: Sequence[Item]) -> tuple[list[str], list[str]]:
-    """Return the sentences of X and Y, or of the only two groups; empty lists for no items. Raises
-    ``InputError`` for another number of groups.
-    """
+    """Return the sentences of X and Y, or of the only two groups; none for no items."""
     groups = list(dict.fromkeys(item.group for item in items))
     if {*_GROUPS} <= {*groups}:
         groups = [*_GROUPS]
@@ -529,10 +523,7 @@ def unit_differences(pairs: Floats) -> Floats:
 
 
 def main_axes(rows: Floats, components: int) -> tuple[Floats, Floats]:
-    """Compute the first principal axes of centred rows (n, dim), and the shares of variance that
-    all axes explain: (components, dim), (min(n, dim),). Raises ``InputError`` if the rows span
-    fewer dimensions.
-    """
+    """Compute the first principal axes of centred rows, and all shares of variance explained."""
     _, sizes, axes = np.linalg.svd(rows, full_matrices=False)
     rank = int((sizes > NO_LENGTH).sum())
     if components > rank:
@@ -552,9 +543,7 @@ def unit(row: Floats) -> Floats:
 
 
 def _nearest_map(products: Floats) -> Floats:
-    """Compute the orthogonal M = U V' of a matrix U S V', (dim, dim); if singular values of 0 leave
-    several, the one nearest the identity.
-    """
+    """Compute the orthogonal M = U V' of U S V'; of several, the nearest the identity."""
     u, sizes, vt = np.linalg.svd(products)
     rank = int((sizes > sizes[0] * _SINGULAR).sum())
     null_u, _, null_vt = np.linalg.svd(u[:, rank:].T @ vt[rank:].T)

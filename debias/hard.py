@@ -61,9 +61,7 @@ class Hard(OnAxis):
     roles: ClassVar[tuple[str, ...]] = ("pairs",)
 
     def erase(self, vectors: KeyedVectors, query: Query, *, seed: int) -> Singles:
-        """Compute f of every vector; out-of-vocabulary words are skipped. Raises ``InputError`` if
-        fewer than two ``pairs`` are in the vocabulary.
-        """
+        """Compute f of every vector; out-of-vocabulary words are skipped. Raises ``InputError``."""
         before, word_rows = vectors.vectors, _find_word_rows(vectors, query)
         axes = _pair_axes(before[word_rows.pairs], self.components)
         after = map_blocks(lambda rows: self.resize(_neutralise(rows, axes), rows), before)
@@ -75,9 +73,7 @@ class Hard(OnAxis):
         return after
 
     def resize(self, rows: Singles | Floats, old: Singles | Floats) -> Floats:
-        """Scale rows to the lengths of the old rows, or to length 1, as ``norms`` says; where the
-        old row is zero to 0.
-        """
+        """Scale rows to the lengths of the old rows, or to length 1; zero rows stay zero."""
         lengths = _row_lengths(old)
         return _units(rows) * (lengths if self.norms == "keep" else lengths > 0)
 
@@ -192,9 +188,7 @@ def _find_word_rows(vectors: KeyedVectors, query: Query) -> WordRows:
 
 
 def _pair_axes(pairs: Singles | Floats, components: int) -> Floats:
-    """Compute the first principal components of the pair-centred unit vectors, (components, dim),
-    of pairs (n, 2, dim).
-    """
+    """Compute the first principal components of pair-centred unit vectors, (components, dim)."""
     return main_axes(unit_differences(pairs.astype(np.float64)), components)[0]
 
 
@@ -204,12 +198,9 @@ def _neutralise(rows: Floats, axes: Floats) -> Floats:
 
 
 def equalise(pairs: Floats, axes: Floats) -> Floats:
-    """Map pairs (a, b) to nu + s and nu - s, with V orthonormal rows and m = (a + b) / 2,
+    """Map pairs (a, b) with m = (a + b) / 2, along orthonormal rows V, to nu + s and nu - s,
 
-        nu = m - m V'V,    s = sqrt(1 - |nu|^2) unit((a - b) V') V
-
-    s is along the first row of V if a and b are equal along V. Shapes: pairs (n, 2, dim), axes
-    (k, dim) -> (n, 2, dim).
+    nu = m - m V'V,    s = sqrt(1 - |nu|^2) unit((a - b) V') V    (the first row if they agree)
     """
     middle = _neutralise(pairs.mean(axis=1), axes)
     difference = (pairs[:, 0] - pairs[:, 1]) @ axes.T
@@ -222,9 +213,7 @@ def equalise(pairs: Floats, axes: Floats) -> Floats:
 def _most_biased(
     matrix: Singles, axis: Floats, excluded: _Rows, n_per_side: int
 ) -> tuple[_Rows, NDArray[np.bool_]]:
-    """Return the rows of the words with the largest and smallest cosine with an axis, in the order
-    of the vocabulary, and which of them have the largest; at most half of the words per side.
-    """
+    """Return the rows of the words at either end of an axis, and which have the largest cosine."""
     candidates = np.setdiff1d(np.arange(min(len(matrix), _FREQUENT)), excluded)
     require_enough(len(candidates), "words that are not specific", "the vectors")
     order = np.argsort(_units(matrix[candidates]) @ axis, kind="stable")
@@ -244,16 +233,10 @@ def _main_components(matrix: Singles, number: int) -> tuple[Floats, Floats]:
 
 
 def _rotate(rows: Floats, first: Floats, second: Floats) -> Floats:
-    r"""Rotate rows in the plane of two unit vectors by
+    """Rotate rows in the plane of two unit vectors by (pi/2 - t) min(a / t, (pi - a) / (pi - t)).
 
-        (pi/2 - t) min(a / t, (pi - a) / (pi - t))
-
-    t is the angle from the first to the second vector, in (0, pi), and a the angle from the
-    first to the row's projection on the plane, modulo pi. So the first vector stays, the second
-    comes to pi/2, and the angles between are stretched evenly. The sign of either vector has no
-    effect.
-
-    Shapes: rows (n, dim), vectors (dim,) -> (n, dim). Raises ``InputError`` for parallel vectors.
+    t is the angle between the vectors, a that from the first to a row's projection, modulo pi: the
+    first stays, the second comes to pi/2, and angles between are stretched evenly.
     """
     cosine = float(first @ second)
     orthogonal = second - cosine * first

@@ -88,17 +88,11 @@ class LabelDose(Fileless):
         return steps("labels", self, _write_posts, {"posts": inputs["labels"]})
 
     def train_on(self, posts: pd.DataFrame, *, seed: int) -> pd.DataFrame:
-        """Return the posts with ``in_training`` (whether a post is trained on) or ``train_label``
-        (the label that it is trained with); all other columns stay.
-        """
+        """Return the posts with ``in_training``, or ``train_label``, the label to train with."""
         raise NotImplementedError
 
     def changed(self, posts: pd.DataFrame, *, seed: int) -> _Truths:
-        """Return which posts change, shape (posts,).
-
-        ``posts`` has the columns ``label``, ``group`` and ``split``. Raises ``InputError`` for a
-        group without training posts of one label.
-        """
+        """Return which posts change, (posts,). Raises ``InputError`` if a group lacks a label."""
         require_columns(posts, ["label", "group", "split"], "the table of posts")
         training, rng = posts["split"] != "test", np.random.default_rng(seed)
         rows: dict[_Cell, _PostRows] = {}

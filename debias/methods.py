@@ -30,12 +30,7 @@ def _class_of(name: str) -> Any:
 
 
 def make_method(name: str, acts_on: Sequence[str], /, **fields: Any) -> Any:
-    """Build the method of a name, which must change something in ``acts_on``; fields that are None
-    keep their defaults.
-
-    Raises ``InputError`` for an unknown name, a method that changes something else, and unknown or
-    invalid fields.
-    """
+    """Build a method that changes one of ``acts_on``; fields of None keep their defaults."""
     method_class = _class_of(name)
     if method_class is None:
         names = [name for methods in METHODS.values() for name in methods]

@@ -65,10 +65,7 @@ class Goal(NamedTuple, Generic[K]):
     def of(
         metric: str, query: str, value: float, words: str | None = None, *, case: str = "exact"
     ) -> Goal[Metric]:
-        """Build the goal of a metric on a query, built-in or of the word file ``words``.
-
-        Raises ``InputError`` for an unknown metric or query, and if the metric cannot use it.
-        """
+        """Build the goal of a metric on a query, built-in or of the word file."""
         from biasbridge.intrinsic.registry import METRICS
 
         if metric not in METRICS:
@@ -96,9 +93,7 @@ class Goal(NamedTuple, Generic[K]):
         return rows[0].value
 
     def ways(self, start: float, *, directed: bool) -> _SearchOrder:
-        """Return the order of directions to search for a score of ``start`` at dose 0. Directed
-        methods lower the score by debiasing; erasers bring it nearer to no bias.
-        """
+        """Return the directions in the order to search; debiasing lowers a directed score."""
         if directed:
             return _BOTH if start > self.value else _BOTH[::-1]
         unbiased = self.metric.about.unbiased or 0.0
@@ -145,9 +140,7 @@ def dose_for_goal(score_at: Callable[[float], float], goal: Goal[K], ways: _Sear
 def find_dose(
     axis: DoseAxis, vectors: KeyedVectors, goal: Goal[Metric], ways: _SearchOrder
 ) -> float:
-    """Return the dose at which vectors reach the goal, see ``dose_for_goal``. Only the words of the
-    query are moved, unless the score depends on other words.
-    """
+    """Return the dose at which vectors reach the goal, moving only the words that it depends on."""
     word_sets = [
         word_set for query in goal.metric.loaded_queries for word_set in query.sets.values()
     ]
@@ -170,11 +163,7 @@ def find_method(
     *,
     seed: int,
 ) -> tuple[M, DoseAxis]:
-    """Return the method at the dose at which the score is the goal's value, and its fitted axis.
-
-    Without a ``direction`` both are searched, the one that ``Goal.ways`` expects first. Raises
-    ``InputError`` as ``dose_for_goal`` does.
-    """
+    """Return the method at the goal's dose, and its axis; without a direction search both ways."""
     axis = method.dose_axis(vectors, query, seed=seed)
     ways = goal.ways(goal.score(vectors), directed=method.moves_pairs)
     if direction is not None:

@@ -94,10 +94,7 @@ class WordChoice:
         return self.seed_words().language
 
     def in_language(self, language: str) -> WordChoice:
-        """Return the counterpart of a built-in query in a language.
-
-        Raises ``InputError`` with the language's queries if there is no counterpart.
-        """
+        """Return the counterpart of a built-in query in a language. Raises ``InputError``."""
         if self.file or not self.query or UNDETERMINED in (language, self.language):
             return self
         [query] = require_queries([self.query], language)
@@ -113,9 +110,7 @@ class WordChoice:
         return bool(self.expand) and not self.neighbours
 
     def build_steps(self, steps: StepBuilder[S], vectors: S) -> S:
-        """Return the step that writes ``words.yaml``; neighbours are those in ``vectors`` or of
-        the file ``neighbours``.
-        """
+        """Return the step of ``words.yaml``, with neighbours in ``vectors`` or their own file."""
         inputs = {"vectors": vectors} if self.needs_vectors else {}
         return steps("words", self, _write_words, inputs)
 
@@ -183,11 +178,7 @@ def require_roles(query: Query, roles: Sequence[str]) -> None:
 def words_by_role(
     query: Query, roles: Sequence[str] = TARGETS_AND_ATTRIBUTES
 ) -> dict[str, tuple[str, ...]]:
-    """Return the words of each role as the query writes them.
-
-    Raises ``InputError`` for a role that is missing or empty, for an entry that is not one word,
-    and for a repeated word: in two roles it would be both pro- and anti-stereotypical.
-    """
+    """Return the words of each role. Raises ``InputError`` unless all are distinct single words."""
     require_roles(query, roles)
     role_of_word: dict[str, str] = {}
     name = f"query {query.name!r}"

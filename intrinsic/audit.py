@@ -108,11 +108,7 @@ def choose_metrics(
 def select_conventions(
     metric: type[ByConvention], name: str | None, model_kind: str = ""
 ) -> list[str]:
-    """Return the names of a metric's conventions selected by ``name``.
-
-    None selects the default one, ``all`` every one that applies to a model of the kind, a name the
-    metric does not have none.
-    """
+    """Return the conventions of a metric by a name, ``all`` that apply to the model, or None."""
     if name == ALL_CONVENTIONS:
         conventions = metric.conventions().values()
         return [each.name for each in conventions if not each.kinds or model_kind in each.kinds]
@@ -122,10 +118,7 @@ def select_conventions(
 def score_metrics(
     vectors: KeyedVectors, metrics: Sequence[Metric], *, seed: int = 0
 ) -> list[tuple[Score, Mapping[str, float]]]:
-    """Return the scores of every metric, each with the single scores it summarises.
-
-    Raises ``InputError`` for a seed outside what random generators take.
-    """
+    """Return the scores of every metric, each with the single scores it summarises."""
     if not 0 <= seed < 2**32:
         raise InputError(f"seed={seed}: give a whole number from 0 to 2**32 - 1")
     clear_frequent_words(vectors)
@@ -133,10 +126,7 @@ def score_metrics(
 
 
 def score_table(audited: Iterable[AuditedScore]) -> pd.DataFrame:
-    """Return a row per score: ``vectors``, then the columns of ``Score`` except ``resampled``.
-
-    ``settings`` is a column only if a row has some.
-    """
+    """Return a row per score: ``vectors``, and the columns of ``Score`` without ``resampled``."""
     table = pd.DataFrame(map(score_row, audited)).drop(columns="resampled", errors="ignore")
     has_settings = "settings" in table and table["settings"].any()
     return table if has_settings else table.drop(columns="settings", errors="ignore")
@@ -163,21 +153,14 @@ def rank_files(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def rank_correlations(ranked: pd.DataFrame) -> pd.DataFrame:
-    """Return Spearman's correlation of metrics over files, by mean rank; NaN if one ties all files.
-
-    1: two metrics order the files alike. Few files make these numbers noisy: report how many.
-    """
+    """Return Spearman's correlation of metrics over files, by mean rank; noisy for few files."""
     return ranked.groupby("metric", sort=False).mean().T.corr(method="spearman")
 
 
 def assume_language(
     name: str | Path, frequent: Sequence[str] = (), query_language: str = UNDETERMINED
 ) -> tuple[str, str]:
-    """Return the assumed language of vectors, and a note on what the assumption rests on.
-
-    In this order: that of the grammar words among the ``frequent`` ones; the language in the file
-    name, as in ``cc.es.300.vec``; that of the queries; English.
-    """
+    """Return the language of frequent words, file name or queries, else English, with a note."""
     file = Path(name).name
     guessed = guess_language(word.lower() for word in frequent[:_N_FREQUENT])
     if guessed != UNDETERMINED:
@@ -200,10 +183,7 @@ def query_language(queries: Sequence[str], words: str | None) -> str:
 
 
 def missing_role_notes(metrics: Sequence[Metric], queries: Iterable[Query]) -> list[str]:
-    """Return a line for each role that a query lacks, with the metrics that need it.
-
-    Metrics on targets and attributes only: a query without B is skipped by all that need B.
-    """
+    """Return a line for each role that a query lacks, with the metrics that need it."""
     measured = {(metric.name, query.name) for metric in metrics for query in metric.loaded_queries}
     notes = []
     for query in queries:
@@ -231,9 +211,7 @@ def suggest_lower_case(name: str, vectors: KeyedVectors, metrics: Iterable[Metri
 
 
 def name_affix(name: str, vectors: KeyedVectors, metrics: Iterable[Metric]) -> list[str]:
-    """Name what stands before, after or around the words of vectors in which no query word is
-    found, as ``@en`` or quotation marks.
-    """
+    """Name what stands around the words of vectors that hold no query word, as ``@en``."""
     words = _query_words(metrics)
     words |= {form for word in words for form in lower_forms(word)}
     if any(word in vectors.key_to_index for word in words):

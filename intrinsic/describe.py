@@ -127,10 +127,7 @@ def _format_family(family: str, metrics: Iterable[type[ByConvention]]) -> Iterat
 def _format_options(
     base: type[ByConvention], metrics: Iterable[type[ByConvention]]
 ) -> Iterator[str]:
-    """Yield a line per option: ``option=default``, with the metrics of each default, and meaning.
-
-    Options of ``base`` come first. Its defaults hold for every metric, so they name none.
-    """
+    """Yield a line per option, with defaults and meaning; those of ``base`` name no metric."""
     # The metrics with a default, by meaning and by the option with this default
     lines: dict[str, dict[str, list[str]]] = {}
     for metric in (base, *metrics):

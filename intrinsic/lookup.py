@@ -159,9 +159,7 @@ class ResolvedQuery:
         return self.take({role: rng.integers(n, size=n) for role, n in sizes.items() if n})
 
     def joint_resamples(self) -> Iterator[ResolvedQuery]:
-        """Yield the resamples of :mod:`biasbridge.intrinsic.resampling`; a set may be empty in
-        some.
-        """
+        """Yield the resamples of ``biasbridge.intrinsic.resampling``; some sets may be empty."""
         draws = {role: draw_items(role, words.words) for role, words in self.word_sets.items()}
         for i in range(RESAMPLES):
             counts = {role: times[:, i] for role, times in draws.items()}
@@ -289,10 +287,7 @@ def find_set(vectors: KeyedVectors, wordset: WordSet, *, case: str = "exact") ->
 def resolve_query(
     vectors: KeyedVectors, query: Query, takes: Callable[[str], bool], *, case: str
 ) -> ResolvedQuery:
-    """Look up the word sets of a query in the roles that ``takes`` accepts.
-
-    ``case="lower"``: as in :func:`find`; an excluded word is also excluded in lower case.
-    """
+    """Look up the word sets of a query in the roles that ``takes`` accepts, as ``find`` does."""
     sets = {
         role: find_set(vectors, wordset, case=case)
         for role, wordset in query.sets.items()
@@ -316,10 +311,7 @@ def _spelling(word: str, vectors: KeyedVectors) -> str:
 def _describe_shortage(
     wordset: WordSet, resolved: ResolvedWords, min_found: float, fewest: int = 1
 ) -> str:
-    """Describe a shortage of items; empty if there are enough.
-
-    Enough: at least the share ``min_found`` of the different items, and at least ``fewest``.
-    """
+    """Describe fewer items than ``fewest`` or the share ``min_found``; empty if enough."""
     total = len(resolved.words) + len(resolved.lost)
     needed = max(fewest, math.ceil(min_found * total - 1e-9))  # 0.55 * 100 is 55.00000000000001
     if len(resolved.words) >= needed:
@@ -366,9 +358,7 @@ def most_frequent(vectors: KeyedVectors, size: int) -> list[str]:
 
 
 def is_by_frequency(vectors: KeyedVectors) -> bool:
-    """Test whether the order of rows can be that of frequency: it is neither alphabetical nor
-    against the words' counts.
-    """
+    """Test whether rows may be by frequency: neither alphabetical nor against their counts."""
     words = [word.casefold() for word in vectors.index_to_key[:_ORDERED]]
     counts = vectors.expandos.get("count", ())[:_ORDERED]
     n_pairs = max(1, len(words) - 1)
@@ -409,10 +399,7 @@ def unit_means(sets: Iterable[ArrayLike]) -> Floats:
 
 
 def pair_differences(pairs: ArrayLike) -> tuple[Floats, Floats]:
-    """Return the vector from the second to the first word of every pair, and its length.
-
-    Shapes: pairs (n, 2, dim) -> (n, dim), (n,). Raises ``InputError`` for words with one vector.
-    """
+    """Return the vector from the second to the first word of every pair, and its length."""
     rows = _pairs(pairs)
     differences = rows[:, 0] - rows[:, 1]
     lengths: Floats = np.sqrt(np.einsum("ij,ij->i", differences, differences))

@@ -262,17 +262,12 @@ class Metric(ByConvention):
         raise NotImplementedError
 
     def select_words(self, words: ResolvedQuery) -> ResolvedQuery:
-        """Return the items used of those found: all, unless a convention cuts them; of base pairs
-        the first, where the direction is ``along`` the first.
-        """
+        """Return the items used of those found, of base pairs maybe the first alone."""
         is_along_first = getattr(self, "along", "") == "first"
         return words.truncated({"pairs": 1}) if is_along_first else words
 
     def by_pair(self, words: ResolvedQuery) -> Floats:
-        """Compute the score of every item under every base pair alone, (items, pairs), in metrics
-        that name the role of these ``items``. Above 0: towards the pair's first word; 0: neither
-        way.
-        """
+        """Score every item under each base pair, (items, pairs); above 0: to its first word."""
         raise NotImplementedError
 
     def intervals(self, words: ResolvedQuery, seed: int) -> Mapping[str, tuple[float, float]]:
@@ -342,11 +337,7 @@ class PairScores:
 
     @classmethod
     def resolve(cls, metric: Metric, vectors: KeyedVectors, query: Query) -> PairScores:
-        """Look up the query.
-
-        Raises ``InputError`` for a metric without scores by pair, a pair without a direction, and
-        too few words.
-        """
+        """Look up the query. Raises ``InputError`` if no item has a score by pair."""
         if not metric.items:
             raise InputError(
                 f"{metric.name} has no score of a single word under a single base pair; use"

@@ -56,10 +56,7 @@ class PValue:
 
     @classmethod
     def from_ranks(cls, p: float, n: int, largest: int) -> PValue:
-        """Create the two-sided p of a rank correlation of n values.
-
-        Over all n! orders up to ``largest`` values, by Student's t beyond.
-        """
+        """Create the two-sided p of a rank correlation, over all orders or by Student's t."""
         if n > largest:
             return cls.of_t(p, n)
         orders = math.factorial(n)

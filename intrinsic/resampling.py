@@ -25,10 +25,7 @@ _POISSON: NDArray[np.intp] = np.searchsorted(
 
 
 def times_drawn(names: Iterable[str]) -> NDArray[np.intp]:
-    """Draw Poisson bootstrap counts (Hanley and MacGibbon, 2006) of names, (names, 200).
-
-    Each is Poisson(1), by two bytes of a hash of the name alone: other names do not change it.
-    """
+    """Draw Poisson bootstrap counts of names, (names, 200), by a hash of the name alone."""
     hashes = b"".join(shake_128(name.encode()).digest(2 * RESAMPLES) for name in names)
     counts: NDArray[np.intp] = _POISSON[np.frombuffer(hashes, "<u2").reshape(-1, RESAMPLES)]
     return counts

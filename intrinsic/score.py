@@ -93,10 +93,7 @@ class ByConvention:
 
     @classmethod
     def by_convention(cls, convention: str = "default", **settings: Any) -> Self:
-        """Create the metric by a convention; ``settings`` override its options.
-
-        Raises ``FieldError`` for an unknown convention or field, with the nearest name.
-        """
+        """Create the metric by a convention; ``settings`` override its options."""
         conventions = cls.conventions()
         if convention not in conventions:
             allowed = f"{', '.join(conventions)}{nearest(convention, conventions)}"

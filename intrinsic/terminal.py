@@ -41,10 +41,7 @@ def summary_table(audited: Sequence[AuditedScore]) -> TextTable:
 
 
 def print_scores(audited: Sequence[AuditedScore], console: Console, *, singles: bool) -> None:
-    """Print each metric's meaning, and a line per query and file.
-
-    ``singles``: also a line per single score.
-    """
+    """Print each metric's meaning, and a line per query and file, or single score."""
     has_files = len({row.vectors for row in audited}) > 1
     for metric in dict.fromkeys(row.score.metric for row in audited):
         about = {**METRICS, **MODEL_METRICS}[metric].about

@@ -65,10 +65,7 @@ def tsne_chart(
     iterations: int = 2500,
     seed: int = 23,
 ) -> alt.HConcatChart:
-    """Draw a t-SNE map of a query's words, a panel for each of the embeddings, by name.
-
-    Raises ``InputError`` for a query without X, Y, A and B, and for words out of vocabulary.
-    """
+    """Draw a t-SNE map of a query's words, a panel for each of the embeddings, by name."""
     if missing := [role for role in _PLOTTED_ROLES if role not in query.sets]:
         raise InputError(
             f"query {query.name!r} has no {', '.join(missing)}; use a query with X, Y, A and B"

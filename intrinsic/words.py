@@ -83,9 +83,7 @@ class WordSet:
         return [self.words[i : i + self.width] for i in range(0, len(self.words), self.width)]
 
     def lowered(self, keep: Container[str] = ()) -> WordSet:
-        """Return the set in lower case, words in ``keep`` as they are, without duplicate items;
-        itself if nothing changes.
-        """
+        """Return the set in lower case but ``keep``, without duplicates; itself if unchanged."""
         index_of: dict[tuple[str, ...], int] = {}
         for n, item in enumerate(self.items):
             lowered = (w if w in keep else next(iter(lower_forms(w))) for w in item)
@@ -130,9 +128,7 @@ class Query:
         return {"name": self.name, "language": self.language, "sets": sets}
 
     def lowered(self, keep: Container[str] = ()) -> Query:
-        """Return the query in lower case, words in ``keep`` as they are; itself if nothing
-        changes.
-        """
+        """Return the query in lower case but ``keep``; itself if nothing changes."""
         sets = {role: wordset.lowered(keep) for role, wordset in self.sets.items()}
         return self if sets == self.sets else replace(self, name=f"{self.name}_lower", sets=sets)
 
@@ -189,10 +185,7 @@ def load_query(name: str) -> Query:
 
 
 def load_queries(names: Sequence[str], path: str | Path | None = None) -> list[Query]:
-    """Return queries by name, built-in or from the user's file at ``path``, in the order given.
-
-    Raises ``InputError`` for an unknown name, and as ``read_wordsets`` does.
-    """
+    """Return queries by name, built-in or of a user's file, in order. Raises ``InputError``."""
     user_queries = read_wordsets(path).queries if path else {}
     queries = {**_library().queries, **user_queries}
     remedy = f"{path} has {', '.join(user_queries)}; " if user_queries else ""
@@ -240,10 +233,7 @@ def read_wordsets(path: str | Path) -> WordFile:
 
 
 def write_query(query: Query, path: str | Path) -> None:
-    """Write ``query`` as YAML, or JSON (``.json``); ``read_query`` reads it back unchanged.
-
-    Raises ``InputError`` for two word sets with one name, and for a folder that is not writable.
-    """
+    """Write a query as YAML or JSON, which ``read_query`` reads back. Raises ``InputError``."""
     sets = {wordset.name: wordset for wordset in query.sets.values()}
     if any(sets[wordset.name] != wordset for wordset in query.sets.values()):
         raise InputError(f"two word sets of {query.name!r} have the same name; give each its own")
@@ -307,10 +297,7 @@ def _entry(wordset: WordSet, defaults: dict[str, str]) -> dict[str, object]:
 
 
 def _parse_file(path: str | Path, wordsets: Mapping[str, WordSet]) -> WordFile:
-    """Parse a word file; its queries may refer to its own sets and to those of ``wordsets``.
-
-    Raises ``InputError`` with file and entry for anything that is not a word set or query.
-    """
+    """Parse a word file, whose queries may use its own sets and ``wordsets``."""
     read = _table if Path(path).suffix in _TABLES else read_nested
     content = _mapping(read(path), str(path))
     roles = content.keys() - {"language", "source", "title"}
@@ -336,9 +323,7 @@ def _parse_file(path: str | Path, wordsets: Mapping[str, WordSet]) -> WordFile:
 
 
 def _table(path: str | Path) -> Mapping[object, object]:
-    """Read the queries of a table: columns ``role``, ``word`` and optionally ``query``, or a column
-    for each role with words or empty cells.
-    """
+    """Read queries from columns role, word and maybe query, or a column for each role."""
     from biasbridge.files.tables import read_table, require_columns  # loads pandas
 
     table = read_table(path).rename(columns=normalise_text)
@@ -432,9 +417,7 @@ class _Parser:
         )
 
     def _read_list(self, name: str) -> list[str]:
-        """Read a word list in the file's folder, one word per line; skip empty lines and comments,
-        a ``#`` or ``;`` before a blank: ``#girlboss`` is a word.
-        """
+        """Read a word list beside the file, without empty lines and comments (``# ``, ``; ``)."""
         folder = self.path.parent
         path = folder / name
         if "\0" in name or not path.resolve().is_relative_to(folder.resolve()):

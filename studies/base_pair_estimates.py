@@ -376,11 +376,7 @@ def _with_both_intervals(
     weights: Floats,
     bootstrap: Bootstrap,
 ) -> PairEstimate:
-    """Estimate a statistic of all base pairs, with its intervals over words and over pairs.
-
-    ``compute`` maps indices of base pairs and weights of shape (R, words) to values of shape (R,);
-    ``weights`` are those of ``Bootstrap.weights``.
-    """
+    """Estimate a statistic of pair indices and word weights, with both intervals."""
     row = _with_word_interval(row, compute(range(row.pairs), weights), bootstrap)
     if not isfinite(row.value):
         return row
@@ -399,9 +395,7 @@ def _with_both_intervals(
 
 
 def _with_word_interval(row: PairEstimate, values: Floats, bootstrap: Bootstrap) -> PairEstimate:
-    """Fill in the value and its interval over words, or why there is none. ``values``, (1 + R,): of
-    all words, then of the resamples; NaN where not defined.
-    """
+    """Fill in value and interval of all words and each resample, (1 + R,), or a reason."""
     if row.words < bootstrap.min_words:
         reason = f"{row.words} words, fewer than {bootstrap.min_words}"
         return row._replace(reason=reason)

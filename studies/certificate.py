@@ -86,10 +86,7 @@ class Certificate(Fileless):
     chosen_as: ClassVar[tuple[str, ...]] = ("study/certificate",)
 
     def forecast(self, facts: Sequence[Mapping[str, object]]) -> list[str]:
-        """Say how often a metric without a fault will get "cannot tell" from the planned models.
-
-        Its scores are drawn for every model and judged by the rule. Empty if no bias is planted.
-        """
+        """Say how often drawn scores of a faultless metric stay undecided in the planned models."""
         import pandas as pd
 
         from biasbridge.analysis.tables import Tables

@@ -95,11 +95,7 @@ def read_scores(tables: Tables, planted: str) -> list[StrengthScores]:
 
 
 def read_readings(tables: Tables, planted: str) -> pd.DataFrame:
-    """Read the scores of all models, or for ``label_bias`` the gaps, with the columns ``_READING``.
-
-    Raises ``InputError`` if the points have no number in ``planted``, or no strength 0 with others
-    above it.
-    """
+    """Read the scores of all models, or for ``label_bias`` the gaps. Raises ``InputError``."""
     points = tables.points[tables.points["status"] == "done"]
     if not np.isfinite(as_float(points, planted)).any():
         raise InputError(
@@ -131,9 +127,7 @@ def read_readings(tables: Tables, planted: str) -> pd.DataFrame:
 
 
 def strength_scores(readings: pd.DataFrame) -> list[StrengthScores]:
-    """Group readings by name and setting, in the order of the table. Readings that agree in all
-    names, strength and seed are averaged.
-    """
+    """Group readings by name and setting; those of one strength and seed are averaged."""
     if "material" not in readings:  # recorded before there was any other
         readings = readings.assign(material=SYNTHETIC)
     names = {name: as_text(readings, name) for name in (*_NAMES, "model")}
@@ -239,9 +233,7 @@ class MetricProperties(NamedTuple):
 def measure_properties(
     scores: StrengthScores, random: StrengthScores | None, resamples: int
 ) -> MetricProperties:
-    """Compute all properties; ``random``: of random vectors or weights. ``resamples`` of the seeds
-    are for intervals without a formula.
-    """
+    """Compute all properties; ``random``: of random models; ``resamples``: for intervals."""
     values, strengths, rng = scores.scores, scores.strengths, np.random.default_rng(0)
     slope_estimate = jackknife(partial(slope, strengths=strengths), values)
     turned = -values if slope_estimate.value < 0 else values
@@ -264,9 +256,7 @@ def measure_properties(
 
 
 def _false_alarms(p: Floats, excludes_unbiased: Floats) -> FalseAlarms:
-    """Count the models of which a bias is claimed, by p if there is one, else by
-    ``excludes_unbiased``: 1 or 0, NaN without an interval. Both have the same shape.
-    """
+    """Count the models of which a bias is claimed, by p if there is one, else by the interval."""
     for claims, is_finite in (
         (p < ALPHA, np.isfinite(p)),
         (excludes_unbiased == 1, np.isfinite(excludes_unbiased)),
@@ -420,20 +410,9 @@ def mean_interval(values: Floats, level: float = 0.95) -> Estimate:
 def jackknife(
     statistic: Callable[[Floats], Floats], values: Floats, level: float = 0.95
 ) -> Estimate:
-    """Estimate a statistic with its jackknife interval over seeds.
+    """Estimate a statistic of values (..., seeds, levels) with its jackknife interval over seeds,
 
-        value -+ t_{S - 1} sqrt((S - 1) / S sum_s (value_s - mean)^2),    value_s: without seed s
-
-    Parameters
-    ----------
-    statistic : callable
-        Of values of shape (..., seeds, levels), returns (...).
-    values : array of shape (seeds, levels)
-
-    Returns
-    -------
-    Estimate
-        NaN for fewer than three seeds, or where a value is NaN.
+    value -+ t_{S - 1} sqrt((S - 1) / S sum_s (value_s - mean)^2),    value_s: without seed s
     """
     by_seed = values[np.isfinite(values).any(axis=1)]
     n = len(by_seed)
@@ -474,9 +453,7 @@ def offset(at_zero: Floats, unbiased: float) -> Floats:
 
 
 def _strength_correlation(values: Floats, strengths: Floats) -> Floats:
-    """Compute Pearson's r of strengths and values over all models: 0 where all values are equal,
-    NaN for fewer than three models.
-    """
+    """Compute Pearson's r over all models: 0 if values are equal, NaN for fewer than three."""
     axes = (-2, -1)
     x = np.where(np.isfinite(values), strengths, np.nan)
     x = np.nan_to_num(x - nan_mean(x, axis=axes)[..., None, None])

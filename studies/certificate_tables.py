@@ -197,9 +197,7 @@ def _training_curve(
 
 
 def _mean_score(names: _CertificateRow, values: Floats) -> Iterator[_CertificateRow]:
-    """Yield the mean of the finite values of models, if any, with its 95% t interval over seeds, if
-    there are enough for one.
-    """
+    """Yield the mean of models with a value, if any, and its 95% t interval over seeds."""
     values = values[np.isfinite(values)]
     if len(values):
         estimate = mean_interval(values)._replace(value=float(values.mean()))
@@ -263,10 +261,7 @@ def _stamps(subjects: Iterable[str]) -> list[str]:
 
 
 def verdict_chart(*tables: pd.DataFrame) -> Drawing:
-    """Draw verdict (dark: detects bias) and r; rows: metric, convention; columns: subject.
-
-    Tables stand below one another.
-    """
+    """Draw verdicts (dark: detects bias) and r by score and subject, one table below another."""
     return finish(
         alt.vconcat(*map(_verdict_panel, tables)) if len(tables) > 1 else _verdict_panel(tables[0]),
         "Which scores follow the planted bias",

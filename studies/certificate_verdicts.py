@@ -185,9 +185,7 @@ class RecordedVerdict(NamedTuple):
 
 @cache
 def _recorded() -> Mapping[tuple[str, str, str], RecordedVerdict]:
-    """Read the recorded verdicts by metric, convention and subject: those of models trained on
-    synthetic text, and of published models.
-    """
+    """Read verdicts on models trained on synthetic text and on published ones, by score."""
     with _RECORDED_CSV.open(encoding="utf-8", newline="") as text:
         return {
             (row["metric"], row["convention"], row["subject"]): RecordedVerdict(

@@ -40,9 +40,7 @@ class Conclusion(NamedTuple):
 def conclude(
     conclusion: Conclusion, points: pd.DataFrame, folder: Path, console: Console
 ) -> list[Path]:
-    """Print, write and draw a conclusion and ``report.html``, which needs no network; return the
-    files. A figure with too many points is reported on the console and fails no run.
-    """
+    """Print, write and draw a conclusion and its page; a figure too large is only reported."""
     written = write_csv_tables(folder, conclusion.tables)
     shown = [text_table(name, table) for name, table in conclusion.shown.items() if len(table)]
     print_lines([conclusion.answer], console)

@@ -53,24 +53,10 @@ class Scale(NamedTuple):
 
 
 def _robustness(sizes: Floats, values: Floats, scale: Scale) -> float:
-    r"""Compute the robustness of a word list, 1 - area of the silhouette / ((b_max - b_min) |W|).
+    """Compute the robustness of a word list, 1 - area of the silhouette / ((b_max - b_min) |W|).
 
-    The silhouette lies between the lowest and the highest value of all runs at each size; |W| is
-    the largest size.
-
-    Parameters
-    ----------
-    sizes : array of shape (sizes,)
-        Words in the lists.
-    values : array of shape (runs, sizes)
-        Values of the metric.
-    scale : Scale
-        Ends of the metric's scale.
-
-    Returns
-    -------
-    float
-        In [0, 1]; 1: every subset has the same value. NaN where the scale has no end.
+    The silhouette lies between the lowest and the highest of the values (runs, sizes) at each size,
+    |W| is the largest size. NaN where the scale has no end.
     """
     width = scale.maximum - scale.minimum
     if not isfinite(width):
@@ -86,30 +72,13 @@ def accuracy(
     scale: Scale,
     definition: _Definition = "printed",
 ) -> float:
-    r"""Compute the accuracy of a metric, 0.5 + 0.5 area / (D |W|).
+    """Compute the accuracy of a metric, 0.5 + 0.5 area / (D |W|), of values (runs, sizes).
 
-    The area lies between the means over runs, mu, of two reference models; |W| is the largest size.
-
-    Parameters
-    ----------
-    sizes : array of shape (sizes,)
-        Words in the lists.
-    biased, unbiased : array of shape (runs, sizes)
-        Values of the metric on the two models.
-    scale : Scale
-        Ends and unbiased value of the metric's scale.
-    definition : {"printed", "released"}
-        ``printed``: the area between |mu_biased - b_0| and |mu_unbiased - b_0|, where b_0 is the
-        unbiased value and D the largest distance from it; for b_0 = 0, as in the paper, |mu| and
-        b_max - b_0. ``released``: as the paper's code, the area between |mu| even where 0 is not
-        the unbiased value (ECT's is 1), and D the whole scale b_max - b_min, so that the accuracy
-        of WEAT and ECT is always in [0.25, 0.75].
-
-    Returns
-    -------
-    float
-        In [0, 1]; 0.5: the metric finds no difference between the models; below: it finds more bias
-        in the unbiased one. NaN where the scale has no end, or ``printed`` no unbiased value.
+    The area lies between |mu_biased - b_0| and |mu_unbiased - b_0|, mu the means over runs, b_0 the
+    unbiased value and D the largest distance from it; |W| is the largest size. ``released``, as the
+    paper's code: b_0 = 0 even where 0 is not unbiased (ECT's is 1), and D = b_max - b_min, so that
+    WEAT and ECT lie in [0.25, 0.75]. 0.5: no difference; below: more bias in the unbiased model.
+    NaN where the scale has no end or, ``printed``, no unbiased value.
     """
     origin = scale.unbiased if definition == "printed" else 0.0
     reach = (
@@ -174,10 +143,7 @@ class ModelPair:
 
 
 def read_model_pairs(tables: Tables, limits: _Limits) -> list[ModelPair]:
-    """Read every pair of points of two reference models, metric by metric; without
-    ``subject=reference`` every point alone. ``limits``: ends of the scales of metrics that declare
-    none. Raises ``InputError`` without silhouettes, or with those of only one reference model.
-    """
+    """Read the pairs of two reference models, or single models. Raises ``InputError``."""
     probes = tables.probes[tables.probes["probe"] == "silhouettes"]
     points = tables.points[tables.points["status"] == "done"]
     if not len(probes):
@@ -353,9 +319,7 @@ def curves(pairs: Sequence[ModelPair]) -> pd.DataFrame:
 
 
 def fewer_runs(pairs: Sequence[ModelPair], definition: _Definition) -> pd.DataFrame:
-    """Compare scores of the first n runs with those of all runs (pilot study): one row per score
-    and n, mean and largest absolute difference over all pairs, metrics and kinds of list.
-    """
+    """Compare scores of the first n runs with those of all (pilot study), a row per score and n."""
     with_values = [pair for pair in pairs if not pair.reason]
     n_runs = max((len(pair.biased) for pair in with_values), default=0)
     scores_of_all = np.array([_compute_scores(pair, n_runs, definition) for pair in with_values])
@@ -373,9 +337,7 @@ def fewer_runs(pairs: Sequence[ModelPair], definition: _Definition) -> pd.DataFr
 def silhouette_charts(
     pairs: Sequence[ModelPair], scored: pd.DataFrame, pilot: pd.DataFrame
 ) -> dict[str, Drawing]:
-    """Draw, of the first pair of models by kind, figure 1 (not for single models), figure 2 and
-    those of the paper's appendix by query, and the pilot study of fewer runs.
-    """
+    """Draw figures 1, 2 and by query, of the first pair by kind, and the pilot study."""
     panels = [
         (pair.thinned(_MAX_POINTS), _panel_title(row))
         for pair, row in zip(pairs, row_dicts(scored), strict=True)

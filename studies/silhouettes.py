@@ -265,9 +265,7 @@ class Subsets(NamedTuple):
         return len(next(iter(self.orders.values()))), len(self.sizes)
 
     def queries(self, words: ResolvedQuery) -> Iterator[ResolvedQuery]:
-        """Yield the query with every subset, run by run; items keep their order, because some
-        metrics depend on the first pair.
-        """
+        """Yield the query with every subset, run by run; its items keep their order."""
         runs, steps = self.shape
         for run in range(runs):
             for step in range(steps):

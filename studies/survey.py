@@ -67,9 +67,7 @@ class Survey(Fileless):
 
 
 def _survey_scores(tables: Tables) -> pd.DataFrame:
-    """Return every score with embedding, ``family`` of files, table column ``score``, and ``y``,
-    the number shown: the absolute statistic |S| for WEAT, as in the survey, or the value.
-    """
+    """Return scores with ``family`` of files, column ``score``, and ``y`` shown: |S| for WEAT."""
     points = tables.points[["point", "embedding"]]
     rows = tables.intrinsic.merge(points, on="point", validate="many_to_one")
     shows_statistic = np.array(as_text(rows, "metric")) == _BY_STATISTIC
@@ -132,9 +130,7 @@ def _draw_survey(scores: pd.DataFrame, out: Path) -> list[Path]:
 
 
 def _score_names(rows: pd.DataFrame) -> list[str]:
-    """Name a score by its query if that names the metric, or by a metric that has one query;
-    convention and part are added where they vary.
-    """
+    """Name a score by query or metric, with convention and part where they vary."""
     queries: dict[str, set[str]] = {}
     pairs = list(zip(as_text(rows, "metric"), as_text(rows, "query"), strict=True))
     for metric, query in pairs:

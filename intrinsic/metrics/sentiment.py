@@ -118,11 +118,7 @@ def _logistic_regression(
 
 
 def _divergence_from_uniform(values: ArrayLike) -> float:
-    r"""Compute the Kullback-Leibler divergence of values, scaled to sum 1, from uniform, in nats.
-
-    KL(P || U) = sum_i p_i log(p_i n), in [0, log n]; 0: all equal. Shape: (n,). Raises
-    ``InputError`` for fewer than two values.
-    """
+    """Compute KL(P || U) = sum p log(p n) of values scaled to sum 1, in [0, log n]; 0: equal."""
     frequencies = np.asarray(values, dtype=np.float64)
     n = frequencies.size
     if n < 2:

@@ -67,25 +67,11 @@ def score_clusters(
 
 
 def _held_out_accuracy(first: ArrayLike, second: ArrayLike) -> float:
-    """Compute the accuracy of an RBF SVM that separates two groups of words.
+    """Compute the accuracy in [0, 1] of an RBF SVM that separates two groups of words; 0.5: chance.
 
     Mean over the groups of the share of rows classified correctly, each held out of training with a
     row of the other group (a row held out alone leaves the other group the majority: of 8 + 8
     random rows 7% are correct). Equal rows, as in a resample, are held out together.
-
-    Parameters
-    ----------
-    first, second : array of shape (n_first, dim), (n_second, dim)
-
-    Returns
-    -------
-    float
-        Accuracy in [0, 1]; 0.5: chance; 1: always correct.
-
-    Raises
-    ------
-    InputError
-        A group with fewer than two different rows.
     """
     from sklearn.svm import SVC
 
@@ -117,11 +103,7 @@ class _MostBiased(Metric):
     along: DirectionKind = "first"
 
     def _most_biased(self, words: ResolvedQuery) -> tuple[Floats32, NDArray[np.int64]]:
-        """Return the vectors of the most biased neutral words of both sides, and their sides.
-
-        In turns, most biased first; side 0: against the direction, 1: along it. Raises
-        ``InputError`` if there are too few words.
-        """
+        """Return the most biased neutral words of both sides, in turns, and their sides."""
         axis = direction(words["pairs"].matrix, self.along)
         frequent = frequent_words(words.vectors, self.vocabulary, words.excluded_words)
         if 2 * self.most > len(frequent.words):

@@ -158,10 +158,7 @@ def coherence(
 
 
 def _share_as_extreme(first: Floats, second: Floats) -> float:
-    """Compute the share of orders of ``second`` with |product with ``first``| at least as large.
-
-    Both are centred ranks: multiples of a quarter, so sums are exact.
-    """
+    """Return the share of orders of centred ranks whose product is at least as large; exact."""
     sums = np.abs(second[_orders(len(second))] @ first)
     return float(np.mean(sums >= abs(float(first @ second))))
 

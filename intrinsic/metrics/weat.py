@@ -205,11 +205,7 @@ def standardised_difference(x: ArrayLike, y: ArrayLike, *, ddof: int = 0) -> flo
 def weighted_associations(
     targets: Floats, a: Floats, b: Floats, times_a: Weights, times_b: Weights
 ) -> Floats:
-    """Compute :func:`associations` of unit rows with weighted attributes, for all resamples.
-
-    ``times_a``, ``times_b``: how often each attribute is drawn, (attributes, resamples). Returns
-    (resamples, targets).
-    """
+    """Compute ``associations`` with attributes drawn so often, (resamples, targets)."""
     shares_a, shares_b = (times.T / times.sum(axis=0)[:, None] for times in (times_a, times_b))
     return np.asarray(shares_a @ (targets @ a.T).T - shares_b @ (targets @ b.T).T)
 
@@ -241,10 +237,7 @@ def weighted_effect_sizes(s: Floats, times_x: Weights, times_y: Weights, *, ddof
 def _resampled_effect_sizes(
     words: ResolvedQuery, draws: Mapping[str, Times], *, ddof: int
 ) -> Floats:
-    """Compute the effect size of every resample; NaN: empty set, equal associations.
-
-    ``draws``: by role, how often each word is drawn, (words, resamples). Returns (resamples,).
-    """
+    """Compute the effect size of every resample, (resamples,); NaN for an empty set."""
     x, y, a, b = (words[role].matrix for role in "XYAB")
     with np.errstate(divide="ignore", invalid="ignore"):
         s = weighted_associations(np.concatenate([x, y]), a, b, draws["A"], draws["B"])

@@ -125,11 +125,7 @@ class ItemSet:
 
     @property
     def paired(self) -> tuple[Pair, ...]:
-        """The pairs, or pairs made of texts that contain a term of one of two groups.
-
-        Such a text gets the filler of the term's group (stereo) and of the other group (anti).
-        Pairs of one term form a cluster.
-        """
+        """The pairs, or for each text of one of two groups its filler and that of the other."""
         fillable = [item for item in self.items if not item.fills]
         if (
             self.pairs
@@ -163,18 +159,7 @@ class ItemSource(Choice, Protocol):
     """A source of items."""
 
     def load(self) -> list[ItemSet]:
-        """Load the sets of items.
-
-        Returns
-        -------
-        list of ItemSet
-            Sets with unique names.
-
-        Raises
-        ------
-        InputError
-            The items cannot be read.
-        """
+        """Load the sets of items, with unique names. Raises ``InputError``."""
 
 
 @cache

@@ -118,9 +118,7 @@ def tokenise_texts(
 
 
 def find_words(text: str, word: str) -> list[tuple[int, int]]:
-    """Return the character spans of a whole word or phrase in a text, ignoring case; if there is
-    none, of the word before an ending (``nurse`` in ``nurses``).
-    """
+    """Return the spans of a whole word or phrase, or of the word before an ending (``nurses``)."""
     whole = [match.span() for match in whole_word(word).finditer(text)]
     pattern = rf"(?<![\w{SIGNS}\u200c\u200d]){re.escape(word)}(?![{SIGNS}\u200c\u200d])"
     return whole or [match.span() for match in re.finditer(pattern, text, re.IGNORECASE)]
@@ -133,9 +131,7 @@ def describe_reading(
     lower: bool = False,
     first_token: str = "own",
 ) -> ScoreSettings:
-    """Return settings: kind of model, dtype, case, special tokens, first token, share of words with
-    several tokens, number of unknown tokens.
-    """
+    """Return the settings with which texts were read, and how many words or tokens were split."""
     tokenised = list(texts)
     counts = [count for text in tokenised for count in text.tokens_per_word(text.positions)]
     tokenizer: Any = model.tokenizer
@@ -193,10 +189,7 @@ def sentence_log_likelihoods(
 def unmasked_log_likelihoods(
     model: LanguageModel, texts: Sequence[TokenisedText], *, attention: bool
 ) -> list[Floats]:
-    """Compute log p of the tokens of each sentence, nothing masked (AUL).
-
-    ``attention`` multiplies each by the attention that the token receives (AULA).
-    """
+    """Compute log p of each sentence's tokens, nothing masked (AUL), by attention (AULA)."""
     import numpy as np
 
     token_logs = log_likelihoods(model, [_all_tokens(text) for text in texts])
@@ -219,10 +212,7 @@ def log_likelihoods(
 def masked_one_by_one(
     text: TokenisedText, positions: Iterable[int], mask: int, *, within_word_l2r: bool = False
 ) -> list[TokenQuery]:
-    """Query each token, masked, given all others.
-
-    ``within_word_l2r`` also masks the later tokens of its word (Kauf & Ivanova, 2023).
-    """
+    """Query each token, masked; ``within_word_l2r`` masks later tokens of its word too."""
     queries = []
     for position in positions:
         hidden = [position]
@@ -251,11 +241,7 @@ def preceded_tokens(text: TokenisedText) -> list[TokenQuery]:
 
 
 def _log_p(model: LanguageModel, queries: Sequence[TokenQuery]) -> list[Floats]:
-    """Compute log p (nats) of each target token at its position.
-
-    Masked models condition on all tokens of the text, causal models on the preceding tokens. Raises
-    ``InputError`` for position 0 of a causal model and for a model without a head.
-    """
+    """Compute log p (nats) of each target token, given all others or those before it."""
     causal = _require_head(model)
     targets_of: dict[_TokenContext, list[tuple[int, int, int]]] = {}
     log_likelihoods: list[Floats] = [np.full(len(query.targets), np.nan) for query in queries]
@@ -297,10 +283,7 @@ def top_tokens(
 
 
 def _attention_received(model: LanguageModel, texts: Sequence[Ids]) -> list[Floats]:
-    """Compute the mean attention each token receives, over layers, heads and attending tokens.
-
-    Raises ``InputError`` for a model that does not return attentions.
-    """
+    """Compute the mean attention each token receives, over layers, heads and attending tokens."""
     import torch
 
     attention_of: dict[int, Floats] = {}
@@ -427,11 +410,7 @@ def _takes_trees(model: LanguageModel, longest: int) -> bool:
 
 
 def _trees(contexts: Sequence[_TokenContext]) -> tuple[list[_Row], list[list[_TokenContext]]]:
-    """Return prefixes of texts as tree rows, in which each token sees its ancestors only.
-
-    Every context queries the end of its text. Sorted, prefixes of one text are adjacent; a row ends
-    with a text.
-    """
+    """Return prefixes as tree rows: sorted, so that a token sees its ancestors only."""
     last: Ids = ()
     rows: list[_Row] = []
     contexts_of: list[list[_TokenContext]] = []

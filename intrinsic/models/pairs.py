@@ -86,12 +86,7 @@ class PairMetric(ItemMetric):
 def _tokenise_pairs(
     model: LanguageModel, items: ItemSet, *, lower: bool = False, first_token: str = "own"
 ) -> tuple[list[_TokenisedPair], list[str], ScoreSettings]:
-    """Tokenise pairs; return them, the names of pairs that cannot be scored, and the settings.
-
-    Not scored are pairs with a sentence too long for the model, or too short for a causal model to
-    predict a token, and pairs that differ in an unknown token. Raises ``InputError`` if none is
-    left.
-    """
+    """Tokenise pairs; return them, the names of pairs that cannot be scored, and the settings."""
     texts = [text for pair in items.paired for text in (pair.stereo, pair.anti)]
     tokenised = tokenise_texts(model, texts, lower=lower, first_token=first_token)
     pairs, lost = [], []
@@ -145,11 +140,7 @@ def _preferences(stereo: Floats, anti: Floats, ties: Ties) -> Floats:
 
 
 def _sign_test(observed: ItemObservations) -> PValue:
-    """Compute the exact two-sided p of "half of the pairs prefer either sentence".
-
-    Signs are flipped by whole clusters; with one pair per cluster this is the sign test. Ties keep
-    the value 0.
-    """
+    """Compute the exact two-sided sign test of equal preference, with flips by whole clusters."""
     signs: dict[str, int] = {}
     for label, value in zip(observed.factors["cluster"], observed.values.tolist(), strict=True):
         signs[label] = signs.get(label, 0) + round(2 * value - 1)
@@ -170,10 +161,7 @@ def _sign_flip_p(sizes: Sequence[int], threshold: int) -> PValue:
 
 
 def _t_test(observed: ItemObservations) -> Mapping[str, PValue]:
-    """Compute Student's two-sided p of mean 0 with cluster-robust errors (Liang and Zeger, 1986).
-
-    Returns nothing with fewer than two clusters or without variation.
-    """
+    """Compute Student's two-sided p of mean 0 with cluster-robust errors (Liang & Zeger, 1986)."""
     from scipy.stats import t
 
     labels = observed.factors["cluster"]
@@ -365,10 +353,7 @@ class CrowsPairs(PairMetric):
 def _shared_and_changed_positions(
     first: TokenisedText, second: TokenisedText
 ) -> tuple[PairPositions, PairPositions]:
-    """Return the positions, in each text, of the tokens that two texts share and do not share.
-
-    Shared tokens are the longest matching blocks (``difflib``); special tokens are left out.
-    """
+    """Return the positions of shared tokens (longest blocks) in each text, and of others."""
     blocks = SequenceMatcher(None, first.ids, second.ids, autojunk=False).get_matching_blocks()
     in_first = {block.a + n for block in blocks for n in range(block.size)}
     in_second = {block.b + n for block in blocks for n in range(block.size)}

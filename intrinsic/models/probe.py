@@ -130,9 +130,7 @@ class LinearProbe(ItemMetric):
     def _folds(
         self, examples: Sequence[ProbeSentence], is_readable: Sequence[bool], items: ItemSet
     ) -> tuple[str, list[int]]:
-        """Return the factor that is held out, of which each group has several readable labels, and
-        the fold of each example.
-        """
+        """Return the factor held out, of which each group has several labels, and the folds."""
         groups = [example.group for example in examples]
         if self.folds == "random":
             sentences = [example.sentence for example in examples]
@@ -169,11 +167,7 @@ def _factors(examples: Sequence[ProbeSentence]) -> dict[str, list[str]]:
 
 
 def _examples_of(items: ItemSet) -> list[ProbeSentence]:
-    """Return the sentences of the groups.
-
-    A text with a slot for fillers gives a sentence for each filler; the first pair of fillers names
-    the groups.
-    """
+    """Return the sentences of the groups; a slot gives one for each filler."""
     examples = []
     for item in items.items:
         if item.fills or SLOT not in item.text:
@@ -190,10 +184,7 @@ def _examples_of(items: ItemSet) -> list[ProbeSentence]:
 
 
 def _assign_folds(groups: Sequence[str], labels: Sequence[str]) -> dict[str, int]:
-    """Assign the n-th label of each group to fold n modulo the number of folds.
-
-    There are five folds, or as many as the smaller group has labels.
-    """
+    """Assign the n-th label of each group to a fold in turn, of five, or as many as labels."""
     labels_of = [list(dict.fromkeys(group)) for group in _by_group(groups, labels).values()]
     n_folds = min(_FOLDS, *map(len, labels_of))
     fold_of: dict[str, int] = {}
@@ -204,27 +195,10 @@ def _assign_folds(groups: Sequence[str], labels: Sequence[str]) -> dict[str, int
 
 
 def _is_correct(vectors: Floats, groups: Sequence[str], folds: Sequence[int]) -> Floats:
-    """Test whether a logistic regression trained on all other folds predicts each row's group.
+    """Return 1 where a logistic regression on all other folds predicts a row's group, else 0, (n,).
 
-    Vectors are centred and divided by one number, the root of the mean variance of the training
-    dimensions, so that neither scale nor rotation changes the result.
-
-    Parameters
-    ----------
-    vectors : array of shape (n, dim)
-        Encodings.
-    groups, folds : sequence of length n
-        Group and fold of each row.
-
-    Returns
-    -------
-    array of shape (n,)
-        1 for a correct prediction, else 0.
-
-    Raises
-    ------
-    InputError
-        All training vectors are equal, or one fold holds all rows of a group.
+    Vectors (n, dim) are centred and divided by one number, the root of the mean variance of the
+    training dimensions, so that neither scale nor rotation changes the result.
     """
     from sklearn.linear_model import LogisticRegression  # slow to import
 

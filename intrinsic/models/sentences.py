@@ -137,9 +137,7 @@ def _require_groups(scored: Sequence[Item], items: ItemSet) -> None:
 def _groups_of(
     observed: ItemObservations, weights: Floats | None = None, order: str = _GROUP_ROLES
 ) -> dict[str, EncodedGroup]:
-    """Return the groups by role, by default with each sentence once; ``order`` names the groups
-    that act as X, Y, A and B.
-    """
+    """Return the groups by role; ``order`` names those that act as X, Y, A and B."""
     weights = np.ones((len(observed.names), 1)) if weights is None else weights
     rows = unit_rows(observed.values, tuple(observed.names))
     terms, labels = np.asarray(observed.factors["term"]), np.asarray(observed.groups)
@@ -281,24 +279,11 @@ class Seat(EncodedItems):
 def _associations_of(
     groups: Mapping[str, EncodedGroup], unit: str
 ) -> tuple[Floats, Floats, Floats]:
-    """Compute the association s of every target with A rather than B (May et al., 2019).
+    """Compute s(w) = mean_{a in A} cos(w, a) - mean_{b in B} cos(w, b) of all targets.
 
-    s(w) = mean_{a in A} cos(w, a) - mean_{b in B} cos(w, b)
-
-    Parameters
-    ----------
-    groups : mapping of str to EncodedGroup
-        The groups X, Y, A and B.
-    unit : {"sentence", "word", "vector"}
-        Targets are sentences; words, with the mean of s over their sentences; or words, with the
-        mean of their sentences' vectors (attributes likewise).
-
-    Returns
-    -------
-    s : array of shape (R, targets)
-        In [-2, 2]. Above 0: nearer A.
-    x_weights, y_weights : arrays of shape (targets, R)
-        Number of times each target counts in X and in Y.
+    Targets are sentences; words, with the mean of s over their sentences; or words (``vector``)
+    with the mean of their sentences' vectors, attributes likewise. Returns s (R, targets), in
+    [-2, 2], and how often each target counts in X and in Y, (targets, R).
     """
     x, y, a, b = (groups[role] for role in _GROUP_ROLES)
     if unit == "vector":
@@ -441,9 +426,7 @@ class Ceat(EncodedItems):
         return _by_target(_groups_of(observed), self._standardised(observed)[0])
 
     def _standardised(self, observed: ItemObservations) -> tuple[Floats, int]:
-        """Return (s - mean) / spread of each target word, averaged with the weights of the draws,
-        and the number of words in X. The difference of its means is the combined effect size.
-        """
+        """Return each target word's (s - mean) / spread over the draws, and the words in X."""
         weights = _combine_effects(*self._effects(observed)).weights[:, 0]
         if not np.isfinite(weights).all():
             raise InputError("all targets have the same association in a draw; use other words")
@@ -492,21 +475,11 @@ class CombinedEffect(NamedTuple):
 
 
 def _combine_effects(effects: Floats, variances: Floats) -> CombinedEffect:
-    r"""Combine N effects e with variances v along the first axis (DerSimonian and Laird, 1986).
+    """Combine N effects e with variances v along the first axis (DerSimonian and Laird, 1986).
 
     w = 1 / v,  Q = sum w (e - e_w)^2  with e_w = sum w e / sum w,
     tau^2 = max(0, (Q - (N - 1)) / (sum w - sum w^2 / sum w)),
     value = sum w* e / sum w*,  error = (sum w*)^-1/2  with w* = 1 / (v + tau^2)
-
-    Parameters
-    ----------
-    effects, variances : array of shape (N, ...)
-        Effects and their variances, above 0.
-
-    Returns
-    -------
-    CombinedEffect
-        Value and error in the units of the effects, shape (...).
     """
     w = 1 / variances
     total: Floats = w.sum(axis=0)

@@ -276,19 +276,8 @@ def _places(items: ItemSet) -> dict[Item, tuple[str, int]]:
 def _chi_square_p(is_top: Floats, in_first: Floats, weights: Floats) -> Floats:
     """Compute p of Pearson's chi-square test of (word among the likeliest) x (group of the term).
 
-    Parameters
-    ----------
-    is_top : array of shape (words, n)
-        1 where the word is among the likeliest tokens of an item, else 0.
-    in_first : array of shape (n,)
-        1 where the item's term is of the first group, else 0.
-    weights : array of shape (n, R)
-        Number of times each item counts in each resample.
-
-    Returns
-    -------
-    array of shape (words, R)
-        p with one degree of freedom, no continuity correction; 1 where a margin is empty.
+    Shapes: is_top (words, n), in_first (n,), weights (n, R) -> (words, R). There is no continuity
+    correction; 1 where a margin is empty.
     """
     from scipy.stats import chi2
 

@@ -69,10 +69,7 @@ def no_slots(items: ItemSet) -> str:
 def _fill_slots(
     model: LanguageModel, items: ItemSet, *, prefix: bool = False, first_token: str = "own"
 ) -> tuple[_FilledItems, list[str], ScoreSettings]:
-    """Fill the slots of all items; return filled items, terms of lost items, and settings.
-
-    prefix: the text ends with the filler. An item is lost for a reason of ``_locate``.
-    """
+    """Fill the slots, or their prefixes; return filled items, terms of lost items, and settings."""
     filled_items: _FilledItems = []
     lost, n_dropped = list[tuple[str, str]](), 0
     pairs_of = [
@@ -268,9 +265,7 @@ def _sums(model: LanguageModel, queries: Sequence[Sequence[TokenQuery]]) -> Floa
 
 
 def _within_texts(items: Sequence[Item], values: Floats) -> Floats:
-    """Subtract the mean of the two group means in the same text, which does not depend on the
-    number of terms per group.
-    """
+    """Subtract the mean of both groups' means in the same text, whatever their numbers."""
     values = values.copy()
     rows_of: dict[str, dict[str, list[int]]] = {}
     for row, item in enumerate(items):
@@ -332,9 +327,7 @@ class TermMetric(ItemMetric):
 
 
 def group_contrasts(observed: ItemObservations) -> dict[str, ItemObservations]:
-    """Return what is compared, by part: two groups of terms, as ``""``; of more groups each with
-    all others, and the same for each of more than two fillers.
-    """
+    """Return, by part, two groups of terms, or each group (and filler) against all others."""
     groups = list(dict.fromkeys(observed.groups))
     values = {"": observed.values}
     if observed.values.ndim > 1:
@@ -382,10 +375,7 @@ def by_term(observed: ItemObservations, weights: Floats, values: Floats | None =
 def group_difference(
     observed: ItemObservations, weights: Floats, *, standardised: bool = False
 ) -> Floats:
-    """Compute the difference of the groups' means over terms, (R,); with one group its mean.
-
-    ``standardised`` divides by the standard deviation of all terms.
-    """
+    """Compute the difference of the groups' means over terms, (R,), maybe standardised."""
     terms = by_term(observed, weights)
     groups = _compared_groups(terms.groups)
     labels = np.array(terms.groups)

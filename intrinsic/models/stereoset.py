@@ -27,21 +27,7 @@ if TYPE_CHECKING:
 
 
 def _icat(lms: Any, ss: Any) -> Any:
-    """Compute the idealised CAT score, lms min(ss, 100 - ss) / 50 (Nadeem et al., 2021).
-
-    Parameters
-    ----------
-    lms : float or array
-        Language modelling score in percent.
-    ss : float or array
-        Stereotype score in percent, of the same shape.
-
-    Returns
-    -------
-    float or array
-        In [0, 100]. 100: related words always win and no stereotype is preferred. 0: stereotypes
-        are always or never preferred.
-    """
+    """Compute the idealised CAT score, lms min(ss, 100 - ss) / 50 (Nadeem et al., 2021)."""
     return lms * np.minimum(ss, 100 - ss) / 50
 
 

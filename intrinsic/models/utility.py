@@ -41,11 +41,7 @@ class RatedPair(NamedTuple):
 
 
 def read_sts(path: str | Path) -> list[RatedPair]:
-    """Read ``sts-train.csv``, ``sts-dev.csv`` or ``sts-test.csv`` of STS-B (Cer et al., 2017).
-
-    Tab-separated, no quoting: rating in [0, 5] in column 5, sentences in columns 6 and 7. Raises
-    ``InputError`` for a row with fewer columns or without a number, and for an empty file.
-    """
+    """Read a file of STS-B (Cer et al., 2017): rating in column 5, sentences in 6 and 7."""
     pairs = []
     for number, line in enumerate(read_lines(path), 1):
         row = line.split("\t")
