@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from biasbridge.stats.arrays import Floats
-if TYPE_CHECKING:
+
     Categories = NDArray[np.intp]
 
 _TAILS = (0.025, 0.975)
@@ -208,7 +208,7 @@ def _across_forms(metric: str, result: ProbeResult, bootstrap: Bootstrap) -> Ite
         statistic = "word_form" if pair_form == "base" else "pair_form"
         changed_form = form if pair_form == "base" else pair_form
         columns = [column_of_pair[pair] for pair in changed.pairs]
-        base = table.directions[changed.item_indices(row_of_item)][:, columns]
+        base = table.directions[[row_of_item[item] for item in changed.items]][:, columns]
         yield from _cohen_kappas(
             statistic, metric, changed_form, base, changed.directions, changed.pairs, bootstrap
         )

@@ -71,10 +71,6 @@ class PairScoreTable:
         """2 towards the first word, 0 towards the second, 1 neither way. Shape (items, pairs)."""
         return np.asarray(np.sign(self.scores), dtype=np.intp) + 1
 
-    def item_indices(self, index_of_item: Mapping[str, int]) -> NDArray[np.intp]:
-        """Return the index of every item of this table in another one."""
-        return np.array([index_of_item[item] for item in self.items], dtype=np.intp)
-
 
 def concatenate_scores(tables: Sequence[PairScoreTable]) -> PairScoreTable:
     """Concatenate the items of tables that have the same base pairs."""
@@ -202,11 +198,6 @@ def point_names(points: pd.DataFrame) -> dict[str, str]:
         as_text(points, "point"), as_text(points, "embedding"), *varying, stamps, strict=True
     )
     return {point: ", ".join(filter(None, parts)) for point, *parts in rows}
-
-
-def _estimate_title(statistic: str, other: str) -> str:
-    """Return the title of an estimate in tables and figures."""
-    return _TITLES[statistic].format(other.replace("_", " "))
 
 
 def report_tables(estimates: pd.DataFrame) -> dict[str, pd.DataFrame]:
@@ -352,7 +343,7 @@ def _overall_kappas(estimates: pd.DataFrame) -> pd.DataFrame:
     is_kappa = estimates["statistic"].isin(_KAPPAS) & estimates["pair"].eq("")
     kappas = estimates[is_kappa & estimates["value"].notna()]
     titles = [
-        _estimate_title(statistic, other)
+        _TITLES[statistic].format(other.replace("_", " "))
         for statistic, other in zip(kappas["statistic"], kappas["compared_with"], strict=True)
     ]
     return kappas.assign(estimate=titles).reindex(columns=["estimate", "metric", *_ENDS])

@@ -107,7 +107,8 @@ def certificate_tables(all_scores: Sequence[StrengthScores], resamples: int) -> 
                 "models_key": scores.key,
             }
         )
-        curves += _strength_curve(scores)
+        for strength, values in zip(scores.strengths.tolist(), scores.scores.T, strict=True):
+            curves += _mean_score({**scores.names, "strength": strength}, values)
         at_zero, at_full = (scores.column(strength) for strength in (0.0, scores.strengths[-1]))
         effect = float(nan_mean(at_full, axis=0) - nan_mean(at_zero, axis=0))
         choices += _choice_effects(scores, alternatives, effect)
@@ -129,12 +130,6 @@ def _estimate_columns(name: str, estimate: Estimate) -> _CertificateRow:
     """Return the columns of an estimate and its ends; NaN for infinity (at no strength)."""
     ends = zip(("", "_low", "_high"), estimate, strict=True)
     return {f"{name}{end}": value if isfinite(value) else nan for end, value in ends}
-
-
-def _strength_curve(scores: StrengthScores) -> Iterator[_CertificateRow]:
-    """Yield the mean score at each strength."""
-    for strength, values in zip(scores.strengths.tolist(), scores.scores.T, strict=True):
-        yield from _mean_score({**scores.names, "strength": strength}, values)
 
 
 def _choice_effects(

@@ -229,17 +229,10 @@ class Silhouettes(Fileless):
 
 def _lists_by_kind(words: ResolvedQuery) -> dict[str, dict[str, ResolvedWords]]:
     """Return the lists that vary together: those of the groups, and those of the concepts."""
-    targets = {
-        role: words_of_role
-        for role, words_of_role in words.word_sets.items()
-        if role[0] in "XY" or role == "pairs"
-    }
-    attributes = {
-        role: words_of_role
-        for role, words_of_role in words.word_sets.items()
-        if role not in targets
-    }
-    kinds = {_TARGETS: targets, _ATTRIBUTES: attributes}
+    kinds: dict[str, dict[str, ResolvedWords]] = {_TARGETS: {}, _ATTRIBUTES: {}}
+    for role, words_of_role in words.word_sets.items():
+        is_target = role[0] in "XY" or role == "pairs"
+        kinds[_TARGETS if is_target else _ATTRIBUTES][role] = words_of_role
     return {kind: lists for kind, lists in kinds.items() if lists}
 
 

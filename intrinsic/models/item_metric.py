@@ -87,8 +87,8 @@ class ItemObservations:
 class ItemMetric(ByConvention):
     """Base of a metric of a language model over sets of items.
 
-    A subclass defines ``about``, ``reason_against``, ``observe`` and ``summarise``, and ``test``
-    if it has a test; its further fields are options, each annotated with ``doc``.
+    A subclass defines ``about``, ``reason_against`` and ``observe``; ``summarise`` if its score is
+    no mean, ``test`` if it has a test. Further fields are options, each annotated with ``doc``.
     """
 
     needs: ClassVar[str] = "model"
@@ -161,9 +161,10 @@ class ItemMetric(ByConvention):
         Returns
         -------
         mapping of str to array of shape (R,)
-            Scores by part; NaN: no score.
+            Scores by part; NaN: no score. Here the weighted mean of the values, without parts.
         """
-        raise NotImplementedError
+        with np.errstate(invalid="ignore"):
+            return {"": observed.values @ weights / weights.sum(axis=0)}
 
     def test(self, observed: ItemObservations) -> Mapping[str, PValue]:
         """Compute the p-value of each part that has one, over words, templates or clusters."""

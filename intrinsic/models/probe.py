@@ -149,11 +149,6 @@ class LinearProbe(ItemMetric):
             " held out"
         )
 
-    def summarise(self, observed: ItemObservations, weights: Floats) -> Mapping[str, Floats]:
-        """Return the accuracy."""
-        with np.errstate(invalid="ignore"):
-            return {"": observed.values @ weights / weights.sum(axis=0)}
-
     def singles(self, observed: ItemObservations) -> Mapping[str, float]:
         """Return the accuracy on each term's sentences."""
         values_of = _by_group(observed.factors["term"], observed.values.tolist())

@@ -32,8 +32,6 @@ from biasbridge.intrinsic.models.slots import (
     TermMetric,
     by_term,
     filler_log_odds,
-    group_contrasts,
-    group_difference,
     item_observations,
     no_slots,
     of_both_groups,
@@ -97,13 +95,6 @@ class LogProbabilityBias(TermMetric):
         """Return b(t) of each term in each template."""
         scored_items, values, lost, settings = filler_log_odds(model, items, prior=self.prior)
         return item_observations(scored_items, values, settings, lost)
-
-    def summarise(self, observed: ItemObservations, weights: Floats) -> Mapping[str, Floats]:
-        """Return the difference between the groups of each contrast."""
-        return {
-            part: group_difference(contrast, weights, standardised=self.standardised)
-            for part, contrast in group_contrasts(observed).items()
-        }
 
 
 @choice

@@ -12,7 +12,12 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 
 from biasbridge.files import InputError, choice
-from biasbridge.intrinsic.models.item_metric import ItemMetric, ItemObservations, ScoreSettings
+from biasbridge.intrinsic.models.item_metric import (
+    ItemMetric,
+    ItemObservations,
+    ScoreSettings,
+    sizes,
+)
 from biasbridge.intrinsic.models.items import SLOT, Item, no_fillers
 from biasbridge.intrinsic.models.likelihood import (
     TokenisedText,
@@ -288,10 +293,11 @@ def item_observations(
     factors = {name: [str(getattr(item, name)) for item in items] for name in fields}
     if not any(factors["attribute"]):
         del factors["attribute"]
-    counts = {f"{name}s": len({*labels}) for name, labels in factors.items()}
     groups = [item.group for item in items]
     names = [f"{item.term} ({item.template})" for item in items]
-    return ItemObservations(values, names, factors, groups, {**settings, **counts, **extra}, lost)
+    return ItemObservations(
+        values, names, factors, groups, {**settings, **sizes(factors), **extra}, lost
+    )
 
 
 @choice
@@ -310,8 +316,11 @@ class TermMetric(ItemMetric):
 
     def summarise(self, observed: ItemObservations, weights: Floats) -> Mapping[str, Floats]:
         """Return the difference between the groups of each contrast."""
-        parts = group_contrasts(observed)
-        return {part: group_difference(contrast, weights) for part, contrast in parts.items()}
+        standardised = getattr(self, "standardised", False)
+        return {
+            part: group_difference(contrast, weights, standardised=standardised)
+            for part, contrast in group_contrasts(observed).items()
+        }
 
     def test(self, observed: ItemObservations) -> Mapping[str, PValue]:
         """Return the two-sided p over partitions of terms, exact up to 40; none for one group."""

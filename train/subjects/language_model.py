@@ -190,12 +190,6 @@ class WordsInTemplates(_WordList, Fileless):
         """Return the digest of the words, wherever they are listed."""
         return {"listed": digest_of(self.listed())}
 
-    def vectors_by(self, model: Path) -> KeyedVectors:
-        """Return vectors by a model's folder. Raises ``InputError`` if it knows no word."""
-        contexts = template_contexts(self.listed(), self.templates)
-        encoder = Encoder(model, device=step_device())
-        return word_vectors(encoder, contexts, layer=self.layer, pooling=self.pooling)
-
 
 @choice
 class Transformer(_WordList):
@@ -456,4 +450,7 @@ def _write_vectors(words: WordsInTemplates, out: Path, inputs: Inputs, seed: int
     from biasbridge.train.engine.device import one_thread
 
     with one_thread():
-        save_mapped(words.vectors_by(inputs["model"] / MODEL), out / "vectors")
+        contexts = template_contexts(words.listed(), words.templates)
+        encoder = Encoder(inputs["model"] / MODEL, device=step_device())
+        vectors = word_vectors(encoder, contexts, layer=words.layer, pooling=words.pooling)
+        save_mapped(vectors, out / "vectors")
