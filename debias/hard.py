@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 from annotated_types import doc
@@ -63,14 +64,20 @@ class Hard(OnAxis):
     def erase(self, vectors: KeyedVectors, query: Query, *, seed: int) -> Singles:
         """Compute f of every vector; out-of-vocabulary words are skipped. Raises ``InputError``."""
         before, word_rows = vectors.vectors, _find_word_rows(vectors, query)
-        axes = _pair_axes(before[word_rows.pairs], self.components)
-        after = map_blocks(lambda rows: self.resize(_neutralise(rows, axes), rows), before)
-        after[word_rows.specific] = self.resize(
-            before[word_rows.specific], before[word_rows.specific]
-        )
+        after, axes = self._neutralised(before, word_rows, np.asarray)
         equal = equalise(_units(before[word_rows.equalise]), axes)
         after[word_rows.equalise] = self.resize(equal, before[word_rows.equalise])
         return after
+
+    def _neutralised(
+        self, before: Singles, word_rows: WordRows, prepare: Callable[[Any], Any]
+    ) -> tuple[Singles, Floats]:
+        """Return rows, prepared, without the pairs' axes but for specific words; and the axes."""
+        axes = _pair_axes(prepare(before[word_rows.pairs]), self.components)
+        after = map_blocks(lambda rows: self.resize(_neutralise(prepare(rows), axes), rows), before)
+        specific = before[word_rows.specific]
+        after[word_rows.specific] = self.resize(prepare(specific), specific)
+        return after, axes
 
     def resize(self, rows: Singles | Floats, old: Singles | Floats) -> Floats:
         """Scale rows to the lengths of the old rows, or to length 1; zero rows stay zero."""
@@ -124,15 +131,9 @@ class DoubleHard(Hard):
 
     def erase(self, vectors: KeyedVectors, query: Query, *, seed: int) -> Singles:
         """Compute f of every vector. Raises ``InputError`` as ``Hard`` does."""
-        before, word_rows = vectors.vectors, _find_word_rows(vectors, query)
         search = self.search(vectors, query, seed=seed)
-        axes = _pair_axes(search.without(before[word_rows.pairs]), self.components)
-        after = map_blocks(
-            lambda rows: self.resize(_neutralise(search.without(rows), axes), rows), before
-        )
-        specific = before[word_rows.specific]
-        after[word_rows.specific] = self.resize(search.without(specific), specific)
-        return after
+        word_rows = _find_word_rows(vectors, query)
+        return self._neutralised(vectors.vectors, word_rows, search.without)[0]
 
     @ONE_THREAD
     def search(self, vectors: KeyedVectors, query: Query, *, seed: int) -> ComponentSearch:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import numpy as np
+import pandas as pd
 from annotated_types import doc
 from numpy.typing import NDArray
 
@@ -26,7 +27,6 @@ from biasbridge.files.choice import FieldError, Fileless, Share
 from biasbridge.files.tables import require_columns
 
 if TYPE_CHECKING:
-    import pandas as pd
     from gensim.models import KeyedVectors
 
     from biasbridge.intrinsic.metrics.weat import Weat
@@ -264,8 +264,6 @@ def _write_linked_posts(method: Linked, out: Path, inputs: Inputs, seed: int) ->
 
 def _write_posts(method: LabelDose, out: Path, inputs: Inputs, seed: int) -> None:
     """Write ``posts.parquet`` with the column that the method adds."""
-    import pandas as pd
-
     posts = pd.read_parquet(inputs["posts"] / "posts.parquet")
     method.train_on(posts, seed=seed).to_parquet(out / "posts.parquet")
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import numpy as np
+import pandas as pd
 from annotated_types import doc
 
 from biasbridge.files import InputError, choice
@@ -26,7 +27,6 @@ from biasbridge.studies.certificate_verdicts import (
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    import pandas as pd
     from rich.console import Console
 
     from biasbridge.analysis.tables import Tables
@@ -87,8 +87,6 @@ class Certificate(Fileless):
 
     def forecast(self, facts: Sequence[Mapping[str, object]]) -> list[str]:
         """Say how often drawn scores of a faultless metric stay undecided in the planned models."""
-        import pandas as pd
-
         from biasbridge.analysis.tables import Tables
         from biasbridge.studies.certificate_scores import default_setting, read_scores
 

@@ -190,10 +190,9 @@ def unmasked_log_likelihoods(
     model: LanguageModel, texts: Sequence[TokenisedText], *, attention: bool
 ) -> list[Floats]:
     """Compute log p of each sentence's tokens, nothing masked (AUL), by attention (AULA)."""
-    import numpy as np
-
-    token_logs = log_likelihoods(model, [_all_tokens(text) for text in texts])
-    scores = [np.array(logs) for logs in token_logs]
+    targets = [tuple((n, text.ids[n]) for n in text.positions) for text in texts]
+    queries = [[TokenQuery(text.ids, of)] for text, of in zip(texts, targets, strict=True)]
+    scores = [np.array(logs) for logs in log_likelihoods(model, queries)]
     if attention:
         weights = _attention_received(model, [text.ids for text in texts])
         for score, text_weights, text in zip(scores, weights, texts, strict=True):
@@ -228,11 +227,6 @@ def masked_together(text: TokenisedText, positions: Sequence[int], mask: int) ->
     """Query the tokens at these positions, all masked at once."""
     targets = tuple((position, text.ids[position]) for position in positions)
     return [TokenQuery(_masked(text, positions, mask), targets)]
-
-
-def _all_tokens(text: TokenisedText) -> list[TokenQuery]:
-    """Query every token of the text, nothing masked."""
-    return [TokenQuery(text.ids, tuple((n, text.ids[n]) for n in text.positions))]
 
 
 def preceded_tokens(text: TokenisedText) -> list[TokenQuery]:

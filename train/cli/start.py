@@ -12,7 +12,7 @@ from typing import IO, NamedTuple, NoReturn
 
 from biasbridge.files.errors import run_cli
 from biasbridge.files.interrupts import interruptible, listen
-from biasbridge.files.paths import IMPORTED_FROM, TRAIN
+from biasbridge.files.paths import HOME, IMPORTED_FROM, TRAIN
 from biasbridge.files.terminal import LOG, open_console, set_verbosity
 from biasbridge.train.cli import CONF
 
@@ -122,7 +122,6 @@ def run_experiment(
 def _help_text(arguments: Sequence[str]) -> str:
     """Return the configuration with its comments, all choices, and the files the arguments name."""
     from biasbridge.files.choice import find_choice, search_modules
-    from biasbridge.files.paths import HOME
     from biasbridge.train.cli.choices import choice_groups, choices
 
     pairs = pairwise(arguments)

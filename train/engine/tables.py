@@ -23,7 +23,11 @@ from biasbridge.analysis.tables import (
     Tables,
     describe_mixture,
     describe_processor,
+    register_outputs,
+    remove_older_conclusions,
+    without_local_details,
     write_provenance,
+    write_tables,
 )
 from biasbridge.files.columns import as_text
 from biasbridge.files.data.registry import sets_of_content
@@ -103,13 +107,6 @@ def finish(
 def _write(
     tables: Tables, records: Sequence[BuildRecord], study: Study, results: Path, console: Console
 ) -> list[Path]:
-    from biasbridge.analysis.tables import (
-        register_outputs,
-        remove_older_conclusions,
-        without_local_details,
-        write_tables,
-    )
-
     shareable_tables = without_local_details(tables)
     written = [*write_tables(results, shareable_tables), write_provenance(results, records)]
     register_outputs(results, study.writes)

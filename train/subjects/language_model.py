@@ -14,7 +14,7 @@ from annotated_types import doc
 from biasbridge.corpora.protocols import Corpus, PlantedCorpus
 from biasbridge.corpora.truths import read_truths, recount_truths, write_truths
 from biasbridge.debias.base import Method, Words, method_family, method_label
-from biasbridge.files import Choice, InputError, choice
+from biasbridge.files import Choice, InputError, choice, read_lines
 from biasbridge.files.choice import Count, Fileless
 from biasbridge.files.language import UNDETERMINED
 from biasbridge.files.models.encoder import (
@@ -26,11 +26,11 @@ from biasbridge.files.models.encoder import (
     template_contexts,
     word_vectors,
 )
-from biasbridge.files.models.language_model import link_files
+from biasbridge.files.models.language_model import link_files, open_model, save_model
 from biasbridge.files.paths import digest_of
 from biasbridge.files.places import Place, find_model, without_commit
 from biasbridge.intrinsic.words import load_queries, read_wordsets
-from biasbridge.train.engine.device import step_device
+from biasbridge.train.engine.device import one_thread, step_device
 from biasbridge.train.engine.scores import PLAIN
 from biasbridge.train.subjects.static import PLANTED, ModifiedSubject, build_corpus, write_corpus
 
@@ -124,8 +124,6 @@ class PretrainedModel:
 
     def save(self, out: Path, *, seed: int) -> None:
         """Write the model's own files, or its weights as safetensors in float32."""
-        from biasbridge.files.models.language_model import open_model, save_model
-
         random_seed = seed if self.random_weights else None
         language_model = open_model(self.model, random_seed=random_seed)
         save_model(language_model, None if self.random_weights else self._place, out)
@@ -151,8 +149,6 @@ class _WordList:
 
     def listed(self) -> list[str]:
         """Return the distinct words, in the order of the queries and then of the file."""
-        from biasbridge.files.text import read_lines
-
         names = self.queries or (list(read_wordsets(self.words).queries) if self.words else [])
         query_words = [
             word
@@ -416,8 +412,6 @@ def _train_model(model: TrainedModel, out: Path, inputs: Inputs, seed: int) -> N
 
     ``original``: the planted corpus before a method changed it; ``base``: the model trained on.
     """
-    from biasbridge.train.engine.device import one_thread
-
     corpus = inputs["corpus"] / "corpus.txt"
     planted = inputs.get("original", inputs["corpus"]) / PLANTED
     truths = read_truths(planted) if planted.is_file() else None
@@ -447,7 +441,6 @@ def _write_encoder(encoding: Encoding, out: Path, inputs: Inputs, seed: int) -> 
 def _write_vectors(words: WordsInTemplates, out: Path, inputs: Inputs, seed: int) -> None:
     """Write ``vectors/`` of the words."""
     from biasbridge.files.vectors import save_mapped
-    from biasbridge.train.engine.device import one_thread
 
     with one_thread():
         contexts = template_contexts(words.listed(), words.templates)

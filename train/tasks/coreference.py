@@ -14,7 +14,13 @@ from typing import TYPE_CHECKING, ClassVar
 import pandas as pd
 
 from biasbridge.corpora.protocols import Challenge, DocumentSource
-from biasbridge.extrinsic.coreference.challenge import ChallengeGaps
+from biasbridge.extrinsic.coreference.challenge import (
+    Answer,
+    ChallengeGaps,
+    challenge_rows,
+    challenge_table,
+    held_out_rows,
+)
 from biasbridge.extrinsic.gap_table import as_table
 from biasbridge.extrinsic.model_answers import (
     GENDERS,
@@ -208,13 +214,6 @@ def _antecedents(resolutions: Sequence[Resolution]) -> pd.DataFrame:
 
 def _measure_gaps(gaps: ChallengeGaps, out: Path, inputs: Inputs, seed: int) -> None:
     """Write ``scores.parquet``: held-out quality, measures per group, gaps, with intervals."""
-    from biasbridge.extrinsic.coreference.challenge import (
-        Answer,
-        challenge_rows,
-        challenge_table,
-        held_out_rows,
-    )
-
     cases = read_cases(inputs["challenge"] / CASES)
     case_resolutions = _read_resolutions(inputs["predictions"], CHALLENGE)
     rows = challenge_rows(list(map(Answer, cases, case_resolutions)), gaps)
