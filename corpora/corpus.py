@@ -59,15 +59,11 @@ _HELD = 1_000_000  # types whose counts memory holds
 class TextCorpus(PlantableCorpus):
     """Plain, gzip, bzip2 or xz files with one text per line.
 
-    ``tokeniser``: ``tweets`` (a line is a tweet; lower-cased; see ``biasbridge.corpora.tokens``),
-    ``sentences`` (a line is a document, split into sentences), ``treebank`` (the same with clitics
-    separated, as in documents with coreference; see ``biasbridge.corpora.tokens``) or
-    ``whitespace`` (a line is a tokenised sentence); one for all files, or one per file.
-    ``lowercase`` does not apply to tweets. Types with fewer than ``min_count`` occurrences become
-    ``<UNK>``. ``limit`` reads only the first texts. ``drop_retweets`` drops texts that begin with
-    ``RT @``. ``language`` is that of the text (see ``biasbridge.files.language``). The bytes
-    written do not depend on ``workers``. ``planted`` and the fields after it: a stereotype planted
-    in what is written, by a step of its own (see ``biasbridge.corpora.planting``).
+    ``tokeniser``: ``tweets`` (a line is a tweet), ``sentences`` (a line is a document, split into
+    sentences), ``treebank`` (the same with clitics separated, as in documents with coreference) or
+    ``whitespace`` (a line is a tokenised sentence); see ``biasbridge.corpora.tokens``.
+    ``drop_retweets`` drops texts that begin with ``RT @``. ``planted`` and the fields after it: a
+    stereotype planted in what is written, by a step of its own (``biasbridge.corpora.planting``).
     """
 
     path: str | tuple[str, ...]

@@ -104,9 +104,7 @@ class LinkedPosts(WorldData):
     ``stereotype`` of a corpus. A label bias cannot be learned from posts without groups; use
     ``GeneratedPosts``, which has the same splits, for that. 40% of the posts are hateful.
 
-    ``addressed``: share of the training posts drawn like test posts instead, so that a label dose
-    (``biasbridge.debias.labels``) has posts about the groups to change. The more such posts teach
-    labels of words for people, the less the embedding matters.
+    The more ``addressed`` posts teach labels of words for people, the less the embedding matters.
     """
 
     posts: Annotated[int, Ge(400)] = 4_000

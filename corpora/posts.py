@@ -117,11 +117,8 @@ class TableSource(SingleFileData, NamedColumns, OptionalSplit):
     """Posts from a file that ``biasbridge.files.tables.read_table`` reads, with columns named by
     the user.
 
-    ``positive``: labels that become 1, all others 0; empty: the labels are 0 and 1. ``group``,
-    ``split`` and ``cluster`` (the author or template; posts that share it are resampled together)
-    name optional columns. ``separator`` follows by default from the file ending, such as
-    a tab for ``.tsv``; ``quoted=False`` reads quotation marks as text. ``language`` is that of the
-    posts (see ``biasbridge.files.language``), ``test_share`` as in ``OptionalSplit``.
+    ``positive``: labels that become 1, all others 0; empty: the labels are 0 and 1. ``language`` is
+    that of the posts (see ``biasbridge.files.language``).
     """
 
     path: str
@@ -305,11 +302,8 @@ class Davidson(SingleFileData, OptionalSplit):
     """Davidson et al. (2017, ICWSM), 24,783 tweets: class 0 hate speech, 1 offensive, 2 neither; no
     target group.
 
-    ``positive``: the classes that become label 1. All rows are cross-validated, because only some
-    hundreds have male gender words, unless a ``test_share`` of them is held out.
-
-    83% of the posts are positive. ``undersample`` draws (by seed) as many posts of the larger class
-    as the smaller class has.
+    83% of the posts are positive. All rows are cross-validated by default, because only some
+    hundreds have male gender words.
     """
 
     path: str
@@ -499,9 +493,8 @@ class Founta(SingleFileData, OptionalSplit):
 
     ``path``: the file ``hatespeech_text_label_vote*.csv``, which the authors send on request. It
     has no header; text, majority label and its number of votes are separated by tabs, and cells
-    with tabs or line ends are quoted. ``quoted=False`` reads quotation marks as text. ``positive``:
-    labels that become 1; all others, including spam, become 0. All rows are cross-validated, unless
-    a ``test_share`` of them is held out.
+    with tabs or line ends are quoted. ``positive``: labels that become 1; all others, including
+    spam, become 0.
     """
 
     path: str

@@ -45,11 +45,7 @@ class LabelDose(Fileless):
     neither group and posts of the split ``test`` never change; in cross-validation a changed post
     is trained on as changed and tested as published.
 
-    privileged, unprivileged: the two groups. blamed: the group that overbiasing gives label 1;
-    None: the group with the higher rate of label 1 in the training posts, at equal rates the
-    unprivileged one.
-
-    Raises ``FieldError`` if ``blamed`` is neither group.
+    At equal rates of label 1 the unprivileged group is ``blamed``.
     """
 
     direction: Annotated[Direction, doc("or overbias")]

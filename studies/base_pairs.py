@@ -56,9 +56,7 @@ class BasePairStudy(Fileless):
     """Dependence of words' scores on the base pair, after Zhang, Sneyd & Stevenson (2020): their
     tables 1 to 6 and figures 1 and 2, for any metrics of the probe ``base_pairs``.
 
-    Prints a summary and writes ``base_pairs.csv``, figures and ``report.html``. ``resamples`` of
-    the words give intervals; fewer than ``least_words`` words give no kappa. ``published`` adds the
-    numbers that the paper prints for GoogleNews.
+    Prints a summary and writes ``base_pairs.csv``, figures and ``report.html``.
     """
 
     resamples: Annotated[Whole, doc("bootstrap resamples of the words, for intervals")] = 1_000

@@ -65,7 +65,6 @@ class Certificate(Fileless):
     ``off_target``), false alarms, the smallest strength that one score tells from none, effects of
     choices (words, templates, layer, pooling, first token, corpus, dimensions), the training steps
     at which the score shows the bias, and a verdict (``studies/certificate_verdicts.py``).
-    ``resamples`` of the seeds are for intervals without a formula.
 
     Prints one row per metric, convention, material (synthetic, or the real text or model in which
     the bias is planted) and subject; writes ``certificate.csv``, its readings

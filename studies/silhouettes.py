@@ -46,8 +46,7 @@ _Indices = NDArray[np.intp]
 @choice
 class SilhouetteAnalysis(Fileless):
     """Bias Silhouette Analysis (Spliethöver & Wachsmuth, 2021), for ``probe=silhouettes``; accuracy
-    needs the two models of ``subject=reference``, and is as ``printed`` or as ``released``
-    (``scores.accuracy``). ``limits``: ends of the scale of metrics without them.
+    needs the two models of ``subject=reference``.
 
     Prints table 1 (robustness) and 2 (accuracy) and the pilot study over the number of runs; writes
     ``silhouettes.csv``, ``silhouettes_curves.csv``, ``silhouettes_runs.csv``, figures and

@@ -80,8 +80,7 @@ class AdaptedModel(TrainedModel, Protocol):
 class PretrainedModel:
     """A local folder, ``org/name@COMMIT`` on a hub, or ``package:NAME``.
 
-    ``random_weights``: the same configuration with weights drawn by the run's seed, a model that
-    has learned nothing. ``label``: name in the tables. ``language``: of the model's texts.
+    Random weights are drawn by the run's seed.
     """
 
     model: Annotated[str, doc("a folder, org/name@COMMIT, or package:NAME")]
@@ -192,10 +191,7 @@ class Transformer(_WordList):
     """Each word alone, or averaged over ``templates``: texts with ``{}`` for the word.
 
     The template ``{}`` is the word alone; `` {}`` is its form within a sentence for byte-level
-    tokenizers (GPT-2, RoBERTa). ``{mask}`` stands for the model's mask token. Underscores in a word
-    are spaces in its text. ``model``: a local folder, keyed by its bytes, or
-    ``org/name@COMMIT`` on a hub. ``layer``, ``pooling``: see
-    ``biasbridge.files.models.encoder.Encoder.vectors``. ``label``: name in the tables.
+    tokenizers (GPT-2, RoBERTa). Underscores in a word are spaces in its text.
     """
 
     model: Annotated[str, doc("a local folder with tokenizer and safetensors, or org/name@COMMIT")]

@@ -68,9 +68,7 @@ class LoadedEmbedding(Choice, Protocol):
 class Word2Vec(Fileless):
     """Skip-gram with negative sampling (Mikolov et al., 2013).
 
-    ``workers=1`` gives the same vectors for the same seed on the same machine; more workers train
-    faster and are not reproducible. ``sample``: threshold of frequent-word subsampling.
-    ``epochs=0`` gives random vectors, as before training.
+    ``sample``: threshold of frequent-word subsampling.
     """
 
     dim: Count = 300
@@ -179,9 +177,6 @@ def _whole_words(wv: KeyedVectors) -> KeyedVectors:
 class Pretrained:
     """Pretrained vectors, from a file of any format that ``biasbridge.files.vectors.read_vectors``
     reads or by their registered name.
-
-    ``trusted`` allows gensim's native format, a pickle that can run code. ``language``: of the
-    words (see ``biasbridge.files.language``).
     """
 
     path: str
