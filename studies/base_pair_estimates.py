@@ -395,7 +395,7 @@ def _with_both_intervals(
 
 
 def _with_word_interval(row: PairEstimate, values: Floats, bootstrap: Bootstrap) -> PairEstimate:
-    """Fill in value and interval of all words and each resample, (1 + R,), or a reason."""
+    """Fill in value and interval from values of all words and of resamples, or the reason."""
     if row.words < bootstrap.min_words:
         reason = f"{row.words} words, fewer than {bootstrap.min_words}"
         return row._replace(reason=reason)

@@ -87,7 +87,7 @@ def quote(text: str) -> str:
 
 
 def refuse(error: BaseException) -> NoReturn:
-    """Print an error of input or configuration and exit with 2; a bug's traceback and with 1."""
+    """Print an error of input or configuration and exit with 2; of a bug its traceback and 1."""
     if isinstance(error, OSError) and error.errno in OF_THE_SYSTEM:
         raise error  # for run_cli
     frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]

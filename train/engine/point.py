@@ -226,7 +226,7 @@ class Plan:
         ]
 
     def keys(self) -> dict[str, str]:
-        """Return the keys of the observation (``unit_key``), its parent and other steps."""
+        """Return the columns of keys: of the observation, its parent and the other steps."""
         unit = self.point.subject.unit
         others = {
             f"{NAMES.get(name, name)}_key": step.key

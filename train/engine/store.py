@@ -382,7 +382,7 @@ class Store:
         return ""
 
     def prove_writable(self) -> None:
-        """Raise ``InputError`` unless the folder can be written, locked, and is its own."""
+        """Raise ``InputError`` unless the store is its own and can be written and locked."""
         self.require_own()
         try:
             for folder in ("locks", "work"):

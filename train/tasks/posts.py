@@ -182,7 +182,7 @@ def predict(classifier: Classifier, out: Path, inputs: Inputs, seed: int) -> Non
 
 
 def predict_challenge(classifier: Classifier, out: Path, inputs: Inputs, seed: int) -> None:
-    """Write predictions of challenge and test posts, trained on the others but copies of these."""
+    """Write predictions of challenge and test posts; no copy of the challenge is trained on."""
     from biasbridge.extrinsic.crossval import read_posts
 
     source_posts = read_posts(pd.read_parquet(inputs["posts"] / "posts.parquet"))
