@@ -223,8 +223,7 @@ class MeasuredGaps:
         notes = [*map(self.names.in_text, self.notes), *describe_missing(self.shown)]
         return write_gaps_page(
             path,
-            f"{self.source}: {request.gold}{label}, predictions {', '.join(shown)},"
-            f" by {', '.join(columns)}",
+            f"{self.source}: {request.gold}{label}, {', '.join(shown)}, by {', '.join(columns)}",
             self.decision,
             blocks,
             error_chart(blocks, first[0] if first else None),

@@ -42,6 +42,7 @@ _TRUTH = dict(
 _DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(e[+-]?\d+)?", re.IGNORECASE)
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+")
 _MAX_NUMBER = 1e100
+_FEWEST_DISTINCT = 5  # rows; of fewer any table of labels and groups consists
 _MOSTLY = 0.9  # share of distinct cells in a column of texts or measurements
 _LIST_OF_ONE = re.compile(r"""\[\s*(?:(['"])([^'"\[\]]+)\1|([+-]?\d+(?:\.\d+)?))\s*,?\s*\]""")
 _NESTED = re.compile(r"""\s*(\{.*\}|\[\s*(["'{[\d].*)?\])\s*""", re.DOTALL)
@@ -476,12 +477,14 @@ def _date_as_range(text: str) -> str:
 
 
 def find_copies(table: pd.DataFrame, among: Sequence[Hashable] = ()) -> pd.Series[bool]:
-    """Return which rows repeat an earlier one in all columns, if it is not by chance: nearly all
-    others differ in a column ``among`` these, by default those of words.
+    """Return which rows repeat an earlier one in all columns, if it is not by chance: the others
+    are several, and nearly all differ in a column ``among`` these, by default those of words.
     """
     texts = table.astype(str)
     is_copy = texts.duplicated()
-    kept = texts[~is_copy] if is_copy.any() else texts[:0]
+    kept = texts[~is_copy]
+    if not is_copy.any() or len(kept) < _FEWEST_DISTINCT:
+        return is_copy & False
     names = among or [x for x in kept if read_numbers(kept[x])[0].isna().mean() > 0.5]
     return is_copy & any(kept[name].nunique() >= _MOSTLY * len(kept) for name in names)
 

@@ -256,7 +256,10 @@ def nearest_path(text: str) -> str:
     path = Path(text)
     while not path.parent.is_dir():
         path = path.parent
-    return nearest(path.name, [each.name for each in path.parent.iterdir()])
+    try:
+        return nearest(path.name, [each.name for each in path.parent.iterdir()])
+    except OSError:  # a folder that may not be read
+        return ""
 
 
 def _known_commit(name: str, revision: str | None, kind: RepositoryKind) -> str | None:

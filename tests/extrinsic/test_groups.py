@@ -376,7 +376,7 @@ def test_the_command_reads_what_the_function_reads(
     page = (tmp_path / "p.html").read_text(encoding="utf-8")
     assert "items in no group" in page
     assert "rows have an empty &#39;group&#39; or &#39;is_old&#39;: they count in no group" in page
-    assert "label, predictions prediction, by group, is_old." in page
+    assert "label, prediction, by group, is_old." in page
 
 
 @pytest.mark.parametrize(
