@@ -181,15 +181,17 @@ class Command:
         is_open = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters)
         public = [*_parameter_names(self._function, *self._also)] if is_open else []
         result = _call(self.run, values, others=public)
-        status = None
-        if self._show and not is_printed:
-            status = _call(self._show, values, result, console)
-        for kind, path in written:
+        status, pages = None, list[Path]()
+        for kind, path in written:  # before anything is printed, whose reader may have left
             if kind == "html" and self._report:
                 _call(self._report, values, result, path)
-                say(console, path)
+                pages.append(path)
             else:
                 write_text(_call(self._documents[kind], values, result), path)
+        if self._show and not is_printed:
+            status = _call(self._show, values, result, console)
+        for page in pages:
+            say(console, page)
         last = _call(self._end, values, result, console) if self._end else None
         return int(last or status or 0)
 

@@ -162,12 +162,22 @@ class MeasuredGaps:
     @cached_property
     def decision(self) -> Decision:
         """What to do: the same on every medium."""
-        from biasbridge.extrinsic.claims import decide, describe_constant, release_claims
+        from biasbridge.extrinsic.claims import (
+            decide,
+            describe_constant,
+            release_claims,
+            unbounded_gaps,
+        )
 
         claims = release_claims(self.parts, self.gaps, self.bounds, self.harm)
-        last = self.request.pred[-1] if len(self.request.pred) > 1 else ""
-        constant = describe_constant(self.parts)
-        return decide(claims, last, label=self.label, names=self.names, constant=constant)
+        return decide(
+            claims,
+            self.request.pred[-1] if len(self.request.pred) > 1 else "",
+            label=self.label,
+            names=self.names,
+            constant=describe_constant(self.parts),
+            unbounded=unbounded_gaps(self.parts, self.gaps, self.bounds) if self.is_decided else (),
+        )
 
     @property
     def is_decided(self) -> bool:
@@ -284,6 +294,7 @@ def request_fields(options: Mapping[str, Any], user: str = "gaps", *own: str) ->
     fields = {"gold": "label", "pred": "prediction", "measures": (), **options}
     fields |= {name: as_names(fields[name] or ()) for name in _LISTS if name in fields}
     cross = fields.get("cross") or ()
+    cross = cross.split(",") if isinstance(cross, str) else cross
     fields["cross"] = [cross] if cross and isinstance(cross[0], str) else cross
     thresholds = _thresholds(options)
     if _SHARE in thresholds:

@@ -142,6 +142,8 @@ def describe_predictions(
     is_predicted = any(form.fullmatch(name) for form in _PREDICTED for name in names)
     if not is_predicted and not ("label" in names and names & {*_GOLD_NAMES}):
         return []
+    from biasbridge.extrinsic.predictions import middle_score
+
     table = as_predictions(path)
     ends = {name: name.rpartition(".")[2] for name in map(str, table)}
     preds, versions, scores = (
@@ -166,6 +168,10 @@ def describe_predictions(
         return []
     for name in filter(None, (gold, *preds)):
         get_column(table, name, is_value=True)
+    for name in (name for name in scores if name.endswith("_1")):
+        if (other := f"{name[:-1]}0") in ends and middle_score(table, [name]) != 0.5:
+            remedy = f"write {name} - {other} into a column X, and give --score X --threshold 0"
+            raise InputError(f"{path}: {name} alone is no score of label 1; {remedy}")
     predicted = {label for name in preds for label in keys[name]}
     coded = sorted(label for label in predicted - labels if label.startswith(_HUB))
     if coded and {x.removeprefix(_HUB) for x in coded} <= labels:
@@ -187,8 +193,6 @@ def describe_predictions(
     options: dict[str, Any] = {"gold": [gold], "pred": preds, "group": groups}
     options = {role: names for role, names in options.items() if names != [_DEFAULTS[role]]}
     if all(find_fractions(table, name) is not None for name in preds):
-        from biasbridge.extrinsic.predictions import middle_score
-
         scores = scores or preds
         options |= {"pred": "", "score": scores, "threshold": middle_score(table, scores)}
     if any(find_fractions(table, name) is not None for name in (gold, *groups)):
@@ -196,6 +200,8 @@ def describe_predictions(
     elif not {*map(binary_key, table.loc[~find_blank(table[gold]), gold])} <= BINARY:
         positive = positive or _positive_of_two(table[gold])
         options |= {"positive": positive, "multiclass": not positive}
+    repeated = [x for x in others if x.lower() in _UNITS and table[x].duplicated().mean() > 0.1]
+    options["cluster"] = "".join(repeated[:1])
     if joined := find_joined({*chain(*(table[name].dropna().map(str) for name in groups))}):
         options["group_sep"] = joined[2].replace("\n", "\\n")
     options = {x: value for x, value in options.items() if value or isinstance(value, float)}
@@ -332,6 +338,7 @@ _GOLD_NAMES = ("label_gold", "gold_label", "gold", "y_true", "true_label", "labe
 _HARMLESS = re.compile(
     r"(no|none|not|non|ok|okay|neutral|normal|negative|neither|clean|safe|other|nein)\b"
 )
+_UNITS = {"author", "author_id", "user", "user_id", "template", "thread"}  # of several items
 _PREDICTED = _PREDICTION, _VERSION, _SCORE
 _AMBIGUOUS = "target"  # the label if it holds 0 and 1, else the group
 BINARY = {"0", "1"}

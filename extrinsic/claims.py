@@ -108,6 +108,11 @@ class Claim(NamedTuple):
         """How much worse the group fares, with the 95% interval; NaN where it is not known."""
         return self._worse(self.row.low, self.row.high)
 
+    @property
+    def joint(self) -> tuple[float, float, float]:
+        """The same with the interval that is adjusted over all claims of its kind."""
+        return self._worse(self.row.low_simultaneous, self.row.high_simultaneous)
+
     def _worse(self, low: float, high: float) -> tuple[float, float, float]:
         """Return the value and an interval, signed so that worse is positive; their size where no
         side is worse.
@@ -122,15 +127,14 @@ class Claim(NamedTuple):
     @property
     def verdict(self) -> Literal["above", "within", "cannot tell"]:
         """Whether the limit is shown to be passed, or kept to."""
-        _, lowest, _ = self._worse(self.row.low_simultaneous, self.row.high_simultaneous)
-        if lowest > self.limit:
+        if self.joint[1] > self.limit:
             return "above"
         return "within" if self.interval[2] <= self.limit else "cannot tell"
 
     @property
     def is_improvement(self) -> bool:
         """Whether the group is shown to fare better than before."""
-        return self._worse(self.row.low_simultaneous, self.row.high_simultaneous)[2] < 0
+        return self.joint[2] < 0
 
     @property
     def rank(self) -> tuple[int, float]:
@@ -204,36 +208,59 @@ def release_claims(
         Bounds, and no group is compared with another.
     """
     versions = list(dict.fromkeys(part.version for part in parts if not part.earlier))
-    last, pair = versions[-1], f"{versions[-1]} - {versions[0]}"
-    samples = {(part.subset, part.version): part.sample for part in parts}
-    parts = [part for part in parts if part.subset != MACRO]  # a mean is within if its parts are
-    own = [part for part in parts if part.version == last]
-    changed = [part for part in parts if part.earlier and part.version == pair]
-    single = tuple(name for name in gaps.compare if name != "max-difference")
-
-    def claim(row: GapRow, limit: float) -> Claim:
-        if row.kind == "value":
-            sides = [(row.earlier, row.group), (last, row.group)]
-        else:
-            sides = [(last, row.privileged), (last, row.unprivileged)]
-        of = row.unprivileged or own[0].sample.groups[0]
-        rates = [_rate(samples[row.subset, v], row.measure, side, of) for v, side in sides]
-        return Claim("gap" if row.kind == "gap" else "harm", row, limit, (rates[0], rates[1]))
-
+    pair = f"{versions[-1]} - {versions[0]}"
+    # A mean over classes is within if its parts are
+    changed = [
+        part for part in parts if part.earlier and part.version == pair and part.subset != MACRO
+    ]
     claims = [
-        claim(row, harm)
+        _claim("harm", row, harm, parts)
         for row in change_rows(narrow(changed, _decisive(changed)), gaps)
         if not gaps.groups or row.group in (*gaps.groups, ALL)
     ]
-    limits = bounds if bounds or changed else dict.fromkeys(_decisive(own), nan)
-    tested = []
-    if limits and single:
-        compared = replace(gaps, compare=single, measures=tuple(limits))
-        tested = part_rows(narrow(own, [*limits]), compared)
-    claims += [claim(row, limits[row.measure]) for row in tested if row.kind == "gap"]
+    limits = bounds if bounds or changed else dict.fromkeys(_decisive(_last(parts)), nan)
+    claims += _gap_claims(parts, gaps, limits)
     if bounds and not any(each.kind == "gap" for each in claims):
         raise InputError("no group is compared with another; name a further group")
     return sorted(filter(_matters, claims), key=lambda each: each.rank)
+
+
+def unbounded_gaps(parts: Sequence[Part], gaps: Gaps, bounds: Mapping[str, float]) -> list[Claim]:
+    """Return the gaps that are shown in measures of errors without a bound, the largest first: they
+    decide nothing.
+    """
+    others = [name for name in _decisive(_last(parts)) if name not in bounds]
+    claims = _gap_claims(parts, gaps, dict.fromkeys(others, nan))
+    shown = (claim for claim in claims if claim.row.low_simultaneous > 0)
+    return sorted(shown, key=lambda claim: -claim.row.value)
+
+
+def _last(parts: Sequence[Part]) -> list[Part]:
+    """Return the parts of the last version, by class."""
+    last = [part for part in parts if not part.earlier][-1].version
+    return [part for part in parts if part.version == last and part.subset != MACRO]
+
+
+def _gap_claims(parts: Sequence[Part], gaps: Gaps, limits: Mapping[str, float]) -> list[Claim]:
+    """Return the claims on gaps of the last version, adjusted over all of them."""
+    single = tuple(name for name in gaps.compare if name != "max-difference")
+    if not limits or not single:
+        return []
+    compared = replace(gaps, compare=single, measures=tuple(limits))
+    rows = part_rows(narrow(_last(parts), [*limits]), compared)
+    return [_claim("gap", row, limits[row.measure], parts) for row in rows if row.kind == "gap"]
+
+
+def _claim(kind: Literal["harm", "gap"], row: GapRow, limit: float, parts: Sequence[Part]) -> Claim:
+    last, samples = _last(parts), {(part.subset, part.version): part.sample for part in parts}
+    name = last[0].version
+    if kind == "harm":
+        sides = [(row.earlier, row.group), (name, row.group)]
+    else:
+        sides = [(name, row.privileged), (name, row.unprivileged)]
+    of = row.unprivileged or last[0].sample.groups[0]
+    before, after = (_rate(samples[row.subset, v], row.measure, side, of) for v, side in sides)
+    return Claim(kind, row, limit, (before, after))
 
 
 def describe_constant(parts: Sequence[Part]) -> str:
@@ -337,6 +364,7 @@ def decide(
     label: str = "",
     names: GroupNames = AS_THEY_ARE,
     constant: str = "",
+    unbounded: Sequence[Claim] = (),
 ) -> Decision:
     """Decide by claims, of which the first decides.
 
@@ -352,6 +380,8 @@ def decide(
         Names of groups, versions and positive items that people read.
     constant : str
         As :func:`describe_constant` returns it.
+    unbounded : sequence of Claim
+        As :func:`unbounded_gaps` returns them.
 
     Returns
     -------
@@ -363,6 +393,9 @@ def decide(
     verdict, reason, lines = _judge(shown, words)
     if constant and verdict == RELEASE:
         verdict, reason, lines = UNDECIDED, f"{words.version} {constant}", []
+    if unbounded:
+        worst = unbounded[0]._replace(row=names.in_row(unbounded[0].row))
+        lines = [*lines, f"without a bound: {words.describe(worst)}"]
     sentences = [f"{capitalise(line)}." for line in lines if line]
     meanings = words.meanings(shown)
     return Decision(
@@ -405,7 +438,8 @@ def _judge(claims: Sequence[Claim], words: _Words) -> tuple[Verdict, str, list[s
     if first.verdict == "cannot tell":
         possible = [claim for claim in claims[1:] if claim.verdict == "cannot tell"]
         more = words.listed("also possibly above what is allowed", possible)
-        return UNDECIDED, words.describe(first), [more, words.would_tell(first), *lines]
+        joint = words.adjusted(first, len([each for each in claims if each.kind == first.kind]))
+        return UNDECIDED, words.describe(first), [joint, more, words.would_tell(first), *lines]
     n = f"all {len(claims)} comparisons are" if len(claims) > 1 else "the only comparison is"
     return RELEASE, f"{n} within what is allowed. {capitalise(words.nearest(first))}", lines
 
@@ -504,6 +538,15 @@ class _Words:
         allowed = "" if isnan(limit) else f", where {100 * limit:.3g} are allowed"
         return f"of 100 {self._of_100(claim)} {pair}: {count} ({sizes[1]} to {sizes[2]}){allowed}"
 
+    def adjusted(self, claim: Claim, n: int) -> str:
+        """Format the range adjusted over n claims, where the single one is above what is allowed;
+        else nothing.
+        """
+        if not claim.interval[1] > claim.limit:
+            return ""
+        low, high = (f"{100 * end:.1f}" for end in claim.joint[1:])
+        return f"over all {n} comparisons together the range is {low} to {high} in 100"
+
     def nearest(self, claim: Claim) -> str:
         """Describe the claim that is nearest to its limit."""
         return f"nearest to the limit: {self.describe(claim)}"
@@ -529,7 +572,9 @@ class _Words:
         for claim in claims[:_MAX_LISTED]:
             outcome = find_outcome(claim.row.measure, claim.row.subset)
             title = outcome.title if outcome else measure_name(claim.row.measure)
-            title += f", compared with {self._side(claim.against)}" if self._has_both else ""
+            if self._has_both:
+                title += f", compared with {self._side(claim.against)}"
+                title += "" if isnan(claim.limit) else f": {100 * claim.limit:.3g} are allowed"
             group = "all items" if claim.group == ALL else IN_WORDS.get(claim.group, claim.group)
             names.append(f"{group} ({title})")
         more = f" and {len(claims) - _MAX_LISTED} more" if len(claims) > _MAX_LISTED else ""

@@ -75,7 +75,10 @@ def read_blocks(rows: Sequence[GapRow], label: str = "") -> list[GapBlock]:
     ``label`` names the positive class; empty for label 1.
     """
     rows = list(map(_printable, rows))
-    groups = order_groups([row._asdict() for row in rows])
+    orders = {
+        subset: order_groups([row._asdict() for row in rows if row.subset == subset])
+        for subset in dict.fromkeys(row.subset for row in rows)
+    }
     values = {
         (row.classifier, row.subset, row.measure, row.group): row
         for row in rows
@@ -83,7 +86,7 @@ def read_blocks(rows: Sequence[GapRow], label: str = "") -> list[GapBlock]:
     }
     blocks = []
     for (version, subset), found in groupby(rows, lambda row: (row.classifier, row.subset)):
-        block = list(found)
+        block, groups = list(found), orders[subset]
         name = ", ".join(filter(None, (version, f"class {subset}" if subset else "")))
         earlier = block[0].earlier
         later = version.removesuffix(f" - {earlier}")

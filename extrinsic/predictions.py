@@ -71,6 +71,7 @@ _MANY_ERRORS = 3  # standard errors below an AUC of .5
 _BINARY = {"0", "1"}
 _MARKS = " ._-"  # between the words of a label or group, or after them
 _LISTED_GROUPS = 5  # of rows that are left out
+_LARGE_LOGIT = 20.0  # of larger scores from 0 to 100 each is a percentage
 _MANY_NUMBERS = 20  # more are not codes of groups
 _CODE_REMEDY = ". Recode labels with --map, such as LABEL_1=1,LABEL_0=0 (map= in Python)"
 _LABEL_REMEDY = (
@@ -510,7 +511,9 @@ def _flag_share_of_first(classifiers: dict[str, pd.DataFrame]) -> str:
 def middle_score(table: pd.DataFrame, scores: Sequence[str]) -> float:
     """Return the usual threshold of scores: .5 of probabilities, 50 of percentages, 0 of others."""
     numbers = pd.concat([read_numbers(table[name])[0].dropna() for name in scores])
-    return next((end / 2 for end in (1, 100) if numbers.between(0, end).all()), 0.0)
+    if numbers.between(0, 1).all():
+        return 0.5
+    return 50.0 if numbers.between(0, 100).all() and numbers.max() > _LARGE_LOGIT else 0.0
 
 
 def _one_row_each(predictions: pd.DataFrame) -> pd.DataFrame:

@@ -108,8 +108,9 @@ def test_a_table_of_predictions_is_for_gaps(
     ("header", "rows", "options"),
     [
         ("label,group,score", ["1,a,.8", "0,b,.25"], "--score score --threshold 0.5"),
-        ("label,group,logits_0,logits_1", ["1,a,-1.5,1.5", "0,b,1.2,-1.2"],
-         "--score logits_1 --threshold 0.0"),
+        ("label,group,logit", ["1,a,1.5", "0,b,-1.2"], "--score logit --threshold 0.0"),
+        ("label,group,score,author", ["1,a,.8,x", "0,b,.25,y"],
+         "--score score --threshold 0.5 --cluster author"),
         ("label,group,score", ["1,a,80.5", "0,b,2.5"], "--score score --threshold 50.0"),
         ("target,male,muslim,model_score", ["0.3,0.8,0.1,0.2", "0.7,0.1,0.6,0.8"],
          "--gold target --group male --group muslim --score model_score --threshold 0.5 --cut 0.5"),
@@ -125,6 +126,13 @@ def test_a_table_of_scores_is_for_gaps(
     assert what.startswith(f"{path}: scores ")
     assert line == f"to measure gaps: biasbridge gaps {path} {options}"
     assert command(shlex.split(line.partition(": biasbridge ")[2])) == 0
+
+
+def test_one_of_two_logits_is_no_score(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "p.csv"
+    path.write_text("label,group,logits_0,logits_1\n" + "1,a,-1.5,1.5\n0,b,2.2,1.2\n" * 6)
+    assert command(["check", str(path)]) == 1
+    assert "write logits_1 - logits_0 into a column X" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -380,11 +380,12 @@ def _format(kind: str, result: MeasuredGaps | _ThresholdGaps) -> str:
     from biasbridge.extrinsic.gap_documents import GapFacts, format_gaps
 
     request, is_read = result.request, kind in ("md", "tex")
-    roles = ("gold", "pred", "group", "cross", "score", "cluster")
+    roles = ("gold", "pred", "group", "score", "cluster")
     facts = GapFacts(
         result.decision,
         result.source,
-        {role: getattr(request, role) for role in roles},
+        {role: getattr(request, role) for role in roles}
+        | {"cross": list(map(" × ".join, request.cross))},
         list(request.positive),
         len(result.items),
         list(map(result.names.in_text, result.notes)) if is_read else list(result.notes),

@@ -93,9 +93,29 @@ def test_sums_that_are_printed_are_right() -> None:
 def test_lists_name_what_a_group_is_compared_with_where_both_are_claimed() -> None:
     table = items((500, 2_000), women=((50, 150), (80, 200)), others=((50, 50), (80, 80)))
     lines = decision(table, bounds={"recall": 0.1}).lines
-    assert "women (missed, compared with all others)" in lines[0]
-    assert "women (wrongly flagged, compared with v1)" in lines[0]
+    assert "women (missed, compared with all others: 10 are allowed)" in lines[0]
+    assert "women (wrongly flagged, compared with v1: 2 are allowed)" in lines[0]
     assert "women (wrongly flagged)" in decision(table).lines[0]
+
+
+def test_a_gap_without_a_bound_is_told_beside_a_release() -> None:
+    table = items((500, 2_000), women=((50,), (380,)), others=((50,), (80,)))
+    result = decision(table, bounds={"recall": 0.1})
+    assert result.verdict == YES
+    assert result.lines[-1] == (
+        "Without a bound: of 100 negative items about women the classifier wrongly flags 19, about"
+        " all others 4: 15 more (13 to 17)."
+    )
+    assert not decision(table, bounds={"recall": 0.1, "fpr": 0.3}).lines
+
+
+def test_a_range_above_the_bound_that_cannot_tell_is_explained() -> None:
+    groups = {f"g{i}": ((12,), (5,)) for i in range(8)}
+    table = items((120, 120), women=((35,), (5,)), **groups)
+    result = decision(table, bounds={"recall": 0.1})
+    assert result.verdict == UNKNOWN
+    assert "where 10 are allowed" in result.reason
+    assert result.lines[0].startswith("Over all 9 comparisons together the range is 8.8 to")
 
 
 def test_a_mean_over_classes_is_not_claimed() -> None:
