@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pandas as pd
-import regex
 
 from biasbridge.corpora.protocols import WITHOUT_TEXT, CheckedSource
 from biasbridge.extrinsic.protocols import required_input, tagger_in_language
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
 
 
 POSTS, CHALLENGE = "posts", "challenge"  # names of steps with a source's posts, and a challenge set
-_WORDS = regex.compile(r"\p{L}[\p{L}\p{M}]*")
+_WORD = r"\p{L}[\p{L}\p{M}]*"
 
 
 def check_posts(source: Source, groups: Tagger | None, gaps: Gaps | None) -> None:
@@ -119,7 +118,10 @@ def describe_text_problems(posts: pd.DataFrame) -> list[str]:
 
 def text_keys(texts: pd.Series[str]) -> pd.Series[str]:
     """Return the words of each text in lower case, without marks and numbers, or else the text."""
-    distinct = {text: " ".join(_WORDS.findall(text.lower())) or text for text in texts.unique()}
+    import regex  # an extra, as all that a run needs
+
+    words = regex.compile(_WORD)
+    distinct = {text: " ".join(words.findall(text.lower())) or text for text in texts.unique()}
     return texts.map(distinct)
 
 
