@@ -430,14 +430,15 @@ def _judge(claims: Sequence[Claim], words: _Words) -> tuple[Verdict, str, list[s
         return (
             REFUSE,
             words.describe(first),
-            [words.listed("also above what is allowed", above), *lines],
+            [words.listed(f"also above what is allowed{words.limits(above)}", above), *lines],
         )
     if isnan(first.row.value):
         reason = f"too little is known{words.about(first.group)}: {first.row.reason}"
         return UNDECIDED, reason, [words.nearest(known[0]), *lines]
     if first.verdict == "cannot tell":
         possible = [claim for claim in claims[1:] if claim.verdict == "cannot tell"]
-        more = words.listed("also possibly above what is allowed", possible)
+        allowed = words.limits(possible)
+        more = words.listed(f"also possibly above what is allowed{allowed}", possible)
         joint = words.adjusted(first, len([each for each in claims if each.kind == first.kind]))
         return UNDECIDED, words.describe(first), [joint, more, words.would_tell(first), *lines]
     n = f"all {len(claims)} comparisons are" if len(claims) > 1 else "the only comparison is"
@@ -572,13 +573,21 @@ class _Words:
         for claim in claims[:_MAX_LISTED]:
             outcome = find_outcome(claim.row.measure, claim.row.subset)
             title = outcome.title if outcome else measure_name(claim.row.measure)
-            if self._has_both:
-                title += f", compared with {self._side(claim.against)}"
-                title += "" if isnan(claim.limit) else f": {100 * claim.limit:.3g} are allowed"
+            title += f", compared with {self._side(claim.against)}" if self._has_both else ""
             group = "all items" if claim.group == ALL else IN_WORDS.get(claim.group, claim.group)
             names.append(f"{group} ({title})")
         more = f" and {len(claims) - _MAX_LISTED} more" if len(claims) > _MAX_LISTED else ""
         return f"{what}: {', '.join(names)}{more}" if names else ""
+
+    def limits(self, claims: Sequence[Claim]) -> str:
+        """Format `` (2 in 100 compared with v1, 10 with all others)`` where both are claimed."""
+        allowed = {self._side(claim.against): 100 * claim.limit for claim in claims}
+        parts = [f"{limit:.3g} with {side}" for side, limit in allowed.items()]
+        if not (parts and self._has_both):
+            return ""
+        return (
+            f" ({', '.join([parts[0].replace(' with', ' in 100 compared with', 1), *parts[1:]])})"
+        )
 
     def meanings(self, claims: Sequence[Claim]) -> list[tuple[str, str]]:
         """Return what each count means, in a line."""

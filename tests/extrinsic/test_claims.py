@@ -93,8 +93,9 @@ def test_sums_that_are_printed_are_right() -> None:
 def test_lists_name_what_a_group_is_compared_with_where_both_are_claimed() -> None:
     table = items((500, 2_000), women=((50, 150), (80, 200)), others=((50, 50), (80, 80)))
     lines = decision(table, bounds={"recall": 0.1}).lines
-    assert "women (missed, compared with all others: 10 are allowed)" in lines[0]
-    assert "women (wrongly flagged, compared with v1: 2 are allowed)" in lines[0]
+    assert "what is allowed (10 in 100 compared with all others, 2 with v1): women" in lines[0]
+    assert "women (missed, compared with all others)" in lines[0]
+    assert "women (wrongly flagged, compared with v1)" in lines[0]
     assert "women (wrongly flagged)" in decision(table).lines[0]
 
 
