@@ -90,6 +90,14 @@ def test_two_files_of_documents_are_compared(capsys: pytest.CaptureFixture[str])
          " --group women --group black"),
         ("text,label,model_1,sex", ["x y,1,LABEL_1,f", "z z,0,LABEL_0,m", "z z,0,LABEL_1,m"],
          " --pred model_1 --group sex --map LABEL_0=0,LABEL_1=1"),
+        ("label,group,score", ["1,a,.8", "0,b,.25"], " --score score --threshold 0.5"),
+        ("label,group,logit", ["1,a,1.5", "0,b,-1.2"], " --score logit --threshold 0.0"),
+        ("label,group,score,author", ["1,a,.8,x", "0,b,.25,y"],
+         " --score score --threshold 0.5 --cluster author"),
+        ("label,group,score", ["1,a,80.5", "0,b,2.5"], " --score score --threshold 50.0"),
+        ("target,male,muslim,model_score", ["0.3,0.8,0.1,0.2", "0.7,0.1,0.6,0.8"],
+         " --gold target --group male --group muslim --score model_score --threshold 0.5"
+         " --cut 0.5"),
     ],
 )  # fmt: skip
 def test_a_table_of_predictions_is_for_gaps(
@@ -99,33 +107,10 @@ def test_a_table_of_predictions_is_for_gaps(
     path.write_text("\n".join([header, *rows * 6]) + "\n", encoding="utf-8")
     assert command(["check", str(path)]) == 0
     *_, what, line = capsys.readouterr().out.splitlines()
-    assert what.startswith(f"{path}: predictions ")
+    kind = "scores" if " --score " in options else "predictions"
+    assert what.startswith(f"{path}: {kind} ")
     assert line == f"to measure gaps: biasbridge gaps {path}{options}"
     assert command(shlex.split(line.partition(": biasbridge ")[2])) in (0, 4)
-
-
-@pytest.mark.parametrize(
-    ("header", "rows", "options"),
-    [
-        ("label,group,score", ["1,a,.8", "0,b,.25"], "--score score --threshold 0.5"),
-        ("label,group,logit", ["1,a,1.5", "0,b,-1.2"], "--score logit --threshold 0.0"),
-        ("label,group,score,author", ["1,a,.8,x", "0,b,.25,y"],
-         "--score score --threshold 0.5 --cluster author"),
-        ("label,group,score", ["1,a,80.5", "0,b,2.5"], "--score score --threshold 50.0"),
-        ("target,male,muslim,model_score", ["0.3,0.8,0.1,0.2", "0.7,0.1,0.6,0.8"],
-         "--gold target --group male --group muslim --score model_score --threshold 0.5 --cut 0.5"),
-    ],
-)  # fmt: skip
-def test_a_table_of_scores_is_for_gaps(
-    header: str, rows: list[str], options: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = tmp_path / "p.csv"
-    path.write_text("\n".join([header, *rows * 6]) + "\n", encoding="utf-8")
-    assert command(["check", str(path)]) == 0
-    *_, what, line = capsys.readouterr().out.splitlines()
-    assert what.startswith(f"{path}: scores ")
-    assert line == f"to measure gaps: biasbridge gaps {path} {options}"
-    assert command(shlex.split(line.partition(": biasbridge ")[2])) == 0
 
 
 def test_one_of_two_logits_is_no_score(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -108,6 +108,19 @@ command = Command(
 )
 
 
+def test_files_are_written_though_nobody_reads_what_is_printed(tmp_path: Path) -> None:
+    """As ``biasbridge gaps ... | head -1`` ends its pipe."""
+
+    def end(values: dict[str, Any], console: Console) -> None:
+        raise BrokenPipeError
+
+    piped = Command(toy, end, report=lambda _, path: path.write_text("page", encoding="utf-8"))
+    page = tmp_path / "page.html"
+    with pytest.raises(BrokenPipeError):
+        piped(["source", "--report", str(page)])
+    assert page.read_text(encoding="utf-8") == "page"
+
+
 def values_of(*arguments: str) -> dict[str, Any]:
     return command.read(arguments)
 

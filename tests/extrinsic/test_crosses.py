@@ -84,7 +84,9 @@ def test_the_command_and_the_gate_take_several_crosses(
     table.to_csv(tmp_path / "p.csv", index=False)
     command = [str(tmp_path / "p.csv"), *chain(*(["--group", name] for name in COLUMNS))]
     command += chain(*(["--cross", ",".join(columns)] for columns in crosses(2)))
-    assert main(["gaps", *command, "--csv", str(tmp_path / "out.csv")]) == 0
+    card = tmp_path / "card.md"
+    assert main(["gaps", *command, "--csv", str(tmp_path / "out.csv"), "--write", str(card)]) == 0
+    assert "cross: gender × race, gender × age, race × age" in card.read_text(encoding="utf-8")
     printed = " ".join(capsys.readouterr().out.split())
     assert printed.count("have fewer than 10 items:") == 1
     written = pd.read_csv(tmp_path / "out.csv", keep_default_na=False)
