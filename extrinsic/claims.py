@@ -209,10 +209,7 @@ def release_claims(
     """
     versions = list(dict.fromkeys(part.version for part in parts if not part.earlier))
     pair = f"{versions[-1]} - {versions[0]}"
-    # A mean over classes is within if its parts are
-    changed = [
-        part for part in parts if part.earlier and part.version == pair and part.subset != MACRO
-    ]
+    changed = [part for part in parts if part.earlier and part.version == pair]
     claims = [
         _claim("harm", row, harm, parts)
         for row in change_rows(narrow(changed, _decisive(changed)), gaps)
@@ -238,7 +235,7 @@ def unbounded_gaps(parts: Sequence[Part], gaps: Gaps, bounds: Mapping[str, float
 def _last(parts: Sequence[Part]) -> list[Part]:
     """Return the parts of the last version, by class."""
     last = [part for part in parts if not part.earlier][-1].version
-    return [part for part in parts if part.version == last and part.subset != MACRO]
+    return [part for part in parts if part.version == last]
 
 
 def _gap_claims(parts: Sequence[Part], gaps: Gaps, limits: Mapping[str, float]) -> list[Claim]:

@@ -118,7 +118,7 @@ def concluded(folder: Path, given: Tables) -> tuple[list[Path], str]:
 
 
 @pytest.mark.parametrize(
-    "changed", ["", "scores", "libraries", "code", "file", "width", "force_terminal"]
+    "changed", ["", "scores", "libraries", "code", "file", "failure", "width", "force_terminal"]
 )
 def test_unchanged_conclusions_are_kept(
     changed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -132,6 +132,15 @@ def test_unchanged_conclusions_are_kept(
     monkeypatch.setattr("biasbridge.studies.survey._draw_survey", lambda *_: [])
     given = tables()._replace(extrinsic=pd.DataFrame({"point": ["p1"]}))
     given.points["generated"] = "False"
+    original = Survey.conclude
+
+    def fail(self: Survey, given: Tables, folder: Path, console: Console) -> list[Path]:
+        written = original(self, given, folder, console)
+        console.print("not drawn: no space left")
+        return written
+
+    if changed == "failure":
+        monkeypatch.setattr(Survey, "conclude", fail)
     before = finish(given)
     if changed == "scores":
         given.intrinsic["value"] /= 2
