@@ -22,14 +22,13 @@ del globals()["debias"]  # from here on the name is free for the function
 
 
 def __getattr__(name: str) -> object:
-    try:
-        value = _loaded(name)
-    except AttributeError:
-        from biasbridge.files.removed import REMOVED
+    from biasbridge.files.deprecations import check_names
 
-        if remedy := REMOVED.get(f"{name}()"):
-            raise AttributeError(f"{name}() was removed; {remedy}") from None
-        raise
+    try:
+        check_names([f"{name}()"])
+    except ValueError as removal:
+        raise AttributeError(str(removal)) from None
+    value = _loaded(name)
     if callable(value):
         from biasbridge.files.extras import named_extra
 
@@ -45,12 +44,14 @@ def _displayed(function: Callable[..., object]) -> Callable[..., object]:
     """
     from inspect import signature
 
+    from biasbridge.files.deprecations import check_names
     from biasbridge.files.errors import require_known
 
     parameters = signature(function).parameters
 
     @wraps(function)
     def displayed(*args: object, **kwargs: object) -> object:
+        check_names(f"{function.__name__}({name})" for name in kwargs)
         if "options" not in parameters:
             for name in [name for name in kwargs if name not in parameters]:
                 if f"{name}s" in parameters and f"{name}s" not in kwargs:  # as commands spell it

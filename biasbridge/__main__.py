@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from biasbridge import __version__
 from biasbridge.commands import COMMANDS
 from biasbridge.files import InputError, nearest, run_cli
+from biasbridge.files.deprecations import check_names
 from biasbridge.files.extras import named_extra
 from biasbridge.files.interrupts import listen
-from biasbridge.files.removed import refuse_removed
 
 _SWEEPS = ("train", "certify", "data")  # these print their own progress
 
@@ -25,7 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if name == "--version":
         print(f"biasbridge {__version__}")
         return 0
-    refuse_removed([f"biasbridge {name}"])
+    check_names([f"biasbridge {name}"])
     if name not in COMMANDS:
         hint = nearest(name, COMMANDS)
         raise InputError(f"no command {name!r}{hint}; give one of {', '.join(COMMANDS)}")

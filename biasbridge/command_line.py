@@ -33,9 +33,9 @@ from typing import (
 )
 
 from biasbridge.files import InputError, atomic_path, nearest
+from biasbridge.files.deprecations import check_names
 from biasbridge.files.errors import printable
 from biasbridge.files.paths import require_output
-from biasbridge.files.removed import refuse_removed
 from biasbridge.files.terminal import Parser, set_verbosity
 
 if TYPE_CHECKING:
@@ -198,7 +198,7 @@ class Command:
     def read(self, arguments: Sequence[str] | None) -> dict[str, Any]:
         """Return the arguments and options that are given, by parameter."""
         flags = (word.partition("=")[0] for word in arguments or sys.argv[1:])
-        refuse_removed(f"biasbridge {self.name} {flag}" for flag in flags)
+        check_names(f"biasbridge {self.name} {flag}" for flag in flags)
         values = vars(self.parser().parse_intermixed_args(arguments))
         for name in values:
             if self._spell(name)[1].endswith("+,"):
@@ -306,7 +306,7 @@ class Group:
                 print(f"  {name:<10} {command.summary}")
             print(f"\n{self._epilog}" if self._epilog else "")
             return 0
-        refuse_removed([f"biasbridge {self.name} {action}"])
+        check_names([f"biasbridge {self.name} {action}"])
         if action not in self.commands:
             allowed = f"{nearest(action, self.commands)}; give one of {', '.join(self.commands)}"
             remedy = f"biasbridge {self.name} --help shows what they do"

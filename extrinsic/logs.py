@@ -48,7 +48,7 @@ _INSPECT_MEMBERS = r"samples/.+_epoch_\d+(/sample)?\.json|header\.json|_journal/
 _BULKY = ("events", "messages", "store")
 _STATE, _SPLITS = "state.json", "dataset_dict.json"
 _LOGS = "a log of lm-evaluation-harness or Inspect"
-_REMOVED_FIELDS = {  # for one release
+_UNREAD_FIELDS = {  # of other harnesses
     "HELM": {"adapter_spec", "request_states"},
     "Every Eval Ever": {"evaluation_id", "answer_attribution"},
 }
@@ -363,9 +363,9 @@ def detect_format(path: str | Path) -> str:
     suffix = table_suffix(path)
     candidates = {name: form for name, form in FORMATS.items() if suffix and form.suffix == suffix}
     names = _field_names(path, suffix) if candidates and path.is_file() else set()
-    for harness, fields in _REMOVED_FIELDS.items():
+    for harness, fields in _UNREAD_FIELDS.items():
         if fields <= names:
-            problem = f"{path}: files of {harness} are no longer read"
+            problem = f"{path}: files of {harness} are not read"
             raise InputError(f"{problem}; give a table with a row per item, or {_LOGS}")
     fitting = (name for name, form in candidates.items() if {*form.fields.split()} <= names)
     return "inspect" if suffix == ".eval" else next(fitting, "")

@@ -386,12 +386,6 @@ def test_what_cannot_be_answered_is_refused(message: str, asked: Callable[[], ob
         asked()
 
 
-def test_a_function_that_was_removed_names_what_to_use() -> None:
-    assert not hasattr(biasbridge, "reliability")
-    with pytest.raises(AttributeError, match=r"^reliability\(\) was removed; measure calibration"):
-        getattr(biasbridge, "reliability")  # noqa: B009 - not declared
-
-
 def test_what_gensim_saved_is_read_where_it_is_trusted(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

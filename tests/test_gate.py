@@ -234,7 +234,6 @@ REFUSED = [
     ("recall", [], "'recall' is not NAME=NUMBER; write it like recall=.1"),
     ("recall=.1,recall=.2", [], "recall has two values"),
     ("auc=.1", [], "--measures auc needs scores"),
-    ("recall=.1", ["--fail-if", "possible"], "--fail-if was removed; give --fail-above"),
     ("recall=.1", ["--harm", ".05"], "--harm: a change needs two versions; give a --pred for each"),
     ("recall=.1", ["--harm", "2"], "--harm: a change needs two versions; give a --pred for each"),
 ]

@@ -189,9 +189,7 @@ REFUSED = [
     ),
     (["--threshold", "1"], "--threshold predicts from scores; give --score"),
     (["--threshold", "all", "--score", "score", "--pred", "label"], "leave out --pred"),
-    (["--bound", "recall=.1"], "biasbridge gaps --bound was removed; choose from --threshold all"),
     (["--threshold", "women=.4"], "a threshold by group treats people differently"),
-    (["--thresholds", "--score", "score"], "--thresholds was removed; give --threshold all"),
     (
         ["--threshold", "all", "--score", "score", "--fail-above", "fpr=0"],
         "do not go with --threshold all",

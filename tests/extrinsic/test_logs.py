@@ -256,7 +256,7 @@ def test_samples_as_the_harness_writes_them(tmp_path: Path) -> None:
     assert frame[columns].iloc[0].tolist() == ["no", "yes", 0, 1, 0, "a"]
 
 
-# Folders of ``datasets``, JSON Lines, and formats that are no longer read.
+# Folders of ``datasets``, JSON Lines, and formats that are not read.
 
 
 def dump(path: Path, *values: object) -> Path:
@@ -343,10 +343,10 @@ BAD: dict[str, Callable[[Path], Path]] = {
     r"more than 1,000 fields": lambda at: dump(
         at / "x.jsonl", choice_line(1, {f"f{n}": n for n in range(1_001)})
     ),
-    r"files of HELM are no longer read; give a table with a row per item, or a log of lm-": (
+    r"files of HELM are not read; give a table with a row per item, or a log of lm-": (
         lambda at: dump(at / "scenario_state.json", {"adapter_spec": {}, "request_states": []})
     ),
-    r"files of Every Eval Ever are no longer read": lambda at: dump(
+    r"files of Every Eval Ever are not read": lambda at: dump(
         at / "x.jsonl", {"evaluation_id": "e", "sample_id": "1", "answer_attribution": []}
     ),
 }

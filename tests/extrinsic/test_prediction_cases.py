@@ -178,7 +178,7 @@ def test_invalidated_samples_are_left_out_with_a_note() -> None:
 
 def test_a_folder_of_helm_is_refused_by_name(tmp_path: Path) -> None:
     shutil.copy(CASES / "helm_scenario_state.json", tmp_path / "scenario_state.json")
-    with pytest.raises(InputError, match=r"files of HELM are no longer read; give a table"):
+    with pytest.raises(InputError, match=r"files of HELM are not read; give a table"):
         detect_format(tmp_path)
 
 

@@ -29,9 +29,9 @@ from omegaconf.errors import OmegaConfBaseException
 from yaml import YAMLError
 
 from biasbridge.files import InputError, nearest
+from biasbridge.files.deprecations import check_names
 from biasbridge.files.errors import OF_THE_SYSTEM
 from biasbridge.files.paths import TRAIN
-from biasbridge.files.removed import refuse_removed
 from biasbridge.files.terminal import Parser
 from biasbridge.train.cli import CONF
 from biasbridge.train.cli.choices import TARGET
@@ -235,8 +235,8 @@ def read_options(arguments: Sequence[str]) -> Namespace:
     if options.config_dir and not options.config_dir.is_dir():
         raise InputError(f"--config-dir={options.config_dir}: no such folder")
     lines = [line.lstrip("+~") for line in options.overrides]
-    refuse_removed(f"train.py {line.partition('=')[0]}=" for line in lines)
-    refuse_removed(f"train.py {line}" for line in lines)
+    check_names(f"train.py {line.partition('=')[0]}=" for line in lines)
+    check_names(f"train.py {line}" for line in lines)
     options.overrides = [_with_plus(line) for line in options.overrides]
     options.overrides += [f"stale={options.stale}"] if options.stale else []
     options.config_dir = options.config_dir or _experiment_folder(options.overrides)
