@@ -194,7 +194,7 @@ def test_the_figures_of_the_readme_are_drawn(files: Path, monkeypatch: pytest.Mo
 
 
 def test_the_readme_is_short() -> None:
-    assert len(README.split()) <= 1200
+    assert len(README.split()) <= 700
 
 
 def slug(heading: str) -> str:
