@@ -1,9 +1,10 @@
 # make study: an environment in .venv, then the first study. make test: the same, then lint, types, docs and tests.
-# make test-slow: the tests of more than eight seconds each. CI runs both.
+# make test-slow: the tests of more than eight seconds each. CI runs both. make dist: sdist and wheel in dist/, tried in empty
+# environments of PYTHONS, with the newest and the oldest dependencies.
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: study test test-slow
+.PHONY: study test test-slow dist
 study: .venv/ready
 	$(BIN)/python train.py +experiment=hatespeech_en
 
@@ -14,6 +15,10 @@ test: .venv/ready
 
 test-slow: .venv/ready
 	$(BIN)/pytest -m "slow and not stress and not engines"
+
+PYTHONS ?= $(PYTHON)
+dist: .venv/ready
+	$(BIN)/python -m tests.dist dist $(PYTHONS) --study
 
 .venv/ready: requirements.lock tests/peers.txt pyproject.toml
 	@echo "installing into .venv, once: torch 2.13.0, the $$(grep -c "^[a-z]" requirements.lock) packages of requirements.lock, tests/peers.txt, this folder"
