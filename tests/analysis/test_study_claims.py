@@ -106,7 +106,7 @@ def slice_of(query: str, verdict: str, **known: Any) -> SliceResult:
 
 def claims_of(*results: SliceResult) -> GapClaims:
     """The claims of slices of one gap."""
-    [gap] = study_claims(results, 0.02)
+    [gap] = study_claims(results)
     return gap
 
 
