@@ -330,7 +330,9 @@ def scope_lines(claims: Sequence[GapClaims], points: pd.DataFrame | None = None)
                 if scope in claim.result.scopes
             )
             tests_by_scopes.setdefault(held, {}).setdefault(gap.gap, []).extend(names)
-    first = "For these methods, lists and corpora"
+    documents = points is not None and any(as_text(points, "scheme"))  # with coreference
+    last = "corpora and training documents" if documents else "and corpora"
+    first = f"For these methods, lists{',' * documents} {last}"
     if len(tests_by_scopes) < 2:
         return [f"{'; '.join([first, *filter(None, tests_by_scopes)])}."]
     named = (f"{_name_tests(gaps, shown)}: {held}." for held, gaps in tests_by_scopes.items())

@@ -81,8 +81,9 @@ def smallest_change_of(declared: SmallestChange, measure: str) -> float:
     """Return the smallest change of interest of gaps in a measure; ``SMALLEST_CHANGE`` where only
     others are declared.
     """
-    by_measure = isinstance(declared, Mapping)
-    return declared.get(measure, SMALLEST_CHANGE) if by_measure else declared
+    if isinstance(declared, Mapping):
+        return declared.get(measure, SMALLEST_CHANGE)
+    return declared
 
 
 def with_count(number: int, noun: str) -> str:
