@@ -36,7 +36,6 @@ from biasbridge.analysis.naming import (
     REVERSED,
     SCORE,
     SLICE_COLUMNS,
-    SMALLEST_CHANGE,
     describe_taggers,
     gap_titles,
     group_mismatch_of,
@@ -107,10 +106,10 @@ def study_answer(
     tables: Tables, results: Sequence[SliceResult], declaration: Declaration
 ) -> Document:
     """Put the claims on the declared slices into words, and what must be known beside them."""
-    tests, x = declared(results), declaration.smallest_change
-    claims = study_claims(tests, x)
+    tests = declared(results)
+    claims = study_claims(tests)
     mismatch = group_mismatch_of(tables.points, tables.extrinsic)
-    notes = [*scope_lines(claims, tables.points), *reasons(claims), *detectable(tests, x)]
+    notes = [*scope_lines(claims, tables.points), *reasons(claims), *detectable(tests)]
     notes += [*_exploratory_lines(results), *describe_task(tables, declaration.utility)]
     return Document(
         [*planted_lines(tables.points, tests), *headlines(claims)],
@@ -125,23 +124,19 @@ def print_answer(
 ) -> None:
     """Print an answer in 25 lines of 80 columns: the changes of the first tests."""
     answer, tests = study_answer(tables, results, declaration), declared(results)
-    shown = change_tables(study_claims(tests[:TESTS], declaration.smallest_change))
+    shown = change_tables(study_claims(tests[:TESTS]))
     more = _more_line(len(tests) - TESTS, "test", "correlations.csv")
     print_lines(_wrap_all([*answer.first, *answer.lines]), console)
     print_document(Document([""] * bool(tests), (), shown, more), console, ruled=False)
     print_lines([*[""] * bool(tests), *_wrap_all(answer.notes)], console)
 
 
-def correlations_tex(
-    results: Sequence[SliceResult],
-    smallest_change: float = SMALLEST_CHANGE,
-    points: pd.DataFrame | None = None,
-) -> str:
+def correlations_tex(results: Sequence[SliceResult], points: pd.DataFrame | None = None) -> str:
     """Format the declared tests as a LaTeX ``table`` for each gap (needs ``booktabs``); ``points``:
     as in ``scope_lines``.
     """
     tests = declared(results)
-    claims = study_claims(tests, smallest_change)
+    claims = study_claims(tests)
     reverse_scored = dict.fromkeys(x.names["metric"] for x in tests if x.reverse_scored)
     lines = [*describe_taggers(result.group_by for result in tests)]
     lines += [f"{metric}: reverse-scored, {REVERSED}" for metric in reverse_scored]
@@ -233,10 +228,11 @@ def format_change(result: SliceResult) -> str:
 
 def name_verdict(verdict: str, smallest_change: float) -> str:
     """Return the verdict in words: ``rises``, ``at most .02``, ``does not tell``."""
-    return f"{verdict} {_size(smallest_change)}" if verdict == AT_MOST else verdict
+    return f"{verdict} {name_size(smallest_change)}" if verdict == AT_MOST else verdict
 
 
-def _size(x: float) -> str:
+def name_size(x: float) -> str:
+    """Return a smallest change of interest as it is written: ``.02``."""
     return format_number(x, 3).rstrip("0")
 
 
@@ -255,7 +251,7 @@ def headlines(claims: Sequence[GapClaims]) -> list[str]:
         phrases = [
             _VERDICT_PHRASES[verdict].format(
                 scores=_join_titles([claim.subject for claim in found]),
-                x=_size(found[0].x),
+                x=name_size(found[0].x),
                 verb="do" if len(found) > 1 else "does",
                 side=_side_of_0(found[0]),
             )
@@ -282,7 +278,7 @@ def _effect_phrase(claim: Claim) -> Iterable[str]:
     n_conditions = len(effects.conditions)
     n = with_count(n_conditions, "modification")
     if claim.verdict == AT_MOST:
-        yield f"no modification of {n_conditions} changes it by more than {_size(claim.x)}"
+        yield f"no modification of {n_conditions} changes it by more than {name_size(claim.x)}"
     elif claim.verdict == MOVED and (effect := effects.named):
         n_moved = sum(effect.p_holm < ALPHA for effect in effects.conditions)
         change = format_estimate(*effect.change.interval, digits=3, sign="+")
@@ -334,7 +330,9 @@ def scope_lines(claims: Sequence[GapClaims], points: pd.DataFrame | None = None)
                 if scope in claim.result.scopes
             )
             tests_by_scopes.setdefault(held, {}).setdefault(gap.gap, []).extend(names)
-    first = "For these methods, lists and corpora"
+    documents = points is not None and any(as_text(points, "scheme"))  # with coreference
+    last = "corpora and training documents" if documents else "and corpora"
+    first = f"For these methods, lists{',' * documents} {last}"
     if len(tests_by_scopes) < 2:
         return [f"{'; '.join([first, *filter(None, tests_by_scopes)])}."]
     named = (f"{_name_tests(gaps, shown)}: {held}." for held, gaps in tests_by_scopes.items())
@@ -375,14 +373,14 @@ def reasons(claims: Sequence[GapClaims]) -> list[str]:
     return sentences
 
 
-def detectable(results: Sequence[SliceResult], smallest_change: float) -> list[str]:
+def detectable(results: Sequence[SliceResult]) -> list[str]:
     """Return which change would have been seen where a test cannot tell."""
     changes = [
         result.detectable_change
         for result in results
         if result.verdict == CANNOT_TELL
         and isfinite(result.detectable_change)
-        and not result.nonlinear.change > smallest_change  # more data would not change that
+        and not result.nonlinear.change > result.x  # more data would not change that
     ]
     if not changes:
         return []
@@ -511,7 +509,7 @@ def correlations_document(results: Sequence[SliceResult]) -> Document:
         ]
         synthetic = ", synthetic data" if any(result.synthetic for result in family) else ""
         table = TextTable.of_rows(f"{heading}: {_R_RM}{synthetic}", rows, columns)
-        tables.append(table._replace(notes=reasons(study_claims(family, SMALLEST_CHANGE))))
+        tables.append(table._replace(notes=reasons(study_claims(family))))
     taggers = describe_taggers(result.group_by for result in confirmatory)
     return Document((), (), tables, taggers)
 

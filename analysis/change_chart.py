@@ -4,14 +4,14 @@ the changes of the gap.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import altair as alt
 import numpy as np
 import pandas as pd
 
-from biasbridge.analysis.answer import name_verdict
+from biasbridge.analysis.answer import name_size, name_verdict
 from biasbridge.analysis.charts import (
     BLACK,
     GREY,
@@ -31,13 +31,11 @@ from biasbridge.analysis.naming import (
     POOLED_OVER,
     REVERSED,
     SLICE_COLUMNS,
-    SMALLEST_CHANGE,
     STAMP,
     gap_axis,
 )
 from biasbridge.analysis.observations import observations
 from biasbridge.analysis.slices import slices
-from biasbridge.stats.formatting import format_number
 
 if TYPE_CHECKING:
     from biasbridge.analysis.observations import Observations, Rows
@@ -63,19 +61,15 @@ class ChangePicture(NamedTuple):
     chart: Drawing
 
 
-def change_picture(
-    joined: pd.DataFrame, results: Sequence[SliceResult], smallest_change: float = SMALLEST_CHANGE
-) -> ChangePicture | None:
+def change_picture(joined: pd.DataFrame, results: Sequence[SliceResult]) -> ChangePicture | None:
     """Return the picture of the declared ones among ``results``; None without any."""
     if not (tests := declared(results)):
         return None
-    data = change_data(joined, tests, smallest_change)
-    return ChangePicture(data, change_chart(data, tests, smallest_change))
+    data = change_data(joined, tests)
+    return ChangePicture(data, change_chart(data, tests))
 
 
-def change_data(
-    joined: pd.DataFrame, results: Sequence[SliceResult], smallest_change: float = SMALLEST_CHANGE
-) -> pd.DataFrame:
+def change_data(joined: pd.DataFrame, results: Sequence[SliceResult]) -> pd.DataFrame:
     """Return the numbers of the chart: for each declared test a row a model (score x, gap y), a row
     a condition and method (means over parents), and its change (x, low, high) with its verdict.
     """
@@ -90,37 +84,36 @@ def change_data(
     for (gap, score), result in zip(gap_and_score(results), results, strict=True):
         indices = indices_by_slice[tuple(result.names[name] for name in SLICE_COLUMNS)]
         change = pd.DataFrame([result.change], columns=["x", "low", "high"])
-        verdict = name_verdict(result.verdict, smallest_change)
+        verdict = name_verdict(result.verdict, result.x)
         part = pd.concat([_points(rows.at(indices), result), change.assign(kind=CHANGE_ROW)])
         parts.append(part.assign(gap=gap, score=score, verdict=verdict))
     table = pd.concat(parts, ignore_index=True).reindex(columns=[*_CHANGE_COLUMNS])
     return table.fillna({"method": "", "words": ""})
 
 
-def change_chart(
-    data: pd.DataFrame, results: Sequence[SliceResult], smallest_change: float = SMALLEST_CHANGE
-) -> Drawing:
+def change_chart(data: pd.DataFrame, results: Sequence[SliceResult]) -> Drawing:
     """Draw ``change_data`` of the declared ``results``: a panel for each of the first six tests,
-    with a line a method and word list, and the band of ``smallest_change`` about the gap of the
-    unmodified models; beside them the change of each test.
+    with a line a method and word list, and the band of the smallest change of interest about the
+    gap of the unmodified models; beside them the change of each test.
     """
     data = data.assign(test=data["gap"] + ", " + data["score"])
     tests = list(dict.fromkeys(data["test"]))
+    sizes = [result.x for result in results]
     methods = [name for name in dict.fromkeys(data["method"]) if name not in ("", ORIGINAL)]
     scale = alt.Scale(domain=[ORIGINAL, *methods], range=[BLACK, *palette_of(methods)])
     colour = alt.Color("method:N", title=None, scale=scale, legend=_TOP)
     panels = [
-        _panel(data[data["test"] == test], result, colour, smallest_change, len(tests))
+        _panel(data[data["test"] == test], result, colour, len(tests))
         for test, result in zip(tests[:PANELS], results, strict=False)
     ]
     points = alt.concat(*panels, columns=COLUMNS)
-    forest = _forest(data[data["kind"] == CHANGE_ROW], smallest_change)
+    forest = _forest(data[data["kind"] == CHANGE_ROW], dict(zip(tests, sizes, strict=True)))
     chart = alt.hconcat(points, forest).resolve_scale(color="independent")
-    x = format_number(smallest_change, 3).rstrip("0")
+    named = " or ".join(dict.fromkeys(map(name_size, sizes)))
     notes = [
         "Left: points are models, lines the means of each condition over parents."
         " Right: change over the range of the score, 95% interval."
-        f" Grey: {x} up and down from the unmodified gap, and from 0."
+        f" Grey: {named} up and down from the unmodified gap, and from 0."
     ]
     if len(tests) > PANELS:
         notes.append(f"Left: the first {PANELS} of {len(tests)} tests.")
@@ -159,7 +152,7 @@ def _table(models: Observations, kind: str) -> pd.DataFrame:
 
 
 def _panel(
-    data: pd.DataFrame, result: SliceResult, colour: alt.Color, smallest_change: float, n_tests: int
+    data: pd.DataFrame, result: SliceResult, colour: alt.Color, n_tests: int
 ) -> alt.LayerChart:
     gap, score = str(data["gap"].iloc[0]), str(data["score"].iloc[0])
     axis_x = f"{score}, {REVERSED}" if result.reverse_scored else score
@@ -185,7 +178,7 @@ def _panel(
         base.transform_filter(is_unmodified).mark_point(filled=True, size=45, opacity=1),
     ]
     if np.isfinite(result.gap_unmodified):
-        ends = [result.gap_unmodified - smallest_change, result.gap_unmodified + smallest_change]
+        ends = [result.gap_unmodified - result.x, result.gap_unmodified + result.x]
         layers.insert(0, _band(alt.Y(datum=ends[0]), alt.Y2(datum=ends[1])))
     width, height = _LARGE_TEST_PANEL.get(n_tests, _SMALL_TEST_PANEL)
     return alt.LayerChart(layer=layers, width=width, height=height)
@@ -196,7 +189,7 @@ def _band(*ends: Any) -> alt.Chart:
     return band
 
 
-def _forest(data: pd.DataFrame, smallest_change: float) -> alt.LayerChart:
+def _forest(data: pd.DataFrame, sizes: Mapping[str, float]) -> alt.LayerChart:
     verdicts = list(dict.fromkeys(data["verdict"]))
     colours = {
         name: colour
@@ -210,8 +203,12 @@ def _forest(data: pd.DataFrame, smallest_change: float) -> alt.LayerChart:
         tests.axis(labelLimit=0, labelExpr="split(datum.label, ', ')"),
         alt.Color("verdict:N", title=None, scale=scale, legend=_TOP),
     )
+    bands = [
+        _band(alt.X(datum=-x), alt.X2(datum=x), *[alt.Y(datum=test)] * (len({*sizes.values()}) > 1))
+        for test, x in (sizes.items() if len({*sizes.values()}) > 1 else [*sizes.items()][:1])
+    ]
     layers = [
-        _band(alt.X(datum=-smallest_change), alt.X2(datum=smallest_change)),
+        *bands,
         rule_at(0.0),
         *intervals(base, "x", size=60, opacity=1, width=2, title=_CHANGE_AXIS, scale=_WHOLE),
     ]

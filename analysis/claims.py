@@ -20,8 +20,10 @@ from biasbridge.analysis.naming import (
     REVERSED_SIGN,
     SLICE_COLUMNS,
     SMALLEST_CHANGE,
+    SmallestChange,
     gap_titles,
     score_titles,
+    smallest_change_of,
     with_count,
 )
 from biasbridge.analysis.scopes import (
@@ -91,7 +93,7 @@ The answer shows other doses and other seeds; scopes.csv has all."""  # noqa: E5
 
 
 def judge(
-    results: Sequence[SliceResult], smallest_change: float = SMALLEST_CHANGE
+    results: Sequence[SliceResult], smallest_change: SmallestChange = SMALLEST_CHANGE
 ) -> list[SliceResult]:
     """Return the results; confirmatory ones with verdict and scopes, by ``RULES``."""
     p_adjusted = {scope: _adjust(results, scope) for scope in SCOPES}
@@ -109,10 +111,11 @@ def judge(
             own = _holds(result, scope, p)
             holds[scope] = next((word for word in (TOO_FEW, NO) if word in {own, *taken}), YES)
         result = result._replace(holds=holds)
-        verdict, why = _verdict(result, smallest_change)
-        gap_verdict, gap_why = judge_gap(result.effects, smallest_change)
+        x = smallest_change_of(smallest_change, result.names.get("measure", ""))
+        verdict, why = _verdict(result, x)
+        gap_verdict, gap_why = judge_gap(result.effects, x)
         judged[index] = result._replace(
-            verdict=verdict, why=why, gap_verdict=gap_verdict, gap_why=gap_why
+            x=x, verdict=verdict, why=why, gap_verdict=gap_verdict, gap_why=gap_why
         )
     return judged
 
@@ -319,17 +322,17 @@ class GapClaims(NamedTuple):
     scores: Sequence[Claim]
 
 
-def study_claims(results: Sequence[SliceResult], x: float) -> list[GapClaims]:
+def study_claims(results: Sequence[SliceResult]) -> list[GapClaims]:
     """Return the claims on each gap of declared slices, in the order of these."""
     by_gap: dict[str, list[tuple[str, SliceResult]]] = {}
     for (gap, score), result in zip(gap_and_score(results), results, strict=True):
         by_gap.setdefault(gap, []).append((score, result))
-    return [_claims_on(gap, titled, x) for gap, titled in by_gap.items()]
+    return [_claims_on(gap, titled) for gap, titled in by_gap.items()]
 
 
-def _claims_on(gap: str, titled: Sequence[tuple[str, SliceResult]], x: float) -> GapClaims:
+def _claims_on(gap: str, titled: Sequence[tuple[str, SliceResult]]) -> GapClaims:
     largest = max((result for _, result in titled), key=lambda result: result.n)
-    effects, before = largest.effects, largest.gap_unmodified
+    x, effects, before = largest.x, largest.effects, largest.gap_unmodified
     modifications = []
     for effect in effects.full:
         direction = _DIRECTION_NAMES.get(effect.direction, effect.direction or "modification")

@@ -101,7 +101,7 @@ def _draw(
     written: list[Path] = []
     change = None
     with _report_errors("not drawn", console):
-        change = change_picture(joined, results, declaration.smallest_change)
+        change = change_picture(joined, results)
         written += draw_figures(
             joined,
             folder / "figures",

@@ -37,6 +37,7 @@ from biasbridge.analysis.naming import (
     POOLED_OVER,
     SLICE_COLUMNS,
     SMALLEST_CHANGE,
+    SmallestChange,
 )
 from biasbridge.analysis.observations import Resampled, Rows, widest
 from biasbridge.analysis.scopes import RUNS
@@ -293,7 +294,7 @@ def correlate(
     by: Sequence[str] = (),
     levels: Levels = _NO_LEVELS,
     confirmatory: Sequence[str] = (),
-    smallest_change: float = SMALLEST_CHANGE,
+    smallest_change: SmallestChange = SMALLEST_CHANGE,
 ) -> list[SliceResult]:
     """Correlate two columns within parents, in every slice of a table, as
     ``biasbridge.commands.correlate.correlate`` says.

@@ -7,13 +7,14 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Self
 
-from annotated_types import Gt, doc
+from annotated_types import doc
 
 from biasbridge.analysis.naming import (
     ALL,
     CONFIRMATORY,
     SMALLEST_CHANGE,
     UTILITY,
+    SmallestChange,
     present_confirmatory,
 )
 from biasbridge.analysis.tables import SETTINGS_JSON
@@ -31,8 +32,8 @@ class Declaration(Fileless):
 
     They are the gaps in the ``confirmatory`` measures (all gaps where there is none of these) by
     each query (or the ``queries`` named) over ``embeddings`` and ``methods``. ``smallest_change``:
-    the smallest change of interest, in the gap's own unit; ``utility``: the measure over all items
-    of how well the task is done.
+    the smallest change of interest, in the gap's own unit: of all gaps, or by measure; ``utility``:
+    the measure over all items of how well the task is done.
     """
 
     confirmatory: Annotated[
@@ -47,9 +48,11 @@ class Declaration(Fileless):
     ] = (ALL,)
     methods: tuple[str, ...] = (ALL,)
     smallest_change: Annotated[
-        float,
-        Gt(0),
-        doc("smallest change of the gap of interest: smaller ones are called 'at most'"),
+        SmallestChange,
+        doc(
+            "smallest change of the gap of interest: smaller ones are called 'at most'; or by"
+            f" measure, as {{log_odds: 0.1}}: {SMALLEST_CHANGE} of others"
+        ),
     ] = SMALLEST_CHANGE
     utility: Annotated[str, doc("measure of task performance, over all posts")] = UTILITY
 

@@ -37,11 +37,13 @@ from biasbridge.analysis.naming import (
     SCORE,
     SMALLEST_CHANGE,
     UTILITY,
+    SmallestChange,
     gap_titles,
     measure_title,
     present_confirmatory,
     row_names,
     score_titles,
+    smallest_change_of,
 )
 from biasbridge.analysis.printing import SCORES_SHOWN, as_rows
 from biasbridge.analysis.tables import group_indices, typed
@@ -116,7 +118,7 @@ Cells = dict[str, _Cell]  # by parent
 
 
 def effects(
-    tables: Tables, utility: str = UTILITY, smallest_change: float = SMALLEST_CHANGE
+    tables: Tables, utility: str = UTILITY, smallest_change: SmallestChange = SMALLEST_CHANGE
 ) -> list[Effect]:
     """Estimate the effect of every modification (method, words, direction and dose) on every score,
     gap and the ``utility`` over all items, over all embeddings and by training algorithm.
@@ -154,7 +156,7 @@ def effects(
     return _judged(results, smallest_change)
 
 
-def _judged(results: Sequence[Effect], smallest_change: float) -> list[Effect]:
+def _judged(results: Sequence[Effect], smallest_change: SmallestChange) -> list[Effect]:
     """Return the effects, those on gaps with verdicts."""
     families: dict[tuple[str, ...], list[int]] = {}
     for index, result in enumerate(results):
@@ -165,7 +167,8 @@ def _judged(results: Sequence[Effect], smallest_change: float) -> list[Effect]:
     for family in families.values():
         changes = [results[index].change for index in family]
         for index, change, p in zip(family, changes, holm([x.p for x in changes]), strict=True):
-            word = judge_change(change, p, smallest_change)
+            x = smallest_change_of(smallest_change, results[index].names["measure"])
+            word = judge_change(change, p, x)
             judged[index] = results[index]._replace(verdict=word)
     return judged
 

@@ -38,7 +38,6 @@ from biasbridge.analysis.naming import (
     REVERSED,
     SCORE,
     SLICE_COLUMNS,
-    SMALLEST_CHANGE,
     STAMP,
     describe_taggers,
     gap_axis,
@@ -109,7 +108,6 @@ def draw_figures(
     *,
     results: Sequence[SliceResult] = (),
     confirmatory: Sequence[str] = CONFIRMATORY,
-    smallest_change: float = SMALLEST_CHANGE,
     change: ChangePicture | None = None,
     suffixes: Sequence[str] = OF_STUDIES,
     console: Console | None = None,
@@ -146,7 +144,7 @@ def draw_figures(
                 continue
             data, titles = _FIGURES[number](points, text)
             written += _draw(data.reset_index(drop=True), titles, out / stem, suffixes, results)
-    if change := change or change_picture(joined, results, smallest_change):
+    if change := change or change_picture(joined, results):
         written += save_charts(change.chart, out / "change", suffixes)
         written += write_csv_tables(out, {"change": change.data})
     if undrawn and console:

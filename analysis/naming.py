@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from biasbridge.files.choice import Positive
 from biasbridge.files.columns import as_text, text_rows
 from biasbridge.stats.measure_facts import measure_name
 
@@ -36,6 +37,7 @@ DOSE_SIGN = {"debias": -1.0, "overbias": 1.0}
 CONFIRMATORY = ("recall", "precision")
 UTILITY = "f1"
 SMALLEST_CHANGE = 0.02  # smallest change of interest, where an experiment declares no other
+SmallestChange = Positive | Mapping[str, Positive]  # of all gaps, or by measure
 MIN_COVERAGE = 0.8  # share of a text's tokens with a vector; below, a classifier has little input
 ANNOTATION = "annotation"
 REVERSED_SIGN = " (sign reversed)"  # after the title of such a score
@@ -73,6 +75,15 @@ _GENDER_WORDS = tuple(
 )
 _GENDER_NAMES = _GENDER_WORDS[0] | _GENDER_WORDS[1] | {"fem", "gender", "genders"}
 _MAX_OPAQUE_LENGTH = 2  # longest opaque name: A, g1, 0
+
+
+def smallest_change_of(declared: SmallestChange, measure: str) -> float:
+    """Return the smallest change of interest of gaps in a measure; ``SMALLEST_CHANGE`` where only
+    others are declared.
+    """
+    if isinstance(declared, Mapping):
+        return declared.get(measure, SMALLEST_CHANGE)
+    return declared
 
 
 def with_count(number: int, noun: str) -> str:

@@ -28,7 +28,15 @@ from biasbridge.analysis.correlation import (
     slope_estimate,
     slope_sampling_error,
 )
-from biasbridge.analysis.naming import ALL, CONTROL, ORIGINAL, POOLED_OVER, SCORE, SLICE_COLUMNS
+from biasbridge.analysis.naming import (
+    ALL,
+    CONTROL,
+    ORIGINAL,
+    POOLED_OVER,
+    SCORE,
+    SLICE_COLUMNS,
+    SMALLEST_CHANGE,
+)
 from biasbridge.analysis.observations import SlopeLine, observations, reliability
 from biasbridge.analysis.scopes import DOSES, MINIMUM, RUNS, measure_scopes
 from biasbridge.analysis.tables import group_indices
@@ -149,7 +157,8 @@ class SliceResult(NamedTuple):
     effects of conditions by the score; ``effective_conditions``: (sum u^2)^2 / sum u^4 over their
     mean scores, ``condition_scores``. ``saturated``, ``refused``: why there can be no verdict.
     ``tests``: number of confirmatory slices that ``p_holm``, of the scope of the verdict, is
-    adjusted over; ``holds``: yes, no or too few by scope. ``reverse_scored``: the sign of the score
+    adjusted over; ``holds``: yes, no or too few by scope; ``x``: the smallest change of interest.
+    ``reverse_scored``: the sign of the score
     is changed. ``sign``: that sign, NaN where parts differ; ``line``: the line of r_rm, for the
     score as measured.
     """
@@ -182,6 +191,7 @@ class SliceResult(NamedTuple):
     tests: int = 0
     p_holm: float = nan
     holds: Mapping[str, str] = {}
+    x: float = SMALLEST_CHANGE
     verdict: str = ""
     why: str = ""
     gap_verdict: str = ""

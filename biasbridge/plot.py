@@ -145,7 +145,7 @@ def change(folder: str | PathLike[str]) -> alt.TopLevelMixin:
     from biasbridge.analysis.correlate import StudyResults
 
     study = StudyResults.read(folder)
-    picture = change_picture(study.joined, study.correlate(), study.declared.smallest_change)
+    picture = change_picture(study.joined, study.correlate())
     if picture is None:
         raise InputError(f"{folder} holds no declared test; name a measure in study.confirmatory")
     return picture.chart

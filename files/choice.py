@@ -208,6 +208,8 @@ def describe_type(hint: Any) -> str:
         return " or ".join("null" if arg is type(None) else describe_type(arg) for arg in args)
     if origin is tuple:
         return f"a list, each item {describe_type(args[0])}"
+    if origin is Mapping:
+        return f"a mapping of names, each to {describe_type(args[1])}"
     return _WORDS.get(hint, getattr(hint, "__name__", str(hint)))
 
 

@@ -92,7 +92,7 @@ def build_report(
     gaps only, or the points of the first declared tests, and says so. Raises ``InputError`` where
     it is over 5 MB with these alone.
     """
-    change = change or change_picture(joined, slice_results, declared.smallest_change)
+    change = change or change_picture(joined, slice_results)
     spec = make_spec(change.chart) if change else None
     problem = InputError("")
     for rows, results, left_out in _page_parts(joined, slice_results, declared):
@@ -105,7 +105,7 @@ def build_report(
         raise problem
     target = out or folder / "report.html"
     tex = target.with_name("correlations.tex")
-    table = correlations_tex(slice_results, declared.smallest_change, tables.points)
+    table = correlations_tex(slice_results, tables.points)
     for path, text in ((target, page), (tex, table)):
         with atomic_path(path) as work:
             work.write_text(text, encoding="utf-8")

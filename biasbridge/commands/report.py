@@ -56,7 +56,6 @@ def report(results: str | PathLike[str], *, out: str | PathLike[str] | None = No
             figures,
             results=slices,
             confirmatory=declared.confirmatory,
-            smallest_change=declared.smallest_change,
             console=open_console(),
         ),
     ]

@@ -76,7 +76,6 @@ def scatter(
             folder,
             results=study.correlate(),
             confirmatory=study.declared.confirmatory,
-            smallest_change=study.declared.smallest_change,
         )
     if out:
         require_output(out, FORMATS)

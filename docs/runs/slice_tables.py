@@ -71,11 +71,10 @@ MAX_UNTOLD = 3  # degrees of freedom that tell nothing
 
 
 class DeclaredTest(NamedTuple):
-    """A test with texts that name its row and columns, and its smallest change of interest."""
+    """A test with texts that name its row and columns."""
 
     names: Mapping[str, str]
     result: SliceResult
-    smallest_change: float
 
 
 class Layout(NamedTuple):
@@ -117,7 +116,7 @@ def _precise_change(test: DeclaredTest) -> str:
 
 
 def _verdict(test: DeclaredTest) -> str:
-    return name_verdict(test.result.verdict, test.smallest_change)
+    return name_verdict(test.result.verdict, test.result.x)
 
 
 def _r_rm(test: DeclaredTest) -> str:
@@ -142,16 +141,14 @@ def _tests_of(
         for result, titles in confirmatory_slices(rows, run):
             if result.n:
                 task = {"task": str(result.names["task"]) if has_several else ""}
-                yield DeclaredTest(
-                    {**task, **names, **titles}, result, declared(run).smallest_change
-                )
+                yield DeclaredTest({**task, **names, **titles}, result)
 
 
 def _all_tests(run: str) -> Iterator[DeclaredTest]:
     """Yield the declared tests."""
     for result, titles in recorded_slices(run):
         if result.n:
-            yield DeclaredTest(titles, result, declared(run).smallest_change)
+            yield DeclaredTest(titles, result)
 
 
 def _by_method(rows: pd.DataFrame) -> Iterator[tuple[dict[str, str], pd.DataFrame]]:
@@ -210,7 +207,7 @@ def _breakout_tests(run: str) -> Iterator[DeclaredTest]:
                 )
                 if result.within.df > MAX_UNTOLD:
                     names = {"task": str(task), "gap": str(gap).removesuffix(" gap")}
-                    yield DeclaredTest({**names, "method": method, "part": embedding}, result, 0)
+                    yield DeclaredTest({**names, "method": method, "part": embedding}, result)
 
 
 def _tests_of_runs(runs: Mapping[str, str]) -> Iterator[DeclaredTest]:
@@ -220,11 +217,11 @@ def _tests_of_runs(runs: Mapping[str, str]) -> Iterator[DeclaredTest]:
             counts = f"{result.n}, {result.n_parents}, {result.n_conditions}"
             strength = str(result.names["task"]).rpartition("_")[2] if runs is PLANTED else "1"
             names = {"run": title, **titles, COUNTS: counts, "strength": f"{float(strength):g}"}
-            yield DeclaredTest(names, result, declared(run).smallest_change)
+            yield DeclaredTest(names, result)
 
 
 def _score_range(test: DeclaredTest) -> str:
-    [gap] = study_claims([test.result], test.smallest_change)
+    [gap] = study_claims([test.result])
     return change_cells(gap.scores[0])[SCORE_RANGE]
 
 
@@ -242,7 +239,7 @@ def _scope(name: str) -> Callable[[DeclaredTest], str]:
 
 
 def _detectable(test: DeclaredTest) -> str:
-    is_named = bool(detectable([test.result], test.smallest_change))
+    is_named = bool(detectable([test.result]))
     return format_number(test.result.detectable_change, 3) if is_named else ""
 
 
@@ -349,8 +346,8 @@ LAYOUTS = {
 
 def slices(run: str) -> str:
     """Tabulate the declared tests below the number of models, and what each holds for."""
-    results, x = [result for result, _ in recorded_slices(run)], declared(run).smallest_change
-    claims = study_claims(results, x)
+    results = [result for result, _ in recorded_slices(run)]
+    claims = study_claims(results)
     rows = [
         {"gap": table.heading} | dict(zip(table.head, row, strict=True))
         for table in change_tables(claims, _correlations)
@@ -359,7 +356,7 @@ def slices(run: str) -> str:
     first = results[0]
     models = ", ".join(dict.fromkeys(_n_models(result, " models") for result in results))
     counts = f"{models} of {first.n_parents} parents, {first.n_conditions} conditions:"
-    lines = [*scope_lines(claims), *reasons(claims), *detectable(results, x)]
+    lines = [*scope_lines(claims), *reasons(claims), *detectable(results)]
     limits = "\n".join(f"- {line}" for line in lines)
     return f"{counts}\n\n{markdown(rows, merged=['gap'])}\n{limits}".rstrip() + "\n"
 

@@ -283,8 +283,9 @@ def fit_ranking(
     """Minimise the sum of ``weights`` (items,) times cross-entropies, and the penalties."""
     from scipy.optimize import minimize
 
-    used, columns = np.unique(ranking.columns, return_inverse=True)
-    features = as_matrix(columns, ranking.ends, len(used))
+    is_used = np.bincount(ranking.columns, minlength=WIDTH) > 0  # sorting them takes a second
+    used = np.flatnonzero(is_used)
+    features = as_matrix((np.cumsum(is_used) - 1)[ranking.columns], ranking.ends, len(used))
     transposed = features.T.tocsr()
     starts = ranking.starts[:-1]
     item_of_row = np.repeat(np.arange(len(starts)), np.diff(ranking.starts))

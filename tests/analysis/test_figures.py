@@ -236,7 +236,8 @@ def test_the_first_picture_has_the_band_of_the_smallest_change(
     noisy: Tables, tmp_path: Path, texts: Texts
 ) -> None:
     joined, results = swept(noisy)
-    draw_figures(joined, tmp_path, results=results, smallest_change=0.04, suffixes=[".svg"])
+    results = [result._replace(x=0.04) for result in results]
+    draw_figures(joined, tmp_path, results=results, suffixes=[".svg"])
     assert len(pd.read_csv(tmp_path / "change.csv")) == len(change_data(joined, results))
     actual = texts(tmp_path / "change.svg")
     assert {"unmodified", "balance", "attract_repel", "cannot tell", "change of the gap"} <= {
@@ -244,7 +245,7 @@ def test_the_first_picture_has_the_band_of_the_smallest_change(
     }
     assert any("Grey: .04 up and down from" in text for text in actual)
     assert any("Synthetic data" in text for text in actual)
-    spec = change_chart(change_data(joined, results, 0.04), results, 0.04).to_dict()
+    spec = change_chart(change_data(joined, results), results).to_dict()
     panels, forest = spec["hconcat"]
     assert len(panels["concat"]) == 4
     for panel, result in zip(panels["concat"], results, strict=True):
@@ -253,6 +254,11 @@ def test_the_first_picture_has_the_band_of_the_smallest_change(
         assert ends == pytest.approx([result.gap_unmodified - 0.04, result.gap_unmodified + 0.04])
     band = forest["layer"][0]["encoding"]
     assert [band[side]["datum"] for side in ("x", "x2")] == [-0.04, 0.04]
+    several = [result._replace(x=0.1 * n) for n, result in enumerate(results, 1)]
+    chart = change_chart(change_data(joined, several), several).to_dict()
+    bands = [layer["encoding"] for layer in chart["hconcat"][1]["layer"][: len(several)]]
+    assert [band["x2"]["datum"] for band in bands] == [result.x for result in several]
+    assert len({band["y"]["datum"] for band in bands}) == len(several)
 
 
 def test_reverse_scored_metrics_keep_their_scores_on_a_reversed_axis(noisy: Tables) -> None:

@@ -206,6 +206,9 @@ def test_the_card_has_the_change_and_the_row_of_scopes(module_tables: Tables) ->
     assert table[:3] == ("recall gap, -.093 in the unmodified models", head, rows)
     holds = "For these methods, lists and corpora; other doses: shown."
     assert holds in card.notes
+    of_documents = module_tables._replace(points=points.assign(scheme="ontonotes"))
+    notes = study_answer(typed(of_documents), [*asked, other], Declaration()).notes
+    assert holds.replace(" and corpora", ", corpora and training documents") in notes
     assert "Exploratory, r_rm with the scores: precision gap -.80." in card.notes
 
 

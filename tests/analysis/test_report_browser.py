@@ -94,7 +94,7 @@ def test_the_answer_stands_first(browser: Any, findings: list[SliceResult]) -> N
     )
     tests = declared(findings)
     changes = browser.execute_script(rows_of, ".card .cards tbody tr")
-    rows = [row for table in change_tables(study_claims(tests, 0.02)) for row in table.rows]
+    rows = [row for table in change_tables(study_claims(tests)) for row in table.rows]
     assert changes == rows
     texts = "return [...document.querySelectorAll('#change svg text')].map((e) => e.textContent)"
     assert {"recall gapWEAT 7", "WEAT 7", "cannot tell"} <= set(browser.execute_script(texts))

@@ -149,7 +149,7 @@ def test_what_was_declared_is_kept_for_those_who_come_later(
         confirmatory=("recall",),
         queries=("weat7",),
         embeddings=("word2vec",),
-        smallest_change=0.5,
+        smallest_change={"recall": 0.5},
         utility="f1",
     )
     concluded(study, tmp_path, tables)

@@ -47,6 +47,7 @@ from biasbridge.analysis.scopes import (
     UNNAMED,
 )
 from biasbridge.analysis.slices import Nonlinearity, SliceResult, correlation_table, scope_table
+from biasbridge.files import InputError
 from biasbridge.stats.intervals import Estimate
 
 # b = .01 [.006,.014] over a range of 4: a change of .04 [.024,.056]
@@ -106,7 +107,7 @@ def slice_of(query: str, verdict: str, **known: Any) -> SliceResult:
 
 def claims_of(*results: SliceResult) -> GapClaims:
     """The claims of slices of one gap."""
-    [gap] = study_claims(results, 0.02)
+    [gap] = study_claims(results)
     return gap
 
 
@@ -321,6 +322,27 @@ def test_a_change_is_the_slope_over_the_range_of_scores() -> None:
     assert ends == pytest.approx([0.04, 0.004, 0.076])
     few_corpora = [rows[CORPORA][name] for name in ("holds", "n", "needed", "note")]
     assert few_corpora == ["too few", 1, 5, "1 of 5"]
+
+
+def test_each_measure_is_judged_by_its_own_smallest_change() -> None:
+    moved = ConditionEffect("leace 1", "leace", "debias", BOUND, 0.01)
+    effects = GapEffects((moved,), (moved,), 5)
+    asked = [
+        result._replace(names=result.names | {"measure": measure})
+        for measure in ("recall", "log_odds")
+        for result in [slice_of("weat7", "at most", effects=effects)]
+    ]
+    results = judge(asked, {"log_odds": 0.05})
+    assert [(result.x, result.gap_verdict) for result in results] == [
+        (0.02, "moved"),
+        (0.05, "at most"),
+    ]
+    first, second = headlines(study_claims(results))
+    assert "1 of 1 modification move it" in first
+    assert "no modification of 1 changes it by more than .05" in second
+    for mapping in ({"log_odds": 0}, {"log_odds": "x"}):
+        with pytest.raises(InputError, match="a mapping of names, each to a number above 0"):
+            Declaration(smallest_change=mapping)  # type: ignore[arg-type]
 
 
 def test_more_tests_take_a_larger_change() -> None:
