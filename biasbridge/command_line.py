@@ -16,6 +16,7 @@ import re
 import shlex
 import sys
 from argparse import SUPPRESS, ArgumentTypeError
+from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial, wraps
 from pathlib import Path
@@ -28,6 +29,7 @@ from typing import (
     ParamSpec,
     TypeVar,
     Union,
+    cast,
     get_args,
     get_origin,
 )
@@ -73,6 +75,26 @@ def returns(convert: Callable[[R], T]) -> Callable[[Callable[P, R]], Callable[P,
 
         converted.raw = function  # type: ignore[attr-defined]
         return converted
+
+    return decorate
+
+
+def takes(options: Callable[P, T]) -> Callable[[Callable[[T], R]], Callable[P, R]]:
+    """Decorate a function of a dataclass: callers give the fields, and its signature has them."""
+
+    def decorate(function: Callable[[T], R]) -> Callable[P, R]:
+        returned = inspect.signature(function).return_annotation
+        signature = inspect.signature(options).replace(return_annotation=returned)
+
+        @wraps(function)
+        def taken(*args: P.args, **kwargs: P.kwargs) -> R:
+            signature.bind(*args, **kwargs)  # a TypeError does not speak of the dataclass
+            return function(options(*args, **kwargs))
+
+        taken.__signature__ = signature  # type: ignore[attr-defined]
+        modules = [vars(sys.modules[base.__module__]) for base in cast("type", options).__mro__]
+        taken.names = ChainMap(*modules)  # type: ignore[attr-defined]
+        return taken
 
     return decorate
 
@@ -179,8 +201,8 @@ class Command:
         console = open_console(stderr=is_printed, quiet=is_quiet)
         parameters = inspect.signature(self.run).parameters.values()
         is_open = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters)
-        public = [*_parameter_names(self._function, *self._also)] if is_open else []
-        result = _call(self.run, values, others=public)
+        public = map(inspect.signature, (self._function, *self._also) if is_open else ())
+        result = _call(self.run, values, others=[x for each in public for x in each.parameters])
         status, pages = None, list[Path]()
         for kind, path in written:  # before anything is printed, whose reader may have left
             if kind == "html" and self._report:
@@ -346,7 +368,8 @@ def _hint(parameter: inspect.Parameter, function: Callable[..., Any]) -> Any:
     that is not loaded.
     """
     try:
-        hint = eval(parameter.annotation, inspect.unwrap(function).__globals__)
+        names = getattr(function, "names", inspect.unwrap(function).__globals__)
+        hint = eval(parameter.annotation, {}, names)
     except (NameError, TypeError):
         return None
     if get_origin(hint) not in (Union, UnionType):
@@ -365,12 +388,6 @@ def _call(
     names = [*inspect.signature(function).parameters][len(positional) :]
     names = list(dict.fromkeys([*names, *others]))
     return function(*positional, **{name: values[name] for name in names if name in values})
-
-
-def _parameter_names(*functions: Callable[..., Any]) -> Iterator[str]:
-    """Yield the names of the parameters of functions."""
-    for function in functions:
-        yield from inspect.signature(function).parameters
 
 
 def read_parameters(function: Callable[..., Any]) -> dict[str, str]:
