@@ -118,7 +118,8 @@ class Command:
     table : callable
         What returns the table of a result, which is written as csv, json and xlsx.
     document : callable
-        What returns the ``Document`` that is shown, and written as md, tex and html.
+        What returns the ``Document`` that is shown, and written as md, tex and html; by default
+        that of the main columns is written.
     documents : mapping of str to callable
         For "csv", "json", "md" and "tex" what returns the text, given the result, in place of
         these.
@@ -166,7 +167,7 @@ class Command:
         if document and not show:
             self._show = partial(_print, document)
         self._end: Callable[..., int | None] | None = end
-        own = _table_documents(self.name, table, document) if table and document else {}
+        own = _table_documents(self.name, table, document) if table else {}
         self._documents = {**own, **(documents or {})}
         if "csv" in self._documents:
             self._documents["xlsx"] = self._documents["csv"]
@@ -485,16 +486,20 @@ def _print(as_document: Callable[[Any], Document], result: object, console: Cons
 
 
 def _table_documents(
-    name: str, as_table: Callable[[Any], pd.DataFrame], as_document: Callable[[Any], Document]
+    name: str,
+    as_table: Callable[[Any], pd.DataFrame],
+    as_document: Callable[[Any], Document] | None,
 ) -> dict[str, Callable[..., str]]:
     """Return what formats a result by kind: its table, or the document that people read."""
 
     def text(kind: str, result: object) -> str:
         from biasbridge.files.writers import format_document, format_json
+        from biasbridge.result_table import main_document
 
-        if kind not in _ROWS:
-            return format_document(kind, as_document(result), name)
-        return (as_csv if kind == "csv" else format_json)(as_table(result))
+        if kind in _ROWS:
+            return (as_csv if kind == "csv" else format_json)(as_table(result))
+        document = as_document(result) if as_document else main_document(as_table(result), name)
+        return format_document(kind, document, name)
 
     return {kind: partial(text, kind) for kind in _WRITTEN if kind != "xlsx"}
 
