@@ -16,6 +16,7 @@ import re
 import shlex
 import sys
 from argparse import SUPPRESS, ArgumentTypeError
+from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial, wraps
 from pathlib import Path
@@ -28,6 +29,7 @@ from typing import (
     ParamSpec,
     TypeVar,
     Union,
+    cast,
     get_args,
     get_origin,
 )
@@ -77,6 +79,26 @@ def returns(convert: Callable[[R], T]) -> Callable[[Callable[P, R]], Callable[P,
     return decorate
 
 
+def takes(options: Callable[P, T]) -> Callable[[Callable[[T], R]], Callable[P, R]]:
+    """Decorate a function of a dataclass: callers give the fields, and its signature has them."""
+
+    def decorate(function: Callable[[T], R]) -> Callable[P, R]:
+        returned = inspect.signature(function).return_annotation
+        signature = inspect.signature(options).replace(return_annotation=returned)
+
+        @wraps(function)
+        def taken(*args: P.args, **kwargs: P.kwargs) -> R:
+            signature.bind(*args, **kwargs)  # a TypeError does not speak of the dataclass
+            return function(options(*args, **kwargs))
+
+        taken.__signature__ = signature  # type: ignore[attr-defined]
+        modules = [vars(sys.modules[base.__module__]) for base in cast("type", options).__mro__]
+        taken.names = ChainMap(*modules)  # type: ignore[attr-defined]
+        return taken
+
+    return decorate
+
+
 class Command:
     """A command: a function, what calls it, and what shows and writes its result.
 
@@ -96,7 +118,8 @@ class Command:
     table : callable
         What returns the table of a result, which is written as csv, json and xlsx.
     document : callable
-        What returns the ``Document`` that is shown, and written as md, tex and html.
+        What returns the ``Document`` that is shown, and written as md, tex and html; by default
+        that of the main columns is written.
     documents : mapping of str to callable
         For "csv", "json", "md" and "tex" what returns the text, given the result, in place of
         these.
@@ -144,7 +167,7 @@ class Command:
         if document and not show:
             self._show = partial(_print, document)
         self._end: Callable[..., int | None] | None = end
-        own = _table_documents(self.name, table, document) if table and document else {}
+        own = _table_documents(self.name, table, document) if table else {}
         self._documents = {**own, **(documents or {})}
         if "csv" in self._documents:
             self._documents["xlsx"] = self._documents["csv"]
@@ -179,8 +202,8 @@ class Command:
         console = open_console(stderr=is_printed, quiet=is_quiet)
         parameters = inspect.signature(self.run).parameters.values()
         is_open = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters)
-        public = [*_parameter_names(self._function, *self._also)] if is_open else []
-        result = _call(self.run, values, others=public)
+        public = map(inspect.signature, (self._function, *self._also) if is_open else ())
+        result = _call(self.run, values, others=[x for each in public for x in each.parameters])
         status, pages = None, list[Path]()
         for kind, path in written:  # before anything is printed, whose reader may have left
             if kind == "html" and self._report:
@@ -346,7 +369,8 @@ def _hint(parameter: inspect.Parameter, function: Callable[..., Any]) -> Any:
     that is not loaded.
     """
     try:
-        hint = eval(parameter.annotation, inspect.unwrap(function).__globals__)
+        names = getattr(function, "names", inspect.unwrap(function).__globals__)
+        hint = eval(parameter.annotation, {}, names)
     except (NameError, TypeError):
         return None
     if get_origin(hint) not in (Union, UnionType):
@@ -365,12 +389,6 @@ def _call(
     names = [*inspect.signature(function).parameters][len(positional) :]
     names = list(dict.fromkeys([*names, *others]))
     return function(*positional, **{name: values[name] for name in names if name in values})
-
-
-def _parameter_names(*functions: Callable[..., Any]) -> Iterator[str]:
-    """Yield the names of the parameters of functions."""
-    for function in functions:
-        yield from inspect.signature(function).parameters
 
 
 def read_parameters(function: Callable[..., Any]) -> dict[str, str]:
@@ -468,16 +486,20 @@ def _print(as_document: Callable[[Any], Document], result: object, console: Cons
 
 
 def _table_documents(
-    name: str, as_table: Callable[[Any], pd.DataFrame], as_document: Callable[[Any], Document]
+    name: str,
+    as_table: Callable[[Any], pd.DataFrame],
+    as_document: Callable[[Any], Document] | None,
 ) -> dict[str, Callable[..., str]]:
     """Return what formats a result by kind: its table, or the document that people read."""
 
     def text(kind: str, result: object) -> str:
         from biasbridge.files.writers import format_document, format_json
+        from biasbridge.result_table import main_document
 
-        if kind not in _ROWS:
-            return format_document(kind, as_document(result), name)
-        return (as_csv if kind == "csv" else format_json)(as_table(result))
+        if kind in _ROWS:
+            return (as_csv if kind == "csv" else format_json)(as_table(result))
+        document = as_document(result) if as_document else main_document(as_table(result), name)
+        return format_document(kind, document, name)
 
     return {kind: partial(text, kind) for kind in _WRITTEN if kind != "xlsx"}
 

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from math import isfinite
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
+from biasbridge.command_line import takes
+from biasbridge.extrinsic.predictions import DEFAULT_MEASURES, SHARE, GapRequest
 from biasbridge.files import InputError
 from biasbridge.files.choice import as_names
 from biasbridge.files.columns import name_key
-from biasbridge.files.errors import nearest, require_known
+from biasbridge.files.errors import nearest
 from biasbridge.files.group_names import AS_THEY_ARE, GroupNames
 from biasbridge.input_tables import InputTable, as_dataframe
 
@@ -26,23 +28,138 @@ if TYPE_CHECKING:
     from biasbridge.extrinsic.claims import Decision
     from biasbridge.extrinsic.gap_table import GapRow, Part
     from biasbridge.extrinsic.gaps import Gaps
-    from biasbridge.extrinsic.predictions import GapRequest
 
 ONE_THRESHOLD = (
     "one threshold holds for all groups: a threshold by group treats people differently by their"
     " group, which is often unlawful"
 )
 _MAX_SHOWN = 20  # groups of a table, versions, classes
-_OF_ITEMS = ("predictions", "filter", "threshold", "map")  # how they are read
-_LISTS = ("pred", "group", "score", "measures", "unprivileged", "positive")
-_SHARE = "share"  # a threshold: where as many items are flagged as by the first version
 
 
-def thresholds(predictions: InputTable, *, score: str = "score", **options: Any) -> pd.DataFrame:
+@dataclass(frozen=True)
+class TableRequest(GapRequest):
+    """A table of predictions and what is asked of it.
+
+    ``threshold`` is a list of one for each score that predicts, and ``pred`` the versions that they
+    are; empty for labels that are given, and ``SHARE`` alone where later versions flag as many
+    items as these.
+    """
+
+    predictions: InputTable
+
+    def __post_init__(self) -> None:
+        vars(self)["threshold"] = self._read_thresholds()
+        vars(self)["pred"] = [*self.versions] or self.pred
+        super().__post_init__()
+
+    @property
+    def source(self) -> str:
+        """Name of the file."""
+        given = self.predictions
+        return Path(given).name if isinstance(given, str | PathLike) else "the table"
+
+    @property
+    def labels(self) -> list[str]:
+        """Columns of labels, true and predicted."""
+        return [self.gold, *([] if self.versions else as_names(self.pred))]
+
+    @property
+    def versions(self) -> dict[str, tuple[str, float]]:
+        """The column and the threshold of each score that predicts, by the name of the version;
+        where an equal share is flagged, the first threshold.
+        """
+        given = cast("list[float | str]", self.threshold)
+        if given in ([], [SHARE]):
+            return {}
+        return {
+            f"{score} at an equal share" if threshold == SHARE else f"{score} >= {threshold!r}": (
+                score,
+                float(given[0] if threshold == SHARE else threshold),
+            )
+            for score, threshold in zip(as_names(self.score), given, strict=True)
+        }
+
+    def _read_thresholds(self) -> list[float | str]:
+        """Return the threshold of each score; where all measures are of scores alone, any does."""
+        from biasbridge.extrinsic.measures import SCORED
+
+        given, scores = self.threshold, as_names(self.score or ())
+        measures = as_names(self.measures or ())
+        if given is None:
+            is_of_scores = bool(measures) and {*measures} <= {*SCORED}
+            return [0.5] * len(scores) if is_of_scores and not _are_labels(self.pred) else []
+        thresholds = [given] if isinstance(given, str | int | float) else [*given]
+        if thresholds == [SHARE]:
+            if len(scores) > 1 and not _are_labels(self.pred):
+                raise InputError(
+                    "--threshold share flags as many items as the first --pred: name one for each"
+                    " --score, or give the first one's threshold, .5,share"
+                )
+            return thresholds
+        require_score("--threshold", self.score, self.pred)
+        for threshold in thresholds:
+            is_number = isinstance(threshold, int | float) and isfinite(threshold)
+            if not is_number and threshold != SHARE:
+                raise InputError(f"--threshold {threshold}: give a number; {ONE_THRESHOLD}")
+        thresholds *= len(scores) if len(thresholds) == 1 else 1
+        if len(thresholds) != len(scores):
+            counts = f"{len(thresholds)} thresholds and {len(scores)} --score"
+            raise InputError(f"{counts}; give one threshold, or one for each score")
+        if SHARE in thresholds and [*thresholds[1:]] != [SHARE] * (len(thresholds) - 1):
+            raise InputError("--threshold: share holds for all later versions, not for the first")
+        return thresholds
+
+
+@dataclass(frozen=True)
+class ReleaseRequest(TableRequest):
+    """A request that is decided on: the options of :func:`biasbridge.gaps`."""
+
+    bounds: Mapping[str, float] | None = field(default=None, kw_only=True)
+    harm: float = field(default=0.02, kw_only=True)
+
+    def __post_init__(self) -> None:
+        from biasbridge.extrinsic.claims import check_bounds
+
+        check_bounds(self.bounds or {}, self.harm)
+        super().__post_init__()
+
+    @property
+    def measured(self) -> Sequence[str]:
+        """The measures, and those that the decision needs."""
+        from biasbridge.extrinsic.claims import decided_measures
+
+        return decided_measures(super().measured, len(self.pred), self.bounds or ())
+
+
+@dataclass(frozen=True)
+class ScoreRequest(TableRequest):
+    """A request at every threshold of a score; its version is no column of the table."""
+
+    score: str = field(default="score", kw_only=True)
+    pred: Sequence[str] = field(default=(), kw_only=True)
+    threshold: None = field(default=None, init=False)
+
+    def __post_init__(self) -> None:
+        from biasbridge.extrinsic.gap_table import WITHOUT_GAP
+
+        if self.pred:
+            raise InputError("thresholds predict from the score; leave out pred")
+        measures = self.measures or [name for name in DEFAULT_MEASURES if name not in WITHOUT_GAP]
+        vars(self).update(pred=[f"no prediction by {self.score}"], measures=measures)
+        super().__post_init__()
+
+    @property
+    def labels(self) -> list[str]:
+        """Column of the true labels."""
+        return [self.gold]
+
+
+@takes(ScoreRequest)
+def thresholds(request: ScoreRequest) -> pd.DataFrame:
     """Measure the gaps between groups at every threshold of a score.
 
     Predicted 1 is a score at or above the threshold. Thresholds are all scores, or 101 quantiles of
-    more.
+    more. Further options are those of :func:`biasbridge.gaps`.
 
     Parameters
     ----------
@@ -50,8 +167,6 @@ def thresholds(predictions: InputTable, *, score: str = "score", **options: Any)
         A table with a row per item.
     score : str
         Column of scores, larger for label 1.
-    options
-        Of :func:`biasbridge.gaps`, such as ``privileged`` and ``cluster``, without ``pred``.
 
     Returns
     -------
@@ -74,22 +189,19 @@ def thresholds(predictions: InputTable, *, score: str = "score", **options: Any)
     """
     from biasbridge.extrinsic.thresholds import threshold_table
 
-    if "pred" in options:
-        raise InputError("thresholds predict from the score; leave out pred")
-    options |= {"score": score, "pred": []}
-    fields = request_fields(options, "thresholds")
-    return threshold_table(fields, read_items(predictions, **options))
+    return threshold_table(request, read_items(request))
 
 
-def changed_items(predictions: InputTable, **options: Any) -> pd.DataFrame:
+@takes(TableRequest)
+def changed_items(request: TableRequest) -> pd.DataFrame:
     """List the items whose prediction changed from one version to a later one.
+
+    Options are those of :func:`biasbridge.gaps`, with two or more ``pred``, the earlier first.
 
     Parameters
     ----------
     predictions : DataFrame or path
         A table with a row per item.
-    options
-        Of :func:`biasbridge.gaps`, with two or more ``pred``, the earlier first.
 
     Returns
     -------
@@ -113,17 +225,14 @@ def changed_items(predictions: InputTable, **options: Any) -> pd.DataFrame:
     [[0, 'newly missed', 'a'], [2, 'newly flagged', 'b']]
     """
     from biasbridge.extrinsic.changed_items import changed_table
-    from biasbridge.extrinsic.predictions import GapRequest
 
-    request = GapRequest(**request_fields(options, "changed_items"))
-    return changed_table(request, number_rows(read_items(predictions, **options), predictions))
+    return changed_table(request, number_rows(read_items(request), request))
 
 
-def number_rows(items: pd.DataFrame, source: object) -> pd.DataFrame:
+def number_rows(items: pd.DataFrame, request: TableRequest) -> pd.DataFrame:
     """Return the items of a file with the number of their row, from 1, as index."""
-    from pandas import DataFrame
-
-    return items if isinstance(source, DataFrame) else items.set_axis(items.index + 1)
+    is_file = isinstance(request.predictions, str | PathLike)
+    return items.set_axis(items.index + 1) if is_file else items
 
 
 @dataclass(frozen=True)
@@ -131,13 +240,10 @@ class MeasuredGaps:
     """What is measured of a table of predictions, and the decision that it allows."""
 
     items: pd.DataFrame
-    request: GapRequest
+    request: ReleaseRequest
     parts: Sequence[Part]
     gaps: Gaps
     notes: Sequence[str]
-    bounds: Mapping[str, float]
-    harm: float
-    source: str = "the table"
     names: GroupNames = AS_THEY_ARE
 
     @cached_property
@@ -169,20 +275,21 @@ class MeasuredGaps:
             unbounded_gaps,
         )
 
-        claims = release_claims(self.parts, self.gaps, self.bounds, self.harm)
+        bounds = self.request.bounds or {}
+        claims = release_claims(self.parts, self.gaps, bounds, self.request.harm)
         return decide(
             claims,
             self.request.pred[-1] if len(self.request.pred) > 1 else "",
             label=self.label,
             names=self.names,
             constant=describe_constant(self.parts),
-            unbounded=unbounded_gaps(self.parts, self.gaps, self.bounds) if self.is_decided else (),
+            unbounded=unbounded_gaps(self.parts, self.gaps, bounds) if self.is_decided else (),
         )
 
     @property
     def is_decided(self) -> bool:
         """Whether a decision was asked for: by bounds, or by two versions."""
-        return bool(self.bounds) or len(self.request.pred) > 1
+        return bool(self.request.bounds) or len(self.request.pred) > 1
 
     @property
     def label(self) -> str:
@@ -233,7 +340,7 @@ class MeasuredGaps:
         notes = [*map(self.names.in_text, self.notes), *describe_missing(self.shown)]
         return write_gaps_page(
             path,
-            f"{self.source}: {request.gold}{label}, {', '.join(shown)}, by {', '.join(columns)}",
+            f"{request.source}: {request.gold}{label}, {', '.join(shown)}, by {', '.join(columns)}",
             self.decision,
             blocks,
             error_chart(blocks, first[0] if first else None),
@@ -242,88 +349,28 @@ class MeasuredGaps:
         )
 
 
-def measure_gaps(
-    predictions: InputTable,
-    bounds: Mapping[str, float] | None = None,
-    harm: float = 0.02,
-    **options: Any,
-) -> MeasuredGaps:
+def measure_gaps(request: ReleaseRequest) -> MeasuredGaps:
     """Measure the gaps of :func:`biasbridge.gaps`."""
-    from biasbridge.extrinsic.claims import check_bounds
-
-    allowed = dict(bounds or {})
-    check_bounds(allowed, harm)
-    source = Path(predictions).name if isinstance(predictions, str | Path) else "the table"
-    measured = measure_items(predictions, list(allowed), **options)
-    return MeasuredGaps(*measured, allowed, harm, source)
-
-
-def measure_items(
-    predictions: InputTable, bounds: Sequence[str] = (), **options: Any
-) -> tuple[pd.DataFrame, GapRequest, list[Part], Gaps, list[str]]:
-    """Return the items of :func:`biasbridge.gaps`, the request, what is measured, and notes.
-
-    ``bounds``: the measures that have one.
-    """
-    from biasbridge.extrinsic.claims import decided_measures
     from biasbridge.extrinsic.gap_table import read_parts
-    from biasbridge.extrinsic.predictions import GapRequest, default_measures
 
-    fields = request_fields(options)
-    asked = fields["measures"] or default_measures(fields.get("score", ()))
-    n_versions = len(fields["pred"])
-    fields["measures"] = decided_measures(asked, n_versions, bounds)
-    request = GapRequest(**fields)
-    items = read_items(predictions, **options)
+    items = read_items(request)
     parts, gaps, notes = read_parts(request, items)
     for earlier, later in pairwise(request.pred):
         if items[earlier].equals(items[later]):
             notes = [*notes, f"{earlier} and {later} predict the same for every item"]
-    return items, request, parts, gaps, [*notes, *items.attrs.get("notes", [])]
+    return MeasuredGaps(items, request, parts, gaps, [*notes, *items.attrs.get("notes", [])])
 
 
-def request_fields(options: Mapping[str, Any], user: str = "gaps", *own: str) -> dict[str, Any]:
-    """Return options of :func:`gaps` as fields of ``GapRequest``.
-
-    Raises ``InputError`` for an option that neither it nor the ``user`` by its ``own`` has.
-    """
-    from biasbridge.extrinsic.predictions import GapRequest
-
-    known = {*GapRequest.__dataclass_fields__} - {"level", "at"}
-    require_known(options, [*own, *sorted(known), *_OF_ITEMS], f"{user}()")
-    fields = {"gold": "label", "pred": "prediction", "measures": (), **options}
-    fields |= {name: as_names(fields[name] or ()) for name in _LISTS if name in fields}
-    cross = fields.get("cross") or ()
-    cross = cross.split(",") if isinstance(cross, str) else cross
-    fields["cross"] = [cross] if cross and isinstance(cross[0], str) else cross
-    thresholds = _thresholds(options)
-    if _SHARE in thresholds:
-        fields["at"] = _SHARE
-    if thresholds not in ([], [_SHARE]):
-        fields["pred"] = list(_columns_by_threshold(options))
-    return {name: value for name, value in fields.items() if name not in _OF_ITEMS}
-
-
-def read_items(
-    predictions: InputTable,
-    *,
-    filter: str = "",
-    gold: str = "label",
-    pred: str | Sequence[str] = "prediction",
-    map: str | Mapping[Any, object] | None = None,
-    **options: Any,
-) -> pd.DataFrame:
+def read_items(request: TableRequest) -> pd.DataFrame:
     """Read the table of predictions, recode its labels, and predict by thresholds."""
-    columns = _columns_by_threshold({"pred": pred, **options})
-    labels = [gold, *([] if columns else as_names(pred))]
-    items = as_predictions(predictions, filter, labels)
-    items = _recode(items, labels, map) if map else items
-    if not columns:
+    items = as_predictions(request.predictions, request.filter, request.labels)
+    items = recode(items, request.labels, request.map) if request.map else items
+    if not request.versions:
         return items
     from biasbridge.extrinsic.predictions import middle_score, predict_by_threshold
 
     predicted, notes = {}, [*items.attrs.get("notes", [])]
-    for name, (score, threshold) in columns.items():
+    for name, (score, threshold) in request.versions.items():
         predicted[name] = predict_by_threshold(items, score, threshold)
         if 0 < threshold < 1 < (middle := middle_score(items, [score])):
             notes.append(f"column {score!r} holds percentages: a threshold of {middle:g} is usual")
@@ -353,7 +400,7 @@ def as_predictions(
     return table
 
 
-def _recode(table: pd.DataFrame, columns: Sequence[str], map: object) -> pd.DataFrame:
+def recode(table: pd.DataFrame, columns: Sequence[str], map: object) -> pd.DataFrame:
     """Replace the cells of columns that equal a name of the map, and note how many."""
     from biasbridge.files.columns import get_column
 
@@ -387,62 +434,12 @@ def _read_map(map: object) -> Mapping[Any, object]:
     return codes
 
 
-def _thresholds(options: Mapping[str, Any]) -> list[float | str]:
-    """Return the threshold of each score; none for labels that are given, ``_SHARE`` alone where
-    later versions flag as many items as these.
-
-    Where all measures are of scores alone, any threshold does.
-    """
-    from biasbridge.extrinsic.measures import SCORED
-
-    given, scores = options.get("threshold"), as_names(options.get("score") or ())
-    measures = as_names(options.get("measures") or ())
-    if given is None:
-        is_of_scores = bool(measures) and {*measures} <= {*SCORED}
-        return [0.5] * len(scores) if is_of_scores and not _names_labels(options) else []
-    thresholds = [given] if isinstance(given, str | int | float) else [*given]
-    if thresholds == [_SHARE]:
-        if len(scores) > 1 and not _names_labels(options):
-            raise InputError(
-                "--threshold share flags as many items as the first --pred: name one for each"
-                " --score, or give the first one's threshold, .5,share"
-            )
-        return thresholds
-    require_score(options, "--threshold")
-    for threshold in thresholds:
-        is_number = isinstance(threshold, int | float) and isfinite(threshold)
-        if not is_number and threshold != _SHARE:
-            raise InputError(f"--threshold {threshold}: give a number; {ONE_THRESHOLD}")
-    thresholds *= len(scores) if len(thresholds) == 1 else 1
-    if len(thresholds) != len(scores):
-        counts = f"{len(thresholds)} thresholds and {len(scores)} --score"
-        raise InputError(f"{counts}; give one threshold, or one for each score")
-    if _SHARE in thresholds and [*thresholds[1:]] != [_SHARE] * (len(thresholds) - 1):
-        raise InputError("--threshold: share holds for all later versions, not for the first")
-    return thresholds
-
-
-def _names_labels(options: Mapping[str, Any]) -> bool:
-    return options.get("pred", "prediction") not in ("prediction", (), [])
-
-
-def _columns_by_threshold(options: Mapping[str, Any]) -> dict[str, tuple[str, float]]:
-    """Return the column and the threshold of each score that predicts, by the name of the version;
-    where an equal share is flagged, the first threshold.
-    """
-    thresholds = _thresholds(options)
-    if thresholds in ([], [_SHARE]):
-        return {}
-    return {
-        f"{score} at an equal share" if threshold == _SHARE else f"{score} >= {threshold!r}": (
-            score,
-            float(thresholds[0] if threshold == _SHARE else threshold),
-        )
-        for score, threshold in zip(as_names(options["score"]), thresholds, strict=True)
-    }
-
-
-def require_score(options: Mapping[str, Any], option: str) -> None:
+def require_score(option: str, score: object, pred: object) -> None:
     """Raise ``InputError`` unless there are scores, and predictions from no other column."""
-    if _names_labels(options) or not options.get("score"):
+    if _are_labels(pred) or not score:
         raise InputError(f"{option} predicts from scores; give --score, and leave out --pred")
+
+
+def _are_labels(pred: object) -> bool:
+    """Return whether the user named columns of predicted labels."""
+    return pred not in ("prediction", (), [])

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -43,9 +43,11 @@ from biasbridge.files.text import open_plain, read_head
 from biasbridge.files.vector_files import find_registered
 from biasbridge.input_tables import as_dataframe
 from biasbridge.intrinsic.words import Query, read_wordsets
-from biasbridge.prediction_tables import as_predictions, measure_items, read_items
+from biasbridge.prediction_tables import ReleaseRequest, as_predictions, measure_gaps, recode
 
 if TYPE_CHECKING:
+    from os import PathLike
+
     import pandas as pd
     from gensim.models import KeyedVectors
 
@@ -189,7 +191,7 @@ def describe_predictions(
         problem = f"{path}: no column is recognised as the {role}"
         raise InputError(f"{problem}; name it in {command}")
     if codes:
-        table = read_items(table, gold=gold, pred=preds, map=codes)
+        table = recode(table, [gold, *preds], codes)
     options: dict[str, Any] = {"gold": [gold], "pred": preds, "group": groups}
     options = {role: names for role, names in options.items() if names != [_DEFAULTS[role]]}
     if all(find_fractions(table, name) is not None for name in preds):
@@ -205,12 +207,12 @@ def describe_predictions(
     if joined := find_joined({*chain(*(table[name].dropna().map(str) for name in groups))}):
         options["group_sep"] = joined[2].replace("\n", "\\n")
     options = {x: value for x, value in options.items() if value or isinstance(value, float)}
-    *_, parts, _, notes = measure_items(table, **options | {"gold": gold})
-    found = ", ".join(parts[0].sample.groups)
+    measured = measure_gaps(ReleaseRequest(table, **options | {"gold": gold}))
+    found = ", ".join(measured.parts[0].sample.groups)
     kind = "scores" if scores else "predictions"
     what = f"{kind} {', '.join(scores or preds)}, labels {gold}, groups {found}"
     command = command_text("gaps", path, **options | {"map": codes})
-    return [*notes, f"{path}: {what}", f"to measure gaps: {command}"]
+    return [*measured.notes, f"{path}: {what}", f"to measure gaps: {command}"]
 
 
 def _positive_of_two(cells: pd.Series) -> list[str]:
@@ -277,7 +279,7 @@ def describe_answers(path: Path) -> list[str]:
     groups.sort(key=lambda name: (name == cluster, name not in GROUP_NAMES, counts[name]))
     for group in groups if has_classes or items["correct"].notna().any() else ():
         with suppress(InputError):
-            measure_items(path, group=group, **options)
+            measure_gaps(ReleaseRequest(path, group=group, **options))
             what = "gaps" if has_classes else "gaps of accuracy"
             command = command_text("gaps", path, group=group, **options)
             return [*lines, f"to measure {what}: {command}"]
@@ -351,8 +353,10 @@ _PAIRS = (
 
 @dataclass(frozen=True)
 class DataOptions:
-    """What the user says of the data; by default all is guessed. See :func:`check`."""
+    """What the user says of the data: the options of :func:`check`. By default all is guessed."""
 
+    data: Sequence[str | PathLike[str]]
+    _: KW_ONLY
     text: str | None = None
     label: str | None = None
     positive: Sequence[str] = ()
@@ -361,6 +365,7 @@ class DataOptions:
     unprivileged: str | None = None
     language: str | None = None
     trusted: bool = False
+    map: str | None = None
 
 
 @dataclass
@@ -440,10 +445,10 @@ class Data:
         return settings
 
 
-def read_data(paths: Iterable[Path], options: DataOptions) -> Data:
+def read_data(options: DataOptions) -> Data:
     """Read every file by its kind. Raise ``InputError`` for other files and two of one kind."""
     data = Data(trusted=options.trusted)
-    for path in paths:
+    for path in map(Path, options.data):
         kind = kind_of(path)
         if kind in data.paths:
             sweep = f", and both in the run: embedding.path={data.paths[kind]},{path}"

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from biasbridge.extrinsic.gaps import CRITERIA, At, Comparison, Gaps
+from biasbridge.extrinsic.gaps import CRITERIA, Comparison, Gaps
 from biasbridge.extrinsic.group_columns import (
     LIST,
     GroupColumn,
@@ -33,6 +33,7 @@ from biasbridge.extrinsic.grouped_predictions import (
 )
 from biasbridge.extrinsic.measures import ECE, RANKINGS, SCORED, placements
 from biasbridge.files import InputError, nearest
+from biasbridge.files.choice import as_names
 from biasbridge.files.columns import (
     CLASS_NONE,
     binary_key,
@@ -63,6 +64,7 @@ if TYPE_CHECKING:
 
 # Base rates move others, such as precision and F1
 DEFAULT_MEASURES = ("base_rate", "recall", "fpr")
+SHARE = "share"  # a threshold: where as many items are flagged as by the first version
 _GROUP_SEPARATOR = "\x1f"  # between the groups of an item in several
 _NO_GROUP = "they count in no group and in no rest"
 _NO_GROUP_OF_COLUMN = "they count in no group of that column and in no rest of it"
@@ -80,47 +82,50 @@ _LABEL_REMEDY = (
 )
 
 
-def default_measures(score: Sequence[str]) -> tuple[str, ...]:
-    """Return what is measured unless measures are named: with scores also AUCs."""
-    return (*DEFAULT_MEASURES, *(RANKINGS if score else ()))
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class GapRequest:
-    """Columns of a table, labels and groups: see ``biasbridge.gaps``.
+    """What is asked of a table of predictions: the options of ``biasbridge.gaps``, explained there.
 
-    Several ``pred`` are classifiers of the same items, with a column of ``score`` each, or none.
-    ``positive``: labels of the positive class; empty for labels 0 and 1. ``cluster``: column of
-    what items were drawn with, such as their author or template. ``group``: by default the column
-    "group", or none where columns are crossed. ``cross``: each set of columns that are crossed.
-    ``unprivileged``: the groups that are compared, by default all. ``level``: of the intervals.
-    ``cut``: labels and groups in columns of fractions are the values of at least this. ``at``:
-    whether later classifiers flag the first one's share of the items. Raises ``InputError`` for
-    incompatible options.
+    Names are lists, ``cross`` a list of lists. ``group`` is by default the column "group", or none
+    where columns are crossed. Raises ``InputError`` for incompatible options.
     """
 
-    gold: str
-    pred: Sequence[str]
-    group: Sequence[str] = ()
-    score: Sequence[str] = ()
+    filter: str = ""
+    gold: str = "label"
+    pred: str | Sequence[str] = "prediction"
+    score: str | Sequence[str] = ()
+    group: str | Sequence[str] = ()
+    group_sep: str = ""
+    cross: Sequence[str] | Sequence[Sequence[str]] = ()
     privileged: str | None = None
-    unprivileged: Sequence[str] = ()
-    measures: Sequence[str] = ()
-    positive: Sequence[str] = ()
+    unprivileged: str | Sequence[str] = ()
+    measures: str | Sequence[str] = ()
+    positive: str | Sequence[str] = ()
     multiclass: bool = False
     cluster: str | None = None
     min_support: int = 10
-    level: float = 0.95
-    group_sep: str = ""
-    cross: Sequence[Sequence[str]] = ()
+    threshold: float | str | Sequence[float | str] | None = None
     cut: float | None = None
-    at: At = "threshold"
+    map: str | Mapping[Any, object] | None = None
 
     def __post_init__(self) -> None:
-        group = (self.group,) if isinstance(self.group, str) else self.group
-        object.__setattr__(self, "group", group or (() if self.cross else ("group",)))
+        names = [field.name for field in fields(GapRequest) if field.type == "str | Sequence[str]"]
+        vars(self).update({name: as_names(getattr(self, name) or ()) for name in names})
+        cross: Any = self.cross.split(",") if isinstance(self.cross, str) else self.cross or ()
+        cross = [cross] if cross and isinstance(cross[0], str) else cross
+        vars(self).update(cross=cross, group=self.group or ([] if cross else ["group"]))
         for problem in self._problems():
             raise InputError(problem)
+
+    @property
+    def measured(self) -> Sequence[str]:
+        """The measures; by default with scores also AUCs."""
+        return self.measures or (*DEFAULT_MEASURES, *(RANKINGS if self.score else ()))
+
+    @property
+    def is_at_share(self) -> bool:
+        """Whether later classifiers flag the first one's share of the items."""
+        return isinstance(self.threshold, Sequence) and SHARE in self.threshold
 
     def _problems(self) -> Iterator[str]:
         """Yield what is wrong with the options by themselves or together."""
@@ -142,12 +147,12 @@ class GapRequest:
             yield "--multiclass measures every label, --positive one; give one of the two"
         if self.multiclass and self.score:
             yield "--score needs labels 0 and 1; leave it out, or leave out --multiclass"
-        if self.at == "share" and not 1 < len(self.pred) == len(self.score):
+        if self.is_at_share and not 1 < len(self.pred) == len(self.score):
             yield "--threshold share compares versions by their scores; give two or more --score"
-        criteria = [name for name in self.measures if name in CRITERIA]
+        criteria = [name for name in self.measured if name in CRITERIA]
         if criteria and len(self.unprivileged) == 1 and not self.privileged:
             yield f"--measures {criteria[0]} compares two groups; name another --unprivileged"
-        scored = [name for name in self.measures if name in SCORED]
+        scored = [name for name in self.measured if name in SCORED]
         if scored and not self.score and not self.multiclass:
             yield f"--measures {' '.join(scored)} needs scores; give their column by --score"
 
@@ -178,7 +183,7 @@ class GapRequest:
         notes += [*date_notes, *copy_notes]
         notes += [*self._column_notes(table), *self._case_notes(table)]
         notes += self._score_notes(table, classifiers)
-        if self.at == "share":
+        if self.is_at_share:
             notes.append(_flag_share_of_first(classifiers))
         repeats = bool(self.cluster) and table.attrs.get("cluster") == self.cluster
         for predictions in classifiers.values():
@@ -355,7 +360,7 @@ class GapRequest:
 
         Where a threshold of the score predicts, a column ``prediction`` of the table is compared.
         """
-        is_used = not self.measures or {*self.measures} & {*SCORED} or self.at == "share"
+        is_used = {*self.measured} & {*SCORED} or self.is_at_share
         for name, score in zip(self.pred, self.score if is_used else (), strict=False):
             columns = classifiers[name]
             labels, predicted = columns["label"], columns["prediction"]
@@ -384,9 +389,9 @@ class GapRequest:
             labels = [read_binary(table, name, remedy) for name, remedy in remedies]
         columns = pd.DataFrame({"label": labels[0], "prediction": labels[1]})
         if score:
-            is_used = not self.measures or {*self.measures} & {*SCORED} or self.at == "share"
+            is_used = {*self.measured} & {*SCORED} or self.is_at_share
             columns["score"] = (read_scores if is_used else get_column)(table, score)
-        if score and ECE in self.measures:
+        if score and ECE in self.measured:
             is_probability = columns["score"].between(0, 1)
             require_cells(is_probability, table[score], f"{ECE} needs probabilities from 0 to 1")
         if "id" in table:
@@ -426,13 +431,12 @@ class GapRequest:
             kind = "pair" if is_pair else "pairwise"
         first = privileged or min(present)
         is_spread = len(present) > 2 and len(others) != 1
-        is_spread |= not {*CRITERIA}.isdisjoint(self.measures)
+        is_spread |= not {*CRITERIA}.isdisjoint(self.measured)
         return Gaps(
             first,
             others[0] if is_pair else min(present - {first}, default=REST),
             self.min_support,
-            self.level,
-            measures=tuple(self.measures) or default_measures(self.score),
+            measures=tuple(self.measured),
             compare=(kind, "max-difference") if is_spread else (kind,),
             groups=() if is_pair else tuple(others),
         )

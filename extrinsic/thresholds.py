@@ -13,7 +13,7 @@ from biasbridge.extrinsic.claims import require_gap
 from biasbridge.extrinsic.gap_table import WITHOUT_GAP, GapRow, as_table, difference_rows
 from biasbridge.extrinsic.grouped_predictions import ALL, GroupedPredictions, GroupOrRest
 from biasbridge.extrinsic.measures import MEASURES, Counts
-from biasbridge.extrinsic.predictions import DEFAULT_MEASURES, GapRequest, read_grouped_predictions
+from biasbridge.extrinsic.predictions import GapRequest, read_grouped_predictions
 from biasbridge.files import InputError
 from biasbridge.stats.formatting import format_trimmed
 from biasbridge.stats.measure_facts import measure_heading
@@ -33,18 +33,16 @@ class _CountedPredictions(GroupedPredictions):
     counts: Counts = field(kw_only=True)
 
 
-def threshold_table(options: dict[str, Any], table: pd.DataFrame) -> pd.DataFrame:
+def threshold_table(request: GapRequest, table: pd.DataFrame) -> pd.DataFrame:
     """Compute the gaps at each of at most ``_MAX_THRESHOLDS`` quantiles of the score.
 
-    ``options``: of ``GapRequest``, with one ``score`` and without ``pred``. Columns: ``threshold``,
+    ``request``: of one ``score``, and one ``pred`` that is no column. Columns: ``threshold``,
     ``f1`` over all items, and those of the gaps in ``biasbridge.extrinsic.gap_table.gap_table``.
     """
-    measures = options["measures"] or [name for name in DEFAULT_MEASURES if name in _AT_THRESHOLD]
-    require_gap(measures, _AT_THRESHOLD)
-    unused = f"no prediction by {options['score'][0]}"
-    request = GapRequest(**options | {"pred": [unused], "measures": measures})
+    require_gap(request.measured, _AT_THRESHOLD)
+    [unused] = request.pred
     classifiers, gaps = request.read(table.assign(**{unused: False}))
-    with_score = replace(gaps, measures=(*measures, "auc"))
+    with_score = replace(gaps, measures=(*request.measured, "auc"))
     sample = read_grouped_predictions(classifiers[unused], with_score)
     thresholds = _choose_thresholds(sample.score)
     rows: list[GapRow] = []

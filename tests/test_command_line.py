@@ -219,6 +219,20 @@ def test_every_parameter_is_documented(name: str) -> None:
     assert names == [*read_parameters(function)]
 
 
+def test_functions_on_predictions_share_their_options() -> None:
+    by_name = {
+        name: inspect.signature(getattr(biasbridge, name)).parameters
+        for name in ("gaps", "gate", "thresholds", "changed_items")
+    }
+    options = by_name["gaps"]
+    assert by_name["gate"].keys() == options.keys()
+    assert [*by_name["gate"]][:2] == ["predictions", "bounds"]
+    assert options.keys() - by_name["changed_items"].keys() == {"bounds", "harm"}
+    assert options.keys() - by_name["thresholds"].keys() == {"bounds", "harm", "threshold"}
+    with pytest.raises(TypeError, match="a required argument: 'bounds'"):
+        biasbridge.gate("p.csv")  # type: ignore[call-arg]
+
+
 def test_the_list_of_commands_loads_no_library() -> None:
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     code = "import sys; from biasbridge.__main__ import main; main(['--help']); print(*sys.modules)"

@@ -34,7 +34,7 @@ def test_texts_have_spaces_and_differ_in_more_than_half_of_the_posts(cells: list
 def test_20000_lines_of_a_corpus_are_looked_at(lines: int, tmp_path: Path) -> object:
     path = tmp_path / "corpus.txt"
     path.write_text("he does it\n" * lines, encoding="utf-8")
-    data = read_data([path], DataOptions())
+    data = read_data(DataOptions([path]))
     return data.is_sample_complete, len(data.sample)
 
 

@@ -10,7 +10,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TextIO
 
-from biasbridge.command_line import STANDARD_OUTPUT, Command
+from biasbridge.command_line import Command
 from biasbridge.commands.train import run_train
 from biasbridge.files import InputError, nearest
 from biasbridge.files.choice import METRICS, Whole, check_arguments, find_choice, search_modules
@@ -21,7 +21,6 @@ from biasbridge.train.cli import CONF
 if TYPE_CHECKING:
     import pandas as pd
 
-    from biasbridge.files.writers import Document
     from biasbridge.own_parts import OwnMetric
 
 # The first is for metrics of words by two groups, which elsewhere are A and B
@@ -257,16 +256,9 @@ def _versions(folder: Path) -> dict[str, str]:
     return {"libraries": describe_provenance(read_provenance(folder))}
 
 
-def _run(*, json: Path | None = None, csv: Path | None = None, **options: Any) -> pd.DataFrame:
+def _run(*, is_printed: bool, **options: Any) -> pd.DataFrame:
     """Certify; the run prints the table, unless rows are printed."""
-    is_printed = STANDARD_OUTPUT in (json, csv)
     return certify(**options, out=sys.__stderr__ if is_printed else sys.__stdout__)
-
-
-def _as_document(table: pd.DataFrame) -> Document:
-    from biasbridge.result_table import main_document
-
-    return main_document(table, "certify")
 
 
 main = Command(
@@ -274,7 +266,6 @@ main = Command(
     run=_run,
     show=lambda *_: None,
     table=lambda table: table,
-    document=_as_document,
     spelling="csv --csv --export; metric METRIC; convention NAME; query NAME; seeds N; "
     "config_dir FOLDER; results; out",
 )

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Sequence
-from os import PathLike
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from biasbridge.command_line import Command, command_text, say
+from biasbridge.command_line import Command, command_text, say, takes
 from biasbridge.files import InputError
 from biasbridge.files.columns import as_text
 from biasbridge.files.extras import named_extra
@@ -44,19 +43,8 @@ class _Checked(NamedTuple):
     is_usable: bool
 
 
-def check(
-    data: Sequence[str | PathLike[str]],
-    *,
-    text: str | None = None,
-    label: str | None = None,
-    positive: Sequence[str] = (),
-    group: str | None = None,
-    privileged: str | None = None,
-    unprivileged: str | None = None,
-    language: str | None = None,
-    trusted: bool = False,
-    map: str | None = None,
-) -> _Checked:
+@takes(DataOptions)
+def check(given: DataOptions) -> _Checked:
     """Describe your posts, corpus, words and vectors, and what a run on them would do.
 
     Parameters
@@ -82,15 +70,12 @@ def check(
     map : str, optional
         Recode labels and predictions before they are read, such as LABEL_1=1,neutral=ok.
     """
-    options = locals()
-    del options["data"], options["map"]
-    given = DataOptions(**options)
-    lines, paths, is_usable = _describe_collections([Path(path) for path in data], given, map)
+    lines, paths, is_usable = _describe_collections([*map(Path, given.data)], given)
     if not paths:
         return _Checked(lines, is_usable)
-    if map:
+    if given.map:
         raise InputError(f"--map recodes predictions, and {paths[0]} has none; leave it out")
-    found = read_data(paths, given)
+    found = read_data(replace(given, data=paths))
     lines += _describe_files(found)
     try:
         with named_extra("a run on them"):
@@ -106,12 +91,13 @@ def check(
     if not report.problems:
         command = shlex.join(format_override(key, value) for key, value in settings.items())
         lines.append(f"a single run: biasbridge train {command}")
+        options = {name: value for name, value in vars(given).items() if name != "data"}
         lines.append(f"a study with modified copies: {command_text('init', *paths, **options)}")
     return _Checked(lines, is_usable and not report.problems)
 
 
 def _describe_collections(
-    paths: list[Path], given: DataOptions, codes: str | None
+    paths: list[Path], given: DataOptions
 ) -> tuple[list[str], list[Path], bool]:
     """Describe the result files, predictions and published collections among the data, with their
     commands.
@@ -132,7 +118,7 @@ def _describe_collections(
         if path in collections:
             continue
         try:
-            described = describe_predictions(path, codes, given.positive)
+            described = describe_predictions(path, given.map, given.positive)
         except InputError as error:
             described, is_usable = [f"{path}: predictions; missing: {error}"], False
         if described:

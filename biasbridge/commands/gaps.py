@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from argparse import ArgumentTypeError
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,20 +17,22 @@ from biasbridge.command_line import (
     returns,
     say,
     split_names,
+    takes,
 )
 from biasbridge.files import InputError
 from biasbridge.files.choice import as_names
 from biasbridge.files.errors import printable
 from biasbridge.files.group_names import read_group_names
 from biasbridge.files.terminal import is_quiet
-from biasbridge.input_tables import InputTable, with_notes
+from biasbridge.input_tables import with_notes
 from biasbridge.prediction_tables import (
     ONE_THRESHOLD,
     MeasuredGaps,
+    ReleaseRequest,
+    ScoreRequest,
     measure_gaps,
     number_rows,
     read_items,
-    request_fields,
     require_score,
     thresholds,
 )
@@ -82,29 +84,8 @@ def _as_table(measured: MeasuredGaps) -> GapTable:
 
 
 @returns(_as_table)
-def gaps(
-    predictions: InputTable,
-    *,
-    filter: str = "",
-    gold: str = "label",
-    pred: str | Sequence[str] = "prediction",
-    score: str | Sequence[str] = (),
-    group: str | Sequence[str] = (),
-    group_sep: str = "",
-    cross: Sequence[str] | Sequence[Sequence[str]] = (),
-    privileged: str | None = None,
-    unprivileged: str | Sequence[str] = (),
-    measures: str | Sequence[str] = (),
-    positive: str | Sequence[str] = (),
-    multiclass: bool = False,
-    cluster: str | None = None,
-    min_support: int = 10,
-    threshold: float | str | Sequence[float | str] | None = None,
-    cut: float | None = None,
-    map: str | Mapping[Any, object] | None = None,
-    bounds: Mapping[str, float] | None = None,
-    harm: float = 0.02,
-) -> MeasuredGaps:
+@takes(ReleaseRequest)
+def gaps(request: ReleaseRequest) -> MeasuredGaps:
     """Measure performance by group and the gaps between groups, and decide on a release.
 
     Parameters
@@ -201,13 +182,19 @@ def gaps(
     >>> print(round(table.loc[table["kind"] == "gap", "value"].item(), 2))
     0.1
     """
-    return measure_gaps(**locals())
+    return measure_gaps(request)
 
 
-def gate(
-    predictions: InputTable, bounds: Mapping[str, float], *, harm: float = 0.02, **options: Any
-) -> Decision:
+@dataclass(frozen=True)
+class _GateRequest(ReleaseRequest):
+    bounds: Mapping[str, float] = field()
+
+
+@takes(_GateRequest)
+def gate(request: _GateRequest) -> Decision:
     """Decide whether the gaps between groups keep to bounds.
+
+    Further options are those of :func:`biasbridge.gaps`, such as ``privileged`` and ``harm``.
 
     Parameters
     ----------
@@ -215,10 +202,6 @@ def gate(
         A table with a row per item.
     bounds : mapping of str to float
         Largest gap that is allowed in a measure, in [0, 1).
-    harm : float
-        Largest rise of a group's errors that is allowed from the first version to the last.
-    options
-        Of :func:`biasbridge.gaps`, such as ``privileged`` and ``cluster``.
 
     Returns
     -------
@@ -240,10 +223,9 @@ def gate(
     Do not release: of 100 positive items about women the classifier misses 50, about men 10: \
 40 more (28 to 51), where 20 are allowed.
     """
-    request_fields(options, "gate", "bounds", "harm")
-    if not bounds:
+    if not request.bounds:
         raise InputError("the gate has no bound; give one such as recall=.1")
-    return measure_gaps(predictions, bounds, harm, **options).decision
+    return measure_gaps(request).decision
 
 
 def _run(
@@ -279,7 +261,7 @@ def _run(
         from biasbridge.extrinsic.changed_items import SEVERAL_CLASSES
 
         raise InputError(SEVERAL_CLASSES)
-    measured = measure_gaps(**options)
+    measured = measure_gaps(ReleaseRequest(**options))
     if not names:
         return measured
     groups = dict.fromkeys(filter(None, (row.group for row in measured.rows)))
@@ -293,15 +275,16 @@ def _run(
 
 def _run_thresholds(options: dict[str, Any], documents: Sequence[str]) -> _ThresholdGaps:
     del options["threshold"]
-    require_score(options, "--threshold all")
+    require_score("--threshold all", options.get("score"), options.get("pred", ()))
     for name in documents:
         if name not in ("csv", "html"):
             raise InputError(f"--{name} does not go with --threshold all; give --csv or --report")
     if {"bounds", "harm"} & {*options}:
         problem = "--fail-above and --harm do not go with --threshold all"
         raise InputError(f"{problem}; leave them out")
-    options["predictions"] = read_items(**options | {"pred": []})
-    tables = {score: thresholds(**options | {"score": score}) for score in options["score"]}
+    scores = options.pop("score")
+    options["predictions"] = read_items(ScoreRequest(**options))
+    tables = {score: thresholds(**options, score=score) for score in scores}
     notes = dict.fromkeys(note for table in tables.values() for note in table.attrs["notes"])
     return _ThresholdGaps(tables, list(map(printable, notes)))
 
@@ -339,7 +322,6 @@ def _end(
     result: MeasuredGaps | _ThresholdGaps,
     console: Console,
     *,
-    predictions: str,
     changed: Path | None = None,
     is_printed: bool = False,
 ) -> int:
@@ -350,7 +332,7 @@ def _end(
         from biasbridge.extrinsic.changed_items import CHANGES, changed_table
         from biasbridge.files.tables import write_table
 
-        table = changed_table(result.request, number_rows(result.items, predictions))
+        table = changed_table(result.request, number_rows(result.items, result.request))
         write_table(table, changed)
         counts = ", ".join(f"{table['change'].eq(x).sum():,} {x}" for x in CHANGES.values())
         say(console, f"{changed}: {counts}")
@@ -383,7 +365,7 @@ def _format(kind: str, result: MeasuredGaps | _ThresholdGaps) -> str:
     roles = ("gold", "pred", "group", "score", "cluster")
     facts = GapFacts(
         result.decision,
-        result.source,
+        request.source,
         {role: getattr(request, role) for role in roles}
         | {"cross": list(map(" × ".join, request.cross))},
         list(request.positive),

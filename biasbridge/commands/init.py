@@ -120,7 +120,7 @@ def init(
     """
     if not name.isidentifier():
         raise InputError(f"--name {name}: give letters, digits and underscores")
-    found = read_data(map(Path, data), DataOptions(**options))
+    found = read_data(DataOptions(data, **options))
     from biasbridge.analysis.condition_effects import MIN_UNITS
     from biasbridge.data_checks import examine  # takes seconds
 

@@ -9,7 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal, NamedTuple
 
-from biasbridge.command_line import STANDARD_OUTPUT, Command, returns, split_names
+from biasbridge.command_line import Command, returns, split_names
 from biasbridge.commands.train import Study, unfinished
 from biasbridge.files import InputError, nearest
 from biasbridge.files.choice import Count, as_names, check_arguments
@@ -18,7 +18,6 @@ from biasbridge.files.data.registry import data_folder
 if TYPE_CHECKING:
     import pandas as pd
 
-    from biasbridge.files.writers import Document
 
 Task = Literal["bbq", "winobias"]
 _METHODS = ("leace", "mean_difference", "random_direction")
@@ -215,12 +214,9 @@ def _kind(models: Sequence[str]) -> str:
     return next(iter(kinds.values()))
 
 
-def _run(
-    *, json: Path | None = None, csv: Path | None = None, quiet: bool = False, **options: Any
-) -> pd.DataFrame:
+def _run(*, is_printed: bool, **options: Any) -> pd.DataFrame:
     """Relate; the run prints its progress and answer, unless rows are printed."""
-    is_printed = STANDARD_OUTPUT in (json, csv)
-    return relate(**options, out=None if quiet else sys.stderr if is_printed else sys.stdout)
+    return relate(**options, out=sys.stderr if is_printed else sys.stdout)
 
 
 def _read_doses(text: str) -> list[float]:
@@ -233,18 +229,11 @@ def _read_doses(text: str) -> list[float]:
         raise ArgumentTypeError(f"{text!r}: give numbers, as --dose=-1,0.5") from None
 
 
-def _as_document(table: pd.DataFrame) -> Document:
-    from biasbridge.result_table import main_document
-
-    return main_document(table, "relate")
-
-
 main = Command(
     relate,
     run=_run,
     show=lambda *_: None,
     table=lambda table: table,
-    document=_as_document,
     types={"doses": _read_doses},
     required=("task",),
     arguments=["models"],
