@@ -22,7 +22,7 @@ from biasbridge.analysis.charts import (
     palette_of,
     rule_at,
 )
-from biasbridge.analysis.claims import VERDICTS, declared, gap_and_score
+from biasbridge.analysis.claims import declared
 from biasbridge.analysis.joined import rows_of
 from biasbridge.analysis.naming import (
     CONTROL,
@@ -36,7 +36,8 @@ from biasbridge.analysis.naming import (
     gap_axis,
 )
 from biasbridge.analysis.observations import observations
-from biasbridge.analysis.slices import slices
+from biasbridge.analysis.slices import gap_and_score, slices
+from biasbridge.analysis.verdicts import VERDICTS
 from biasbridge.stats.formatting import format_number
 
 if TYPE_CHECKING:

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from biasbridge.analysis.claims import judge
 from biasbridge.analysis.correlation import ONE_THREAD, PERMUTATIONS, Correlation
 from biasbridge.analysis.declaration import Declaration
 from biasbridge.analysis.joined import (
@@ -49,6 +48,7 @@ from biasbridge.analysis.slices import (
     slices,
 )
 from biasbridge.analysis.tables import Tables, group_indices, read_tables
+from biasbridge.analysis.verdicts import judge
 from biasbridge.files import InputError
 from biasbridge.files.columns import EMPTY, as_float, as_labels, as_text
 from biasbridge.files.tables import require_columns

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from biasbridge.analysis.declaration import Declaration
-from biasbridge.analysis.tables import SETTINGS_JSON, WRITES
+from biasbridge.analysis.result_folder import WRITES
+from biasbridge.analysis.tables import SETTINGS_JSON
 from biasbridge.files import atomic_path, choice
 
 if TYPE_CHECKING:

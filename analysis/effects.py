@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pandas as pd
 
-from biasbridge.analysis.claims import judge_change
 from biasbridge.analysis.condition_effects import MIN_UNITS, MeanChange, mean_change, units_of
 from biasbridge.analysis.correlation import group_means
 from biasbridge.analysis.joined import (
@@ -45,6 +44,7 @@ from biasbridge.analysis.naming import (
 )
 from biasbridge.analysis.printing import SCORES_SHOWN, as_rows
 from biasbridge.analysis.tables import group_indices, typed
+from biasbridge.analysis.verdicts import judge_change
 from biasbridge.files import InputError, nearest
 from biasbridge.files.columns import as_arrays, as_float, as_text, text_rows
 from biasbridge.files.writers import Document, TextTable

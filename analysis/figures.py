@@ -54,8 +54,9 @@ from biasbridge.analysis.naming import (
     with_count,
 )
 from biasbridge.analysis.observations import SlopeLine, both_finite, observations
+from biasbridge.analysis.result_folder import write_csv_tables
 from biasbridge.analysis.slices import pearson
-from biasbridge.analysis.tables import group_indices, write_csv_tables
+from biasbridge.analysis.tables import group_indices
 from biasbridge.files import InputError
 from biasbridge.files.charts import OF_STUDIES, save_charts
 from biasbridge.files.columns import as_float, as_labels, as_text, clean_models, text_rows

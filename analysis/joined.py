@@ -3,32 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from math import isfinite, sqrt
+from math import sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
-from biasbridge.analysis.naming import (
-    ALL,
-    CONDITION,
-    CONTROL,
-    GAP,
-    ORIGINAL,
-    SCORE,
-    SLICE_COLUMNS,
-    UTILITY,
-    gap_titles,
-    measure_title,
-)
+from biasbridge.analysis.naming import ALL, CONDITION, CONTROL, GAP, SCORE, SLICE_COLUMNS, UTILITY
 from biasbridge.analysis.observations import Resampled, Rows
 from biasbridge.analysis.tables import Tables, group_indices, read_tables, require_rows, typed
 from biasbridge.files import InputError
 from biasbridge.files.columns import as_arrays, as_float, as_text, text_rows
-from biasbridge.stats.formatting import capitalise, format_estimate, format_number
+from biasbridge.stats.formatting import format_estimate, format_number
 from biasbridge.stats.intervals import quantile
 
 if TYPE_CHECKING:
@@ -269,13 +258,6 @@ def _resampled(joined: pd.DataFrame, name: str, size: str, keys: Sequence[str]) 
     return Resampled(values, place.astype(np.intp), np.where(sizes > 0, sizes, np.inf))
 
 
-def has_gaps(tables: Tables) -> bool:
-    """Test whether a done point has a score, and a gap was measured."""
-    tables = typed(tables)
-    done = (tables.points["status"] == "done").any()
-    return bool(done and len(tables.intrinsic) and (tables.extrinsic["kind"] == "gap").any())
-
-
 def join_folder(folder: str | Path, utility: str = UTILITY) -> pd.DataFrame:
     """Read a results folder as ``join_points`` (without a task ``join_scores``)."""
     tables = read_tables(folder)
@@ -385,7 +367,7 @@ def _options_of(text: str) -> Mapping[str, str]:
     }
 
 
-# How well the task is done; and the part of a gap that the groups' base rates alone would make.
+# How well the task is done.
 
 
 def _skills(values: pd.DataFrame) -> pd.DataFrame:
@@ -426,79 +408,3 @@ def low_skill_reason(joined: pd.DataFrame) -> str:
         f"recall - FPR of the task is {estimate}, and 0 is chance. A verdict takes a task that is"
         f" surely above {format_number(MIN_SKILL, 1)}"
     )
-
-
-def describe_task(tables: Tables, utility: str) -> list[str]:
-    """Return a line per task, over the unmodified models (over all where there is none): its
-    utility and majority baseline, the base rates and false positive rates of the compared groups,
-    and for each gap the value expected from base rates alone. A further line names the settings,
-    such as classifiers, over whose means the gaps of a model are taken.
-    """
-    tables = typed(tables)
-    points = tables.points[tables.points["status"] == "done"]
-    unmodified = points[(points["method"] == CONTROL) & points["label_method"].isin(["", CONTROL])]
-    name = f"{ORIGINAL} " if len(unmodified) else ""
-    described = unmodified if len(unmodified) else points
-    rows = tables.extrinsic[tables.extrinsic["point"].isin(described["point"])]
-    tasks = list(dict.fromkeys(rows["task"]))
-    lines = []
-    for task in tasks:
-        task_rows = rows[rows["task"] == task]
-        prefix = f"{task}, {name}models: " if len(tasks) > 1 else f"{capitalise(name)}models: "
-        if parts := [*_level(task_rows, utility), *_from_base_rates(task_rows)]:
-            lines.append(f"{prefix}{'. '.join([parts[0], *map(capitalise, parts[1:])])}.")
-        if settings := [*_averaged_settings(points[points["point"].isin(task_rows["point"])])]:
-            lines.append(
-                f"The gap of a model in {task} is the mean over {'; '.join(settings)}. To tell them"
-                " apart, give each a task.name of its own."
-            )
-    return lines
-
-
-def _averaged_settings(points: pd.DataFrame) -> Iterator[str]:
-    """Yield what differs between the settings of a model: ``classifier cnn, linear``."""
-    models = as_text(points, "unit_key")
-    draws = [name for name in (*TASK_SETTINGS, *TRAINING_DRAWS) if name in points]
-    varying = keep_varying_options(points, ("unit_key", *draws))
-    for name in (*TASK_SETTINGS[1:], "task_options"):
-        values = pd.Series(as_text(varying, name))
-        if values.groupby(models).nunique().max() > 1:
-            title = "" if name == "task_options" else f"{name.replace('_', ' ')} "
-            yield title + ", ".join(dict.fromkeys(values))
-
-
-def _level(rows: pd.DataFrame, utility: str) -> Iterator[str]:
-    values = rows[rows["kind"] == "value"]
-    is_utility = (values["group"] == ALL) & (values["measure"] == utility)
-    # On a challenge set these are of the task's own test items
-    utilities = values[is_utility].drop_duplicates("point")
-    value, baseline = (float(utilities[name].mean()) for name in ("value", "majority_baseline"))
-    if not isfinite(baseline):
-        return
-    title = measure_title(utility)
-    if isfinite(value):
-        yield f"{title} {format_number(value)} (majority baseline {format_number(baseline)})"
-    gaps = rows[rows["kind"] == "gap"]
-    groups = dict.fromkeys([*gaps["privileged"], *gaps["unprivileged"]])
-    for measure, title in (("base_rate", "base rate"), ("fpr", "false positive rate")):
-        measure_rows = values[(values["measure"] == measure) & (values["subset"] == "")]
-        means = measure_rows.groupby("group")["value"].mean().dropna()
-        group_values = [
-            f"{group} {format_number(means[group])}" for group in groups if group in means
-        ]
-        if 0 < len(group_values) <= 2:
-            yield f"{title}: {', '.join(group_values)}"
-
-
-def _from_base_rates(rows: pd.DataFrame) -> Iterator[str]:
-    gaps = rows[(rows["kind"] == "gap") & rows["expected_from_base_rates"].abs().gt(0)]
-    if gaps.duplicated(["point", *GAP[:2]]).any():
-        return  # several pairs of groups
-    for title, gap_rows in gaps.assign(title=gap_titles(gaps)).groupby("title", sort=False):
-        if gap_rows["measure"].iloc[0] == "f1" or gap_rows["value"].isna().all():
-            continue  # the precision gap shows that of F1
-        mean, expected = (
-            format_number(float(gap_rows["value"].mean()), 3),
-            format_number(float(gap_rows["expected_from_base_rates"].mean()), 3),
-        )
-        yield f"{title}: {mean}; base rates alone would give {expected}"

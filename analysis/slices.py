@@ -28,7 +28,16 @@ from biasbridge.analysis.correlation import (
     slope_estimate,
     slope_sampling_error,
 )
-from biasbridge.analysis.naming import ALL, CONTROL, ORIGINAL, POOLED_OVER, SCORE, SLICE_COLUMNS
+from biasbridge.analysis.naming import (
+    ALL,
+    CONTROL,
+    ORIGINAL,
+    POOLED_OVER,
+    REVERSED_SIGN,
+    SLICE_COLUMNS,
+    gap_titles,
+    score_titles,
+)
 from biasbridge.analysis.observations import SlopeLine, observations, reliability
 from biasbridge.analysis.scopes import DOSES, MINIMUM, RUNS, measure_scopes
 from biasbridge.analysis.tables import group_indices
@@ -52,18 +61,6 @@ RESULT_COLUMNS = (
     *("r_rm", "low", "high", "r_pearson", "r_given_utility", "reliability_y", "synthetic", "note"),
 )
 CORRELATION_COLUMNS = (*SLICE_COLUMNS, *RESULT_COLUMNS)
-_OF_VERDICTS = {
-    *("gap_verdict", "bound", "verdict", "why", "detectable_change", "share_explained"),
-    "effective_conditions",
-}
-EXPLORATORY_COLUMNS = tuple(
-    "p" if name == "p_holm" else name for name in CORRELATION_COLUMNS if name not in _OF_VERDICTS
-)
-_GAP_COLUMNS = (
-    *(name for name in SLICE_COLUMNS if name not in SCORE),
-    *("n_parents", "n_conditions", "gap_unmodified", "bound", "verdict", "why", "condition"),
-    *("effect", "effect_low", "effect_high"),
-)
 SliceNames = dict[str, str]
 _MAX_EQUAL_SHARE = 0.5  # share of models with the same score, or gap: more is saturation
 _MIN_PEARSON = 3  # points
@@ -297,36 +294,25 @@ def scope_table(results: Iterable[SliceResult]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=[*names, *columns])
 
 
-def gap_table(results: Iterable[SliceResult]) -> pd.DataFrame:
-    """Return one row per declared gap: what the modifications did to it.
-
-    ``condition`` is the modification that moved it furthest, of those that surely did; where none
-    did, that of the largest bound.
+def gap_and_score(results: Sequence[SliceResult]) -> list[tuple[str, str]]:
+    """Return the titles of gap and score of each slice, with what differs between slices: ``cnn
+    recall gap``, ``WEAT 6b``.
     """
-    rows: dict[tuple[str, ...], dict[str, object]] = {}
-    counts: dict[tuple[str, ...], int] = {}
-    for result in results:
-        names = {name: value for name, value in result.names.items() if name not in SCORE}
-        key = tuple(names.values())
-        if not result.confirmatory or result.n <= counts.get(key, -1):
-            continue
-        counts[key] = result.n
-        named = result.effects.named
-        value, low, high = named.change.interval if named else (nan, nan, nan)
-        rows[key] = {
-            **names,
-            "n_parents": result.effects.n_units,
-            "n_conditions": len(result.effects.conditions),
-            "gap_unmodified": result.gap_unmodified,
-            "bound": result.effects.bound,
-            "verdict": result.gap_verdict,
-            "why": result.gap_why,
-            "condition": named.condition if named else "",
-            "effect": value,
-            "effect_low": low,
-            "effect_high": high,
-        }
-    return pd.DataFrame(rows.values(), columns=None if rows else [*_GAP_COLUMNS])
+    table = pd.DataFrame([result.names for result in results], columns=list(SLICE_COLUMNS))
+    tasks, pairs = {*table["task"]}, {*text_rows(table, ("task", "classifier"))}
+    varying = ["task"] * (len(tasks) > 1) + ["classifier"] * (len(pairs) > len(tasks))
+    pooled = [name for name in ("embedding", "method") if len({*table[name]}) > 1]
+    nothing: list[tuple[str, ...]] = [()] * len(table)
+    prefixes, parts = (text_rows(table, names) if names else nothing for names in (varying, pooled))
+    columns = prefixes, gap_titles(table), score_titles(table), parts
+    return [
+        (
+            " ".join([*prefix, gap]),
+            f"{score}{REVERSED_SIGN if result.reverse_scored else ''}"
+            + (f" ({', '.join(part)})" if part else ""),
+        )
+        for prefix, gap, score, part, result in zip(*columns, results, strict=True)
+    ]
 
 
 # Slices of a table: every combination of the columns that name its rows, each also pooled.

@@ -18,13 +18,11 @@ import pandas as pd
 import vl_convert
 from markupsafe import Markup
 
-from biasbridge.analysis.answer import correlations_tex, study_answer
+from biasbridge.analysis.answer import correlations_tex, describe_task, study_answer
 from biasbridge.analysis.change_chart import change_picture
-from biasbridge.analysis.claims import RULES
 from biasbridge.analysis.claims import declared as declared_tests
 from biasbridge.analysis.correlate import DECLARED
 from biasbridge.analysis.effects import saturation
-from biasbridge.analysis.joined import describe_task
 from biasbridge.analysis.naming import (
     ALL,
     ANNOTATION,
@@ -46,7 +44,9 @@ from biasbridge.analysis.naming import (
 from biasbridge.analysis.printing import word_lists
 from biasbridge.analysis.report.page_data import Json, has_further, page_data
 from biasbridge.analysis.report.templates import count_points, render
-from biasbridge.analysis.tables import describe_provenance, read_provenance, typed
+from biasbridge.analysis.result_folder import describe_provenance, read_provenance
+from biasbridge.analysis.tables import typed
+from biasbridge.analysis.verdicts import RULES
 from biasbridge.files import InputError, atomic_path
 from biasbridge.files.charts import make_spec
 from biasbridge.files.columns import as_float, as_text, text_rows

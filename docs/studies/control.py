@@ -17,11 +17,11 @@ import numpy as np
 import pandas as pd
 
 from biasbridge.analysis.charts import GREY, Drawing, finish, intervals, rule_at, shades
-from biasbridge.analysis.claims import AT_MOST, FALLS, RISES, VERDICTS, judge
 from biasbridge.analysis.joined import join_points, origins, rows_of
 from biasbridge.analysis.naming import CONTROL, STAMP, query_title
 from biasbridge.analysis.slices import SliceResult, measure_slice
 from biasbridge.analysis.tables import Tables, read_tables
+from biasbridge.analysis.verdicts import AT_MOST, FALLS, RISES, VERDICTS, judge
 from biasbridge.files.charts import save_chart
 from biasbridge.files.columns import as_float, as_text, text_rows
 from biasbridge.files.tables import write_csv

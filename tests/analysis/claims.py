@@ -17,7 +17,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pandas as pd
 
-from biasbridge.analysis.claims import (
+from biasbridge.analysis.correlation import ONE_THREAD
+from biasbridge.analysis.naming import SMALLEST_CHANGE
+from biasbridge.analysis.observations import Resampled
+from biasbridge.analysis.scopes import CORPORA, DOSES, LISTS, METHODS, RUNS, SCOPES, SEEDS
+from biasbridge.analysis.slices import measure_slice
+from biasbridge.analysis.verdicts import (
     AT_MOST,
     CANNOT_TELL,
     FALLS,
@@ -27,11 +32,6 @@ from biasbridge.analysis.claims import (
     YES,
     judge,
 )
-from biasbridge.analysis.correlation import ONE_THREAD
-from biasbridge.analysis.naming import SMALLEST_CHANGE
-from biasbridge.analysis.observations import Resampled
-from biasbridge.analysis.scopes import CORPORA, DOSES, LISTS, METHODS, RUNS, SCOPES, SEEDS
-from biasbridge.analysis.slices import measure_slice
 from biasbridge.files import atomic_path
 from biasbridge.stats.intervals import wilson
 from tests.analysis.conftest import make_rows

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 import numpy as np
 import scipy
 
-from biasbridge.analysis.claims import judge
 from biasbridge.analysis.correlation import Correlation, correlation
 from biasbridge.analysis.observations import Observations, Resampled, Rows
 from biasbridge.analysis.slices import measure_slice
+from biasbridge.analysis.verdicts import judge
 from biasbridge.stats.intervals import ALPHA
 
 if TYPE_CHECKING:

@@ -11,16 +11,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from biasbridge.analysis.answer import describe_task
 from biasbridge.analysis.correlate import Levels, correlate, correlate_slices
 from biasbridge.analysis.effects import saturation
-from biasbridge.analysis.joined import (
-    _join_scores,
-    describe_task,
-    join_points,
-    levels,
-    low_skill_reason,
-    rows_of,
-)
+from biasbridge.analysis.joined import _join_scores, join_points, levels, low_skill_reason, rows_of
 from biasbridge.analysis.naming import GAP, SCORE
 from biasbridge.analysis.scopes import METHODS
 from biasbridge.analysis.tables import Tables

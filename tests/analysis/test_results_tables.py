@@ -24,23 +24,25 @@ from biasbridge.analysis.effects import effects
 from biasbridge.analysis.joined import join_points
 from biasbridge.analysis.printing import print_points
 from biasbridge.analysis.report.page import build_report
+from biasbridge.analysis.result_folder import (
+    BuildRecord,
+    describe_mixture,
+    read_provenance,
+    register_outputs,
+    remove_older_conclusions,
+    require_own,
+    without_local_details,
+    write_provenance,
+    write_tables,
+)
 from biasbridge.analysis.tables import (
     _EXTRINSIC_TEXTS,
     _INTRINSIC_TEXTS,
     _POINT_TEXTS,
     FILES,
-    BuildRecord,
     Tables,
-    describe_mixture,
-    read_provenance,
     read_tables,
-    register_outputs,
-    remove_older_conclusions,
-    require_own,
     typed,
-    without_local_details,
-    write_provenance,
-    write_tables,
 )
 from biasbridge.files import InputError, choice
 from biasbridge.files.choice import Fileless

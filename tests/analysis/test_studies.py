@@ -15,13 +15,14 @@ from rich.console import Console
 
 from biasbridge.analysis.answer import print_answer
 from biasbridge.analysis.charts import PALETTE
-from biasbridge.analysis.claims import VERDICTS
+from biasbridge.analysis.concluding import EXPLORATORY_COLUMNS
 from biasbridge.analysis.correlate import correlate_slices
 from biasbridge.analysis.correlation_study import NO_TASK, Correlation
 from biasbridge.analysis.declaration import Declaration
 from biasbridge.analysis.joined import join_points
-from biasbridge.analysis.slices import CORRELATION_COLUMNS, EXPLORATORY_COLUMNS
-from biasbridge.analysis.tables import write_tables
+from biasbridge.analysis.result_folder import write_tables
+from biasbridge.analysis.slices import CORRELATION_COLUMNS
+from biasbridge.analysis.verdicts import VERDICTS
 from biasbridge.commands.correlate import main as correlate
 from biasbridge.commands.report import main as report
 from biasbridge.files import InputError

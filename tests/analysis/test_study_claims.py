@@ -14,16 +14,7 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 from biasbridge.analysis.answer import change_cells, headlines, planted_lines
-from biasbridge.analysis.claims import (
-    RULES,
-    VERDICTS,
-    Claim,
-    GapClaims,
-    gap_and_score,
-    judge,
-    judge_gap,
-    study_claims,
-)
+from biasbridge.analysis.claims import Claim, GapClaims, study_claims
 from biasbridge.analysis.condition_effects import (
     ConditionEffect,
     EqualScores,
@@ -46,7 +37,14 @@ from biasbridge.analysis.scopes import (
     SEEDS,
     UNNAMED,
 )
-from biasbridge.analysis.slices import Nonlinearity, SliceResult, correlation_table, scope_table
+from biasbridge.analysis.slices import (
+    Nonlinearity,
+    SliceResult,
+    correlation_table,
+    gap_and_score,
+    scope_table,
+)
+from biasbridge.analysis.verdicts import RULES, VERDICTS, judge, judge_gap
 from biasbridge.stats.intervals import Estimate
 
 # b = .01 [.006,.014] over a range of 4: a change of .04 [.024,.056]

@@ -226,7 +226,7 @@ def run(command: Command, console: Console) -> tuple[int, Path]:
     folder = settings.results if command.is_sweep else f"{settings.results}/{plans[0].key}"
     if settings.plan:
         return 0, Path(folder)
-    from biasbridge.analysis.tables import require_own
+    from biasbridge.analysis.result_folder import require_own
 
     require_own(Path(folder), study.writes)
     sweep = Sweep(command, cells, store, results_folder(folder), settings.overwrite, console)
