@@ -43,9 +43,8 @@ class Correlation(Declaration):
         import pandas as pd
 
         from biasbridge.analysis.condition_effects import MIN_UNITS
-        from biasbridge.analysis.joined import levels, rows_of
+        from biasbridge.analysis.joined import levels, observations_of
         from biasbridge.analysis.naming import with_count
-        from biasbridge.analysis.observations import observations
         from biasbridge.analysis.scopes import DOSES, MINIMUM, RUNS
 
         if all(fact.get("task") == NO_TASK for fact in facts):
@@ -53,7 +52,7 @@ class Correlation(Declaration):
         points = pd.DataFrame(facts).assign(point=np.arange(len(facts)).astype(str))
         # What is measured is unknown yet: any numbers
         drawn = points.assign(x=np.arange(len(facts)), y=0.0, **levels(points))
-        models = observations(rows_of(drawn)).with_siblings()
+        models = observations_of(drawn).models().with_siblings()
         df = models.average_over_clusters().residuals().df
         n_conditions, n_parents = len({*models.condition}), len({*models.parent})
         n_each = f"{with_count(n_conditions, 'condition')} of {with_count(n_parents, 'parent')}"

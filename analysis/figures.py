@@ -27,7 +27,7 @@ from biasbridge.analysis.charts import (
     require_distinct,
 )
 from biasbridge.analysis.correlation import ONE_THREAD, correlation, residuals
-from biasbridge.analysis.joined import bias_sign, is_joined, resamples_warning, rows_of
+from biasbridge.analysis.joined import bias_sign, is_joined, observations_of, resamples_warning
 from biasbridge.analysis.naming import (
     ALL,
     CONFIRMATORY,
@@ -53,7 +53,7 @@ from biasbridge.analysis.naming import (
     shown_values,
     with_count,
 )
-from biasbridge.analysis.observations import SlopeLine, both_finite, observations
+from biasbridge.analysis.observations import SlopeLine, both_finite
 from biasbridge.analysis.result_folder import write_csv_tables
 from biasbridge.analysis.slices import pearson
 from biasbridge.analysis.tables import group_indices
@@ -330,8 +330,8 @@ def scatter_grid(
     interval above.
 
     ``data``: the columns x, y, and ``PLACES`` (constant text where unused), where known
-    ``INTERVALS`` and the columns of ``rows_of``. ``panels``: ``panel_statistics(data)`` if already
-    computed. ``mark="line"`` joins the mean y at each x and shades from minimum to maximum;
+    ``INTERVALS`` and the columns of ``observations_of``. ``panels``: ``panel_statistics(data)`` if
+    already computed. ``mark="line"`` joins the mean y at each x and shades from minimum to maximum;
     ``zero`` draws a line at y = 0. Raises ``InputError`` where palette or shapes do not suffice.
     """
     order = {name: list(dict.fromkeys(as_text(data, name))) for name in PLACES}
@@ -365,10 +365,10 @@ def _panel_statistics(data: pd.DataFrame, results: Sequence[SliceResult] = ()) -
     """Return the statistics of each panel, one for each row and column with data.
 
     r is r_rm as in ``biasbridge.analysis.correlate`` where ``data`` has a column ``model``
-    (``biasbridge.analysis.joined.rows_of`` lists the others that count), else r over all pairs.
+    (``joined.observations_of`` lists the others that count), else r over all pairs.
     ``results``: results of ``correlate_slices``, reused above the panels that show their slices.
     """
-    all_rows = rows_of(data) if "model" in data else None
+    all_rows = observations_of(data) if "model" in data else None
     within_by_slice = {
         tuple(result.names[name] for name in SLICE_COLUMNS): result.within for result in results
     }
@@ -386,8 +386,8 @@ def _panel_statistics(data: pd.DataFrame, results: Sequence[SliceResult] = ()) -
             line = SlopeLine.through(x, y, slope)
             panels.append(Panel(row, column, len(x), len(x), *within.interval, *line))
             continue
-        comparable = all_rows.at(indices).comparable()
-        models = observations(comparable)
+        comparable = all_rows.select(indices).comparable()
+        models = comparable.models()
         same_slice = (
             within_by_slice.get(_slice_of_panel(data.iloc[indices])) if within_by_slice else None
         )

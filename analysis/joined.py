@@ -13,7 +13,7 @@ import pandas as pd
 from scipy.special import stdtrit
 
 from biasbridge.analysis.naming import ALL, CONDITION, CONTROL, GAP, SCORE, SLICE_COLUMNS, UTILITY
-from biasbridge.analysis.observations import Resampled, Rows
+from biasbridge.analysis.observations import Observations
 from biasbridge.analysis.tables import Tables, group_indices, read_tables, require_rows, typed
 from biasbridge.files import InputError
 from biasbridge.files.columns import as_arrays, as_float, as_text, text_rows
@@ -23,7 +23,7 @@ from biasbridge.stats.intervals import quantile
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from biasbridge.stats.arrays import Floats, Ints, Labels
+    from biasbridge.stats.arrays import Floats, Labels
 
 
 # The classifier and its training data; TRAINING_DRAWS: the random draws of its training
@@ -160,7 +160,7 @@ def resamples_warning(table: pd.DataFrame) -> str:
     return f"{_WITHOUT_RESAMPLES}{remedy}" * set(RESAMPLED).isdisjoint(table.columns)
 
 
-def rows_of(joined: pd.DataFrame, x: str = "x", y: str = "y") -> Rows:
+def observations_of(joined: pd.DataFrame, x: str = "x", y: str = "y") -> Observations:
     """Return the joined table, or two other columns of it, as arrays.
 
     The sign of ``reverse_scored`` scores is changed, so that higher always means more biased. A
@@ -171,9 +171,9 @@ def rows_of(joined: pd.DataFrame, x: str = "x", y: str = "y") -> Rows:
     method = np.array(as_text(joined, "method"), dtype=str)
     family = _texts(joined, ("method_family",))
     sign = bias_sign(joined) if x == "x" else np.ones(len(joined))
-    return Rows(
-        x=sign * as_float(joined, x),
-        y=as_float(joined, y),
+    return Observations.make(
+        sign * as_float(joined, x),
+        as_float(joined, y),
         model=model,
         parent=parent,
         cluster=_labels(joined, "cluster", "parent") if "parent" in joined else parent,
@@ -186,10 +186,11 @@ def rows_of(joined: pd.DataFrame, x: str = "x", y: str = "y") -> Rows:
         setting=_texts(_with_options(joined), (*TASK_SETTINGS, "task_options")),
         training=_texts(joined, TRAINING_DRAWS),
         score_gap=_texts(joined, (*SCORE, *GAP)),
-        pattern=np.full(len(joined), ""),
         utility=as_float(joined, "utility"),
-        x_resampled=_resampled(joined, f"{x}_resampled", "n_found", SCORE).times(sign),
-        y_resampled=_resampled(joined, f"{y}_resampled", "support", ("task", *GAP)),
+        x_resampled=sign[:, None] * as_arrays(joined, f"{x}_resampled"),
+        y_resampled=as_arrays(joined, f"{y}_resampled"),
+        n_words=_sample_sizes(joined, "n_found"),
+        n_items=_sample_sizes(joined, "support"),
     )
 
 
@@ -229,7 +230,7 @@ def bias_sign(joined: pd.DataFrame) -> Floats:
 
 
 def unbiased_values(joined: pd.DataFrame) -> Floats:
-    """Return the unbiased value of each row's score, with the sign of ``rows_of``. Shape (rows,).
+    """Return the unbiased value of each row's score, signed as in ``observations_of``.
 
     NaN for measures of utility; 0 where the table has no such column.
     """
@@ -243,19 +244,10 @@ def _labels(joined: pd.DataFrame, name: str, otherwise: str) -> Labels:
     return np.array(values, dtype=str)
 
 
-def _resampled(joined: pd.DataFrame, name: str, size: str, keys: Sequence[str]) -> Resampled:
-    """Read a column of lists, and the column with the number of words or items that they are drawn
-    from; ``keys``: columns that name a score or gap, whose rows share a list.
-    """
-    if name not in joined:
-        return Resampled.of(np.zeros((len(joined), 0)))
-    keys = [key for key in ("point", *keys) if key in joined]
-    group = joined.groupby(keys, sort=False, dropna=False).ngroup()
-    place: Ints = np.asarray(group, dtype=np.intp)
-    distinct_rows = joined.iloc[np.unique(place, return_index=True)[1]]
-    sizes = as_float(distinct_rows, size)
-    values = as_arrays(distinct_rows, name)
-    return Resampled(values, place.astype(np.intp), np.where(sizes > 0, sizes, np.inf))
+def _sample_sizes(joined: pd.DataFrame, column: str) -> Floats:
+    """Return the number of words or items that resamples are drawn from; infinite if unknown."""
+    sizes = as_float(joined, column)
+    return np.where(sizes > 0, sizes, np.inf)
 
 
 def join_folder(folder: str | Path, utility: str = UTILITY) -> pd.DataFrame:

@@ -132,5 +132,5 @@ def describe_slice(result: SliceResult, *, alone: bool = False) -> dict[str, str
         PEARSON: format_number(result.r_pearson),
         **({"p": format_p(within.p)} if alone else {}),
         HOLM: format_p(result.p_holm),
-        "lost": str(result.lost),
+        "lost": str(result.n_lost),
     }

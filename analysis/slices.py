@@ -38,7 +38,7 @@ from biasbridge.analysis.naming import (
     gap_titles,
     score_titles,
 )
-from biasbridge.analysis.observations import SlopeLine, observations, reliability
+from biasbridge.analysis.observations import SlopeLine, reliability
 from biasbridge.analysis.scopes import DOSES, MINIMUM, RUNS, measure_scopes
 from biasbridge.analysis.tables import group_indices
 from biasbridge.files.columns import as_text, text_rows
@@ -47,7 +47,7 @@ from biasbridge.stats.intervals import ALPHA, Estimate
 
 if TYPE_CHECKING:
     from biasbridge.analysis.correlation import Residuals
-    from biasbridge.analysis.observations import Observations, Rows
+    from biasbridge.analysis.observations import Observations
     from biasbridge.stats.arrays import Floats, Ints, Labels, Truths
 
 
@@ -99,7 +99,7 @@ def _own_change(means: Observations, method: str) -> float:
     """Return the slope of the conditions of one method and of the unmodified models, times the
     range of their own scores.
     """
-    own = means.at(np.flatnonzero(np.isin(means.method, [method, CONTROL])))
+    own = means.select(np.flatnonzero(np.isin(means.method, [method, CONTROL])))
     return own.residuals().slope * float(np.ptp(own.x)) if len(own.x) > 1 else nan
 
 
@@ -136,7 +136,7 @@ class SliceResult(NamedTuple):
 
     ``scopes``: r_rm and slope by what they hold for, these runs first. ``n``: models with a score,
     a gap and another model of their parent; ``n_parents``, ``n_conditions``: 0 where unknown;
-    ``lost``: models without a score or a gap; ``planned``: all models. ``gap_unmodified``: mean
+    ``n_lost``: models without a score or a gap; ``n_planned``: all models. ``gap_unmodified``: mean
     over the unmodified models; ``score_low``, ``score_high``: between which conditions moved the
     score. ``reliability_y``: the share of the gaps' variance within parents that is no model's own
     noise, at least r_rm^2, for such noise cannot make two sides agree (Spearman, 1904);
@@ -157,8 +157,8 @@ class SliceResult(NamedTuple):
     n_parents: int = 0
     n_conditions: int = 0
     n_clusters: int = 0
-    lost: int = 0
-    planned: int = 0
+    n_lost: int = 0
+    n_planned: int = 0
     gap_unmodified: float = nan
     score_low: float = nan
     score_high: float = nan
@@ -262,8 +262,7 @@ def _row(result: SliceResult) -> dict[str, object]:
     row: dict[str, object] = {name: getattr(result, name, None) for name in RESULT_COLUMNS}
     row |= {"r_rm": within.r, "low": within.low, "high": within.high, "p": within.p}
     row |= {"change": change.value, "change_low": change.low, "change_high": change.high}
-    row |= {"n_lost": result.lost, "r_given_utility": result.given_utility.r}
-    row |= {"bound": result.effects.bound}
+    row |= {"bound": result.effects.bound, "r_given_utility": result.given_utility.r}
     ends = sorted((result.sign * result.score_low, result.sign * result.score_high))
     row |= dict(zip(("score_low", "score_high"), ends, strict=True))  # as measured
     return row | result.names  # last: a column sliced by may have the name of a result
@@ -403,12 +402,12 @@ def _around(result: SliceResult, name: str) -> tuple[str, ...]:
 
 
 def measure_slice(
-    rows: Rows, names: dict[str, str], *, full: bool, permutations: int = PERMUTATIONS
+    rows: Observations, names: dict[str, str], *, full: bool, permutations: int = PERMUTATIONS
 ) -> SliceResult:
     """Measure the rows of a slice, without a verdict."""
     comparable = rows.comparable()
     planned, retained_models = set(rows.model.tolist()), set(comparable.model.tolist())
-    models = observations(comparable, trained=full)
+    models = comparable.models(trained=full)
     with_siblings, independent = models.with_siblings(), models.average_over_clusters()
     scopes = measure_scopes(models, permutations, full=full)
     within = scopes[RUNS]
@@ -421,9 +420,9 @@ def measure_slice(
         n_parents=_count(with_siblings.parent),
         n_conditions=n if (n := _count(with_siblings.condition)) > 1 else 0,
         n_clusters=_count(with_siblings.cluster),
-        lost=len(planned - retained_models),
-        planned=len(planned),
-        lost_models=lost_models(rows, comparable),
+        n_lost=len(planned - retained_models),
+        n_planned=len(planned),
+        lost_models=_describe_lost(rows, comparable),
         line=models.line(),
         r_pearson=pearson(comparable.x, comparable.y),
     )
@@ -432,7 +431,7 @@ def measure_slice(
     result = _add_range(result, models, independent)
     if not full:
         return result
-    sizes = comparable.x_resampled.size, comparable.y_resampled.size
+    sizes = float(np.median(comparable.n_words)), float(np.median(comparable.n_items))
     result = result._replace(saturated=_saturation_reason(with_siblings, independent))
     if result.n_conditions:
         result = _add_conditions(result, Cells.of(with_siblings), independent.condition_means())
@@ -533,7 +532,7 @@ def _saturation_reason(models: Observations, independent: Observations) -> str:
     return ""
 
 
-def lost_models(rows: Rows, comparable: Rows) -> str:
+def _describe_lost(rows: Observations, comparable: Observations) -> str:
     """Return the lost models by method, and the kinds of rows left out, with the models that lack
     them: ``1 of 32 balance; cnn left out (8 of 32 balance lack it)``.
     """
@@ -550,7 +549,7 @@ def lost_models(rows: Rows, comparable: Rows) -> str:
 
     parts = [without(comparable.model.tolist())]
     if len(comparable.model):
-        complete = rows.at(np.flatnonzero(rows.is_complete))
+        complete = rows.select(np.flatnonzero(rows.is_complete))
         rows_by_kind = group_indices(_kinds(complete))
         used_kinds = set(_kinds(comparable))
         words = {kind: " ".join(kind).split() for kind in rows_by_kind}
@@ -563,5 +562,5 @@ def lost_models(rows: Rows, comparable: Rows) -> str:
     return "; ".join(filter(None, parts))
 
 
-def _kinds(rows: Rows) -> list[tuple[str, str]]:
+def _kinds(rows: Observations) -> list[tuple[str, str]]:
     return list(zip(rows.setting.tolist(), rows.score_gap.tolist(), strict=True))

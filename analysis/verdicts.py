@@ -264,6 +264,6 @@ def _refusal(result: SliceResult) -> str:
         degrees = f"{with_count(int(within.df), 'degree')} of freedom"
         needed = f"a verdict needs {MINIMUM[RUNS]}"
         return f"too few models ({models}). They leave {degrees}; {needed}"
-    if result.lost > _MAX_LOST * result.planned:
-        return f"{result.lost} of {result.planned} models are lost, more than a tenth"
+    if result.n_lost > _MAX_LOST * result.n_planned:
+        return f"{result.n_lost} of {result.n_planned} models are lost, more than a tenth"
     return result.saturated

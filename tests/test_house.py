@@ -172,7 +172,7 @@ def test_editors_find_names_of_other_rooms() -> None:
     ):
         [name] = editor.goto(line, column, follow_imports=True)
         assert name.full_name == found
-    editor = jedi.Script("from biasbridge.stats.intervals import wil", path=ROOT / "new.py")
+    editor = jedi.Script("from biasbridge.stats.proportions import wil", path=ROOT / "new.py")
     assert "wilson" in [name.name for name in editor.complete()]
 
 

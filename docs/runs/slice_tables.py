@@ -34,7 +34,7 @@ from biasbridge.analysis.answer import (
 )
 from biasbridge.analysis.charts import finish, intervals, rule_at
 from biasbridge.analysis.claims import study_claims
-from biasbridge.analysis.joined import rows_of
+from biasbridge.analysis.joined import observations_of
 from biasbridge.analysis.naming import ALL, CONTROL, gap_titles, measure_title, score_titles
 from biasbridge.analysis.scopes import DOSES, SEEDS
 from biasbridge.analysis.slice_documents import (
@@ -209,7 +209,10 @@ def _breakout_tests(run: str) -> Iterator[DeclaredTest]:
             for embedding in (ALL, *dict.fromkeys(rows["embedding"])):
                 is_included = models["embedding"].eq(embedding) | (embedding == ALL)
                 result = measure_slice(
-                    rows_of(models[is_included]), {}, full=False, permutations=FEW_PERMUTATIONS
+                    observations_of(models[is_included]),
+                    {},
+                    full=False,
+                    permutations=FEW_PERMUTATIONS,
                 )
                 if result.within.df > MAX_UNTOLD:
                     names = {"task": str(task), "gap": str(gap).removesuffix(" gap")}

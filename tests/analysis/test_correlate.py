@@ -86,7 +86,7 @@ def test_slices_of_a_foreign_table_equal_scipy() -> None:
     table.loc[3, "x"] = np.nan
     actual = correlate(table, x="x", y="y", by=["a", "b"])
     assert sum(item.n for item in actual) == 59
-    assert sum(item.lost for item in actual) == 1
+    assert sum(item.n_lost for item in actual) == 1
     for item in actual:
         a, b = item.names.values()
         part = table[(table["a"] == a) & (table["b"].astype(str) == b)].dropna()

@@ -29,7 +29,7 @@ from biasbridge.analysis.correlation import (
     slope_sampling_error,
     studentised,
 )
-from biasbridge.analysis.observations import Resampled, _training_noise, reliability
+from biasbridge.analysis.observations import _training_noise, reliability
 from biasbridge.stats.intervals import holm
 from tests.analysis import slopes
 from tests.analysis.conftest import make_rows
@@ -614,7 +614,7 @@ def test_noise_of_trainings_is_kept_from_that_of_items(shared: float) -> None:
         y += np.repeat(shared * rng.normal(size=(2, 2)), 15, axis=0).ravel()
         again = y[:, None] + 0.6 * rng.normal(size=(60, 100)) + 2 * rng.normal(size=100)
         rows = make_rows(y, y, model=model, parent=model // 15, training=np.tile([0, 1], 30))
-        rows = rows._replace(y_resampled=Resampled.of(again))
+        rows = rows._replace(y_resampled=again)
         actual.append(_training_noise(rows).mean())
     assert np.mean(actual) == pytest.approx(0.64 / 2, abs=0.04)
 
