@@ -111,7 +111,7 @@ def study_answer(
     notes = [*scope_lines(claims, tables.points), *reasons(tests), *detectable(tests, x)]
     notes += [*_exploratory_lines(results), *describe_task(tables, declaration.utility)]
     return Document(
-        [*planted_lines(tables.points, tests), *headlines(claims)],
+        [*_planted_lines(tables.points, tests), *headlines(claims)],
         [*_run_line(tables, results), *filter(None, [mismatch]), *_sign_line(tables)],
         change_tables(claims),
         [*notes, *_missing_values(tables)],
@@ -286,7 +286,7 @@ def _effect_phrase(claim: Claim) -> Iterable[str]:
         yield f"{n} may change it by up to {format_number(claim.bound, 3)}"
 
 
-def planted_lines(points: pd.DataFrame, results: Sequence[SliceResult]) -> list[str]:
+def _planted_lines(points: pd.DataFrame, results: Sequence[SliceResult]) -> list[str]:
     """Return what was planted in synthetic data, and whether the study found it; none for real
     data.
     """

@@ -44,7 +44,7 @@ _OF_VERDICTS = {
     *("gap_verdict", "bound", "verdict", "why", "detectable_change", "share_explained"),
     "effective_conditions",
 }
-EXPLORATORY_COLUMNS = tuple(
+_EXPLORATORY_COLUMNS = tuple(
     "p" if name == "p_holm" else name for name in CORRELATION_COLUMNS if name not in _OF_VERDICTS
 )
 _GAP_COLUMNS = (
@@ -76,7 +76,7 @@ def conclude(
     exploratory = [result for result in distinct if not result.confirmatory]
     correlation_tables = {
         "correlations": correlation_table(declared(distinct)),
-        "exploratory": correlation_table(exploratory, EXPLORATORY_COLUMNS),
+        "exploratory": correlation_table(exploratory, _EXPLORATORY_COLUMNS),
         "gaps": gap_table(distinct),
         "scopes": scope_table(distinct),
     }

@@ -154,12 +154,6 @@ def factorize(names: ArrayLike) -> Ints:
     return codes
 
 
-def indicators(labels: Ints) -> Floats:
-    """Return a column for each label from 0. Shape (n, labels)."""
-    is_label: Floats = (labels[:, None] == np.arange(int(labels.max(initial=-1)) + 1)).astype(float)
-    return is_label
-
-
 def group_means(values: Floats, group: Ints) -> Floats:
     """Return the mean of each group. Shapes: (n, ...), (n,) -> (groups, ...)."""
     size = np.bincount(group)
@@ -557,10 +551,10 @@ def _permuted(
             permuted_v = _project_out(permuted_v.T, columns).T
             length = np.sqrt(np.square(permuted_v).sum(axis=1, keepdims=True))
             permuted_v /= np.maximum(length, 1e-150)
-        yield studentised(u, permuted_v, h, df)
+        yield _studentised(u, permuted_v, h, df)
 
 
-def studentised(u: Floats, v: Floats, h: Floats, df: int) -> tuple[Floats, Floats]:
+def _studentised(u: Floats, v: Floats, h: Floats, df: int) -> tuple[Floats, Floats]:
     """Return r and t = |z| / s of many v of length 1; u, h (n,), v (b, n) -> (b,), (b,)."""
     r = np.clip(v @ u, -1, 1)
     complement = 1 - h

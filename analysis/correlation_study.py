@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from biasbridge.analysis.tables import Tables
 
-NO_TASK = "none"  # the fact ``task`` of a point without one
+_NO_TASK = "none"  # the fact ``task`` of a point without one
 
 
 @choice
@@ -47,7 +47,7 @@ class Correlation(Declaration):
         from biasbridge.analysis.naming import with_count
         from biasbridge.analysis.scopes import DOSES, MINIMUM, RUNS
 
-        if all(fact.get("task") == NO_TASK for fact in facts):
+        if all(fact.get("task") == _NO_TASK for fact in facts):
             return ["no task: there are scores and no gaps, so no verdict is possible"]
         points = pd.DataFrame(facts).assign(point=np.arange(len(facts)).astype(str))
         # What is measured is unknown yet: any numbers

@@ -115,10 +115,10 @@ class Observations(NamedTuple):
 
     def comparable(self) -> Observations:
         """Return those with a score and a gap that the means of models are taken over, so that all
-        are means of the same kinds, see ``select_comparable``; where no kind was planned for all
+        are means of the same kinds, see ``_select_comparable``; where no kind was planned for all
         models, models are compared with those of the same ``pattern`` of kinds.
         """
-        is_used, pattern = select_comparable(factorize(self.model), self.kind, self.is_complete)
+        is_used, pattern = _select_comparable(factorize(self.model), self.kind, self.is_complete)
         parent = factorize(self.parent)
         patterns = np.bincount(np.unique(np.stack([parent, pattern]), axis=1)[0], minlength=1)
         names = np.where(patterns[parent] > 1, np.char.mod("%d", pattern), "")
@@ -258,7 +258,7 @@ def widest(levels: Mapping[str, Sequence[str]], parent: Sequence[str]) -> Labels
     return np.array(chosen, dtype=str)
 
 
-def select_comparable(model: Ints, kind: Ints, is_complete: Truths) -> tuple[Truths, Ints]:
+def _select_comparable(model: Ints, kind: Ints, is_complete: Truths) -> tuple[Truths, Ints]:
     """Return which rows the means of models are taken over, and for each row a number that differs
     between models whose means are of different kinds. Shapes: (n,) each -> (n,), (n,).
 

@@ -61,7 +61,7 @@ RESULT_COLUMNS = (
     *("r_rm", "low", "high", "r_pearson", "r_given_utility", "reliability_y", "synthetic", "note"),
 )
 CORRELATION_COLUMNS = (*SLICE_COLUMNS, *RESULT_COLUMNS)
-SliceNames = dict[str, str]
+_SliceNames = dict[str, str]
 _MAX_EQUAL_SHARE = 0.5  # share of models with the same score, or gap: more is saturation
 _MIN_PEARSON = 3  # points
 _MAX_MODEL_SHARE = 2 / 3  # share of the variance within parents that one model may carry
@@ -319,7 +319,7 @@ def gap_and_score(results: Sequence[SliceResult]) -> list[tuple[str, str]]:
 
 def slices(
     table: pd.DataFrame, kinds: Sequence[str], pooled: Sequence[str] = ()
-) -> Iterator[tuple[SliceNames, Ints]]:
+) -> Iterator[tuple[_SliceNames, Ints]]:
     """Yield the names and the rows of every slice that has any, in order of appearance.
 
     Rows that differ in a column of ``kinds`` are never pooled; each column of ``pooled`` has a

@@ -38,7 +38,7 @@ RISES, FALLS, UNTOLD, AT_MOST, CANNOT_TELL = VERDICTS = (
 MOVED = "moved"  # of a gap, beside AT_MOST and CANNOT_TELL
 YES, NO, TOO_FEW = "yes", "no", "too few"
 _MAX_LOST = 0.1
-MIN_EFFECTIVE = 3  # conditions
+_MIN_EFFECTIVE = 3  # conditions
 # A scope counts only where these hold too
 _TAKES = {DOSES: (RUNS,), LISTS: (RUNS, DOSES), METHODS: (RUNS, DOSES), SEEDS: (RUNS,)}
 _TAKES |= {RUNS: (), CORPORA: (RUNS,)}
@@ -56,7 +56,7 @@ at most x:      Neither, and the change is at most x in either direction: both e
                 {SMALLEST_CHANGE} where no other is declared.
 cannot tell:    Everything else, such as
                 - fewer than {MINIMUM[RUNS]} degrees of freedom, or fewer than {MINIMUM[DOSES]} conditions
-                - conditions that say as much as fewer than {MIN_EFFECTIVE}, for most have nearly one score
+                - conditions that say as much as fewer than {_MIN_EFFECTIVE}, for most have nearly one score
                 - more than a tenth of the models lost
                 - a score or gap that is the same in most models
                 - a score or gap of whose variance one model has two thirds
@@ -239,10 +239,10 @@ def _too_few_conditions(result: SliceResult) -> str:
     if DOSES not in result.holds:
         return ""
     effective = result.effective_conditions
-    if result.holds[DOSES] != TOO_FEW and effective < MIN_EFFECTIVE:
+    if result.holds[DOSES] != TOO_FEW and effective < _MIN_EFFECTIVE:
         return (
             f"the {result.n_conditions} conditions say as much as {effective:.1f}, for most have"
-            f" nearly one score. A verdict takes {MIN_EFFECTIVE}: spread the doses over the score"
+            f" nearly one score. A verdict takes {_MIN_EFFECTIVE}: spread the doses over the score"
         )
     if result.holds[DOSES] != TOO_FEW:
         return ""

@@ -18,15 +18,15 @@ from biasbridge.analysis.correlate import _describe_repeats, correlate_slices
 from biasbridge.analysis.correlation import (
     Correlation,
     NullDistribution,
+    _studentised,
     correlation,
     minimum_detectable,
     residuals,
     sampling_error,
-    studentised,
 )
 from biasbridge.analysis.joined import join_points, low_skill_reason
 from biasbridge.analysis.naming import GENDERS, group_mismatch
-from biasbridge.analysis.observations import reliability, select_comparable
+from biasbridge.analysis.observations import _select_comparable, reliability
 from biasbridge.analysis.report.page import _coverage
 from biasbridge.analysis.scopes import DOSES, METHODS, RUNS, SEEDS, _leave_out, measure_scopes
 from biasbridge.analysis.slices import _saturation_reason, measure_slice
@@ -139,7 +139,7 @@ def test_without_an_observation_a_billionth_of_the_squares_is_nothing(
     z = np.arctanh((u @ v - u * v) / np.sqrt(selected * (1 - v**2)))
     z[0] *= is_left
     t = abs(np.arctanh(u @ v)) / jackknife(z, 3)
-    assert studentised(u, v[None], np.zeros(4), 3)[1] == pytest.approx(t, rel=1e-5)
+    assert _studentised(u, v[None], np.zeros(4), 3)[1] == pytest.approx(t, rel=1e-5)
 
 
 def test_confirmatory_slices_have_9999_permutations_and_others_999() -> None:
@@ -236,7 +236,7 @@ def test_a_kind_of_row_that_more_than_a_fifth_lack_is_left_out(
     """All are meant to have both kinds. Where the second is kept, those without it are lost."""
     model, kind = np.divmod(np.arange(2 * models), 2)
     known = (kind == 0) | (model >= lacking)
-    selected, _ = select_comparable(model, kind, known)
+    selected, _ = _select_comparable(model, kind, known)
     assert selected[kind == 1].any() != left_out
     assert selected[kind == 0].sum() == (models if left_out else models - lacking)
 

@@ -21,13 +21,13 @@ from statsmodels.stats.multitest import multipletests
 from biasbridge.analysis.correlation import (
     Correlation,
     _errors_of_z,
+    _studentised,
     correlation,
     minimum_detectable,
     residuals,
     sampling_error,
     slope_estimate,
     slope_sampling_error,
-    studentised,
 )
 from biasbridge.analysis.observations import _training_noise, reliability
 from biasbridge.stats.intervals import holm
@@ -136,7 +136,7 @@ def test_many_permutations_at_once_are_studentised_one_by_one(more: int) -> None
     rng = np.random.default_rng(2)
     drawn = np.array([residual(rng.permutation(y), PARENT, further) for _ in range(20)])
     drawn /= np.sqrt((drawn**2).sum(axis=1, keepdims=True))
-    r, t = studentised(of.u / np.sqrt(of.u @ of.u), drawn, of.h, of.df)
+    r, t = _studentised(of.u / np.sqrt(of.u @ of.u), drawn, of.h, of.df)
     for row, r_star, t_star in zip(drawn, r, t, strict=True):
         expected = literal(x, row, PARENT, further)
         s = jackknife(np.arctanh(left_out(x, row, PARENT, further)), of.df)

@@ -14,7 +14,7 @@ from scipy import stats
 
 from biasbridge.analysis.correlate import correlate_slices
 from biasbridge.analysis.joined import join_points, observations_of
-from biasbridge.analysis.observations import Observations, select_comparable
+from biasbridge.analysis.observations import Observations, _select_comparable
 from biasbridge.analysis.scopes import SEEDS
 from biasbridge.analysis.tables import Tables
 from biasbridge.files.columns import as_float, as_text, text_rows
@@ -291,8 +291,8 @@ def test_options_of_the_task_are_settings_where_a_model_has_several() -> None:
 def test_a_model_meant_only_for_what_nobody_has_changes_nothing_for_the_others() -> None:
     model, kind = np.array([0, 0, 1, 1, 2, 2, 3]), np.array([0, 1, 0, 1, 0, 1, 2])
     known = np.array([1, 1, 1, 1, 1, 0, 0], dtype=bool)
-    rows, _ = select_comparable(model, kind, known)
-    others, _ = select_comparable(model[:-1], kind[:-1], known[:-1])
+    rows, _ = _select_comparable(model, kind, known)
+    others, _ = _select_comparable(model[:-1], kind[:-1], known[:-1])
     assert rows.tolist() == [*others.tolist(), False]
     assert others.tolist() == [True, False, True, False, True, False]
 

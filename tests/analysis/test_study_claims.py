@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
-from biasbridge.analysis.answer import change_cells, headlines, planted_lines
+from biasbridge.analysis.answer import _planted_lines, change_cells, headlines
 from biasbridge.analysis.claims import Claim, GapClaims, study_claims
 from biasbridge.analysis.condition_effects import (
     ConditionEffect,
@@ -574,9 +574,9 @@ def test_of_synthetic_data_it_is_said_what_was_planted(
 ) -> None:
     columns = {"status": ["done"], "generated": [True], "transmission": [transmission]}
     results = [slice_of(f"weat{i}", verdict) for i, verdict in enumerate(verdicts)]
-    assert planted_lines(pd.DataFrame(columns), results) == [f"Synthetic data{said}"]
+    assert _planted_lines(pd.DataFrame(columns), results) == [f"Synthetic data{said}"]
     real = pd.DataFrame(columns | {"generated": [False]})
-    assert planted_lines(real, results) == []
+    assert _planted_lines(real, results) == []
 
 
 def test_a_reverse_scored_metric_is_named_with_its_sign() -> None:
