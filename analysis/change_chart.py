@@ -136,8 +136,8 @@ def _points(rows: Observations, result: SliceResult) -> pd.DataFrame:
     parts = [_table(models, MODEL_ROW)]
     if result.n_conditions:
         means = models.average_over_clusters().condition_means()
-        base = models.select(np.flatnonzero(is_unmodified)) if is_unmodified.any() else models
-        origin = means.select(np.flatnonzero(means.method == CONTROL))
+        base = models.select(is_unmodified) if is_unmodified.any() else models
+        origin = means.select(means.method == CONTROL)
         shift_x, shift_y = (
             float(side.mean()) - (float(start[0]) if len(start) else 0.0)
             for side, start in ((base.x, origin.x), (base.y, origin.y))

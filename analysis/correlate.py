@@ -181,16 +181,16 @@ class Levels:
         named = [name for name in self.condition if name == "method"]
         methods = _names(table, (named or self.condition)[: len(self.condition) > 1])
         is_control = np.isin(methods, (EMPTY, ORIGINAL, CONTROL))
-        family, words, direction = (
-            _column(table, self.condition, column)
-            for column in ("method_family", "wordset", "direction")
+        family, words, direction, dose = (
+            _names(table, [name] if name in self.condition else [])
+            for name in ("method_family", "wordset", "direction", "dose")
         )
         return {
             "method": np.where(is_control, CONTROL, methods),
             "family": np.where(is_control, "", family if family.any() else methods),
             "word_list": np.where(is_control, "", words),
             "direction": np.where(is_control, "", direction),
-            "dose": np.array([_dose(cell) for cell in _column(table, self.condition, "dose")]),
+            "dose": np.array([*map(_dose, dose)]),
         }
 
     def _condition(
@@ -217,10 +217,6 @@ def _dose(cell: str) -> float:
         return nan
 
 
-def _column(table: pd.DataFrame, columns: Sequence[str], name: str) -> Labels:
-    return _names(table, [name] if name in columns else [])
-
-
 def _names(table: pd.DataFrame, columns: Sequence[str]) -> Labels:
     """Return a name for each row: ``a b`` and ``c`` differ from ``a`` and ``b c``."""
     if not columns:
@@ -239,7 +235,7 @@ def _describe_repeats(rows: Observations) -> str:
     share their y with another x), or its score beside several gaps (then nearly all share their x).
     Gaps of few items have ties too, which may be by chance (``_ties_by_chance``).
     """
-    complete = rows.select(np.flatnonzero(rows.is_complete))
+    complete = rows.select(rows.is_complete)
     x, y = complete.x.tolist(), complete.y.tolist()
     for name, partner, side, threshold in (
         ("y", "x", list(zip(y, x, strict=True)), 0.2),

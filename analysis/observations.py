@@ -99,9 +99,9 @@ class Observations(NamedTuple):
         resampled = dict.fromkeys(("x_resampled", "y_resampled"), np.zeros((len(x), 0)))
         return cls(**{"x": x, "y": y, **labels, **filled, **resampled, **columns})
 
-    def select(self, indices: Ints) -> Observations:
-        """Select observations."""
-        return Observations._make(column[indices] for column in self)
+    def select(self, rows: Ints | Truths) -> Observations:
+        """Return the observations of these numbers, or those where ``rows`` is true."""
+        return Observations._make(column[rows] for column in self)
 
     @property
     def is_complete(self) -> Truths:
@@ -111,7 +111,7 @@ class Observations(NamedTuple):
     @property
     def kind(self) -> Ints:
         """Return a number from 0 for each setting, score and gap."""
-        return factorize(np.char.add(np.char.add(self.setting, "\n"), self.score_gap))
+        return factorize(_as_one(self.setting, self.score_gap))
 
     def comparable(self) -> Observations:
         """Return those with a score and a gap that the means of models are taken over, so that all
@@ -122,7 +122,7 @@ class Observations(NamedTuple):
         parent = factorize(self.parent)
         patterns = np.bincount(np.unique(np.stack([parent, pattern]), axis=1)[0], minlength=1)
         names = np.where(patterns[parent] > 1, np.char.mod("%d", pattern), "")
-        return self._replace(pattern=names).select(np.flatnonzero(is_used))
+        return self._replace(pattern=names).select(is_used)
 
     def models(self, *, trained: bool = False) -> Observations:
         """Return one per model, in order of appearance, of those that are ``comparable``: means
@@ -131,38 +131,27 @@ class Observations(NamedTuple):
         model = factorize(self.model)
         order = np.argsort(model, kind="stable")
         first = np.unique(model[order], return_index=True)[1]
-        rows, noise = self.select(order), np.zeros(len(first))
-        if trained:
-            noise = _training_noise(self)
-        models = rows.select(first)._replace(noise=noise)
+        rows = self.select(order)
         weights = _row_weights(model[order], rows.kind)
         means: dict[str, Any] = {
             name: np.add.reduceat((getattr(rows, name).T * weights).T, first, axis=0)
             for name in _AVERAGED
             if len(first)
         }
-        return models._replace(**means)
+        noise = _training_noise(self) if trained else np.zeros(len(first))
+        return rows.select(first)._replace(**means, noise=noise)
 
     @property
     def stratum(self) -> Labels:
         """Return what models are compared within: their parent, and the kinds behind their means
         where these differ between its models.
         """
-        return np.char.add(np.char.add(self.parent, "\n"), self.pattern)
+        return _as_one(self.parent, self.pattern)
 
     def with_siblings(self) -> Observations:
         """Return the observations that have another of their stratum."""
         stratum = factorize(self.stratum)
-        return self.select(np.flatnonzero(np.bincount(stratum, minlength=1)[stratum] > 1))
-
-    def cells(self) -> Ints | None:
-        """Return for each model the number of its cluster and condition, over which it is averaged;
-        None where no parents share a cluster, or all share one.
-        """
-        clusters = len(set(self.cluster.tolist()))
-        if not 1 < clusters < len(set(self.parent.tolist())):
-            return None
-        return factorize(np.char.add(np.char.add(self.cluster, "\n"), self.condition))
+        return self.select(np.bincount(stratum, minlength=1)[stratum] > 1)
 
     def average_over_clusters(self) -> Observations:
         """Average the parents that share a cluster for each condition: a corpus moves a condition
@@ -170,9 +159,9 @@ class Observations(NamedTuple):
         stay, and results hold for that cluster.
         """
         models = self.with_siblings()
-        cell = models.cells()
-        if cell is None:
+        if not 1 < len({*models.cluster.tolist()}) < len({*models.parent.tolist()}):
             return self
+        cell = factorize(_as_one(models.cluster, models.condition))
         first_index = np.unique(cell, return_index=True)[1]
         members = np.bincount(cell)
         cells_by_pattern = len(set(zip(cell.tolist(), models.pattern.tolist(), strict=True)))
@@ -366,13 +355,13 @@ def _training_noise(rows: Observations) -> Floats:
     theirs; w: the weight of the setting in the mean. A model in which nothing was trained twice has
     the mean noise of the others.
     """
-    model, classifier = factorize(rows.model), _factorize_rows(rows.model, rows.setting)
-    training = _factorize_rows(rows.model, rows.setting, rows.training)
+    model, classifier = factorize(rows.model), factorize(_as_one(rows.model, rows.setting))
+    training = factorize(_as_one(rows.model, rows.setting, rows.training))
     first_row = np.unique(training, return_index=True)[1]
     n_trainings = np.bincount(classifier[first_row], minlength=1)
     if n_trainings.max() < 2:
         return np.zeros(int(model.max(initial=-1)) + 1)
-    shared = _factorize_rows(rows.parent, rows.setting, rows.training)[first_row]
+    shared = factorize(_as_one(rows.parent, rows.setting, rows.training))[first_row]
     deviations = rows.y_resampled - rows.y[:, None]
     variance, item_variance = (
         _spread(group_means(values, training), shared, classifier[first_row])
@@ -389,8 +378,9 @@ def _training_noise(rows: Observations) -> Floats:
     return np.where(trained_twice, noise, noise[trained_twice].mean())
 
 
-def _factorize_rows(*labels: Labels) -> Ints:
-    return factorize(np.array(["\n".join(row) for row in zip(*labels, strict=True)], dtype=str))
+def _as_one(*labels: Labels) -> Labels:
+    """Return the labels of each row as one."""
+    return np.array(["\n".join(row) for row in zip(*labels, strict=True)], dtype=str)
 
 
 def _spread(values: Floats, shared: Ints, classifier: Ints) -> Floats:

@@ -99,7 +99,7 @@ def _own_change(means: Observations, method: str) -> float:
     """Return the slope of the conditions of one method and of the unmodified models, times the
     range of their own scores.
     """
-    own = means.select(np.flatnonzero(np.isin(means.method, [method, CONTROL])))
+    own = means.select(np.isin(means.method, [method, CONTROL]))
     return own.residuals().slope * float(np.ptp(own.x)) if len(own.x) > 1 else nan
 
 
@@ -549,7 +549,7 @@ def _describe_lost(rows: Observations, comparable: Observations) -> str:
 
     parts = [without(comparable.model.tolist())]
     if len(comparable.model):
-        complete = rows.select(np.flatnonzero(rows.is_complete))
+        complete = rows.select(rows.is_complete)
         rows_by_kind = group_indices(_kinds(complete))
         used_kinds = set(_kinds(comparable))
         words = {kind: " ".join(kind).split() for kind in rows_by_kind}

@@ -96,11 +96,7 @@ def verdicts(
     """Judge slices, of some seeds alone; unrelated queries are adjusted among themselves."""
     results = []
     for i, part in enumerate(slices):
-        rows = (
-            part.rows
-            if seeds is None
-            else part.rows.select(np.flatnonzero(np.isin(part.seeds, seeds)))
-        )
+        rows = part.rows if seeds is None else part.rows.select(np.isin(part.seeds, seeds))
         result = measure_slice(rows, {"slice": str(i)}, full=True, permutations=permutations)
         results.append(result._replace(confirmatory=True))
     for family in (False, True):

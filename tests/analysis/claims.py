@@ -245,7 +245,7 @@ def any_kind(rng: np.random.Generator) -> Study:
     keep = rng.uniform(size=gap.size) > (0.05 if rng.integers(2) else 0)
     labels = {"method": np.append(rng.choice([*"abc"], count), "none")}
     rows = sweep(score, gap, 0, parents, rng, **labels)
-    return Study(rows.select(np.flatnonzero(keep)))
+    return Study(rows.select(keep))
 
 
 def one_column(rng: np.random.Generator) -> Study:
@@ -316,8 +316,7 @@ def _drops_a_seed(result: SliceResult, study: Study) -> bool:
     """Whether an empty study gets a verdict when one of its seeds is left out."""
     parents = np.unique(study.rows.parent)
     return not _claims(result) and any(
-        _claims(judged(study.rows.select(np.flatnonzero(study.rows.parent != parent))))
-        for parent in parents
+        _claims(judged(study.rows.select(study.rows.parent != parent))) for parent in parents
     )
 
 
