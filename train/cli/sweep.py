@@ -17,7 +17,8 @@ from hydra.errors import HydraException
 
 from biasbridge.files import InputError
 from biasbridge.files.data.registry import collected_requests, require_data
-from biasbridge.files.terminal import is_quiet, is_verbose, progress_lines
+from biasbridge.files.progress import progress_lines
+from biasbridge.files.terminal import is_quiet, is_verbose
 from biasbridge.train.cli.command import (
     Command,
     hydra_started,

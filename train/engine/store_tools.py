@@ -19,7 +19,8 @@ from rich.table import Table
 from biasbridge.files import InputError
 from biasbridge.files.errors import printable
 from biasbridge.files.paths import digest_of
-from biasbridge.files.terminal import duration, print_columns
+from biasbridge.files.progress import duration
+from biasbridge.files.terminal import print_columns
 from biasbridge.train.engine.locks import (
     HeldError,
     NoLockError,
