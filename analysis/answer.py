@@ -430,6 +430,9 @@ def _wrap_all(lines: Iterable[str]) -> list[str]:
     return [part for line in lines for part in wrap(line, _LINE_WIDTH, subsequent_indent="  ")]
 
 
+# How well the tasks are done, and what base rates alone would make of their gaps.
+
+
 def describe_task(tables: Tables, utility: str) -> list[str]:
     """Return a line per task, over the unmodified models (over all where there is none): its
     utility and majority baseline, the base rates and false positive rates of the compared groups,

@@ -217,6 +217,9 @@ def _point_keys(path: Path) -> set[str]:
         return set()
 
 
+# Provenance of the results of a sweep: the code version and library versions that made them.
+
+
 class BuildRecord(NamedTuple):
     """Results of a step that the same code and libraries made; docs/results.md describes the
     columns.

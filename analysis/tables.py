@@ -151,6 +151,3 @@ def read_tables(results_dir: str | Path) -> Tables:
                 f" ({', '.join(renamed)}): run its sweep again"
             )
     return tables
-
-
-# Provenance of the results of a sweep: the code version and library versions that made them.

@@ -25,6 +25,7 @@ from biasbridge.analysis.scopes import (
     SEEDS,
     UNNAMED,
 )
+from biasbridge.analysis.slices import digits_of
 from biasbridge.stats.formatting import format_estimate, format_number
 from biasbridge.stats.intervals import ALPHA, holm, westfall_young
 
@@ -214,7 +215,7 @@ def _other_changes(result: SliceResult, x: float, sign: int = 0) -> list[str]:
     methods, curve = result.nonlinear
     reasons = []
     if any(abs(change) > x and change * sign >= 0 for change in methods.values()):
-        digits = 3 if max(map(abs, methods.values())) < 0.0995 else 2
+        digits = digits_of(max(map(abs, methods.values())))
         listed = ", ".join(
             f"{name} {format_number(change, digits, sign='+')}" for name, change in methods.items()
         )
