@@ -213,8 +213,13 @@ def judged(scopes: dict[str, Correlation] | None = None, **changed: object) -> S
             "",
         ),
         ({RUNS: SHOWN._replace(df=7)}, {}, "cannot tell", "too few models (30 of 3 parents). They"),
-        ({}, {"lost": 4, "planned": 34}, "cannot tell", "4 of 34 models are lost, more than a te"),
-        ({}, {"lost": 3, "planned": 33}, "rises", ""),
+        (
+            {},
+            {"n_lost": 4, "n_planned": 34},
+            "cannot tell",
+            "4 of 34 models are lost, more than a te",
+        ),
+        ({}, {"n_lost": 3, "n_planned": 33}, "rises", ""),
         ({}, {"saturated": "the gap is 0"}, "cannot tell", "the gap is 0"),
         ({}, {"refused": "rows repeat"}, "cannot tell", "rows repeat"),
         (
