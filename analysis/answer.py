@@ -5,7 +5,7 @@ it holds for, and what limits it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import isfinite
 from textwrap import wrap
 from typing import TYPE_CHECKING
@@ -13,7 +13,38 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from biasbridge.analysis.claims import (
+from biasbridge.analysis.claims import declared, study_claims
+from biasbridge.analysis.joined import TASK_SETTINGS, TRAINING_DRAWS, keep_varying_options
+from biasbridge.analysis.naming import (
+    ALL,
+    CONTROL,
+    GAP,
+    ORIGINAL,
+    REVERSED,
+    describe_taggers,
+    gap_titles,
+    group_mismatch_of,
+    group_pairs,
+    measure_title,
+    with_count,
+)
+from biasbridge.analysis.scopes import DOSES, MINIMUM, SEEDS
+from biasbridge.analysis.slice_documents import (
+    CHANGE_HEADING,
+    HOLM,
+    MODELS_HEADING,
+    PEARSON,
+    R_RM_HEADING,
+    VERDICT_HEADING,
+    describe_slice,
+    format_change,
+    join_titles,
+    name_tests,
+    reasons,
+)
+from biasbridge.analysis.slices import digits_of, gap_and_score, pearson
+from biasbridge.analysis.tables import typed
+from biasbridge.analysis.verdicts import (
     AT_MOST,
     CANNOT_TELL,
     FALLS,
@@ -23,29 +54,7 @@ from biasbridge.analysis.claims import (
     TOO_FEW,
     UNTOLD,
     YES,
-    declared,
-    gap_and_score,
-    study_claims,
 )
-from biasbridge.analysis.joined import describe_task
-from biasbridge.analysis.naming import (
-    ALL,
-    CONTROL,
-    FAMILY,
-    GAP,
-    REVERSED,
-    SCORE,
-    SLICE_COLUMNS,
-    describe_taggers,
-    gap_titles,
-    group_mismatch_of,
-    group_pairs,
-    row_names,
-    shown_columns,
-    with_count,
-)
-from biasbridge.analysis.scopes import DOSES, MINIMUM, SEEDS
-from biasbridge.analysis.slices import digits_of, pearson
 from biasbridge.files.columns import as_float, as_text
 from biasbridge.files.writers import (
     Document,
@@ -54,13 +63,7 @@ from biasbridge.files.writers import (
     print_document,
     print_lines,
 )
-from biasbridge.stats.formatting import (
-    NOTHING,
-    capitalise,
-    format_estimate,
-    format_number,
-    format_p,
-)
+from biasbridge.stats.formatting import NOTHING, capitalise, format_estimate, format_number
 from biasbridge.stats.intervals import ALPHA
 
 if TYPE_CHECKING:
@@ -73,11 +76,6 @@ if TYPE_CHECKING:
 
 
 SCORE_HEADING, SCORE_RANGE = "full dose; score", "from, to"
-CHANGE_HEADING, VERDICT_HEADING = "change [95%]", "verdict"
-MODELS_HEADING, R_RM_HEADING = "models / parents / conditions", "r_rm [95%]"
-PEARSON, HOLM = "Pearson's r", "p (adjusted)"
-_R_RM = "r_rm, repeated-measures correlation within parents"
-_ALL_TESTS = "all tests"
 _NOT_SEEN = (
     "Where a test cannot tell, four of five studies like this one would detect a change of about"
     " {change}."
@@ -109,10 +107,10 @@ def study_answer(
     tests = declared(results)
     claims = study_claims(tests)
     mismatch = group_mismatch_of(tables.points, tables.extrinsic)
-    notes = [*scope_lines(claims, tables.points), *reasons(claims), *detectable(tests)]
+    notes = [*scope_lines(claims, tables.points), *reasons(tests), *detectable(tests)]
     notes += [*_exploratory_lines(results), *describe_task(tables, declaration.utility)]
     return Document(
-        [*planted_lines(tables.points, tests), *headlines(claims)],
+        [*_planted_lines(tables.points, tests), *headlines(claims)],
         [*_run_line(tables, results), *filter(None, [mismatch]), *_sign_line(tables)],
         change_tables(claims),
         [*notes, *_missing_values(tables)],
@@ -175,7 +173,7 @@ def change_tables(
         blank = dict.fromkeys(further(gap.overall.result), "")
         rows = [change_cells(claim) | blank for claim in shown]
         for titles, claim in _distinct_scores(gap.scores):
-            name = _join_titles(titles) + " (one score)" * (len(titles) > 1)
+            name = join_titles(titles) + " (one score)" * (len(titles) > 1)
             rows.append(change_cells(claim._replace(subject=name)) | further(claim.result))
         heading, before = gap.gap, gap.overall.result.gap_unmodified
         if isfinite(before) and not gap.modifications:
@@ -221,11 +219,6 @@ def _are_one_score(a: SliceResult, b: SliceResult) -> bool:
     return len(shared) >= MINIMUM[DOSES] and pearson(x, y) > _ONE_SCORE
 
 
-def format_change(result: SliceResult) -> str:
-    """Format the change with its interval: ``+.027 [.016,.040]``."""
-    return format_estimate(*result.change, digits=digits_of(result.change.value), sign="+")
-
-
 def name_verdict(verdict: str, smallest_change: float) -> str:
     """Return the verdict in words: ``rises``, ``at most .02``, ``does not tell``."""
     return f"{verdict} {name_size(smallest_change)}" if verdict == AT_MOST else verdict
@@ -250,7 +243,7 @@ def headlines(claims: Sequence[GapClaims]) -> list[str]:
             by_verdict.setdefault(claim.verdict, []).append(claim)
         phrases = [
             _VERDICT_PHRASES[verdict].format(
-                scores=_join_titles([claim.subject for claim in found]),
+                scores=join_titles([claim.subject for claim in found]),
                 x=name_size(found[0].x),
                 verb="do" if len(found) > 1 else "does",
                 side=_side_of_0(found[0]),
@@ -289,7 +282,7 @@ def _effect_phrase(claim: Claim) -> Iterable[str]:
         yield f"{n} may change it by up to {format_number(claim.bound, 3)}"
 
 
-def planted_lines(points: pd.DataFrame, results: Sequence[SliceResult]) -> list[str]:
+def _planted_lines(points: pd.DataFrame, results: Sequence[SliceResult]) -> list[str]:
     """Return what was planted in synthetic data, and whether the study found it; none for real
     data.
     """
@@ -333,19 +326,11 @@ def scope_lines(claims: Sequence[GapClaims], points: pd.DataFrame | None = None)
     documents = points is not None and any(as_text(points, "scheme"))  # with coreference
     last = "corpora and training documents" if documents else "and corpora"
     first = f"For these methods, lists{',' * documents} {last}"
+    n_by_gap = {gap.gap: len(gap.scores) for gap in shown}
     if len(tests_by_scopes) < 2:
         return [f"{'; '.join([first, *filter(None, tests_by_scopes)])}."]
-    named = (f"{_name_tests(gaps, shown)}: {held}." for held, gaps in tests_by_scopes.items())
+    named = (f"{name_tests(gaps, n_by_gap)}: {held}." for held, gaps in tests_by_scopes.items())
     return [f"{first}.", *named]
-
-
-def _name_tests(scores_by_gap: Mapping[str, Sequence[str]], claims: Sequence[GapClaims]) -> str:
-    """Return ``recall gap, WEAT 6b, 7`` for each gap; without scores where they are all."""
-    n_by_gap = {gap.gap: len(gap.scores) for gap in claims}
-    return "; ".join(
-        gap if len(scores) == n_by_gap[gap] > 1 else f"{gap}, {_join_titles(scores)}"
-        for gap, scores in scores_by_gap.items()
-    )
 
 
 def name_scope(result: SliceResult, scope: str) -> str:
@@ -355,22 +340,6 @@ def name_scope(result: SliceResult, scope: str) -> str:
         return {YES: "shown", NO: "not shown"}.get(word, word)
     n = result.scopes[scope].n
     return f"not testable ({n} of {MINIMUM[scope]})" if n < MINIMUM[scope] else "not testable"
-
-
-def reasons(claims: Sequence[GapClaims]) -> list[str]:
-    """Return a sentence for each reason that limits verdicts, with the tests that share it."""
-    scores_by_reason: dict[str, dict[str, list[str]]] = {}
-    for gap in claims:
-        for claim in gap.scores:
-            if claim.reason:
-                by_gap = scores_by_reason.setdefault(claim.reason, {})
-                by_gap.setdefault(gap.gap, []).append(claim.subject)
-    n = sum(len(gap.scores) for gap in claims)
-    sentences = []
-    for reason, gaps in scores_by_reason.items():
-        is_shared = sum(map(len, gaps.values())) == n
-        sentences.append(f"{_ALL_TESTS if is_shared else _name_tests(gaps, claims)}: {reason}.")
-    return sentences
 
 
 def detectable(results: Sequence[SliceResult]) -> list[str]:
@@ -387,14 +356,6 @@ def detectable(results: Sequence[SliceResult]) -> list[str]:
     ends = dict.fromkeys(format_number(end, digits_of(end)) for end in (min(changes), max(changes)))
     change = " to ".join(ends) + ", depending on the test" * (len(ends) > 1)
     return [_NOT_SEEN.format(change=change)]
-
-
-def _join_titles(names: Sequence[str]) -> str:
-    """Join titles, a shared first word once: ``WEAT 6b, 7, 8``."""
-    first, _, remainder = names[0].partition(" ")
-    if remainder and all(name.startswith(f"{first} ") for name in names):
-        return f"{first} {', '.join(name.removeprefix(f'{first} ') for name in names)}"
-    return ", ".join(names)
 
 
 # What must be known beside the claims.
@@ -467,72 +428,80 @@ def _wrap_all(lines: Iterable[str]) -> list[str]:
     return [part for line in lines for part in wrap(line, _LINE_WIDTH, subsequent_indent="  ")]
 
 
-# The slices of a study or a table: a line each, verdicts, and notes.
+# How well the tasks are done, and what base rates alone would make of their gaps.
 
 
-def slices_document(results: Sequence[SliceResult], title: str) -> Document:
-    """Return the slices of ``correlate``, one line each, then verdicts and notes."""
-    names, is_mixed = list(results[0].names), not all(result.confirmatory for result in results)
-    rows = [result.names | describe_slice(result, alone=is_mixed) for result in results]
-    shared = [name for name in names if len({row[name] for row in rows}) == 1 < len(rows)]
-    hidden = [*shared, *([] if any(result.confirmatory for result in results) else [HOLM])]
-    of_all = ", ".join(f"{name} {rows[0][name]}" for name in shared if rows[0][name])
-    heading = f"{title}: {_R_RM}{'; of all rows: ' * bool(of_all)}{of_all}"
-    rows = [{name: row[name] for name in row if name not in hidden} for row in rows]
-    by_text: dict[tuple[bool, str], list[str]] = {}
-    for result in results:
-        name = " ".join(filter(None, result.names.values())) or "all"
-        for is_note, text in enumerate((result.why * result.confirmatory, result.note)):
-            by_text.setdefault((bool(is_note), text), []).append(name)
-    texts = sorted((key for key in by_text if key[1]), key=lambda key: key[0])
-    notes = [f"{', '.join(by_text[key])}: {key[1]}" for key in texts]
-    return Document((), (), [TextTable.of_rows(heading, rows, names)], notes)
-
-
-def correlations_document(results: Sequence[SliceResult]) -> Document:
-    """Return r_rm of the confirmatory slices of ``correlate_slices``, one table per task,
-    classifier, metric and convention, with what limits its verdicts.
+def describe_task(tables: Tables, utility: str) -> list[str]:
+    """Return a line per task, over the unmodified models (over all where there is none): its
+    utility and majority baseline, the base rates and false positive rates of the compared groups,
+    and for each gap the value expected from base rates alone. A further line names the settings,
+    such as classifiers, over whose means the gaps of a model are taken.
     """
-    confirmatory = [result for result in results if result.confirmatory]
-    names = pd.DataFrame([result.names for result in confirmatory], columns=list(SLICE_COLUMNS))
-    headings = row_names(names, FAMILY, ", ") if confirmatory else []
-    varying_names = [name for name in ("embedding", "method") if len(set(names[name])) > 1]
-    columns = [*varying_names, *shown_columns(names, (*SCORE[2:], *GAP))]
-    families: dict[str, list[SliceResult]] = {}
-    for heading, result in zip(headings, confirmatory, strict=True):
-        families.setdefault(heading, []).append(result)
-    tables = []
-    for heading, family in families.items():
-        rows = [
-            {name: result.names[name] for name in columns} | describe_slice(result)
-            for result in family
+    tables = typed(tables)
+    points = tables.points[tables.points["status"] == "done"]
+    unmodified = points[(points["method"] == CONTROL) & points["label_method"].isin(["", CONTROL])]
+    name = f"{ORIGINAL} " if len(unmodified) else ""
+    described = unmodified if len(unmodified) else points
+    rows = tables.extrinsic[tables.extrinsic["point"].isin(described["point"])]
+    tasks = list(dict.fromkeys(rows["task"]))
+    lines = []
+    for task in tasks:
+        task_rows = rows[rows["task"] == task]
+        prefix = f"{task}, {name}models: " if len(tasks) > 1 else f"{capitalise(name)}models: "
+        if parts := [*_level(task_rows, utility), *_from_base_rates(task_rows)]:
+            lines.append(f"{prefix}{'. '.join([parts[0], *map(capitalise, parts[1:])])}.")
+        if settings := [*_averaged_settings(points[points["point"].isin(task_rows["point"])])]:
+            lines.append(
+                f"The gap of a model in {task} is the mean over {'; '.join(settings)}. To tell them"
+                " apart, give each a task.name of its own."
+            )
+    return lines
+
+
+def _averaged_settings(points: pd.DataFrame) -> Iterator[str]:
+    """Yield what differs between the settings of a model: ``classifier cnn, linear``."""
+    models = as_text(points, "unit_key")
+    draws = [name for name in (*TASK_SETTINGS, *TRAINING_DRAWS) if name in points]
+    varying = keep_varying_options(points, ("unit_key", *draws))
+    for name in (*TASK_SETTINGS[1:], "task_options"):
+        values = pd.Series(as_text(varying, name))
+        if values.groupby(models).nunique().max() > 1:
+            title = "" if name == "task_options" else f"{name.replace('_', ' ')} "
+            yield title + ", ".join(dict.fromkeys(values))
+
+
+def _level(rows: pd.DataFrame, utility: str) -> Iterator[str]:
+    values = rows[rows["kind"] == "value"]
+    is_utility = (values["group"] == ALL) & (values["measure"] == utility)
+    # On a challenge set these are of the task's own test items
+    utilities = values[is_utility].drop_duplicates("point")
+    value, baseline = (float(utilities[name].mean()) for name in ("value", "majority_baseline"))
+    if not isfinite(baseline):
+        return
+    title = measure_title(utility)
+    if isfinite(value):
+        yield f"{title} {format_number(value)} (majority baseline {format_number(baseline)})"
+    gaps = rows[rows["kind"] == "gap"]
+    groups = dict.fromkeys([*gaps["privileged"], *gaps["unprivileged"]])
+    for measure, title in (("base_rate", "base rate"), ("fpr", "false positive rate")):
+        measure_rows = values[(values["measure"] == measure) & (values["subset"] == "")]
+        means = measure_rows.groupby("group")["value"].mean().dropna()
+        group_values = [
+            f"{group} {format_number(means[group])}" for group in groups if group in means
         ]
-        synthetic = ", synthetic data" if any(result.synthetic for result in family) else ""
-        table = TextTable.of_rows(f"{heading}: {_R_RM}{synthetic}", rows, columns)
-        tables.append(table._replace(notes=reasons(study_claims(family))))
-    taggers = describe_taggers(result.group_by for result in confirmatory)
-    return Document((), (), tables, taggers)
+        if 0 < len(group_values) <= 2:
+            yield f"{title}: {', '.join(group_values)}"
 
 
-def count_models(result: SliceResult) -> str:
-    """Return the number of models; ``44 as 22`` where seeds of a corpus are averaged."""
-    averaged = f" as {result.within.n}" if result.within.n < result.n else ""
-    return f"{result.n}{averaged}"
-
-
-def describe_slice(result: SliceResult, *, alone: bool = False) -> dict[str, str]:
-    """Return the cells of a slice; ``alone``: with its unadjusted p."""
-    within = result.within
-    counts = (
-        str(number) if number else NOTHING for number in (result.n_parents, result.n_conditions)
-    )
-    return {
-        MODELS_HEADING: " / ".join((count_models(result), *counts)),
-        CHANGE_HEADING: format_change(result),
-        VERDICT_HEADING: result.verdict,
-        R_RM_HEADING: format_estimate(*within.interval),
-        PEARSON: format_number(result.r_pearson),
-        **({"p": format_p(within.p)} if alone else {}),
-        HOLM: format_p(result.p_holm),
-        "lost": str(result.lost),
-    }
+def _from_base_rates(rows: pd.DataFrame) -> Iterator[str]:
+    gaps = rows[(rows["kind"] == "gap") & rows["expected_from_base_rates"].abs().gt(0)]
+    if gaps.duplicated(["point", *GAP[:2]]).any():
+        return  # several pairs of groups
+    for title, gap_rows in gaps.assign(title=gap_titles(gaps)).groupby("title", sort=False):
+        if gap_rows["measure"].iloc[0] == "f1" or gap_rows["value"].isna().all():
+            continue  # the precision gap shows that of F1
+        mean, expected = (
+            format_number(float(gap_rows["value"].mean()), 3),
+            format_number(float(gap_rows["expected_from_base_rates"].mean()), 3),
+        )
+        yield f"{title}: {mean}; base rates alone would give {expected}"

@@ -22,8 +22,8 @@ from biasbridge.analysis.charts import (
     palette_of,
     rule_at,
 )
-from biasbridge.analysis.claims import VERDICTS, declared, gap_and_score
-from biasbridge.analysis.joined import rows_of
+from biasbridge.analysis.claims import declared
+from biasbridge.analysis.joined import observations_of
 from biasbridge.analysis.naming import (
     CONTROL,
     KINDS,
@@ -34,11 +34,11 @@ from biasbridge.analysis.naming import (
     STAMP,
     gap_axis,
 )
-from biasbridge.analysis.observations import observations
-from biasbridge.analysis.slices import slices
+from biasbridge.analysis.slices import gap_and_score, slices
+from biasbridge.analysis.verdicts import VERDICTS
 
 if TYPE_CHECKING:
-    from biasbridge.analysis.observations import Observations, Rows
+    from biasbridge.analysis.observations import Observations
     from biasbridge.analysis.slices import SliceResult
 
 MODEL_ROW, CONDITION_ROW, CHANGE_ROW = "model", "condition", "change"  # kinds of rows
@@ -75,7 +75,7 @@ def change_data(joined: pd.DataFrame, results: Sequence[SliceResult]) -> pd.Data
     """
     if not results:
         return pd.DataFrame(columns=[*_CHANGE_COLUMNS])
-    rows = rows_of(joined)
+    rows = observations_of(joined)
     indices_by_slice = {
         tuple(names[name] for name in SLICE_COLUMNS): indices
         for names, indices in slices(joined, KINDS, POOLED_OVER)
@@ -85,7 +85,7 @@ def change_data(joined: pd.DataFrame, results: Sequence[SliceResult]) -> pd.Data
         indices = indices_by_slice[tuple(result.names[name] for name in SLICE_COLUMNS)]
         change = pd.DataFrame([result.change], columns=["x", "low", "high"])
         verdict = name_verdict(result.verdict, result.x)
-        part = pd.concat([_points(rows.at(indices), result), change.assign(kind=CHANGE_ROW)])
+        part = pd.concat([_points(rows.select(indices), result), change.assign(kind=CHANGE_ROW)])
         parts.append(part.assign(gap=gap, score=score, verdict=verdict))
     table = pd.concat(parts, ignore_index=True).reindex(columns=[*_CHANGE_COLUMNS])
     return table.fillna({"method": "", "words": ""})
@@ -122,15 +122,15 @@ def change_chart(data: pd.DataFrame, results: Sequence[SliceResult]) -> Drawing:
     return finish(chart, "Does moving the score change the gap?", notes)
 
 
-def _points(rows: Rows, result: SliceResult) -> pd.DataFrame:
+def _points(rows: Observations, result: SliceResult) -> pd.DataFrame:
     """Return the models of a slice, and the means of each condition through the unmodified mean."""
-    models = observations(rows.comparable())
+    models = rows.comparable().models()
     is_unmodified = models.method == CONTROL
     parts = [_table(models, MODEL_ROW)]
     if result.n_conditions:
         means = models.average_over_clusters().condition_means()
-        base = models.at(np.flatnonzero(is_unmodified)) if is_unmodified.any() else models
-        origin = means.at(np.flatnonzero(means.method == CONTROL))
+        base = models.select(is_unmodified) if is_unmodified.any() else models
+        origin = means.select(means.method == CONTROL)
         shift_x, shift_y = (
             float(side.mean()) - (float(start[0]) if len(start) else 0.0)
             for side, start in ((base.x, origin.x), (base.y, origin.y))

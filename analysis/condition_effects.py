@@ -26,7 +26,7 @@ import scipy
 from biasbridge.analysis.correlation import MIN_RESAMPLES, ROUNDING, factorize, group_means
 from biasbridge.analysis.naming import CONTROL
 from biasbridge.analysis.tables import group_indices
-from biasbridge.stats.intervals import ALPHA, Estimate, holm
+from biasbridge.stats.intervals import ALPHA, Estimate, holm, t_interval
 
 if TYPE_CHECKING:
     from biasbridge.analysis.observations import Observations
@@ -49,8 +49,7 @@ class MeanChange(NamedTuple):
     @property
     def interval(self) -> Estimate:
         """Return the 95% interval."""
-        half = float(scipy.special.stdtrit(self.df, 1 - ALPHA / 2)) * self.error
-        return Estimate(self.value, self.value - half, self.value + half)
+        return t_interval(self.value, self.error, self.df)
 
     @property
     def bound(self) -> float:

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from biasbridge.analysis.claims import judge
 from biasbridge.analysis.correlation import ONE_THREAD, PERMUTATIONS, Correlation
 from biasbridge.analysis.declaration import Declaration
 from biasbridge.analysis.joined import (
@@ -26,7 +25,7 @@ from biasbridge.analysis.joined import (
     is_joined,
     join_points,
     low_skill_reason,
-    rows_of,
+    observations_of,
     unbiased_values,
 )
 from biasbridge.analysis.naming import (
@@ -39,7 +38,7 @@ from biasbridge.analysis.naming import (
     SMALLEST_CHANGE,
     SmallestChange,
 )
-from biasbridge.analysis.observations import Resampled, Rows, widest
+from biasbridge.analysis.observations import Observations, widest
 from biasbridge.analysis.scopes import RUNS
 from biasbridge.analysis.slices import (
     FEW_PERMUTATIONS,
@@ -50,6 +49,7 @@ from biasbridge.analysis.slices import (
     slices,
 )
 from biasbridge.analysis.tables import Tables, group_indices, read_tables
+from biasbridge.analysis.verdicts import judge
 from biasbridge.files import InputError
 from biasbridge.files.columns import EMPTY, as_float, as_labels, as_text
 from biasbridge.files.tables import require_columns
@@ -121,16 +121,15 @@ class Levels:
         """Return whether any level is named."""
         return bool(self.observation or self.parent or self.condition or self.cluster)
 
-    def rows(self, table: pd.DataFrame, x: str, y: str, sign: float = 1.0) -> Rows:
-        """Return the rows, scores times ``sign``. The key of an observation is observation and
-        parent; of a row without observation its condition, parent and number.
+    def observations(self, table: pd.DataFrame, x: str, y: str) -> Observations:
+        """Return the rows. The key of an observation is observation and parent; of a row without
+        observation its condition, parent and number.
 
         Raises ``InputError`` for an unknown column, levels that do not nest, an observation in two
         conditions, and clusters of several parents without named conditions.
         """
         columns = (*self.observation, *self.parent, *self.condition, *self.cluster)
         require_columns(table, [*columns, *([self.utility] if self.utility else [])], "the table")
-        blank = np.full(len(table), "")
         parent = _names(table, self.parent)
         numbers = np.char.add("row ", np.arange(1, len(table) + 1).astype(str))
         observation = _names(table, self.observation) if self.observation else numbers
@@ -149,20 +148,15 @@ class Levels:
                 "parents of one cluster are averaged for each condition; name the column of"
                 " conditions with --condition"
             )
-        no_resamples = Resampled.of(np.zeros((len(table), 0)))
-        no_utility = np.full(len(table), np.nan)
-        return Rows(
-            sign * as_float(table, x),
+        return Observations.make(
+            as_float(table, x),
             as_float(table, y),
-            model,
-            parent,
-            cluster,
-            condition,
+            model=model,
+            parent=parent,
+            cluster=cluster,
+            condition=condition,
             **self._conditions(table),
-            **dict.fromkeys(("setting", "training", "score_gap", "pattern"), blank),
-            utility=as_float(table, self.utility) if self.utility else no_utility,
-            x_resampled=no_resamples,
-            y_resampled=no_resamples,
+            **({"utility": as_float(table, self.utility)} if self.utility else {}),
         )
 
     def _describe(self, table: pd.DataFrame, numbers: Labels) -> Labels:
@@ -188,16 +182,16 @@ class Levels:
         named = [name for name in self.condition if name == "method"]
         methods = _names(table, (named or self.condition)[: len(self.condition) > 1])
         is_control = np.isin(methods, (EMPTY, ORIGINAL, CONTROL))
-        family, words, direction = (
-            _column(table, self.condition, column)
-            for column in ("method_family", "wordset", "direction")
+        family, words, direction, dose = (
+            _names(table, [name] if name in self.condition else [])
+            for name in ("method_family", "wordset", "direction", "dose")
         )
         return {
             "method": np.where(is_control, CONTROL, methods),
             "family": np.where(is_control, "", family if family.any() else methods),
             "word_list": np.where(is_control, "", words),
             "direction": np.where(is_control, "", direction),
-            "dose": np.array([_dose(cell) for cell in _column(table, self.condition, "dose")]),
+            "dose": np.array([*map(_dose, dose)]),
         }
 
     def _condition(
@@ -224,10 +218,6 @@ def _dose(cell: str) -> float:
         return nan
 
 
-def _column(table: pd.DataFrame, columns: Sequence[str], name: str) -> Labels:
-    return _names(table, [name] if name in columns else [])
-
-
 def _names(table: pd.DataFrame, columns: Sequence[str]) -> Labels:
     """Return a name for each row: ``a b`` and ``c`` differ from ``a`` and ``b c``."""
     if not columns:
@@ -239,14 +229,14 @@ def _names(table: pd.DataFrame, columns: Sequence[str]) -> Labels:
     return np.array(names, dtype=str)
 
 
-def _describe_repeats(rows: Rows) -> str:
+def _describe_repeats(rows: Observations) -> str:
     """Return why rows cannot be independent models; empty where nothing suggests it.
 
     The rows of one embedding share its gap beside several scores (then more than a fifth of all
     share their y with another x), or its score beside several gaps (then nearly all share their x).
     Gaps of few items have ties too, which may be by chance (``_ties_by_chance``).
     """
-    complete = rows.at(np.flatnonzero(rows.is_complete))
+    complete = rows.select(rows.is_complete)
     x, y = complete.x.tolist(), complete.y.tolist()
     for name, partner, side, threshold in (
         ("y", "x", list(zip(y, x, strict=True)), 0.2),
@@ -314,11 +304,11 @@ def correlate(
     scores = from_join and x == "x"
     signs: Floats = bias_sign(table) if scores else np.ones(len(table))
     if from_join and not levels.named:
-        all_rows = rows_of(table, x, y)
+        all_rows = observations_of(table, x, y)
         if levels.utility:
             all_rows = all_rows._replace(utility=as_float(table, levels.utility))
     else:
-        all_rows = levels.rows(table, x, y)
+        all_rows = levels.observations(table, x, y)
         all_rows = all_rows._replace(x=signs * all_rows.x)
     cells = [as_labels(table, name) for name in by]
     keys = [tuple(column[row] for column in cells) for row in range(len(table))]
@@ -326,7 +316,7 @@ def correlate(
     n_permutations = max(PERMUTATIONS, 100 * len(confirmatory_keys) - 1)
     results = []
     for key, indices in group_indices(keys).items():
-        rows = all_rows.at(indices)
+        rows = all_rows.select(indices)
         names = dict(zip(by, key, strict=True))
         result = measure_slice(rows, names, full=True, permutations=n_permutations)
         refused = (
@@ -381,7 +371,7 @@ def correlate_slices(joined: pd.DataFrame, declared: Declaration = DECLARED) -> 
     Slices that are ``declared`` have a verdict, but for measures of utility (no unbiased value).
     """
     require_columns(joined, JOINED_COLUMNS, "the joined table")
-    all_rows, signs = rows_of(joined), bias_sign(joined)
+    all_rows, signs = observations_of(joined), bias_sign(joined)
     unbiased = unbiased_values(joined)
     synthetic = np.array([label == "True" for label in as_labels(joined, "generated")])
     group_by = np.array(as_text(joined, "group_by"), dtype=object)
@@ -407,7 +397,7 @@ def correlate_slices(joined: pd.DataFrame, declared: Declaration = DECLARED) -> 
         key = indices.tobytes(), confirmatory
         if key not in measured:
             measured[key] = measure_slice(
-                all_rows.at(indices),
+                all_rows.select(indices),
                 names,
                 full=confirmatory,
                 permutations=n_permutations if key[0] in tested else FEW_PERMUTATIONS,

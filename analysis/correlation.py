@@ -33,7 +33,7 @@ import scipy
 from numpy.typing import ArrayLike, NDArray
 from threadpoolctl import threadpool_limits
 
-from biasbridge.stats.intervals import ALPHA, Estimate
+from biasbridge.stats.intervals import ALPHA, Estimate, t_interval
 
 if TYPE_CHECKING:
     from biasbridge.stats.arrays import Floats, Ints
@@ -152,12 +152,6 @@ def factorize(names: ArrayLike) -> Ints:
     # Hashed as objects: sorting texts takes three times as long
     codes: Ints = pd.factorize(labels.astype(object) if labels.dtype.kind == "U" else labels)[0]
     return codes
-
-
-def indicators(labels: Ints) -> Floats:
-    """Return a column for each label from 0. Shape (n, labels)."""
-    is_label: Floats = (labels[:, None] == np.arange(int(labels.max(initial=-1)) + 1)).astype(float)
-    return is_label
 
 
 def group_means(values: Floats, group: Ints) -> Floats:
@@ -339,7 +333,7 @@ class Correlation(NamedTuple):
     r_without_influential: float = nan
     slope: Estimate = Estimate()
     slope_df: float = nan
-    null: Null | None = None
+    null: NullDistribution | None = None
     reason: str = ""
 
     @property
@@ -402,7 +396,7 @@ def correlation(
     slope_sampling = slope_sampling_error(residual, x_resampled, y_resampled)
     error = hypot(s, sqrt(sampling.variance))
     t = abs(atanh(residual.r)) / error if abs(residual.r) < NEARLY_1 and error > _SMALLEST else inf
-    null = Null.of(residual, permutations, seed)
+    null = NullDistribution.draw(residual, permutations, seed)
     low, high = null.interval(residual.r, t, hypot(s, sampling.outward), ALPHA)
     influence = np.abs(r_jackknife - residual.r)
     slope, slope_df = slope_estimate(residual, slope_sampling.variance)
@@ -459,8 +453,7 @@ def slope_estimate(
     variance = float(squares.sum()) / uu**2
     df = _satterthwaite(residual, u / np.sqrt(free))
     error = sqrt(variance + sampling_variance) / reliability
-    half_width = float(scipy.special.stdtrit(df, 1 - ALPHA / 2)) * error
-    return Estimate(b / reliability, b / reliability - half_width, b / reliability + half_width), df
+    return t_interval(b / reliability, error, df), df
 
 
 def _satterthwaite(residual: Residuals, weights: Floats) -> float:
@@ -479,7 +472,7 @@ def _satterthwaite(residual: Residuals, weights: Floats) -> float:
     return max(1.0, float(np.trace(m)) ** 2 / float(np.square(m).sum()))
 
 
-class Null(NamedTuple):
+class NullDistribution(NamedTuple):
     """t* and |r*| of permutations, the same in studies of one shape; none where t* is Student's t
     of ``df``.
     """
@@ -489,7 +482,7 @@ class Null(NamedTuple):
     df: float
 
     @classmethod
-    def of(cls, residual: Residuals, permutations: int, seed: int) -> Null:
+    def draw(cls, residual: Residuals, permutations: int, seed: int) -> NullDistribution:
         """Permute v within parents."""
         u, v = residual.unit
         if len(u) > _MAX_PERMUTED:
@@ -558,10 +551,10 @@ def _permuted(
             permuted_v = _project_out(permuted_v.T, columns).T
             length = np.sqrt(np.square(permuted_v).sum(axis=1, keepdims=True))
             permuted_v /= np.maximum(length, 1e-150)
-        yield studentised(u, permuted_v, h, df)
+        yield _studentised(u, permuted_v, h, df)
 
 
-def studentised(u: Floats, v: Floats, h: Floats, df: int) -> tuple[Floats, Floats]:
+def _studentised(u: Floats, v: Floats, h: Floats, df: int) -> tuple[Floats, Floats]:
     """Return r and t = |z| / s of many v of length 1; u, h (n,), v (b, n) -> (b,), (b,)."""
     r = np.clip(v @ u, -1, 1)
     complement = 1 - h

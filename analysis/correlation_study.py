@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from biasbridge.analysis.declaration import Declaration
-from biasbridge.analysis.tables import SETTINGS_JSON, WRITES
+from biasbridge.analysis.result_folder import WRITES
+from biasbridge.analysis.tables import SETTINGS_JSON
 from biasbridge.files import atomic_path, choice
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     from biasbridge.analysis.tables import Tables
 
-NO_TASK = "none"  # the fact ``task`` of a point without one
+_NO_TASK = "none"  # the fact ``task`` of a point without one
 
 
 @choice
@@ -42,17 +43,16 @@ class Correlation(Declaration):
         import pandas as pd
 
         from biasbridge.analysis.condition_effects import MIN_UNITS
-        from biasbridge.analysis.joined import levels, rows_of
+        from biasbridge.analysis.joined import levels, observations_of
         from biasbridge.analysis.naming import with_count
-        from biasbridge.analysis.observations import observations
         from biasbridge.analysis.scopes import DOSES, MINIMUM, RUNS
 
-        if all(fact.get("task") == NO_TASK for fact in facts):
+        if all(fact.get("task") == _NO_TASK for fact in facts):
             return ["no task: there are scores and no gaps, so no verdict is possible"]
         points = pd.DataFrame(facts).assign(point=np.arange(len(facts)).astype(str))
         # What is measured is unknown yet: any numbers
         drawn = points.assign(x=np.arange(len(facts)), y=0.0, **levels(points))
-        models = observations(rows_of(drawn)).with_siblings()
+        models = observations_of(drawn).models().with_siblings()
         df = models.average_over_clusters().residuals().df
         n_conditions, n_parents = len({*models.condition}), len({*models.parent})
         n_each = f"{with_count(n_conditions, 'condition')} of {with_count(n_parents, 'parent')}"

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pandas as pd
 
-from biasbridge.analysis.claims import judge_change
 from biasbridge.analysis.condition_effects import MIN_UNITS, MeanChange, mean_change, units_of
 from biasbridge.analysis.correlation import group_means
 from biasbridge.analysis.joined import (
@@ -47,6 +46,7 @@ from biasbridge.analysis.naming import (
 )
 from biasbridge.analysis.printing import SCORES_SHOWN, as_rows
 from biasbridge.analysis.tables import group_indices, typed
+from biasbridge.analysis.verdicts import judge_change
 from biasbridge.files import InputError, nearest
 from biasbridge.files.columns import as_arrays, as_float, as_text, text_rows
 from biasbridge.files.writers import Document, TextTable
@@ -67,7 +67,7 @@ _SHARED = (*TASK_SETTINGS, "task_options", "generated")
 _PARENT = ("embedding", "corpus", "parent_options")
 _OUTCOME = ("side", *SCORE, *GAP)
 DEBIASED, OVERBIASED = DOSE_SIGN
-ConditionNames = tuple[str, ...]
+_ConditionNames = tuple[str, ...]
 _NEAR_END = 0.025  # share of the scale: 1.9 and more for WEAT's effect size
 _OFTEN = 0.25  # share of the scores
 _EFFECTS_TITLE = "effect of each condition: change from the unmodified embedding, mean over parents"
@@ -95,8 +95,8 @@ class Effect(NamedTuple):
 class _Point(NamedTuple):
     """The settings and origin of a point; ``embedding``: the name of its unmodified embedding."""
 
-    settings: ConditionNames
-    condition: ConditionNames
+    settings: _ConditionNames
+    condition: _ConditionNames
     parent: str
     cluster: str
     model: str
@@ -207,9 +207,9 @@ def _effect(
     )
 
 
-def _cells(tables: Tables, utility: str) -> dict[ConditionNames, dict[ConditionNames, Cells]]:
+def _cells(tables: Tables, utility: str) -> dict[_ConditionNames, dict[_ConditionNames, Cells]]:
     points = _points(tables.points[tables.points["status"] == "done"])
-    rows: dict[tuple[ConditionNames, ConditionNames, str], list[_Cell]] = {}
+    rows: dict[tuple[_ConditionNames, _ConditionNames, str], list[_Cell]] = {}
     seen_scores = set()
     for table in _outcomes(tables, utility):
         is_score = table["side"].eq("score").all()
@@ -227,7 +227,7 @@ def _cells(tables: Tables, utility: str) -> dict[ConditionNames, dict[ConditionN
             condition = (CONTROL,) if point.condition[0] == CONTROL else point.condition
             key = (*settings, *outcome), condition, point.parent
             rows.setdefault(key, []).append(_Cell(point, 1, *values))
-    cells: dict[ConditionNames, dict[ConditionNames, Cells]] = {}
+    cells: dict[_ConditionNames, dict[_ConditionNames, Cells]] = {}
     for (outcome_key, condition, parent), cell_rows in rows.items():
         cell = cell_rows[0]
         if len(cell_rows) > 1:
@@ -252,7 +252,7 @@ def _points(points: pd.DataFrame) -> dict[str, _Point]:
         text_rows(points, TRAINING_DRAWS),
         text_rows(points, ("model", "extrinsic_key")),
     )
-    results_by_key: dict[tuple[ConditionNames, ...], set[ConditionNames]] = {}
+    results_by_key: dict[tuple[_ConditionNames, ...], set[_ConditionNames]] = {}
     for *key, parent, result_key in zip(
         settings, conditions, training, levels["parent"], results_keys, strict=True
     ):
@@ -335,7 +335,7 @@ def compare_methods(
 
 
 def _paths(
-    conditions: Mapping[ConditionNames, Cells], methods: Sequence[str], direction: str
+    conditions: Mapping[_ConditionNames, Cells], methods: Sequence[str], direction: str
 ) -> tuple[str, list[dict[float, Cells]]]:
     """Return the word lists, and for each method its cells by dose; at 0 the unmodified ones."""
     chosen = [[key for key in conditions if key[::3] == (name, direction)] for name in methods]
@@ -343,7 +343,7 @@ def _paths(
     words = shared or {key[1] for keys in chosen for key in keys}
     paths = []
     for keys in chosen:
-        by_dose: dict[float, list[ConditionNames]] = {0.0: [(CONTROL,)]}
+        by_dose: dict[float, list[_ConditionNames]] = {0.0: [(CONTROL,)]}
         for key in keys:
             by_dose.setdefault(float(key[-1]), []).extend([key] * (key[1] in words))
         weights = {dose: dict.fromkeys(x, 1 / len(x)) for dose, x in sorted(by_dose.items()) if x}

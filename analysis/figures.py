@@ -27,7 +27,7 @@ from biasbridge.analysis.charts import (
     require_distinct,
 )
 from biasbridge.analysis.correlation import ONE_THREAD, correlation, residuals
-from biasbridge.analysis.joined import bias_sign, is_joined, resamples_warning, rows_of
+from biasbridge.analysis.joined import bias_sign, is_joined, observations_of, resamples_warning
 from biasbridge.analysis.naming import (
     ALL,
     CONFIRMATORY,
@@ -52,9 +52,10 @@ from biasbridge.analysis.naming import (
     shown_values,
     with_count,
 )
-from biasbridge.analysis.observations import SlopeLine, both_finite, observations
+from biasbridge.analysis.observations import SlopeLine, both_finite
+from biasbridge.analysis.result_folder import write_csv_tables
 from biasbridge.analysis.slices import pearson
-from biasbridge.analysis.tables import group_indices, write_csv_tables
+from biasbridge.analysis.tables import group_indices
 from biasbridge.files import InputError
 from biasbridge.files.charts import OF_STUDIES, save_charts
 from biasbridge.files.columns import as_float, as_labels, as_text, clean_models, text_rows
@@ -91,14 +92,14 @@ _PANEL_SIZES = {1: (460, 320), 2: (300, 200)}
 _SMALL_PANEL = (210, 170)
 _SPACING = alt.RowColnumber(row=18, column=30)  # keeps labels of neighbouring axes apart
 _AXIS_SCALE: dict[str, Any] = {"zero": False, "nice": True, "padding": 6}
-PLACES = ("row", "column", "colour", "shape")
+_PLACES = ("row", "column", "colour", "shape")
 _INTERVALS = ("x_low", "x_high", "y_low", "y_high")
-Side = TypeVar("Side", alt.Row, alt.Column)
+_Side = TypeVar("_Side", alt.Row, alt.Column)
 _WITHIN_NOTE = (
     "Above each panel: r_rm of its points, within parents, each model once at its mean. Line: the"
     " slope within parents."
 )
-MAX_PANELS = 60  # of a figure that is legible
+_MAX_PANELS = 60  # of a figure that is legible
 _MIXED = f"r is of scores with their sign changed where {REVERSED}"
 
 
@@ -326,12 +327,12 @@ def scatter_grid(
     """Draw panels by ``row`` and ``column``: ``y`` against ``x``, n and, for points, r and its 95%
     interval above.
 
-    ``data``: the columns x, y, and ``PLACES`` (constant text where unused), where known
-    ``INTERVALS`` and the columns of ``rows_of``. ``panels``: ``panel_statistics(data)`` if already
-    computed. ``mark="line"`` joins the mean y at each x and shades from minimum to maximum;
+    ``data``: the columns x, y, and ``_PLACES`` (constant text where unused), where known
+    ``INTERVALS`` and the columns of ``observations_of``. ``panels``: ``panel_statistics(data)`` if
+    already computed. ``mark="line"`` joins the mean y at each x and shades from minimum to maximum;
     ``zero`` draws a line at y = 0. Raises ``InputError`` where palette or shapes do not suffice.
     """
-    order = {name: list(dict.fromkeys(as_text(data, name))) for name in PLACES}
+    order = {name: list(dict.fromkeys(as_text(data, name))) for name in _PLACES}
     width, height = _PANEL_SIZES.get(len(order["column"]), _SMALL_PANEL)
     panels = panels or _panel_statistics(data)
     notes = _notes(panels, order, mark)
@@ -362,10 +363,10 @@ def _panel_statistics(data: pd.DataFrame, results: Sequence[SliceResult] = ()) -
     """Return the statistics of each panel, one for each row and column with data.
 
     r is r_rm as in ``biasbridge.analysis.correlate`` where ``data`` has a column ``model``
-    (``biasbridge.analysis.joined.rows_of`` lists the others that count), else r over all pairs.
+    (``joined.observations_of`` lists the others that count), else r over all pairs.
     ``results``: results of ``correlate_slices``, reused above the panels that show their slices.
     """
-    all_rows = rows_of(data) if "model" in data else None
+    all_rows = observations_of(data) if "model" in data else None
     within_by_slice = {
         tuple(result.names[name] for name in SLICE_COLUMNS): result.within for result in results
     }
@@ -383,8 +384,8 @@ def _panel_statistics(data: pd.DataFrame, results: Sequence[SliceResult] = ()) -
             line = SlopeLine.through(x, y, slope)
             panels.append(Panel(row, column, len(x), len(x), *within.interval, *line))
             continue
-        comparable = all_rows.at(indices).comparable()
-        models = observations(comparable)
+        comparable = all_rows.select(indices).comparable()
+        models = comparable.models()
         same_slice = (
             within_by_slice.get(_slice_of_panel(data.iloc[indices])) if within_by_slice else None
         )
@@ -428,7 +429,7 @@ def _panel_note(panel: Panel) -> str:
 def _drawable_points(data: pd.DataFrame, black: str | None) -> pd.DataFrame:
     """Return the points with x and y, the few black ones last, on top."""
     is_finite = np.isfinite(as_float(data, "x")) & np.isfinite(as_float(data, "y"))
-    names = [name for name in (*PLACES, "x", "y", *_INTERVALS) if name in data]
+    names = [name for name in (*_PLACES, "x", "y", *_INTERVALS) if name in data]
     return data.loc[is_finite, names].sort_values(
         "colour", key=lambda colour: colour == black, kind="stable"
     )
@@ -458,7 +459,7 @@ def _fit_lines(panels: Sequence[Panel], points: pd.DataFrame, mark: str) -> list
     return [pd.DataFrame(rows)] if rows else []
 
 
-def _facet(channel: type[Side], name: str, order: dict[str, list[str]], **header: Any) -> Side:
+def _facet(channel: type[_Side], name: str, order: dict[str, list[str]], **header: Any) -> _Side:
     """Return a facet with labels broken at commas, so that they are not cut."""
     values = order[name]
     visible = alt.Header(labelExpr="split(datum.label, ', ')", labelPadding=6, **header)
@@ -537,7 +538,7 @@ def _grid_data(
     are blank. A table of ``join_points`` keeps its models and parents, so that r is taken within
     them. Raise ``InputError`` for an unknown column.
     """
-    sources = dict(zip(PLACES, (row, column, colour, shape), strict=True))
+    sources = dict(zip(_PLACES, (row, column, colour, shape), strict=True))
     require_columns(table, [x, y, *filter(None, sources.values())], "the table")
     if table.empty:
         raise InputError("the table has no rows; give one with at least one")
@@ -613,7 +614,7 @@ def scatter_chart(
 def _keep_apart(table: pd.DataFrame, row: str, column: str) -> tuple[pd.DataFrame, str, str]:
     """Return columns of panels that hold one score and one gap each, with the table that has them.
 
-    Raise ``InputError`` for more than ``MAX_PANELS``.
+    Raise ``InputError`` for more than ``_MAX_PANELS``.
     """
     tasks = as_text(table, "task")
     gaps = zip(tasks if len({*tasks}) > 1 else [""] * len(table), gap_titles(table), strict=True)
@@ -624,14 +625,14 @@ def _keep_apart(table: pd.DataFrame, row: str, column: str) -> tuple[pd.DataFram
         by_panel = keys.groupby([table[name] for name in panels]) if panels else keys
         if np.max(by_panel.nunique()) > 1:
             labels = zip(as_text(table, sides[place]), titles[place], strict=True)
-            sides[place] = f"panel_{PLACES[place]}"
+            sides[place] = f"panel_{_PLACES[place]}"
             table = table.assign(
                 **{sides[place]: [", ".join(filter(None, pair)) for pair in labels]}
             )
     n_rows, n_columns = (table[name].nunique() if name else 1 for name in sides)
-    if n_rows * n_columns > MAX_PANELS:
+    if n_rows * n_columns > _MAX_PANELS:
         raise InputError(
-            f"{n_rows} scores and {n_columns} gaps make more than {MAX_PANELS} panels; choose rows"
+            f"{n_rows} scores and {n_columns} gaps make more than {_MAX_PANELS} panels; choose rows"
             " first, as in rows[rows['metric'] == 'weat'], or run biasbridge scatter FOLDER"
         )
     row, column = sides[::-1] if n_rows < n_columns > _MAX_COLUMNS else sides

@@ -3,38 +3,27 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from math import isfinite, sqrt
+from math import sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
-from biasbridge.analysis.naming import (
-    ALL,
-    CONDITION,
-    CONTROL,
-    GAP,
-    ORIGINAL,
-    SCORE,
-    SLICE_COLUMNS,
-    UTILITY,
-    gap_titles,
-    measure_title,
-)
-from biasbridge.analysis.observations import Resampled, Rows
+from biasbridge.analysis.naming import ALL, CONDITION, CONTROL, GAP, SCORE, SLICE_COLUMNS, UTILITY
+from biasbridge.analysis.observations import Observations
 from biasbridge.analysis.tables import Tables, group_indices, read_tables, require_rows, typed
 from biasbridge.files import InputError
 from biasbridge.files.columns import as_arrays, as_float, as_text, text_rows
-from biasbridge.stats.formatting import capitalise, format_estimate, format_number
+from biasbridge.stats.formatting import format_estimate, format_number
 from biasbridge.stats.intervals import quantile
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from biasbridge.stats.arrays import Floats, Ints, Labels
+    from biasbridge.stats.arrays import Floats, Labels
 
 
 # The classifier and its training data; TRAINING_DRAWS: the random draws of its training
@@ -171,7 +160,7 @@ def resamples_warning(table: pd.DataFrame) -> str:
     return f"{_WITHOUT_RESAMPLES}{remedy}" * set(RESAMPLED).isdisjoint(table.columns)
 
 
-def rows_of(joined: pd.DataFrame, x: str = "x", y: str = "y") -> Rows:
+def observations_of(joined: pd.DataFrame, x: str = "x", y: str = "y") -> Observations:
     """Return the joined table, or two other columns of it, as arrays.
 
     The sign of ``reverse_scored`` scores is changed, so that higher always means more biased. A
@@ -182,9 +171,9 @@ def rows_of(joined: pd.DataFrame, x: str = "x", y: str = "y") -> Rows:
     method = np.array(as_text(joined, "method"), dtype=str)
     family = _texts(joined, ("method_family",))
     sign = bias_sign(joined) if x == "x" else np.ones(len(joined))
-    return Rows(
-        x=sign * as_float(joined, x),
-        y=as_float(joined, y),
+    return Observations.make(
+        sign * as_float(joined, x),
+        as_float(joined, y),
         model=model,
         parent=parent,
         cluster=_labels(joined, "cluster", "parent") if "parent" in joined else parent,
@@ -197,10 +186,11 @@ def rows_of(joined: pd.DataFrame, x: str = "x", y: str = "y") -> Rows:
         setting=_texts(_with_options(joined), (*TASK_SETTINGS, "task_options")),
         training=_texts(joined, TRAINING_DRAWS),
         score_gap=_texts(joined, (*SCORE, *GAP)),
-        pattern=np.full(len(joined), ""),
         utility=as_float(joined, "utility"),
-        x_resampled=_resampled(joined, f"{x}_resampled", "n_found", SCORE).times(sign),
-        y_resampled=_resampled(joined, f"{y}_resampled", "support", ("task", *GAP)),
+        x_resampled=sign[:, None] * as_arrays(joined, f"{x}_resampled"),
+        y_resampled=as_arrays(joined, f"{y}_resampled"),
+        n_words=_sample_sizes(joined, "n_found"),
+        n_items=_sample_sizes(joined, "support"),
     )
 
 
@@ -240,7 +230,7 @@ def bias_sign(joined: pd.DataFrame) -> Floats:
 
 
 def unbiased_values(joined: pd.DataFrame) -> Floats:
-    """Return the unbiased value of each row's score, with the sign of ``rows_of``. Shape (rows,).
+    """Return the unbiased value of each row's score, signed as in ``observations_of``.
 
     NaN for measures of utility; 0 where the table has no such column.
     """
@@ -254,26 +244,10 @@ def _labels(joined: pd.DataFrame, name: str, otherwise: str) -> Labels:
     return np.array(values, dtype=str)
 
 
-def _resampled(joined: pd.DataFrame, name: str, size: str, keys: Sequence[str]) -> Resampled:
-    """Read a column of lists, and the column with the number of words or items that they are drawn
-    from; ``keys``: columns that name a score or gap, whose rows share a list.
-    """
-    if name not in joined:
-        return Resampled.of(np.zeros((len(joined), 0)))
-    keys = [key for key in ("point", *keys) if key in joined]
-    group = joined.groupby(keys, sort=False, dropna=False).ngroup()
-    place: Ints = np.asarray(group, dtype=np.intp)
-    distinct_rows = joined.iloc[np.unique(place, return_index=True)[1]]
-    sizes = as_float(distinct_rows, size)
-    values = as_arrays(distinct_rows, name)
-    return Resampled(values, place.astype(np.intp), np.where(sizes > 0, sizes, np.inf))
-
-
-def has_gaps(tables: Tables) -> bool:
-    """Test whether a done point has a score, and a gap was measured."""
-    tables = typed(tables)
-    done = (tables.points["status"] == "done").any()
-    return bool(done and len(tables.intrinsic) and (tables.extrinsic["kind"] == "gap").any())
+def _sample_sizes(joined: pd.DataFrame, column: str) -> Floats:
+    """Return the number of words or items that resamples are drawn from; infinite if unknown."""
+    sizes = as_float(joined, column)
+    return np.where(sizes > 0, sizes, np.inf)
 
 
 def join_folder(folder: str | Path, utility: str = UTILITY) -> pd.DataFrame:
@@ -385,7 +359,7 @@ def _options_of(text: str) -> Mapping[str, str]:
     }
 
 
-# How well the task is done; and the part of a gap that the groups' base rates alone would make.
+# How well the task is done.
 
 
 def _skills(values: pd.DataFrame) -> pd.DataFrame:
@@ -426,79 +400,3 @@ def low_skill_reason(joined: pd.DataFrame) -> str:
         f"recall - FPR of the task is {estimate}, and 0 is chance. A verdict takes a task that is"
         f" surely above {format_number(MIN_SKILL, 1)}"
     )
-
-
-def describe_task(tables: Tables, utility: str) -> list[str]:
-    """Return a line per task, over the unmodified models (over all where there is none): its
-    utility and majority baseline, the base rates and false positive rates of the compared groups,
-    and for each gap the value expected from base rates alone. A further line names the settings,
-    such as classifiers, over whose means the gaps of a model are taken.
-    """
-    tables = typed(tables)
-    points = tables.points[tables.points["status"] == "done"]
-    unmodified = points[(points["method"] == CONTROL) & points["label_method"].isin(["", CONTROL])]
-    name = f"{ORIGINAL} " if len(unmodified) else ""
-    described = unmodified if len(unmodified) else points
-    rows = tables.extrinsic[tables.extrinsic["point"].isin(described["point"])]
-    tasks = list(dict.fromkeys(rows["task"]))
-    lines = []
-    for task in tasks:
-        task_rows = rows[rows["task"] == task]
-        prefix = f"{task}, {name}models: " if len(tasks) > 1 else f"{capitalise(name)}models: "
-        if parts := [*_level(task_rows, utility), *_from_base_rates(task_rows)]:
-            lines.append(f"{prefix}{'. '.join([parts[0], *map(capitalise, parts[1:])])}.")
-        if settings := [*_averaged_settings(points[points["point"].isin(task_rows["point"])])]:
-            lines.append(
-                f"The gap of a model in {task} is the mean over {'; '.join(settings)}. To tell them"
-                " apart, give each a task.name of its own."
-            )
-    return lines
-
-
-def _averaged_settings(points: pd.DataFrame) -> Iterator[str]:
-    """Yield what differs between the settings of a model: ``classifier cnn, linear``."""
-    models = as_text(points, "unit_key")
-    draws = [name for name in (*TASK_SETTINGS, *TRAINING_DRAWS) if name in points]
-    varying = keep_varying_options(points, ("unit_key", *draws))
-    for name in (*TASK_SETTINGS[1:], "task_options"):
-        values = pd.Series(as_text(varying, name))
-        if values.groupby(models).nunique().max() > 1:
-            title = "" if name == "task_options" else f"{name.replace('_', ' ')} "
-            yield title + ", ".join(dict.fromkeys(values))
-
-
-def _level(rows: pd.DataFrame, utility: str) -> Iterator[str]:
-    values = rows[rows["kind"] == "value"]
-    is_utility = (values["group"] == ALL) & (values["measure"] == utility)
-    # On a challenge set these are of the task's own test items
-    utilities = values[is_utility].drop_duplicates("point")
-    value, baseline = (float(utilities[name].mean()) for name in ("value", "majority_baseline"))
-    if not isfinite(baseline):
-        return
-    title = measure_title(utility)
-    if isfinite(value):
-        yield f"{title} {format_number(value)} (majority baseline {format_number(baseline)})"
-    gaps = rows[rows["kind"] == "gap"]
-    groups = dict.fromkeys([*gaps["privileged"], *gaps["unprivileged"]])
-    for measure, title in (("base_rate", "base rate"), ("fpr", "false positive rate")):
-        measure_rows = values[(values["measure"] == measure) & (values["subset"] == "")]
-        means = measure_rows.groupby("group")["value"].mean().dropna()
-        group_values = [
-            f"{group} {format_number(means[group])}" for group in groups if group in means
-        ]
-        if 0 < len(group_values) <= 2:
-            yield f"{title}: {', '.join(group_values)}"
-
-
-def _from_base_rates(rows: pd.DataFrame) -> Iterator[str]:
-    gaps = rows[(rows["kind"] == "gap") & rows["expected_from_base_rates"].abs().gt(0)]
-    if gaps.duplicated(["point", *GAP[:2]]).any():
-        return  # several pairs of groups
-    for title, gap_rows in gaps.assign(title=gap_titles(gaps)).groupby("title", sort=False):
-        if gap_rows["measure"].iloc[0] == "f1" or gap_rows["value"].isna().all():
-            continue  # the precision gap shows that of F1
-        mean, expected = (
-            format_number(float(gap_rows["value"].mean()), 3),
-            format_number(float(gap_rows["expected_from_base_rates"].mean()), 3),
-        )
-        yield f"{title}: {mean}; base rates alone would give {expected}"

@@ -53,7 +53,7 @@ _METRIC_TITLES = {
     "lpbs": "LPBS (nats)",
     "pll": "Difference of pseudo-log-likelihoods (nats)",
 }
-ACRONYMS = ("seat", "ceat", "lpbs", "pll", "aul", "aula")
+_ACRONYMS = ("seat", "ceat", "lpbs", "pll", "aul", "aula")
 _MEASURE_TITLES = {  # of tasks other than classification
     "conll_f1": "CoNLL F1",
     "first": "ranked first",
@@ -194,7 +194,7 @@ def score_titles(table: pd.DataFrame) -> list[str]:
 def _with_acronym(score: str) -> str:
     """Return ``seat default`` as ``SEAT default``."""
     metric, _, remainder = score.partition(" ")
-    return f"{metric.upper() if metric in ACRONYMS else metric} {remainder}".strip()
+    return f"{metric.upper() if metric in _ACRONYMS else metric} {remainder}".strip()
 
 
 def metric_title(metric: str, convention: str = "") -> str:

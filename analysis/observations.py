@@ -1,14 +1,13 @@
-"""The rows of a slice, and the observations behind them: one per model, made from a parent, in one
-condition; parents that share a cluster are averaged for each condition.
+"""Observations of a slice: the rows of its table, their means by model, each made from a parent, in
+one condition, and those of parents that share a cluster for each condition.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import pairwise
-from math import isfinite, nan
-from typing import TYPE_CHECKING, NamedTuple
+from math import inf, isfinite, nan
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -31,8 +30,10 @@ if TYPE_CHECKING:
 
 _LABELS = (
     *("model", "parent", "cluster", "condition", "method", "family", "word_list", "direction"),
-    *("dose", "pattern"),
+    *("setting", "training", "score_gap", "pattern"),
 )
+_NUMBERS = {"dose": nan, "utility": nan, "n_words": inf, "n_items": inf, "noise": 0.0}
+_AVERAGED = ("x", "y", "utility", "x_resampled", "y_resampled")
 _MAX_MISSING = 0.2  # share of models: a kind of row that more of them lack is left out for all
 
 
@@ -56,8 +57,16 @@ class SlopeLine(NamedTuple):
 
 
 class Observations(NamedTuple):
-    """One row per model, all with a score and a gap. Shapes: x, y, utility (n,), labels (n,),
-    x_resampled, y_resampled (n, resamples); ``noise`` (n,): the variance of y by training.
+    """Scores and gaps: of a table one for each training, score and gap, then one for each model.
+
+    Shapes: x, y, utility (n,); labels (n,): the ``model`` (an embedding or language model), its
+    ``parent`` and the ``cluster`` of that (corpus, seed or language: the independent unit), its
+    ``condition`` (method, words, options, direction and dose), its ``method``, the ``family`` of
+    that, its ``word_list`` and ``direction``, empty where unmodified, and ``dose``; the ``setting``
+    (classifier and training data), the ``training`` behind a gap, ``score_gap`` (names), and the
+    ``pattern`` of settings and names behind a mean; ``x_resampled``, ``y_resampled`` (n,
+    resamples): over words and items drawn alike for all, from ``n_words`` and ``n_items`` (n,),
+    infinite where unknown; ``noise`` (n,): the variance of y by training.
     """
 
     x: Floats
@@ -70,37 +79,79 @@ class Observations(NamedTuple):
     family: Labels
     word_list: Labels
     direction: Labels
-    dose: Floats
+    setting: Labels
+    training: Labels
+    score_gap: Labels
     pattern: Labels
+    dose: Floats
     utility: Floats
     x_resampled: Floats
     y_resampled: Floats
+    n_words: Floats
+    n_items: Floats
     noise: Floats
 
-    def at(self, indices: Ints) -> Observations:
-        """Select observations."""
-        return Observations._make(column[indices] for column in self)
+    @classmethod
+    def make(cls, x: Floats, y: Floats, **columns: Any) -> Observations:
+        """Return observations with these columns; others are empty or unknown."""
+        filled = {name: np.full(len(x), value) for name, value in _NUMBERS.items()}
+        labels = dict.fromkeys(_LABELS, np.full(len(x), ""))
+        resampled = dict.fromkeys(("x_resampled", "y_resampled"), np.zeros((len(x), 0)))
+        return cls(**{"x": x, "y": y, **labels, **filled, **resampled, **columns})
+
+    def select(self, rows: Ints | Truths) -> Observations:
+        """Return the observations of these numbers, or those where ``rows`` is true."""
+        return Observations._make(column[rows] for column in self)
+
+    @property
+    def is_complete(self) -> Truths:
+        """Return which have a score and a gap."""
+        return both_finite(self.x, self.y)
+
+    @property
+    def kind(self) -> Ints:
+        """Return a number from 0 for each setting, score and gap."""
+        return factorize(_as_one(self.setting, self.score_gap))
+
+    def comparable(self) -> Observations:
+        """Return those with a score and a gap that the means of models are taken over, so that all
+        are means of the same kinds, see ``_select_comparable``; where no kind was planned for all
+        models, models are compared with those of the same ``pattern`` of kinds.
+        """
+        is_used, pattern = _select_comparable(factorize(self.model), self.kind, self.is_complete)
+        parent = factorize(self.parent)
+        patterns = np.bincount(np.unique(np.stack([parent, pattern]), axis=1)[0], minlength=1)
+        names = np.where(patterns[parent] > 1, np.char.mod("%d", pattern), "")
+        return self._replace(pattern=names).select(is_used)
+
+    def models(self, *, trained: bool = False) -> Observations:
+        """Return one per model, in order of appearance, of those that are ``comparable``: means
+        over their kinds, each the mean of its trainings; ``trained``: with their ``noise``.
+        """
+        model = factorize(self.model)
+        order = np.argsort(model, kind="stable")
+        first = np.unique(model[order], return_index=True)[1]
+        rows = self.select(order)
+        weights = _row_weights(model[order], rows.kind)
+        means: dict[str, Any] = {
+            name: np.add.reduceat((getattr(rows, name).T * weights).T, first, axis=0)
+            for name in _AVERAGED
+            if len(first)
+        }
+        noise = _training_noise(self) if trained else np.zeros(len(first))
+        return rows.select(first)._replace(**means, noise=noise)
 
     @property
     def stratum(self) -> Labels:
         """Return what models are compared within: their parent, and the kinds behind their means
         where these differ between its models.
         """
-        return np.char.add(np.char.add(self.parent, "\n"), self.pattern)
+        return _as_one(self.parent, self.pattern)
 
     def with_siblings(self) -> Observations:
         """Return the observations that have another of their stratum."""
         stratum = factorize(self.stratum)
-        return self.at(np.flatnonzero(np.bincount(stratum, minlength=1)[stratum] > 1))
-
-    def cells(self) -> Ints | None:
-        """Return for each model the number of its cluster and condition, over which it is averaged;
-        None where no parents share a cluster, or all share one.
-        """
-        clusters = len(set(self.cluster.tolist()))
-        if not 1 < clusters < len(set(self.parent.tolist())):
-            return None
-        return factorize(np.char.add(np.char.add(self.cluster, "\n"), self.condition))
+        return self.select(np.bincount(stratum, minlength=1)[stratum] > 1)
 
     def average_over_clusters(self) -> Observations:
         """Average the parents that share a cluster for each condition: a corpus moves a condition
@@ -108,9 +159,9 @@ class Observations(NamedTuple):
         stay, and results hold for that cluster.
         """
         models = self.with_siblings()
-        cell = models.cells()
-        if cell is None:
+        if not 1 < len({*models.cluster.tolist()}) < len({*models.parent.tolist()}):
             return self
+        cell = factorize(_as_one(models.cluster, models.condition))
         first_index = np.unique(cell, return_index=True)[1]
         members = np.bincount(cell)
         cells_by_pattern = len(set(zip(cell.tolist(), models.pattern.tolist(), strict=True)))
@@ -138,18 +189,12 @@ class Observations(NamedTuple):
     def means_over(self, group: Ints) -> Observations:
         """Return the means of groups less those of their strata, with the labels of the first."""
         stratum = factorize(self.stratum)
-        x, y, utility, x_resampled, y_resampled = (
-            group_means(demeaned(values, stratum), group)
-            for values in (self.x, self.y, self.utility, self.x_resampled, self.y_resampled)
-        )
-        return self.at(np.unique(group, return_index=True)[1])._replace(
-            x=x,
-            y=y,
-            utility=utility,
-            x_resampled=x_resampled,
-            y_resampled=y_resampled,
-            noise=group_means(self.noise, group) / np.bincount(group),
-        )
+        means: dict[str, Any] = {
+            name: group_means(demeaned(getattr(self, name), stratum), group) for name in _AVERAGED
+        }
+        noise = group_means(self.noise, group) / np.bincount(group)
+        first = np.unique(group, return_index=True)[1]
+        return self.select(first)._replace(**means, noise=noise)
 
     def within_models(
         self, permutations: int = PERMUTATIONS, given: Floats | None = None
@@ -182,38 +227,6 @@ class Observations(NamedTuple):
         return self.within_models(permutations, self.utility)
 
 
-def observations(rows: Rows, *, trained: bool = False) -> Observations:
-    """Return one row per model, in order of appearance: means over the kinds of its rows, each the
-    mean of its trainings. ``rows`` are ``comparable``; ``trained``: with their ``noise``.
-    """
-    model_index = factorize(rows.model)
-    order = np.argsort(model_index, kind="stable")
-    counts = np.bincount(model_index, minlength=1)[: len(set(model_index.tolist()))]
-    first = np.cumsum(counts) - counts
-    noise = _training_noise(rows) if trained else np.zeros(int(model_index.max(initial=-1)) + 1)
-    rows = rows.at(order)
-    weights = row_weights(model_index[order], rows.kind)
-    x, y, utility, x_resampled, y_resampled = (
-        np.add.reduceat((values.T * weights).T, first, axis=0) if len(first) else values
-        for values in (
-            rows.x,
-            rows.y,
-            rows.utility,
-            rows.x_resampled.rows(),
-            rows.y_resampled.rows(),
-        )
-    )
-    return Observations(
-        **{name: getattr(rows, name)[first] for name in _LABELS},
-        x=x,
-        y=y,
-        utility=utility,
-        noise=noise,
-        x_resampled=x_resampled,
-        y_resampled=y_resampled,
-    )
-
-
 def widest(levels: Mapping[str, Sequence[str]], parent: Sequence[str]) -> Labels:
     """Return the cluster of each row: the widest of the named levels above parents that has several
     values, else the widest. Raise ``InputError`` where the levels do not nest.
@@ -234,103 +247,7 @@ def widest(levels: Mapping[str, Sequence[str]], parent: Sequence[str]) -> Labels
     return np.array(chosen, dtype=str)
 
 
-# The rows of a slice, and the rows that the means of models are taken over.
-
-
-@dataclass(frozen=True)
-class Resampled:
-    """Numbers over resamples for each row; rows that share theirs store them once.
-
-    Shapes: values (distinct rows, resamples), place (n,); sizes (distinct rows,): number of words
-    or items that resamples are drawn from, infinite where unknown.
-    """
-
-    values: Floats
-    place: Ints
-    sizes: Floats
-
-    @classmethod
-    def of(cls, values: Floats) -> Resampled:
-        """Give each row its own numbers. Shape (n, resamples)."""
-        return cls(values, np.arange(len(values)), np.full(len(values), np.inf))
-
-    def __getitem__(self, places: Ints) -> Resampled:
-        """Select rows."""
-        return replace(self, place=self.place[places])
-
-    def times(self, factor: Floats) -> Resampled:
-        """Multiply each row by a factor, equal for rows that share their numbers. Shape (n,)."""
-        value_factors = np.ones(len(self.values))
-        value_factors[self.place] = factor
-        return replace(self, values=self.values * value_factors[:, None])
-
-    @property
-    def size(self) -> float:
-        """Return the median number of words or items; infinity where none is known."""
-        return float(np.median(self.sizes[self.place])) if len(self.place) else np.inf
-
-    def rows(self) -> Floats:
-        """Return the numbers of every row. Shape (n, resamples)."""
-        return self.values[self.place]
-
-
-class Rows(NamedTuple):
-    """The rows of a slice.
-
-    Shapes: x, y, utility (n,); labels (n,): the ``model`` (an embedding or language model), its
-    ``parent`` and the ``cluster`` of that (corpus, seed or language: the independent unit), its
-    ``condition`` (method, words, options, direction and dose), its ``method``, the ``family`` of
-    that, its ``word_list`` and ``direction``, empty where unmodified, and ``dose``; the ``setting``
-    (classifier and training data), the ``training`` behind a gap, and ``score_gap`` (names);
-    ``x_resampled``, ``y_resampled``: over words and items drawn alike for all rows.
-    """
-
-    x: Floats
-    y: Floats
-    model: Labels
-    parent: Labels
-    cluster: Labels
-    condition: Labels
-    method: Labels
-    family: Labels
-    word_list: Labels
-    direction: Labels
-    dose: Floats
-    setting: Labels
-    training: Labels
-    score_gap: Labels
-    pattern: Labels
-    utility: Floats
-    x_resampled: Resampled
-    y_resampled: Resampled
-
-    @property
-    def is_complete(self) -> Truths:
-        """Return which rows have a score and a gap."""
-        return both_finite(self.x, self.y)
-
-    @property
-    def kind(self) -> Ints:
-        """Return a number from 0 for each setting, score and gap."""
-        return factorize(np.char.add(np.char.add(self.setting, "\n"), self.score_gap))
-
-    def comparable(self) -> Rows:
-        """Return the rows with a score and a gap that the means of models are taken over, so that
-        all are means of the same kinds, see ``select_comparable``; where no kind was planned for
-        all models, models are compared with those of the same ``pattern`` of kinds.
-        """
-        is_used, pattern = select_comparable(factorize(self.model), self.kind, self.is_complete)
-        parent = factorize(self.parent)
-        patterns = np.bincount(np.unique(np.stack([parent, pattern]), axis=1)[0], minlength=1)
-        names = np.where(patterns[parent] > 1, np.char.mod("%d", pattern), "")
-        return self._replace(pattern=names).at(np.flatnonzero(is_used))
-
-    def at(self, places: Ints) -> Rows:
-        """Select rows."""
-        return Rows._make(column[places] for column in self)
-
-
-def select_comparable(model: Ints, kind: Ints, is_complete: Truths) -> tuple[Truths, Ints]:
+def _select_comparable(model: Ints, kind: Ints, is_complete: Truths) -> tuple[Truths, Ints]:
     """Return which rows the means of models are taken over, and for each row a number that differs
     between models whose means are of different kinds. Shapes: (n,) each -> (n,), (n,).
 
@@ -362,7 +279,7 @@ def select_comparable(model: Ints, kind: Ints, is_complete: Truths) -> tuple[Tru
     return is_complete & used_kinds[kind] & has_all[model], np.zeros_like(model)
 
 
-def row_weights(model: Ints, kind: Ints) -> Floats:
+def _row_weights(model: Ints, kind: Ints) -> Floats:
     """Return weights of rows in the mean of their model, all kinds equal. Shape (n,)."""
     kinds = int(kind.max(initial=-1)) + 1
     pair = np.unique(model * kinds + kind, return_inverse=True)[1]
@@ -425,7 +342,7 @@ def _proper_variance(residual: Residuals, deviations: Floats, size: float) -> fl
     return float(unexplained[:, factors].sum() / resamples * scale)
 
 
-def _training_noise(rows: Rows) -> Floats:
+def _training_noise(rows: Observations) -> Floats:
     """Return the variance of each model's mean gap by the chance of training, in order of
     appearance; 0 where nothing was trained twice. Shape (models,).
 
@@ -438,14 +355,14 @@ def _training_noise(rows: Rows) -> Floats:
     theirs; w: the weight of the setting in the mean. A model in which nothing was trained twice has
     the mean noise of the others.
     """
-    model, classifier = factorize(rows.model), _factorize_rows(rows.model, rows.setting)
-    training = _factorize_rows(rows.model, rows.setting, rows.training)
+    model, classifier = factorize(rows.model), factorize(_as_one(rows.model, rows.setting))
+    training = factorize(_as_one(rows.model, rows.setting, rows.training))
     first_row = np.unique(training, return_index=True)[1]
     n_trainings = np.bincount(classifier[first_row], minlength=1)
     if n_trainings.max() < 2:
         return np.zeros(int(model.max(initial=-1)) + 1)
-    shared = _factorize_rows(rows.parent, rows.setting, rows.training)[first_row]
-    deviations = rows.y_resampled.rows() - rows.y[:, None]
+    shared = factorize(_as_one(rows.parent, rows.setting, rows.training))[first_row]
+    deviations = rows.y_resampled - rows.y[:, None]
     variance, item_variance = (
         _spread(group_means(values, training), shared, classifier[first_row])
         for values in (rows.y, deviations)
@@ -454,15 +371,16 @@ def _training_noise(rows: Rows) -> Floats:
     s2 = variance - np.where(usable, item_variance, 0).sum(axis=1) / np.maximum(
         usable.sum(axis=1), 1
     )
-    weight = np.bincount(classifier, row_weights(model, rows.kind))
+    weight = np.bincount(classifier, _row_weights(model, rows.kind))
     owner = model[np.unique(classifier, return_index=True)[1]]
     noise = np.bincount(owner, np.where(n_trainings > 1, weight**2 * s2 / n_trainings, 0))
     trained_twice = np.bincount(owner, n_trainings > 1) > 0
     return np.where(trained_twice, noise, noise[trained_twice].mean())
 
 
-def _factorize_rows(*labels: Labels) -> Ints:
-    return factorize(np.array(["\n".join(row) for row in zip(*labels, strict=True)], dtype=str))
+def _as_one(*labels: Labels) -> Labels:
+    """Return the labels of each row as one."""
+    return np.array(["\n".join(row) for row in zip(*labels, strict=True)], dtype=str)
 
 
 def _spread(values: Floats, shared: Ints, classifier: Ints) -> Floats:

@@ -40,7 +40,7 @@ SCORES_SHOWN = 4
 _ROWS_SHOWN = 20
 POINTS_SHOWN, MEASURES_SHOWN, REASONS_SHOWN = 20, 8, 5
 # Columns shown only where they vary
-SHOWN_IF_VARYING = (
+_SHOWN_IF_VARYING = (
     *("task", "source", "challenge", "corpus", "wordset", "classifier", "method", "direction"),
     *("dose", "stereotype", "label_bias", "skew", "label_method", "label_direction"),
     *("label_dose", "replicate", "seed"),
@@ -100,8 +100,8 @@ def print_points(
     the taggers of groups.
     """
     tables = typed(tables)
-    points = keep_varying_options(tables.points, ("embedding", *SHOWN_IF_VARYING))
-    names = [name for name in (*SHOWN_IF_VARYING, *OPTIONS) if len(set(as_text(points, name))) > 1]
+    points = keep_varying_options(tables.points, ("embedding", *_SHOWN_IF_VARYING))
+    names = [name for name in (*_SHOWN_IF_VARYING, *OPTIONS) if len(set(as_text(points, name))) > 1]
     cells = pd.concat(_measured_cells(tables, confirmatory, utility), ignore_index=True)
     titles = list(dict.fromkeys(cells["title"]))
     cell_by_title = dict(

@@ -34,7 +34,7 @@ from biasbridge.analysis.correlation import (
     slope_sampling_error,
 )
 from biasbridge.analysis.naming import CONTROL
-from biasbridge.stats.intervals import ALPHA, Estimate
+from biasbridge.stats.intervals import ALPHA, Estimate, jackknife_error, t_interval
 
 if TYPE_CHECKING:
     from biasbridge.analysis.correlation import Residuals
@@ -126,13 +126,13 @@ def _leave_out(
     sampling = sampling_error(whole, *resampled)
     slope_sampling = slope_sampling_error(whole, *resampled)
     r = np.clip(uv / np.sqrt(uu * vv), -NEARLY_1, NEARLY_1)
-    z, s = atanh(abs(whole.r)), _delete_one_error(np.arctanh(r))
+    z, s = atanh(abs(whole.r)), jackknife_error(np.arctanh(r))
     error, outward = hypot(s, sqrt(sampling.variance)), hypot(s, sampling.outward)
     share = np.array([np.square(whole.u[label == name]).sum() for name in names])
     groups_df = max(1.0, float(share.sum() ** 2 / np.square(share).sum()) - 1)
     t = float(scipy.special.stdtrit(groups_df, 1 - ALPHA / 2))
     scale = sqrt(float(whole.v @ whole.v) / float(whole.u @ whole.u))
-    slope_width = t * sqrt(_delete_one_error(scale * uv / uu) ** 2 + slope_sampling.variance)
+    slope_error = sqrt(jackknife_error(scale * uv / uu) ** 2 + slope_sampling.variance)
     near, far = tanh(z - t * error), tanh(z + t * outward)
     return Correlation(
         whole.r,
@@ -142,7 +142,7 @@ def _leave_out(
         df=groups_df,
         s=s,
         sampling=sampling,
-        slope=Estimate(whole.slope, whole.slope - slope_width, whole.slope + slope_width),
+        slope=t_interval(whole.slope, slope_error, groups_df),
         slope_df=groups_df,
     )
 
@@ -175,12 +175,6 @@ def _without_groups(residual: Residuals, group: Ints) -> tuple[Floats, Floats, F
     )
     df: Ints = (np.maximum(remaining - 1, 0).sum(axis=1) - 1).astype(np.intp)
     return uv, uu, vv, df
-
-
-def _delete_one_error(values: Floats) -> float:
-    """Return the standard error of a statistic from its values without each of G groups."""
-    count = len(values)
-    return sqrt((count - 1) / count * float(np.square(values - values.mean()).sum()))
 
 
 def _widen(correlation: Correlation, other: Correlation) -> Correlation:

@@ -33,11 +33,13 @@ from biasbridge.analysis.naming import (
     CONTROL,
     ORIGINAL,
     POOLED_OVER,
-    SCORE,
+    REVERSED_SIGN,
     SLICE_COLUMNS,
     SMALLEST_CHANGE,
+    gap_titles,
+    score_titles,
 )
-from biasbridge.analysis.observations import SlopeLine, observations, reliability
+from biasbridge.analysis.observations import SlopeLine, reliability
 from biasbridge.analysis.scopes import DOSES, MINIMUM, RUNS, measure_scopes
 from biasbridge.analysis.tables import group_indices
 from biasbridge.files.columns import as_text, text_rows
@@ -46,7 +48,7 @@ from biasbridge.stats.intervals import ALPHA, Estimate
 
 if TYPE_CHECKING:
     from biasbridge.analysis.correlation import Residuals
-    from biasbridge.analysis.observations import Observations, Rows
+    from biasbridge.analysis.observations import Observations
     from biasbridge.stats.arrays import Floats, Ints, Labels, Truths
 
 
@@ -60,19 +62,7 @@ RESULT_COLUMNS = (
     *("r_rm", "low", "high", "r_pearson", "r_given_utility", "reliability_y", "synthetic", "note"),
 )
 CORRELATION_COLUMNS = (*SLICE_COLUMNS, *RESULT_COLUMNS)
-_OF_VERDICTS = {
-    *("gap_verdict", "bound", "verdict", "why", "detectable_change", "share_explained"),
-    "effective_conditions",
-}
-EXPLORATORY_COLUMNS = tuple(
-    "p" if name == "p_holm" else name for name in CORRELATION_COLUMNS if name not in _OF_VERDICTS
-)
-_GAP_COLUMNS = (
-    *(name for name in SLICE_COLUMNS if name not in SCORE),
-    *("n_parents", "n_conditions", "gap_unmodified", "bound", "verdict", "why", "condition"),
-    *("effect", "effect_low", "effect_high"),
-)
-SliceNames = dict[str, str]
+_SliceNames = dict[str, str]
 _MAX_EQUAL_SHARE = 0.5  # share of models with the same score, or gap: more is saturation
 _MIN_PEARSON = 3  # points
 _MAX_MODEL_SHARE = 2 / 3  # share of the variance within parents that one model may carry
@@ -110,7 +100,7 @@ def _own_change(means: Observations, method: str) -> float:
     """Return the slope of the conditions of one method and of the unmodified models, times the
     range of their own scores.
     """
-    own = means.at(np.flatnonzero(np.isin(means.method, [method, CONTROL])))
+    own = means.select(np.isin(means.method, [method, CONTROL]))
     return own.residuals().slope * float(np.ptp(own.x)) if len(own.x) > 1 else nan
 
 
@@ -147,7 +137,7 @@ class SliceResult(NamedTuple):
 
     ``scopes``: r_rm and slope by what they hold for, these runs first. ``n``: models with a score,
     a gap and another model of their parent; ``n_parents``, ``n_conditions``: 0 where unknown;
-    ``lost``: models without a score or a gap; ``planned``: all models. ``gap_unmodified``: mean
+    ``n_lost``: models without a score or a gap; ``n_planned``: all models. ``gap_unmodified``: mean
     over the unmodified models; ``score_low``, ``score_high``: between which conditions moved the
     score. ``reliability_y``: the share of the gaps' variance within parents that is no model's own
     noise, at least r_rm^2, for such noise cannot make two sides agree (Spearman, 1904);
@@ -169,8 +159,8 @@ class SliceResult(NamedTuple):
     n_parents: int = 0
     n_conditions: int = 0
     n_clusters: int = 0
-    lost: int = 0
-    planned: int = 0
+    n_lost: int = 0
+    n_planned: int = 0
     gap_unmodified: float = nan
     score_low: float = nan
     score_high: float = nan
@@ -275,8 +265,7 @@ def _row(result: SliceResult) -> dict[str, object]:
     row: dict[str, object] = {name: getattr(result, name, None) for name in RESULT_COLUMNS}
     row |= {"r_rm": within.r, "low": within.low, "high": within.high, "p": within.p}
     row |= {"change": change.value, "change_low": change.low, "change_high": change.high}
-    row |= {"n_lost": result.lost, "r_given_utility": result.given_utility.r}
-    row |= {"bound": result.effects.bound}
+    row |= {"bound": result.effects.bound, "r_given_utility": result.given_utility.r}
     ends = sorted((result.sign * result.score_low, result.sign * result.score_high))
     row |= dict(zip(("score_low", "score_high"), ends, strict=True))  # as measured
     return row | result.names  # last: a column sliced by may have the name of a result
@@ -307,36 +296,25 @@ def scope_table(results: Iterable[SliceResult]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=[*names, *columns])
 
 
-def gap_table(results: Iterable[SliceResult]) -> pd.DataFrame:
-    """Return one row per declared gap: what the modifications did to it.
-
-    ``condition`` is the modification that moved it furthest, of those that surely did; where none
-    did, that of the largest bound.
+def gap_and_score(results: Sequence[SliceResult]) -> list[tuple[str, str]]:
+    """Return the titles of gap and score of each slice, with what differs between slices: ``cnn
+    recall gap``, ``WEAT 6b``.
     """
-    rows: dict[tuple[str, ...], dict[str, object]] = {}
-    counts: dict[tuple[str, ...], int] = {}
-    for result in results:
-        names = {name: value for name, value in result.names.items() if name not in SCORE}
-        key = tuple(names.values())
-        if not result.confirmatory or result.n <= counts.get(key, -1):
-            continue
-        counts[key] = result.n
-        named = result.effects.named
-        value, low, high = named.change.interval if named else (nan, nan, nan)
-        rows[key] = {
-            **names,
-            "n_parents": result.effects.n_units,
-            "n_conditions": len(result.effects.conditions),
-            "gap_unmodified": result.gap_unmodified,
-            "bound": result.effects.bound,
-            "verdict": result.gap_verdict,
-            "why": result.gap_why,
-            "condition": named.condition if named else "",
-            "effect": value,
-            "effect_low": low,
-            "effect_high": high,
-        }
-    return pd.DataFrame(rows.values(), columns=None if rows else [*_GAP_COLUMNS])
+    table = pd.DataFrame([result.names for result in results], columns=list(SLICE_COLUMNS))
+    tasks, pairs = {*table["task"]}, {*text_rows(table, ("task", "classifier"))}
+    varying = ["task"] * (len(tasks) > 1) + ["classifier"] * (len(pairs) > len(tasks))
+    pooled = [name for name in ("embedding", "method") if len({*table[name]}) > 1]
+    nothing: list[tuple[str, ...]] = [()] * len(table)
+    prefixes, parts = (text_rows(table, names) if names else nothing for names in (varying, pooled))
+    columns = prefixes, gap_titles(table), score_titles(table), parts
+    return [
+        (
+            " ".join([*prefix, gap]),
+            f"{score}{REVERSED_SIGN if result.reverse_scored else ''}"
+            + (f" ({', '.join(part)})" if part else ""),
+        )
+        for prefix, gap, score, part, result in zip(*columns, results, strict=True)
+    ]
 
 
 # Slices of a table: every combination of the columns that name its rows, each also pooled.
@@ -344,7 +322,7 @@ def gap_table(results: Iterable[SliceResult]) -> pd.DataFrame:
 
 def slices(
     table: pd.DataFrame, kinds: Sequence[str], pooled: Sequence[str] = ()
-) -> Iterator[tuple[SliceNames, Ints]]:
+) -> Iterator[tuple[_SliceNames, Ints]]:
     """Yield the names and the rows of every slice that has any, in order of appearance.
 
     Rows that differ in a column of ``kinds`` are never pooled; each column of ``pooled`` has a
@@ -427,12 +405,12 @@ def _around(result: SliceResult, name: str) -> tuple[str, ...]:
 
 
 def measure_slice(
-    rows: Rows, names: dict[str, str], *, full: bool, permutations: int = PERMUTATIONS
+    rows: Observations, names: dict[str, str], *, full: bool, permutations: int = PERMUTATIONS
 ) -> SliceResult:
     """Measure the rows of a slice, without a verdict."""
     comparable = rows.comparable()
     planned, retained_models = set(rows.model.tolist()), set(comparable.model.tolist())
-    models = observations(comparable, trained=full)
+    models = comparable.models(trained=full)
     with_siblings, independent = models.with_siblings(), models.average_over_clusters()
     scopes = measure_scopes(models, permutations, full=full)
     within = scopes[RUNS]
@@ -445,9 +423,9 @@ def measure_slice(
         n_parents=_count(with_siblings.parent),
         n_conditions=n if (n := _count(with_siblings.condition)) > 1 else 0,
         n_clusters=_count(with_siblings.cluster),
-        lost=len(planned - retained_models),
-        planned=len(planned),
-        lost_models=lost_models(rows, comparable),
+        n_lost=len(planned - retained_models),
+        n_planned=len(planned),
+        lost_models=_describe_lost(rows, comparable),
         line=models.line(),
         r_pearson=pearson(comparable.x, comparable.y),
     )
@@ -456,7 +434,7 @@ def measure_slice(
     result = _add_range(result, models, independent)
     if not full:
         return result
-    sizes = comparable.x_resampled.size, comparable.y_resampled.size
+    sizes = float(np.median(comparable.n_words)), float(np.median(comparable.n_items))
     result = result._replace(saturated=_saturation_reason(with_siblings, independent))
     if result.n_conditions:
         result = _add_conditions(result, Cells.of(with_siblings), independent.condition_means())
@@ -557,7 +535,7 @@ def _saturation_reason(models: Observations, independent: Observations) -> str:
     return ""
 
 
-def lost_models(rows: Rows, comparable: Rows) -> str:
+def _describe_lost(rows: Observations, comparable: Observations) -> str:
     """Return the lost models by method, and the kinds of rows left out, with the models that lack
     them: ``1 of 32 balance; cnn left out (8 of 32 balance lack it)``.
     """
@@ -574,7 +552,7 @@ def lost_models(rows: Rows, comparable: Rows) -> str:
 
     parts = [without(comparable.model.tolist())]
     if len(comparable.model):
-        complete = rows.at(np.flatnonzero(rows.is_complete))
+        complete = rows.select(rows.is_complete)
         rows_by_kind = group_indices(_kinds(complete))
         used_kinds = set(_kinds(comparable))
         words = {kind: " ".join(kind).split() for kind in rows_by_kind}
@@ -587,5 +565,5 @@ def lost_models(rows: Rows, comparable: Rows) -> str:
     return "; ".join(filter(None, parts))
 
 
-def _kinds(rows: Rows) -> list[tuple[str, str]]:
+def _kinds(rows: Observations) -> list[tuple[str, str]]:
     return list(zip(rows.setting.tolist(), rows.score_gap.tolist(), strict=True))

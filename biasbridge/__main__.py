@@ -29,7 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if name not in COMMANDS:
         hint = nearest(name, COMMANDS)
         raise InputError(f"no command {name!r}{hint}; give one of {', '.join(COMMANDS)}")
-    from biasbridge.files.terminal import progress_lines, work_at_hand
+    from biasbridge.files.progress import progress_lines, work_at_hand
 
     with named_extra(f"biasbridge {name}"):
         main_of_command = importlib.import_module(f"biasbridge.commands.{name}").main

@@ -48,7 +48,8 @@ from biasbridge.files.data.registry import (
 from biasbridge.files.errors import InputError, nearest
 from biasbridge.files.paths import atomic_path, open_no_link
 from biasbridge.files.places import require_commit
-from biasbridge.files.terminal import LOG, duration, is_quiet, open_console, progress_lines
+from biasbridge.files.progress import duration, progress_lines
+from biasbridge.files.terminal import LOG, is_quiet, open_console
 
 if TYPE_CHECKING:
     import pandas as pd

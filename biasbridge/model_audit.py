@@ -27,7 +27,7 @@ from biasbridge.files.models.language_model import (
     outline_model,
 )
 from biasbridge.files.places import PACKAGE, HubModel, find_commit, is_folder
-from biasbridge.files.terminal import forecast
+from biasbridge.files.progress import forecast
 from biasbridge.intrinsic.audit import AuditedScore, choose_metrics, select_conventions
 from biasbridge.intrinsic.audit import score_metrics as audit_vectors
 from biasbridge.intrinsic.models.items import no_fillers

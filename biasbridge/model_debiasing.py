@@ -39,7 +39,7 @@ from biasbridge.files.models.language_model import (
 )
 from biasbridge.files.paths import require_new
 from biasbridge.files.places import CONFIG, MODEL_SUFFIXES, Place, find_model
-from biasbridge.files.terminal import forecast
+from biasbridge.files.progress import forecast
 from biasbridge.intrinsic.registry import MODEL_METRICS
 
 if TYPE_CHECKING:

@@ -31,7 +31,8 @@ import pandas as pd
 from biasbridge.files.language import normalise_text
 from biasbridge.files.writers import Document, TextTable
 from biasbridge.stats.formatting import format_estimate
-from biasbridge.stats.intervals import Estimate, quantile, wilson
+from biasbridge.stats.intervals import Estimate, quantile
+from biasbridge.stats.proportions import wilson
 
 if TYPE_CHECKING:
     from biasbridge.stats.arrays import Floats

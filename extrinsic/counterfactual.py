@@ -31,7 +31,8 @@ from biasbridge.extrinsic.grouped_predictions import (
 from biasbridge.extrinsic.predictions import flag_share, read_grouped_predictions
 from biasbridge.extrinsic.spread import hybrid_estimate, make_sampler
 from biasbridge.files.columns import get_column
-from biasbridge.stats.intervals import UNDEFINED, Estimate, proportion_estimate
+from biasbridge.stats.intervals import UNDEFINED, Estimate
+from biasbridge.stats.proportions import proportion_estimate
 
 if TYPE_CHECKING:
     from biasbridge.stats.arrays import Floats

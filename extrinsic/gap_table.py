@@ -26,8 +26,9 @@ from biasbridge.extrinsic.predictions import read_grouped_predictions
 from biasbridge.extrinsic.spread import DIFFERENCE, RATIO, Block, estimate_spread
 from biasbridge.files import InputError
 from biasbridge.files.columns import read_labels
-from biasbridge.stats.intervals import Estimate, effective_size, error_correlations, holm, p_value
+from biasbridge.stats.intervals import Estimate, holm, p_value
 from biasbridge.stats.measure_facts import less_is_better
+from biasbridge.stats.proportions import effective_size, error_correlations
 
 if TYPE_CHECKING:
     from biasbridge.extrinsic.grouped_predictions import GroupedPredictions, Predictions
@@ -104,7 +105,7 @@ def gap_table(predictions: pd.DataFrame, gaps: Gaps = DEFAULT_GAPS) -> pd.DataFr
     Folds of a cross-validation are pooled. Being selected (predicted 1) counts as favourable.
     Intervals ``low`` to ``high`` cover the choice of test items, not of the training run: Wilson's
     score interval for measures (``biasbridge.extrinsic.measures``), Newcombe's for gaps
-    (``biasbridge.stats.intervals``), Newcombe's of 2006 for AUCs
+    (``biasbridge.stats.proportions``), Newcombe's of 2006 for AUCs
     (``auc_estimate``), see ``biasbridge.extrinsic.spread`` for "max_difference" and "ratio".
 
     Parameters

@@ -26,13 +26,8 @@ from biasbridge.extrinsic.measures import (
     placements,
 )
 from biasbridge.intrinsic.resampling import resample_counts
-from biasbridge.stats.intervals import (
-    UNDEFINED,
-    Estimate,
-    combination,
-    difference,
-    few_clusters_factor,
-)
+from biasbridge.stats.intervals import UNDEFINED, Estimate, few_clusters_factor
+from biasbridge.stats.proportions import combination, difference
 
 if TYPE_CHECKING:
     from biasbridge.stats.arrays import Floats
@@ -406,7 +401,7 @@ class WeightedSum:
     """sum_k weight_k measure_k over ``samples``, all of the same items in the same order: the
     difference between two classifiers, or the mean over classes.
 
-    Intervals are Price and Bonett's (``biasbridge.stats.intervals.combination``), from the
+    Intervals are Price and Bonett's (``biasbridge.stats.proportions.combination``), from the
     influences of items on all measures, as an item may count in several samples. Undefined where a
     measure is. It has the methods of ``GroupedPredictions`` from which tables of gaps are made.
     """

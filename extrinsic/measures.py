@@ -29,7 +29,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from biasbridge.stats.intervals import Estimate, quantile, wilson
+from biasbridge.stats.intervals import Estimate, quantile
+from biasbridge.stats.proportions import wilson
 
 if TYPE_CHECKING:
     from biasbridge.stats.arrays import Floats

@@ -31,7 +31,8 @@ from biasbridge.intrinsic.models.likelihood import (
     tokenise_texts,
 )
 from biasbridge.intrinsic.resampling import resampled_means, times_drawn
-from biasbridge.stats.intervals import UNDEFINED, Estimate, mean_estimate, share_estimate
+from biasbridge.stats.intervals import UNDEFINED, Estimate, mean_estimate
+from biasbridge.stats.proportions import share_estimate
 
 if TYPE_CHECKING:
     from biasbridge.files.documents import DocumentCase

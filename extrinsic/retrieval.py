@@ -20,7 +20,8 @@ from biasbridge.extrinsic.gap_table import GapRow
 from biasbridge.extrinsic.grouped_predictions import ALL
 from biasbridge.files import InputError
 from biasbridge.intrinsic.resampling import resampled_means, times_drawn
-from biasbridge.stats.intervals import UNDEFINED, Estimate, mean_estimate, share_estimate
+from biasbridge.stats.intervals import UNDEFINED, Estimate, mean_estimate
+from biasbridge.stats.proportions import share_estimate
 
 if TYPE_CHECKING:
     from biasbridge.files.documents import RetrievalQuery

@@ -11,7 +11,7 @@ from biasbridge.stats.intervals import quantile
 from biasbridge.stats.measure_facts import less_is_better
 
 NOTHING = "-"
-Sign = Literal["", "+"]
+_Sign = Literal["", "+"]
 ChangeRow: TypeAlias = Mapping[Any, Any]
 MAX_NAMED = 5  # in a sentence or list
 # What groups are compared with
@@ -25,7 +25,7 @@ def capitalise(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def format_number(value: float, digits: int = 2, *, sign: Sign = "") -> str:
+def format_number(value: float, digits: int = 2, *, sign: _Sign = "") -> str:
     """Format as ``.31``, ``-.05`` or ``1.25``, with ``sign`` as ``+.31``; ``-`` where undefined."""
     if not isfinite(value):
         return NOTHING
@@ -34,13 +34,13 @@ def format_number(value: float, digits: int = 2, *, sign: Sign = "") -> str:
     return re.sub(r"\b0\.", ".", text)
 
 
-def format_trimmed(number: float, sign: Sign = "") -> str:
+def format_trimmed(number: float, sign: _Sign = "") -> str:
     """Format with up to three decimals: ``-.05``."""
     return format_number(number, 3, sign=sign).rstrip("0").rstrip(".") or "0"
 
 
 def format_estimate(
-    value: float, low: float = nan, high: float = nan, digits: int = 2, *, sign: Sign = ""
+    value: float, low: float = nan, high: float = nan, digits: int = 2, *, sign: _Sign = ""
 ) -> str:
     """Format as ``.31 [-.09,.62]``; without an interval where an end is undefined."""
     interval = f" [{format_number(low, digits)},{format_number(high, digits)}]"

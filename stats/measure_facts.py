@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 
-class MeasureFacts(NamedTuple):
+class _MeasureFacts(NamedTuple):
     """Description of a measure: ``heading`` of a narrow table, ``title`` in sentences, ``meaning``.
 
     ``less_is_better``: an error. ``moved_by_base_rates``: groups with unequal base rates differ in
@@ -26,42 +26,42 @@ class MeasureFacts(NamedTuple):
 
 
 MEASURE_FACTS = {
-    "base_rate": MeasureFacts(
+    "base_rate": _MeasureFacts(
         "base rate",
         "base rate",
         "proportion of all items that have label 1; a fact about the data, not the classifier",
     ),
-    "precision": MeasureFacts(
+    "precision": _MeasureFacts(
         "precision",
         "precision",
         "proportion of the items called 1 that have label 1",
         moved_by_base_rates=True,
     ),
-    "recall": MeasureFacts(
+    "recall": _MeasureFacts(
         "recall", "recall", "proportion of the items with label 1 that the classifier finds"
     ),
-    "f1": MeasureFacts(
+    "f1": _MeasureFacts(
         "F1", "F1", "precision and recall in one number, 2 P R / (P + R)", moved_by_base_rates=True
     ),
-    "fpr": MeasureFacts(
+    "fpr": _MeasureFacts(
         "fpr",
         "false positive rate",
         "proportion of the items with label 0 that are called 1",
         less_is_better=True,
     ),
-    "fnr": MeasureFacts(
+    "fnr": _MeasureFacts(
         "fnr",
         "false negative rate",
         "proportion of the items with label 1 that are missed",
         less_is_better=True,
     ),
-    "accuracy": MeasureFacts(
+    "accuracy": _MeasureFacts(
         "accuracy",
         "accuracy",
         "proportion of all items that are predicted correctly",
         moved_by_base_rates=True,
     ),
-    "selection_rate": MeasureFacts(
+    "selection_rate": _MeasureFacts(
         "selection rate",
         "selection rate",
         "proportion of all items that the classifier calls 1; a positive gap: the group is called 1"
@@ -69,25 +69,25 @@ MEASURE_FACTS = {
         moved_by_base_rates=True,
         has_worse_side=False,
     ),
-    "auc": MeasureFacts(
+    "auc": _MeasureFacts(
         "AUC", "AUC", "how often an item with label 1 scores higher than one with label 0"
     ),
-    "bpsn_auc": MeasureFacts(
+    "bpsn_auc": _MeasureFacts(
         "BPSN AUC", "BPSN AUC", "AUC of other items with label 1 and the group's items with label 0"
     ),
-    "bnsp_auc": MeasureFacts(
+    "bnsp_auc": _MeasureFacts(
         "BNSP AUC", "BNSP AUC", "AUC of the group's items with label 1 and other items with label 0"
     ),
-    "ece": MeasureFacts(
+    "ece": _MeasureFacts(
         "ECE",
         "expected calibration error",
         "how far scores lie from the proportion with label 1, on average over ten bins",
         less_is_better=True,
     ),
-    "demographic_parity": MeasureFacts(
+    "demographic_parity": _MeasureFacts(
         "demographic parity", "demographic parity", "largest difference in selection rate"
     ),
-    "equalised_odds": MeasureFacts(
+    "equalised_odds": _MeasureFacts(
         "equalised odds",
         "equalised odds",
         "largest difference in recall or in false positive rate, the larger of the two",

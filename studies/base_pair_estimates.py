@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.special import stdtrit
 
 from biasbridge.analysis.naming import ALL
 from biasbridge.files.columns import as_float, as_text
+from biasbridge.stats.intervals import jackknife_error, t_interval
 from biasbridge.studies.base_pair_tables import (
     WORDS,
     PairScoreTable,
@@ -423,10 +423,8 @@ def _jackknife_interval(
     leave_one_out = np.array(
         [compute([j for j in range(n_pairs) if j != i]) for i in range(n_pairs)]
     )
-    squares = float(((leave_one_out - leave_one_out.mean()) ** 2).sum())
-    error = sqrt((n_pairs - 1) / n_pairs * squares)
-    half_width = float(stdtrit(n_pairs - 1, _TAILS[1])) * error
-    return estimate - half_width, estimate + half_width
+    _, low, high = t_interval(estimate, jackknife_error(leave_one_out), n_pairs - 1)
+    return low, high
 
 
 def _weighted_mean(weights: Floats, values: Floats | NDArray[np.bool_]) -> Floats:

@@ -216,10 +216,12 @@ class BasePairScores(Fileless):
             rows += [_EMPTY_PAIR_ROW | about | row for part in parts for row in part]
         return pd.DataFrame(rows)
 
-    def _entries(self, scores: PairScores, metric: Metric) -> list[Entry]:
+    def _entries(self, scores: PairScores, metric: Metric) -> list[_Entry]:
         """List the query's items, its words in every form, and words of known direction."""
         role, language = scores.metric.items, scores.resolved.query.language
-        query_entries = [Entry(role, 0, item, "base", item) for item in scores.resolved[role].items]
+        query_entries = [
+            _Entry(role, 0, item, "base", item) for item in scores.resolved[role].items
+        ]
         if role != "words":
             return query_entries
         entries = query_entries[:]
@@ -227,17 +229,17 @@ class BasePairScores(Fileless):
             for entry in query_entries:
                 changed_word = word_form(entry.item[0], form, language)
                 if changed_word and scores.has(changed_word):
-                    entries.append(Entry(role, 0, entry.item, form, (changed_word,)))
+                    entries.append(_Entry(role, 0, entry.item, form, (changed_word,)))
         for query in load_queries(self.truths, metric.words):
             for side, truth in (("X", 1), ("Y", -1)):
                 if side not in query.sets:
                     raise InputError(f"truths: query {query.name!r} has no {side}; name another")
                 words = find(scores.resolved.vectors, query[side].words, case=metric.case)
-                entries += [Entry(query.name, truth, item, "base", item) for item in words.items]
+                entries += [_Entry(query.name, truth, item, "base", item) for item in words.items]
         return entries
 
 
-class Entry(NamedTuple):
+class _Entry(NamedTuple):
     """Item to score: ``item`` of the query, changed to a ``form``, which is ``looked_up``."""
 
     set: str
@@ -248,7 +250,7 @@ class Entry(NamedTuple):
 
 
 def _scores(
-    scores: PairScores, entries: Sequence[Entry], pair_forms: Sequence[Form]
+    scores: PairScores, entries: Sequence[_Entry], pair_forms: Sequence[Form]
 ) -> Iterator[_PairRow]:
     """Yield every entry under every base pair, and the query's own also under the pairs' forms."""
     forms: tuple[Form, ...] = ("base", *pair_forms)

@@ -21,7 +21,7 @@ from scipy.special import bdtr, bdtrc, ndtri, stdtrit
 from biasbridge.files import InputError
 from biasbridge.files.columns import as_float, as_text
 from biasbridge.files.paths import digest_of
-from biasbridge.stats.intervals import ALPHA, Estimate
+from biasbridge.stats.intervals import ALPHA, Estimate, jackknife_error, t_interval
 from biasbridge.studies import SYNTHETIC
 
 if TYPE_CHECKING:
@@ -404,7 +404,7 @@ def mean_interval(values: Floats, level: float = 0.95) -> Estimate:
     if len(values) < FEWEST_SEEDS:
         return Estimate()
     error = float(values.std(ddof=1)) / sqrt(len(values))
-    return _t_interval(float(values.mean()), error, len(values), level)
+    return t_interval(float(values.mean()), error, len(values) - 1, level)
 
 
 def jackknife(
@@ -419,9 +419,9 @@ def jackknife(
     if n < FEWEST_SEEDS:
         return Estimate()
     without = statistic(np.stack([np.delete(by_seed, i, axis=0) for i in range(n)]))
-    error = sqrt((n - 1) / n * float(((without - without.mean()) ** 2).sum()))
+    error = jackknife_error(without)
     value = float(statistic(by_seed))
-    return _t_interval(value, error, n, level) if isfinite(error) else Estimate()
+    return t_interval(value, error, n - 1, level) if isfinite(error) else Estimate()
 
 
 def _spread_within(values: Floats) -> Floats:
@@ -523,11 +523,6 @@ def _in_spreads(difference: Floats, spread: Floats) -> Floats:
     return np.where(
         spread > 0, difference / np.where(spread > 0, spread, 1), np.where(difference, np.nan, 0.0)
     )
-
-
-def _t_interval(value: float, error: float, n: int, level: float) -> Estimate:
-    half_width = float(stdtrit(n - 1, (1 + level) / 2)) * error
-    return Estimate(value, value - half_width, value + half_width)
 
 
 def random_models(

@@ -63,7 +63,7 @@ _COLOURS = {DOES_NOT_DETECT: "#eeeeee", CANNOT_TELL: "#f8f8f8", NOT_ESTIMATED: "
 _FAULT = "#f2d7c9"
 
 
-class CertificateTables(NamedTuple):
+class _CertificateTables(NamedTuple):
     """Tables by metric, convention, material and subject; also by strength, choice and steps."""
 
     certificate: pd.DataFrame
@@ -72,7 +72,7 @@ class CertificateTables(NamedTuple):
     training: pd.DataFrame
 
 
-def certificate_tables(all_scores: Sequence[StrengthScores], resamples: int) -> CertificateTables:
+def certificate_tables(all_scores: Sequence[StrengthScores], resamples: int) -> _CertificateTables:
     """Compute the tables of every metric, convention, material and subject, in their order."""
     settings_by_metric: dict[_Names, list[StrengthScores]] = defaultdict(list)
     for scores in all_scores:
@@ -119,7 +119,7 @@ def certificate_tables(all_scores: Sequence[StrengthScores], resamples: int) -> 
         models = [certificate["material"], certificate["subject"]]
         placebo_r = of_placebos.groupby(models).transform("max")
         certificate.insert([*certificate].index("r_high") + 1, "placebo_r", placebo_r)
-    return CertificateTables(certificate, *tables)
+    return _CertificateTables(certificate, *tables)
 
 
 def _metric_names(scores: StrengthScores) -> _Names:
@@ -222,7 +222,7 @@ def _resample(scores: StrengthScores, rng: np.random.Generator) -> StrengthScore
     return replace(scores, **{name: getattr(scores, name)[draws] for name in names})
 
 
-def certificate_charts(tables: CertificateTables, planted: str) -> dict[str, Drawing]:
+def certificate_charts(tables: _CertificateTables, planted: str) -> dict[str, Drawing]:
     """Draw verdicts, curves and, if models were stopped early, the course of training."""
     certificate, curves, training = (
         with_material(table) for table in (tables.certificate, tables.curves, tables.training)

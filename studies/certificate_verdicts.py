@@ -62,7 +62,7 @@ _LIKENESSES = ("same architecture and size", "same architecture", "same kind")
 _LOOKUP = ("case=", "min_found=")
 
 
-class ScoreClaim(NamedTuple):
+class _ScoreClaim(NamedTuple):
     """Verdict on a score, the ``figure`` it rests on, and the fault that this does not exclude."""
 
     verdict: str
@@ -75,45 +75,45 @@ class ScoreClaim(NamedTuple):
         return f"{self.open_fault} not excluded: {self.figure}" if self.open_fault else self.figure
 
 
-def judge_score(properties: MetricProperties, *, change_alone: bool = False) -> ScoreClaim:
+def judge_score(properties: MetricProperties, *, change_alone: bool = False) -> _ScoreClaim:
     """Return the claim on a score, or on its change alone."""
     slope, smallest = properties.slope, properties.smallest
     slope_text = f"slope {_estimate_text(slope)}"
     strength_text = f"detects a strength of {_estimate_text(smallest)}"
     if not isfinite(slope.value):
-        return ScoreClaim(NOT_ESTIMATED, "slope not estimated")
+        return _ScoreClaim(NOT_ESTIMATED, "slope not estimated")
     is_detected = isfinite(smallest.value)
     if not is_detected and properties.is_undetectable:
-        return ScoreClaim(DOES_NOT_DETECT, slope_text)
+        return _ScoreClaim(DOES_NOT_DETECT, slope_text)
     if is_detected and slope.high < 0:
-        return ScoreClaim(SIGN_TURNED, strength_text)
+        return _ScoreClaim(SIGN_TURNED, strength_text)
     if fault := _fault(properties, change_alone):
         return fault
     if slope.low <= 0:
-        return ScoreClaim(CANNOT_TELL, slope_text)
+        return _ScoreClaim(CANNOT_TELL, slope_text)
     for step in properties.steps:
         linear = slope.value * (step.end - step.start)
         if step.change.high < (_MIN_RISE * linear if step.is_outer else 0):
-            return ScoreClaim(NOT_GRADED, _step_text(step))
+            return _ScoreClaim(NOT_GRADED, _step_text(step))
     if not isfinite(smallest.high):
         figure = strength_text if is_detected else f"detects no strength; {slope_text}"
-        return ScoreClaim(CANNOT_TELL, figure)
+        return _ScoreClaim(CANNOT_TELL, figure)
     for step in properties.steps:
         if step.is_outer and step.change.low <= 0:
-            return ScoreClaim(CANNOT_TELL, _step_text(step))
+            return _ScoreClaim(CANNOT_TELL, _step_text(step))
     for open_fault, figure in _open_faults(properties, change_alone):
-        return ScoreClaim(CANNOT_TELL, figure, open_fault)
-    return ScoreClaim(DETECTS_HALF if smallest.high <= _HALF else DETECTS_PART, strength_text)
+        return _ScoreClaim(CANNOT_TELL, figure, open_fault)
+    return _ScoreClaim(DETECTS_HALF if smallest.high <= _HALF else DETECTS_PART, strength_text)
 
 
-def _fault(properties: MetricProperties, change_alone: bool) -> ScoreClaim | None:
+def _fault(properties: MetricProperties, change_alone: bool) -> _ScoreClaim | None:
     """Return the first fault that is shown."""
     alarms = properties.all_alarms
     if not change_alone and alarms.p_above(ALARM_RATE) < _FALSE_ALARM_P:
-        return ScoreClaim(FALSE_ALARMS, f"of {_alarms_text(alarms)}")
+        return _ScoreClaim(FALSE_ALARMS, f"of {_alarms_text(alarms)}")
     for name, estimate in _shifts(properties, change_alone):
         if estimate.low > _MAX_OFFSET or estimate.high < -_MAX_OFFSET:
-            return ScoreClaim(name, f"by {_estimate_text(estimate)} sd")
+            return _ScoreClaim(name, f"by {_estimate_text(estimate)} sd")
     return None
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from biasbridge.analysis.printing import print_first_rows
 from biasbridge.analysis.report.templates import as_image, count_points, write_page
-from biasbridge.analysis.tables import describe_provenance, read_provenance, write_csv_tables
+from biasbridge.analysis.result_folder import describe_provenance, read_provenance, write_csv_tables
 from biasbridge.files import InputError
 from biasbridge.files.charts import OF_STUDIES, save_charts
 from biasbridge.files.columns import as_text

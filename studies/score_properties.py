@@ -197,13 +197,13 @@ class PropertySearches(Fileless):
             return
         about |= {"words": len(words.neutral), "dim": self.dim}
         for part, unbiased in unbiased_by_part.items():
-            search = PropertySearch(words, part, unbiased, sets, self, seed, rng)
+            search = _PropertySearch(words, part, unbiased, sets, self, seed, rng)
             for row in search.rows():
                 yield about | {"part": part, "unbiased": unbiased} | row
 
 
 @dataclass(frozen=True)
-class PropertySearch:
+class _PropertySearch:
     """Searches of one part of a score."""
 
     words: SyntheticWords

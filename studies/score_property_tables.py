@@ -27,7 +27,7 @@ _PROPERTIES = ("comparable", "trustworthy", "fair")
 _COLOURS = {"yes": "#4477aa", "no": "#cc6677", "undefined": "#bbbbbb", "unbounded": "#ddaa33"}
 
 
-class Extremes(NamedTuple):
+class _Extremes(NamedTuple):
     """Extreme scores of the attribute sets, with the sets' names and the vectors."""
 
     scores: list[float]
@@ -35,7 +35,7 @@ class Extremes(NamedTuple):
     counterexamples: list[str]
 
     @classmethod
-    def of(cls, rows: pd.DataFrame) -> Extremes:
+    def of(cls, rows: pd.DataFrame) -> _Extremes:
         """Read the extremes from rows of the probe."""
         scores = as_float(rows, "value").tolist()
         return cls(scores, as_text(rows, "attributes"), as_text(rows, "counterexample"))
@@ -63,7 +63,7 @@ def _verdict_row(key: tuple[object, ...], rows: pd.DataFrame) -> dict[str, objec
     words, unbiased, scale_min, scale_max = (
         float(as_float(rows, name)[0]) for name in ("words", "unbiased", "scale_min", "scale_max")
     )
-    smallest, largest = (Extremes.of(rows[rows["search"] == end]) for end in ("min", "max"))
+    smallest, largest = (_Extremes.of(rows[rows["search"] == end]) for end in ("min", "max"))
     [nearest], [fair] = (row_dicts(rows[rows["search"] == name]) for name in ("unbiased", "fair"))
     off, farthest = abs(nearest["value"] - unbiased), abs(fair["value"] - unbiased)
     values = [*smallest.scores, *largest.scores]
@@ -105,7 +105,7 @@ def _verdict_row(key: tuple[object, ...], rows: pd.DataFrame) -> dict[str, objec
     }
 
 
-def _describe_extremes(smallest: Extremes, largest: Extremes) -> str:
+def _describe_extremes(smallest: _Extremes, largest: _Extremes) -> str:
     """Describe the two attribute sets whose extremes differ most, with the targets' vectors."""
     extremes, sign = (largest, 1) if largest.spread >= smallest.spread else (smallest, -1)
     order = sorted(range(len(extremes.scores)), key=lambda i: sign * extremes.scores[i])
@@ -176,7 +176,7 @@ def _embedding_names(points: pd.DataFrame) -> list[str]:
     ]
 
 
-class WordSelection(NamedTuple):
+class _WordSelection(NamedTuple):
     """Selection of target words: separation of their sets' associations (AUC), and effect size."""
 
     name: str
@@ -186,7 +186,7 @@ class WordSelection(NamedTuple):
     n: int
 
 
-def _selections(associations: pd.DataFrame, fewest: int = 4) -> list[WordSelection]:
+def _selections(associations: pd.DataFrame, fewest: int = 4) -> list[_WordSelection]:
     """Return all target words, and a perfectly separated selection with a small effect size, which
     leaves out one word after the other to lower it but keeps ``fewest`` in each set (figure 1 of
     the paper: sets that are easier to separate have the smaller effect size).
@@ -227,12 +227,14 @@ def _effect_size(x: Sequence[float], y: Sequence[float]) -> float:
     return float(np.mean(x) - np.mean(y)) / spread if spread > 0 else nan
 
 
-def _selection(name: str, x: dict[str, float], y: dict[str, float]) -> WordSelection:
+def _selection(name: str, x: dict[str, float], y: dict[str, float]) -> _WordSelection:
     x_values, y_values = np.array([*x.values()]), np.array([*y.values()])
     signs = np.sign(x_values[:, None] - y_values)
     auc = float((signs.mean() + 1) / 2)
     effect_size = _effect_size(x_values.tolist(), y_values.tolist())
-    return WordSelection(name, frozenset([*x, *y]), auc, effect_size, len(x_values) + len(y_values))
+    return _WordSelection(
+        name, frozenset([*x, *y]), auc, effect_size, len(x_values) + len(y_values)
+    )
 
 
 def score_property_charts(

@@ -101,7 +101,7 @@ def area(sizes: Floats, heights: Floats) -> float:
 
 
 @dataclass(frozen=True)
-class ModelPair:
+class _ModelPair:
     """Values of one metric and query on two reference models while lists of one kind grow.
 
     A single model is the ``biased`` one; the other then has no runs. ``biased``, ``unbiased``:
@@ -134,7 +134,7 @@ class ModelPair:
         """Return the values on one of ``_MODELS``, (runs, sizes)."""
         return self.biased if model == _MODELS[0] else self.unbiased
 
-    def thinned(self, n_sizes: int) -> ModelPair:
+    def thinned(self, n_sizes: int) -> _ModelPair:
         """Return the pair at no more than ``n_sizes`` sizes, with the first and the last."""
         n = min(len(self.sizes), n_sizes)
         selected = np.linspace(0, len(self.sizes) - 1, n).round().astype(int)
@@ -142,13 +142,13 @@ class ModelPair:
         return replace(self, sizes=self.sizes[selected], biased=biased, unbiased=unbiased)
 
 
-def read_model_pairs(tables: Tables, limits: _Limits) -> list[ModelPair]:
+def read_model_pairs(tables: Tables, limits: _Limits) -> list[_ModelPair]:
     """Read the pairs of two reference models, or single models. Raises ``InputError``."""
     probes = tables.probes[tables.probes["probe"] == "silhouettes"]
     points = tables.points[tables.points["status"] == "done"]
     if not len(probes):
         raise InputError("no silhouettes; choose probe=silhouettes")
-    pairs: list[ModelPair] = []
+    pairs: list[_ModelPair] = []
     if "reference" not in points:
         for _, point in points.groupby("point", sort=False):
             models, seed = _describe_models(point, point), as_text(point, "seed")[0]
@@ -188,7 +188,7 @@ def _model_pair(
     biased: pd.DataFrame,
     unbiased: pd.DataFrame | None,
     limits: _Limits,
-) -> ModelPair:
+) -> _ModelPair:
     about = dict(zip(_KEYS, key, strict=True))
     models = [biased] if unbiased is None else [biased, unbiased]
     reasons = (reason for rows in models for reason in as_text(rows, "reason"))
@@ -208,7 +208,7 @@ def _model_pair(
     scale = Scale(minimum, maximum, as_float(biased, "unbiased")[0].item())
     biased_values, unbiased_values = (array[:, is_complete] for array in values)
     n_left_out = int((~is_complete).sum())
-    return ModelPair(
+    return _ModelPair(
         description,
         seed,
         about,
@@ -243,12 +243,12 @@ def _describe_column(name: str, value: str) -> str:
     return value if name in ("embedding", "corpus") else f"{name} {value}"
 
 
-def scores(pairs: Sequence[ModelPair], definition: _Definition) -> pd.DataFrame:
+def scores(pairs: Sequence[_ModelPair], definition: _Definition) -> pd.DataFrame:
     """Return one row per pair of models, metric, query, part and kind of list."""
     return pd.DataFrame([_score_row(pair, definition) for pair in pairs])
 
 
-def _score_row(pair: ModelPair, definition: _Definition) -> dict[str, object]:
+def _score_row(pair: _ModelPair, definition: _Definition) -> dict[str, object]:
     row: dict[str, object] = {"models": pair.models, "seed": pair.seed, **pair.about}
     runs = len(pair.biased)
     robustness_and_accuracy = (nan, nan, nan)
@@ -271,7 +271,7 @@ def _score_row(pair: ModelPair, definition: _Definition) -> dict[str, object]:
 
 
 def _compute_scores(
-    pair: ModelPair, runs: int, definition: _Definition
+    pair: _ModelPair, runs: int, definition: _Definition
 ) -> tuple[float, float, float]:
     """Compute ``_SCORES`` from the first runs."""
     biased, unbiased = pair.biased[:runs], pair.unbiased[:runs]
@@ -299,7 +299,7 @@ def means(table: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def curves(pairs: Sequence[ModelPair]) -> pd.DataFrame:
+def curves(pairs: Sequence[_ModelPair]) -> pd.DataFrame:
     """Return the lowest, mean and highest value of all runs, one row per pair, model and size."""
     rows = [
         {"models": pair.models, "seed": pair.seed, **pair.about, "model": model, "size": size}
@@ -318,7 +318,7 @@ def curves(pairs: Sequence[ModelPair]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def fewer_runs(pairs: Sequence[ModelPair], definition: _Definition) -> pd.DataFrame:
+def fewer_runs(pairs: Sequence[_ModelPair], definition: _Definition) -> pd.DataFrame:
     """Compare scores of the first n runs with those of all (pilot study), a row per score and n."""
     with_values = [pair for pair in pairs if not pair.reason]
     n_runs = max((len(pair.biased) for pair in with_values), default=0)
@@ -335,7 +335,7 @@ def fewer_runs(pairs: Sequence[ModelPair], definition: _Definition) -> pd.DataFr
 
 
 def silhouette_charts(
-    pairs: Sequence[ModelPair], scored: pd.DataFrame, pilot: pd.DataFrame
+    pairs: Sequence[_ModelPair], scored: pd.DataFrame, pilot: pd.DataFrame
 ) -> dict[str, Drawing]:
     """Draw figures 1, 2 and by query, of the first pair by kind, and the pilot study."""
     panels = [
@@ -348,7 +348,7 @@ def silhouette_charts(
     drawings: dict[str, Drawing] = {}
     if two_models:
         drawings["silhouettes_figure1"] = _sketch(*two_models[0])
-    by_query: dict[tuple[str, str], list[tuple[ModelPair, str]]] = {}
+    by_query: dict[tuple[str, str], list[tuple[_ModelPair, str]]] = {}
     for pair, title in first_panels:
         by_query.setdefault((pair.models, pair.about["query"]), []).append((pair, title))
     model_pairs = list(dict.fromkeys(models for models, _ in by_query))
@@ -370,7 +370,7 @@ def _panel_title(row: dict[str, Any]) -> str:
     return f"{name}, {row['list_kind']}: robustness {scores}"
 
 
-def _sketch(pair: ModelPair, title: str) -> Drawing:
+def _sketch(pair: _ModelPair, title: str) -> Drawing:
     """Draw two silhouettes, whose areas give robustness, and means, between which lies accuracy."""
     means = pd.DataFrame(
         {"size": pair.sizes, **{model: pair.values(model).mean(axis=0) for model in _MODELS}}
@@ -386,7 +386,7 @@ def _sketch(pair: ModelPair, title: str) -> Drawing:
     return finish(chart.properties(width=460, height=260), "The silhouettes of two models", notes)
 
 
-def _panel_chart(panels: Sequence[tuple[ModelPair, str]]) -> Drawing:
+def _panel_chart(panels: Sequence[tuple[_ModelPair, str]]) -> Drawing:
     """Draw one panel per metric and kind of list, with all runs in the first (figure 2)."""
     rows = pd.concat([curves([pair]).assign(panel=title) for pair, title in panels])
     pair, title = panels[0]

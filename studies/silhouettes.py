@@ -241,7 +241,7 @@ def _score_columns(score: Score, list_kind: str) -> _SilhouetteRow:
     return {name: columns[name] for name in names} | {"list_kind": list_kind}
 
 
-class Subsets(NamedTuple):
+class _Subsets(NamedTuple):
     """Subsets of the items of several roles, in several random orders. ``orders``: by role, indices
     of items in each run, (runs, items); ``counts``: by role, items in each step, (steps,), never
     falling; ``sizes``: words of all roles in each step.
@@ -271,7 +271,7 @@ class Subsets(NamedTuple):
 
 def _nested_subsets(
     lists: Mapping[str, ResolvedWords], step: int, runs: int, *, seed: int
-) -> Subsets:
+) -> _Subsets:
     """Draw nested subsets as Spliethöver & Wachsmuth (2021) do.
 
     All lists grow together by about ``step`` words until the longest is complete; a shorter one
@@ -298,4 +298,4 @@ def _nested_subsets(
         for list_number, (role, words) in enumerate(lists.items())
     }
     sizes = sum((counts[role] * width for role, width in widths.items()), np.zeros(steps, np.intp))
-    return Subsets(orders, counts, sizes)
+    return _Subsets(orders, counts, sizes)

@@ -53,7 +53,7 @@ class Survey(Fileless):
     def conclude(self, tables: Tables, folder: Path, console: Console) -> list[Path]:
         """Print, write and draw the survey; return the paths written."""
         from biasbridge.analysis.printing import print_first_rows
-        from biasbridge.analysis.tables import write_csv_tables
+        from biasbridge.analysis.result_folder import write_csv_tables
         from biasbridge.files.writers import text_table
 
         if tables.intrinsic.empty:
@@ -100,7 +100,7 @@ def _survey_table(scores: pd.DataFrame) -> pd.DataFrame:
 def _draw_survey(scores: pd.DataFrame, out: Path) -> list[Path]:
     """Draw ``figure2_*`` for each metric in every format, with a CSV of its numbers."""
     from biasbridge.analysis.figures import ChartText, scatter_grid
-    from biasbridge.analysis.tables import write_csv_tables
+    from biasbridge.analysis.result_folder import write_csv_tables
     from biasbridge.files.charts import OF_STUDIES, save_charts
 
     written = []

@@ -19,7 +19,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from biasbridge.analysis.tables import write_tables
+from biasbridge.analysis.result_folder import write_tables
 from biasbridge.commands import COMMANDS
 from biasbridge.files import InputError
 from biasbridge.files.documents import Document, write_documents

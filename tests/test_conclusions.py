@@ -10,7 +10,7 @@ import pytest
 
 from biasbridge.before_after import compare
 from biasbridge.conclusions import conclusions, meaning_above
-from biasbridge.files import terminal
+from biasbridge.files import progress
 from biasbridge.intrinsic.audit import AuditedScore
 from biasbridge.intrinsic.models.items import load_items
 from biasbridge.intrinsic.registry import MODEL_METRICS
@@ -211,15 +211,15 @@ def test_scores_that_became_worse_come_first_and_are_told_after_holm() -> None:
 def test_time_left_is_that_of_the_cost_that_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = iter([5.0, 15.0, 15.0, 19.0, 25.0, 25.0])
     monkeypatch.setattr(time, "monotonic", lambda: next(clock))
-    assert terminal.work_at_hand("it") == "it is at work"
-    terminal.begin_part("nothing is forecast")
-    with terminal.forecast([("a", 1), ("b", 2), ("c", 3)]):
-        assert terminal.work_at_hand("it") == "it is at work: loading"
-        terminal.begin_part("a")
-        assert terminal.work_at_hand("it") == "it is at work: a, 1 of 3"
-        terminal.begin_part("b")  # after 10 s for 1 of 6
-        assert terminal.work_at_hand("it") == "it is at work: b, 2 of 3, about 50 s left"
-        assert terminal.work_at_hand("it") == "it is at work: b, 2 of 3, about 46 s left"
-        terminal.begin_part("c")
-        assert terminal.work_at_hand("it") == "it is at work: c, 3 of 3, about 20 s left"
-    assert terminal.work_at_hand("it") == "it is at work"
+    assert progress.work_at_hand("it") == "it is at work"
+    progress.begin_part("nothing is forecast")
+    with progress.forecast([("a", 1), ("b", 2), ("c", 3)]):
+        assert progress.work_at_hand("it") == "it is at work: loading"
+        progress.begin_part("a")
+        assert progress.work_at_hand("it") == "it is at work: a, 1 of 3"
+        progress.begin_part("b")  # after 10 s for 1 of 6
+        assert progress.work_at_hand("it") == "it is at work: b, 2 of 3, about 50 s left"
+        assert progress.work_at_hand("it") == "it is at work: b, 2 of 3, about 46 s left"
+        progress.begin_part("c")
+        assert progress.work_at_hand("it") == "it is at work: c, 3 of 3, about 20 s left"
+    assert progress.work_at_hand("it") == "it is at work"

@@ -20,7 +20,8 @@ import biasbridge
 from biasbridge import audit, correlate, debias, gaps, plot, query, read_results
 from biasbridge.__main__ import main as biasbridge_command
 from biasbridge.analysis.joined import join_points
-from biasbridge.analysis.tables import read_tables, write_csv_tables, write_tables
+from biasbridge.analysis.result_folder import write_csv_tables, write_tables
+from biasbridge.analysis.tables import read_tables
 from biasbridge.commands.train import Study
 from biasbridge.files import InputError
 from biasbridge.files.language import GRAMMAR

@@ -35,7 +35,7 @@ MAY_IMPORT = {
 }
 # Lines that a reader of a command may have to hold
 REACH = {
-    "biasbridge.commands.correlate": 9_300,
+    "biasbridge.commands.correlate": 7_800,
     "biasbridge.commands.gaps": 10_950,
     "biasbridge.commands.audit": 17_700,
     "biasbridge.commands.debias": 18_200,
@@ -172,7 +172,7 @@ def test_editors_find_names_of_other_rooms() -> None:
     ):
         [name] = editor.goto(line, column, follow_imports=True)
         assert name.full_name == found
-    editor = jedi.Script("from biasbridge.stats.intervals import wil", path=ROOT / "new.py")
+    editor = jedi.Script("from biasbridge.stats.proportions import wil", path=ROOT / "new.py")
     assert "wilson" in [name.name for name in editor.complete()]
 
 

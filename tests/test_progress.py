@@ -16,8 +16,9 @@ from rich.console import Console
 
 import biasbridge.commands.check as check
 from biasbridge.__main__ import main as biasbridge
-from biasbridge.files import terminal as progress
-from biasbridge.files.terminal import LOG, duration, progress_lines
+from biasbridge.files import progress
+from biasbridge.files.progress import duration, progress_lines
+from biasbridge.files.terminal import LOG
 from biasbridge.train.engine.cost import SweepProgress
 from biasbridge.train.engine.locks import locked
 from biasbridge.train.engine.point import Outcome, write_outcome

@@ -15,7 +15,7 @@ import pytest
 
 from biasbridge.__main__ import main as biasbridge
 from biasbridge.analysis.naming import measure_title
-from biasbridge.analysis.tables import write_tables
+from biasbridge.analysis.result_folder import write_tables
 from biasbridge.commands import COMMANDS
 from biasbridge.files.charts import save_chart
 from biasbridge.files.vectors import keyed, save_vectors

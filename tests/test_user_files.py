@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from biasbridge.analysis.tables import require_own
+from biasbridge.analysis.result_folder import require_own
 from biasbridge.commands.store import main
 from biasbridge.data import LOCK, _locked
 from biasbridge.files import InputError

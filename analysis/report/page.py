@@ -18,13 +18,11 @@ import pandas as pd
 import vl_convert
 from markupsafe import Markup
 
-from biasbridge.analysis.answer import correlations_tex, study_answer
+from biasbridge.analysis.answer import correlations_tex, describe_task, study_answer
 from biasbridge.analysis.change_chart import change_picture
-from biasbridge.analysis.claims import RULES
 from biasbridge.analysis.claims import declared as declared_tests
 from biasbridge.analysis.correlate import DECLARED
 from biasbridge.analysis.effects import saturation
-from biasbridge.analysis.joined import describe_task
 from biasbridge.analysis.naming import (
     ALL,
     ANNOTATION,
@@ -46,7 +44,9 @@ from biasbridge.analysis.naming import (
 from biasbridge.analysis.printing import word_lists
 from biasbridge.analysis.report.page_data import Json, has_further, page_data
 from biasbridge.analysis.report.templates import count_points, render
-from biasbridge.analysis.tables import describe_provenance, read_provenance, typed
+from biasbridge.analysis.result_folder import describe_provenance, read_provenance
+from biasbridge.analysis.tables import typed
+from biasbridge.analysis.verdicts import RULES
 from biasbridge.files import InputError, atomic_path
 from biasbridge.files.charts import make_spec
 from biasbridge.files.columns import as_float, as_text, text_rows
@@ -70,9 +70,9 @@ _TOOLTIP_COLUMNS = ("by_group", "groups", "n_found", "n_oov", "support", "reason
 # What reading a damaged JSON file, or a number in it, can raise
 _DAMAGED = (OSError, ValueError, TypeError, AttributeError, OverflowError, RecursionError)
 _LIBRARIES = ("numpy", "pandas", "scipy", "vl-convert-python")
-MAX_GAPS_DESCRIBED = 8  # gaps described; the table of gaps has all
+_MAX_GAPS_DESCRIBED = 8  # gaps described; the table of gaps has all
 _MOST_QUERIES = 8
-MAX_WORDS = 6
+_MAX_WORDS = 6
 
 
 def build_report(
@@ -282,8 +282,8 @@ def _unmodified_gaps(tables: Tables) -> list[tuple[str, str]]:
         means = part.groupby(model, sort=False)["value"].mean()
         name = f"{task} {title}" if has_several_tasks else str(title)
         lines.append((capitalise(name), _size(means.tolist(), *text_rows(part, GROUPS)[0])))
-    more = [("More", f"{len(lines) - MAX_GAPS_DESCRIBED} in the table of gaps")]
-    return [*lines[:MAX_GAPS_DESCRIBED], *(more if len(lines) > MAX_GAPS_DESCRIBED else [])]
+    more = [("More", f"{len(lines) - _MAX_GAPS_DESCRIBED} in the table of gaps")]
+    return [*lines[:_MAX_GAPS_DESCRIBED], *(more if len(lines) > _MAX_GAPS_DESCRIBED else [])]
 
 
 def _size(values: Sequence[float], privileged: str, unprivileged: str) -> str:
@@ -446,8 +446,8 @@ def _reason(rows: pd.DataFrame) -> str:
         return "; ".join(dict.fromkeys(filter(None, rows["reason"]))) or "reason unknown"
     n_oov, n_found = (int(rows[name].iloc[0]) for name in ("n_oov", "n_found"))
     verb = "has" if n_oov == 1 else "have"
-    ending = f" and {len(words) - MAX_WORDS} more" if len(words) > MAX_WORDS else ""
-    listed = ", ".join(words[:MAX_WORDS]) + ending
+    ending = f" and {len(words) - _MAX_WORDS} more" if len(words) > _MAX_WORDS else ""
+    listed = ", ".join(words[:_MAX_WORDS]) + ending
     return f"{n_oov} of its {with_count(n_oov + n_found, 'word')} {verb} no vector ({listed})"
 
 

@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import pandas as pd
 
-from biasbridge.analysis.answer import count_models, describe_slice
 from biasbridge.analysis.charts import BLACK, SHAPES, palette_of
 from biasbridge.analysis.claims import declared as declared_tests
-from biasbridge.analysis.claims import gap_and_score
 from biasbridge.analysis.effects import condition_table, effects
 from biasbridge.analysis.joined import utility_rows
 from biasbridge.analysis.naming import (
@@ -31,10 +29,12 @@ from biasbridge.analysis.naming import (
     shown_values,
 )
 from biasbridge.analysis.printing import as_rows, format_estimates
+from biasbridge.analysis.slice_documents import count_models, describe_slice
 from biasbridge.analysis.slices import (
     RESULT_COLUMNS,
     SliceResult,
     correlation_table,
+    gap_and_score,
     without_repeats,
 )
 from biasbridge.analysis.tables import Tables, typed

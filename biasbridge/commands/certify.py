@@ -251,7 +251,7 @@ def _convention_override(configured: _ConfiguredMetric, convention: str) -> list
 
 def _versions(folder: Path) -> dict[str, str]:
     """Return the column ``libraries``, the versions that made the numbers."""
-    from biasbridge.analysis.tables import describe_provenance, read_provenance
+    from biasbridge.analysis.result_folder import describe_provenance, read_provenance
 
     return {"libraries": describe_provenance(read_provenance(folder))}
 

@@ -201,7 +201,7 @@ def read_results(folder: str | PathLike[str], *, resamples: bool = False) -> pd.
 
 
 def _as_document(correlations: _Correlations) -> Document:
-    from biasbridge.analysis.answer import correlations_document, slices_document
+    from biasbridge.analysis.slice_documents import correlations_document, slices_document
 
     if not correlations.title:
         return correlations_document(correlations.slices)
@@ -212,7 +212,7 @@ def _as_document(correlations: _Correlations) -> Document:
 def _show(
     correlations: _Correlations, console: Console, *, confirmatory: Sequence[str] = ()
 ) -> None:
-    from biasbridge.analysis.claims import RULES
+    from biasbridge.analysis.verdicts import RULES
     from biasbridge.files.writers import print_document
 
     print_document(_as_document(correlations), console, ruled=False)

@@ -41,7 +41,7 @@ def report(results: str | PathLike[str], *, out: str | PathLike[str] | None = No
     study = StudyResults.read(results)  # before charts, which are slow, are imported
     from biasbridge.analysis.figures import draw_figures
     from biasbridge.analysis.report.page import build_report
-    from biasbridge.analysis.tables import require_own
+    from biasbridge.analysis.result_folder import require_own
     from biasbridge.files.terminal import open_console
 
     page = None if out is None else Path(out)

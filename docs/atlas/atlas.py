@@ -19,13 +19,13 @@ import numpy as np
 import pandas as pd
 import yaml
 
-from biasbridge.analysis.answer import format_change
 from biasbridge.analysis.charts import CONFIG, PALETTE, Drawing, finish, intervals, rule_at
-from biasbridge.analysis.claims import CANNOT_TELL, VERDICTS, judge
 from biasbridge.analysis.correlate import Levels, correlate
 from biasbridge.analysis.naming import ALL
 from biasbridge.analysis.observations import both_finite
+from biasbridge.analysis.slice_documents import format_change
 from biasbridge.analysis.slices import SliceResult, correlation_table
+from biasbridge.analysis.verdicts import CANNOT_TELL, VERDICTS, judge
 from biasbridge.files.charts import save_chart
 from biasbridge.files.columns import as_float, as_labels
 from biasbridge.files.data.registry import data_folder

@@ -16,7 +16,8 @@ import numpy as np
 import pandas as pd
 from recorded_runs import HERE, recorded_slices
 
-from biasbridge.analysis.slices import correlation_table, gap_table, scope_table
+from biasbridge.analysis.concluding import gap_table
+from biasbridge.analysis.slices import correlation_table, scope_table
 from biasbridge.analysis.tables import SETTINGS_JSON
 from biasbridge.files.tables import write_csv
 

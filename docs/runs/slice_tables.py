@@ -24,24 +24,27 @@ from recorded_runs import (
 )
 
 from biasbridge.analysis.answer import (
-    CHANGE_HEADING,
     SCORE_RANGE,
-    VERDICT_HEADING,
     change_cells,
     change_tables,
     detectable,
-    format_change,
     name_scope,
     name_verdict,
-    reasons,
     scope_lines,
 )
 from biasbridge.analysis.charts import finish, intervals, rule_at
-from biasbridge.analysis.claims import YES, study_claims
-from biasbridge.analysis.joined import rows_of
+from biasbridge.analysis.claims import study_claims
+from biasbridge.analysis.joined import observations_of
 from biasbridge.analysis.naming import ALL, CONTROL, gap_titles, measure_title, score_titles
 from biasbridge.analysis.scopes import DOSES, SEEDS
+from biasbridge.analysis.slice_documents import (
+    CHANGE_HEADING,
+    VERDICT_HEADING,
+    format_change,
+    reasons,
+)
 from biasbridge.analysis.slices import FEW_PERMUTATIONS, digits_of, measure_slice
+from biasbridge.analysis.verdicts import YES
 from biasbridge.files.charts import save_charts
 from biasbridge.stats.formatting import format_estimate, format_number
 
@@ -203,7 +206,10 @@ def _breakout_tests(run: str) -> Iterator[DeclaredTest]:
             for embedding in (ALL, *dict.fromkeys(rows["embedding"])):
                 is_included = models["embedding"].eq(embedding) | (embedding == ALL)
                 result = measure_slice(
-                    rows_of(models[is_included]), {}, full=False, permutations=FEW_PERMUTATIONS
+                    observations_of(models[is_included]),
+                    {},
+                    full=False,
+                    permutations=FEW_PERMUTATIONS,
                 )
                 if result.within.df > MAX_UNTOLD:
                     names = {"task": str(task), "gap": str(gap).removesuffix(" gap")}
@@ -356,7 +362,7 @@ def slices(run: str) -> str:
     first = results[0]
     models = ", ".join(dict.fromkeys(_n_models(result, " models") for result in results))
     counts = f"{models} of {first.n_parents} parents, {first.n_conditions} conditions:"
-    lines = [*scope_lines(claims), *reasons(claims), *detectable(results)]
+    lines = [*scope_lines(claims), *reasons(results), *detectable(results)]
     limits = "\n".join(f"- {line}" for line in lines)
     return f"{counts}\n\n{markdown(rows, merged=['gap'])}\n{limits}".rstrip() + "\n"
 

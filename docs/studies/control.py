@@ -17,18 +17,18 @@ import numpy as np
 import pandas as pd
 
 from biasbridge.analysis.charts import GREY, Drawing, finish, intervals, rule_at, shades
-from biasbridge.analysis.claims import AT_MOST, FALLS, RISES, VERDICTS, judge
-from biasbridge.analysis.joined import join_points, origins, rows_of
+from biasbridge.analysis.joined import join_points, observations_of, origins
 from biasbridge.analysis.naming import CONTROL, STAMP, query_title
 from biasbridge.analysis.slices import SliceResult, measure_slice
 from biasbridge.analysis.tables import Tables, read_tables
+from biasbridge.analysis.verdicts import AT_MOST, FALLS, RISES, VERDICTS, judge
 from biasbridge.files.charts import save_chart
 from biasbridge.files.columns import as_float, as_text, text_rows
 from biasbridge.files.tables import write_csv
-from biasbridge.stats.intervals import proportion_estimate
+from biasbridge.stats.proportions import proportion_estimate
 
 if TYPE_CHECKING:
-    from biasbridge.analysis.observations import Rows
+    from biasbridge.analysis.observations import Observations
     from biasbridge.stats.arrays import Floats
 
 PLANTED = "planted stereotype"
@@ -42,7 +42,7 @@ class Slice(NamedTuple):
     """Rows and seeds of a query at one transmission; ``names``: the columns that name it."""
 
     names: dict[str, Any]
-    rows: Rows
+    rows: Observations
     seeds: Floats
 
 
@@ -74,12 +74,12 @@ def designs(tables: Tables) -> Iterator[list[Slice]]:
             ]
 
 
-def slice_rows(part: pd.DataFrame, difference: str) -> Rows:
+def slice_rows(part: pd.DataFrame, difference: str) -> Observations:
     """Return a slice's rows, without conditions: what the models of a seed show is asked, not what
     other doses would. Where stereotypes are planted, a seed counts as a parent, for its embeddings
     share the biases of the unplanted corpus and the training texts.
     """
-    rows = rows_of(part)
+    rows = observations_of(part)
     rows = rows._replace(condition=np.full(len(rows.x), ""))
     if difference != PLANTED:
         return rows
@@ -96,9 +96,7 @@ def verdicts(
     """Judge slices, of some seeds alone; unrelated queries are adjusted among themselves."""
     results = []
     for i, part in enumerate(slices):
-        rows = (
-            part.rows if seeds is None else part.rows.at(np.flatnonzero(np.isin(part.seeds, seeds)))
-        )
+        rows = part.rows if seeds is None else part.rows.select(np.isin(part.seeds, seeds))
         result = measure_slice(rows, {"slice": str(i)}, full=True, permutations=permutations)
         results.append(result._replace(confirmatory=True))
     for family in (False, True):

@@ -32,13 +32,8 @@ from biasbridge.files.choice import Fileless, Whole
 from biasbridge.files.documents import DocumentCase
 from biasbridge.intrinsic.resampling import resampled_means, times_drawn
 from biasbridge.stats.arrays import Floats
-from biasbridge.stats.intervals import (
-    UNDEFINED,
-    Estimate,
-    mean_estimate,
-    quantile,
-    share_estimate,
-)
+from biasbridge.stats.intervals import UNDEFINED, Estimate, mean_estimate, quantile
+from biasbridge.stats.proportions import share_estimate
 
 if TYPE_CHECKING:
     from biasbridge.extrinsic.coreference.resolution import Resolution

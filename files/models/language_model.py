@@ -25,7 +25,7 @@ from biasbridge.files.eraser import ERASER, Eraser, hook_eraser
 from biasbridge.files.errors import InputError
 from biasbridge.files.models.model_trial import TrialResult, try_model
 from biasbridge.files.places import ADAPTER, CONFIG, find_model
-from biasbridge.files.terminal import tell_share
+from biasbridge.files.progress import tell_share
 from biasbridge.files.text import read_nested
 
 if TYPE_CHECKING:

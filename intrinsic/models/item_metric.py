@@ -18,7 +18,7 @@ from annotated_types import doc
 
 from biasbridge.files import InputError, choice
 from biasbridge.files.paths import digest_of
-from biasbridge.files.terminal import begin_part
+from biasbridge.files.progress import begin_part
 from biasbridge.intrinsic.models.items import ItemSet, ItemSource
 from biasbridge.intrinsic.resampling import RESAMPLES, times_drawn
 from biasbridge.intrinsic.score import (

@@ -17,7 +17,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pandas as pd
 
-from biasbridge.analysis.claims import (
+from biasbridge.analysis.correlation import ONE_THREAD
+from biasbridge.analysis.naming import SMALLEST_CHANGE
+from biasbridge.analysis.scopes import CORPORA, DOSES, LISTS, METHODS, RUNS, SCOPES, SEEDS
+from biasbridge.analysis.slices import measure_slice
+from biasbridge.analysis.verdicts import (
     AT_MOST,
     CANNOT_TELL,
     FALLS,
@@ -27,17 +31,12 @@ from biasbridge.analysis.claims import (
     YES,
     judge,
 )
-from biasbridge.analysis.correlation import ONE_THREAD
-from biasbridge.analysis.naming import SMALLEST_CHANGE
-from biasbridge.analysis.observations import Resampled
-from biasbridge.analysis.scopes import CORPORA, DOSES, LISTS, METHODS, RUNS, SCOPES, SEEDS
-from biasbridge.analysis.slices import measure_slice
 from biasbridge.files import atomic_path
-from biasbridge.stats.intervals import wilson
+from biasbridge.stats.proportions import wilson
 from tests.analysis.conftest import make_rows
 
 if TYPE_CHECKING:
-    from biasbridge.analysis.observations import Rows
+    from biasbridge.analysis.observations import Observations
     from biasbridge.analysis.slices import SliceResult
     from biasbridge.stats.arrays import Floats
 
@@ -55,7 +54,7 @@ class Study(NamedTuple):
     the gap by any condition.
     """
 
-    rows: Rows
+    rows: Observations
     slope: float = nan
     moved: float = nan
 
@@ -78,7 +77,7 @@ def sweep(
     parents: int,
     rng: np.random.Generator,
     **labels: object,
-) -> Rows:
+) -> Observations:
     """Models of parents in conditions: what conditions do to scores and gaps, and noise of each
     model. Shapes: (conditions,) or (parents, conditions).
     """
@@ -246,7 +245,7 @@ def any_kind(rng: np.random.Generator) -> Study:
     keep = rng.uniform(size=gap.size) > (0.05 if rng.integers(2) else 0)
     labels = {"method": np.append(rng.choice([*"abc"], count), "none")}
     rows = sweep(score, gap, 0, parents, rng, **labels)
-    return Study(rows.at(np.flatnonzero(keep)))
+    return Study(rows.select(keep))
 
 
 def one_column(rng: np.random.Generator) -> Study:
@@ -273,7 +272,7 @@ def noisy_scores(reliability: float, rng: np.random.Generator) -> Study:
     x = score + noise * rng.normal(size=(4, 20))
     rows = sweep(x, 0.01 * score + 0.002 * rng.normal(size=(4, 20)), 0, 4, rng)
     moved = rows.x[:, None] + noise * rng.normal(size=(80, RESAMPLES))
-    return Study(rows._replace(x_resampled=Resampled.of(moved)), 0.01)
+    return Study(rows._replace(x_resampled=moved), 0.01)
 
 
 def shared_items(authors: int, rng: np.random.Generator) -> Study:
@@ -286,11 +285,11 @@ def shared_items(authors: int, rng: np.random.Generator) -> Study:
     rows = sweep(score, gap, 0, PAPER_PARENTS, rng)
     drawn = slopes[rng.integers(0, authors, size=(RESAMPLES, authors))].mean(axis=1)
     change = np.tile(score, PAPER_PARENTS)[:, None] * (drawn - slopes.mean())
-    return Study(rows._replace(y_resampled=Resampled.of(rows.y[:, None] + change)), 0.0)
+    return Study(rows._replace(y_resampled=rows.y[:, None] + change), 0.0)
 
 
 @ONE_THREAD
-def judged(rows: Rows) -> SliceResult:
+def judged(rows: Observations) -> SliceResult:
     """The verdict of a study with one declared slice."""
     result = measure_slice(rows, {}, full=True, permutations=PERMUTATIONS)
     return judge([result._replace(confirmatory=True)])[0]
@@ -317,8 +316,7 @@ def _drops_a_seed(result: SliceResult, study: Study) -> bool:
     """Whether an empty study gets a verdict when one of its seeds is left out."""
     parents = np.unique(study.rows.parent)
     return not _claims(result) and any(
-        _claims(judged(study.rows.at(np.flatnonzero(study.rows.parent != parent))))
-        for parent in parents
+        _claims(judged(study.rows.select(study.rows.parent != parent))) for parent in parents
     )
 
 

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from biasbridge.analysis.correlate import correlate_slices
 from biasbridge.analysis.figures import draw_figures
 from biasbridge.analysis.joined import join_points
-from biasbridge.analysis.observations import Resampled, Rows
+from biasbridge.analysis.observations import Observations
 from biasbridge.analysis.slices import CORRELATION_COLUMNS, SliceResult, correlation_table
 from biasbridge.analysis.tables import Tables
 
@@ -88,7 +88,7 @@ def texts() -> Callable[[Path], list[str]]:
     return find
 
 
-def make_rows(x: ArrayLike, y: ArrayLike, **columns: ArrayLike) -> Rows:
+def make_rows(x: ArrayLike, y: ArrayLike, **columns: ArrayLike) -> Observations:
     """Rows that are a model each and, where no ``parent`` or ``cluster`` is given, made from one
     parent and each a cluster of its parent; other labels are empty, and there are no resamples.
     """
@@ -99,21 +99,7 @@ def make_rows(x: ArrayLike, y: ArrayLike, **columns: ArrayLike) -> Rows:
     labels.setdefault("cluster", labels.get("parent", empty))
     method = labels.get("method", empty)
     labels.setdefault("family", np.where(method == "none", "", method))
-    names = (
-        *("model", "parent", "cluster", "condition", "method", "family", "word_list", "setting"),
-        *("direction", "training", "score_gap", "pattern"),
-    )
-    named = {name: labels.get(name, empty) for name in names}
-    none = Resampled.of(np.zeros((len(first), 0)))
-    return Rows(
-        first,
-        second,
-        **named,
-        dose=np.full(len(first), np.nan),
-        utility=np.full(len(first), np.nan),
-        x_resampled=none,
-        y_resampled=none,
-    )
+    return Observations.make(first, second, **labels)
 
 
 def make_sweep(seed: int = 0, slope: float = 0.0, /, **settings: Sequence[object]) -> Tables:

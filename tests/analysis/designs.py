@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 import numpy as np
 import scipy
 
-from biasbridge.analysis.claims import judge
 from biasbridge.analysis.correlation import Correlation, correlation
-from biasbridge.analysis.observations import Observations, Resampled, Rows
+from biasbridge.analysis.observations import Observations
 from biasbridge.analysis.slices import measure_slice
+from biasbridge.analysis.verdicts import judge
 from biasbridge.stats.intervals import ALPHA
 
 if TYPE_CHECKING:
@@ -101,22 +101,9 @@ def _outcome(found: Correlation, true: float) -> Outcome:
 
 def verdict_of(study: Study) -> SliceResult:
     """The study as a single confirmatory slice, judged by the full rule."""
-    actual = measure_slice(rows_of(study), {}, full=True, permutations=PERMUTATIONS)
+    actual = measure_slice(study.of, {}, full=True, permutations=PERMUTATIONS)
     lost = study.planned - len(study.of.x)
-    return judge([actual._replace(lost=lost, planned=study.planned, confirmatory=True)])[0]
-
-
-def rows_of(study: Study) -> Rows:
-    """The models of a study as rows of a table."""
-    of, same = study.of, np.full(len(study.of.x), "")
-    return Rows(
-        *(of.x, of.y, of.model, of.parent, of.cluster, of.condition),
-        *(of.method, of.family, of.word_list, of.direction, of.dose),
-        *(same, same, same, of.pattern),
-        utility=of.utility,
-        x_resampled=Resampled.of(of.x_resampled),
-        y_resampled=Resampled.of(of.y_resampled),
-    )
+    return judge([actual._replace(n_lost=lost, n_planned=study.planned, confirmatory=True)])[0]
 
 
 def study_of(
@@ -132,29 +119,22 @@ def study_of(
     planned: int | None = None,
 ) -> Study:
     """A study of models that are named by number; parents are clusters where none is named."""
-    n, none = len(x), np.zeros((len(x), 0))
+    n = len(x)
 
     def labels(numbers: ArrayLike) -> np.ndarray[tuple[int], np.dtype[np.str_]]:
         return np.asarray(numbers).astype(str)
 
-    of = Observations(
-        x=x,
-        y=y,
-        model=labels(np.arange(n)),
-        parent=labels(parent),
-        cluster=labels(parent if cluster is None else cluster),
-        condition=labels(np.full(n, "") if condition is None else condition),
-        method=np.full(n, "" if condition is None else "m"),
-        family=np.full(n, "" if condition is None else "m"),
-        word_list=np.full(n, ""),
-        direction=np.full(n, ""),
-        dose=np.full(n, nan),
-        pattern=np.full(n, ""),
-        utility=np.full(n, nan) if utility is None else utility,
-        x_resampled=none,
-        y_resampled=none if y_resampled is None else y_resampled,
-        noise=np.zeros(n),
-    )
+    columns = {
+        "model": labels(np.arange(n)),
+        "parent": labels(parent),
+        "cluster": labels(parent if cluster is None else cluster),
+    }
+    if condition is not None:
+        methods = dict.fromkeys(("method", "family"), np.full(n, "m"))
+        columns |= {"condition": labels(condition)} | methods
+    given = {"utility": utility, "y_resampled": y_resampled}
+    numbers = {name: values for name, values in given.items() if values is not None}
+    of = Observations.make(x, y, **columns, **numbers)
     return Study(of, true, n if planned is None else planned)
 
 

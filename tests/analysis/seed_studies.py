@@ -16,12 +16,12 @@ from tempfile import TemporaryDirectory
 
 import pandas as pd
 
-from biasbridge.analysis.claims import FALLS, RISES
 from biasbridge.analysis.correlate import correlate_slices
 from biasbridge.analysis.declaration import Declaration
 from biasbridge.analysis.joined import join_points
 from biasbridge.analysis.scopes import SEEDS
 from biasbridge.analysis.tables import read_tables
+from biasbridge.analysis.verdicts import FALLS, RISES
 from biasbridge.files import atomic_path
 
 ROOT = Path(__file__).resolve().parent.parent.parent

@@ -22,7 +22,7 @@ import pandas as pd
 from biasbridge.analysis.charts import GREY, PALETTE, Drawing, finish
 from biasbridge.files import atomic_path
 from biasbridge.files.charts import save_chart
-from biasbridge.stats.intervals import wilson
+from biasbridge.stats.proportions import wilson
 from tests.analysis.designs import (
     KINDS,
     LOST,

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from biasbridge.files import atomic_path
-from biasbridge.stats.intervals import wilson
+from biasbridge.stats.proportions import wilson
 from tests.analysis.designs import OVER, OWN, SCOPES, WITHIN, Study, effects, study_of
 
 if TYPE_CHECKING:

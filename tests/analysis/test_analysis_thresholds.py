@@ -17,16 +17,16 @@ from biasbridge.analysis.condition_effects import mean_change
 from biasbridge.analysis.correlate import _describe_repeats, correlate_slices
 from biasbridge.analysis.correlation import (
     Correlation,
-    Null,
+    NullDistribution,
+    _studentised,
     correlation,
     minimum_detectable,
     residuals,
     sampling_error,
-    studentised,
 )
 from biasbridge.analysis.joined import join_points, low_skill_reason
 from biasbridge.analysis.naming import GENDERS, group_mismatch
-from biasbridge.analysis.observations import observations, reliability, select_comparable
+from biasbridge.analysis.observations import _select_comparable, reliability
 from biasbridge.analysis.report.page import _coverage
 from biasbridge.analysis.scopes import DOSES, METHODS, RUNS, SEEDS, _leave_out, measure_scopes
 from biasbridge.analysis.slices import _saturation_reason, measure_slice
@@ -65,8 +65,8 @@ def at_most(change: float) -> Correlation:
         ({DOSES: SHOWN._replace(n=9)}, {}, "cannot tell"),
         ({RUNS: SHOWN._replace(df=8)}, {}, "rises"),
         ({RUNS: SHOWN._replace(df=7)}, {}, "cannot tell"),
-        ({}, {"lost": 10, "planned": 100}, "rises"),
-        ({}, {"lost": 11, "planned": 100}, "cannot tell"),
+        ({}, {"n_lost": 10, "n_planned": 100}, "rises"),
+        ({}, {"n_lost": 11, "n_planned": 100}, "cannot tell"),
         ({RUNS: at_most(0.0199), DOSES: at_most(0.0199)}, {}, "at most"),
         ({RUNS: at_most(0.0201), DOSES: at_most(0.0201)}, {}, "cannot tell"),
     ],
@@ -96,7 +96,7 @@ def test_beyond_500_observations_t_is_students() -> None:
 
 def test_over_clusters_an_interval_takes_five_parents() -> None:
     for parents, has_interval in ((4, False), (5, True)):
-        models = observations(make_rows(*known_pairs(40), parent=np.arange(40) % parents))
+        models = make_rows(*known_pairs(40), parent=np.arange(40) % parents).models()
         actual = _leave_out(models, models.parent, SEEDS)
         assert isfinite(actual.r) == has_interval
         assert (actual.n, actual.reason) == (parents, "" if has_interval else "4 of 5")
@@ -106,7 +106,7 @@ def test_over_methods_an_interval_takes_four() -> None:
     for methods, has_interval in ((3, False), (4, True)):
         method = np.char.add("m", (np.arange(40) % methods).astype(str))
         rows = make_rows(*known_pairs(40), condition=np.arange(40), method=method)
-        scopes = measure_scopes(observations(rows), 19, full=True)
+        scopes = measure_scopes(rows.models(), 19, full=True)
         assert isfinite(scopes[METHODS].r) == has_interval
 
 
@@ -122,7 +122,7 @@ def test_r_within_a_billionth_of_1_is_1(off: float, exact: bool) -> None:
 
 @pytest.mark.parametrize(("above", "p"), [(1e-6, 3 / 4), (1e-5, 2 / 4)])
 def test_a_t_within_a_millionth_of_that_of_a_permutation_is_its_tie(above: float, p: float) -> None:
-    null = Null(np.array([1.0, 2.0, 3.0]), np.zeros(3), 5)
+    null = NullDistribution(np.array([1.0, 2.0, 3.0]), np.zeros(3), 5)
     assert null.p(2.0 + above) == p
 
 
@@ -139,7 +139,7 @@ def test_without_an_observation_a_billionth_of_the_squares_is_nothing(
     z = np.arctanh((u @ v - u * v) / np.sqrt(selected * (1 - v**2)))
     z[0] *= is_left
     t = abs(np.arctanh(u @ v)) / jackknife(z, 3)
-    assert studentised(u, v[None], np.zeros(4), 3)[1] == pytest.approx(t, rel=1e-5)
+    assert _studentised(u, v[None], np.zeros(4), 3)[1] == pytest.approx(t, rel=1e-5)
 
 
 def test_confirmatory_slices_have_9999_permutations_and_others_999() -> None:
@@ -174,7 +174,7 @@ def test_changes_that_differ_by_rounding_have_no_interval(apart: float, has_widt
 
 
 def saturation_of(x: NDArray[np.float64], y: NDArray[np.float64]) -> str:
-    models = observations(make_rows(x, y))
+    models = make_rows(x, y).models()
     return _saturation_reason(models, models)
 
 
@@ -236,7 +236,7 @@ def test_a_kind_of_row_that_more_than_a_fifth_lack_is_left_out(
     """All are meant to have both kinds. Where the second is kept, those without it are lost."""
     model, kind = np.divmod(np.arange(2 * models), 2)
     known = (kind == 0) | (model >= lacking)
-    selected, _ = select_comparable(model, kind, known)
+    selected, _ = _select_comparable(model, kind, known)
     assert selected[kind == 1].any() != left_out
     assert selected[kind == 0].sum() == (models if left_out else models - lacking)
 

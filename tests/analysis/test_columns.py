@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from biasbridge.analysis.joined import join_points
 from biasbridge.analysis.naming import SLICE_COLUMNS
-from biasbridge.analysis.tables import BuildRecord
+from biasbridge.analysis.result_folder import BuildRecord
 from biasbridge.commands.audit import audit
 from biasbridge.extrinsic.coreference.challenge import ChallengeRow
 from biasbridge.extrinsic.gap_table import GapRow

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from itertools import product
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -14,12 +15,15 @@ from scipy import stats
 import biasbridge
 from biasbridge.analysis.correlate import Levels, _describe_repeats, correlate, correlate_slices
 from biasbridge.analysis.joined import join_points
+from biasbridge.analysis.result_folder import write_tables
 from biasbridge.analysis.slices import CORRELATION_COLUMNS, SliceResult
-from biasbridge.analysis.tables import Tables, write_tables
 from biasbridge.commands.correlate import main
 from biasbridge.files import InputError
 from biasbridge.files.tables import read_table
 from tests.analysis.conftest import make_rows, make_sweep
+
+if TYPE_CHECKING:
+    from biasbridge.analysis.tables import Tables
 
 # What users read; others may come and go.
 FIXED = (
@@ -82,7 +86,7 @@ def test_slices_of_a_foreign_table_equal_scipy() -> None:
     table.loc[3, "x"] = np.nan
     actual = correlate(table, x="x", y="y", by=["a", "b"])
     assert sum(item.n for item in actual) == 59
-    assert sum(item.lost for item in actual) == 1
+    assert sum(item.n_lost for item in actual) == 1
     for item in actual:
         a, b = item.names.values()
         part = table[(table["a"] == a) & (table["b"].astype(str) == b)].dropna()

@@ -21,15 +21,15 @@ from statsmodels.stats.multitest import multipletests
 from biasbridge.analysis.correlation import (
     Correlation,
     _errors_of_z,
+    _studentised,
     correlation,
     minimum_detectable,
     residuals,
     sampling_error,
     slope_estimate,
     slope_sampling_error,
-    studentised,
 )
-from biasbridge.analysis.observations import Resampled, _training_noise, reliability
+from biasbridge.analysis.observations import _training_noise, reliability
 from biasbridge.stats.intervals import holm
 from tests.analysis import slopes
 from tests.analysis.conftest import make_rows
@@ -136,7 +136,7 @@ def test_many_permutations_at_once_are_studentised_one_by_one(more: int) -> None
     rng = np.random.default_rng(2)
     drawn = np.array([residual(rng.permutation(y), PARENT, further) for _ in range(20)])
     drawn /= np.sqrt((drawn**2).sum(axis=1, keepdims=True))
-    r, t = studentised(of.u / np.sqrt(of.u @ of.u), drawn, of.h, of.df)
+    r, t = _studentised(of.u / np.sqrt(of.u @ of.u), drawn, of.h, of.df)
     for row, r_star, t_star in zip(drawn, r, t, strict=True):
         expected = literal(x, row, PARENT, further)
         s = jackknife(np.arctanh(left_out(x, row, PARENT, further)), of.df)
@@ -614,7 +614,7 @@ def test_noise_of_trainings_is_kept_from_that_of_items(shared: float) -> None:
         y += np.repeat(shared * rng.normal(size=(2, 2)), 15, axis=0).ravel()
         again = y[:, None] + 0.6 * rng.normal(size=(60, 100)) + 2 * rng.normal(size=100)
         rows = make_rows(y, y, model=model, parent=model // 15, training=np.tile([0, 1], 30))
-        rows = rows._replace(y_resampled=Resampled.of(again))
+        rows = rows._replace(y_resampled=again)
         actual.append(_training_noise(rows).mean())
     assert np.mean(actual) == pytest.approx(0.64 / 2, abs=0.04)
 

@@ -22,7 +22,8 @@ from biasbridge.analysis.effects import (
     effects,
     effects_document,
 )
-from biasbridge.analysis.tables import Tables, write_csv_tables
+from biasbridge.analysis.result_folder import write_csv_tables
+from biasbridge.analysis.tables import Tables
 from biasbridge.files import InputError
 from biasbridge.files.tables import read_table
 from biasbridge.stats.formatting import NOTHING

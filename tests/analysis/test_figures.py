@@ -28,8 +28,8 @@ from biasbridge.analysis.figures import (
 )
 from biasbridge.analysis.joined import join_points
 from biasbridge.analysis.naming import GAP, query_title
+from biasbridge.analysis.result_folder import write_tables
 from biasbridge.analysis.slices import CORRELATION_COLUMNS, correlation_table
-from biasbridge.analysis.tables import Tables, write_tables
 from biasbridge.commands.scatter import main
 from biasbridge.files import InputError
 from biasbridge.files.columns import text_rows
@@ -39,6 +39,7 @@ from tests.analysis.conftest import make_ladders
 
 if TYPE_CHECKING:
     from biasbridge.analysis.slices import SliceResult
+    from biasbridge.analysis.tables import Tables
 
 
 Texts = Callable[[Path], list[str]]

@@ -11,15 +11,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from biasbridge.analysis.answer import describe_task
 from biasbridge.analysis.correlate import Levels, correlate, correlate_slices
 from biasbridge.analysis.effects import saturation
 from biasbridge.analysis.joined import (
     _join_scores,
-    describe_task,
     join_points,
     levels,
     low_skill_reason,
-    rows_of,
+    observations_of,
 )
 from biasbridge.analysis.naming import GAP, SCORE
 from biasbridge.analysis.scopes import METHODS
@@ -223,12 +223,12 @@ def test_of_unmodified_embeddings_algorithm_and_world_are_the_parent() -> None:
 
 def test_failed_points_are_rows_of_what_they_lack(tables: Tables) -> None:
     joined = join_points(tables)
-    rows = rows_of(joined)
+    rows = observations_of(joined)
     lost = rows.model == "broken"
     assert lost.sum() == 4
     assert not rows.is_complete[lost].any()
     actual = correlate(joined.query("query == 'weat7' and measure == 'recall'"), x="x", y="y")
-    assert [(item.n, item.lost, item.planned) for item in actual] == [(10, 1, 11)]
+    assert [(item.n, item.n_lost, item.n_planned) for item in actual] == [(10, 1, 11)]
 
 
 def test_utility_is_the_measure_of_that_name_over_all_items(tables: Tables) -> None:

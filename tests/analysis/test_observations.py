@@ -13,13 +13,8 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from biasbridge.analysis.correlate import correlate_slices
-from biasbridge.analysis.joined import join_points, rows_of
-from biasbridge.analysis.observations import (
-    Observations,
-    Resampled,
-    observations,
-    select_comparable,
-)
+from biasbridge.analysis.joined import join_points, observations_of
+from biasbridge.analysis.observations import Observations, _select_comparable
 from biasbridge.analysis.scopes import SEEDS
 from biasbridge.analysis.tables import Tables
 from biasbridge.files.columns import as_float, as_text, text_rows
@@ -50,8 +45,8 @@ def study(
         for letter, item in zip("pcd", (parent, cluster, condition), strict=True)
     )
     rows = make_rows(x, y, **dict(zip(("parent", "cluster", "condition"), names, strict=True)))
-    again = Resampled.of(y[:, None] + rng.normal(size=(len(y), 60)))
-    return observations(rows._replace(utility=rng.normal(size=len(y)), y_resampled=again))
+    again = y[:, None] + rng.normal(size=(len(y), 60))
+    return rows._replace(utility=rng.normal(size=len(y)), y_resampled=again).models()
 
 
 def residual(side: Floats, *labels: NDArray[np.str_], further: Floats | None = None) -> Floats:
@@ -77,7 +72,7 @@ def test_a_model_is_the_mean_of_its_rows_by_kind() -> None:
         setting=[*"cccdc"],
         training=[*"12311"],
     )
-    actual = observations(rows.at(np.array([4, 0, 1, 2, 3])))
+    actual = rows.select(np.array([4, 0, 1, 2, 3])).models()
     assert actual.model.tolist() == ["b", "a"]
     assert actual.y == pytest.approx([9, ((1 + 2 + 6) / 3 + 5) / 2])
     assert actual.parent.tolist() == ["q", "p"]
@@ -93,7 +88,7 @@ def test_seeds_of_a_corpus_are_averaged_for_each_condition_by_hand() -> None:
         cluster=[*"AAAAAABBB"],
         condition=[*"123123121"],
     )
-    of = observations(rows).average_over_clusters()
+    of = rows.models().average_over_clusters()
     assert of.parent.tolist() == of.cluster.tolist() == [*"AAABB"]
     assert of.condition.tolist() == [*"12312"]
     assert of.x.tolist() == [-2, 0, 2, -1, 1]
@@ -137,7 +132,7 @@ def test_the_line_has_the_slope_that_all_parents_share() -> None:
     x = np.array([0.0, 1.0, 2.0, 10.0, 11.0, 15.0])
     parent = np.repeat(["p", "q"], 3)
     offset = np.where(parent == "p", 0.0, -100.0)  # over all points y falls with x
-    line = observations(make_rows(x, 3 * x + offset, parent=parent)).line()
+    line = make_rows(x, 3 * x + offset, parent=parent).models().line()
     assert line == pytest.approx((3, x.mean(), (3 * x + offset).mean()))
     assert line.of_sign(-np.ones(6)) == pytest.approx((-3, -x.mean(), line.y))
     assert math.isnan(line.of_sign(np.array([1.0, -1.0])).slope)
@@ -212,14 +207,14 @@ def test_gaps_of_one_classifier_that_are_lost_at_the_largest_scores_claim_nothin
     """What a mean over the classifiers that are left would do: r = .72."""
     whole = slice_of(make_sweep(**CLASSIFIERS))
     actual = slice_of(lose(make_sweep(**CLASSIFIERS), named(largest, "cnn")))
-    assert (whole.lost, whole.lost_models) == (0, "")
+    assert (whole.n_lost, whole.lost_models) == (0, "")
     assert abs(actual.within.r) < 0.35
     assert actual.verdict == "cannot tell"
     if len(largest) == 1:
-        assert (actual.n, actual.lost, actual.lost_models) == (32, 4, "4 of 32 balance")
+        assert (actual.n, actual.n_lost, actual.lost_models) == (32, 4, "4 of 32 balance")
         assert "4 of 36 models are lost, more than a tenth" in actual.why
     else:  # more than a fifth lack it: it is left out for all
-        assert (actual.n, actual.lost) == (36, 0)
+        assert (actual.n, actual.n_lost) == (36, 0)
         assert actual.lost_models == "cnn left out (8 of 32 balance lack it)"
         alone = slice_of(kept(make_sweep(**CLASSIFIERS), named(MODELS, "cnn")))
         assert actual.within.r == pytest.approx(alone.within.r)
@@ -240,7 +235,7 @@ def test_a_query_that_nobody_has_takes_nobody_away() -> None:
     actual = slice_of(gone, "all")
     assert (actual.n, actual.lost_models) == (36, "")
     nothing = slice_of(gone, "weat8")
-    assert (nothing.n, nothing.lost, nothing.verdict) == (0, 36, "cannot tell")
+    assert (nothing.n, nothing.n_lost, nothing.verdict) == (0, 36, "cannot tell")
     assert nothing.lost_models == "4 of 4 unmodified, 32 of 32 balance"
 
 
@@ -259,7 +254,7 @@ def test_a_setting_that_only_some_were_meant_to_have_takes_no_others_away() -> N
     alone = slice_of(kept(tables, named(MODELS, "cnn")))
     assert repr(actual.within) == repr(alone.within)
     left_out = "cnn left out (4 of 4 unmodified, 16 of 32 balance lack it)"
-    assert (actual.lost, actual.lost_models) == (0, left_out)
+    assert (actual.n_lost, actual.lost_models) == (0, left_out)
 
 
 def test_where_nothing_is_shared_embeddings_are_compared_with_those_of_the_same() -> None:
@@ -268,7 +263,7 @@ def test_where_nothing_is_shared_embeddings_are_compared_with_those_of_the_same(
     tables = kept(tables, named(range(5), "cnn") + named(range(5, 9), "linear"))
     actual = slice_of(tables)
     assert actual.within.df == 36 - 2 * 4 - 1
-    rows = rows_of(join_points(tables).query("query == 'weat7'"))
+    rows = observations_of(join_points(tables).query("query == 'weat7'"))
     group = [f"{parent}{of}" for parent, of in zip(rows.parent, rows.setting, strict=True)]
     u, v = (
         side - pd.Series(side).groupby(group).transform("mean").to_numpy()
@@ -296,8 +291,8 @@ def test_options_of_the_task_are_settings_where_a_model_has_several() -> None:
 def test_a_model_meant_only_for_what_nobody_has_changes_nothing_for_the_others() -> None:
     model, kind = np.array([0, 0, 1, 1, 2, 2, 3]), np.array([0, 1, 0, 1, 0, 1, 2])
     known = np.array([1, 1, 1, 1, 1, 0, 0], dtype=bool)
-    rows, _ = select_comparable(model, kind, known)
-    others, _ = select_comparable(model[:-1], kind[:-1], known[:-1])
+    rows, _ = _select_comparable(model, kind, known)
+    others, _ = _select_comparable(model[:-1], kind[:-1], known[:-1])
     assert rows.tolist() == [*others.tolist(), False]
     assert others.tolist() == [True, False, True, False, True, False]
 

@@ -69,7 +69,7 @@ def test_intervals_are_those_of_the_prototype() -> None:
     }
     for query, (within, conditions) in PRECISION.items():
         of = actual[query, "precision"]
-        assert (of.n, of.n_parents, of.n_conditions, of.lost) == (192, 8, 24, 0)
+        assert (of.n, of.n_parents, of.n_conditions, of.n_lost) == (192, 8, 24, 0)
         over = of.scopes[DOSES]
         assert of.within.interval == pytest.approx(within, abs=0.03)
         assert (*over.interval, over.p) == pytest.approx(conditions, abs=0.05)

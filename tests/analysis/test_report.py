@@ -23,15 +23,12 @@ from biasbridge.analysis.correlate import correlate_slices
 from biasbridge.analysis.correlation import Correlation
 from biasbridge.analysis.declaration import Declaration
 from biasbridge.analysis.joined import join_points
-from biasbridge.analysis.report.page import (
-    _describe_compared,
-    _unmodified_gaps,
-    build_report,
-)
+from biasbridge.analysis.report.page import _describe_compared, _unmodified_gaps, build_report
 from biasbridge.analysis.report.page_data import _dose_curves
+from biasbridge.analysis.result_folder import write_tables
 from biasbridge.analysis.scopes import RUNS, SEEDS
 from biasbridge.analysis.slices import RESULT_COLUMNS, SliceResult
-from biasbridge.analysis.tables import Tables, typed, write_tables
+from biasbridge.analysis.tables import Tables, typed
 from biasbridge.commands.report import main
 from biasbridge.files import InputError
 from biasbridge.files.tables import escape_tex

@@ -103,7 +103,7 @@ def test_the_answer_stands_first(browser: Any, findings: list[SliceResult]) -> N
     for row, result in zip(table[1:], tests, strict=True):
         shown = dict(zip(table[0], row, strict=True))
         assert shown["verdict"] == result.verdict
-        assert shown["lost"] == str(result.lost)
+        assert shown["lost"] == str(result.n_lost)
         assert shown["r_rm [95%]"] == format_estimate(*result.within.interval).replace(
             " ", "\u00a0"
         )

@@ -18,29 +18,31 @@ import pandas as pd
 import pytest
 from rich.console import Console
 
-from biasbridge.analysis import tables as results
+from biasbridge.analysis import result_folder
 from biasbridge.analysis.correlation_study import Correlation
 from biasbridge.analysis.effects import effects
 from biasbridge.analysis.joined import join_points
 from biasbridge.analysis.printing import print_points
 from biasbridge.analysis.report.page import build_report
+from biasbridge.analysis.result_folder import (
+    BuildRecord,
+    describe_mixture,
+    read_provenance,
+    register_outputs,
+    remove_older_conclusions,
+    require_own,
+    without_local_details,
+    write_provenance,
+    write_tables,
+)
 from biasbridge.analysis.tables import (
     _EXTRINSIC_TEXTS,
     _INTRINSIC_TEXTS,
     _POINT_TEXTS,
     FILES,
-    BuildRecord,
     Tables,
-    describe_mixture,
-    read_provenance,
     read_tables,
-    register_outputs,
-    remove_older_conclusions,
-    require_own,
     typed,
-    without_local_details,
-    write_provenance,
-    write_tables,
 )
 from biasbridge.files import InputError, choice
 from biasbridge.files.choice import Fileless
@@ -198,7 +200,7 @@ def test_an_error_while_writing_leaves_the_earlier_tables(
     def full(*_: object) -> None:
         raise OSError("disk full")
 
-    monkeypatch.setattr(results, "_set_earlier_aside", full)
+    monkeypatch.setattr(result_folder, "_set_earlier_aside", full)
     with pytest.raises(OSError, match="disk full"):
         write_tables(tmp_path, tables._replace(points=tables.points[:3]))
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,6 @@ from statsmodels.api import OLS
 
 from biasbridge.analysis.correlate import Levels, correlate
 from biasbridge.analysis.correlation import residuals
-from biasbridge.analysis.observations import Observations, observations
 from biasbridge.analysis.scopes import (
     CORPORA,
     DOSES,
@@ -27,6 +27,9 @@ from biasbridge.analysis.slices import _find_nonlinearity, _partial_f, scope_tab
 from tests.analysis.conftest import make_rows
 from tests.analysis.test_correlation import literal
 
+if TYPE_CHECKING:
+    from biasbridge.analysis.observations import Observations
+
 
 def sweep(seed: int = 0) -> Observations:
     """Six parents of unequal size in conditions of five methods and the unmodified one."""
@@ -36,7 +39,7 @@ def sweep(seed: int = 0) -> Observations:
     method = np.where(condition == 0, "none", np.char.add("m", ((condition - 1) // 2).astype(str)))
     x = rng.normal(size=len(parent)) + parent
     y = 0.4 * x + rng.normal(size=len(parent))
-    return observations(make_rows(x, y, parent=parent, condition=condition, method=method))
+    return make_rows(x, y, parent=parent, condition=condition, method=method).models()
 
 
 def expected_interval(r: float, without: list[float], shares: list[float]) -> tuple[float, float]:

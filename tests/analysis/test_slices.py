@@ -14,8 +14,7 @@ import pytest
 from biasbridge.analysis.correlate import correlate, correlate_slices
 from biasbridge.analysis.declaration import Declaration
 from biasbridge.analysis.figures import draw_figures
-from biasbridge.analysis.joined import join_points, rows_of
-from biasbridge.analysis.observations import Resampled
+from biasbridge.analysis.joined import join_points, observations_of
 from biasbridge.analysis.scopes import DOSES, RUNS
 from biasbridge.analysis.slices import (
     SliceResult,
@@ -159,7 +158,7 @@ def test_a_finding_counts_and_names_its_models() -> None:
     actual = measure_slice(rows, {"slice": "s"}, full=True, permutations=99)
     counts = (actual.n, actual.n_parents, actual.n_conditions, actual.n_clusters)
     assert counts == (19, 4, 5, 3)
-    assert (actual.lost, actual.planned, actual.lost_models) == (1, 20, "1 of 16 balance")
+    assert (actual.n_lost, actual.n_planned, actual.lost_models) == (1, 20, "1 of 16 balance")
     assert actual.within.n == 4 + 5 + 5, "the seeds of a corpus averaged"
     doses = actual.scopes[DOSES]
     assert (doses.n, doses.reason, math.isnan(doses.r)) == (5, "5 of 10", True)
@@ -230,7 +229,7 @@ def test_reliability_is_at_least_the_square_of_r() -> None:
     y = x + 0.1 * np.random.default_rng(1).normal(size=120)
     rows = make_rows(x, y, parent=np.repeat([*"abc"], 40))
     noise = np.random.default_rng(2).normal(size=(120, 60))
-    words, items = (Resampled.of(side[:, None] + noise) for side in (x, y))
+    words, items = (side[:, None] + noise for side in (x, y))
     rows = rows._replace(x_resampled=words, y_resampled=items)
     actual = measure_slice(rows, {}, full=True, permutations=19)
     assert actual.reliability_y == pytest.approx(actual.within.r**2)
@@ -249,7 +248,7 @@ def test_noise_of_scores_is_taken_from_the_slope_of_condition_means() -> None:
         condition=np.tile(np.arange(400), 3),
         method=["balance"] * 1200,
     )
-    words = Resampled.of(x[:, None] + rng.normal(size=(1200, 60)))
+    words = x[:, None] + rng.normal(size=(1200, 60))
     actual = measure_slice(rows._replace(x_resampled=words), {}, full=True, permutations=19)
     assert actual.scopes[DOSES].slope.value == pytest.approx(0.75, abs=0.05)
     assert actual.slope_without_noise.value == pytest.approx(1, abs=0.06)
@@ -319,8 +318,8 @@ def test_a_score_and_the_same_reversed_get_the_same_answer(sides: tuple[Tables, 
 def test_resamples_are_reversed_with_their_score(sides: tuple[Tables, Tables]) -> None:
     scores = sides[0].intrinsic
     drawn = pd.Series(list(as_float(scores, "value")[:, None] + np.arange(3)), index=scores.index)
-    rows = rows_of(join_points(sides[0]._replace(intrinsic=scores.assign(resampled=drawn))))
-    assert rows.x_resampled.rows() == pytest.approx(rows.x[:, None] - np.arange(3))
+    rows = observations_of(join_points(sides[0]._replace(intrinsic=scores.assign(resampled=drawn))))
+    assert rows.x_resampled == pytest.approx(rows.x[:, None] - np.arange(3))
 
 
 def test_a_measure_of_utility_is_no_confirmatory_slice() -> None:

@@ -15,13 +15,14 @@ from rich.console import Console
 
 from biasbridge.analysis.answer import print_answer
 from biasbridge.analysis.charts import PALETTE
-from biasbridge.analysis.claims import VERDICTS
+from biasbridge.analysis.concluding import _EXPLORATORY_COLUMNS
 from biasbridge.analysis.correlate import correlate_slices
-from biasbridge.analysis.correlation_study import NO_TASK, Correlation
+from biasbridge.analysis.correlation_study import _NO_TASK, Correlation
 from biasbridge.analysis.declaration import Declaration
 from biasbridge.analysis.joined import join_points
-from biasbridge.analysis.slices import CORRELATION_COLUMNS, EXPLORATORY_COLUMNS
-from biasbridge.analysis.tables import write_tables
+from biasbridge.analysis.result_folder import write_tables
+from biasbridge.analysis.slices import CORRELATION_COLUMNS
+from biasbridge.analysis.verdicts import VERDICTS
 from biasbridge.commands.correlate import main as correlate
 from biasbridge.commands.report import main as report
 from biasbridge.files import InputError
@@ -65,7 +66,7 @@ def test_points_and_correlations_are_printed_and_everything_is_written(
         for name in ("correlations", "exploratory")
     )
     assert declared.columns.tolist() == slices.columns.tolist() == list(CORRELATION_COLUMNS)
-    assert exploratory.columns.tolist() == list(EXPLORATORY_COLUMNS)
+    assert exploratory.columns.tolist() == list(_EXPLORATORY_COLUMNS)
     assert len(declared) + len(exploratory) == len(slices) == 54
     assert set(declared["verdict"]) <= set(VERDICTS)
 
@@ -92,7 +93,7 @@ def test_a_plan_says_whether_a_verdict_is_possible(doses: int, parents: int, lin
     [printed] = Correlation().outline(facts)
     assert printed == line
     assert len(printed) <= 80
-    [without] = Correlation().outline([fact | {"task": NO_TASK} for fact in facts])
+    [without] = Correlation().outline([fact | {"task": _NO_TASK} for fact in facts])
     assert without == "no task: there are scores and no gaps, so no verdict is possible"
 
 

@@ -13,17 +13,8 @@ from numpy.typing import ArrayLike
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
-from biasbridge.analysis.answer import change_cells, headlines, planted_lines
-from biasbridge.analysis.claims import (
-    RULES,
-    VERDICTS,
-    Claim,
-    GapClaims,
-    gap_and_score,
-    judge,
-    judge_gap,
-    study_claims,
-)
+from biasbridge.analysis.answer import _planted_lines, change_cells, headlines
+from biasbridge.analysis.claims import Claim, GapClaims, study_claims
 from biasbridge.analysis.condition_effects import (
     ConditionEffect,
     EqualScores,
@@ -46,7 +37,14 @@ from biasbridge.analysis.scopes import (
     SEEDS,
     UNNAMED,
 )
-from biasbridge.analysis.slices import Nonlinearity, SliceResult, correlation_table, scope_table
+from biasbridge.analysis.slices import (
+    Nonlinearity,
+    SliceResult,
+    correlation_table,
+    gap_and_score,
+    scope_table,
+)
+from biasbridge.analysis.verdicts import RULES, VERDICTS, judge, judge_gap
 from biasbridge.files import InputError
 from biasbridge.stats.intervals import Estimate
 
@@ -74,7 +72,7 @@ SUPPORTED = SliceResult(
     n_parents=3,
     n_conditions=10,
     n_clusters=3,
-    planned=30,
+    n_planned=30,
     score_low=-2,
     score_high=2,
     confirmatory=True,
@@ -216,8 +214,13 @@ def judged(scopes: dict[str, Correlation] | None = None, **changed: object) -> S
             "",
         ),
         ({RUNS: SHOWN._replace(df=7)}, {}, "cannot tell", "too few models (30 of 3 parents). They"),
-        ({}, {"lost": 4, "planned": 34}, "cannot tell", "4 of 34 models are lost, more than a te"),
-        ({}, {"lost": 3, "planned": 33}, "rises", ""),
+        (
+            {},
+            {"n_lost": 4, "n_planned": 34},
+            "cannot tell",
+            "4 of 34 models are lost, more than a te",
+        ),
+        ({}, {"n_lost": 3, "n_planned": 33}, "rises", ""),
         ({}, {"saturated": "the gap is 0"}, "cannot tell", "the gap is 0"),
         ({}, {"refused": "rows repeat"}, "cannot tell", "rows repeat"),
         (
@@ -598,9 +601,9 @@ def test_of_synthetic_data_it_is_said_what_was_planted(
 ) -> None:
     columns = {"status": ["done"], "generated": [True], "transmission": [transmission]}
     results = [slice_of(f"weat{i}", verdict) for i, verdict in enumerate(verdicts)]
-    assert planted_lines(pd.DataFrame(columns), results) == [f"Synthetic data{said}"]
+    assert _planted_lines(pd.DataFrame(columns), results) == [f"Synthetic data{said}"]
     real = pd.DataFrame(columns | {"generated": [False]})
-    assert planted_lines(real, results) == []
+    assert _planted_lines(real, results) == []
 
 
 def test_a_reverse_scored_metric_is_named_with_its_sign() -> None:

@@ -22,7 +22,8 @@ from biasbridge.extrinsic.gap_table import (
 from biasbridge.extrinsic.gaps import Gaps
 from biasbridge.extrinsic.grouped_predictions import GroupedPredictions, GroupOrRest, WeightedSum
 from biasbridge.extrinsic.predictions import GapRequest
-from biasbridge.stats.intervals import Estimate, difference, holm
+from biasbridge.stats.intervals import Estimate, holm
+from biasbridge.stats.proportions import difference
 
 # (group, label, v1, v2): number of items
 COUNTS = {

@@ -27,7 +27,8 @@ from biasbridge.extrinsic.bbq import estimate_scores
 from biasbridge.extrinsic.grouped_predictions import GroupedPredictions, GroupOrRest, WeightedSum
 from biasbridge.extrinsic.measures import MEASURES, Counts
 from biasbridge.extrinsic.spread import DIFFERENCE, RATIO, Block, Spread, estimate_spread
-from biasbridge.stats.intervals import Estimate, combination, difference, quantile, wilson
+from biasbridge.stats.intervals import Estimate, quantile
+from biasbridge.stats.proportions import combination, difference, wilson
 
 if TYPE_CHECKING:
     from biasbridge.stats.arrays import Floats
@@ -479,7 +480,7 @@ def test_it_holds_the_truth_among_three_and_six_groups(k: int, name: str) -> Non
 
 def test_an_interval_that_forgets_the_maximum_does_not() -> None:
     """Newcombe's, of the two groups that come out furthest apart, among six that are alike."""
-    from biasbridge.stats.intervals import difference
+    from biasbridge.stats.proportions import difference
 
     rng, held = np.random.default_rng(0), 0
     for _ in range(300):

@@ -33,7 +33,8 @@ from biasbridge.extrinsic.spread import (
 from biasbridge.extrinsic.taggers import tag_precision
 from biasbridge.files.documents import RetrievalQuery, WordedDocument
 from biasbridge.files.terminal import open_console
-from biasbridge.stats.intervals import Estimate, error_correlations, wilson
+from biasbridge.stats.intervals import Estimate
+from biasbridge.stats.proportions import error_correlations, wilson
 from tests.extrinsic.test_retrieval import Bag
 
 

@@ -17,7 +17,8 @@ from biasbridge.files import InputError
 from biasbridge.files.documents import RetrievalQuery, WordedDocument
 from biasbridge.intrinsic.resampling import times_drawn
 from biasbridge.stats.arrays import Floats
-from biasbridge.stats.intervals import Estimate, mean_estimate, share_estimate
+from biasbridge.stats.intervals import Estimate, mean_estimate
+from biasbridge.stats.proportions import share_estimate
 from tests.minilm import minilm
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 
 from biasbridge.analysis.printing import word_lists
-from biasbridge.analysis.tables import Tables, without_local_details
+from biasbridge.analysis.result_folder import without_local_details
+from biasbridge.analysis.tables import Tables
 from biasbridge.files import language as masking
 from biasbridge.files.language import normalise_text
 

@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 from control import PLANTED, designs, labels, main, smaller_studies, whole_study
 
-from biasbridge.analysis.tables import Tables, write_tables
+from biasbridge.analysis.result_folder import write_tables
+from biasbridge.analysis.tables import Tables
 
 SEEDS = 8
 LEVELS = (0.0, 0.2, 0.4, 0.6, 0.8)

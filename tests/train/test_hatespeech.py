@@ -11,7 +11,8 @@ import pandas as pd
 import pytest
 
 from biasbridge.analysis.printing import word_lists
-from biasbridge.analysis.tables import Tables, read_tables, write_tables
+from biasbridge.analysis.result_folder import write_tables
+from biasbridge.analysis.tables import Tables, read_tables
 from biasbridge.corpora.post_challenges import TableChallenge
 from biasbridge.corpora.posts import Davidson, HatEval, TableSource, _hold_out
 from biasbridge.corpora.world import GeneratedPosts, GeneratedTemplates

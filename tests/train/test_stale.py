@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import pytest
 from rich.console import Console
 
-from biasbridge.analysis.tables import describe_mixture
+from biasbridge.analysis.result_folder import describe_mixture
 from biasbridge.corpora.corpus import TextCorpus
 from biasbridge.debias.words import WordChoice, _write_words
 from biasbridge.files import InputError

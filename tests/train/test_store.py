@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from biasbridge.analysis.tables import describe_mixture, describe_processor
+from biasbridge.analysis.result_folder import describe_mixture, describe_processor
 from biasbridge.commands.store import main
 from biasbridge.files import InputError
 from biasbridge.train.engine.locks import locked

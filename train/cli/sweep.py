@@ -17,7 +17,8 @@ from hydra.errors import HydraException
 
 from biasbridge.files import InputError
 from biasbridge.files.data.registry import collected_requests, require_data
-from biasbridge.files.terminal import is_quiet, is_verbose, progress_lines
+from biasbridge.files.progress import progress_lines
+from biasbridge.files.terminal import is_quiet, is_verbose
 from biasbridge.train.cli.command import (
     Command,
     hydra_started,
@@ -226,7 +227,7 @@ def run(command: Command, console: Console) -> tuple[int, Path]:
     folder = settings.results if command.is_sweep else f"{settings.results}/{plans[0].key}"
     if settings.plan:
         return 0, Path(folder)
-    from biasbridge.analysis.tables import require_own
+    from biasbridge.analysis.result_folder import require_own
 
     require_own(Path(folder), study.writes)
     sweep = Sweep(command, cells, store, results_folder(folder), settings.overwrite, console)

@@ -18,7 +18,8 @@ from rich.text import Text
 
 from biasbridge.analysis.naming import with_count
 from biasbridge.files import InputError
-from biasbridge.files.terminal import LOG, duration, is_quiet, print_columns, progress_lines
+from biasbridge.files.progress import duration, progress_lines
+from biasbridge.files.terminal import LOG, is_quiet, print_columns
 from biasbridge.train.engine.locks import is_held
 from biasbridge.train.engine.point import read_outcome, read_stamp
 from biasbridge.train.engine.store import DamagedError, Step, Store, read_recipe

@@ -19,7 +19,8 @@ from rich.table import Table
 from biasbridge.files import InputError
 from biasbridge.files.errors import printable
 from biasbridge.files.paths import digest_of
-from biasbridge.files.terminal import duration, print_columns
+from biasbridge.files.progress import duration
+from biasbridge.files.terminal import print_columns
 from biasbridge.train.engine.locks import (
     HeldError,
     NoLockError,
@@ -46,7 +47,7 @@ from biasbridge.train.engine.store import (
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from biasbridge.analysis.tables import BuildRecord
+    from biasbridge.analysis.result_folder import BuildRecord
     from biasbridge.train.engine.store import Provenance, Step
 
 
@@ -320,7 +321,7 @@ def _date(seconds: float) -> str:
 
 def _libraries(made: Provenance) -> str:
     """Return ``Python 3.11.7, gensim 4.4.0``, with the instructions of torch where recorded."""
-    from biasbridge.analysis.tables import INSTRUCTIONS  # loads pandas
+    from biasbridge.analysis.result_folder import INSTRUCTIONS  # loads pandas
 
     instructions = {INSTRUCTIONS: made["instructions"]} if made.get("instructions") else {}
     return ", ".join(
@@ -333,7 +334,7 @@ def build_records(store: Store, keys: Iterable[str]) -> list[BuildRecord]:
 
     A file of which one version is known, and which not every process had loaded, makes no code.
     """
-    from biasbridge.analysis.tables import BuildRecord  # loads pandas
+    from biasbridge.analysis.result_folder import BuildRecord  # loads pandas
 
     folders = {key_of(entry): entry for entry in _list_entries(store)}
     queue, visited = list(keys), set[str]()

@@ -18,9 +18,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from biasbridge.analysis.naming import MIN_COVERAGE
-from biasbridge.analysis.tables import (
+from biasbridge.analysis.result_folder import (
     PROVENANCE_CSV,
-    Tables,
     describe_mixture,
     describe_processor,
     register_outputs,
@@ -29,6 +28,7 @@ from biasbridge.analysis.tables import (
     write_provenance,
     write_tables,
 )
+from biasbridge.analysis.tables import Tables
 from biasbridge.files.columns import as_text
 from biasbridge.files.data.registry import sets_of_content
 from biasbridge.files.errors import printable
@@ -45,8 +45,8 @@ from biasbridge.train.tasks.task_words import EVIDENCE
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from biasbridge.analysis.result_folder import BuildRecord
     from biasbridge.analysis.study import Study
-    from biasbridge.analysis.tables import BuildRecord
     from biasbridge.train.engine.point import Plan
     from biasbridge.train.engine.store import Store
 
