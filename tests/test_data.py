@@ -17,7 +17,6 @@ from functools import partial
 from itertools import repeat
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -29,8 +28,6 @@ from biasbridge.files.data import download as download_module
 from biasbridge.files.data import registry as registry_module
 from biasbridge.files.data.registry import DataFile, DataSet, registry
 from biasbridge.files.errors import run_cli
-from biasbridge.files.vectors import keyed, save_vectors
-from biasbridge.intrinsic.words import load_query
 from tests.conftest import Ended, Train
 from tests.data_server import Reply, Server, serve, tar_gz
 
@@ -827,43 +824,3 @@ def test_two_commands_give_the_tables_of_files_in_place(
     for fetched, in_place in zip(*tables, strict=True):
         assert len(fetched) > 0
         pd.testing.assert_frame_equal(fetched, in_place)
-
-
-@pytest.mark.slow
-@pytest.mark.realdata
-def test_answers_to_bbq_are_scored_as_those_in_place(mirrored: Path, realdata: Path) -> None:
-    assert biasbridge(["data", "get", "bbq_answers"]) == 0
-    scores = []
-    for folder in (mirrored, realdata):
-        answers = folder / "models" / "bbq_answers"
-        csv = mirrored.parent / f"{folder.name}.csv"
-        options = ["--answer", "unifiedqa-t5-11b_pred_race", "--csv", str(csv)]
-        assert biasbridge(["bbq", str(answers / "preds_Age.jsonl"), *options]) == 0
-        scores.append(pd.read_csv(csv))
-    assert len(scores[0]) > 0
-    pd.testing.assert_frame_equal(scores[0], scores[1])
-
-
-def test_vectors_that_were_fetched_are_audited_as_those_in_place(
-    folder: Path, server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
-    words = sorted({word for role in "XYAB" for word in load_query("weat6b")[role].words})
-    rows = np.random.default_rng(0).normal(size=(len(words), 5)).astype(np.float32)
-    in_place = write(tmp_path / "in place" / "glove.txt", b"")
-    save_vectors(keyed(words, rows), in_place)
-    content = in_place.read_bytes()
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w") as archive:
-        archive.writestr("glove.txt", content)
-    url = f"{server.url}/{write(server.folder / 'glove.zip', packed.getvalue()).name}"
-    checks = len(packed.getvalue()), sha(packed.getvalue()), "glove.txt", sha(content)
-    register(monkeypatch, "glove", DataFile("vectors/glove.txt", (url,), *checks), kind="vectors")
-    assert biasbridge(["data", "get", "glove"]) == 0
-    capsys.readouterr()
-    printed = []
-    for path in (folder / "vectors" / "glove.txt", in_place):
-        assert biasbridge(["audit", str(path), "--json"]) == 0
-        printed.append(capsys.readouterr().out.replace(str(path.parent), ""))
-    assert printed[0] == printed[1]
-    assert "weat" in printed[0]

@@ -300,15 +300,6 @@ def test_init_takes_one_file_of_vectors(own: Path) -> None:
         biasbridge(["init", "posts.csv", "own.vec", "more.vec"])
 
 
-@pytest.mark.parametrize("mark", [";", "\t"])
-@pytest.mark.parametrize("suffix", [".csv", ".txt"])
-def test_other_separators_are_recognised(mark: str, suffix: str, own: Path) -> None:
-    from biasbridge.files.tables import read_table
-
-    (own / f"a{suffix}").write_text(f'one{mark}two\n"a, b"{mark}c\n', encoding="utf-8-sig")
-    assert read_table(own / f"a{suffix}").to_dict("list") == {"one": ["a, b"], "two": ["c"]}
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -187,6 +187,7 @@ REFUSED = [
         ["--threshold", "all", "--score", "score", "--write", "out.md"],
         "--md does not go with --threshold all",
     ),
+    (["--threshold", "all", "--score", "s", "--names", "n.csv"], "do not go with --threshold all"),
     (["--threshold", "1"], "--threshold predicts from scores; give --score"),
     (["--threshold", "all", "--score", "score", "--pred", "label"], "leave out --pred"),
     (["--threshold", "women=.4"], "a threshold by group treats people differently"),

@@ -319,11 +319,6 @@ def test_wrong_names_are_refused(tmp_path: Path, content: str, message: str) -> 
         main([str(tmp_path / "p.csv"), "--pred", "v1", "--names", str(tmp_path / "n.csv")])
 
 
-def test_thresholds_refuse_names(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="do not go with --threshold all"):
-        main(["p.csv", "--score", "s", "--threshold", "all", "--names", "n.csv"])
-
-
 @pytest.mark.parametrize(("group", "heading"), [("few", "Cannot tell"), ("few & b", "Release v2")])
 def test_crossed_groups_with_too_few_items_do_not_count(group: str, heading: str) -> None:
     table = few(ALIKE, 9).replace({"group": {"few": group}})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +15,7 @@ from biasbridge.debias.until import Goal, find_method
 from biasbridge.files import InputError
 from biasbridge.files.vectors import keyed, read_vectors, save_vectors
 from biasbridge.intrinsic.metrics.weat import Weat
-from biasbridge.intrinsic.words import load_query, write_query
+from biasbridge.intrinsic.words import load_query
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -109,15 +108,6 @@ def test_the_direction_follows_from_the_score(
     assert weat(read_vectors(tmp_path / "b.vec")) == pytest.approx(value, abs=2e-3)
     moved = debias(biased, "weat6b", until=f"weat6b={value}")
     assert weat(moved) == pytest.approx(value, abs=1e-3)
-
-
-def test_the_score_of_a_file_of_words_is_reached_however_it_is_named(
-    biased: KeyedVectors, tmp_path: Path
-) -> None:
-    write_query(replace(QUERY, name="mine"), tmp_path / "mine.yaml")
-    for words in (tmp_path / "mine.yaml", str(tmp_path / "mine.yaml")):
-        moved = debias(biased, words, until="mine=0")
-        assert weat(moved) == pytest.approx(0, abs=1e-3)
 
 
 def test_a_score_that_falls_as_bias_grows_is_reached_too(biased: KeyedVectors) -> None:

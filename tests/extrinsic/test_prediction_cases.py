@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +16,8 @@ from scipy.stats import norm
 from sklearn.metrics import recall_score, roc_auc_score
 
 import biasbridge
-from biasbridge.__main__ import main
 from biasbridge.extrinsic.bbq import NO_ANSWER, BBQItem, match_output
-from biasbridge.extrinsic.logs import detect_format, read_answers
+from biasbridge.extrinsic.logs import read_answers
 from biasbridge.extrinsic.predictions import _ordered_share
 from biasbridge.files import InputError
 from biasbridge.files.charts import save_chart
@@ -176,12 +174,6 @@ def test_invalidated_samples_are_left_out_with_a_note() -> None:
     assert read.attrs["notes"] == ["20 of 80 samples are invalidated; they are left out"]
 
 
-def test_a_folder_of_helm_is_refused_by_name(tmp_path: Path) -> None:
-    shutil.copy(CASES / "helm_scenario_state.json", tmp_path / "scenario_state.json")
-    with pytest.raises(InputError, match=r"files of HELM are not read; give a table"):
-        detect_format(tmp_path)
-
-
 # Labels, scores and groups
 
 
@@ -265,46 +257,7 @@ def test_ranges_that_became_dates_are_ranges_with_a_note(form: str) -> None:
 # Annotations
 
 
-@pytest.mark.parametrize("case", ["blank", "empty"])
-def test_annotations_are_compared_as_groups_are(
-    case: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = CASES / f"agreement_{case}.csv"
-    main(["agreement", str(path)])
-    printed = capsys.readouterr().out
-    rows = pd.read_csv(path)
-    group = rows["group"].str.strip()
-    for tag, words in (("male", r"\b(?:he|his|him)\b"), ("female", r"\b(?:she|her|hers)\b")):
-        tagged = group[rows["text"].str.contains(words) & group.notna()]
-        assert f"tagged {tag}: {tagged.eq(tag).sum()} of {len(tagged)} are" in printed
-    note = "30 of 120 posts have an empty 'group'; they are left out"
-    assert (note in printed) == (case == "empty")
-
-
 # Tables of models
-
-
-def r_within(rows: pd.DataFrame) -> float:
-    """The correlation of deviations from the means of parents."""
-    x, y = (rows[name] - rows.groupby("par")[name].transform("mean") for name in "xy")
-    return float((x * y).sum() / np.sqrt((x**2).sum() * (y**2).sum()))
-
-
-def clean(name: str) -> pd.DataFrame:
-    rows = pd.read_csv(CASES / name, sep=None, engine="python", dtype=str)
-    numbers = {side: rows[side].str.replace(",", ".").astype(float) for side in "xy"}
-    return rows.assign(par=rows["par"].str.strip(), **numbers)
-
-
-@pytest.mark.parametrize("name", ["parents_blank", "rows_copied", "decimal_comma"])
-def test_correlate_reads_names_numbers_and_copies_as_gaps_does(name: str) -> None:
-    rows = clean(f"{name}.csv").drop_duplicates()
-    result = biasbridge.correlate(CASES / f"{name}.csv", x="x", y="y", parent="par")
-    assert (result["n"].item(), result["n_parents"].item()) == (60, 6)
-    assert result["r_rm"].item() == pytest.approx(r_within(rows))
-    copies = "20 of 80 rows repeat another row in all columns; they are left out, and"
-    notes = result.attrs["notes"]
-    assert any(note.startswith(copies) for note in notes) == (name == "rows_copied")
 
 
 # Delimited text

@@ -89,18 +89,6 @@ def test_clusters_and_ids_with_blanks_at_their_ends_are_one(blank: str) -> None:
     assert biasbridge.gaps(long.assign(id=ids), measures="accuracy").loc[0, "support"] == 24
 
 
-@pytest.mark.parametrize("codes", [[1, 1.0], ["2.00", "2"], ["+3", "3.0"]])
-def test_whole_floats_and_integers_are_one_group(codes: list[Any]) -> None:
-    other = {"men": codes, "women": ["9", "9.0"]}
-    group = [other[name][n // 2 % 2] for n, name in enumerate(base()["group"])]
-    named = {"privileged": str(codes[0]), "unprivileged": "9.0"}
-    if codes[0] == "+3":  # a sign belongs to the name
-        with pytest.raises(InputError, match="groups present"):
-            gaps_of(base(group=group), privileged="8")
-    else:
-        assert gaps_of(base(group=group), **named) == pytest.approx(BASE)
-
-
 def test_a_class_that_joins_another_is_noted() -> None:
     label = [["mild", "bad", "mild;bad", "None"][n % 4] for n in range(24)]
     table = biasbridge.gaps(base(label=label, prediction=label), multiclass=True, min_support=0)

@@ -265,6 +265,7 @@ def test_effects_of_a_folder_that_was_edited_are_those_of_the_folder(
         ("-2.00", "-2"),
         ("1.5", "1.5"),
         (7, "7"),
+        ("+3", "+3"),  # a sign belongs to the name
         ("a\u200db", "a\u200db"),  # joins letters within a word
         ("", ""),
     ],
