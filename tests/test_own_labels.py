@@ -243,6 +243,7 @@ UNLIKE = (
 )
 
 
+@pytest.mark.slow
 def test_words_about_others_than_the_groups_are_told(
     check: Run, train: Train, capsys: pytest.CaptureFixture[str]
 ) -> None:
