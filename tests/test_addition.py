@@ -297,6 +297,7 @@ def results(
     return sweep
 
 
+@pytest.mark.slow
 def test_files_of_ones_own_run(results: Callable[..., tuple[str, Path]]) -> None:
     own = ("study=largest", "probe=halves", "seed=0")
     printed, folder = results(*VECTORS, *own, "subject.tilt=0,1")

@@ -301,19 +301,25 @@ def test_words_from_the_task_are_shown_and_escaped(
 
 
 def test_a_page_that_is_too_large_leaves_out_what_only_the_pointer_shows(
-    tables: Tables, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tables: Tables,
+    findings: list[SliceResult],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    whole = build(tmp_path, tables)
+    whole = build(tmp_path, tables, findings)
     monkeypatch.setattr("biasbridge.analysis.report.page._MOST_BYTES", len(whole.text.encode()) - 1)
-    smaller = build(tmp_path, tables)
+    smaller = build(tmp_path, tables, findings)
     assert set(whole.data["rows"]) - set(smaller.data["rows"]) >= {"by_group", "reason"}
     monkeypatch.setattr("biasbridge.analysis.report.page._MOST_BYTES", 1_000)
     with pytest.raises(InputError, match="give the results of fewer points"):
-        build(tmp_path, tables)
+        build(tmp_path, tables, findings)
 
 
 def test_a_page_still_too_large_shows_the_declared_gaps_alone(
-    tables: Tables, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tables: Tables,
+    findings: list[SliceResult],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     recall = join_points(tables)
     joined = pd.concat([recall, recall.assign(measure="f1")])
@@ -323,7 +329,7 @@ def test_a_page_still_too_large_shows_the_declared_gaps_alone(
     path = build_report(tmp_path, tables, joined, actual, declared=declared)[0]
     text = path.read_text(encoding="utf-8")
     assert "undeclared gaps" in text
-    assert "undeclared gaps" not in build(tmp_path, tables).text
+    assert "undeclared gaps" not in build(tmp_path, tables, findings).text
     for limit in ("_MOST_ROWS", "_FEW_ROWS"):
         monkeypatch.setattr(f"biasbridge.analysis.report.page.{limit}", len(recall) // 2 - 1)
     build_report(tmp_path, tables, joined, actual, declared=declared)

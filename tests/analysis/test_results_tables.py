@@ -405,6 +405,17 @@ class Toy(Fileless):
         return paths
 
 
+class Other(Toy):
+    """Another one."""
+
+    name: ClassVar[str] = "other"
+    writes: ClassVar[tuple[str, ...]] = ("other.csv",)
+
+    def conclude(self, tables: Tables, folder: Path, console: Console) -> list[Path]:
+        (folder / "other.csv").write_text("concluded", encoding="utf-8")
+        return [folder / "other.csv"]
+
+
 def swept(study: Study, tables: Tables, folder: Path) -> None:
     """As a sweep ends."""
     write_tables(folder, tables)
@@ -419,19 +430,19 @@ def fewer(tables: Tables) -> Tables:
 def test_what_a_study_from_outside_wrote_is_set_aside(tables: Tables, tmp_path: Path) -> None:
     (tmp_path / "mine.csv").write_text("mine", encoding="utf-8")
     swept(Toy(), tables, tmp_path)
-    swept(Correlation(), tables, tmp_path)  # another study of the same points: both are kept
+    swept(Other(), tables, tmp_path)  # another study of the same points: both are kept
     assert (tmp_path / "toy.csv").is_file()
-    swept(Correlation(), fewer(tables), tmp_path)  # and of others
+    swept(Other(), fewer(tables), tmp_path)  # and of others
     (aside,) = (tmp_path / "earlier").iterdir()
     assert len(read_tables(aside).points) == len(tables.points)
     for name in ("toy.csv", "toys/one.txt"):
         assert (aside / name).read_text(encoding="utf-8") == "11 points"
         assert not (tmp_path / name).exists()
-    assert (aside / "correlations.csv").is_file()
+    assert (aside / "other.csv").is_file()
     assert not (aside / "mine.csv").exists()
     assert (tmp_path / "mine.csv").is_file()
     noted = json.loads((tmp_path / "concluded.json").read_text(encoding="utf-8"))
-    assert noted == sorted(Correlation.writes), "the toy's names went with what it wrote"
+    assert noted == sorted(Other.writes), "the toy's names went with what it wrote"
 
 
 @pytest.mark.parametrize(

@@ -185,13 +185,16 @@ def test_a_damaged_declaration_is_refused(text: str, tmp_path: Path) -> None:
         Correlation.of(tmp_path)
 
 
-def test_the_answer_says_why_a_gap_has_no_value(tables: Tables, tmp_path: Path) -> None:
+def test_the_answer_says_why_a_gap_has_no_value(tables: Tables) -> None:
     rows = tables.extrinsic.copy()
     gap = rows.index[(rows["kind"] == "gap") & (rows["measure"] == "recall")][0]
     rows.loc[gap, ["value", "low", "high"]] = float("nan")
     rows.loc[gap, "reason"] = "3 actual positives, fewer than 10"
-    _, printed = concluded(Correlation(), tmp_path, tables._replace(extrinsic=rows))
-    text = " ".join(printed.split())
+    tables = tables._replace(extrinsic=rows)
+    printed = io.StringIO()
+    results = correlate_slices(join_points(tables))
+    print_answer(tables, results, Declaration(), open_console(file=printed, width=120))
+    text = " ".join(printed.getvalue().split())
     assert "Recall gap: no value at 1 of " in text
     assert "Example: 3 actual positives, fewer than 10." in text
 
