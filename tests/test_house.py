@@ -35,7 +35,7 @@ MAY_IMPORT = {
 }
 # Lines that a reader of a command may have to hold
 REACH = {
-    "biasbridge.commands.correlate": 7_800,
+    "biasbridge.commands.correlate": 8_000,
     "biasbridge.commands.gaps": 10_950,
     "biasbridge.commands.audit": 17_700,
     "biasbridge.commands.debias": 18_200,
