@@ -11,25 +11,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from biasbridge.command_line import Command, command_text, say
 from biasbridge.files import InputError
-from biasbridge.files.columns import as_text
 from biasbridge.files.extras import named_extra
-from biasbridge.user_data import (
-    LOOKED_AT,
-    Data,
-    DataOptions,
-    are_documents,
-    audit_command,
-    describe_answers,
-    describe_bbq,
-    describe_documents,
-    describe_predictions,
-    is_result_file,
-    read_data,
-    recognise,
-)
+from biasbridge.input_vectors import require_files
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from biasbridge.user_data import Data, DataOptions
 
 DATA_SPELLING = (
     "data DATA+; text COL; label COL; positive LABEL...; group COL; privileged GROUP; "
@@ -84,6 +72,9 @@ def check(
     """
     options = locals()
     del options["data"], options["map"]
+    require_files(data)
+    from biasbridge.user_data import DataOptions, read_data  # loads pandas
+
     given = DataOptions(**options)
     lines, paths, is_usable = _describe_collections([Path(path) for path in data], given, map)
     if not paths:
@@ -118,6 +109,17 @@ def _describe_collections(
 
     Return the lines, the other paths, which are posts, and whether a command reads each collection.
     """
+    from biasbridge.user_data import (
+        are_documents,
+        audit_command,
+        describe_answers,
+        describe_bbq,
+        describe_documents,
+        describe_predictions,
+        is_result_file,
+        recognise,
+    )
+
     results = [path for path in paths if is_result_file(path)]
     lines = [line for path in results for line in describe_answers(path)]
     models = [path for path in paths if (path / "config.json").is_file()]
@@ -151,6 +153,9 @@ def _describe_collections(
 
 
 def _describe_files(data: Data) -> list[str]:
+    from biasbridge.files.columns import as_text
+    from biasbridge.user_data import LOOKED_AT
+
     lines = []
     if data.posts is not None:
         labels = Counter(as_text(data.posts, data.columns["label"])).most_common()

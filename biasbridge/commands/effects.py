@@ -66,6 +66,9 @@ def effects(results: str | PathLike[str], method: str = "", other: str = "") -> 
     >>> sorted({*compared["dose"]})
     ['equal score', 'full']
     """
+    from biasbridge.analysis.study import require_results
+
+    require_results(results)
     from biasbridge.analysis.declaration import Declaration
     from biasbridge.analysis.effects import compare_methods
     from biasbridge.analysis.effects import effects as condition_effects

@@ -25,6 +25,7 @@ from biasbridge.intrinsic.metric import AnyMetric, Probe
 from biasbridge.intrinsic.score import ALL_CONVENTIONS, ByConvention
 from biasbridge.train.cli import CONF
 from biasbridge.train.cli.choices import TARGET, Reader, Tree, find_class, require_kind
+from biasbridge.train.cli.class_configs import searching
 from biasbridge.train.cli.command import (
     INPUT_ERRORS,
     expand_grids,
@@ -115,7 +116,7 @@ OmegaConf.register_new_resolver("members", _list_members, replace=True)
 
 def compose_point(overrides: Iterable[str]) -> Point:
     """Start Hydra and return the point of overrides. Raises ``InputError``."""
-    with initialize_config_dir(str(CONF), version_base="1.3"):
+    with searching(None), initialize_config_dir(str(CONF), version_base="1.3"):
         try:
             return read_point(compose("config", overrides=list(overrides)))
         except INPUT_ERRORS as error:
