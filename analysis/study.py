@@ -5,26 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 
-from biasbridge.files import Choice, InputError
+from biasbridge.files import Choice
 
 if TYPE_CHECKING:
-    from os import PathLike
-
     from rich.console import Console
 
     from biasbridge.analysis.tables import Tables
-
-POINTS = "points.parquet"  # the first table of a results folder
-
-
-def require_results(results: str | PathLike[str]) -> None:
-    """Raise ``InputError`` for a folder without tables, before anything slow is imported."""
-    folder = Path(results)
-    if not (folder / POINTS).exists():
-        nearby = (folder, folder.parent, folder.parent / "results")
-        candidates = {str(path.parent) for root in nearby for path in root.glob(f"*/{POINTS}")}
-        hint = f"; results are in {', '.join(sorted(candidates)[:10])}" if candidates else ""
-        raise InputError(f"no such file: {folder / POINTS}{hint}")
 
 
 @runtime_checkable

@@ -20,10 +20,10 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas.api.types import is_numeric_dtype
 
-from biasbridge.analysis.study import require_results
 from biasbridge.files import InputError, atomic_path
 from biasbridge.files.columns import as_float, as_text, spell_names
 from biasbridge.files.language import mask_slurs
+from biasbridge.files.paths import require_results
 from biasbridge.files.tables import (
     escape_control,
     read_table,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from biasbridge.command_line import STANDARD_OUTPUT, Command, returns, say
 from biasbridge.files import InputError
+from biasbridge.files.paths import require_results
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,8 +67,6 @@ def effects(results: str | PathLike[str], method: str = "", other: str = "") -> 
     >>> sorted({*compared["dose"]})
     ['equal score', 'full']
     """
-    from biasbridge.analysis.study import require_results
-
     require_results(results)
     from biasbridge.analysis.declaration import Declaration
     from biasbridge.analysis.effects import compare_methods

@@ -29,6 +29,7 @@ from biasbridge.analysis.tables import (
     write_provenance,
     write_tables,
 )
+from biasbridge.files.charts import figure_suffixes
 from biasbridge.files.columns import as_text
 from biasbridge.files.data.registry import sets_of_content
 from biasbridge.files.errors import printable
@@ -154,6 +155,7 @@ def _conclusion_key(study: Study, tables: Sequence[Path], results: Path, console
             [str(results), *map(sha256, read)],
             project_digest(),
             [platform.python_version(), *map(version, _LIBRARIES)],
+            figure_suffixes(),
             [console.width, console.color_system, console.quiet, console.encoding],
             [console.is_terminal, console.no_color, "COLUMNS" in os.environ],
         ]
