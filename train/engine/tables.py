@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from biasbridge.train.engine.store import Store
 
 
-N_TABLES_NAMED = 2  # in the last lines
+_N_TABLES_NAMED = 2  # in the last lines
 _FAILED = re.compile(r"^(effects of conditions )?not (drawn|correlated|estimated): ", re.MULTILINE)
 _KEPT = ".conclusions"  # in the folder of points: what was concluded, and from what
 _LIBRARIES = (
@@ -96,8 +96,8 @@ def finish(
     messages += [f"report  {_near(path)}" for path in written if path.suffix == ".html"]
     names = [path.name for path in written if path.parent == results and path.suffix != ".html"]
     names.sort(key=lambda name: name.endswith(".parquet") or name == PROVENANCE_CSV)
-    more = f" and {len(names) - N_TABLES_NAMED} more" if len(names) > N_TABLES_NAMED else ""
-    messages.append(f"tables  {_near(results)}/: {', '.join(names[:N_TABLES_NAMED])}{more}")
+    more = f" and {len(names) - _N_TABLES_NAMED} more" if len(names) > _N_TABLES_NAMED else ""
+    messages.append(f"tables  {_near(results)}/: {', '.join(names[:_N_TABLES_NAMED])}{more}")
     if as_text(tables.points, "generated").count("True") == len(tables.points):
         messages.append("next    your own data: biasbridge check posts.csv vectors.vec")
     for message in (*messages, *unchanged_models):
