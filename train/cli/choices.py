@@ -125,7 +125,7 @@ def refuse_unwritten(overrides: Iterable[str], folders: Iterable[str | Path] = (
     for folder in map(Path, folders):
         paths = [path for glob in ("*.py", "*/*.yaml") for path in folder.glob(glob)]
         texts += [path.read_text("utf-8", errors="replace") for path in paths]
-    for key in (line.partition("=")[0] for line in overrides):
+    for key in (line.partition("=")[0] for line in overrides if "=" in line):
         for name in key.split(".") if _PLAIN_KEY.fullmatch(key) else ():
             if not any(name in text for text in texts):
                 known = {word for text in texts for word in _KEY.findall(text)}

@@ -94,7 +94,8 @@ def read_settings(config: DictConfig) -> Settings:
     """Return the settings of a configuration. Raises ``InputError``."""
     values: dict[str, Any] = {n: config[n] for n in ("overwrite", "stale", "plan")}
     values |= {name: _folder(config, name) for name in ("store", "results")}
-    return Settings(**values, figures=_plain(config.results.figures))
+    values["figures"] = _plain(config.results.figures)
+    return Settings(**values)
 
 
 def _folder(config: DictConfig, name: str) -> str:
