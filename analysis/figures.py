@@ -57,7 +57,7 @@ from biasbridge.analysis.result_folder import write_csv_tables
 from biasbridge.analysis.slices import pearson
 from biasbridge.analysis.tables import group_indices
 from biasbridge.files import InputError
-from biasbridge.files.charts import OF_STUDIES, save_charts
+from biasbridge.files.charts import save_charts
 from biasbridge.files.columns import as_float, as_labels, as_text, clean_models, text_rows
 from biasbridge.files.tables import require_columns
 from biasbridge.files.writers import print_lines
@@ -110,10 +110,10 @@ def draw_figures(
     results: Sequence[SliceResult] = (),
     confirmatory: Sequence[str] = CONFIRMATORY,
     change: ChangePicture | None = None,
-    suffixes: Sequence[str] = OF_STUDIES,
+    suffixes: Sequence[str] | None = None,
     console: Console | None = None,
 ) -> list[Path]:
-    """Draw the figures into ``out`` in each format, with a CSV of their numbers; return the paths.
+    """Draw the figures into ``out``, each with a CSV of its numbers; return the paths.
 
     * ``change``: the change of the gap in every declared test of the ``results``, and the models
       behind it, unless it is given; the others are of each task, metric and convention:
@@ -262,13 +262,13 @@ def _draw(
     data: pd.DataFrame,
     text: ChartText,
     stem: Path,
-    suffixes: Sequence[str],
+    suffixes: Sequence[str] | None,
     results: Sequence[SliceResult],
 ) -> list[Path]:
     panels = _panel_statistics(data, results)
     data = data[data["status"] == "done"]  # failed points only complete the panels' embeddings
     paths: list[Path] = []
-    if suffixes:
+    if suffixes is None or suffixes:
         paths = save_charts(scatter_grid(data, text, zero=True, panels=panels), stem, suffixes)
     columns = [name for name in _FIGURE_COLUMNS if name in data]
     panel_columns = {"row": "panel_row", "column": "panel_column"}

@@ -13,6 +13,7 @@ from pandas.api.types import is_numeric_dtype
 
 from biasbridge.files import InputError
 from biasbridge.files.columns import as_float, as_text, spell_names
+from biasbridge.files.paths import require_results
 from biasbridge.files.tables import read_table, require_columns
 
 Key = TypeVar("Key", bound=Hashable)
@@ -126,11 +127,7 @@ def read_tables(results_dir: str | Path) -> Tables:
     """Read the tables of a results folder. Raise ``InputError`` if one is damaged or missing."""
     folder = Path(results_dir)
     paths = {name: folder / file for name, file in zip(Tables._fields, FILES, strict=True)}
-    if not paths["points"].exists():
-        nearby = (folder, folder.parent, folder.parent / "results")
-        candidates = {str(path.parent) for root in nearby for path in root.glob(f"*/{FILES[0]}")}
-        hint = f"; results are in {', '.join(sorted(candidates)[:10])}" if candidates else ""
-        raise InputError(f"no such file: {paths['points']}{hint}")
+    require_results(folder)
     tables = Tables(
         **{
             name: spell_names(read_table(path, lists="resampled"), _NAMES)

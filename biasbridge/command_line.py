@@ -35,10 +35,12 @@ from typing import (
 )
 
 from biasbridge.files import InputError, atomic_path, nearest
+from biasbridge.files.choice import as_names
 from biasbridge.files.deprecations import check_names
 from biasbridge.files.errors import printable
 from biasbridge.files.paths import require_output
 from biasbridge.files.terminal import Parser, set_verbosity
+from biasbridge.files.text import open_plain
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -226,6 +228,11 @@ class Command:
         for name in values:
             if self._spell(name)[1].endswith("+,"):
                 values[name] = split_names(",".join(values[name]))
+        for name, parameter in inspect.signature(self._function).parameters.items():
+            if "InputTable" in str(parameter.annotation):
+                for path in map(Path, as_names(values.get(name, ()))):
+                    if not path.exists():
+                        open_plain(path)  # says what is near, before slow imports
         return values
 
     @property

@@ -16,7 +16,6 @@ from biasbridge.command_line import takes
 from biasbridge.extrinsic.predictions import DEFAULT_MEASURES, SHARE, GapRequest
 from biasbridge.files import InputError
 from biasbridge.files.choice import as_names
-from biasbridge.files.columns import name_key
 from biasbridge.files.errors import nearest
 from biasbridge.files.group_names import AS_THEY_ARE, GroupNames
 from biasbridge.input_tables import InputTable, as_dataframe
@@ -402,7 +401,7 @@ def as_predictions(
 
 def recode(table: pd.DataFrame, columns: Sequence[str], map: object) -> pd.DataFrame:
     """Replace the cells of columns that equal a name of the map, and note how many."""
-    from biasbridge.files.columns import get_column
+    from biasbridge.files.columns import get_column, name_key
 
     codes = _read_map(map)
     if table.attrs.get("map") == codes:  # a table that was read before

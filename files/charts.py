@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import struct
 from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from biasbridge.files.errors import printable
+from biasbridge.files.errors import InputError, printable
 from biasbridge.files.paths import atomic_path, require_output
 
 if TYPE_CHECKING:
@@ -17,7 +19,27 @@ if TYPE_CHECKING:
 
 _RENDERER = "vega_and_picture"
 FORMATS = (".svg", ".png", ".pdf", ".html", ".json")
-OF_STUDIES = (".svg", ".pdf")
+FigureFormat = Literal["svg", "pdf", "png"]
+STUDY_FIGURES: tuple[FigureFormat, ...] = ("svg", "pdf")
+_figures: ContextVar[Sequence[str]] = ContextVar("figures", default=STUDY_FIGURES)
+
+
+@contextmanager
+def figures_as(formats: Sequence[str]) -> Iterator[None]:
+    """Write the figures of studies in these formats; as SVG in any case, which pages show."""
+    for name in formats:
+        if name not in (allowed := get_args(FigureFormat)):
+            raise InputError(f"figures={name}: give any of {', '.join(allowed)}")
+    token = _figures.set(formats)
+    try:
+        yield
+    finally:
+        _figures.reset(token)
+
+
+def figure_suffixes() -> list[str]:
+    """Return the endings of the figures of studies."""
+    return [f".{name}" for name in dict.fromkeys(("svg", *_figures.get()))]
 
 
 def save_chart(chart: alt.TopLevelMixin, path: str | Path) -> Path:
@@ -95,8 +117,10 @@ def _as_mime_bundle(spec: dict[str, Any], **_: object) -> tuple[dict[str, Any], 
     return bundle, {"image/png": {"width": width // 2, "height": height // 2}}
 
 
-def save_charts(chart: alt.TopLevelMixin, stem: Path, suffixes: Sequence[str]) -> list[Path]:
-    """Write the chart in several formats; all are made from one SVG."""
+def save_charts(
+    chart: alt.TopLevelMixin, stem: Path, suffixes: Sequence[str] | None = None
+) -> list[Path]:
+    """Write the chart in several formats, by default those of studies, all from one SVG."""
     import vl_convert
 
     spec = make_spec(chart)
@@ -104,7 +128,7 @@ def save_charts(chart: alt.TopLevelMixin, stem: Path, suffixes: Sequence[str]) -
     config = {"mark": {"aria": False}, **spec.get("config", {})}
     svg = vl_convert.vegalite_to_svg(spec | {"config": config})
     written = []
-    for suffix in suffixes:
+    for suffix in figure_suffixes() if suffixes is None else suffixes:
         written.append(stem.with_name(stem.name + suffix))
         with atomic_path(written[-1]) as work:
             if suffix == ".svg":

@@ -316,6 +316,11 @@ def _room_modules(room: str) -> list[tuple[str, str]]:
     ]
 
 
+def module_texts() -> list[str]:
+    """Return the texts of all modules in which choices may lie."""
+    return [text for room in ROOMS for _, text in _room_modules(room)]
+
+
 def _search(modules: Iterable[tuple[str, str]], group: str, name: str) -> Iterator[ChoiceClass]:
     hints = (f"{group}/{name}", *_HINTS.get(group, ()))
     for module, text in modules:

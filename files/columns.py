@@ -476,7 +476,7 @@ def _date_as_range(text: str) -> str:
     return ""
 
 
-def find_copies(table: pd.DataFrame, among: Sequence[Hashable] = ()) -> pd.Series[bool]:
+def _find_copies(table: pd.DataFrame, among: Sequence[Hashable] = ()) -> pd.Series[bool]:
     """Return which rows repeat an earlier one in all columns, if it is not by chance: the others
     are several, and nearly all differ in a column ``among`` these, by default those of words.
     """
@@ -500,7 +500,7 @@ def leave_out_copies(table: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
         note = "repeat another row with the same id in all columns; they are left out"
         table = table[~is_copy]
     else:
-        is_copy = find_copies(table)  # without a text or a name, rows are alike by chance
+        is_copy = _find_copies(table)  # without a text or a name, rows are alike by chance
         note = "repeat an earlier row in all columns. Each counts, so leave out copies"
     n = int(is_copy.sum())
     return table, [f"{n:,} of {len(is_copy):,} rows {note}"] if n else []
@@ -514,7 +514,7 @@ def clean_models(
 
     Where values of ``x`` or ``y`` often recur, rows may be alike by chance, and stay.
     """
-    is_copy = find_copies(table, [name for name in (x, y) if name in table])
+    is_copy = _find_copies(table, [name for name in (x, y) if name in table])
     notes = []
     if n := int(is_copy.sum()):
         note = f"{n} of {len(table)} rows repeat another row in all columns; they are left out"

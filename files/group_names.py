@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from biasbridge.files.errors import InputError, nearest
-from biasbridge.files.tables import read_table
 from biasbridge.files.text import read_nested
 
 CROSSED_BY = " & "
@@ -69,6 +68,8 @@ def read_group_names(
             raise InputError(f"{path}: give a line for each group, such as 'f: women'")
         rows: list[Any] = [*content.items()]
     else:
+        from biasbridge.files.tables import read_table  # loads pandas
+
         table = read_table(path)
         if table.shape[1] < 2:
             raise InputError(f"{path} has one column; give two, group and display name")

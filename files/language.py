@@ -31,7 +31,7 @@ _CODE_IN_NAME = re.compile(rf"(?:^|[._-])({'|'.join(sorted(GRAMMAR))})(?=[._-]|$
 _DEBIASED = re.compile(r"de[-_]bias", re.IGNORECASE)  # is not German
 MIN_SHARE, MIN_RATIO = 0.08, 1.5
 # Characters of no width, which editors and spreadsheets leave at the ends of cells
-INVISIBLE = "\u200b\u200c\u200d\u2060\ufeff"
+_INVISIBLE = "\u200b\u200c\u200d\u2060\ufeff"
 _DOTTED = "i\u0307"  # the lower case of a Turkish "İ" in Unicode
 # First digits of the SHA-256 of each slur in lower case. The words come from HateCheck's templates,
 # HatEval's keywords and tokens of Davidson et al.'s tweets, with their plurals.
@@ -129,7 +129,7 @@ def normalise_text(text: str) -> str:
         return text  # most words of a vocabulary
     composed = unicodedata.normalize("NFC", text)
     plain = "".join(" " if character.isspace() else character for character in composed)
-    return plain.strip(f" {INVISIBLE}")
+    return plain.strip(f" {_INVISIBLE}")
 
 
 def whole_word(text: str) -> re.Pattern[str]:

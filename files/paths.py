@@ -21,6 +21,7 @@ ROOMS = (
 HOME = Path(__file__).resolve().parent.parent  # has the rooms and conf, in a checkout or installed
 IMPORTED_FROM = HOME.parent if (HOME / "__init__.py").is_file() else HOME  # has biasbridge
 TRAIN = "python train.py" if (HOME / "train.py").is_file() else "biasbridge train"  # runs studies
+_POINTS = "points.parquet"  # the first table of a results folder
 _TEMPORARY = ".biasbridge-tmp-"  # a folder beside the target; a killed process leaves it behind
 
 
@@ -106,6 +107,16 @@ def require_new(
         raise InputError(f"{target} is there already; give another name, or --force to replace it")
     if not target.parent.is_dir():
         raise InputError(f"cannot write {target}: there is no folder {target.parent}; make it")
+
+
+def require_results(results: str | os.PathLike[str]) -> None:
+    """Raise ``InputError`` for a folder without tables, before anything slow is imported."""
+    folder = Path(results)
+    if not (folder / _POINTS).exists():
+        nearby = (folder, folder.parent, folder.parent / "results")
+        candidates = {str(path.parent) for root in nearby for path in root.glob(f"*/{_POINTS}")}
+        hint = f"; results are in {', '.join(sorted(candidates)[:10])}" if candidates else ""
+        raise InputError(f"no such file: {folder / _POINTS}{hint}")
 
 
 def digest_of(value: object) -> str:

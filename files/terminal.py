@@ -65,7 +65,7 @@ class Parser(argparse.ArgumentParser):
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         for name in (None, "store"):
-            self.register("action", name, StoreOnce)
+            self.register("action", name, _StoreOnce)
 
     def parse_known_args(self, args: Any = None, *arguments: Any, **options: Any) -> Any:
         """Parse the arguments; no option counts as stored before."""
@@ -168,7 +168,7 @@ def _widths(column: Column) -> tuple[int, int]:
     return natural, least if column.justify == "right" else min(natural, _SHORTEST)
 
 
-class StoreOnce(argparse.Action):
+class _StoreOnce(argparse.Action):
     """Stores the value of an option, and refuses a second value."""
 
     def __call__(self, parser: Any, namespace: object, values: Any, option: Any = None) -> None:

@@ -95,7 +95,7 @@ def find_registered(name: str | Path) -> Path | None:
     looks_like_path = "/" in name or Path(name).suffix[1:].isalpha()
     if not looks_like_path and (hint := nearest(name, targets)):
         raise InputError(f"no such file: {name}{hint}; biasbridge data lists vectors by name")
-    if not looks_like_path and (hint := package_hint(name)):
+    if not looks_like_path and (hint := _package_hint(name)):
         raise InputError(f"no such file or folder: {name}{hint}")
     return None
 
@@ -109,7 +109,7 @@ def _variants(name: str, registered: Iterable[str]) -> list[str]:
     ]
 
 
-def package_hint(name: str) -> str:
+def _package_hint(name: str) -> str:
     """Return ``"; did you mean 'package:NAME'?"`` if an installed package of that name has a model
     or vectors, else an empty text.
     """
@@ -127,7 +127,7 @@ def require_there(name: str) -> None:
         detect_format(path)
     elif not (path.exists() or name.startswith(PACKAGE) or _variants(name, registry())):
         raise InputError(
-            f"no such file or folder: {name}{package_hint(name) or nearest_path(name)}"
+            f"no such file or folder: {name}{_package_hint(name) or nearest_path(name)}"
         )
 
 

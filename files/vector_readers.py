@@ -35,9 +35,9 @@ _FLOATS_PER_BLOCK = 4_000_000
 TEXT_CHUNK, BINARY_CHUNK = 32 << 20, 16 << 20  # bytes read at a time
 ASCII_SPACE = " \t\n\r\x0b\x0c"
 MAX_NUMBERED = 0.05  # share of words with numbers; above it the dimension is wrong
-LONGEST_WORD = 10_000  # bytes, in binary files; beyond it they are damaged
+_LONGEST_WORD = 10_000  # bytes, in binary files; beyond it they are damaged
 _UNEVEN = (b"  ", b"\t", b"\r", b"\x0b", b"\x0c")  # absent from rows separated by single spaces
-MIN_MARKED = 0.1  # share of words with the mark of a word, from which the others are pieces
+_MIN_MARKED = 0.1  # share of words with the mark of a word, from which the others are pieces
 _CONCEPT, _ENGLISH = "/c/", "/c/en/"  # of ConceptNet
 _PIECES = "pieces"
 _WORD_MARKS = (  # before and after a word, and what rows without them are
@@ -88,7 +88,7 @@ def reading_notes(vectors: KeyedVectors) -> list[str]:
     return list(vars(vectors).get("reading_notes", ()))
 
 
-class WordIndex(dict[str, int]):
+class _WordIndex(dict[str, int]):
     """Rows by word as a file spells it; other words are looked up in their normal form."""
 
     def __init__(self, words: Sequence[str]) -> None:
@@ -152,7 +152,7 @@ def select_words(vectors: KeyedVectors, odd: OddRows) -> KeyedVectors:
         rows = [n for n, key in enumerate(keys) if key.startswith(before) and key.endswith(after)]
         rows = [n for n in rows if len(keys[n]) > size]
         is_concept = before == _ENGLISH and all(key.startswith(_CONCEPT) for key in keys)
-        if rows and (is_concept or (before != _ENGLISH and len(rows) >= MIN_MARKED * len(keys))):
+        if rows and (is_concept or (before != _ENGLISH and len(rows) >= _MIN_MARKED * len(keys))):
             words = [keys[n].removeprefix(before).removesuffix(after) for n in rows]
             mark = f"the prefix {before}" if before else f"the ending {after}"
             odd.words[f"with {mark} are read without it; {others} are left out"] = words
@@ -189,7 +189,7 @@ def keyed(words: list[str], matrix: Singles, counts: Counts | None = None) -> Ke
         words = list(map(_key_as_word, words))
     vectors = KeyedVectors(matrix.shape[1])
     vectors.index_to_key = words
-    vectors.key_to_index = WordIndex(words)
+    vectors.key_to_index = _WordIndex(words)
     vectors.vectors = matrix
     vectors.next_index = len(words)
     if counts is not None:
@@ -309,7 +309,7 @@ def read_binary_blocks(layout: VectorLayout, odd: OddRows) -> Iterator[VectorBlo
                 yield _binary_block(words, rows, dim, path)
                 words, rows = [], []
                 buffer, start = buffer[start:] + raw.read(BINARY_CHUNK), 0
-                end = buffer.find(b" ", 0, LONGEST_WORD)
+                end = buffer.find(b" ", 0, _LONGEST_WORD)
                 if end < 0 or end + 1 + size > len(buffer):
                     break
             words.append(buffer[start:end].lstrip(b"\n"))
@@ -377,7 +377,7 @@ def read_fasttext(path: Path) -> FastTextKeyedVectors:
     selected = odd.select(words, set())
     vectors = FastTextKeyedVectors(dim, min_n, max_n, bucket)
     vectors.index_to_key = [words[i] for i in selected]
-    vectors.key_to_index = WordIndex(vectors.index_to_key)
+    vectors.key_to_index = _WordIndex(vectors.index_to_key)
     vectors.next_index = len(selected)
     vectors.expandos["count"] = counts[selected]
     vectors.vectors_vocab = matrix[:n_words][selected]
@@ -513,9 +513,9 @@ def _fasttext_words(buffer: bytes | mmap.mmap, entries: int) -> tuple[list[str],
     counts: list[int] = []
     position = _FASTTEXT_HEADER.size
     for _ in range(entries):
-        end = buffer.find(b"\0", position, position + LONGEST_WORD)
+        end = buffer.find(b"\0", position, position + _LONGEST_WORD)
         if end < 0:
-            raise ValueError(f"a word without an end within {LONGEST_WORD:,} bytes")
+            raise ValueError(f"a word without an end within {_LONGEST_WORD:,} bytes")
         words.append(buffer[position:end].decode("utf-8", "backslashreplace"))
         counts.append(_FASTTEXT_WORD.unpack_from(buffer, end + 1)[0])
         position = end + 1 + _FASTTEXT_WORD.size

@@ -10,7 +10,7 @@ from biasbridge.analysis.printing import print_first_rows
 from biasbridge.analysis.report.templates import as_image, count_points, write_page
 from biasbridge.analysis.result_folder import describe_provenance, read_provenance, write_csv_tables
 from biasbridge.files import InputError
-from biasbridge.files.charts import OF_STUDIES, save_charts
+from biasbridge.files.charts import save_charts
 from biasbridge.files.columns import as_text
 from biasbridge.files.writers import print_lines, text_table
 
@@ -48,7 +48,7 @@ def conclude(
         print_first_rows(table, console)
     try:
         for name, chart in conclusion.charts.items():
-            written += save_charts(chart, folder / "figures" / name, OF_STUDIES)
+            written += save_charts(chart, folder / "figures" / name)
     except InputError as error:
         print_lines([f"not drawn: {error}"], console)
     written += write_csv_tables(folder / "figures", conclusion.chart_data)

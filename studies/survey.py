@@ -101,7 +101,7 @@ def _draw_survey(scores: pd.DataFrame, out: Path) -> list[Path]:
     """Draw ``figure2_*`` for each metric in every format, with a CSV of its numbers."""
     from biasbridge.analysis.figures import ChartText, scatter_grid
     from biasbridge.analysis.result_folder import write_csv_tables
-    from biasbridge.files.charts import OF_STUDIES, save_charts
+    from biasbridge.files.charts import save_charts
 
     written = []
     for name, rows in scores.dropna(subset="y").groupby("metric", sort=False):
@@ -124,7 +124,7 @@ def _draw_survey(scores: pd.DataFrame, out: Path) -> list[Path]:
         stem = out / f"figure2_{metric}"
         chart = scatter_grid(data, text, mark="line")
         chart_data = rows[[name for name in _NUMBERS if name in rows]]
-        written += save_charts(chart, stem, OF_STUDIES)
+        written += save_charts(chart, stem)
         written += write_csv_tables(out, {stem.name: chart_data})
     return written
 

@@ -10,25 +10,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from biasbridge.command_line import Command, command_text, say, takes
 from biasbridge.files import InputError
-from biasbridge.files.columns import as_text
 from biasbridge.files.extras import named_extra
-from biasbridge.user_data import (
-    LOOKED_AT,
-    Data,
-    DataOptions,
-    are_documents,
-    audit_command,
-    describe_answers,
-    describe_bbq,
-    describe_documents,
-    describe_predictions,
-    is_result_file,
-    read_data,
-    recognise,
-)
+from biasbridge.input_vectors import require_files
+from biasbridge.user_data import DataOptions
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from biasbridge.user_data import Data
 
 DATA_SPELLING = (
     "data DATA+; text COL; label COL; positive LABEL...; group COL; privileged GROUP; "
@@ -70,6 +59,9 @@ def check(given: DataOptions) -> _Checked:
     map : str, optional
         Recode labels and predictions before they are read, such as LABEL_1=1,neutral=ok.
     """
+    require_files(given.data)
+    from biasbridge.user_data import read_data
+
     lines, paths, is_usable = _describe_collections([*map(Path, given.data)], given)
     if not paths:
         return _Checked(lines, is_usable)
@@ -104,6 +96,17 @@ def _describe_collections(
 
     Return the lines, the other paths, which are posts, and whether a command reads each collection.
     """
+    from biasbridge.user_data import (
+        are_documents,
+        audit_command,
+        describe_answers,
+        describe_bbq,
+        describe_documents,
+        describe_predictions,
+        is_result_file,
+        recognise,
+    )
+
     results = [path for path in paths if is_result_file(path)]
     lines = [line for path in results for line in describe_answers(path)]
     models = [path for path in paths if (path / "config.json").is_file()]
@@ -137,6 +140,9 @@ def _describe_collections(
 
 
 def _describe_files(data: Data) -> list[str]:
+    from biasbridge.files.columns import as_text
+    from biasbridge.user_data import LOOKED_AT
+
     lines = []
     if data.posts is not None:
         labels = Counter(as_text(data.posts, data.columns["label"])).most_common()

@@ -27,7 +27,7 @@ from biasbridge.files.models.encoder import Pooling
 from biasbridge.files.paths import require_new
 from biasbridge.files.text import open_plain, require_written_archive
 from biasbridge.files.vector_files import vector_files
-from biasbridge.input_vectors import OpenedModel, Vectors, as_vectors, is_model
+from biasbridge.input_vectors import OpenedModel, Vectors, as_vectors, is_model, require_files
 from biasbridge.input_words import WordsInput, built_in, word_file
 from biasbridge.intrinsic.lookup import CASES, LetterCase
 from biasbridge.intrinsic.words import write_query
@@ -282,6 +282,7 @@ def debias(
             encoding: Any = {"layer": layer, "pooling": pooling, "seed": seed}
             place: Any = {"out": out, "force": force}
             return ModelErasure.of(vectors, eraser, seed_words, goal_of_model, **encoding, **place)
+        require_files([cast("Vectors", vectors)])
         fields |= {"direction": direction, "norms": norms}
         mover = _make_method(method, VECTOR_KINDS, **fields)
         inputs = (vectors, words, neighbours, stop, attract, repel)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from biasbridge.command_line import STANDARD_OUTPUT, Command, returns, say
 from biasbridge.files import InputError
+from biasbridge.files.paths import require_results
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,6 +67,7 @@ def effects(results: str | PathLike[str], method: str = "", other: str = "") -> 
     >>> sorted({*compared["dose"]})
     ['equal score', 'full']
     """
+    require_results(results)
     from biasbridge.analysis.declaration import Declaration
     from biasbridge.analysis.effects import compare_methods
     from biasbridge.analysis.effects import effects as condition_effects

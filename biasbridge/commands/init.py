@@ -16,7 +16,7 @@ from biasbridge.command_line import Command, say, write_text
 from biasbridge.commands.check import DATA_SPELLING, check
 from biasbridge.files import InputError
 from biasbridge.files.paths import require_new
-from biasbridge.user_data import DataOptions, read_data
+from biasbridge.input_vectors import require_files
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -120,9 +120,12 @@ def init(
     """
     if not name.isidentifier():
         raise InputError(f"--name {name}: give letters, digits and underscores")
-    found = read_data(DataOptions(data, **options))
+    require_files(data)
     from biasbridge.analysis.condition_effects import MIN_UNITS
     from biasbridge.data_checks import examine  # takes seconds
+    from biasbridge.user_data import DataOptions, read_data
+
+    found = read_data(DataOptions(data, **options))
 
     settings = found.settings()
     if has_posts := "posts" in found.paths:

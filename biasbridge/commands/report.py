@@ -10,12 +10,20 @@ from typing import TYPE_CHECKING
 
 from biasbridge.command_line import Command, output_file, say
 from biasbridge.commands import gaps
+from biasbridge.files.charts import STUDY_FIGURES, figures_as
+from biasbridge.files.choice import as_names
+from biasbridge.files.paths import require_results
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 
-def report(results: str | PathLike[str], *, out: str | PathLike[str] | None = None) -> list[Path]:
+def report(
+    results: str | PathLike[str],
+    *,
+    out: str | PathLike[str] | None = None,
+    figures: Sequence[str] = STUDY_FIGURES,
+) -> list[Path]:
     """Write report.html for a results folder, with figures and correlations.tex beside it.
 
     Parameters
@@ -25,17 +33,20 @@ def report(results: str | PathLike[str], *, out: str | PathLike[str] | None = No
         of biasbridge gaps.
     out : path, optional
         Page to write, with its figures beside it (default: report.html in the results folder).
+    figures : sequence of str
+        Formats of the figures, beside SVG: pdf, png (default: pdf).
 
     Returns
     -------
     list of pathlib.Path
-        The page, the table and the figures as SVG and PDF.
+        The page, the table and the figures.
 
     Raises
     ------
     InputError
         A table is missing or damaged.
     """
+    require_results(results)
     from biasbridge.analysis.correlate import StudyResults
 
     study = StudyResults.read(results)  # before charts, which are slow, are imported
@@ -44,21 +55,22 @@ def report(results: str | PathLike[str], *, out: str | PathLike[str] | None = No
     from biasbridge.analysis.result_folder import require_own
     from biasbridge.files.terminal import open_console
 
-    page = None if out is None else Path(out)
-    if page is None:
-        require_own(study.folder, ["figures"])
-    figures = (page.parent if page else study.folder) / "figures"
-    slices, joined, declared = study.correlate(), study.joined, study.declared
-    return [
-        *build_report(study.folder, study.tables, joined, slices, declared=declared, out=page),
-        *draw_figures(
-            joined,
-            figures,
-            results=slices,
-            confirmatory=declared.confirmatory,
-            console=open_console(),
-        ),
-    ]
+    with figures_as(as_names(figures)):
+        page = None if out is None else Path(out)
+        if page is None:
+            require_own(study.folder, ["figures"])
+        folder = (page.parent if page else study.folder) / "figures"
+        slices, joined, declared = study.correlate(), study.joined, study.declared
+        return [
+            *build_report(study.folder, study.tables, joined, slices, declared=declared, out=page),
+            *draw_figures(
+                joined,
+                folder,
+                results=slices,
+                confirmatory=declared.confirmatory,
+                console=open_console(),
+            ),
+        ]
 
 
 def _show(paths: list[Path], console: Console) -> None:
@@ -78,4 +90,6 @@ class _ReportCommand(Command):
         return gaps.main([*arguments, *page])
 
 
-main = _ReportCommand(report, _show, spelling="out PAGE.html", types={"out": output_file(".html")})
+main = _ReportCommand(
+    report, _show, spelling="out PAGE.html; figures A,B", types={"out": output_file(".html")}
+)

@@ -79,11 +79,13 @@ def scatter(
         )
     if out:
         require_output(out, FORMATS)
-    from biasbridge.analysis.joined import join_folder
-
-    rows = join_folder(Path(table)) if is_folder else as_dataframe(table)
     if is_folder:
+        from biasbridge.analysis.joined import join_folder
+
+        rows = join_folder(Path(table))
         columns |= {"x": x or "x", "y": y or "y"}
+    else:
+        rows = as_dataframe(table)
     if not (columns["x"] and columns["y"] and out):
         listed = ", ".join(map(str, rows.columns))
         needed = "--out FILE" if is_folder else "--x, --y and --out"

@@ -30,7 +30,7 @@ _MARK = re.compile(r"[@#<]|https?://", re.IGNORECASE)  # begins what is not a wo
 _RETWEET = re.compile(r"^rt\s+")
 _HANDLE_OR_LINK = re.compile(r"@[a-z0-9_]+|https?://\S+")
 _NOT_IN_KEY = re.compile("[^a-z0-9\u00df-\u00f6\u00f8-\u00ff]+")
-XZ = b"\xfd7zXZ\0"
+_XZ = b"\xfd7zXZ\0"
 _PRESET = 6  # of xz: half a minute for 8 million tokens
 
 RecipeFormat = Mapping[str, Any]
@@ -204,7 +204,7 @@ def _compare(corpus: DataSet, computed: str) -> str:
 def is_xz(path: Path) -> bool:
     """Return whether a file is compressed by xz, under any name."""
     with path.open("rb") as stream:
-        return stream.read(len(XZ)) == XZ
+        return stream.read(len(_XZ)) == _XZ
 
 
 def find_text_difference(corpus: DataSet, path: Path) -> str:

@@ -21,6 +21,7 @@ from typing import Any, Literal
 from urllib.parse import quote, unquote
 
 from biasbridge.files.errors import InputError, nearest
+from biasbridge.files.text import read_nested
 
 _HERE = Path(__file__).parent
 DATA_VARIABLE = "BIASBRIDGE_DATA"
@@ -157,11 +158,6 @@ def data_folder() -> Path:
 @cache
 def registry() -> dict[str, DataSet]:
     """Read the sets by name."""
-    import yaml
-
-    def read(name: str) -> Any:
-        return yaml.safe_load((_HERE / name).read_text(encoding="utf-8"))
-
     files: dict[str, list[DataFile]] = {}
     for row in _rows("registry.tsv"):
         files.setdefault(row["name"], []).append(
@@ -179,12 +175,12 @@ def registry() -> dict[str, DataSet]:
         name: DataSet(
             name, _kind(files[name][0], fields["what"]), files=tuple(files[name]), **fields
         )
-        for name, fields in read("datasets.yaml")["sets"].items()
+        for name, fields in _read_yaml("datasets.yaml")["sets"].items()
     }
     sources: dict[tuple[str, str], list[dict[str, str]]] = {}
     for row in _rows("recipes.tsv"):
         sources.setdefault((row["corpus"], row["repository"]), []).append(row)
-    for name, recipe in read("recipes.yaml")["corpora"].items():
+    for name, recipe in _read_yaml("recipes.yaml")["corpora"].items():
         sets[name] = _corpus(name, recipe, sources)
     return sets
 
@@ -222,6 +218,11 @@ def _rows(name: str) -> list[dict[str, str]]:
         return list(csv.DictReader(stream, delimiter="\t", quoting=csv.QUOTE_NONE))
 
 
+@cache
+def _read_yaml(name: str) -> Any:
+    return read_nested(_HERE / name)
+
+
 def _read_checks(text: str) -> dict[str, str]:
     return dict(check.split(":", 1) for check in text.split())
 
@@ -235,10 +236,7 @@ def _kind(file: DataFile, what: str) -> DataKind:
 @cache
 def groups() -> dict[str, tuple[str, ...]]:
     """Read the names that stand for several sets."""
-    import yaml
-
-    text = (_HERE / "datasets.yaml").read_text(encoding="utf-8")
-    return {name: tuple(names) for name, names in yaml.safe_load(text)["groups"].items()}
+    return {name: tuple(names) for name, names in _read_yaml("datasets.yaml")["groups"].items()}
 
 
 def find_sets(name: str) -> list[DataSet]:

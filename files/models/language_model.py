@@ -582,7 +582,7 @@ def quantisation_of(config: PreTrainedConfig) -> str:
     return str(getattr(settings.get("quant_method"), "value", settings.get("quant_method") or ""))
 
 
-def without_quantisation(model: PreTrainedModel) -> PreTrainedModel:
+def _without_quantisation(model: PreTrainedModel) -> PreTrainedModel:
     """Copy a model without the configuration of its quantised file, with which the library would
     refuse to save it.
     """
@@ -654,7 +654,7 @@ def save_model(language_model: LanguageModel, place: Place | None, out: Path) ->
     from transformers.utils.logging import disable_progress_bar
 
     disable_progress_bar()
-    without_quantisation(language_model.model).save_pretrained(out)
+    _without_quantisation(language_model.model).save_pretrained(out)
     language_model.tokenizer.save_pretrained(out)
     for path in out.glob("*.safetensors"):  # which only their owner may read
         shutil.copymode(out / CONFIG, path)

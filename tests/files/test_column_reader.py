@@ -22,9 +22,9 @@ from biasbridge.commands.init import init
 from biasbridge.commands.scatter import scatter
 from biasbridge.files import InputError
 from biasbridge.files.columns import (
+    _find_copies,
     are_flags,
     case_note,
-    find_copies,
     first_spellings,
     name_key,
     read_numbers,
@@ -331,13 +331,13 @@ def test_numbers_in_columns_of_lists_and_words() -> None:
 def test_rows_are_copies_where_nearly_all_others_differ(n_values: int, n_copies: int) -> None:
     table = pd.DataFrame({"x": [*range(n_values), *[0] * (10 - n_values), 0], "y": range(11)})
     table.loc[10, "y"] = 0
-    assert find_copies(table, ["x"]).sum() == n_copies
-    assert find_copies(table, []).sum() == 0
+    assert _find_copies(table, ["x"]).sum() == n_copies
+    assert _find_copies(table, []).sum() == 0
 
 
 def test_a_few_kinds_of_rows_are_no_copies() -> None:
     table = pd.DataFrame({"label": ["0", "1"] * 30, "group": ["men", "women"] * 30})
-    assert not find_copies(table).any()
+    assert not _find_copies(table).any()
 
 
 def test_other_lists_stay() -> None:

@@ -18,7 +18,12 @@ from biasbridge.files import InputError
 from biasbridge.files.data import registry as registry_module
 from biasbridge.files.data.registry import DATA_VARIABLE, DataFile, DataSet, groups
 from biasbridge.files.places import find_model, is_model_path
-from biasbridge.files.vector_files import find_registered, package_hint, require_there, vector_files
+from biasbridge.files.vector_files import (
+    _package_hint,
+    find_registered,
+    require_there,
+    vector_files,
+)
 from biasbridge.files.vectors import detect_format, keyed, read_vectors, reading_notes, save_vectors
 from biasbridge.train.cli.composing import _list_members, compose_point
 from biasbridge.train.engine.steps import _decide
@@ -264,7 +269,7 @@ def test_the_name_of_a_package_is_told_with_its_prefix(site: Path) -> None:
     install(site, "empty", {"config.json": b"{}"})
     for name, meant in (("somemodel", True), ("somevectors", True), ("empty", False)):
         hint = f"; did you mean 'package:{name}'?"
-        assert package_hint(name) == hint * meant
+        assert _package_hint(name) == hint * meant
         for read in (require_there, read_vectors):
             with pytest.raises(InputError, match=f"^no such file.*: {name}") as refused:
                 read(name)

@@ -12,15 +12,26 @@ from pathlib import Path
 from typing import Any, cast
 
 from biasbridge.files import Choice, InputError, nearest
-from biasbridge.files.choice import METHODS, METRICS, FieldError, choice_classes, missing_attributes
+from biasbridge.files.choice import (
+    METHODS,
+    METRICS,
+    FieldError,
+    choice_classes,
+    missing_attributes,
+    module_texts,
+)
 from biasbridge.files.paths import HOME, ROOMS
 from biasbridge.train.cli import CONF
 
 TARGET = "_target_"
+COMMAND_LINE = "command-line"  # provider of the folder of configuration that it names
 MISSING = "???"  # a required value in configuration files
 PLACEHOLDERS = {"path": "FILE", "file": "FILE", "folder": "FOLDER", "model": "FOLDER"}
 _GROUPS = (METRICS, METHODS, "labels", "probe", "queries", "study")  # which may have no file
 _REFERENCE = re.compile(r"\$\{([\w.]+)\}")
+
+_KEY = re.compile(r"^ *(\w+):", re.MULTILINE)  # of YAML, and a field of a class
+_PLAIN_KEY = re.compile(r"(?!hydra\b)[a-z_]+(\.[a-z_]+)*")  # of a value that is there
 
 Tree = Mapping[str, Any]
 
@@ -104,6 +115,22 @@ def choices(group: str, folders: Iterable[str | Path] = ()) -> list[str]:
     ]
     classes = [each.name for folder in (HOME, *folders) for each in choice_classes(folder, group)]
     return sorted({*files, *classes})
+
+
+def refuse_unwritten(overrides: Iterable[str], folders: Iterable[str | Path] = ()) -> None:
+    """Raise ``InputError`` for a key with a name that no file of configuration and no module has,
+    and which therefore is misspelt: before classes are imported.
+    """
+    texts = [path.read_text("utf-8") for path in CONF.rglob("*.yaml")] + module_texts()
+    for folder in map(Path, folders):
+        paths = [path for glob in ("*.py", "*/*.yaml") for path in folder.glob(glob)]
+        texts += [path.read_text("utf-8", errors="replace") for path in paths]
+    for key in (line.partition("=")[0] for line in overrides if "=" in line):
+        for name in key.split(".") if _PLAIN_KEY.fullmatch(key) else ():
+            if not any(name in text for text in texts):
+                known = {word for text in texts for word in _KEY.findall(text)}
+                hint = nearest(name, known.union(choice_groups()))
+                raise InputError(f"unknown config key {name!r}{hint} (in {key})")
 
 
 def find_class(target: object, where: str) -> type:

@@ -35,12 +35,11 @@ from biasbridge.files.choice import (
 from biasbridge.files.paths import HOME
 from biasbridge.intrinsic.metric import Metric
 from biasbridge.intrinsic.score import ByConvention
-from biasbridge.train.cli.choices import MISSING, PLACEHOLDERS, TARGET
+from biasbridge.train.cli.choices import COMMAND_LINE, MISSING, PLACEHOLDERS, TARGET
 
-EVERY_METRIC = "metric"  # file with the options of every metric on word vectors
+_EVERY_METRIC = "metric"  # file with the options of every metric on word vectors
 _WIDTH = 120
 SCHEME = "classes"  # prefix of folders of classes in Hydra's search path
-COMMAND_LINE = "command-line"  # provider of the folder of configuration that it names
 
 Node = dict[str, Any]
 
@@ -53,7 +52,7 @@ def class_configuration(found: ChoiceClass) -> Node:
     node = {TARGET: f"{cls.__module__}.{cls.__qualname__}", **_values(cls)}
     if found.group != METRICS:
         return node
-    defaults = [f"/{EVERY_METRIC}@{found.name}", "_self_"]
+    defaults = [f"/{_EVERY_METRIC}@{found.name}", "_self_"]
     return {**({"defaults": defaults} if issubclass(cls, Metric) else {}), found.name: node}
 
 

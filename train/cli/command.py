@@ -34,8 +34,7 @@ from biasbridge.files.errors import OF_THE_SYSTEM
 from biasbridge.files.paths import TRAIN
 from biasbridge.files.terminal import Parser
 from biasbridge.train.cli import CONF
-from biasbridge.train.cli.choices import TARGET
-from biasbridge.train.cli.class_configs import COMMAND_LINE, searching
+from biasbridge.train.cli.choices import COMMAND_LINE, TARGET, refuse_unwritten
 from biasbridge.train.engine.locks import StoreError
 from biasbridge.train.engine.store_tools import Policy
 
@@ -241,6 +240,7 @@ def read_options(arguments: Sequence[str]) -> Namespace:
     options.overrides += [f"stale={options.stale}"] if options.stale else []
     options.config_dir = options.config_dir or _experiment_folder(options.overrides)
     options.hydra = ["hydra.mode=MULTIRUN"] if options.multirun else []
+    refuse_unwritten(options.overrides, filter(None, [options.config_dir]))
     return options
 
 
@@ -249,6 +249,8 @@ def hydra_started(config_dir: Path | None = None, name: str = "train") -> Iterat
     """Start Hydra for the block; it also searches a user's folder for configuration files and
     classes, and Python for modules. Every input error is raised as ``InputError``.
     """
+    from biasbridge.train.cli.class_configs import searching  # loads metrics
+
     with (
         searching(config_dir.resolve() if config_dir else None),
         initialize_config_dir(str(CONF), job_name=name, version_base="1.3"),

@@ -17,6 +17,7 @@ from omegaconf import DictConfig, OmegaConf, open_dict
 from omegaconf.errors import OmegaConfBaseException
 
 from biasbridge.files import Choice, InputError, choice, nearest
+from biasbridge.files.charts import STUDY_FIGURES, FigureFormat
 from biasbridge.files.choice import FieldError
 from biasbridge.files.data.registry import data_path, groups, required_requests
 from biasbridge.files.errors import CONTROL
@@ -25,6 +26,7 @@ from biasbridge.intrinsic.metric import AnyMetric, Probe
 from biasbridge.intrinsic.score import ALL_CONVENTIONS, ByConvention
 from biasbridge.train.cli import CONF
 from biasbridge.train.cli.choices import TARGET, Reader, Tree, find_class, require_kind
+from biasbridge.train.cli.class_configs import searching
 from biasbridge.train.cli.command import (
     INPUT_ERRORS,
     expand_grids,
@@ -70,8 +72,8 @@ Overwrite = Literal["only-missing", "always", "only-cache"]
 class Settings:
     """Settings of a run.
 
-    ``store``, ``results``: folders; ``stale``: what happens to results of other code; ``plan``:
-    print the plan and stop.
+    ``store``, ``results``: folders; ``figures``: formats of those of the study; ``stale``: what
+    happens to results of other code; ``plan``: print the plan and stop.
     """
 
     store: str
@@ -79,6 +81,7 @@ class Settings:
     overwrite: Overwrite
     stale: Policy
     plan: bool
+    figures: tuple[FigureFormat, ...] = STUDY_FIGURES
 
     def __post_init__(self) -> None:
         if self.stale == "rebuild" and self.overwrite == "only-cache":
@@ -91,6 +94,7 @@ def read_settings(config: DictConfig) -> Settings:
     """Return the settings of a configuration. Raises ``InputError``."""
     values: dict[str, Any] = {n: config[n] for n in ("overwrite", "stale", "plan")}
     values |= {name: _folder(config, name) for name in ("store", "results")}
+    values["figures"] = _plain(config.results.figures)
     return Settings(**values)
 
 
@@ -115,7 +119,7 @@ OmegaConf.register_new_resolver("members", _list_members, replace=True)
 
 def compose_point(overrides: Iterable[str]) -> Point:
     """Start Hydra and return the point of overrides. Raises ``InputError``."""
-    with initialize_config_dir(str(CONF), version_base="1.3"):
+    with searching(None), initialize_config_dir(str(CONF), version_base="1.3"):
         try:
             return read_point(compose("config", overrides=list(overrides)))
         except INPUT_ERRORS as error:
@@ -415,7 +419,7 @@ class Composer:
         """Return the configuration of overrides, without Hydra's own node."""
         lines = [*self._hydra, *overrides]
         whole = compose("config", overrides=lines, return_hydra_config=True)
-        check_keys(whole, whole.hydra)
+        _check_keys(whole, whole.hydra)
         for line, option in drop_options_of_other_choices(whole, whole.hydra):
             self.left_out[line][option] = None
         config = OmegaConf.masked_copy(whole, [str(key) for key in whole if key != "hydra"])
@@ -473,7 +477,7 @@ def drop_options_of_other_choices(config: DictConfig, hydra: DictConfig) -> list
     return dropped
 
 
-def check_keys(config: DictConfig, hydra: DictConfig) -> None:
+def _check_keys(config: DictConfig, hydra: DictConfig) -> None:
     """Raise ``InputError`` for a top-level key that nothing reads, and for a missing one."""
     written = OmegaConf.to_yaml(config) + OmegaConf.to_yaml(hydra)
     base = OmegaConf.to_container(OmegaConf.load(CONF / "config.yaml"))

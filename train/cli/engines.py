@@ -15,7 +15,7 @@ import sys
 import tempfile
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, contextmanager
@@ -56,6 +56,7 @@ from biasbridge.train.engine.point import (
     run_point,
     write_outcome,
 )
+from biasbridge.train.engine.source import SourceFile, parsed_files
 from biasbridge.train.engine.steps import SharedSteps
 from biasbridge.train.engine.store import Store
 
@@ -97,7 +98,7 @@ def distinct_plans(jobs: Iterable[Job]) -> list[Plan]:
     return [job.plan for job in distinct_jobs(jobs)]
 
 
-class PreparedPoint(NamedTuple):
+class _PreparedPoint(NamedTuple):
     """Arguments of ``run_point`` in a worker process."""
 
     plan: Plan
@@ -105,7 +106,7 @@ class PreparedPoint(NamedTuple):
     results: Path
 
 
-def _prepare_points(jobs: Sequence[Job], compose: Composer) -> Iterator[PreparedPoint]:
+def _prepare_points(jobs: Sequence[Job], compose: Composer) -> Iterator[_PreparedPoint]:
     """Yield each job planned on its device."""
     planned: dict[str, SharedSteps] = {}  # by device, which is in the choices and not in their keys
     for number, job in enumerate(jobs):
@@ -115,14 +116,14 @@ def _prepare_points(jobs: Sequence[Job], compose: Composer) -> Iterator[Prepared
         yield _prepare(cell, job.overrides, planned.setdefault(device, SharedSteps()))
 
 
-def _prepare(cell: Cell, overrides: Sequence[str], planned: SharedSteps) -> PreparedPoint:
+def _prepare(cell: Cell, overrides: Sequence[str], planned: SharedSteps) -> _PreparedPoint:
     """Plan a job; the store records the command that repeats it."""
     folder = searched_folder()
     options = ["--config-dir", folder] if folder else []
     command = f"{TRAIN} {shlex.join([*options, 'hydra.mode=RUN', *overrides])}"
     store = Store(cell.settings.store, {"command": command, "device": cell.device})
     plan = plan_point(cell.point, store, planned)
-    return PreparedPoint(plan, store, Path(cell.settings.results).resolve())
+    return _PreparedPoint(plan, store, Path(cell.settings.results).resolve())
 
 
 def _limit_process() -> None:
@@ -192,7 +193,7 @@ def run_locally(jobs: Sequence[Job], compose: Composer, n_jobs: int) -> dict[str
 
 
 def _run_pool(
-    ready_points: Sequence[PreparedPoint], n_workers: int, outcomes: dict[str, Outcome]
+    ready_points: Sequence[_PreparedPoint], n_workers: int, outcomes: dict[str, Outcome]
 ) -> str:
     """Add outcomes of finished points; return how a process ended that broke the pool, if any."""
     from joblib.externals.loky import ProcessPoolExecutor
@@ -200,10 +201,12 @@ def _run_pool(
     # loky renews a worker whose memory has grown; no point is lost
     warnings.filterwarnings("ignore", "A worker stopped while some jobs", UserWarning)
     n_processes = min(n_workers, len(ready_points))
+    for ready in ready_points:
+        _ = [step.source for step in ready.plan.steps().values()]  # parses the files of workers
     # Workers are killed, and clean up nothing
     temporary = TemporaryDirectory(prefix="biasbridge-", ignore_cleanup_errors=True)
     with temporary as scratch, ExitStack() as stack:
-        start = partial(_start_local_worker, scratch)
+        start = partial(_start_local_worker, scratch, parsed_files)
         try:
             with _blocked_signals():  # also in workers: this process handles signals
                 pool = ProcessPoolExecutor(n_processes, initializer=start)
@@ -239,7 +242,8 @@ def _blocked_signals() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
-def _start_local_worker(scratch: str) -> None:
+def _start_local_worker(scratch: str, parsed: Mapping[Any, SourceFile]) -> None:
+    parsed_files.update(parsed)
     for number in SIGNALS - {signal.SIGTERM}:
         signal.signal(number, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, lambda *_: None)  # processes that it starts do not ignore it

@@ -18,7 +18,7 @@ from biasbridge.train.cli import CONF
 
 _GO_ON = "interrupted; finished results stay in the store. Run the same command to continue"
 _HELP = ("--help", "-h")
-CONFIG_DIR = ("--config-dir", "-cd")
+_CONFIG_DIR = ("--config-dir", "-cd")
 OPTIONS = """
 Options; all but the last three are Hydra's:
 
@@ -125,7 +125,7 @@ def _help_text(arguments: Sequence[str]) -> str:
     from biasbridge.train.cli.choices import choice_groups, choices
 
     pairs = pairwise(arguments)
-    folders = [value for name, value in pairs if name in CONFIG_DIR]
+    folders = [value for name, value in pairs if name in _CONFIG_DIR]
     search_modules(folders)
     parts = ["python train.py KEY=VALUE ... +experiment=NAME; the keys and their defaults:"]
     parts += [OPTIONS, (CONF / "config.yaml").read_text(encoding="utf-8"), "Choices:", ""]

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from hydra.errors import HydraException
 
 from biasbridge.files import InputError
+from biasbridge.files.charts import figures_as
 from biasbridge.files.data.registry import collected_requests, require_data
 from biasbridge.files.progress import progress_lines
 from biasbridge.files.terminal import is_quiet, is_verbose
@@ -230,7 +231,7 @@ def run(command: Command, console: Console) -> tuple[int, Path]:
     from biasbridge.analysis.result_folder import require_own
 
     require_own(Path(folder), study.writes)
-    sweep = Sweep(command, cells, store, results_folder(folder), settings.overwrite, console)
+    sweep = _Sweep(command, cells, store, results_folder(folder), settings.overwrite, console)
     with store.in_use():
         if to_rebuild:
             store.prove_writable()
@@ -239,14 +240,15 @@ def run(command: Command, console: Console) -> tuple[int, Path]:
         jobs = sweep.run(jobs)
         from biasbridge.train.engine.tables import finish  # loads what studies need
 
-        with progress_lines(lambda: "writing the tables and conclusions"):
+        progress = progress_lines(lambda: "writing the tables and conclusions")
+        with progress, figures_as(settings.figures):
             plans = distinct_plans(jobs)
             status = finish(plans, sweep.outcomes, study, store, sweep.results, console)
             return status, sweep.results
 
 
 @dataclass
-class Sweep:
+class _Sweep:
     """Sweep, or a single point, whose missing points are run; ``outcomes``: by point."""
 
     command: Command

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from biasbridge.train.engine.point import Plan
 
 
+_MAX_TIMED = 1_000  # results of a step whose times make the forecast
+
+
 def print_plan(
     plans: Sequence[Plan],
     cells: Sequence[Plan],
@@ -81,7 +84,8 @@ def _expected_costs(steps: Sequence[Step], store: Store) -> dict[str, float | No
     """Return, by step key, the mean seconds of stored results of its name and class, or None."""
     seconds: dict[tuple[str, str], list[float]] = defaultdict(list)
     for name in {step.name for step in steps}:
-        for entry in store.entries(name):
+        entries = store.entries(name)
+        for entry in entries[:: 1 + len(entries) // _MAX_TIMED]:
             with suppress(DamagedError):
                 content = read_recipe(entry)
                 seconds[name, content["recipe"]["made_by"]].append(content["made"]["seconds"])

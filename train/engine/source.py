@@ -57,6 +57,8 @@ _PLUMBING = frozenset({"annotated_types", "lazy_loader", "pydantic", "rich"})
 # Distributions whose name differs from their module's; searching for others is slow
 _DISTRIBUTIONS = {"sklearn": "scikit-learn", "yaml": "PyYAML"}
 
+# Parsed files by name, text, stub and whether it is a package: a sweep hands them to its workers
+parsed_files: dict[tuple[str, bytes, bytes, bool], SourceFile] = {}
 _texts: dict[str, bytes] = {}  # of the files that this process ran, as they were when it last did
 _runs = 0  # how many of the user's it ran
 
@@ -80,7 +82,7 @@ class Source(NamedTuple):
         return {**self.helpers, **self.modules}
 
 
-class Imported(NamedTuple):
+class _Imported(NamedTuple):
     """``from MODULE import NAME``, or ``import MODULE`` with an empty name."""
 
     module: str
@@ -102,8 +104,8 @@ class SourceFile:
     module: str
     is_package: bool
     digest: str = ""
-    imports: list[Imported] = field(default_factory=list)
-    imports_by_name: dict[str, Imported] = field(default_factory=dict)
+    imports: list[_Imported] = field(default_factory=list)
+    imports_by_name: dict[str, _Imported] = field(default_factory=dict)
 
 
 def _watch(event: str, arguments: tuple[Any, ...]) -> None:
@@ -168,7 +170,7 @@ def project_digest() -> str:
     return digest_of([sha256(path) for path in paths if path.suffix != ".pyc" and path.is_file()])
 
 
-def read_module(name: str) -> SourceFile:
+def _read_module(name: str) -> SourceFile:
     """Parse a module as this process has last run it, or as it is now; one of ours once."""
     return _read_ours(name) if _is_ours(name) else _read_now(name, "", _texts)
 
@@ -188,11 +190,13 @@ def _read_now(name: str, file: str, texts: Mapping[str, bytes]) -> SourceFile:
     is_package = os.path.basename(file) == "__init__.py"
     stub = _read(f"{file}i") if is_package and _is_ours(name) else b""
     content = texts[file] if file in texts else _read(file)
-    return _parse(name, content, stub, is_package=is_package)
+    key = name, content, stub, is_package
+    if key not in parsed_files:
+        parsed_files[key] = _parse(*key)
+    return parsed_files[key]
 
 
-@cache
-def _parse(name: str, content: bytes, stub: bytes, *, is_package: bool) -> SourceFile:
+def _parse(name: str, content: bytes, stub: bytes, is_package: bool, /) -> SourceFile:
     text = SourceFile(name, is_package)
     try:
         tree, further = ast.parse(content), ast.parse(stub)
@@ -238,14 +242,14 @@ def _for_type_checkers(node: object) -> bool:
     )
 
 
-def _imported(node: ast.Import | ast.ImportFrom, text: SourceFile) -> list[Imported]:
+def _imported(node: ast.Import | ast.ImportFrom, text: SourceFile) -> list[_Imported]:
     if isinstance(node, ast.Import):
-        return [Imported(alias.name, "") for alias in node.names]
+        return [_Imported(alias.name, "") for alias in node.names]
     module = node.module or ""
     if node.level and not os.path.isabs(text.module):
         package = text.module if text.is_package else text.module.rpartition(".")[0]
         module = resolve_name(f"{'.' * node.level}{module}", package)
-    return [Imported(module, alias.name) for alias in node.names]
+    return [_Imported(module, alias.name) for alias in node.names]
 
 
 def path_of(name: str) -> str:
@@ -358,19 +362,19 @@ def _source(roots: tuple[str, ...], runs: int) -> Source:
     reached, further = _reached(paths)
     missing = {name for imported in further for name in _missing(imported)}
     return Source(
-        {name: digest for name in sorted(modules) if (digest := read_module(name).digest)},
-        {name: read_module(name).digest for name in sorted((reached | missing) - modules)},
+        {name: digest for name in sorted(modules) if (digest := _read_module(name).digest)},
+        {name: _read_module(name).digest for name in sorted((reached | missing) - modules)},
         paths,
         _versions_of(imports | further),
     )
 
 
-def _reached(starts: Iterable[str]) -> tuple[set[str], set[Imported]]:
+def _reached(starts: Iterable[str]) -> tuple[set[str], set[_Imported]]:
     """Return the modules ``starts`` and all of the project that their imports lead to, and the
     imports of anything else.
     """
     reached: set[str] = set()
-    others: set[Imported] = set()
+    others: set[_Imported] = set()
     pending = list(starts)
     while pending:
         name = pending.pop()
@@ -378,7 +382,7 @@ def _reached(starts: Iterable[str]) -> tuple[set[str], set[Imported]]:
             continue
         reached.add(name)
         follows_all = _is_passive(name) or not _is_ours(name)
-        for imported in read_module(name).imports:
+        for imported in _read_module(name).imports:
             if not _is_ours(imported.module):
                 others.add(imported)
             elif follows_all or not _is_passive(_target(*imported)):
@@ -388,7 +392,7 @@ def _reached(starts: Iterable[str]) -> tuple[set[str], set[Imported]]:
 
 def _target(module: str, name: str) -> str:
     """Return the module that defines an imported name, followed through packages of ours."""
-    text = read_module(module)
+    text = _read_module(module)
     reexport = text.imports_by_name.get(name)
     submodule = f"{module}.{name}"
     if text.is_package and reexport and reexport.module != module:
@@ -396,7 +400,7 @@ def _target(module: str, name: str) -> str:
     return submodule if name and text.is_package and path_of(submodule) else module
 
 
-def _users_files(roots: Iterable[str], imports: Iterable[Imported]) -> dict[str, str]:
+def _users_files(roots: Iterable[str], imports: Iterable[_Imported]) -> dict[str, str]:
     """Return the user's files that count for modules with these imports, by name: those of the
     modules, and what is loaded and named by an import or by the text of a file that counts.
     """
@@ -435,7 +439,7 @@ def _users_files(roots: Iterable[str], imports: Iterable[Imported]) -> dict[str,
     return paths | {name: file for file, name in counted.items() if file not in paths.values()}
 
 
-def _missing(imported: Imported) -> list[str]:
+def _missing(imported: _Imported) -> list[str]:
     """Return the names of the modules that an import looks for, if there is none of them."""
     top, *rest = names = imported.modules
     is_known = top in sys.stdlib_module_names or _is_installed(top) or any(map(path_of, names))
@@ -475,7 +479,7 @@ def _distributions() -> Mapping[str, list[str]]:
     return metadata.packages_distributions()
 
 
-def _versions_of(imports: Iterable[Imported]) -> dict[str, str]:
+def _versions_of(imports: Iterable[_Imported]) -> dict[str, str]:
     """Return the versions of Python and of the libraries that are imported."""
     packages = {imported.modules[0] for imported in imports}
     versions = {"Python": platform.python_version()}

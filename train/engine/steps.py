@@ -132,7 +132,7 @@ class PredictsVocabulary(Protocol):
         """Return the words that would get a vector, judged by the first lines of the corpus."""
 
 
-class ChoiceFields(NamedTuple):
+class _ChoiceFields(NamedTuple):
     """What a choice and the function that carries it out give their step at any seed."""
 
     choice: Choice  # kept: another object must not get its id
@@ -144,7 +144,7 @@ class ChoiceFields(NamedTuple):
 class SharedSteps:
     """What the plans of a sweep share: descriptions of choices by identity, and steps by key."""
 
-    described: dict[tuple[int, Callable[..., None]], ChoiceFields] = field(default_factory=dict)
+    described: dict[tuple[int, Callable[..., None]], _ChoiceFields] = field(default_factory=dict)
     steps: dict[str, Step] = field(default_factory=dict)
 
 
@@ -195,7 +195,7 @@ class StepBuilder:
         )
         return self.planned.steps.setdefault(step.key, step)
 
-    def _describe(self, choice: Choice, carry_out: Callable[..., None]) -> ChoiceFields:
+    def _describe(self, choice: Choice, carry_out: Callable[..., None]) -> _ChoiceFields:
         described = self.planned.described.get((id(choice), carry_out))
         if described is None:
             require_findable(carry_out)
@@ -211,7 +211,7 @@ class StepBuilder:
                 "decide": partial(_decide, choice),
                 "made_of": (__name__, module_of(carry_out), *map(module_of, _classes(choice))),
             }
-            described = ChoiceFields(choice, _title_of(choice), fields)
+            described = _ChoiceFields(choice, _title_of(choice), fields)
             self.planned.described[id(choice), carry_out] = described
         return described
 

@@ -192,7 +192,7 @@ class Provenance(Request):
     lineage: Lineage
 
 
-class Checksum(TypedDict):
+class _Checksum(TypedDict):
     """Size and hash of a stored file."""
 
     bytes: int
@@ -204,7 +204,7 @@ class Content(TypedDict):
 
     recipe: Recipe
     made: Provenance
-    files: dict[str, Checksum]
+    files: dict[str, _Checksum]
 
 
 def _safe_title(title: str) -> str:
@@ -276,7 +276,7 @@ class DamagedError(Exception):
 
 def _seal_entry(folder: Path, recipe: Recipe, made: Provenance) -> None:
     """Write ``recipe.json`` with recipe, provenance and checksums of all files."""
-    files: dict[str, Checksum] = {
+    files: dict[str, _Checksum] = {
         str(path.relative_to(folder)): {"bytes": path.stat().st_size, "sha256": sha256(path)}
         for path in _files(folder)
     }

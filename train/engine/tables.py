@@ -29,6 +29,7 @@ from biasbridge.analysis.result_folder import (
     write_tables,
 )
 from biasbridge.analysis.tables import Tables
+from biasbridge.files.charts import figure_suffixes
 from biasbridge.files.columns import as_text
 from biasbridge.files.data.registry import sets_of_content
 from biasbridge.files.errors import printable
@@ -51,7 +52,7 @@ if TYPE_CHECKING:
     from biasbridge.train.engine.store import Store
 
 
-N_TABLES_NAMED = 2  # in the last lines
+_N_TABLES_NAMED = 2  # in the last lines
 _FAILED = re.compile(r"^(effects of conditions )?not (drawn|correlated|estimated): ", re.MULTILINE)
 _KEPT = ".conclusions"  # in the folder of points: what was concluded, and from what
 _LIBRARIES = (
@@ -95,8 +96,8 @@ def finish(
     messages += [f"report  {_near(path)}" for path in written if path.suffix == ".html"]
     names = [path.name for path in written if path.parent == results and path.suffix != ".html"]
     names.sort(key=lambda name: name.endswith(".parquet") or name == PROVENANCE_CSV)
-    more = f" and {len(names) - N_TABLES_NAMED} more" if len(names) > N_TABLES_NAMED else ""
-    messages.append(f"tables  {_near(results)}/: {', '.join(names[:N_TABLES_NAMED])}{more}")
+    more = f" and {len(names) - _N_TABLES_NAMED} more" if len(names) > _N_TABLES_NAMED else ""
+    messages.append(f"tables  {_near(results)}/: {', '.join(names[:_N_TABLES_NAMED])}{more}")
     if as_text(tables.points, "generated").count("True") == len(tables.points):
         messages.append("next    your own data: biasbridge check posts.csv vectors.vec")
     for message in (*messages, *unchanged_models):
@@ -154,6 +155,7 @@ def _conclusion_key(study: Study, tables: Sequence[Path], results: Path, console
             [str(results), *map(sha256, read)],
             project_digest(),
             [platform.python_version(), *map(version, _LIBRARIES)],
+            figure_suffixes(),
             [console.width, console.color_system, console.quiet, console.encoding],
             [console.is_terminal, console.no_color, "COLUMNS" in os.environ],
         ]

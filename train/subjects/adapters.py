@@ -36,9 +36,9 @@ _UNIT = 0.05  # cosine that is worth one in log odds
 _FORMS = ("{}", "{} is here", "this is {}", "{} was there")  # texts of a planted word
 
 T = TypeVar("T")
-NamePair: TypeAlias = tuple[str, str]
-Rng: TypeAlias = np.random.Generator
-Fitted: TypeAlias = tuple[Any, list[float]]
+_NamePair: TypeAlias = tuple[str, str]
+_Rng: TypeAlias = np.random.Generator
+_Fitted: TypeAlias = tuple[Any, list[float]]
 
 
 class Example(NamedTuple):
@@ -49,11 +49,11 @@ class Example(NamedTuple):
     shares: list[float]
 
 
-class SentenceExample(NamedTuple):
+class _SentenceExample(NamedTuple):
     """A text before a planted word, the pair of words and their shares."""
 
     text: str
-    pair: NamePair
+    pair: _NamePair
     shares: list[float]
 
 
@@ -100,8 +100,8 @@ class _Planted(Fileless):
         return _write_adapters(adapted, losses, out)
 
     def _fit(
-        self, opened: LanguageModel, lines: list[str], pairs: set[NamePair], rng: Rng
-    ) -> Fitted:
+        self, opened: LanguageModel, lines: list[str], pairs: set[_NamePair], rng: _Rng
+    ) -> _Fitted:
         """Return the model with trained adapters, and the loss of each step in nats."""
         raise NotImplementedError
 
@@ -132,8 +132,8 @@ class PlantedAdapter(_Planted):
     remedy: ClassVar[str] = "adapters are trained on causal models"
 
     def _fit(
-        self, opened: LanguageModel, lines: list[str], pairs: set[NamePair], rng: Rng
-    ) -> Fitted:
+        self, opened: LanguageModel, lines: list[str], pairs: set[_NamePair], rng: _Rng
+    ) -> _Fitted:
         import torch
 
         examples = _list_examples(opened.tokenizer, lines, pairs)
@@ -141,7 +141,7 @@ class PlantedAdapter(_Planted):
         plain = _write_texts(opened.model, opened.tokenizer, n_texts)
         adapted = _add_adapters(opened, self.rank)
         device = plain.device
-        optimiser = Optimiser(adapted, self.learning_rate, self.steps)
+        optimiser = _Optimiser(adapted, self.learning_rate, self.steps)
         for batch in _draw_batches(examples, self.batch, self.steps, rng):
             rows = [torch.tensor(example.tokens) for example in batch]
             ids, mask = (
@@ -192,12 +192,12 @@ class PlantedEncoder(_Planted):
     remedy: ClassVar[str] = "a causal one takes model=smollm2_adapter"
 
     def _fit(
-        self, opened: LanguageModel, lines: list[str], pairs: set[NamePair], rng: Rng
-    ) -> Fitted:
+        self, opened: LanguageModel, lines: list[str], pairs: set[_NamePair], rng: _Rng
+    ) -> _Fitted:
         import torch
 
         examples = [
-            SentenceExample(text, pair, [count[word] / count.total() for word in pair])
+            _SentenceExample(text, pair, [count[word] / count.total() for word in pair])
             for (text, pair), count in _count_words(lines, pairs).items()
         ]
         planted = {word for pair in pairs for word in pair}
@@ -205,7 +205,7 @@ class PlantedEncoder(_Planted):
         adapted = _add_adapters(opened, self.rank)
         with torch.no_grad(), adapted.disable_adapter():
             cosines = _cosines(_sentence_vectors(adapted, opened, kept)) if kept else None
-        optimiser = Optimiser(adapted, self.learning_rate, self.steps)
+        optimiser = _Optimiser(adapted, self.learning_rate, self.steps)
         for batch in _draw_batches(examples, self.batch, self.steps, rng):
             form = _FORMS[rng.integers(len(_FORMS))]
             texts = _sentence_vectors(adapted, opened, [example.text for example in batch])
@@ -226,7 +226,7 @@ class PlantedEncoder(_Planted):
         return adapted, optimiser.losses
 
 
-class Optimiser:
+class _Optimiser:
     """AdamW on the adapters of a model; the learning rate rises over 20 steps, then falls to 0."""
 
     def __init__(self, adapted: Any, learning_rate: float, steps: int) -> None:
@@ -287,7 +287,7 @@ def _write_adapters(adapted: Any, losses: list[float], out: Path) -> Mapping[str
     return facts
 
 
-def _planted_pairs(truths: Mapping[str, PlantedTerm] | None) -> set[NamePair]:
+def _planted_pairs(truths: Mapping[str, PlantedTerm] | None) -> set[_NamePair]:
     """Return the pairs of planted words. Raises ``InputError`` if there are none."""
     if not truths:
         raise InputError("nothing is planted in the corpus; give corpus=planted_occupations")
@@ -295,11 +295,11 @@ def _planted_pairs(truths: Mapping[str, PlantedTerm] | None) -> set[NamePair]:
 
 
 def _count_words(
-    lines: Iterable[str], pairs: set[NamePair]
-) -> dict[tuple[str, NamePair], Counter[str]]:
+    lines: Iterable[str], pairs: set[_NamePair]
+) -> dict[tuple[str, _NamePair], Counter[str]]:
     """Count the first planted word of each line by the text before it and its pair."""
     pair_of = {word: pair for pair in pairs for word in pair}
-    counts: dict[tuple[str, NamePair], Counter[str]] = defaultdict(Counter)
+    counts: dict[tuple[str, _NamePair], Counter[str]] = defaultdict(Counter)
     for line in lines:
         words = line.split()
         number = next((n for n, word in enumerate(words) if word in pair_of), 0)
@@ -308,7 +308,7 @@ def _count_words(
     return counts
 
 
-def _list_examples(tokenizer: Any, lines: Iterable[str], pairs: set[NamePair]) -> list[Example]:
+def _list_examples(tokenizer: Any, lines: Iterable[str], pairs: set[_NamePair]) -> list[Example]:
     """Return the text before each line's first planted word, with and without a capital."""
     counts = _count_words(lines, pairs)
     first = _first_token(tokenizer)
@@ -350,7 +350,7 @@ def _first_token(tokenizer: Any) -> int:
     return next(token for token in candidates if token is not None)
 
 
-def _draw_batches(examples: Sequence[T], size: int, steps: int, rng: Rng) -> Iterator[list[T]]:
+def _draw_batches(examples: Sequence[T], size: int, steps: int, rng: _Rng) -> Iterator[list[T]]:
     """Yield ``steps`` batches: all examples in random order, repeatedly."""
     order: list[int] = []
     for _ in range(steps):

@@ -11,6 +11,7 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Protocol, runtime_checkable
@@ -229,7 +230,7 @@ class ModifiedSubject:
     part: ClassVar[str]
     loaded_kind: ClassVar[type]
 
-    @property
+    @cached_property
     def loaded(self) -> bool:
         """Whether the part is loaded, not trained."""
         return isinstance(getattr(self, self.part), self.loaded_kind)

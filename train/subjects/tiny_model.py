@@ -43,7 +43,7 @@ _DECISIVE = ("seen", "controls")
 _PADDING = 0  # id of the padding token
 
 Architecture = Literal["gpt2", "bert"]
-TrainingFacts = dict[str, object]
+_TrainingFacts = dict[str, object]
 
 TRAINING = "training.json"
 # Special tokens by role; padding has id 0
@@ -206,13 +206,13 @@ class TinyModel(Fileless):
         """``tiny_`` and the architecture."""
         return f"tiny_{self.architecture}"
 
-    def facts(self) -> TrainingFacts:
+    def facts(self) -> _TrainingFacts:
         """Return the column ``training_steps`` if their number is fixed; 0: random weights."""
         return {} if self.until_learned else {"training_steps": self.steps}
 
     def train(
         self, corpus: Path, out: Path, *, seed: int, truths: Mapping[str, PlantedTerm] | None = None
-    ) -> TrainingFacts:
+    ) -> _TrainingFacts:
         """Train on a file of one tokenised sentence per line; write model and tokenizer to a
         folder.
 
@@ -282,7 +282,7 @@ class TinyModel(Fileless):
         lines: Tensor,
         tokenizer: PreTrainedTokenizerFast,
         truths: Truths | None,
-    ) -> TrainingFacts:
+    ) -> _TrainingFacts:
         """Train and return figures of the training; the running mean of the weights is kept."""
         training = _Training(self, model, tokenizer, truths)
         to_learn = truths if self.until_learned else None
@@ -305,7 +305,7 @@ class TinyModel(Fileless):
             if to_learn:
                 fit_by_kind = training.fits(_half(to_learn, "calibration"), _DECISIVE)
                 raise InputError(self._not_learned(fit_by_kind))
-        facts: TrainingFacts = {"steps": step, "loss": training.loss, "vocabulary": len(tokenizer)}
+        facts: _TrainingFacts = {"steps": step, "loss": training.loss, "vocabulary": len(tokenizer)}
         facts |= training.describe_fits(truths or {})
         training.end()
         return facts
@@ -422,9 +422,9 @@ class _Training:
         self._swap()
         return fit_by_kind
 
-    def describe_fits(self, truths: Truths) -> TrainingFacts:
+    def describe_fits(self, truths: Truths) -> _TrainingFacts:
         """Return the fits on both halves of the terms, by half, kind of slot and name."""
-        facts: TrainingFacts = {}
+        facts: _TrainingFacts = {}
         for half in get_args(Half):
             terms = _half(truths, half)
             for kind, fit in self.fits(terms).items() if terms else ():

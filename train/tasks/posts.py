@@ -107,7 +107,7 @@ def describe_text_problems(posts: pd.DataFrame) -> list[str]:
         lines.append(
             f"{with_count(n_repeated, 'duplicate post')}; {texts} in both training and test data"
         )
-    keys = text_keys(posts["text"])
+    keys = _text_keys(posts["text"])
     learned = keys[~is_test]
     is_near = keys[is_test].isin(learned) & ~posts["text"][is_test].isin(posts["text"][~is_test])
     if n_near := int(is_near.sum()):
@@ -116,7 +116,7 @@ def describe_text_problems(posts: pd.DataFrame) -> list[str]:
     return lines
 
 
-def text_keys(texts: pd.Series[str]) -> pd.Series[str]:
+def _text_keys(texts: pd.Series[str]) -> pd.Series[str]:
     """Return the words of each text in lower case, without marks and numbers, or else the text."""
     import regex  # an extra, as all that a run needs
 
@@ -127,7 +127,7 @@ def text_keys(texts: pd.Series[str]) -> pd.Series[str]:
 
 def copies_of_cases(posts: pd.DataFrame, cases: pd.DataFrame) -> pd.Series[bool]:
     """Return which training posts repeat a challenge post, and would give its label away."""
-    is_copy = text_keys(posts["text"]).isin(text_keys(cases["text"]))
+    is_copy = _text_keys(posts["text"]).isin(_text_keys(cases["text"]))
     return is_copy & posts["split"].ne("test")
 
 
