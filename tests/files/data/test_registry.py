@@ -70,6 +70,7 @@ def test_all_but_a_few_downloads_are_checked() -> None:
     assert without == [
         *("fasttext-crawl-300d-2M-subword", "numberbatch-en-19.08"),
         *("fasttext-sbwc-es", "word2vec-sbw-es", "fasttext-suc-es"),
+        *("google/electra-base-generator", "xlnet/xlnet-base-cased", "openai-community/openai-gpt"),
         *("tdavidson/hate_speech_offensive", "uclanlp/wino_bias", "stanfordnlp/sentiment140"),
     ]
 
@@ -126,6 +127,8 @@ def test_each_set_has_its_words() -> None:
 
 def test_groups_name_registered_sets() -> None:
     assert len(groups()["sesari2022"]) == 15
+    assert {each.kind for each in find_sets("schroeder2024")} == {"model"}
+    assert len(groups()["schroeder2024"]) == 10
     for names in groups().values():
         assert {*names} <= {*registry()}
         assert len({*names}) == len(names)
