@@ -28,11 +28,14 @@ from biasbridge.files import InputError
 from biasbridge.files.data import download as download_module
 from biasbridge.files.data import registry as registry_module
 from biasbridge.files.data.registry import DataFile, DataSet, registry
+from biasbridge.files.documents import Document
 from biasbridge.files.errors import run_cli
 from biasbridge.files.vectors import keyed, save_vectors
 from biasbridge.intrinsic.words import load_query
+from biasbridge.train.cli.composing import compose_point
 from tests.conftest import Ended, Train
 from tests.data_server import Reply, Server, serve, tar_gz
+from tests.write_conll import write_conll
 
 A, B = b"word,score\nhe,1\n" * 400, b"word,score\nshe,2\n" * 300
 COMMIT = "0123456789" * 4
@@ -663,6 +666,18 @@ def test_ontonotes_is_a_folder_of_ones_own(folder: Path, tmp_path: Path) -> None
     base = "coreference/ontonotes5"
     assert tree(folder) == [f"{base}/{name}" for name in ("a.conll", "b.conll")]
     assert data.get("ontonotes5") == [folder / base]
+
+
+def test_files_of_ontonotes_are_its_splits(folder: Path, tmp_path: Path) -> None:
+    names = {"train": "bc/0001", "dev": "bc/0002", "test": "bc/0003"}
+    for split, name in names.items():
+        document = Document(name, (("It", "was", "."),) * 2, (((0, 1), (3, 4)),))
+        write_conll([document], tmp_path / "mine" / f"{split}.english.v4_gold_conll")
+    data.add("ontonotes5", tmp_path / "mine")
+    point = compose_point(["task=coreference_en", "documents=ontonotes", "corpus=generated"])
+    splits = point.task.documents.load(seed=0)
+    found = {split: [document.name for document in splits[split]] for split in splits}
+    assert found == {split: [name] for split, name in names.items()}
 
 
 @pytest.mark.parametrize("pack", [bytes, lzma.compress])

@@ -37,7 +37,7 @@ ROOT = CONF.parent
 # Choices that only a task on documents has
 OF_COREFERENCE = {"documents", "resolver"}
 OF_COREFERENCE |= {f"challenge={name}" for name in ("gap", "generated", "generated_link")}
-OF_COREFERENCE |= {"challenge=winobias", "challenge=winogender"}
+OF_COREFERENCE |= {f"challenge={name}" for name in ("winobias", "winobias_test", "winogender")}
 # Every group of choices, with those that go together in one composition
 TOGETHER = (
     ("intrinsic", "corpus", "debias", "source", "classifier", "study"),
