@@ -59,7 +59,7 @@ _HELD = 1_000_000  # types whose counts memory holds
 
 @choice
 class TextCorpus(PlantableCorpus):
-    """Plain, gzip, bzip2 or xz files with one text per line.
+    """Plain, gzip, bzip2 or xz files with one text per line; ``path`` may be a pattern.
 
     ``tokeniser``: ``tweets`` (a line is a tweet), ``sentences`` (a line is a document, split into
     sentences), ``treebank`` (the same with clitics separated, as in documents with coreference),
@@ -109,8 +109,9 @@ class TextCorpus(PlantableCorpus):
         return self.label or "+".join(path.name.split(".")[0] for path in self.files())
 
     def files(self) -> list[Path]:
-        """Return the files to read, in order."""
-        return [Path(path) for path in ([self.path] if isinstance(self.path, str) else self.path)]
+        """Return the files to read, in order; those of a pattern sorted."""
+        paths = [self.path] if isinstance(self.path, str) else self.path
+        return [file for path in paths for file in _find_files(Path(path))]
 
     def sample(self) -> list[str]:
         """Return the first texts of each file."""
@@ -178,6 +179,11 @@ class DatasetCorpus(HubData, PlantableCorpus):
         lines = (line for cell in cells for line in ("" if cell is None else str(cell)).split("\n"))
         texts = ((self.tokeniser, line) for line in lines)
         return _write(self, texts, out, self.path)
+
+
+def _find_files(path: Path) -> list[Path]:
+    """Return the file, or those that match a pattern such as ``tweets/*``."""
+    return sorted(path.parent.glob(path.name)) or [path] if "*" in path.name else [path]
 
 
 def _write(

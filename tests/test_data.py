@@ -659,6 +659,17 @@ def test_founta_is_known_by_the_form_of_its_lines(
             data.add("founta2018", path)
 
 
+def test_tagged_posts_are_known_by_their_tags(folder: Path, tmp_path: Path) -> None:
+    text = "tweet,label,tag\na man,abusive,male\nall women,normal,Female\n"
+    (place,) = data.add("goldfarb_tarrant_founta", write(tmp_path / "a.csv", text.encode()))
+    experiment = ["+experiment=hatespeech_en", "corpus=generated", "challenge=founta_tagged"]
+    challenge = compose_point(experiment).task.challenge
+    assert challenge.path == str(place)
+    for wrong in ("tweet,label\na woman,normal\n", FOUNTA):
+        with pytest.raises(InputError, match="its lines have another form"):
+            data.add("goldfarb_tarrant_founta", write(tmp_path / "b.csv", wrong.encode()))
+
+
 def test_ontonotes_is_a_folder_of_ones_own(folder: Path, tmp_path: Path) -> None:
     write(tmp_path / "mine" / "a.conll", b"1")
     write(tmp_path / "mine" / "b.conll", b"2")
@@ -759,6 +770,10 @@ EXPERIMENTS = {
         *("ontogum", "litbank", "winobias", "gap")
     ],
     "source=founta corpus=en_tweets davidson2017": ["davidson2017", "founta2018", "en_tweets"],
+    "+experiment=hatespeech_en +data=founta": [
+        *("founta2018", "goldfarb_tarrant_founta", "goldfarb_tarrant_tweets_en")
+    ],
+    "+experiment=hatespeech_en +sweep=paper001": ["davidson2017", "en_tweets_open"],
     "+experiment=hatespeech_en hydra.mode=RUN": [],
     "+experiment=pretrained_audit vectors=[mine.txt]": [],
 }

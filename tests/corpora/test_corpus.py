@@ -76,6 +76,16 @@ def test_sentences_limit_and_several_files(tmp_path: Path) -> None:
     assert corpus.name == "a+b"
 
 
+def test_a_pattern_is_its_files_in_order(tmp_path: Path) -> None:
+    for name in ("b", "a"):
+        write(tmp_path / f"{name}.tsv", [name])
+    corpus = TextCorpus(str(tmp_path / "*.tsv"), tokeniser="whitespace", min_count=1)
+    assert corpus.files() == [tmp_path / "a.tsv", tmp_path / "b.tsv"]
+    corpus.write(tmp_path / "out", seed=0)
+    assert (tmp_path / "out").read_text() == "a\nb\n"
+    assert TextCorpus(str(tmp_path / "none*")).files() == [tmp_path / "none*"]  # no such file
+
+
 def test_each_file_may_have_its_own_tokeniser(tmp_path: Path) -> None:
     tweets = write(tmp_path / "tweets.txt", ["Hola #uno. Y dos :D"])
     films = write(tmp_path / "films.txt", ["Hola . Adiós ."])

@@ -108,6 +108,7 @@ def test_what_is_not_downloaded_says_how_to_ask() -> None:
     assert restricted == {dataset.name for dataset in SETS if dataset.ask}
     assert restricted == {
         *("hateval2019", "founta2018", "ontonotes5", "atlas_biased_rulers"),
+        *("goldfarb_tarrant_founta", "goldfarb_tarrant_tweets_en", "goldfarb_tarrant_tweets_es"),
         *("word2vec-google-news-300 (original)", "en_tweets", "es_tweets", "en_wiki_plots_plus"),
     }
     copies = [a for dataset, file in FILES if dataset.name == "hateval2019" for a in file.addresses]
