@@ -95,7 +95,10 @@ NEEDS: dict[tuple[str, str], list[str]] = {
     ("corpus", "generated_es_migrants"): ["intrinsic=weat_migrants_es", "source=none"],
     ("source", "generated_es_gender"): ["corpus=es", "intrinsic=weat_gender_es"],
     ("source", "generated_es_migrants"): ["corpus=es", "intrinsic=weat_migrants_es"],
-    ("source", "hateval_es"): ["corpus=es", "intrinsic=weat_gender_es", "groups=gender_es"],
+    **{
+        ("source", name): ["corpus=es", "intrinsic=weat_gender_es", "groups=gender_es"]
+        for name in ("hateval_es", "hateval_es_test")
+    },
     ("intrinsic", "weat_gender_es"): ["corpus=es", "source=none"],
     ("intrinsic", "weat_migrants_es"): ["corpus=es", "source=none"],
     ("intrinsic", "certificate_es"): ["corpus=es", "source=none"],
