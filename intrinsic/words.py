@@ -20,6 +20,7 @@ import yaml
 from biasbridge.files import InputError, atomic_path, nearest, read_lines
 from biasbridge.files.errors import CONTROL
 from biasbridge.files.language import UNDETERMINED, lower_forms, normalise_text
+from biasbridge.files.terminal import LOG
 from biasbridge.files.text import read_nested
 
 # Roles of a query, with the number of words in an item of its word set.
@@ -389,7 +390,9 @@ class _Parser:
         fields = _mapping({"words": entry} if isinstance(entry, list) else entry, where)
         _check_keys(fields, _SET_KEYS, where)
         if isinstance(fields.get("file"), str) and "words" not in fields:
-            fields = {**fields, "words": self._read_list(str(fields["file"]))}
+            left_out = _words(fields.get("deleted", []), where)
+            listed = self._read_list(str(fields["file"]))
+            fields = {**fields, "words": [word for word in listed if word not in left_out]}
         if len(fields.keys() & {"words", "values", "union"}) != 1:
             raise InputError(
                 f"{where} needs one of 'words', a list, 'values', a number for each word, 'union',"
@@ -424,8 +427,11 @@ class _Parser:
             outside = f"file: {name!r} is not in the folder of the word file, {folder}"
             raise InputError(f"{outside}; copy it there, and name it by its path from there")
         if path not in self.lists:
-            lines = map(normalise_text, read_lines(path))
+            notes: list[str] = []
+            lines = map(normalise_text, read_lines(path, notes))
             self.lists[path] = [line for line in lines if line and not COMMENT.match(line)]
+            for note in notes:
+                LOG.warning("%s", note)
         return self.lists[path]
 
     def _unite(self, names: Sequence[str], where: str) -> list[tuple[str, ...]]:
