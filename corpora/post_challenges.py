@@ -221,15 +221,15 @@ class TaggedFounta(SingleFileData):
     def posts(self, *, seed: int) -> pd.DataFrame:
         """Return the posts; see ``biasbridge.corpora.protocols.PostChallenge``."""
         table = read_table(self.path)
-        if {*map(str.lower, table)} & {*_TAGS}:
+        if {str(name).lower() for name in table} & {*_TAGS}:
             raise InputError(f"{self.path}: its first line is a post; put column names above it")
-        cells = {name: table[name].dropna().astype(str).str.strip() for name in table}
-        distinct = {name: {*cells[name].str.lower()} - {""} for name in table}
+        cells = {str(name): table[name].dropna().astype(str).str.strip() for name in table}
+        distinct = {name: {*column.str.lower()} - {""} for name, column in cells.items()}
 
         def find(*vocabularies: Collection[str]) -> str:
             for name, values in distinct.items():
                 if any(values and values <= {*vocabulary} for vocabulary in vocabularies):
-                    return str(name)
+                    return name
             problem = (
                 f"{self.path}: no column holds only {' or '.join(map(', '.join, vocabularies))}"
             )
@@ -241,7 +241,7 @@ class TaggedFounta(SingleFileData):
         rest = [name for name in cells if name not in columns.values()]
         columns["text"] = max(rest, key=lambda name: cells[name].str.len().mean(), default="text")
         posts = pick_columns(table, columns, self.path).apply(lambda column: column.str.strip())
-        posts["group"] = posts["group"].str.lower()
+        posts = posts.assign(group=posts["group"].str.lower(), label=posts["label"].str.lower())
         positive = [label for label in self.positive if label in distinct[columns["label"]]]
         return prepare_posts(
             posts, positive=positive, source=self.path, seed=seed, option="challenge"

@@ -16,6 +16,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import repeat
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -663,8 +664,8 @@ def test_tagged_posts_are_known_by_their_tags(folder: Path, tmp_path: Path) -> N
     text = "tweet,label,tag\na man,abusive,male\nall women,normal,Female\n"
     (place,) = data.add("goldfarb_tarrant_founta", write(tmp_path / "a.csv", text.encode()))
     experiment = ["+experiment=hatespeech_en", "corpus=generated", "challenge=founta_tagged"]
-    challenge = compose_point(experiment).task.challenge
-    assert challenge.path == str(place)
+    task: Any = compose_point(experiment).task
+    assert task.challenge.path == str(place)
     for wrong in ("tweet,label\na woman,normal\n", FOUNTA):
         with pytest.raises(InputError, match="its lines have another form"):
             data.add("goldfarb_tarrant_founta", write(tmp_path / "b.csv", wrong.encode()))
@@ -685,8 +686,9 @@ def test_files_of_ontonotes_are_its_splits(folder: Path, tmp_path: Path) -> None
         document = Document(name, (("It", "was", "."),) * 2, (((0, 1), (3, 4)),))
         write_conll([document], tmp_path / "mine" / f"{split}.english.v4_gold_conll")
     data.add("ontonotes5", tmp_path / "mine")
-    point = compose_point(["task=coreference_en", "documents=ontonotes", "corpus=generated"])
-    splits = point.task.documents.load(seed=0)
+    experiment = ["task=coreference_en", "documents=ontonotes", "corpus=generated"]
+    task: Any = compose_point(experiment).task
+    splits = task.documents.load(seed=0)
     found = {split: [document.name for document in splits[split]] for split in splits}
     assert found == {split: [name] for split, name in names.items()}
 

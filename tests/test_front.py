@@ -91,6 +91,7 @@ NEEDS: dict[tuple[str, str], list[str]] = {
     # Spanish goes with Spanish
     ("corpus", "es"): ["intrinsic=weat_gender_es", "source=none"],
     ("corpus", "es_open"): ["intrinsic=weat_gender_es", "source=none"],
+    ("corpus", "es_tweets_authors"): ["intrinsic=weat_gender_es", "source=none"],
     ("corpus", "generated_es_gender"): ["intrinsic=weat_gender_es", "source=none"],
     ("corpus", "generated_es_migrants"): ["intrinsic=weat_migrants_es", "source=none"],
     ("source", "generated_es_gender"): ["corpus=es", "intrinsic=weat_gender_es"],

@@ -187,7 +187,7 @@ TAGGED = (
 
 
 @pytest.mark.parametrize(
-    ("label", "bad", "good"), [("class", "abusive", "normal"), ("label", "1", "0")]
+    ("label", "bad", "good"), [("class", "Abusive", "normal"), ("label", "1", "0")]
 )
 def test_tags_and_labels_are_found_by_what_columns_hold(
     label: str, bad: str, good: str, tmp_path: Path
