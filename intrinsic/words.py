@@ -6,6 +6,7 @@ Needs neither numpy nor gensim.
 from __future__ import annotations
 
 import json
+import logging
 import math
 import re
 from collections.abc import Container, Iterable, Mapping, Sequence
@@ -20,9 +21,9 @@ import yaml
 from biasbridge.files import InputError, atomic_path, nearest, read_lines
 from biasbridge.files.errors import CONTROL
 from biasbridge.files.language import UNDETERMINED, lower_forms, normalise_text
-from biasbridge.files.terminal import LOG
 from biasbridge.files.text import read_nested
 
+_log = logging.getLogger(__name__)
 # Roles of a query, with the number of words in an item of its word set.
 ROLES = {
     "X": 1,  # targets: two groups, or more as X3, X4, ...
@@ -431,7 +432,7 @@ class _Parser:
             lines = map(normalise_text, read_lines(path, notes))
             self.lists[path] = [line for line in lines if line and not COMMENT.match(line)]
             for note in notes:
-                LOG.warning("%s", note)
+                _log.warning("%s", note)
         return self.lists[path]
 
     def _unite(self, names: Sequence[str], where: str) -> list[tuple[str, ...]]:
