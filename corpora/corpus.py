@@ -33,6 +33,7 @@ from biasbridge.corpora.tokens import (
     prepare_text,
     rules_of,
     split_sentences,
+    tokenise_by_nltk,
     tokenise_sentence,
     tokenise_treebank,
     tokenise_tweet,
@@ -42,12 +43,13 @@ from biasbridge.files.choice import Count, FieldError
 from biasbridge.files.language import UNDETERMINED, LanguageCode
 from biasbridge.files.places import without_commit
 
-Tokeniser = Literal["tweets", "sentences", "treebank", "whitespace"]
+Tokeniser = Literal["tweets", "sentences", "treebank", "nltk", "whitespace"]
 Lines = list[list[str]]
 Text = tuple[Tokeniser, str]
 _TOKENISERS: dict[Tokeniser, Callable[[str], Lines]] = {
     "sentences": lambda text: [tokenise_sentence(sentence) for sentence in split_sentences(text)],
     "treebank": lambda text: [[t.text for t in tokens] for tokens in tokenise_treebank(text)],
+    "nltk": lambda text: [tokenise_by_nltk(sentence) for sentence in split_sentences(text)],
     "whitespace": lambda text: [text.split()],
 }
 CHUNK = 100  # texts per task of a worker: enough for tweets, not too many for novels
@@ -57,10 +59,11 @@ _HELD = 1_000_000  # types whose counts memory holds
 
 @choice
 class TextCorpus(PlantableCorpus):
-    """Plain, gzip, bzip2 or xz files with one text per line.
+    """Plain, gzip, bzip2 or xz files with one text per line; ``path`` may be a pattern.
 
     ``tokeniser``: ``tweets`` (a line is a tweet), ``sentences`` (a line is a document, split into
-    sentences), ``treebank`` (the same with clitics separated, as in documents with coreference) or
+    sentences), ``treebank`` (the same with clitics separated, as in documents with coreference),
+    ``nltk`` (the same sentences by NLTK's ``word_tokenize``, as the main paper's Wikipedia) or
     ``whitespace`` (a line is a tokenised sentence); see ``biasbridge.corpora.tokens``.
     ``drop_retweets`` drops texts that begin with ``RT @``. ``planted`` and the fields after it: a
     stereotype planted in what is written, by a step of its own (``biasbridge.corpora.planting``).
@@ -69,7 +72,7 @@ class TextCorpus(PlantableCorpus):
     path: str | tuple[str, ...]
     tokeniser: Annotated[
         Tokeniser | tuple[Tokeniser, ...],
-        doc("tweets, sentences, treebank or whitespace; one for all files, or a list"),
+        doc("tweets, sentences, treebank, nltk or whitespace; one for all files, or a list"),
     ] = "tweets"
     min_count: Annotated[Count, doc("rarer types become <UNK>")] = 10
     lowercase: Annotated[bool, doc("the tweet tokeniser lower-cases")] = False
@@ -106,8 +109,9 @@ class TextCorpus(PlantableCorpus):
         return self.label or "+".join(path.name.split(".")[0] for path in self.files())
 
     def files(self) -> list[Path]:
-        """Return the files to read, in order."""
-        return [Path(path) for path in ([self.path] if isinstance(self.path, str) else self.path)]
+        """Return the files to read, in order; those of a pattern sorted."""
+        paths = [self.path] if isinstance(self.path, str) else self.path
+        return [file for path in paths for file in _find_files(Path(path))]
 
     def sample(self) -> list[str]:
         """Return the first texts of each file."""
@@ -175,6 +179,11 @@ class DatasetCorpus(HubData, PlantableCorpus):
         lines = (line for cell in cells for line in ("" if cell is None else str(cell)).split("\n"))
         texts = ((self.tokeniser, line) for line in lines)
         return _write(self, texts, out, self.path)
+
+
+def _find_files(path: Path) -> list[Path]:
+    """Return the file, or those that match a pattern such as ``tweets/*``."""
+    return sorted(path.parent.glob(path.name)) or [path] if "*" in path.name else [path]
 
 
 def _write(

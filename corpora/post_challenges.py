@@ -1,14 +1,16 @@
-"""Challenge sets of posts: HateCheck, identity templates, user tables, Equity Evaluation Corpus."""
+"""Challenge sets of posts: HateCheck, identity templates, user tables, tagged test posts of Founta
+et al., Equity Evaluation Corpus.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import ClassVar, Literal
 
 import pandas as pd
 
-from biasbridge.corpora.posts import NamedColumns, pick_columns, prepare_posts
+from biasbridge.corpora.posts import LABELS, Label, NamedColumns, pick_columns, prepare_posts
 from biasbridge.corpora.protocols import HATE_SPEECH, EnglishChallenge, SingleFileData
 from biasbridge.corpora.tokens import tokenise_tweet
 from biasbridge.files import InputError, choice
@@ -79,6 +81,7 @@ _NOUNS = {
         *("my boyfriend", "my father", "my uncle", "my dad"),
     ),
 }
+_TAGS = ("male", "female", "neutral")
 _PRONOUNS = {"female": ("she", "her", "herself"), "male": ("he", "him", "himself")}
 
 
@@ -192,6 +195,56 @@ class TableChallenge(SingleFileData, NamedColumns):
         posts = pick_columns(table, columns, self.path)
         return prepare_posts(
             posts, positive=self.positive, source=self.path, seed=seed, option="challenge"
+        )
+
+
+@choice
+class TaggedFounta(SingleFileData):
+    """Test posts of Founta et al. (2018) that Goldfarb-Tarrant et al. (2021) tagged male, female or
+    neutral. Tags and labels (those of ``Founta``, or 0 and 1) are found by what columns hold; the
+    text is the column of the longest cells. ``positive``: labels that become 1.
+    """
+
+    path: str
+    positive: tuple[Label, ...] = ("abusive", "hateful")
+
+    version: ClassVar[int] = 1
+    name: ClassVar[str] = "founta_tagged"
+    language: ClassVar[str] = "en"
+    unkeyed: ClassVar[tuple[str, ...]] = ("path",)
+
+    @property
+    def positive_class(self) -> str:
+        """Positive labels."""
+        return " or ".join(self.positive)
+
+    def posts(self, *, seed: int) -> pd.DataFrame:
+        """Return the posts; see ``biasbridge.corpora.protocols.PostChallenge``."""
+        table = read_table(self.path)
+        if {str(name).lower() for name in table} & {*_TAGS}:
+            raise InputError(f"{self.path}: its first line is a post; put column names above it")
+        cells = {str(name): table[name].dropna().astype(str).str.strip() for name in table}
+        distinct = {name: {*column.str.lower()} - {""} for name, column in cells.items()}
+
+        def find(*vocabularies: Collection[str]) -> str:
+            for name, values in distinct.items():
+                if any(values and values <= {*vocabulary} for vocabulary in vocabularies):
+                    return name
+            problem = (
+                f"{self.path}: no column holds only {' or '.join(map(', '.join, vocabularies))}"
+            )
+            raise InputError(
+                f"{problem}; name its columns: challenge=csv challenge.path={self.path}"
+            )
+
+        columns = {"group": find(_TAGS), "label": find(LABELS, ("0", "1"))}
+        rest = [name for name in cells if name not in columns.values()]
+        columns["text"] = max(rest, key=lambda name: cells[name].str.len().mean(), default="text")
+        posts = pick_columns(table, columns, self.path).apply(lambda column: column.str.strip())
+        posts = posts.assign(group=posts["group"].str.lower(), label=posts["label"].str.lower())
+        positive = [label for label in self.positive if label in distinct[columns["label"]]]
+        return prepare_posts(
+            posts, positive=positive, source=self.path, seed=seed, option="challenge"
         )
 
 

@@ -345,8 +345,9 @@ class HatEval(OptionalSplit):
     """HatEval (Basile et al., 2019, SemEval task 5): hate speech against women and immigrants.
 
     English: the train and dev files, and as test the tweets and labels that TweetEval (Barbieri et
-    al., 2020) publishes, in ``test_folder``; ``cross_validate`` joins all three. Spanish test
-    labels are not public: train and dev are cross-validated, or a ``test_share`` is held out.
+    al., 2020) publishes, in ``test_folder``; ``cross_validate`` joins all three. Spanish: train and
+    dev are cross-validated, or a ``test_share`` is held out; or ``test_labels``, a table of id and
+    HS that others published, makes ``test_es.tsv`` the test.
 
     ``group="target"``: in the English train and dev files, ordered by id, tweets about women follow
     those about immigrants (``FIRST_ABOUT_WOMEN``): groups women and migrants. The mixed test tweets
@@ -357,6 +358,7 @@ class HatEval(OptionalSplit):
     folder: str
     language: Literal["en", "es"] = "en"
     test_folder: str | None = None
+    test_labels: str | None = None
     cross_validate: bool = False
     group: Literal["target"] | None = None
     test_share: TestShare = 0
@@ -365,7 +367,7 @@ class HatEval(OptionalSplit):
     positive_class: ClassVar[str] = HATE_SPEECH
     # see keyed
     unkeyed: ClassVar[tuple[str, ...]] = (
-        *("folder", "test_folder", "cross_validate", "group", "test_share"),
+        *("folder", "test_folder", "test_labels", "cross_validate", "group", "test_share"),
     )
 
     def __post_init__(self) -> None:
@@ -383,8 +385,12 @@ class HatEval(OptionalSplit):
 
     @property
     def has_split(self) -> bool:
-        """Whether the posts come with a split: in English, unless cross-validated."""
-        return self.language == "en" and not self.cross_validate
+        """Whether the posts come with a split: with test labels, unless cross-validated."""
+        return (self.language == "en" or self._has_labels) and not self.cross_validate
+
+    @property
+    def _has_labels(self) -> bool:
+        return self.language == "es" and self.test_labels is not None
 
     @property
     def grouped(self) -> bool:
@@ -408,13 +414,16 @@ class HatEval(OptionalSplit):
         files = [folder / f"train_{self.language}.tsv", folder / f"dev_{self.language}.tsv"]
         if self.test_folder and self.language == "en":
             files += [Path(self.test_folder) / f"test_{part}.txt" for part in ("text", "labels")]
+        if self._has_labels:
+            files += [folder / "test_es.tsv", Path(str(self.test_labels))]
         return files
 
     def load(self, *, seed: int) -> pd.DataFrame:
         """Return the posts; see ``biasbridge.corpora.protocols.Source``."""
         train, dev = (self._read(path) for path in self.files()[:2])
-        if self.language == "en":
-            parts = {"train": train, "dev": dev, "test": _read_paired_lines(*self.files()[2:4])}
+        if tests := self.files()[2:4]:
+            test = _read_labelled(*tests) if self._has_labels else _read_paired_lines(*tests)
+            parts = {"train": train, "dev": dev, "test": test}
             table = pd.concat([part.assign(split=split) for split, part in parts.items()])
         else:
             table = pd.concat([train, dev])
@@ -595,6 +604,17 @@ def _normalise_splits(cells: pd.Series, source: str) -> list[str]:
             remedy = "leave out the split column to cross-validate"
             raise InputError(f"{source}: no row belongs to the split {required!r}; {remedy}")
     return splits
+
+
+def _read_labelled(text_path: Path, label_path: Path) -> pd.DataFrame:
+    """Return the posts of one table with the column HS of another, joined by id."""
+    posts, labels = read_table(text_path, separator="\t", quoted=False), read_table(label_path)
+    require_columns(posts, ("id", "text"), str(text_path))
+    require_columns(labels, ("id", "HS"), str(label_path))
+    label_of = dict(zip(labels["id"], labels["HS"], strict=True))
+    if n_missing := int((~posts["id"].isin(label_of)).sum()):
+        raise InputError(f"{label_path} has no label of {n_missing} posts of {text_path}")
+    return pd.DataFrame({"text": posts["text"], "label": posts["id"].map(label_of)})
 
 
 def _read_paired_lines(text_path: Path, label_path: Path) -> pd.DataFrame:

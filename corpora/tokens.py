@@ -145,6 +145,14 @@ def tokenise_treebank(text: str) -> list[list[Token]]:
     return [sentence for sentence in sentences if sentence]
 
 
+def tokenise_by_nltk(sentence: str) -> list[str]:
+    """Return the tokens of NLTK's ``word_tokenize``, whose straight quotes become `` and ''."""
+    from nltk.tokenize import word_tokenize  # slow to import
+
+    tokens: list[str] = word_tokenize(sentence, preserve_line=True)
+    return tokens
+
+
 def find_span(sentences: list[list[Token]], start: int, end: int) -> tuple[int, int] | None:
     """Return the half-open span of tokens that overlap characters ``start`` to ``end``, or None."""
     tokens = [token for sentence in sentences for token in sentence]

@@ -458,6 +458,19 @@ def direction(pairs: ArrayLike, kind: str = "pca", *, unit: bool = True) -> Floa
     return first if first @ mean >= 0 else -first
 
 
+def subspace(pairs: ArrayLike, k: int) -> Floats:
+    """Return the first k principal components of pair-centred unit vectors, (k, dim).
+
+    Raises ``InputError`` if the pairs span fewer directions.
+    """
+    rows = _pairs(pairs)
+    units = unit_rows(rows.reshape(-1, rows.shape[-1])).reshape(rows.shape)
+    _, values, basis = np.linalg.svd(units[:, 0] - units[:, 1], full_matrices=False)
+    if (n_spanned := int((values > NO_LENGTH).sum())) < k:
+        raise InputError(f"the base pairs span {n_spanned} directions, not {k}; give more pairs")
+    return np.asarray(basis[:k])
+
+
 def _pairs(pairs: ArrayLike) -> Floats:
     rows = np.asarray(pairs, dtype=np.float64)
     if rows.ndim != 3 or rows.shape[1] != 2 or not len(rows):

@@ -6,6 +6,7 @@ Needs neither numpy nor gensim.
 from __future__ import annotations
 
 import json
+import logging
 import math
 import re
 from collections.abc import Container, Iterable, Mapping, Sequence
@@ -22,6 +23,7 @@ from biasbridge.files.errors import CONTROL
 from biasbridge.files.language import UNDETERMINED, lower_forms, normalise_text
 from biasbridge.files.text import read_nested
 
+_log = logging.getLogger(__name__)
 # Roles of a query, with the number of words in an item of its word set.
 ROLES = {
     "X": 1,  # targets: two groups, or more as X3, X4, ...
@@ -389,7 +391,9 @@ class _Parser:
         fields = _mapping({"words": entry} if isinstance(entry, list) else entry, where)
         _check_keys(fields, _SET_KEYS, where)
         if isinstance(fields.get("file"), str) and "words" not in fields:
-            fields = {**fields, "words": self._read_list(str(fields["file"]))}
+            left_out = _words(fields.get("deleted", []), where)
+            listed = self._read_list(str(fields["file"]))
+            fields = {**fields, "words": [word for word in listed if word not in left_out]}
         if len(fields.keys() & {"words", "values", "union"}) != 1:
             raise InputError(
                 f"{where} needs one of 'words', a list, 'values', a number for each word, 'union',"
@@ -424,8 +428,11 @@ class _Parser:
             outside = f"file: {name!r} is not in the folder of the word file, {folder}"
             raise InputError(f"{outside}; copy it there, and name it by its path from there")
         if path not in self.lists:
-            lines = map(normalise_text, read_lines(path))
+            notes: list[str] = []
+            lines = map(normalise_text, read_lines(path, notes))
             self.lists[path] = [line for line in lines if line and not COMMENT.match(line)]
+            for note in notes:
+                _log.warning("%s", note)
         return self.lists[path]
 
     def _unite(self, names: Sequence[str], where: str) -> list[tuple[str, ...]]:

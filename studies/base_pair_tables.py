@@ -48,10 +48,12 @@ _BY_PAIR = {
 }
 _SHOWN = (
     *("vectors", "query", "statistic", "metric", "compared_with", "pair"),
-    *("value", "low", "high", "pairs_low", "pairs_high", "published", "words", "pairs", "reason"),
+    *("value", "low", "high", "pairs_low", "pairs_high", "agreement", "published"),
+    *("words", "pairs", "reason"),
 )
 _FORMS = ("base", "plural", "capital", "upper")
 _KAPPAS = ("fleiss", "pair_form", "word_form", "truth", "measures")
+_AGREEMENT = {0.2: "slight", 0.4: "fair", 0.6: "moderate", 0.8: "substantial", 1: "almost perfect"}
 _ENDS = ["value", "low", "high", "pairs_low", "pairs_high", "published"]
 
 
@@ -198,6 +200,19 @@ def point_names(points: pd.DataFrame) -> dict[str, str]:
         as_text(points, "point"), as_text(points, "embedding"), *varying, stamps, strict=True
     )
     return {point: ", ".join(filter(None, parts)) for point, *parts in rows}
+
+
+def agreement_in_words(kappa: float) -> str:
+    """Return Landis and Koch's (1977) word for a kappa; empty where it is undefined."""
+    words = (word for most, word in _AGREEMENT.items() if kappa <= most)
+    return "poor" if kappa < 0 else next(words, "")
+
+
+def add_agreement(estimates: pd.DataFrame) -> None:
+    """Add the column ``agreement``: kappas in words."""
+    is_kappa = estimates["statistic"].isin([*_KAPPAS, "two_pairs"])
+    words = [agreement_in_words(kappa) for kappa in estimates["value"].where(is_kappa).tolist()]
+    estimates.insert(list(estimates).index("words"), "agreement", words)
 
 
 def report_tables(estimates: pd.DataFrame) -> dict[str, pd.DataFrame]:

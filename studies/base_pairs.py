@@ -34,6 +34,8 @@ _PUBLISHED = Path(__file__).with_name("published_base_pairs.csv")
 _NOTES = (
     "A word's direction is the sign of its score: towards the first or the second word of a pair."
     " Kappa is agreement beyond chance: 1 is perfect, 0 is as expected by chance.",
+    "agreement is Landis and Koch's (1977) word: slight up to .20, fair to .40, moderate to .60,"
+    " substantial to .80, almost perfect above, poor below 0.",
     "Intervals are 95%. low and high are over words (bootstrap). pairs low and pairs high are over"
     " base pairs (jackknife, Student's t). Neither covers the variation between trained"
     " embeddings.",
@@ -78,6 +80,7 @@ class BasePairStudy(Fileless):
             estimate_all,
         )
         from biasbridge.studies.base_pair_tables import (
+            add_agreement,
             base_pair_charts,
             point_names,
             read_probes,
@@ -95,6 +98,7 @@ class BasePairStudy(Fileless):
         estimates = add_unaided_solutions(estimates, tables.intrinsic)
         if self.published:
             estimates = _with_published(estimates)
+        add_agreement(estimates)
         estimates.insert(0, "vectors", [names[point] for point in estimates["point"]])
         drawings = base_pair_charts(estimates, query_results, names)
         missing_words = {
@@ -134,14 +138,17 @@ def _with_published(estimates: pd.DataFrame) -> pd.DataFrame:
 
 def _base_pair_answer(estimates: pd.DataFrame) -> str:
     """Say in one sentence how far the pairs of the first query agree on its words' directions."""
+    from biasbridge.studies.base_pair_tables import agreement_in_words
+
     rows = estimates[estimates["statistic"].eq("fleiss")]
     query = rows["query"].iloc[0] if len(rows) else ""
     rows, parts = rows[rows["query"].eq(query)], []
     for metric, part in rows.groupby("metric", sort=False):
         values = [value for value in part["value"].tolist() if isfinite(value)]
         if values:
-            low, high = min(values), max(values)
-            parts.append(f"{metric} {low:.2f}" + (f" to {high:.2f}" if len(values) > 1 else ""))
+            ends = [min(values), max(values)][: len(values)]
+            shown = (f"{kappa:.2f} ({agreement_in_words(kappa)})" for kappa in ends)
+            parts.append(f"{metric} {' to '.join(shown)}")
     kappas = ", ".join(parts) or "undefined for all metrics"
     title = f"Agreement of base pairs on the directions of words ({query}), Fleiss's kappa"
     return f"{title}: {kappas}."

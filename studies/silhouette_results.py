@@ -33,6 +33,7 @@ _MODEL_COLUMNS = (
 _UNMODIFIED = ("", "none", "0")
 _Limits = Mapping[str, Sequence[float]]
 _SCORES = ("robustness_biased", "robustness_unbiased", "accuracy")
+_RELEASED = "accuracy_released"
 _ABOUT = ("models", "metric", "convention", "query", "part", "list_kind")
 _PILOT_STEP = 10  # runs from one point of the pilot study to the next
 _NO_ENDS = "its scale has no ends; give them in study.limits"
@@ -243,18 +244,18 @@ def _describe_column(name: str, value: str) -> str:
     return value if name in ("embedding", "corpus") else f"{name} {value}"
 
 
-def scores(pairs: Sequence[_ModelPair], definition: _Definition) -> pd.DataFrame:
+def scores(pairs: Sequence[_ModelPair]) -> pd.DataFrame:
     """Return one row per pair of models, metric, query, part and kind of list."""
-    return pd.DataFrame([_score_row(pair, definition) for pair in pairs])
+    return pd.DataFrame([_score_row(pair) for pair in pairs])
 
 
-def _score_row(pair: _ModelPair, definition: _Definition) -> dict[str, object]:
+def _score_row(pair: _ModelPair) -> dict[str, object]:
     row: dict[str, object] = {"models": pair.models, "seed": pair.seed, **pair.about}
     runs = len(pair.biased)
     robustness_and_accuracy = (nan, nan, nan)
     reason = pair.reason
     if not reason:
-        robustness_and_accuracy = _compute_scores(pair, runs, definition)
+        robustness_and_accuracy = _compute_scores(pair, runs)
         if not isfinite(robustness_and_accuracy[0]):
             reason = _NO_ENDS
         elif len(pair.unbiased) and not isfinite(robustness_and_accuracy[2]):
@@ -267,12 +268,13 @@ def _score_row(pair: _ModelPair, definition: _Definition) -> dict[str, object]:
     row |= {"steps": len(pair.sizes) if runs else 0, "n_left_out": pair.n_left_out}
     row |= {"score_biased": score_biased, "score_unbiased": score_unbiased}
     row |= dict(zip(_SCORES, robustness_and_accuracy, strict=True))
-    return row | {"definition": definition, "reason": reason}
+    is_scored = not pair.reason and len(pair.unbiased)
+    measured = pair.sizes, pair.biased, pair.unbiased, pair.scale
+    row[_RELEASED] = accuracy(*measured, "released") if is_scored else nan
+    return row | {"reason": reason}
 
 
-def _compute_scores(
-    pair: _ModelPair, runs: int, definition: _Definition
-) -> tuple[float, float, float]:
+def _compute_scores(pair: _ModelPair, runs: int) -> tuple[float, float, float]:
     """Compute ``_SCORES`` from the first runs."""
     biased, unbiased = pair.biased[:runs], pair.unbiased[:runs]
     if not len(unbiased):
@@ -280,7 +282,7 @@ def _compute_scores(
     return (
         _robustness(pair.sizes, biased, pair.scale),
         _robustness(pair.sizes, unbiased, pair.scale),
-        accuracy(pair.sizes, biased, unbiased, pair.scale, definition),
+        accuracy(pair.sizes, biased, unbiased, pair.scale),
     )
 
 
@@ -289,7 +291,7 @@ def means(table: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for key, pairs in table.groupby(list(_ABOUT), sort=False):
         row: dict[str, object] = dict(zip(_ABOUT, key, strict=True)) | {"pairs": len(pairs)}
-        for name in _SCORES:
+        for name in (*_SCORES, _RELEASED):
             values = as_float(pairs, name)
             interval = mean_interval(values)
             finite = values[np.isfinite(values)]
@@ -318,14 +320,14 @@ def curves(pairs: Sequence[_ModelPair]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def fewer_runs(pairs: Sequence[_ModelPair], definition: _Definition) -> pd.DataFrame:
+def fewer_runs(pairs: Sequence[_ModelPair]) -> pd.DataFrame:
     """Compare scores of the first n runs with those of all (pilot study), a row per score and n."""
     with_values = [pair for pair in pairs if not pair.reason]
     n_runs = max((len(pair.biased) for pair in with_values), default=0)
-    scores_of_all = np.array([_compute_scores(pair, n_runs, definition) for pair in with_values])
+    scores_of_all = np.array([_compute_scores(pair, n_runs) for pair in with_values])
     rows: list[dict[str, object]] = []
     for n in range(_PILOT_STEP, n_runs, _PILOT_STEP):
-        scores_of_n = np.array([_compute_scores(pair, n, definition) for pair in with_values])
+        scores_of_n = np.array([_compute_scores(pair, n) for pair in with_values])
         differences = np.abs(scores_of_n - scores_of_all)
         for name, column in zip(_SCORES, differences.T, strict=True):
             if len(finite := column[np.isfinite(column)]):

@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, ClassVar, NamedTuple
 
 import numpy as np
 from annotated_types import doc
@@ -33,7 +33,8 @@ _NOTES = (
     " the whole scale. Metrics that use little of their scale have a high robustness.",
     "Accuracy tells how well a metric separates the biased and the unbiased model: .5 means not at"
     " all. It is .5 plus half the area between their mean distances from no bias, as a share of the"
-    " largest distance.",
+    " largest distance. accuracy released is that of the paper's code, which takes 0 as no bias and"
+    " divides by the whole scale.",
     "Accuracy assumes that the models differ only in bias. Compare metrics on the same models and"
     " lists.",
     "Intervals are 95%, over pairs of models trained anew (seeds).",
@@ -53,12 +54,6 @@ class SilhouetteAnalysis(Fileless):
     ``report.html``.
     """
 
-    definition: Annotated[
-        Literal["printed", "released"],
-        doc(
-            "released: as the paper's code does, which divides by the scale and takes 0 as unbiased"
-        ),
-    ] = "printed"
     limits: Annotated[
         tuple[tuple[str, float, float], ...],
         doc("lowest and highest value of metrics that declare none"),
@@ -91,8 +86,8 @@ class SilhouetteAnalysis(Fileless):
         except InputError as refusal:
             console.print(f"no silhouettes: {refusal}")
             return []
-        scored = scores(pairs, self.definition)
-        mean_scores, pilot = means(scored), fewer_runs(pairs, self.definition)
+        scored = scores(pairs)
+        mean_scores, pilot = means(scored), fewer_runs(pairs)
         written = {
             "silhouettes": scored,
             "silhouettes_means": mean_scores,
@@ -115,14 +110,24 @@ def _silhouette_answer(mean_scores: pd.DataFrame) -> str:
     if not len(scored):
         return _single_model_answer(mean_scores.dropna(subset=["robustness_biased"]))
     names = _metric_labels(scored)
-    accuracy = scored["accuracy"].to_numpy()
-    best, worst = accuracy.argmax(), accuracy.argmin()
+    printed, released = (
+        _name_extremes(scored[f"accuracy{end}"], names) for end in ("", "_released")
+    )
     robust = scored[["robustness_biased", "robustness_unbiased"]].min(axis=1).to_numpy()
     least_robust = robust.argmin()
     return (
-        f"The most accurate metric is {names.iloc[best]} ({accuracy[best]:.2f}), the least accurate"
-        f" {names.iloc[worst]} ({accuracy[worst]:.2f}). The least robust lists are those of"
-        f" {names.iloc[least_robust]} ({robust[least_robust]:.2f})."
+        f"The most accurate metric is {printed}. As the paper's code defines accuracy it is"
+        f" {released}. The least robust lists are those of {names.iloc[least_robust]}"
+        f" ({robust[least_robust]:.2f})."
+    )
+
+
+def _name_extremes(accuracy: pd.Series[float], names: pd.Series[str]) -> str:
+    """Return ``the most accurate (.86), the least accurate (.53)``."""
+    best, worst = accuracy.argmax(), accuracy.argmin()
+    return (
+        f"{names.iloc[best]} ({accuracy.iloc[best]:.2f}), the least accurate"
+        f" {names.iloc[worst]} ({accuracy.iloc[worst]:.2f})"
     )
 
 

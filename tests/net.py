@@ -33,7 +33,7 @@ COMMANDS = """
 help: --help; data --help; data add --help; data get --help; data info --help; data list --help;
     data verify --help; audit --help; debias --help; relate --help; certify --help; gaps --help;
     bbq --help; predict --help; coreference --help; agreement --help; correlate --help;
-    effects --help; scatter --help; report --help; tsne --help; store ls --help;
+    effects --help; scatter --help; report --help; tsne --help; analogy --help; store ls --help;
     store gc --help; store verify --help; check --help; init --help; train --help
 audit: audit vectors.vec
 audit_own: audit vectors.vec --words work.yaml --metric weat ect rnsb --resamples 50 --csv
@@ -81,6 +81,7 @@ scatter: scatter transfer_retrieval --out a.svg; scatter models.csv --x weat --y
     scatter models.csv --x dose --y gap --row task --mark line --out a.html
 report: report hatespeech_es_migrants --out a.html; report predictions.csv --out b.html
 tsne: tsne vectors.vec other.vec --out a.json --iterations 250
+analogy: analogy vectors.vec he him she
 check: check posts.csv vectors.vec work.yaml; check predictions.csv; check work.yaml;
     check four_key.conll four_res.conll; check bbq_list.jsonl; check slots.csv roberta
 init: init posts.csv vectors.vec work.yaml; train --config-dir . +experiment=mine plan=true;

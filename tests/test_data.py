@@ -16,6 +16,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import repeat
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -27,9 +28,12 @@ from biasbridge.files import InputError
 from biasbridge.files.data import download as download_module
 from biasbridge.files.data import registry as registry_module
 from biasbridge.files.data.registry import DataFile, DataSet, registry
+from biasbridge.files.documents import Document
 from biasbridge.files.errors import run_cli
+from biasbridge.train.cli.composing import compose_point
 from tests.conftest import Ended, Train
 from tests.data_server import Reply, Server, serve, tar_gz
+from tests.write_conll import write_conll
 
 A, B = b"word,score\nhe,1\n" * 400, b"word,score\nshe,2\n" * 300
 COMMIT = "0123456789" * 4
@@ -653,6 +657,17 @@ def test_founta_is_known_by_the_form_of_its_lines(
             data.add("founta2018", path)
 
 
+def test_tagged_posts_are_known_by_their_tags(folder: Path, tmp_path: Path) -> None:
+    text = "tweet,label,tag\na man,abusive,male\nall women,normal,Female\n"
+    (place,) = data.add("goldfarb_tarrant_founta", write(tmp_path / "a.csv", text.encode()))
+    experiment = ["+experiment=hatespeech_en", "corpus=generated", "challenge=founta_tagged"]
+    task: Any = compose_point(experiment).task
+    assert task.challenge.path == str(place)
+    for wrong in ("tweet,label\na woman,normal\n", FOUNTA):
+        with pytest.raises(InputError, match="its lines have another form"):
+            data.add("goldfarb_tarrant_founta", write(tmp_path / "b.csv", wrong.encode()))
+
+
 def test_ontonotes_is_a_folder_of_ones_own(folder: Path, tmp_path: Path) -> None:
     write(tmp_path / "mine" / "a.conll", b"1")
     write(tmp_path / "mine" / "b.conll", b"2")
@@ -660,6 +675,19 @@ def test_ontonotes_is_a_folder_of_ones_own(folder: Path, tmp_path: Path) -> None
     base = "coreference/ontonotes5"
     assert tree(folder) == [f"{base}/{name}" for name in ("a.conll", "b.conll")]
     assert data.get("ontonotes5") == [folder / base]
+
+
+def test_files_of_ontonotes_are_its_splits(folder: Path, tmp_path: Path) -> None:
+    names = {"train": "bc/0001", "dev": "bc/0002", "test": "bc/0003"}
+    for split, name in names.items():
+        document = Document(name, (("It", "was", "."),) * 2, (((0, 1), (3, 4)),))
+        write_conll([document], tmp_path / "mine" / f"{split}.english.v4_gold_conll")
+    data.add("ontonotes5", tmp_path / "mine")
+    experiment = ["task=coreference_en", "documents=ontonotes", "corpus=generated"]
+    task: Any = compose_point(experiment).task
+    splits = task.documents.load(seed=0)
+    found = {split: [document.name for document in splits[split]] for split in splits}
+    assert found == {split: [name] for split, name in names.items()}
 
 
 @pytest.mark.parametrize("pack", [bytes, lzma.compress])
@@ -741,6 +769,10 @@ EXPERIMENTS = {
         *("ontogum", "litbank", "winobias", "gap")
     ],
     "source=founta corpus=en_tweets davidson2017": ["davidson2017", "founta2018", "en_tweets"],
+    "+experiment=hatespeech_en +data=founta": [
+        *("founta2018", "goldfarb_tarrant_founta", "goldfarb_tarrant_tweets_en")
+    ],
+    "+experiment=hatespeech_en +sweep=paper001": ["davidson2017", "en_tweets_open"],
     "+experiment=hatespeech_en hydra.mode=RUN": [],
     "+experiment=pretrained_audit vectors=[mine.txt]": [],
 }

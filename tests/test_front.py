@@ -37,7 +37,7 @@ ROOT = CONF.parent
 # Choices that only a task on documents has
 OF_COREFERENCE = {"documents", "resolver"}
 OF_COREFERENCE |= {f"challenge={name}" for name in ("gap", "generated", "generated_link")}
-OF_COREFERENCE |= {"challenge=winobias", "challenge=winogender"}
+OF_COREFERENCE |= {f"challenge={name}" for name in ("winobias", "winobias_test", "winogender")}
 # Every group of choices, with those that go together in one composition
 TOGETHER = (
     ("intrinsic", "corpus", "debias", "source", "classifier", "study"),
@@ -91,11 +91,15 @@ NEEDS: dict[tuple[str, str], list[str]] = {
     # Spanish goes with Spanish
     ("corpus", "es"): ["intrinsic=weat_gender_es", "source=none"],
     ("corpus", "es_open"): ["intrinsic=weat_gender_es", "source=none"],
+    ("corpus", "es_tweets_authors"): ["intrinsic=weat_gender_es", "source=none"],
     ("corpus", "generated_es_gender"): ["intrinsic=weat_gender_es", "source=none"],
     ("corpus", "generated_es_migrants"): ["intrinsic=weat_migrants_es", "source=none"],
     ("source", "generated_es_gender"): ["corpus=es", "intrinsic=weat_gender_es"],
     ("source", "generated_es_migrants"): ["corpus=es", "intrinsic=weat_migrants_es"],
-    ("source", "hateval_es"): ["corpus=es", "intrinsic=weat_gender_es", "groups=gender_es"],
+    **{
+        ("source", name): ["corpus=es", "intrinsic=weat_gender_es", "groups=gender_es"]
+        for name in ("hateval_es", "hateval_es_test")
+    },
     ("intrinsic", "weat_gender_es"): ["corpus=es", "source=none"],
     ("intrinsic", "weat_migrants_es"): ["corpus=es", "source=none"],
     ("intrinsic", "certificate_es"): ["corpus=es", "source=none"],

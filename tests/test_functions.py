@@ -22,6 +22,7 @@ from biasbridge.__main__ import main as biasbridge_command
 from biasbridge.analysis.joined import join_points
 from biasbridge.analysis.result_folder import write_csv_tables, write_tables
 from biasbridge.analysis.tables import read_tables
+from biasbridge.commands.analogy import analogy
 from biasbridge.commands.train import Study
 from biasbridge.files import InputError
 from biasbridge.files.language import GRAMMAR
@@ -593,3 +594,23 @@ def test_options_of_language_models_are_refused_for_vectors() -> None:
     for option in ({"random_weights": True}, {"layer": 3}, {"pooling": "cls"}):
         with pytest.raises(InputError, match="applies to language models; leave it out"):
             audit({"he": [1, 0], "she": [0, 1]}, **option)
+
+
+def test_an_analogy_is_answered_as_gensim_does_and_with_the_words_asked() -> None:
+    words = [f"word_{letter}" for letter in "abcdefghijklmnopqrstuvwxyz"]
+    vectors = keyed(words, np.random.default_rng(1).normal(size=(26, 8)).astype(np.float32))
+    a, b, c = words[:3]
+    found = analogy(vectors, a, b, c.upper(), number=5)
+    peer = vectors.most_similar(positive=[b, c], negative=[a], topn=5)
+    assert found["word"].tolist() == [word for word, _ in peer]
+    assert found["cosine"].to_numpy() == pytest.approx([cosine for _, cosine in peer], abs=1e-6)
+    units = {word: vectors[word] / np.linalg.norm(vectors[word]) for word in words}
+    target = units[b] - units[a] + units[c]
+    cosines = {word: units[word] @ target / np.linalg.norm(target) for word in words}
+    assert found["any_word"].tolist() == sorted(words, key=lambda word: -cosines[word])[:5]
+    assert found["any_cosine"].max() == pytest.approx(max(cosines.values()))
+    few = analogy(vectors, a, b, c, vocabulary=10)
+    assert {*few["word"]} <= {*words[:10]}
+    for asked, reason in ((("x", b, c), "not in the vocabulary: x"), ((a, b, b), "different")):
+        with pytest.raises(InputError, match=reason):
+            analogy(vectors, *asked)

@@ -45,6 +45,7 @@ PRINTED = {
 }
 # What prints no names but those of its results folder, of metrics and of built-in sets
 OTHERS = {
+    "analogy",  # words of letters, and the three of the command line
     "data",
     "train",
     "bbq",

@@ -11,6 +11,7 @@ COMMANDS = {
     "bbq": "compute bias scores of BBQ from a language model's answers",
     "predict": "classify texts with a classifier that others trained",
     "coreference": "score coreference predictions",
+    "analogy": 'answer "a is to b as c is to ..." by word vectors',
     "agreement": "compare gender words with annotated groups",
     "correlate": "correlate scores and gaps of a results folder or any table",
     "effects": "show the effects of conditions on gaps and scores",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import numpy as np
@@ -11,7 +11,7 @@ from annotated_types import doc
 from numpy.typing import ArrayLike
 
 from biasbridge.files import InputError, choice
-from biasbridge.files.choice import NotNegative
+from biasbridge.files.choice import Count, NotNegative
 from biasbridge.intrinsic.lookup import (
     DirectionKind,
     Floats32,
@@ -20,6 +20,7 @@ from biasbridge.intrinsic.lookup import (
     direction,
     frequent_words,
     pair_differences,
+    subspace,
     unit_means,
     unit_rows,
 )
@@ -36,12 +37,14 @@ def direct_bias(w: ArrayLike, g: ArrayLike, *, c: float = 1) -> float:
 
     DB = mean_{w in W} |cos(w, g)|^c
 
+    With several directions |cos(w, g)| is the length of unit(w)'s projection on what they span.
+
     Parameters
     ----------
     w : array of shape (n_w, dim)
         Vectors of neutral words. Rows need not have unit length.
-    g : array of shape (dim,)
-        The bias direction.
+    g : array of shape (dim,) or (k, dim)
+        The bias direction, or k of them.
     c : float, default=1
         Exponent of at least 0; 0 counts every word as 1.
 
@@ -62,8 +65,19 @@ def direct_bias(w: ArrayLike, g: ArrayLike, *, c: float = 1) -> float:
     """
     if not c >= 0:
         raise InputError(f"c is {c!r}; Direct Bias takes an exponent of at least 0")
-    cosines: Floats = unit_rows(w) @ _unit(g)
-    return float(np.mean(np.abs(cosines) ** c))
+    return float(np.mean(np.abs(_components(w, g)) ** c))
+
+
+def _components(w: ArrayLike, g: ArrayLike) -> Floats:
+    """Return cosines with a direction, or lengths of projections on the span of several."""
+    directions = np.asarray(g, dtype=np.float64)
+    if directions.ndim == 1:
+        return np.asarray(unit_rows(w) @ _unit(directions))
+    _, values, basis = np.linalg.svd(directions, full_matrices=False)
+    basis = basis[values > 1e-12 * max(values[0], 1)]
+    if not len(basis):
+        raise InputError("the directions are zero")
+    return np.asarray(np.linalg.norm(unit_rows(w) @ basis.T, axis=1))
 
 
 def _unit(row: ArrayLike) -> Floats:
@@ -175,7 +189,10 @@ def same_score(w: ArrayLike, attributes: Sequence[ArrayLike]) -> Floats:
 
 @choice
 class DirectBias(Metric):
-    """Direct Bias along the direction of the base pairs; single scores: cosine with it, by word."""
+    """Direct Bias along the direction of the base pairs; single scores: cosine with it, by word.
+
+    ``k`` above 1: along a subspace of k directions; single scores are lengths in it, without sign.
+    """
 
     about: ClassVar[MetricInfo] = MetricInfo(
         name="direct_bias",
@@ -199,10 +216,21 @@ class DirectBias(Metric):
     )
 
     version: ClassVar[int] = 4
+    unkeyed: ClassVar[tuple[str, ...]] = (*Metric.unkeyed, "k")  # see keyed
     items: ClassVar[str] = "words"
 
     along: DirectionKind = "pca"
     c: Annotated[NotNegative, doc("exponent of the cosines")] = 1.0
+    k: Annotated[Count, doc("number of principal components of the pairs")] = 1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.k > 1 and self.along != "pca":
+            raise InputError(f"k={self.k} needs along=pca; along={self.along} is one direction")
+
+    def keyed(self) -> Mapping[str, object]:
+        """Return the digest of the words, and ``k`` if it is not 1."""
+        return super().keyed() if self.k == 1 else {**super().keyed(), "k": self.k}
 
     def by_pair(self, words: ResolvedQuery) -> Floats:
         """Compute cos(w, unit(a) - unit(b)) of every word and pair, (words, pairs)."""
@@ -210,10 +238,11 @@ class DirectBias(Metric):
 
     def measure(self, words: ResolvedQuery, seed: int) -> MetricResult:
         """Compute the mean absolute cosine to the power c."""
-        axis = direction(words["pairs"].matrix, self.along)
-        cosines = words["words"].matrix @ axis
-        value = direct_bias(words["words"].matrix, axis, c=self.c)
-        return MetricResult(value, single_scores=by_name(words["words"].words, cosines))
+        pairs, rows = words["pairs"].matrix, words["words"].matrix
+        axes = subspace(pairs, self.k) if self.k > 1 else direction(pairs, self.along)
+        components = _components(rows, axes)
+        value = direct_bias(rows, axes, c=self.c)
+        return MetricResult(value, single_scores=by_name(words["words"].words, components))
 
 
 @choice

@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from nltk.tokenize import NLTKWordTokenizer
 
 from biasbridge.corpora.corpus import DatasetCorpus, TextCorpus, Tokeniser
 from biasbridge.corpora.posts import DatasetSource
@@ -75,6 +76,16 @@ def test_sentences_limit_and_several_files(tmp_path: Path) -> None:
     assert corpus.name == "a+b"
 
 
+def test_a_pattern_is_its_files_in_order(tmp_path: Path) -> None:
+    for name in ("b", "a"):
+        write(tmp_path / f"{name}.tsv", [name])
+    corpus = TextCorpus(str(tmp_path / "*.tsv"), tokeniser="whitespace", min_count=1)
+    assert corpus.files() == [tmp_path / "a.tsv", tmp_path / "b.tsv"]
+    corpus.write(tmp_path / "out", seed=0)
+    assert (tmp_path / "out").read_text() == "a\nb\n"
+    assert TextCorpus(str(tmp_path / "none*")).files() == [tmp_path / "none*"]  # no such file
+
+
 def test_each_file_may_have_its_own_tokeniser(tmp_path: Path) -> None:
     tweets = write(tmp_path / "tweets.txt", ["Hola #uno. Y dos :D"])
     films = write(tmp_path / "films.txt", ["Hola . Adiós ."])
@@ -100,6 +111,18 @@ def test_treebank_parts_clitics_as_documents_with_coreference_do(tmp_path: Path)
     corpus = TextCorpus(str(write(tmp_path / "t", [line])), tokeniser="treebank", min_count=1)
     corpus.write(tmp_path / "out", seed=0)
     assert (tmp_path / "out").read_text() == "The clerk 's dog did n't bark .\nWhy not ?\n"
+
+
+def test_nltk_is_what_nltk_gives_for_each_sentence(tmp_path: Path) -> None:
+    """As the authors' command did, whose ``word_tokenize`` splits a paragraph before."""
+    sentences = ['He can\'t say "yes".', "The U.S. has $3.50 (1,000 in all)."]
+    corpus = TextCorpus(
+        str(write(tmp_path / "t", [" ".join(sentences)])), tokeniser="nltk", min_count=1
+    )
+    corpus.write(tmp_path / "out", seed=0)
+    expected = [" ".join(NLTKWordTokenizer().tokenize(sentence)) for sentence in sentences]
+    assert expected[0] == "He ca n't say `` yes '' ."
+    assert (tmp_path / "out").read_text().splitlines() == expected
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from biasbridge.corpora.post_challenges import (
     HateCheck,
     IdentityTemplates,
     TableChallenge,
+    TaggedFounta,
 )
 from biasbridge.corpora.protocols import Challenge, PostChallenge
 from biasbridge.corpora.world import GeneratedTemplates
@@ -177,3 +178,44 @@ def test_races_are_compared_by_first_names() -> None:
         "african_american": 2880,
         "european_american": 2880,
     }
+
+
+TAGGED = (
+    "id,tag,{label},tweet\n1,Male,{bad},you stupid man\n"
+    "2,female ,{good},good morning to all women\n3,neutral,{bad},awful day\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("label", "bad", "good"), [("class", "Abusive", "normal"), ("label", "1", "0")]
+)
+def test_tags_and_labels_are_found_by_what_columns_hold(
+    label: str, bad: str, good: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "posts.csv"
+    path.write_text(TAGGED.format(label=label, bad=bad, good=good))
+    posts = TaggedFounta(str(path)).posts(seed=0).set_index("raw")
+    assert posts["group"].to_dict() == {
+        "you stupid man": "male",
+        "good morning to all women": "female",
+        "awful day": "neutral",
+    }
+    assert posts["label"].to_dict() == {
+        "you stupid man": 1,
+        "good morning to all women": 0,
+        "awful day": 1,
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("text,label\na man,abusive\n", "no column holds only male, female, neutral"),
+        ("text,tag\na man,male\n", "no column holds only abusive, hateful, normal, spam or 0, 1"),
+        ("a man,abusive,male\na b,normal,female\n", "its first line is a post"),
+    ],
+)
+def test_other_files_than_tagged_posts_are_refused(text: str, reason: str, tmp_path: Path) -> None:
+    (tmp_path / "posts.csv").write_text(text)
+    with pytest.raises(InputError, match=reason):
+        TaggedFounta(str(tmp_path / "posts.csv")).posts(seed=0)

@@ -246,6 +246,25 @@ def test_hateval_in_spanish(realdata: Path) -> None:
     assert abs(np.corrcoef(ids, posts["label"])[0, 1]) < 0.05
 
 
+def test_spanish_test_labels_of_others_are_joined_by_id(tmp_path: Path) -> None:
+    header = "id\ttext\tHS\tTR\tAG\n"
+    (tmp_path / "train_es.tsv").write_text(header + "1\tuno\t1\t0\t0\n2\tdos\t0\t0\t0\n")
+    (tmp_path / "dev_es.tsv").write_text(header + "3\ttres\t0\t0\t0\n")
+    (tmp_path / "test_es.tsv").write_text('id\ttext\n5\t"cinco\n4\tcuatro\n')
+    labels = tmp_path / "labels.csv"
+    labels.write_text("id,HS,TR,AG\n4,1,0,0\n5,0,0,0\n")
+    source = HatEval(str(tmp_path), language="es", test_labels=str(labels))
+    assert source.has_split
+    posts = source.load(seed=0).set_index("raw")
+    assert posts["label"].to_dict() == {"uno": 1, "dos": 0, "tres": 0, "cuatro": 1, '"cinco': 0}
+    assert posts.loc[["cuatro", '"cinco'], "split"].eq("test").all()
+    assert posts.loc[["uno", "dos", "tres"], "split"].tolist() == ["train", "train", "dev"]
+    assert not replace(source, cross_validate=True).has_split
+    labels.write_text("id,HS\n4,1\n")
+    with pytest.raises(InputError, match="has no label of 1 posts of"):
+        source.load(seed=0)
+
+
 # The file of Founta et al. as their authors send it, made up: no line of names, tabs, votes.
 
 ROWS_FOUNTA = [

@@ -13,8 +13,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 from scipy import optimize, stats
+from sklearn.decomposition import PCA
 
-from biasbridge.intrinsic import METRICS, Metric, Weat
+from biasbridge.files import InputError
+from biasbridge.intrinsic import METRICS, Metric, Weat, direct_bias
+from biasbridge.intrinsic.lookup import direction, subspace
+from biasbridge.intrinsic.metrics.direct import DirectBias
 from biasbridge.intrinsic.resampling import RESAMPLES
 from tests.intrinsic.metric_world import (
     BEST,
@@ -510,3 +514,31 @@ def test_examples_in_docstrings_hold(name: str) -> None:
     result = doctest.testmod(import_module(name))
     assert result.attempted > 0
     assert result.failed == 0
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_direct_bias_of_a_subspace_is_the_length_in_pcas_components(k: int) -> None:
+    """Of the pair-centred vectors a - m and b - m, as Bolukbasi et al. (2016) define the space."""
+    rng = np.random.default_rng(k)
+    pairs, words = rng.normal(size=(6, 2, 5)), rng.normal(size=(7, 5))
+    units = pairs / np.linalg.norm(pairs, axis=2, keepdims=True)
+    centred = (units - units.mean(axis=1, keepdims=True)).reshape(12, 5)
+    basis = PCA(k).fit(centred).components_
+    lengths = [math.sqrt(sum(cos(word, component) ** 2 for component in basis)) for word in words]
+    assert direct_bias(words, subspace(pairs, k)) == pytest.approx(mean(lengths))
+    assert direct_bias(words, 3 * basis) == pytest.approx(mean(lengths))  # of any length
+    assert direct_bias(words, basis[:1]) == pytest.approx(direct_bias(words, direction(pairs)))
+    assert direct_bias(words, subspace(pairs, 5)) == pytest.approx(1)
+    with pytest.raises(InputError, match="span 1 directions, not 2"):
+        subspace(pairs[:1], 2)
+
+
+def test_direct_bias_of_two_directions_by_its_option(tmp_path: Path) -> None:
+    one, two = (
+        make_metric("direct_bias", write_words(tmp_path), k=k).score(make_vectors(), seed=0)
+        for k in (1, 2)
+    )
+    assert two[0].value > one[0].value
+    assert (one[0].convention, two[0].convention) == ("default", "default,k=2")
+    with pytest.raises(InputError, match="k=2 needs along=pca"):
+        DirectBias(queries=("professions",), k=2, along="first")

@@ -456,3 +456,21 @@ EIGHT = WordSet("female", tuple("abcdefgh"), "en", "")
 def test_enough_words(n: int, share: float, enough: int) -> None:
     found = ResolvedWords(EIGHT.items[:n], EIGHT.words[n:], np.zeros((n, 2)))
     assert (_describe_shortage(EIGHT, found, share) == "") == bool(enough)
+
+
+def test_deleted_words_leave_a_list_in_a_file(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "good.txt").write_bytes(
+        "; a comment\nfine\nenvious\nna\u00efve\n".encode("latin-1")
+    )
+    (tmp_path / "bad.txt").write_text("awful\nenvious\n")
+    content = {
+        "sets": {name: {"file": f"{name}.txt", "deleted": ["envious"]} for name in ("good", "bad")},
+        "queries": {"q": {"X": ["he"], "Y": ["she"], "A": "good", "B": "bad"}},
+    }
+    (tmp_path / "q.json").write_text(json.dumps(content))
+    query = load_queries(["q"], tmp_path / "q.json")[0]
+    assert query.sets["A"].words == ("fine", "na\u00efve")
+    assert query.sets["B"].words == ("awful",)
+    assert "good.txt is not UTF-8: read as Windows-1252" in caplog.text

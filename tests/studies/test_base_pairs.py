@@ -35,7 +35,7 @@ from biasbridge.studies.base_pair_estimates import (
     estimate_all,
     fleiss_kappa,
 )
-from biasbridge.studies.base_pair_tables import read_probes
+from biasbridge.studies.base_pair_tables import agreement_in_words, read_probes
 from biasbridge.studies.base_pairs import _PUBLISHED, BasePairScores, BasePairStudy, _with_published
 from tests.intrinsic.metric_world import VOCABULARY
 
@@ -147,6 +147,8 @@ def test_agreement_of_the_pairs(concluded: tuple[pd.DataFrame, str, Path], metri
     assert fleiss["low"] < fleiss["value"] < fleiss["high"]
     assert fleiss["pairs_low"] < fleiss["value"] < fleiss["pairs_high"]
     assert (fleiss["words"], fleiss["pairs"]) == (24, 5)
+    assert fleiss["agreement"] == agreement_in_words(fleiss["value"])
+    assert isinstance(value(found, "mean", metric)["agreement"], float), "no kappa"
     alike = [len(set(row)) == 1 for row in directions.tolist()]
     assert value(found, "unanimous", metric)["value"] == pytest.approx(np.mean(alike))
     moved = [
@@ -255,6 +257,18 @@ def test_kappas_are_those_of_peers_and_a_weight_is_a_number_of_times() -> None:
     ones, once = np.ones(6, dtype=int), np.ones((1, 6))
     assert isnan(cohen_kappa(ones, ones, once)[0])
     assert cohen_kappa(ones, np.arange(6) % 2, once)[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("kappa", "word"),
+    [  # of Landis & Koch (1977), table on p. 165
+        *((-0.01, "poor"), (0.0, "slight"), (0.2, "slight"), (0.21, "fair"), (0.4, "fair")),
+        *((0.41, "moderate"), (0.6, "moderate"), (0.61, "substantial"), (0.8, "substantial")),
+        *((0.81, "almost perfect"), (1.0, "almost perfect"), (math.nan, "")),
+    ],
+)
+def test_agreement_in_words(kappa: float, word: str) -> None:
+    assert agreement_in_words(kappa) == word
 
 
 def kappa_of(directions: Truths, kept: Sequence[int]) -> float:

@@ -156,22 +156,37 @@ def test_models_are_paired_and_named_by_what_differs() -> None:
 
 
 def test_an_undefined_score_says_why() -> None:
-    table = scores(read_model_pairs(make_tables(1), {}), "printed")
+    table = scores(read_model_pairs(make_tables(1), {}))
     assert dict(zip(table["metric"], table["reason"], strict=True)) == {
         "weat": "",
         "ripa": "its scale has no ends; give them in study.limits",
         "sq": "it has no unbiased value",
     }
     assert np.isfinite(as_float(table, "robustness_biased")).tolist() == [True, False, True]
-    given = scores(read_model_pairs(make_tables(1), {"ripa": (-2, 2)}), "printed")
+    given = scores(read_model_pairs(make_tables(1), {"ripa": (-2, 2)}))
     assert np.isfinite(as_float(given, "accuracy")).tolist() == [True, True, False]
     values = np.array([*make_tables(1).probes["values"][3:6]]).T
     expected = _robustness(SIZES, values, WEAT)
     assert as_float(given, "robustness_biased")[1] == pytest.approx(expected)
 
 
+def test_both_definitions_of_accuracy_stand_side_by_side(tmp_path: Path) -> None:
+    pair, *_ = pairs = read_model_pairs(make_tables(1), {})
+    table = scores(pairs)
+    printed, released = (as_float(table, f"accuracy{end}")[0] for end in ("", "_released"))
+    measured = pair.sizes, pair.biased, pair.unbiased, pair.scale
+    assert printed == accuracy(*measured)
+    assert released == accuracy(*measured, "released")
+    assert printed > released > 0.5
+    out = io.StringIO()
+    SilhouetteAnalysis().conclude(make_tables(1), tmp_path, Console(file=out, width=400))
+    text = " ".join(out.getvalue().split())
+    assert "The most accurate metric is weat" in text
+    assert "As the paper's code defines accuracy it is weat" in text
+
+
 def test_fewer_runs_come_nearer_to_all(tmp_path: Path) -> None:
-    table = fewer_runs(read_model_pairs(make_tables(), {}), "printed")
+    table = fewer_runs(read_model_pairs(make_tables(), {}))
     assert sorted(set(table["runs"])) == [10, 20]
     ten, twenty = as_float(table[table["score"] == "robustness_biased"], "mean")
     assert twenty <= ten
@@ -186,11 +201,11 @@ def test_a_model_without_a_counterpart_has_robustness_alone(tmp_path: Path) -> N
     assert {(pair.models, len(pair.unbiased)) for pair in pairs} == {
         ("mine.vec, stereotype 0.8", 0)
     }
-    alone, both = scores(pairs, "printed"), scores(read_model_pairs(two, {}), "printed")
+    alone, both = scores(pairs), scores(read_model_pairs(two, {}))
     assert alone["robustness_biased"].equals(both["robustness_biased"])
     assert alone["accuracy"].isna().all()
     assert alone["reason"].tolist() == ["", "its scale has no ends; give them in study.limits", ""]
-    assert set(fewer_runs(pairs, "printed")["score"]) == {"robustness_biased"}
+    assert set(fewer_runs(pairs)["score"]) == {"robustness_biased"}
     out = io.StringIO()
     written = SilhouetteAnalysis().conclude(one, tmp_path, Console(file=out, width=200))
     assert "The most robust lists are those of weat (q, targets) (" in out.getvalue()
@@ -214,6 +229,27 @@ def test_any_vectors_with_one_command(tmp_path: Path, train: Train) -> None:
     assert set(table["query"].str.removesuffix("_one_list")) == {*requested}
     assert table["robustness_biased"].between(0, 1).all()
     assert table["reason"].isna().all()
+
+
+@pytest.mark.slow
+def test_words_that_either_model_lacks_leave_both(tmp_path: Path, train: Train) -> None:
+    sets = [*load_query("gender_bsa").sets.values(), *load_query("religion_bsa").sets.values()]
+    words = list(dict.fromkeys(word for item in sets for word in item.words))
+    rng = np.random.default_rng(0)
+    for name, missing in (("a", {"aunt", "priest"}), ("b", {"boys", "mosque"})):
+        kept = [word for word in words if word not in missing]
+        rows = rng.normal(size=(len(kept), 5)).astype(np.float32)
+        save_vectors(keyed(kept, rows), tmp_path / f"{name}.vec")
+    models = ["biased=a.vec", "unbiased=b.vec", "intrinsic.weat.queries=[gender_bsa]"]
+    ended = train("+experiment=silhouettes_pair", *models, "intrinsic=weat", "probe.runs=2")
+    assert ended.status == 0, ended
+    table = pd.read_csv(tmp_path / "results" / "silhouettes_pair" / "silhouettes.csv")
+    gender = load_query("gender_bsa").sets
+    n_words = {"targets": len(gender["X"].words) + len(gender["Y"].words) - 2}  # aunt, boys
+    n_words["attributes"] = len({*gender["A"].words}) + len({*gender["B"].words})
+    found = dict(zip(table["list_kind"], table["words"], strict=True))
+    assert found == n_words
+    assert table["accuracy_released"].between(0, 1).all()
 
 
 def test_one_reference_model_is_refused() -> None:

@@ -70,6 +70,7 @@ def test_all_but_a_few_downloads_are_checked() -> None:
     assert without == [
         *("fasttext-crawl-300d-2M-subword", "numberbatch-en-19.08"),
         *("fasttext-sbwc-es", "word2vec-sbw-es", "fasttext-suc-es"),
+        *("google/electra-base-generator", "xlnet/xlnet-base-cased", "openai-community/openai-gpt"),
         *("tdavidson/hate_speech_offensive", "uclanlp/wino_bias", "stanfordnlp/sentiment140"),
     ]
 
@@ -107,6 +108,7 @@ def test_what_is_not_downloaded_says_how_to_ask() -> None:
     assert restricted == {dataset.name for dataset in SETS if dataset.ask}
     assert restricted == {
         *("hateval2019", "founta2018", "ontonotes5", "atlas_biased_rulers"),
+        *("goldfarb_tarrant_founta", "goldfarb_tarrant_tweets_en", "goldfarb_tarrant_tweets_es"),
         *("word2vec-google-news-300 (original)", "en_tweets", "es_tweets", "en_wiki_plots_plus"),
     }
     copies = [a for dataset, file in FILES if dataset.name == "hateval2019" for a in file.addresses]
@@ -126,6 +128,8 @@ def test_each_set_has_its_words() -> None:
 
 def test_groups_name_registered_sets() -> None:
     assert len(groups()["sesari2022"]) == 15
+    assert {each.kind for each in find_sets("schroeder2024")} == {"model"}
+    assert len(groups()["schroeder2024"]) == 10
     for names in groups().values():
         assert {*names} <= {*registry()}
         assert len({*names}) == len(names)
