@@ -117,14 +117,11 @@ def choices(group: str, folders: Iterable[str | Path] = ()) -> list[str]:
     return sorted({*files, *classes})
 
 
-def refuse_unwritten(overrides: Iterable[str], folders: Iterable[str | Path] = ()) -> None:
-    """Raise ``InputError`` for a key with a name that no file of configuration and no module has,
-    and which therefore is misspelt: before classes are imported.
+def refuse_unwritten(overrides: Iterable[str]) -> None:
+    """Raise ``InputError`` for a key with a name that no file of configuration and no module of the
+    project has, and which therefore is misspelt: before classes are imported.
     """
     texts = [path.read_text("utf-8") for path in CONF.rglob("*.yaml")] + module_texts()
-    for folder in map(Path, folders):
-        paths = [path for glob in ("*.py", "*/*.yaml") for path in folder.glob(glob)]
-        texts += [path.read_text("utf-8", errors="replace") for path in paths]
     for key in (line.partition("=")[0] for line in overrides if "=" in line):
         for name in key.split(".") if _PLAIN_KEY.fullmatch(key) else ():
             if not any(name in text for text in texts):

@@ -240,7 +240,8 @@ def read_options(arguments: Sequence[str]) -> Namespace:
     options.overrides += [f"stale={options.stale}"] if options.stale else []
     options.config_dir = options.config_dir or _experiment_folder(options.overrides)
     options.hydra = ["hydra.mode=MULTIRUN"] if options.multirun else []
-    refuse_unwritten(options.overrides, filter(None, [options.config_dir]))
+    if not options.config_dir and not any(TARGET in line for line in options.overrides):
+        refuse_unwritten(options.overrides)  # a user's own classes have names of their own
     return options
 
 
