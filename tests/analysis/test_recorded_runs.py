@@ -136,7 +136,10 @@ def read_correlations(path: Path) -> pd.DataFrame:
 
 
 def assert_same(again: pd.DataFrame, recorded: pd.DataFrame) -> None:
-    pd.testing.assert_frame_equal(again[ESTIMATES], recorded[ESTIMATES])
+    exact = [name for name in ESTIMATES if name != "p_holm"]
+    pd.testing.assert_frame_equal(again[exact], recorded[exact])
+    # Which of 9,999 permutations are as large may turn on a processor's last digit
+    pd.testing.assert_frame_equal(again[["p_holm"]], recorded[["p_holm"]], atol=2.5e-4)
     assert again["verdict"].tolist() == recorded["verdict"].tolist()
     # How many common factors there are may turn on the last digit
     name = ["reliability_y"]

@@ -307,11 +307,12 @@ class Selection:
             for change in relevant:
                 OmegaConf.update(self.config, change.key_or_group, change.value(), merge=True)
             with required_requests():
-                self._parts[key] = self._read_changed(part, built)
+                read = self._read_changed(part, built)
         finally:
             for name, value in reversed(before):
                 OmegaConf.update(self.config, name, value, merge=False)
-        return self._parts[key]
+        self._parts[key] = read  # not if data are missing
+        return read
 
     def _read_changed(self, part: str, built: dict[str, Choice]) -> Any:
         if not part:
