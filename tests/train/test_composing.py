@@ -64,7 +64,7 @@ def test_cells_are_composed_as_hydra_does(arguments: list[str]) -> None:
             expected = read_point(compose("config", overrides=cell))
         except (InputError, OmegaConfBaseException) as error:  # data that are not here
             with pytest.raises(type(error), match=re.escape(str(error).partition("\n")[0])):
-                composer.read(cell)
+                Composer([]).read(cell)  # the first cell ends a sweep
         else:
             assert composer.read(cell).point == expected
 
