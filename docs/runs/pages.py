@@ -16,6 +16,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import certificate_tables
+import paper_tables
 import slice_tables
 from recorded_runs import HERE, STUDIES
 
@@ -50,6 +51,8 @@ TABLES: dict[str, Callable[[str], str]] = {
     "unmodified": slice_tables.unmodified,
     "conditions": slice_tables.conditions,
     "groups": slice_tables.groups,
+    "settings": paper_tables.settings,
+    "claims": paper_tables.claims,
     "certificate_scores": certificate_tables.certificate,
     "certificate_agreement": certificate_tables.text_agreement,
     "certificate_text": certificate_tables.real_text,
