@@ -123,3 +123,4 @@ if __name__ == "__main__":
         path.write_text(render(text, path.parent), encoding="utf-8")
     slice_tables.draw_transfer()
     slice_tables.draw_answer()
+    paper_tables.draw_figure3()

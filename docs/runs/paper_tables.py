@@ -1,4 +1,4 @@
-"""The main paper beside its repetitions: settings and claims."""
+"""The main paper beside its repetitions: settings, claims, and figure 3 over all tasks."""
 
 from __future__ import annotations
 
@@ -6,16 +6,20 @@ import json
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+import altair as alt
+import numpy as np
 import pandas as pd
 import yaml
 from recorded_runs import HERE, declared, joined, markdown, tables
 
+from biasbridge.analysis.charts import BLACK, finish, palette_of
 from biasbridge.analysis.joined import rows_of
-from biasbridge.analysis.naming import CONTROL
+from biasbridge.analysis.naming import CONTROL, ORIGINAL, query_titles
 from biasbridge.analysis.slices import FEW_PERMUTATIONS, measure_slice
 from biasbridge.debias.attract_repel import AttractRepel
 from biasbridge.extrinsic.coreference.resolution import ResolverSettings
 from biasbridge.extrinsic.network_settings import CNNSettings
+from biasbridge.files.charts import save_charts
 from biasbridge.stats.formatting import format_number
 
 ROOT = HERE.parents[1]
@@ -31,6 +35,15 @@ RUNS = {  # a column each, by page
     },
     "hatespeech_es": {"paper001_es_women": "women", "paper001_es_migrants": "migrants"},
 }
+PANELS = {  # of figure 3, from above
+    COREFERENCE: "Coreference: WinoBias, mean of both types",
+    "paper001_open": "Hate speech: TweetEval, women and others",
+    "paper001_open_davidson": "Hate speech: Davidson, women and men",
+    "paper001_en": "Hate speech: HatEval, women and others",
+    "paper001_en_target": "Hate speech: HatEval, women and migrants",
+    "paper001_es_women": "Spanish hate speech: women and others",
+    "paper001_es_migrants": "Spanish hate speech: migrants and others",
+}
 # Words of the corpora that no recipe builds; files/data/recipes.yaml has those of the others
 WORDS = {
     "en_tweets": 8374221,
@@ -45,6 +58,9 @@ AS_IN_ENGLISH = {
     "classifier",
 }
 EMBEDDINGS = ("word2vec", "fasttext")
+WIDTH = 150  # of a panel of figure 3
+SQUARE = "M-1,-1H1V1H-1Z"  # the shortest path, for there are thousands
+ROW_HEADER = alt.Header(labelAngle=0, labelAlign="left", labelFontSize=11)
 
 
 class Setting(NamedTuple):
@@ -302,3 +318,56 @@ def unmodified_f1(run: str, group: str) -> float:
     points = points[points["classifier"].isin(NETWORKS) & (points["method"] == CONTROL)]
     rows = tables(run).extrinsic.query("kind == 'value' and measure == 'f1' and group == @group")
     return float(rows.loc[rows["point"].isin(points["point"]), "value"].mean())
+
+
+def draw_figure3() -> None:
+    """Draw ``paper001_figure3.svg``: a panel for each score, gap and embedding of every task."""
+    methods = ["balance", "attract_repel"]
+    colours = alt.Scale(domain=[ORIGINAL, *methods], range=[BLACK, *palette_of(methods)])
+    parts = []
+    for run, title in PANELS.items():
+        is_first, is_last = run == next(iter(PANELS)), run == [*PANELS][-1]
+        points = alt.Chart().mark_point(filled=True, shape=SQUARE, size=9, opacity=0.7)
+        points = points.encode(
+            alt.X("x:Q", title="WEAT" if is_last else None, scale=alt.Scale(zero=False)),
+            alt.Y("y:Q", title="gap", scale=alt.Scale(zero=False)),
+            alt.Color("method:N", scale=colours, title="method"),
+        )
+        r = alt.Chart().mark_text(align="right", baseline="bottom", fontSize=9)
+        r = r.encode(text="r:N", x=alt.value(WIDTH), y=alt.value(-2))
+        panels = alt.layer(points, r.transform_filter("datum.r != ''"))
+        labels = alt.Header(labels=is_first, labelPadding=14)
+        parts.append(
+            panels.properties(width=WIDTH, height=60)
+            .facet(
+                data=_panel_points(run),
+                row=alt.Row("query:N", sort=None, title=None, header=ROW_HEADER),
+                column=alt.Column("column:N", sort=None, title=None, header=labels),
+                spacing={"row": 16, "column": 8},
+            )
+            .properties(title=alt.TitleParams(title, anchor="start", frame="group", fontSize=12))
+        )
+    chart = alt.vconcat(*parts, spacing=14).resolve_scale(color="shared")
+    notes = [
+        "A point is an embedding: the mean over trainings of the network. r: Pearson's in a panel.",
+        "In the paper's figure the score is on the y axis.",
+    ]
+    drawing = finish(chart, "The paper's figure 3 over all tasks: gap against WEAT", notes)
+    save_charts(drawing, HERE / "paper001_figure3", (".svg",))
+
+
+def _panel_points(run: str) -> pd.DataFrame:
+    rows = network_gaps(run)
+    rows = rows.assign(query=query_titles(rows), column=rows["embedding"] + ", " + rows["measure"])
+    keys = ["query", "column", "method", "unit_key"]
+    points = rows.groupby(keys, sort=False)[["x", "y"]].mean().round(4).reset_index()
+    points["method"] = points["method"].replace(CONTROL, ORIGINAL)
+    order = [
+        f"{name}, {measure}" for name in EMBEDDINGS[::-1] for measure in ("precision", "recall")
+    ]
+    points = points.sort_values("column", key=lambda names: names.map(order.index), kind="stable")
+    points["r"] = ""
+    for _, panel in points.groupby(["query", "column"]):
+        r = np.corrcoef(panel["x"], panel["y"])[0, 1]
+        points.loc[panel.index[0], "r"] = f"r = {format_number(float(r))}"
+    return points.drop(columns="unit_key")

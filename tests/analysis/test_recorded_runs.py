@@ -235,7 +235,7 @@ def test_spanish_f1_is_that_of_a_literal_loop(group: str) -> None:
 CONF = RUNS.parents[1] / "conf"
 
 
-@pytest.mark.parametrize("run", [run for runs in paper_tables.RUNS.values() for run in runs])
+@pytest.mark.parametrize("run", paper_tables.PANELS)
 def test_recorded_settings_are_those_declared(run: str) -> None:
     """The experiment, or the sweep over it, was written before the run."""
     of_run = next(
