@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
@@ -29,8 +30,8 @@ RUNS = {  # a column each, by page
     "paper001": {
         "paper001_open": "TweetEval",
         "paper001_open_davidson": "Davidson",
-        "paper001_en": "HatEval, keywords",
-        "paper001_en_target": "HatEval, target",
+        "paper001_en": "HatEval by keywords",
+        "paper001_en_target": "HatEval by target",
         COREFERENCE: "coreference",
     },
     "hatespeech_es": {"paper001_es_women": "women", "paper001_es_migrants": "migrants"},
@@ -52,10 +53,8 @@ WORDS = {
     "es_tweets_subtitles": 8048923,
 }
 AS_IN_ENGLISH = {
-    "dimensions",
-    "epochs of the embedding",
-    "lengths after Attract-Repel",
-    "classifier",
+    *("dimensions", "epochs of the embedding", "fastText's buckets", "lengths after Attract-Repel"),
+    *("classifier", "tested on", "trainings of the network"),
 }
 EMBEDDINGS = ("word2vec", "fasttext")
 WIDTH = 150  # of a panel of figure 3
@@ -77,13 +76,27 @@ def settings(page: str) -> str:
     """Tabulate the settings of the paper, of ``train.py`` and of the recorded runs of a page."""
     return markdown(
         [
-            {"setting": row.title, "the paper": row.english if page == "paper001" else row.spanish}
-            | {"default": row.default}
-            | {title: row.of_run(run) for run, title in RUNS[page].items()}
+            {
+                "setting": row.title,
+                "the paper": row.english if page == "paper001" else row.spanish,
+                "default": row.default,
+                "here": _by_value({title: row.of_run(run) for run, title in RUNS[page].items()}),
+            }
             for row in _settings()
             if page == "paper001" or row.title not in AS_IN_ENGLISH
         ]
     )
+
+
+def _by_value(values: dict[str, str]) -> str:
+    """Format the value of most runs first, then the others with their runs."""
+    [(usual, n), *_] = Counter(values.values()).most_common(1)
+    runs: dict[str, list[str]] = {}
+    for run, value in values.items():
+        if value != usual or n == 1:
+            runs.setdefault(value, []).append(run)
+    first = [usual] if n > 1 else []
+    return "; ".join([*first, *(f"{', '.join(names)}: {value}" for value, names in runs.items())])
 
 
 def _settings() -> list[Setting]:

@@ -268,3 +268,20 @@ def test_words_of_restricted_corpora_are_those_counted(
         with lzma.open(realdata / "corpora" / f"{name}.txt.xz", "rt", encoding="utf-8") as lines:
             n += sum(len(line.split()) for line in lines)
     assert paper_tables.n_words(corpus) == n
+
+
+def test_kept_neighbours_in_words_are_those_of_the_table() -> None:
+    table = pd.read_csv(RUNS / "paper001_clusters.csv", keep_default_na=False)
+    kept = table.set_index(["method", "direction", "seed", "embedding"])["neighbours_kept"]
+    erasing = pd.concat([kept["hard"], kept["leace"]])
+    pairs = [
+        [kept["attract_repel"].min(), kept["attract_repel"].max()],
+        [erasing.min(), erasing.max()],
+        *(
+            [kept[(*condition, name)] for name in paper_tables.EMBEDDINGS]
+            for condition in (("none", "", 1), ("balance", "debias", 0), ("balance", "overbias", 0))
+        ),
+    ]
+    page = (RUNS / "paper001.md").read_text("utf-8").partition("changes much which words")[2]
+    said = [f"`{format_number(value)}`" for pair in pairs for value in pair]
+    assert re.findall(r"`[.\d]+`", page)[: len(said)] == said
