@@ -110,24 +110,26 @@ def _conventions_table() -> str:
 
 
 def _format_family(
-    family: str, metrics: Iterable[type[ByConvention]], n_studies: Mapping[str, int]
+    family: str, metrics: Sequence[type[ByConvention]], n_studies: Mapping[str, int]
 ) -> Iterator[str]:
     """Yield the lines of a family: a table row per metric."""
     yield from (f"## {family}", "")
-    yield from _format_table(
-        "metric | formula | meaning | range; unbiased | source | studies",
-        [
-            (
-                f"`{metric.about.name}`: {metric.about.title}",
-                f"`{metric.about.formula}`",
-                metric.about.sign,
-                _format_range(metric),
-                metric.about.source,
-                str(n_studies.get(metric.about.name, "")),
-            )
-            for metric in metrics
-        ],
-    )
+    head = "metric | formula | meaning | range; unbiased | source"
+    rows: list[Sequence[str]] = [
+        (
+            f"`{metric.about.name}`: {metric.about.title}",
+            f"`{metric.about.formula}`",
+            metric.about.sign,
+            _format_range(metric),
+            metric.about.source,
+        )
+        for metric in metrics
+    ]
+    counts = [str(n_studies.get(metric.about.name, "")) for metric in metrics]
+    if any(counts):
+        head += " | studies"
+        rows = [(*row, count) for row, count in zip(rows, counts, strict=True)]
+    yield from _format_table(head, rows)
     yield ""
 
 
