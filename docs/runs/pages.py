@@ -30,6 +30,8 @@ FILE_TITLES = {
     "tests": "All declared tests",
     "transfer_tests": "All declared tests",
     "by_method": "Planted and erased models alone, exploratory",
+    "by_corpus": "Changes in each corpus alone",
+    "limit": "All planted links",
     "visible": "Without the linear changes that can be undone, exploratory",
     "planted": "All tests of planted links",
     "certificate_scores": "Verdicts and properties in the default conventions",
