@@ -11,7 +11,8 @@ import io
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
 _METRICS_PAGE = Path("docs", "metrics.md")
 _CONVENTIONS = Path("docs", "conventions.csv")
+_STUDIES = Path("docs", "metric_studies.csv")  # typed from Sesari et al. (2022), table 8
 _COUNTS = re.compile(r"There are \d+ metrics on .* Of these \d+,")
 _PAGE_MARK = "<!-- From here on written by python -m biasbridge.intrinsic.describe -->\n"
 
@@ -83,12 +85,14 @@ def _metrics_page(root: Path) -> str:
     n_words, n_models = len(METRICS), len(MODEL_METRICS)
     counts = f"There are {n_words} metrics on word vectors and {n_models} on language models."
     introduction = _COUNTS.sub(f"{counts} Of these {n_words + n_models},", introduction)
+    with (root / _STUDIES).open(encoding="utf-8", newline="") as file:
+        n_studies = Counter(row["metric"] for row in csv.DictReader(file))
     lines = [introduction + mark]
     for family, metrics in FAMILIES.items():
-        lines += _format_family(family, metrics)
+        lines += _format_family(family, metrics, n_studies)
     lines += ["# Metrics of language models", ""]
     for family, model_metrics in MODEL_FAMILIES.items():
-        lines += _format_family(family, model_metrics)
+        lines += _format_family(family, model_metrics, n_studies)
     return "\n".join(lines)
 
 
@@ -105,22 +109,27 @@ def _conventions_table() -> str:
     return out.getvalue()
 
 
-def _format_family(family: str, metrics: Iterable[type[ByConvention]]) -> Iterator[str]:
+def _format_family(
+    family: str, metrics: Sequence[type[ByConvention]], n_studies: Mapping[str, int]
+) -> Iterator[str]:
     """Yield the lines of a family: a table row per metric."""
     yield from (f"## {family}", "")
-    yield from _format_table(
-        "metric | formula | meaning | range; unbiased | source",
-        [
-            (
-                f"`{metric.about.name}`: {metric.about.title}",
-                f"`{metric.about.formula}`",
-                metric.about.sign,
-                _format_range(metric),
-                metric.about.source,
-            )
-            for metric in metrics
-        ],
-    )
+    head = "metric | formula | meaning | range; unbiased | source"
+    rows: list[Sequence[str]] = [
+        (
+            f"`{metric.about.name}`: {metric.about.title}",
+            f"`{metric.about.formula}`",
+            metric.about.sign,
+            _format_range(metric),
+            metric.about.source,
+        )
+        for metric in metrics
+    ]
+    counts = [str(n_studies.get(metric.about.name, "")) for metric in metrics]
+    if any(counts):
+        head += " | studies"
+        rows = [(*row, count) for row, count in zip(rows, counts, strict=True)]
+    yield from _format_table(head, rows)
     yield ""
 
 

@@ -1,7 +1,17 @@
 """Write the atlas again: ``BIASBRIDGE_DATA=FOLDER python docs/atlas/atlas.py``.
 
-Every set (a YAML file here, with the fields of README.md) is analysed like our own studies, its
-slices all confirmatory. Writes atlas.csv, atlas.svg and the numbers in README.md.
+Every set is analysed like our own studies, its slices all confirmatory. Writes atlas.csv, atlas.svg
+and the numbers in README.md. A set is a YAML file here and its table: a CSV beside it where the
+licence allows, else in ``BIASBRIDGE_DATA``. Its fields:
+
+* ``title``, ``source``, ``licence``, ``claim``, ``note``: measures, publication, licence, the
+  authors' conclusion, remarks;
+* ``table``, ``address``, ``sha256``: the file, where to get it, the digest of its bytes;
+* ``x``, ``y``: columns, with what they measure and its unit; each x is correlated with each y;
+* ``observation``, ``parent``, ``condition``: the columns that name a model, its parent and its
+  condition;
+* ``by``, ``keep``: lists of columns to slice by, labels of the rows to use;
+* ``corrections``: wrong rows: ``where`` (columns and patterns of cells), ``becomes``, ``why``.
 """
 
 from __future__ import annotations
@@ -202,7 +212,9 @@ def overview_row(each: PointSet) -> list[str]:
 
 
 def section(each: PointSet) -> str:
-    """Write what the authors conclude, a table of r_rm and the verdicts of a set."""
+    """Write what the authors conclude, the verdicts of a set, and a table of r_rm unless the set is
+    too small for any verdict.
+    """
     declared = each.declared
     source = f"{declared['source']}; `{each.name}.yaml`, licence: {declared['licence']}."
     parts = [f"## {declared['title']}", source, f"The authors: {declared['claim']}"]
@@ -211,7 +223,9 @@ def section(each: PointSet) -> str:
     for correction, n_models in zip(corrections, each.n_corrected, strict=True):
         cells = " and ".join(f"{name} {cell}" for name, cell in correction["becomes"].items())
         parts.append(f"Corrected, {n_models} models: {cells}. {correction['why']}")
-    return "\n\n".join([*parts, r_table(each), verdict_list(each), ""])
+    is_too_small = all(part.result.why.startswith("too few models") for part in each.slices)
+    tables = [] if is_too_small else [r_table(each)]
+    return "\n\n".join([*parts, *tables, verdict_list(each), ""])
 
 
 def r_table(each: PointSet) -> str:
@@ -280,7 +294,7 @@ def main(out: Path = HERE) -> None:
     page = (HERE / "README.md").read_text(encoding="utf-8")
     page = put(page, "**Of ", "\n", answer(sets))
     page = put(page, "| set |", "\n\n", markdown_table(columns, map(overview_row, sets)))
-    page = put(page, "## ", "## Adding", "".join(map(section, sets)))
+    page = page[: page.index("## ")] + "".join(map(section, sets)).rstrip() + "\n"
     (out / "README.md").write_text(page, encoding="utf-8")
 
 

@@ -16,6 +16,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import certificate_tables
+import paper_tables
 import slice_tables
 from recorded_runs import HERE, STUDIES
 
@@ -29,6 +30,8 @@ FILE_TITLES = {
     "tests": "All declared tests",
     "transfer_tests": "All declared tests",
     "by_method": "Planted and erased models alone, exploratory",
+    "by_corpus": "Changes in each corpus alone",
+    "limit": "All planted links",
     "visible": "Without the linear changes that can be undone, exploratory",
     "planted": "All tests of planted links",
     "certificate_scores": "Verdicts and properties in the default conventions",
@@ -50,6 +53,8 @@ TABLES: dict[str, Callable[[str], str]] = {
     "unmodified": slice_tables.unmodified,
     "conditions": slice_tables.conditions,
     "groups": slice_tables.groups,
+    "settings": paper_tables.settings,
+    "claims": paper_tables.claims,
     "certificate_scores": certificate_tables.certificate,
     "certificate_agreement": certificate_tables.text_agreement,
     "certificate_text": certificate_tables.real_text,
@@ -120,3 +125,4 @@ if __name__ == "__main__":
         path.write_text(render(text, path.parent), encoding="utf-8")
     slice_tables.draw_transfer()
     slice_tables.draw_answer()
+    paper_tables.draw_figure3()

@@ -320,12 +320,6 @@ LAYOUTS = {
         },
         merged=("score", "gap"),
     ),
-    "transfer": Layout(
-        lambda _: _tests_of_runs(REAL),
-        ("run", "gap", "score"),
-        {CHANGE_HEADING: _precise_change, VERDICT_HEADING: _verdict, "holds for": _holds_for},
-        merged=("run", "gap"),
-    ),
     "transfer_tests": Layout(
         lambda _: _tests_of_runs(REAL),
         ("run", "gap", COUNTS, "score"),

@@ -4,11 +4,16 @@ prototype written before it gave of a study of November 2026.
 
 from __future__ import annotations
 
+import lzma
 import re
+import statistics
+from collections.abc import Hashable
 from pathlib import Path
+from typing import Any
 
 import pages
 import pandas as pd
+import paper_tables
 import pytest
 import slice_tables
 from recorded_runs import recorded_slices
@@ -20,6 +25,7 @@ from biasbridge.analysis.slices import correlation_table, scope_table
 from biasbridge.analysis.tables import read_tables
 from biasbridge.commands.correlate import main as correlate
 from biasbridge.commands.effects import main as effects
+from biasbridge.stats.formatting import format_number
 from biasbridge.studies.certificate_verdicts import _RECORDED_CSV
 
 RUNS = Path(__file__).resolve().parents[2] / "docs" / "runs"
@@ -167,3 +173,122 @@ def test_two_tests_on_one_cell_of_a_table_are_refused() -> None:
         slice_tables.tabulate_tests(
             by_corpus._replace(rows=("gap", "score")), "paper001_open_davidson"
         )
+
+
+def literal_rows(run: str, **cells: str) -> list[dict[Hashable, Any]]:
+    """Rows of gaps and values of the CNN, each with the cells of its point."""
+    points, rows = (
+        pd.read_parquet(RUNS / run / f"{name}.parquet").to_dict("records")
+        for name in ("points", "extrinsic")
+    )
+    of_cnn = {point["point"]: point for point in points if point["classifier"] == "cnn"}
+    both = [of_cnn[row["point"]] | row for row in rows if row["point"] in of_cnn]
+    return [row for row in both if all(row[name] == cell for name, cell in cells.items())]
+
+
+@pytest.mark.parametrize(
+    "run", [run for run in paper_tables.RUNS["paper001"] if run != paper_tables.COREFERENCE]
+)
+def test_claims_of_the_paper_are_those_of_a_literal_loop(run: str) -> None:
+    for measure in ("precision", "recall"):
+        rows = literal_rows(run, kind="gap", measure=measure)
+        for embedding in paper_tables.EMBEDDINGS:
+            gaps = [
+                row["value"]
+                for row in rows
+                if row["embedding"] == embedding and row["method"] == "none"
+            ]
+            expected = sum(gaps) / len(gaps)
+            actual = paper_tables.unmodified_gap(run, measure, embedding)
+            assert actual == pytest.approx(expected)
+        trainings: dict[tuple[object, object], list[float]] = {}
+        for row in rows:
+            key = (row["parent_key"], row["unit_key"])
+            trainings.setdefault(key, []).append(row["value"])
+        parents: dict[object, list[float]] = {}
+        for (parent, _), values in trainings.items():
+            parents.setdefault(parent, []).append(statistics.fmean(values))
+        around = [value - statistics.fmean(part) for part in parents.values() for value in part]
+        assert paper_tables.sd_among_copies(run, measure) == pytest.approx(statistics.stdev(around))
+
+
+def test_claims_in_words_are_those_of_the_table() -> None:
+    runs = [run for run in paper_tables.RUNS["paper001"] if run != paper_tables.COREFERENCE]
+    for run in runs:
+        gaps = [paper_tables.unmodified_gap(run, "precision", e) for e in paper_tables.EMBEDDINGS]
+        assert abs(gaps[0] - gaps[1]) < 0.01
+        recall, precision = (
+            paper_tables.sd_among_copies(run, name) for name in ("recall", "precision")
+        )
+        assert recall > precision
+    for measure, n_less_regular in {"recall": 2, "precision": 3}.items():
+        r = [[paper_tables.r_rm(run, measure, e) for e in paper_tables.EMBEDDINGS] for run in runs]
+        assert sum(abs(fasttext) < abs(word2vec) for word2vec, fasttext in r) == n_less_regular
+    breakouts = (RUNS / "paper001_en" / "breakouts.csv").read_text("utf-8")
+    for embedding in paper_tables.EMBEDDINGS:
+        r_rm = format_number(paper_tables.r_rm("paper001_en", "recall", embedding), 2)
+        assert f'"{r_rm} [' in breakouts
+
+
+@pytest.mark.parametrize("group", ["women", "migrants"])
+def test_spanish_f1_is_that_of_a_literal_loop(group: str) -> None:
+    run = f"paper001_es_{group}"
+    rows = literal_rows(run, kind="value", measure="f1", group=group, method="none")
+    expected = statistics.fmean(row["value"] for row in rows)
+    assert paper_tables.unmodified_f1(run, group) == pytest.approx(expected)
+    assert expected == pytest.approx({"women": 0.768, "migrants": 0.652}[group], abs=5e-4)
+
+
+CONF = RUNS.parents[1] / "conf"
+
+
+@pytest.mark.parametrize("run", paper_tables.PANELS)
+def test_recorded_settings_are_those_declared(run: str) -> None:
+    """The experiment, or the sweep over it, was written before the run."""
+    of_run = next(
+        CONF / folder / f"{run}.yaml"
+        for folder in ("sweep", "experiment")
+        if (CONF / folder / f"{run}.yaml").is_file()
+    )
+    text = of_run.read_text("utf-8")
+    epochs = re.search(r"(?:classifier\.epochs|resolver:\n  epochs): (\d+)", text)
+    assert epochs
+    assert paper_tables.recorded_options(run, "predictions.epochs") == [epochs[1]]
+    assert paper_tables.recorded_options(run, "vectors.bucket") == ["200000"]
+
+
+@pytest.mark.realdata
+@pytest.mark.parametrize(
+    ("corpus", "files"),
+    {
+        "en_tweets": ["en_tweets"],
+        "en_plots": ["en_wiki_plots_plus"],
+        "en_edited": ["en_gutenberg", "en_wiki_plots_plus"],
+        "es_tweets_subtitles": ["es_tweets", "es_subtitles"],
+    }.items(),
+)
+def test_words_of_restricted_corpora_are_those_counted(
+    realdata: Path, corpus: str, files: list[str]
+) -> None:
+    n = 0
+    for name in files:
+        with lzma.open(realdata / "corpora" / f"{name}.txt.xz", "rt", encoding="utf-8") as lines:
+            n += sum(len(line.split()) for line in lines)
+    assert paper_tables.n_words(corpus) == n
+
+
+def test_kept_neighbours_in_words_are_those_of_the_table() -> None:
+    table = pd.read_csv(RUNS / "paper001_clusters.csv", keep_default_na=False)
+    kept = table.set_index(["method", "direction", "seed", "embedding"])["neighbours_kept"]
+    erasing = pd.concat([kept["hard"], kept["leace"]])
+    pairs = [
+        [kept["attract_repel"].min(), kept["attract_repel"].max()],
+        [erasing.min(), erasing.max()],
+        *(
+            [kept[(*condition, name)] for name in paper_tables.EMBEDDINGS]
+            for condition in (("none", "", 1), ("balance", "debias", 0), ("balance", "overbias", 0))
+        ),
+    ]
+    page = (RUNS / "paper001.md").read_text("utf-8").partition("changes much which words")[2]
+    said = [f"`{format_number(value)}`" for pair in pairs for value in pair]
+    assert re.findall(r"`[.\d]+`", page)[: len(said)] == said

@@ -1,0 +1,388 @@
+"""The main paper beside its repetitions: settings, claims, and figure 3 over all tasks."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import altair as alt
+import numpy as np
+import pandas as pd
+import yaml
+from recorded_runs import HERE, declared, joined, markdown, tables
+
+from biasbridge.analysis.charts import BLACK, finish, palette_of
+from biasbridge.analysis.joined import observations_of
+from biasbridge.analysis.naming import CONTROL, ORIGINAL, query_titles
+from biasbridge.analysis.slices import FEW_PERMUTATIONS, measure_slice
+from biasbridge.debias.attract_repel import AttractRepel
+from biasbridge.extrinsic.coreference.resolution import ResolverSettings
+from biasbridge.extrinsic.network_settings import CNNSettings
+from biasbridge.files.charts import save_charts
+from biasbridge.stats.formatting import format_number
+
+ROOT = HERE.parents[1]
+NETWORKS = ("cnn", "end_to_end_reduced")
+COREFERENCE = "paper001_coreference"
+RUNS = {  # a column each, by page
+    "paper001": {
+        "paper001_open": "TweetEval",
+        "paper001_open_davidson": "Davidson",
+        "paper001_en": "HatEval by keywords",
+        "paper001_en_target": "HatEval by target",
+        COREFERENCE: "coreference",
+    },
+    "hatespeech_es": {"paper001_es_women": "women", "paper001_es_migrants": "migrants"},
+}
+PANELS = {  # of figure 3, from above
+    COREFERENCE: "Coreference: WinoBias, mean of both types",
+    "paper001_open": "Hate speech: TweetEval, women and others",
+    "paper001_open_davidson": "Hate speech: Davidson, women and men",
+    "paper001_en": "Hate speech: HatEval, women and others",
+    "paper001_en_target": "Hate speech: HatEval, women and migrants",
+    "paper001_es_women": "Spanish hate speech: women and others",
+    "paper001_es_migrants": "Spanish hate speech: migrants and others",
+}
+# Words of the corpora that no recipe builds; files/data/recipes.yaml has those of the others
+WORDS = {
+    "en_tweets": 8374221,
+    "en_plots": 5315719,
+    "en_edited": 16305708,
+    "es_tweets_subtitles": 8048923,
+}
+AS_IN_ENGLISH = {
+    *("dimensions", "epochs of the embedding", "fastText's buckets", "lengths after Attract-Repel"),
+    *("classifier", "tested on", "trainings of the network"),
+}
+EMBEDDINGS = ("word2vec", "fasttext")
+WIDTH = 150  # of a panel of figure 3
+SQUARE = "M-1,-1H1V1H-1Z"  # the shortest path, for there are thousands
+ROW_HEADER = alt.Header(labelAngle=0, labelAlign="left", labelFontSize=11)
+
+
+class Setting(NamedTuple):
+    """A setting: in the paper's English and Spanish studies, by default, and in a recorded run."""
+
+    title: str
+    english: str
+    spanish: str
+    default: str
+    of_run: Callable[[str], str]
+
+
+def settings(page: str) -> str:
+    """Tabulate the settings of the paper, of ``train.py`` and of the recorded runs of a page."""
+    return markdown(
+        [
+            {
+                "setting": row.title,
+                "the paper": row.english if page == "paper001" else row.spanish,
+                "default": row.default,
+                "here": _by_value({title: row.of_run(run) for run, title in RUNS[page].items()}),
+            }
+            for row in _settings()
+            if page == "paper001" or row.title not in AS_IN_ENGLISH
+        ]
+    )
+
+
+def _by_value(values: dict[str, str]) -> str:
+    """Format the value of most runs first, then the others with their runs."""
+    [(usual, n), *_] = Counter(values.values()).most_common(1)
+    runs: dict[str, list[str]] = {}
+    for run, value in values.items():
+        if value != usual or n == 1:
+            runs.setdefault(value, []).append(run)
+    first = [usual] if n > 1 else []
+    return "; ".join([*first, *(f"{', '.join(names)}: {value}" for value, names in runs.items())])
+
+
+def _settings() -> list[Setting]:
+    size = yaml.safe_load((ROOT / "conf" / "config.yaml").read_text("utf-8"))["size"]
+    published = "as published: 25 (CNN)"
+    return [
+        Setting(
+            "posts or documents",
+            "Founta et al. (2018); OntoNotes",
+            "HatEval",
+            "generated",
+            lambda run: f"{_names('source')(run)}, {_n_items(run):,}",
+        ),
+        Setting("groups", "men, women, by hand", "by target", "male, female", _groups),
+        Setting(
+            "corpora, million words",
+            "tweets, 38.4; Wikipedia, 439.9",
+            "tweets, 142.7",
+            "",
+            lambda run: ", ".join(
+                f"{corpus} {n_words(corpus) / 1e6:.1f}"
+                for corpus in tables(run).points["corpus"].unique()
+            ),
+        ),
+        Setting("dimensions", "300", "300", f"{size['dim']}", _option("vectors.dim")),
+        Setting(
+            "epochs of the embedding",
+            "5 (released code)",
+            "5 (released code)",
+            f"{size['epochs']}",
+            _option("vectors.epochs"),
+        ),
+        Setting(
+            "fastText's buckets",
+            "",
+            "",
+            f"{size['bucket']:,}",
+            lambda run: f"{int(_option('vectors.bucket')(run)):,}",
+        ),
+        Setting(
+            "words of the methods",
+            "WEAT's, with 100 nearest neighbours by spaCy",
+            "WEAT's, expanded",
+            "gender_union",
+            _names("wordset"),
+        ),
+        Setting(
+            "lengths after Attract-Repel",
+            "unit (released code)",
+            "unit (released code)",
+            AttractRepel("debias").norms,
+            _option("modified.norms"),
+        ),
+        Setting(
+            "classifier",
+            "CNN of Kim (2014); resolver of Lee et al. (2017)",
+            "CNN",
+            CNNSettings.name,
+            _names("classifier"),
+        ),
+        Setting(
+            "epochs of the network",
+            f"{published}, {ResolverSettings().epochs} (resolver)",
+            published,
+            f"{CNNSettings().epochs}, {ResolverSettings().epochs}",
+            _option("predictions.epochs"),
+        ),
+        Setting(
+            "tested on",
+            "one labelled test set; WinoBias",
+            "one test set",
+            f"{CNNSettings().folds} folds",
+            _test_items,
+        ),
+        Setting("trainings of the network", "", "", "1", lambda run: f"{_n_trainings(run)}"),
+        Setting("embeddings, unmodified ones, points", "", "", "", _n_embeddings),
+    ]
+
+
+def recorded_options(run: str, name: str) -> list[str]:
+    """Return the recorded values of an option, each once."""
+    points = tables(run).points
+    columns = [points[name] for name in ("parent_options", "method_options", "task_options")]
+    values = (json.loads(cell).get(name) for cell in pd.concat(columns).unique())
+    return [*dict.fromkeys(str(value) for value in values if value is not None)]
+
+
+def _option(name: str) -> Callable[[str], str]:
+    return lambda run: ", ".join(recorded_options(run, name))
+
+
+def _names(column: str) -> Callable[[str], str]:
+    return lambda run: ", ".join(tables(run).points[column].unique())
+
+
+def n_words(corpus: str) -> int:
+    """Return the number of words of a corpus."""
+    recipes = yaml.safe_load((ROOT / "files" / "data" / "recipes.yaml").read_text("utf-8"))
+    return int(WORDS.get(corpus) or recipes["corpora"][corpus]["expected"]["tokens"])
+
+
+def _n_items(run: str) -> int:
+    values = tables(run).extrinsic.query("kind == 'value' and group == 'all'")
+    measure = "conll_f1" if run == COREFERENCE else "base_rate"
+    [n] = values.loc[values["measure"] == measure, "support"].unique()
+    return int(n)
+
+
+def _groups(run: str) -> str:
+    if run == COREFERENCE:
+        return "stereotype, its reverse"
+    values = tables(run).extrinsic.query("kind == 'value' and measure == 'base_rate'")
+    sizes = values.drop_duplicates("group").set_index("group")["support"]
+    sides = ("extrinsic.privileged", "extrinsic.unprivileged")
+    groups = [group for side in sides for group in recorded_options(run, side)]
+    return ", ".join(f"{group} {sizes[group]:,.0f}" for group in groups)
+
+
+def _test_items(run: str) -> str:
+    if run == COREFERENCE:
+        return _names("challenge")(run)
+    points = tables(run).points
+    cells = points.drop_duplicates(["classifier", "task_options"])
+    folds = [json.loads(cell)["predictions.folds"] for cell in cells["task_options"]]
+    return ", ".join(
+        f"{n} folds ({name})" for n, name in zip(folds, cells["classifier"], strict=True)
+    )
+
+
+def _n_trainings(run: str) -> int:
+    points = tables(run).points
+    return int(points.loc[points["classifier"].isin(NETWORKS), "replicate"].nunique())
+
+
+def _n_embeddings(run: str) -> str:
+    points = tables(run).points
+    n, n_parents = points["unit_key"].nunique(), points["parent_key"].nunique()
+    return f"{n}, {n_parents}, {len(points)}"
+
+
+def claims(page: str) -> str:
+    """Tabulate what the paper claims about gaps and F1 of its network, and what runs have."""
+    return _english_claims() if page == "paper001" else _spanish_claims()
+
+
+def _english_claims() -> str:
+    runs = {run: title for run, title in RUNS["paper001"].items() if run != COREFERENCE}
+    cells = {
+        ("precision gap of unmodified word2vec, fastText", "-.044, .095: they differ"): {
+            run: _pair(unmodified_gap(run, "precision", name) for name in EMBEDDINGS)
+            for run in runs
+        },
+        ("recall gap of the same", "-.06, -.06: alike"): {
+            run: _pair(unmodified_gap(run, "recall", name) for name in EMBEDDINGS) for run in runs
+        },
+        ("sd of the recall, precision gap among copies", "recall: much smaller"): {
+            run: _pair((sd_among_copies(run, name) for name in ("recall", "precision")), 4)
+            for run in runs
+        },
+        **{
+            (f"r_rm of the {measure} gap, word2vec, fastText", "fastText: less regular"): {
+                run: _pair((r_rm(run, measure, name) for name in EMBEDDINGS), 2) for run in runs
+            }
+            for measure in ("recall", "precision")
+        },
+    }
+    return markdown(
+        [
+            {"claim": claim, "the paper": paper} | {runs[run]: cell for run, cell in row.items()}
+            for (claim, paper), row in cells.items()
+        ]
+    )
+
+
+def _spanish_claims() -> str:
+    printed = {"women": "high .80s", "migrants": "low .60s"}
+    return markdown(
+        [
+            {
+                "F1, unmodified": title,
+                "the paper": printed[title],
+                **{
+                    column: format_number(unmodified_f1(run, group), 3)
+                    for column, group in (("here", title), ("here, all others", "others"))
+                },
+            }
+            for run, title in RUNS["hatespeech_es"].items()
+        ]
+    )
+
+
+def _pair(values: Iterator[float], digits: int = 3) -> str:
+    return ", ".join(format_number(value, digits) for value in values)
+
+
+def network_gaps(run: str) -> pd.DataFrame:
+    """Return the declared gaps of the network: ``y``, a row for each query and training."""
+    rows = joined(run)
+    is_declared = rows["measure"].isin(declared(run).confirmatory)
+    return rows[is_declared & rows["classifier"].isin(NETWORKS)]
+
+
+def _gaps(run: str, measure: str) -> pd.DataFrame:
+    rows = network_gaps(run)
+    rows = rows[rows["measure"] == measure].drop_duplicates("point")
+    keys = ["embedding", "method", "parent_key", "unit_key"]
+    return rows.groupby(keys, sort=False)["y"].mean().reset_index()
+
+
+def unmodified_gap(run: str, measure: str, embedding: str) -> float:
+    """Return the mean gap of the unmodified models of an embedding."""
+    rows = _gaps(run, measure)
+    is_meant = (rows["embedding"] == embedding) & (rows["method"] == CONTROL)
+    return float(rows.loc[is_meant, "y"].mean())
+
+
+def sd_among_copies(run: str, measure: str) -> float:
+    """Return the sd of the gap, as a mean over trainings, around the mean of a parent's copies."""
+    rows = _gaps(run, measure)
+    return float((rows["y"] - rows.groupby("parent_key")["y"].transform("mean")).std())
+
+
+def r_rm(run: str, measure: str, embedding: str) -> float:
+    """Return r_rm of the gap with the mean of all queries' scores."""
+    rows = network_gaps(run).query("measure == @measure and embedding == @embedding")
+    return measure_slice(
+        observations_of(rows), {}, full=False, permutations=FEW_PERMUTATIONS
+    ).within.r
+
+
+def unmodified_f1(run: str, group: str) -> float:
+    """Return the network's mean F1 in a group, with unmodified embeddings."""
+    points = tables(run).points
+    points = points[points["classifier"].isin(NETWORKS) & (points["method"] == CONTROL)]
+    rows = tables(run).extrinsic.query("kind == 'value' and measure == 'f1' and group == @group")
+    return float(rows.loc[rows["point"].isin(points["point"]), "value"].mean())
+
+
+def draw_figure3() -> None:
+    """Draw ``paper001_figure3.svg``: a panel for each score, gap and embedding of every task."""
+    methods = ["balance", "attract_repel"]
+    colours = alt.Scale(domain=[ORIGINAL, *methods], range=[BLACK, *palette_of(methods)])
+    parts = []
+    for run, title in PANELS.items():
+        is_first, is_last = run == next(iter(PANELS)), run == [*PANELS][-1]
+        points = alt.Chart().mark_point(filled=True, shape=SQUARE, size=9, opacity=0.7)
+        points = points.encode(
+            alt.X("x:Q", title="WEAT" if is_last else None, scale=alt.Scale(zero=False)),
+            alt.Y("y:Q", title="gap", scale=alt.Scale(zero=False)),
+            alt.Color("method:N", scale=colours, title="method"),
+        )
+        r = alt.Chart().mark_text(align="right", baseline="bottom", fontSize=9)
+        r = r.encode(text="r:N", x=alt.value(WIDTH), y=alt.value(-2))
+        panels = alt.layer(points, r.transform_filter("datum.r != ''"))
+        labels = alt.Header(labels=is_first, labelPadding=14)
+        parts.append(
+            panels.properties(width=WIDTH, height=60)
+            .facet(
+                data=_panel_points(run),
+                row=alt.Row("query:N", sort=None, title=None, header=ROW_HEADER),
+                column=alt.Column("column:N", sort=None, title=None, header=labels),
+                spacing={"row": 16, "column": 8},
+            )
+            .properties(title=alt.TitleParams(title, anchor="start", frame="group", fontSize=12))
+        )
+    chart = alt.vconcat(*parts, spacing=14).resolve_scale(color="shared")
+    notes = [
+        "A point is an embedding: the mean over trainings of the network. r: Pearson's in a panel.",
+        "In the paper's figure the score is on the y axis.",
+    ]
+    drawing = finish(chart, "The paper's figure 3 over all tasks: gap against WEAT", notes)
+    save_charts(drawing, HERE / "paper001_figure3", (".svg",))
+
+
+def _panel_points(run: str) -> pd.DataFrame:
+    rows = network_gaps(run)
+    rows = rows.assign(query=query_titles(rows), column=rows["embedding"] + ", " + rows["measure"])
+    keys = ["query", "column", "method", "unit_key"]
+    points = rows.groupby(keys, sort=False)[["x", "y"]].mean().round(4).reset_index()
+    points["method"] = points["method"].replace(CONTROL, ORIGINAL)
+    order = [
+        f"{name}, {measure}" for name in EMBEDDINGS[::-1] for measure in ("precision", "recall")
+    ]
+    points = points.sort_values("column", key=lambda names: names.map(order.index), kind="stable")
+    points["r"] = ""
+    for _, panel in points.groupby(["query", "column"]):
+        r = np.corrcoef(panel["x"], panel["y"])[0, 1]
+        points.loc[panel.index[0], "r"] = f"r = {format_number(float(r))}"
+    return points.drop(columns="unit_key")
