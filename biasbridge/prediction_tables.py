@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from biasbridge.extrinsic.claims import Decision
     from biasbridge.extrinsic.gap_table import GapRow, Part
     from biasbridge.extrinsic.gaps import Gaps
+    from biasbridge.extrinsic.predictions import Unanswered
 
 ONE_THRESHOLD = (
     "one threshold holds for all groups: a threshold by group treats people differently by their"
@@ -243,6 +244,7 @@ class MeasuredGaps:
     parts: Sequence[Part]
     gaps: Gaps
     notes: Sequence[str]
+    unanswered: Unanswered
     names: GroupNames = AS_THEY_ARE
 
     @cached_property
@@ -270,6 +272,7 @@ class MeasuredGaps:
         from biasbridge.extrinsic.claims import (
             decide,
             describe_constant,
+            describe_unanswered,
             release_claims,
             unbounded_gaps,
         )
@@ -281,7 +284,8 @@ class MeasuredGaps:
             self.request.pred[-1] if len(self.request.pred) > 1 else "",
             label=self.label,
             names=self.names,
-            constant=describe_constant(self.parts),
+            doubt=describe_constant(self.parts)
+            or describe_unanswered(self.unanswered, self.request.harm),
             unbounded=unbounded_gaps(self.parts, self.gaps, bounds) if self.is_decided else (),
         )
 
@@ -353,11 +357,12 @@ def measure_gaps(request: ReleaseRequest) -> MeasuredGaps:
     from biasbridge.extrinsic.gap_table import read_parts
 
     items = read_items(request)
-    parts, gaps, notes = read_parts(request, items)
+    parts, gaps, notes, unanswered = read_parts(request, items)
     for earlier, later in pairwise(request.pred):
         if items[earlier].equals(items[later]):
             notes = [*notes, f"{earlier} and {later} predict the same for every item"]
-    return MeasuredGaps(items, request, parts, gaps, [*notes, *items.attrs.get("notes", [])])
+    notes = [*notes, *items.attrs.get("notes", [])]
+    return MeasuredGaps(items, request, parts, gaps, notes, unanswered)
 
 
 def read_items(request: TableRequest) -> pd.DataFrame:

@@ -132,18 +132,18 @@ def is_result_file(path: Path) -> bool:
     return detect_format(path) not in ("", JSON_OBJECTS)
 
 
-def describe_predictions(
-    path: Path, codes: str | None = None, positive: Sequence[str] = ()
-) -> list[str]:
+def describe_predictions(path: Path, given: DataOptions) -> list[str]:
     """Return what a table of predictions holds and the command for its gaps; none for other files.
 
-    The command has run. ``codes``: recode labels, as ``map`` of ``gaps``; ``positive``: as there.
-    Raises ``InputError`` as it does, and where no column is recognised.
+    The command has run. Columns with the labels of a column that is given as the true ones are
+    versions. Raises ``InputError`` as it does, and where no column is recognised.
     """
     names = _field_names(path) if path.is_file() else set()
     is_predicted = any(form.fullmatch(name) for form in _PREDICTED for name in names)
-    if not is_predicted and not ("label" in names and names & {*_GOLD_NAMES}):
+    is_labelled = "label" in names and names & {*_GOLD_NAMES}
+    if not is_predicted and not is_labelled and given.label not in names:
         return []
+    codes, positive = given.map, given.positive
     from biasbridge.extrinsic.predictions import middle_score
 
     table = as_predictions(path)
@@ -153,16 +153,18 @@ def describe_predictions(
     )
     others = [name for name in ends if name not in (*preds, *versions, *scores)]
     few = [name for name in others if 1 < table[name].map(str).nunique() <= _MAX_GROUPS]
-    given = _first_named(_GOLD_NAMES, others)
-    versions += ["label"] if given and "label" in few else []  # as pipelines name their answer
-    named = dict.fromkeys(filter(None, (*few, given, *preds, *versions)))
+    true = given.label if given.label in others else _first_named(_GOLD_NAMES, others)
+    versions += ["label"] if true not in (None, "", "label") and "label" in few else []
+    named = dict.fromkeys(filter(None, (*few, true, *preds, *versions)))
     texts = {name: table[name].map(str, na_action="ignore") for name in named}
     cells = {name: distinct_names(texts[name], CLASS_NONE) for name in texts}
     keys = {x: {*map(binary_key if are_flags(cells[x]) else name_key, cells[x])} for x in cells}
     alike = (x for x in few for y in preds if keys[x] <= keys[y] or keys[y] <= keys[x])
     flags = (x for x in few if keys[x] <= BINARY)
-    gold = given or _first_named(LABEL_NAMES, others) or next(alike, "") or next(flags, "")
+    gold = true or _first_named(LABEL_NAMES, others) or next(alike, "") or next(flags, "")
     labels = keys.get(gold, set())
+    if given.label and not preds:
+        preds = [name for name in few if name != gold and {*keys[name]} == labels]
     preds += [name for name in versions if {x.removeprefix(_HUB) for x in keys[name]} <= labels]
     scores = [name for name in scores if find_fractions(table, name) is not None]
     scores = [] if preds else scores
@@ -178,8 +180,9 @@ def describe_predictions(
     coded = sorted(label for label in predicted - labels if label.startswith(_HUB))
     if coded and {x.removeprefix(_HUB) for x in coded} <= labels:
         codes = codes or ",".join(f"{x}={x.removeprefix(_HUB)}" for x in coded)
-    few = [name for name in few if name not in (gold, *TEXT_NAMES)]
+    few = [name for name in few if name not in (gold, *preds, *TEXT_NAMES)]
     groups = [name for name in others if name != gold and ends[name] in GROUP_NAMES]
+    groups = [given.group] if given.group in others else groups
     groups = groups or [name for name in few if keys[name] <= BINARY]
     groups = groups or [
         name for name in others if name != gold and find_fractions(table, name) is not None

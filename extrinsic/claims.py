@@ -21,7 +21,7 @@ earlier one is what it is compared with. Errors are counted by recall (or the fa
 and the false positive rate; of scores a lower AUC and a larger calibration error count too. A group
 that could not be measured may have any; an empty crossed group is none. Nothing is released that
 flags none of the items, or all, or calls all one class: it makes no difference between groups, nor
-any other.
+any other. Nor is what has no prediction for more of a group's items of one label than ``harm``.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil, inf, isnan, log10, nan
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from biasbridge.extrinsic.gap_table import (
     MACRO,
@@ -55,6 +55,9 @@ from biasbridge.stats.formatting import (
     harm_sign,
 )
 from biasbridge.stats.measure_facts import MEASURE_FACTS, measure_name
+
+if TYPE_CHECKING:
+    from biasbridge.extrinsic.predictions import Unanswered
 
 Verdict = Literal["release", "do not release", "cannot tell"]
 RELEASE: Verdict = "release"
@@ -282,6 +285,17 @@ def describe_constant(parts: Sequence[Part]) -> str:
     return f"flags {how_many} items, so a column or a threshold may be wrong"
 
 
+def describe_unanswered(unanswered: Unanswered, harm: float) -> str:
+    """Return that the last version has no prediction for so many items of a group, of one label,
+    that their errors may worsen by more than ``harm``; else nothing.
+    """
+    if not unanswered.share > harm:
+        return ""
+    group, label, n, n_items = unanswered
+    of_group = "" if group == ALL else f", of group {group}"
+    return f"has no prediction for {n:,} of {n_items:,} items with label {label!r}{of_group}"
+
+
 def _decisive(parts: Sequence[Part]) -> list[str]:
     """Return the measures that count errors, and those of scores; all with gaps if there are
     none.
@@ -360,7 +374,7 @@ def decide(
     *,
     label: str = "",
     names: GroupNames = AS_THEY_ARE,
-    constant: str = "",
+    doubt: str = "",
     unbounded: Sequence[Claim] = (),
 ) -> Decision:
     """Decide by claims, of which the first decides.
@@ -375,8 +389,9 @@ def decide(
         Name of the positive class; empty for 1.
     names : GroupNames
         Names of groups, versions and positive items that people read.
-    constant : str
-        As :func:`describe_constant` returns it.
+    doubt : str
+        Why the last version is not released whatever the claims are, as :func:`describe_constant`
+        and :func:`describe_unanswered` return it.
     unbounded : sequence of Claim
         As :func:`unbounded_gaps` returns them.
 
@@ -388,8 +403,8 @@ def decide(
     version = names.versions.get(version, version)
     words = _Words(shown, names.items, label, version)
     verdict, reason, lines = _judge(shown, words)
-    if constant and verdict == RELEASE:
-        verdict, reason, lines = UNDECIDED, f"{words.version} {constant}", []
+    if doubt and verdict == RELEASE:
+        verdict, reason, lines = UNDECIDED, f"{words.version} {names.in_text(doubt)}", []
     if unbounded:
         worst = unbounded[0]._replace(row=names.in_row(unbounded[0].row))
         lines = [*lines, f"without a bound: {words.describe(worst)}"]
@@ -437,7 +452,9 @@ def _judge(claims: Sequence[Claim], words: _Words) -> tuple[Verdict, str, list[s
         allowed = words.limits(possible)
         more = words.listed(f"also possibly above what is allowed{allowed}", possible)
         joint = words.adjusted(first, len([each for each in claims if each.kind == first.kind]))
-        return UNDECIDED, words.describe(first), [joint, more, words.would_tell(first), *lines]
+        is_measured = len(known) == len(claims)  # else more items of this group settle nothing
+        needed = words.would_tell(first) if is_measured else ""
+        return UNDECIDED, words.describe(first), [joint, more, needed, *lines]
     n = f"all {len(claims)} comparisons are" if len(claims) > 1 else "the only comparison is"
     return RELEASE, f"{n} within what is allowed. {capitalise(words.nearest(first))}", lines
 
@@ -560,7 +577,7 @@ class _Words:
             return ""
         unit = 10 ** max(0, int(log10(n * times)) - 1)
         needed = f"{ceil(n * times / unit) * unit:,}"
-        return f"some {needed} {self._of_100(claim)} instead of {n:,} would probably tell"
+        return f"some {needed} {self._of_100(claim)} instead of {n:,} would probably settle this"
 
     def listed(self, what: str, claims: Sequence[Claim]) -> str:
         """Format ``also above: women (missed), men (wrongly flagged) and 2 more``; with what each

@@ -32,7 +32,7 @@ from biasbridge.stats.proportions import effective_size, error_correlations
 
 if TYPE_CHECKING:
     from biasbridge.extrinsic.grouped_predictions import GroupedPredictions, Predictions
-    from biasbridge.extrinsic.predictions import GapRequest
+    from biasbridge.extrinsic.predictions import GapRequest, Unanswered
 
 Kind = Literal[
     "value", "gap", "max_difference", "ratio", "term_gap", "equality_difference", "flips"
@@ -156,7 +156,9 @@ class Part(NamedTuple):
     earlier: str = ""
 
 
-def read_parts(request: GapRequest, table: pd.DataFrame) -> tuple[list[Part], Gaps, list[str]]:
+def read_parts(
+    request: GapRequest, table: pd.DataFrame
+) -> tuple[list[Part], Gaps, list[str], Unanswered]:
     """Read the predictions of each version, and pair each with every later one.
 
     Parameters
@@ -174,6 +176,8 @@ def read_parts(request: GapRequest, table: pd.DataFrame) -> tuple[list[Part], Ga
         The comparisons.
     notes : list of str
         Such as groups without items.
+    unanswered : Unanswered
+        Where most items lack a prediction of the last version.
 
     Raises
     ------
@@ -181,8 +185,9 @@ def read_parts(request: GapRequest, table: pd.DataFrame) -> tuple[list[Part], Ga
         As ``GapRequest.read`` does.
     """
     classifiers, gaps = request.read(table)
-    notes: list[str] = next(iter(classifiers.values())).attrs["notes"]
-    return version_parts(classifiers, gaps, multiclass=request.multiclass), gaps, notes
+    facts = next(iter(classifiers.values())).attrs
+    parts = version_parts(classifiers, gaps, multiclass=request.multiclass)
+    return parts, gaps, facts["notes"], facts["unanswered"]
 
 
 def version_parts(

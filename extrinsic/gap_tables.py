@@ -168,7 +168,9 @@ def _values(
             shown = IN_WORDS.get(group, group)
             lines.append([shown, f"{n:,}", *(cell(found.get(name)) for name in measures)])
     heading = f"values of {versions[0]} to {versions[1]}, and the change" if versions else "values"
-    heading += ", the largest gap first" if len(order) > 1 else ""
+    if len(order) > 1:
+        is_own = [*order] == [*order_groups([row._asdict() for row in rows])]
+        heading += ", the largest gap first" if is_own else ", in the last version's order of gaps"
     return TextTable(heading, ["group", n_name, *map(measure_heading, measures)], lines)
 
 
@@ -213,7 +215,7 @@ def describe_missing(rows: Iterable[GapRow]) -> list[str]:
     found = list(dict.fromkeys(row.reason for row in rows if row.reason and isnan(row.value)))
     n_hidden = len(found) - MAX_NAMED
     more = [f"and {n_hidden:,} more reasons: --csv OUT writes all"] if n_hidden > 0 else []
-    return [*(f"no value (-): {printable(reason)}" for reason in found[:MAX_NAMED]), *more]
+    return [*(f"no value: {printable(reason)}" for reason in found[:MAX_NAMED]), *more]
 
 
 class ErrorChart(NamedTuple):

@@ -63,6 +63,11 @@ class GroupColumn(NamedTuple):
         cells = [names if code in is_empty else cell for code, cell in enumerate(self.cells)]
         return self._replace(cells=cells)
 
+    @property
+    def has_unknown(self) -> bool:
+        """Whether the groups of empty cells are unknown; else these cells are in no group."""
+        return any(self.cells[code] for code in np.unique(self.code[self.is_empty]))
+
     def without(self, left_out: Collection[str]) -> GroupColumn:
         """Return the column without some of its groups."""
         groups, *cells = (

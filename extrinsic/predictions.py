@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -66,8 +66,9 @@ if TYPE_CHECKING:
 DEFAULT_MEASURES = ("base_rate", "recall", "fpr")
 SHARE = "share"  # a threshold: where as many items are flagged as by the first version
 _GROUP_SEPARATOR = "\x1f"  # between the groups of an item in several
-_NO_GROUP = "they count in no group and in no rest"
-_NO_GROUP_OF_COLUMN = "they count in no group of that column and in no rest of it"
+_UNKNOWN_GROUP = "they count in no group and in no rest"
+_UNKNOWN_OF_COLUMN = "they count in no group of that column and in no rest of it"
+_WITHOUT_GROUP = "they are in no group, and count in the rest of each"
 _MIN_ORDERED = 0.75  # share of pairs in which a score agrees with predictions
 _MANY_ERRORS = 3  # standard errors below an AUC of .5
 _BINARY = {"0", "1"}
@@ -80,6 +81,20 @@ _LABEL_REMEDY = (
     ". Name the label that counts as 1 with --positive LABEL (positive=LABEL in Python), or compare"
     " each label with the rest by --multiclass (multiclass=True)"
 )
+
+
+class Unanswered(NamedTuple):
+    """Items of a group with one label, and those of them that a version has no prediction for."""
+
+    group: str
+    label: str
+    n: int
+    n_items: int
+
+    @property
+    def share(self) -> float:
+        """Share of the items: how far their errors may be from those that are counted."""
+        return self.n / self.n_items
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,7 +187,7 @@ class GapRequest:
         index, table = table.index, table.reset_index(drop=True)
         table, copy_notes = leave_out_copies(table)
         blanks = self._find_blanks(table)
-        groups, is_kept, notes = self._read_groups(table, blanks)
+        groups, is_kept, notes, unanswered = self._read_groups(table, blanks)
         table = table if is_kept.all() else table[is_kept]
         index, table = index[table.index], table.reset_index(drop=True)
         scores = self.score or [""] * len(self.pred)
@@ -187,7 +202,7 @@ class GapRequest:
             notes.append(_flag_share_of_first(classifiers))
         repeats = bool(self.cluster) and table.attrs.get("cluster") == self.cluster
         for predictions in classifiers.values():
-            predictions.attrs |= {"notes": notes, "repeats": repeats}
+            predictions.attrs |= {"notes": notes, "repeats": repeats, "unanswered": unanswered}
             predictions.index = index
         return classifiers, self._choose_gaps(groups)
 
@@ -251,24 +266,32 @@ class GapRequest:
 
     def _read_groups(
         self, table: pd.DataFrame, blanks: Mapping[str, Mask]
-    ) -> tuple[pd.Categorical, Mask, list[str]]:
+    ) -> tuple[pd.Categorical, Mask, list[str], Unanswered]:
         """Return the groups of the rows that are kept, joined by ``_GROUP_SEPARATOR``, whether each
-        row is, and notes on rows without values, empty cells and crossed groups of little support.
+        row is, notes on rows without values, empty cells and crossed groups of little support, and
+        where the last version has no prediction.
 
         Raises ``InputError`` for a missing column, and for cells that hold no names.
         """
         names = self._group_columns
         columns = prefix_shared({name: self._read_group_column(table, name) for name in names})
         is_left_out = np.any([np.zeros(len(table), bool), *blanks.values()], axis=0)
-        is_empty = np.any([column.is_empty for column in columns.values()], axis=0) & ~is_left_out
         is_kept: Mask = ~is_left_out
         notes = []
-        if n_empty := int(is_empty.sum()):
-            listed = " or ".join(map(repr, names))
-            count = f"{n_empty:,} of {is_kept.sum():,} rows have an empty {listed}"
-            words = sorted({*chain(*(column.words for column in columns.values()))} - {""})
-            count += f" ({', '.join(map(repr, words))} counts as empty)" if words else ""
-            notes.append(f"{count}: {_NO_GROUP_OF_COLUMN if self.group[1:] else _NO_GROUP}")
+        unknown = _UNKNOWN_OF_COLUMN if self.group[1:] else _UNKNOWN_GROUP
+        for meaning in (unknown, _WITHOUT_GROUP):
+            empty = {
+                name: column
+                for name, column in columns.items()
+                if column.is_empty.any() and column.has_unknown == (meaning == unknown)
+            }
+            is_empty = np.any([is_left_out & False, *(x.is_empty for x in empty.values())], axis=0)
+            if n_empty := int((is_empty & is_kept).sum()):
+                listed = " or ".join(map(repr, empty))
+                count = f"{n_empty:,} of {is_kept.sum():,} rows have an empty {listed}"
+                words = sorted({*chain(*(column.words for column in empty.values()))} - {""})
+                count += f" ({', '.join(map(repr, words))} counts as empty)" if words else ""
+                notes.append(f"{count}: {meaning}")
         group_columns = [name_unknown(columns[name]) for name in self.group]
         if self.cross:
             crossed = cross_all([[columns[name] for name in names] for names in self.cross])
@@ -287,7 +310,26 @@ class GapRequest:
             has_repeats = "id" in table and bool(table["id"].duplicated().any())
             is_tested = not (self.cluster or has_repeats)  # rows are lost one by one
             notes.insert(0, self._describe_left_out(combined, blanks, is_left_out, is_tested))
-        return _as_categorical(combined, is_kept), is_kept, [*filter(None, notes)]
+        unanswered = self._find_unanswered(table, combined, blanks)
+        return _as_categorical(combined, is_kept), is_kept, [*filter(None, notes)], unanswered
+
+    def _find_unanswered(
+        self, table: pd.DataFrame, groups: GroupColumn, blanks: Mapping[str, Mask]
+    ) -> Unanswered:
+        """Return of which group and label most items lack the last version's prediction."""
+        is_blank = blanks.get(self.pred[-1])
+        if is_blank is None:
+            return Unanswered("", "", 0, 1)
+        is_labelled = ~blanks.get(self.gold, np.zeros(len(table), dtype=bool))
+        labels = table[self.gold].astype(str).map(name_key)
+        found = [Unanswered("", "", 0, 1)]
+        for label in labels[is_labelled].unique():
+            rows: Mask = is_labelled & labels.eq(label).to_numpy()
+            n_blank = count_rows(groups, rows & is_blank)
+            n_all = count_rows(groups, rows) | {ALL: int(rows.sum())}
+            n_blank[ALL] = int((rows & is_blank).sum())
+            found += [Unanswered(name, label, n_blank[name], n) for name, n in n_all.items() if n]
+        return max(found, key=lambda one: one.share)
 
     def _describe_left_out(
         self, groups: GroupColumn, blanks: Mapping[str, Mask], is_left_out: Mask, is_tested: bool

@@ -193,6 +193,21 @@ def test_of_two_named_labels_one_is_positive(
         assert f"--pred v1 --pred v2 --group sex {end}" in line
 
 
+@pytest.mark.parametrize("named", [["--group", "betrifft"], []])
+def test_versions_are_the_columns_with_the_labels_of_the_named_one(
+    named: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "p.csv"
+    rows = [f"satz {n},{'ja' if n % 3 else 'nein'},ja,nein,{'fm'[n % 2]}" for n in range(24)]
+    rows += [f"noch {n},nein,nein,ja,{'fm'[n % 2]}" for n in range(24)]
+    header = "satz,toxisch,filter_alt,filter_neu,betrifft"
+    path.write_text("\n".join([header, *rows]), encoding="utf-8")
+    assert command(["check", str(path), "--label", "toxisch", *named]) == 0
+    [line] = COMMAND.findall(capsys.readouterr().out)
+    assert "--gold toxisch --pred filter_alt --pred filter_neu --group betrifft" in line
+    assert command(shlex.split(line)) in (0, 3, 4)
+
+
 def test_posts_may_have_lists_beside_them(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -205,8 +205,8 @@ const further = withPoints(D.further);
 if (further.length) document.getElementById("t-further").append(table(further, ["embedding", "measure", "value, 95% interval", "items", ...MODEL_COLUMNS.slice(1), "groups", "reason"],
   "Measures besides the gaps; items: those behind each, of flips frames", { save: "further.csv", scroll: true }));
 if (D.effects.length) document.getElementById("t-effects").append(table(D.effects, Object.keys(D.effects[0]),
-  "Change of scores, gaps and utility from the unmodified embeddings, by condition at its largest dose: mean over parents, with its 95% interval (of gaps for other trainings and test items, of scores for other trainings and words, where known). Every dose and score is in effects.csv." + (D.effects_note && ` Note: ${D.effects_note}.`), { cards: true }));
-else document.getElementById("t-effects").append(D.effects_note);
+  "Change of scores, gaps and utility from the unmodified embeddings, by condition at its largest dose: mean over parents, with its 95% interval (of gaps for other trainings and test items, of scores for other trainings and words, where known). Every dose and score is in effects.csv." + (D.effects_note ? ` Note: ${D.effects_note}.` : ""), { cards: true }));
+else document.getElementById("t-effects").append(D.effects_note ?? "");
 await drawOrRemove("curves", { curves });
 addEventListener("beforeprint", () => { for (const folded of document.querySelectorAll("details")) folded.open = true; });
 document.getElementById("t-points").append(table(D.points, Object.keys(D.points[0] ?? {}), "Points", { save: "points.csv", scroll: true }));

@@ -117,11 +117,11 @@ def _describe_collections(
         lines.append(describe_documents(documents))
     collections = {path: collection for path in paths if (collection := recognise(path))}
     is_usable = all(collection.kind for collection in collections.values())
-    for path in [*paths] if not (given.text or given.label) else ():
+    for path in [*paths] if not given.text else ():
         if path in collections:
             continue
         try:
-            described = describe_predictions(path, given.map, given.positive)
+            described = describe_predictions(path, given)
         except InputError as error:
             described, is_usable = [f"{path}: predictions; missing: {error}"], False
         if described:

@@ -168,6 +168,7 @@ def test_it_fits_a_phone(browser: Any) -> None:
 def test_nothing_complains_and_nothing_leaves_the_page(browser: Any) -> None:
     errors = [entry for entry in browser.get_log("browser") if entry["level"] == "SEVERE"]
     assert errors == []
+    assert "undefined" not in browser.find_element("tag name", "body").text
     events = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
     asked = [
         event["params"]["request"]["url"]

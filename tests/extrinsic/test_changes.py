@@ -48,7 +48,7 @@ def items(counts: dict[tuple[str, int, int, int], int]) -> pd.DataFrame:
 
 def rows_of(table: pd.DataFrame, group: str = "group", **options: Any) -> list[GapRow]:
     request = GapRequest(pred=["v1", "v2"], group=group, **options)
-    parts, asked, _ = read_parts(request, table)
+    parts, asked, *_ = read_parts(request, table)
     return part_rows(parts, asked)
 
 

@@ -41,6 +41,13 @@ B = items((500, 2_000), women=((50, 150), (80, 80)), others=((50, 50), (80, 80))
 NINE = items((500, 500), **{f"g{i}": ((50 + 80 * (i == 0),), (25,)) for i in range(9)})
 COPY = items((500, 500), a=((50, 50), (80, 80)), b=((90, 90), (80, 80)))
 LARGE = items((100_000, 200_000), a=((5_000, 5_060), (10, 10)), b=((5_000, 5_000), (10, 10)))
+
+
+def unanswered(n: int) -> pd.DataFrame:
+    """A, in which the last version has no prediction for so many of 500 positives about women."""
+    return A.assign(v2=A["v2"].astype(float).mask(np.arange(len(A)) < n))
+
+
 CASES: dict[str, tuple[pd.DataFrame, dict[str, Any], str, str]] = {
     "false alarms go": (A, {}, YES, "Nearest to the limit"),
     "false alarms go, with bounds": (A, {"bounds": {"fpr": 0.1, "recall": 0.1}}, YES, "all 10"),
@@ -52,6 +59,11 @@ CASES: dict[str, tuple[pd.DataFrame, dict[str, Any], str, str]] = {
     "and a further measure": (NINE, {"bounds": {"recall": 0.1, "fpr": 0.1}}, NO, "misses 26"),
     "a copy of the old version": (COPY, {}, YES, "a change of 0"),
     "a change of .06 in 100": (LARGE, {}, YES, "0.1 more (0.0 to 0.1)"),
+    "2 of 100 have no prediction": (unanswered(10), {}, YES, "Nearest to the limit"),
+    "more than 2 of 100 have none": (unanswered(11), {}, UNKNOWN, "v2 has no prediction for"
+     " 11 of 500 items with label '1', of group women"),
+    "women are missed, and have none": (B.assign(v2=unanswered(11)["v2"].mask(B["v2"].eq(0), 0)),
+     {"harm": 0.01}, NO, "women v1 missed 10"),
     "nothing is flagged": (A.assign(v1=0)[["label", "group", "v1"]], {"bounds": {"recall": 0.1}},
      UNKNOWN, "the classifier flags none of 5,000 items, so a column or a threshold may be wrong"),
     "all is flagged": (A.assign(v1=1, v2=1), {}, UNKNOWN, "v2 flags all 5,000 items"),
@@ -302,7 +314,7 @@ def test_as_many_items_as_are_said_tell_in_four_of_five_samples() -> None:
     table = items((150, 150), a=((15, 23), (5, 5)), b=((15, 15), (5, 5)))
     result = decision(table)
     assert result.verdict == UNKNOWN
-    advice = next(line for line in result.lines if "would probably tell" in line)
+    advice = next(line for line in result.lines if "would probably settle this" in line)
     said = int(advice.split()[1].replace(",", ""))
     row = result.claims[0].row
     shrunk = detectable_change(row._asdict()) * sqrt(150 / said)

@@ -372,10 +372,10 @@ def test_the_command_reads_what_the_function_reads(
     assert values == pytest.approx(expected["value"].tolist(), nan_ok=True)
     shown = " ".join(capsys.readouterr().out.split())
     assert "gap to items in no group (positive: worse for the group)" in shown
-    assert "rows have an empty 'group' or 'is_old': they count in no group" in shown
+    assert "rows have an empty 'group': they are in no group, and count in the rest" in shown
     page = (tmp_path / "p.html").read_text(encoding="utf-8")
     assert "items in no group" in page
-    assert "rows have an empty &#39;group&#39; or &#39;is_old&#39;: they count in no group" in page
+    assert "rows have an empty &#39;group&#39;: they are in no group, and count in" in page
     assert "label, prediction, by group, is_old." in page
 
 
