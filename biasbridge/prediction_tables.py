@@ -376,6 +376,9 @@ def read_items(request: TableRequest) -> pd.DataFrame:
     predicted, notes = {}, [*items.attrs.get("notes", [])]
     for name, (score, threshold) in request.versions.items():
         predicted[name] = predict_by_threshold(items, score, threshold)
+        if not predicted[name].fillna(False).any():
+            problem = f"--threshold {threshold:g} flags no item: no {score!r} is as large"
+            raise InputError(f"{problem}; write decimals with a point, as .5")
         if 0 < threshold < 1 < (middle := middle_score(items, [score])):
             notes.append(f"column {score!r} holds percentages: a threshold of {middle:g} is usual")
     items = items.assign(**predicted)

@@ -196,6 +196,7 @@ REFUSED = [
         "do not go with --threshold all",
     ),
     (["--threshold", "nan", "--score", "score"], "--threshold nan: give a number"),
+    (["--threshold", "5", "--score", "score"], "--threshold 5 flags no item: no 'score' is as"),
     (["--threshold", ",5", "--score", "score"], "',5' is not a number; write .5, .5,.6 for two"),
     (["--threshold", "50%", "--score", "score"], "'50%' is not a number; write .5, .5,.6 for two"),
     (["--threshold", "1", "--score", "group"], "column 'group' holds 'women'"),
