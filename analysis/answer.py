@@ -75,7 +75,7 @@ if TYPE_CHECKING:
     from biasbridge.analysis.tables import Tables
 
 
-SCORE_HEADING, SCORE_RANGE = "full dose; score", "from, to"
+SCORE_HEADING, SCORE_RANGE = "largest dose; score", "from, to"
 _NOT_SEEN = (
     "Where a test cannot tell, four of five studies like this one would detect a change of about"
     " {change}."
@@ -168,6 +168,8 @@ def change_tables(
     for gap in claims:
         shown = sorted(gap.modifications, key=lambda x: -np.nan_to_num(x.bound, nan=np.inf))
         shown = [x for x in gap.modifications if x in shown[:_MODIFICATIONS_SHOWN]]
+        n_hidden = len(gap.modifications) - len(shown)
+        notes = [f"effects.csv has {n_hidden} further rows of methods"] if n_hidden else []
         if len(gap.overall.result.effects.conditions) > len(shown) > 0:
             shown.append(gap.overall)
         blank = dict.fromkeys(further(gap.overall.result), "")
@@ -178,7 +180,8 @@ def change_tables(
         heading, before = gap.gap, gap.overall.result.gap_unmodified
         if isfinite(before) and not gap.modifications:
             heading += f", {format_number(before, digits_of(before))} in the unmodified models"
-        tables.append(TextTable.of_rows(heading, rows, (SCORE_HEADING, VERDICT_HEADING)))
+        table = TextTable.of_rows(heading, rows, (SCORE_HEADING, VERDICT_HEADING))
+        tables.append(table._replace(notes=notes))
     return tables
 
 

@@ -11,17 +11,19 @@ import altair as alt
 import numpy as np
 import pandas as pd
 import yaml
-from recorded_runs import HERE, declared, joined, markdown, tables
+from recorded_runs import HERE, declared, joined, markdown, recorded_slices, tables
 
+from biasbridge.analysis.answer import name_verdict
 from biasbridge.analysis.charts import BLACK, finish, palette_of
 from biasbridge.analysis.joined import observations_of
-from biasbridge.analysis.naming import CONTROL, ORIGINAL, query_titles
-from biasbridge.analysis.slices import FEW_PERMUTATIONS, measure_slice
+from biasbridge.analysis.naming import ALL, CONTROL, ORIGINAL, query_titles
+from biasbridge.analysis.slices import FEW_PERMUTATIONS, SliceResult, measure_slice
+from biasbridge.analysis.verdicts import FALLS, RISES
 from biasbridge.debias.attract_repel import AttractRepel
 from biasbridge.extrinsic.coreference.resolution import ResolverSettings
 from biasbridge.extrinsic.network_settings import CNNSettings
 from biasbridge.files.charts import save_charts
-from biasbridge.stats.formatting import format_number
+from biasbridge.stats.formatting import format_estimate, format_number
 
 ROOT = HERE.parents[1]
 NETWORKS = ("cnn", "end_to_end_reduced")
@@ -35,6 +37,13 @@ RUNS = {  # a column each, by page
         COREFERENCE: "coreference",
     },
     "hatespeech_es": {"paper001_es_women": "women", "paper001_es_migrants": "migrants"},
+}
+OVERVIEW = {  # posts and groups of the main table
+    "paper001_open_davidson": ("Davidson, public", "men and women, by words in the post"),
+    "paper001_open": ("TweetEval, public", "women and others, by keywords"),
+    "paper001_en": ("HatEval, restricted", "women and others, by keywords"),
+    "paper001_en_target": ("HatEval, restricted", "women and migrants, by target"),
+    COREFERENCE: ("WinoBias", "with and against the stereotype"),
 }
 PANELS = {  # of figure 3, from above
     COREFERENCE: "Coreference: WinoBias, mean of both types",
@@ -235,6 +244,51 @@ def _n_embeddings(run: str) -> str:
     points = tables(run).points
     n, n_parents = points["unit_key"].nunique(), points["parent_key"].nunique()
     return f"{n}, {n_parents}, {len(points)}"
+
+
+def overview(_: str) -> str:
+    """Tabulate the largest change of each run and classifier, and the verdicts of its tests."""
+    rows = []
+    for run, (posts, compared) in OVERVIEW.items():
+        by_classifier: dict[str, list[tuple[SliceResult, dict[str, str]]]] = {}
+        for result, titles in recorded_slices(run):
+            by_classifier.setdefault(result.names["classifier"], []).append((result, titles))
+        for classifier, found in by_classifier.items():
+            claimed = [each for each in found if each[0].verdict in (RISES, FALLS)] or found
+            largest, titles = max(claimed, key=lambda each: abs(each[0].change.value))
+            verdicts = Counter(
+                (result.names["measure"], name_verdict(result.verdict, result.x))
+                for result, _ in found
+            )
+            counts = [f"{measure} {n} *{verdict}*" for (measure, verdict), n in verdicts.items()]
+            rows.append(
+                {
+                    "posts": posts,
+                    "groups": compared,
+                    "classifier: F1 (constant)": _level(run, classifier),
+                    "largest change as WEAT rises": f"{titles['gap']}, {titles['score']}:"
+                    f" {format_estimate(*largest.change, digits=3, sign='+')}",
+                    "verdicts": ", ".join(counts),
+                }
+            )
+    return markdown(rows, merged=["posts"])
+
+
+def _level(run: str, classifier: str) -> str:
+    """Return the utility of the unmodified models, and of a constant answer."""
+    points = tables(run).points
+    chosen = points[(points["method"] == CONTROL) & (points["classifier"] == classifier)]
+    values = tables(run).extrinsic
+    is_utility = (values["kind"] == "value") & (values["group"] == ALL)
+    is_utility &= (values["measure"] == declared(run).utility) & values["point"].isin(
+        chosen["point"]
+    )
+    utilities = values[is_utility].drop_duplicates("point")
+    columns = utilities.reindex(columns=["value", "majority_baseline"])
+    value, baseline = map(float, columns.mean())
+    constant = f" ({format_number(baseline, 3)})" if np.isfinite(baseline) else ""
+    title = {"cnn": "CNN"}.get(classifier, "resolver" if run == COREFERENCE else classifier)
+    return f"{title}: {format_number(value, 3)}{constant}"
 
 
 def claims(page: str) -> str:

@@ -194,7 +194,7 @@ def test_the_card_has_the_change_and_the_row_of_scopes(module_tables: Tables) ->
         typed(module_tables._replace(points=points)), [*asked, other], Declaration()
     )
     assert card.first == ["Recall gap: it rises with WEAT 7; what goes with WEAT 8 is at most .02."]
-    head = ["full dose; score", "from, to", "change [95%]", "verdict"]
+    head = ["largest dose; score", "from, to", "change [95%]", "verdict"]
     rows = [
         ["WEAT 7", "-1.00 to 1.00", "+.10 [.06,.14]", "rises"],
         ["WEAT 8", "-1.00 to 1.00", "+.10 [.06,.14]", "at most .02"],
