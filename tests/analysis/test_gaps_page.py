@@ -260,7 +260,7 @@ def test_markdown_has_the_words_of_the_page_and_tables_that_names_do_not_break(
     assert not re.search(r"(?<!\\)[<\[]x\]\(", text)
     assert not re.search(r"^# x", text, flags=re.MULTILINE)
     for part in (
-        "v2 - v1: Values of v1 to v2, and the change, the largest gap first:",
+        "v2 - v1: Values of v1 to v2, and the change, in the last version's order of gaps:",
         "Data: p\\_1.csv, 600 rows; gold: label; pred: v1, v2",
         "Bonferroni",
         "possible",
