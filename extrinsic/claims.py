@@ -21,7 +21,8 @@ earlier one is what it is compared with. Errors are counted by recall (or the fa
 and the false positive rate; of scores a lower AUC and a larger calibration error count too. A group
 that could not be measured may have any; an empty crossed group is none. Nothing is released that
 flags none of the items, or all, or calls all one class: it makes no difference between groups, nor
-any other. Nor is what has no prediction for more of a group's items of one label than ``harm``.
+any other. Nor is anything where more of a group's items of one label than ``harm`` are left out,
+because a version has no prediction or score for them.
 """
 
 from __future__ import annotations
@@ -286,14 +287,15 @@ def describe_constant(parts: Sequence[Part]) -> str:
 
 
 def describe_unanswered(unanswered: Unanswered, harm: float) -> str:
-    """Return that the last version has no prediction for so many items of a group, of one label,
-    that their errors may worsen by more than ``harm``; else nothing.
+    """Return that so many items of a group, of one label, are left out without a prediction or
+    score that their errors may be worse by more than ``harm``; else nothing.
     """
     if not unanswered.share > harm:
         return ""
     group, label, n, n_items = unanswered
     of_group = "" if group == ALL else f", of group {group}"
-    return f"has no prediction for {n:,} of {n_items:,} items with label {label!r}{of_group}"
+    items = f"{n:,} of {n_items:,} items with label {label!r}{of_group}"
+    return f"cannot be judged: predictions or scores are missing for {items}"
 
 
 def _decisive(parts: Sequence[Part]) -> list[str]:

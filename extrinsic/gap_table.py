@@ -177,7 +177,7 @@ def read_parts(
     notes : list of str
         Such as groups without items.
     unanswered : Unanswered
-        Where most items lack a prediction of the last version.
+        Where most items lack a prediction or score.
 
     Raises
     ------

@@ -84,7 +84,7 @@ _LABEL_REMEDY = (
 
 
 class Unanswered(NamedTuple):
-    """Items of a group with one label, and those of them that a version has no prediction for."""
+    """Items of a group with one label; ``n`` are left out, without a prediction or score."""
 
     group: str
     label: str
@@ -316,10 +316,11 @@ class GapRequest:
     def _find_unanswered(
         self, table: pd.DataFrame, groups: GroupColumn, blanks: Mapping[str, Mask]
     ) -> Unanswered:
-        """Return of which group and label most items lack the last version's prediction."""
-        is_blank = blanks.get(self.pred[-1])
-        if is_blank is None:
+        """Return of which group and label most items lack a prediction or score of a version."""
+        lacking = [rows for name, rows in blanks.items() if name != self.gold]
+        if not lacking:
             return Unanswered("", "", 0, 1)
+        is_blank = np.any(lacking, axis=0)
         is_labelled = ~blanks.get(self.gold, np.zeros(len(table), dtype=bool))
         labels = table[self.gold].astype(str).map(name_key)
         found = [Unanswered("", "", 0, 1)]

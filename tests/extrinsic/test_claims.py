@@ -33,7 +33,7 @@ def items(n: tuple[int, int], **rates: tuple[tuple[int, ...], tuple[int, ...]]) 
 
 def decision(table: pd.DataFrame, **options: Any) -> Decision:
     versions = [name for name in map(str, table) if name.startswith("v")]
-    return gaps(table, pred=versions, **options).decision
+    return gaps(table, **{"pred": versions, **options}).decision
 
 
 A = items((500, 2_000), women=((50, 50), (380, 80)), others=((50, 50), (80, 80)))
@@ -43,9 +43,9 @@ COPY = items((500, 500), a=((50, 50), (80, 80)), b=((90, 90), (80, 80)))
 LARGE = items((100_000, 200_000), a=((5_000, 5_060), (10, 10)), b=((5_000, 5_000), (10, 10)))
 
 
-def unanswered(n: int) -> pd.DataFrame:
-    """A, in which the last version has no prediction for so many of 500 positives about women."""
-    return A.assign(v2=A["v2"].astype(float).mask(np.arange(len(A)) < n))
+def unanswered(n: int, version: str = "v2") -> pd.DataFrame:
+    """A, in which a version has no prediction for so many of 500 positives about women."""
+    return A.assign(**{version: A[version].astype(float).mask(np.arange(len(A)) < n)})
 
 
 CASES: dict[str, tuple[pd.DataFrame, dict[str, Any], str, str]] = {
@@ -60,8 +60,11 @@ CASES: dict[str, tuple[pd.DataFrame, dict[str, Any], str, str]] = {
     "a copy of the old version": (COPY, {}, YES, "a change of 0"),
     "a change of .06 in 100": (LARGE, {}, YES, "0.1 more (0.0 to 0.1)"),
     "2 of 100 have no prediction": (unanswered(10), {}, YES, "Nearest to the limit"),
-    "more than 2 of 100 have none": (unanswered(11), {}, UNKNOWN, "v2 has no prediction for"
-     " 11 of 500 items with label '1', of group women"),
+    "more than 2 of 100 have none": (unanswered(11), {}, UNKNOWN, "v2 cannot be judged: predictions"
+     " or scores are missing for 11 of 500 items with label '1', of group women"),
+    "the earlier version has none": (unanswered(11, "v1"), {}, UNKNOWN, "11 of 500 items"),
+    "a score is missing": (A.assign(v1s=0.5, v2s=unanswered(11)["v2"]), {"score": ["v1s", "v2s"],
+     "pred": ["v1", "v2"], "measures": ["recall", "fpr"]}, UNKNOWN, "11 of 500 items"),
     "women are missed, and have none": (B.assign(v2=unanswered(11)["v2"].mask(B["v2"].eq(0), 0)),
      {"harm": 0.01}, NO, "women v1 missed 10"),
     "nothing is flagged": (A.assign(v1=0)[["label", "group", "v1"]], {"bounds": {"recall": 0.1}},
