@@ -216,7 +216,7 @@ def section(each: PointSet) -> str:
     too small for any verdict.
     """
     declared = each.declared
-    source = f"{declared['source']}; `{each.name}.yaml`, licence: {declared['licence']}."
+    source = f"{declared['source']}; `{each.name}.yaml`."
     parts = [f"## {declared['title']}", source, f"The authors: {declared['claim']}"]
     parts += [declared["note"]] if "note" in declared else []
     corrections = declared.get("corrections", ())
