@@ -46,6 +46,7 @@ PANELS, COLUMNS = 6, 2
 _LARGE_TEST_PANEL = {1: (400, 280)}  # by number of panels
 _SMALL_TEST_PANEL = (230, 170)
 _FOREST_WIDTH = 240
+_HALF_LINE = 6  # pixels of a label
 _VERDICT_COLOURS = (PALETTE[2], PALETTE[1], PALETTE[3], PALETTE[0], GREY)
 _TOP = alt.Legend(orient="top")
 _WHOLE: dict[str, Any] = {"zero": False, "padding": 8}  # points whole within the frame
@@ -199,8 +200,10 @@ def _forest(data: pd.DataFrame, sizes: Mapping[str, float]) -> alt.LayerChart:
     }
     scale = alt.Scale(domain=verdicts, range=[colours.get(name, GREY) for name in verdicts])
     tests = alt.Y("test:N", title=None, scale=alt.Scale(domain=list(data["test"])))
+    n_lines = 1 + max(name.count(", ") for name in data["test"])
+    up = -_HALF_LINE * (n_lines - 1)  # the middle of a label stands beside its row
     base = alt.Chart(data.dropna(subset=["x"])).encode(
-        tests.axis(labelLimit=0, labelExpr="split(datum.label, ', ')"),
+        tests.axis(labelLimit=0, labelExpr="split(datum.label, ', ')", labelOffset=up),
         alt.Color("verdict:N", title=None, scale=scale, legend=_TOP),
     )
     bands = [

@@ -264,7 +264,7 @@ def _full_doses(
 
 class EqualScores(NamedTuple):
     """Two conditions of nearly one score, and the difference of their gaps; p adjusted over all
-    such pairs.
+    such pairs (Holm).
     """
 
     conditions: tuple[str, str]
@@ -273,9 +273,10 @@ class EqualScores(NamedTuple):
     p_holm: float
 
 
-def equal_scores(cells: Cells, condition: Labels, score: Floats) -> EqualScores | None:
+def equal_scores(cells: Cells, condition: Labels, score: Floats) -> list[EqualScores]:
     """Return, of all conditions whose mean scores differ by at most 5% of the range of the score,
-    the pair whose gaps differ most surely. Shapes: condition, score (conditions,).
+    the pairs whose gaps surely differ, the surest first; the surest pair alone where none does.
+    Shapes: condition, score (conditions,).
     """
     order = {name: index for index, name in enumerate(cells.condition.tolist())}
     place = np.array([order[name] for name in condition.tolist()])
@@ -283,19 +284,22 @@ def equal_scores(cells: Cells, condition: Labels, score: Floats) -> EqualScores 
     pairs = np.argwhere(np.triu(apart <= _EQUAL_SCORE * float(np.ptp(score)), 1))
     complete = pairs[np.isfinite(cells.y[:, place[pairs]]).all(axis=(0, 2))]
     if len(cells.y) < MIN_UNITS or not len(complete):
-        return None
+        return []
     apart_by = cells.y[:, place[complete[:, 0]]] - cells.y[:, place[complete[:, 1]]]
     mean, variance, df = _trained(apart_by, factorize(cells.stratum))
     t = np.abs(mean) / np.sqrt(np.where(variance > 0, variance, inf))
     p = scipy.special.stdtr(df, -t)  # without the error of items
-    first, second = complete[int(p.argmin())].tolist()
-    change = cells.change(place[[first]], place[[second]])
-    return EqualScores(
-        (str(condition[first]), str(condition[second])),
-        (float(score[first]), float(score[second])),
-        change,
-        min(1.0, change.p * len(complete)),  # the first step of Holm
-    )
+    found: list[EqualScores] = []
+    p_holm = 0.0
+    for step, index in enumerate(p.argsort(kind="stable").tolist()):
+        first, second = complete[index].tolist()
+        change = cells.change(place[[first]], place[[second]])
+        p_holm = min(1.0, max(p_holm, change.p * (len(complete) - step)))
+        if found and not p_holm < ALPHA:
+            break
+        names = (str(condition[first]), str(condition[second]))
+        found.append(EqualScores(names, (float(score[first]), float(score[second])), change, p_holm))
+    return found
 
 
 def share_explained(cells: Cells, condition: Labels, u: Floats, v: Floats) -> float:

@@ -142,8 +142,8 @@ class SliceResult(NamedTuple):
     score. ``reliability_y``: the share of the gaps' variance within parents that is no model's own
     noise, at least r_rm^2, for such noise cannot make two sides agree (Spearman, 1904);
     ``slope_without_noise``: the slope on scores without noise of their own; ``nonlinear``: what one
-    line does not show. ``effects``: what conditions do to the gap; ``equal_scores``: the pair of
-    conditions of nearly one score whose gaps differ most surely; ``share_explained``: of the
+    line does not show. ``effects``: what conditions do to the gap; ``equal_scores``: pairs of
+    conditions of nearly one score whose gaps differ, the surest first; ``share_explained``: of the
     effects of conditions by the score; ``effective_conditions``: (sum u^2)^2 / sum u^4 over their
     mean scores, ``condition_scores``. ``saturated``, ``refused``: why there can be no verdict.
     ``tests``: number of confirmatory slices that ``p_holm``, of the scope of the verdict, is
@@ -170,7 +170,7 @@ class SliceResult(NamedTuple):
     slope_without_noise: Estimate = Estimate()
     nonlinear: Nonlinearity = Nonlinearity()
     effects: GapEffects = GapEffects()
-    equal_scores: EqualScores | None = None
+    equal_scores: Sequence[EqualScores] = ()
     share_explained: float = nan
     effective_conditions: float = nan
     condition_scores: Mapping[str, float] = {}

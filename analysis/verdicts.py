@@ -204,9 +204,10 @@ def _damage(result: SliceResult) -> str:
 
 
 def _untold(result: SliceResult, x: float) -> str:
-    """Return the conditions of nearly one score whose gaps differ."""
-    pair = result.equal_scores
-    if pair is None or not (pair.p_holm < ALPHA and abs(pair.change.value) > x / 2):
+    """Return the surest pair of conditions of nearly one score whose gaps differ by over x / 2."""
+    pairs = (each for each in result.equal_scores if each.p_holm < ALPHA)
+    pair = next((each for each in pairs if abs(each.change.value) > x / 2), None)
+    if pair is None:
         return ""
     scores = " and ".join(format_number(result.sign * score) for score in pair.scores)
     first, second = pair.conditions

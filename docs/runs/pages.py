@@ -27,6 +27,7 @@ FILE_TITLES = {
     "breakouts": "By method and embedding, exploratory",
     "unmodified": "Scores and gaps of the unmodified models",
     "conditions": "Changes by each method at its largest dose",
+    "methods": "Every method at its largest dose, on each score and gap",
     "tests": "All declared tests",
     "transfer_tests": "All declared tests",
     "by_method": "Planted and erased models alone, exploratory",
@@ -56,6 +57,9 @@ TABLES: dict[str, Callable[[str], str]] = {
     "settings": paper_tables.settings,
     "claims": paper_tables.claims,
     "overview": paper_tables.overview,
+    "debiasing": paper_tables.debiasing,
+    "findings": paper_tables.findings,
+    "methods": paper_tables.methods,
     "certificate_scores": certificate_tables.certificate,
     "certificate_agreement": certificate_tables.text_agreement,
     "certificate_text": certificate_tables.real_text,
@@ -127,3 +131,4 @@ if __name__ == "__main__":
     slice_tables.draw_transfer()
     slice_tables.draw_answer()
     paper_tables.draw_figure3()
+    paper_tables.draw_coreference()

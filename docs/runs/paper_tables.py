@@ -11,15 +11,33 @@ import altair as alt
 import numpy as np
 import pandas as pd
 import yaml
-from recorded_runs import HERE, declared, joined, markdown, recorded_slices, tables
+from recorded_runs import (
+    HERE,
+    condition_effects,
+    declared,
+    joined,
+    markdown,
+    recorded_slices,
+    tables,
+)
 
 from biasbridge.analysis.answer import name_verdict
-from biasbridge.analysis.charts import BLACK, finish, palette_of
+from biasbridge.analysis.charts import BLACK, finish, intervals, palette_of, rule_at
+from biasbridge.analysis.claims import study_claims
 from biasbridge.analysis.joined import observations_of
-from biasbridge.analysis.naming import ALL, CONTROL, ORIGINAL, query_titles
+from biasbridge.analysis.naming import (
+    ALL,
+    CONTROL,
+    ORIGINAL,
+    gap_titles,
+    measure_title,
+    query_titles,
+    score_titles,
+)
 from biasbridge.analysis.slices import FEW_PERMUTATIONS, SliceResult, measure_slice
 from biasbridge.analysis.verdicts import FALLS, RISES
 from biasbridge.debias.attract_repel import AttractRepel
+from biasbridge.extrinsic.coreference.challenge import PRO
 from biasbridge.extrinsic.coreference.resolution import ResolverSettings
 from biasbridge.extrinsic.network_settings import CNNSettings
 from biasbridge.files.charts import save_charts
@@ -28,6 +46,7 @@ from biasbridge.stats.formatting import format_estimate, format_number
 ROOT = HERE.parents[1]
 NETWORKS = ("cnn", "end_to_end_reduced")
 COREFERENCE = "paper001_coreference"
+LINEAR = "paper001_coreference_linear"
 RUNS = {  # a column each, by page
     "paper001": {
         "paper001_open": "TweetEval",
@@ -44,6 +63,15 @@ OVERVIEW = {  # posts and groups of the main table
     "paper001_en": ("HatEval, restricted", "women and others, by keywords"),
     "paper001_en_target": ("HatEval, restricted", "women and migrants, by target"),
     COREFERENCE: ("WinoBias", "with and against the stereotype"),
+}
+CLASSIFIERS = {"cnn": "network", "linear": "linear", "": "linear", "log_linear": "log-linear"}
+FINDINGS = {  # runs of the page on all tasks
+    "paper001_open_davidson": "Hate speech, Davidson: men and women",
+    "paper001_open": "Hate speech, TweetEval: women and others",
+    "answer_en": "Hate speech, HatEval: women and others",
+    LINEAR: "Coreference, WinoBias: with the stereotype and against it",
+    "paper001_es_women": "Spanish hate speech: women and others",
+    "paper001_es_migrants": "Spanish hate speech: migrants and others",
 }
 PANELS = {  # of figure 3, from above
     COREFERENCE: "Coreference: WinoBias, mean of both types",
@@ -68,6 +96,12 @@ AS_IN_ENGLISH = {
 EMBEDDINGS = ("word2vec", "fasttext")
 WIDTH = 150  # of a panel of figure 3
 SQUARE = "M-1,-1H1V1H-1Z"  # the shortest path, for there are thousands
+COREFERENCE_PANELS = ["WEAT 6b", "log odds gap, type1", "precision gap, type1"]
+LISTS = {  # by which Attract-Repel moves vectors
+    "gender_authors": ", authors' words",
+    **{f"weat{n}": f", words of WEAT {n}" for n in ("6b", "7", "8")},
+}
+PANEL_HEADER = alt.Header(labelAnchor="start")
 ROW_HEADER = alt.Header(labelAngle=0, labelAlign="left", labelFontSize=11)
 
 
@@ -274,6 +308,60 @@ def overview(_: str) -> str:
     return markdown(rows, merged=["posts"])
 
 
+def debiasing(_: str) -> str:
+    """Tabulate what Attract-Repel by the authors' words did to the network, at full dose."""
+    rows = []
+    titles = {"precision": "precision gap", "recall": "recall gap", "fpr": "false positive gap"}
+    for run, (posts, _) in OVERVIEW.items():
+        if run == COREFERENCE:
+            continue
+        row = {"posts": RUNS["paper001"][run]}
+        for effect in condition_effects(run):
+            names = effect.names
+            is_meant = (names["method"], names["direction"], float(names["dose"] or 0)) == (
+                AttractRepel.name,
+                "debias",
+                1,
+            )
+            is_meant &= names["classifier"] == "cnn" and names["wordset"] == "gender_authors"
+            is_meant &= effect.embedding == ALL and effect.against == "unmodified"
+            title = titles.get(names["measure"], "F1" * (names["side"] == "utility"))
+            if is_meant and title and names["side"] != "score":
+                ends = effect.effect, effect.effect_low, effect.effect_high
+                change = format_estimate(*ends, digits=3, sign="+")
+                row[title] = f"{format_number(effect.reference, 3)}, {change}"
+        rows.append(row)
+    return markdown(rows)
+
+
+def findings(_: str) -> str:
+    """Tabulate every declared gap: what full debiasing did to it, all modifications, the scores."""
+    rows = []
+    for run, title in FINDINGS.items():
+        for gap in study_claims([result for result, _ in recorded_slices(run)]):
+            result, bound = gap.overall.result, format_number(gap.overall.bound, 3)
+            if run == LINEAR and result.names["measure"] == "recall":
+                continue  # as precision
+            debiasing = [each for each in result.effects.full if each.direction == "debias"]
+            largest = max(debiasing, key=lambda each: abs(each.change.value))
+            change = format_estimate(*largest.change.interval, digits=3, sign="+")
+            verdicts = Counter(name_verdict(score.verdict, score.x) for score in gap.scores)
+            rows.append(
+                {
+                    "task and groups": title,
+                    "classifier": CLASSIFIERS[result.names["classifier"]],
+                    "gap": measure_title(result.names["measure"])
+                    + result.names["subset"].replace("type", ", type "),
+                    "unmodified": format_number(result.gap_unmodified, 3),
+                    "largest change by full debiasing": f"{change} ({largest.method})",
+                    "all modifications": f"up to {bound}:"
+                    f" *{name_verdict(gap.overall.verdict, gap.overall.x)}*",
+                    "with WEAT": ", ".join(f"{n} *{verdict}*" for verdict, n in verdicts.items()),
+                }
+            )
+    return markdown(rows, merged=["task and groups", "classifier"])
+
+
 def _level(run: str, classifier: str) -> str:
     """Return the utility of the unmodified models, and of a constant answer."""
     points = tables(run).points
@@ -440,3 +528,60 @@ def _panel_points(run: str) -> pd.DataFrame:
         r = np.corrcoef(panel["x"], panel["y"])[0, 1]
         points.loc[panel.index[0], "r"] = f"r = {format_number(float(r))}"
     return points.drop(columns="unit_key")
+
+
+def methods(run: str) -> str:
+    """Tabulate what each method at its largest dose, with each word list, did to scores and gaps."""
+    rows = _at_largest_doses(run)
+    digits = [2 if side == "score" else 3 for side in rows["side"]]
+    parts = (rows[name].tolist() for name in ("change", "low", "high"))
+    rows["cell"] = [
+        format_estimate(*cells, digits=n, sign="+")
+        for *cells, n in zip(*parts, digits, strict=True)
+    ]
+    wide = rows.pivot_table("cell", "condition", "panel", "first", sort=False).reset_index()
+    return markdown(wide.rename(columns={"condition": "method"}).to_dict("records"))
+
+
+def _at_largest_doses(run: str) -> pd.DataFrame:
+    """Return the effects at full dose over all embeddings, with the titles of their outcomes."""
+    rows = pd.DataFrame(
+        [
+            {**effect.names, "change": effect.effect}
+            | {"low": effect.effect_low, "high": effect.effect_high}
+            for effect in condition_effects(run)
+            if effect.embedding == ALL
+            and effect.against == "unmodified"
+            and abs(float(effect.names["dose"])) == 1
+        ]
+    )
+    rows = rows[rows["side"] != "utility"].assign(panel="")
+    for side, titles_of in (("gap", gap_titles), ("score", score_titles)):
+        rows.loc[rows["side"] == side, "panel"] = titles_of(rows[rows["side"] == side])
+    is_meant = rows["measure"].isin(declared(run).confirmatory) & (rows["privileged"] == PRO)
+    rows = rows[is_meant | (rows["side"] == "score")]
+    directions = rows["direction"].map({"debias": "debiasing", "overbias": "overbiasing"})
+    by_list = rows["method"] == AttractRepel.name
+    lists = rows["wordset"].map(LISTS).where(by_list, "")
+    return rows.assign(condition=directions + ": " + rows["method"] + lists)
+
+
+def draw_coreference() -> None:
+    """Draw ``coreference_changes.svg``: each method at its largest dose, on score and gaps."""
+    rows = _at_largest_doses(LINEAR)
+    rows = rows[rows["panel"].isin(COREFERENCE_PANELS)]
+    order = [*rows.sort_values("direction", kind="stable")["condition"].unique()]
+    by_method = dict(zip(names := rows["method"].unique().tolist(), palette_of(names), strict=True))
+    scale = alt.Scale(domain=[*by_method], range=[*by_method.values()])
+    base = alt.Chart().encode(
+        alt.Y("condition:N", sort=order, title=None, axis=alt.Axis(labelLimit=0)),
+        alt.Color("method:N", legend=None, scale=scale),
+    )
+    chart = alt.layer(rule_at(0), *intervals(base, "change", size=40, opacity=1, title=None))
+    chart = chart.properties(width=170, height=alt.Step(17))
+    columns = alt.Column("panel:N", sort=COREFERENCE_PANELS, title=None, header=PANEL_HEADER)
+    table = rows[["panel", "condition", "method", "change", "low", "high"]]
+    chart = chart.facet(column=columns, data=table, spacing=12).resolve_scale(x="independent")
+    title = "What each method at its largest dose did to WEAT 6b, and to the gaps of WinoBias"
+    notes = ["Changes against the unmodified embeddings, with 95% intervals, over eight of these."]
+    save_charts(finish(chart, title, notes), HERE / "coreference_changes", (".svg",))

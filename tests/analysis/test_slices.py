@@ -266,11 +266,14 @@ def test_conditions_of_one_score_are_named_with_the_scores_as_measured() -> None
         method=np.tile([*"m" * 12, "none"], 4),
     )
     actual = measure_slice(rows, {}, full=True, permutations=19)
-    assert actual.equal_scores is not None
-    for name, value in zip(*actual.equal_scores[:2], strict=True):
-        assert value == pytest.approx(score["ABCDEFGHIJKL".index(name)])
-    assert actual.equal_scores.p_holm < 0.05
-    assert abs(actual.equal_scores.change.value) == pytest.approx(0.2, abs=0.02)
+    assert len(actual.equal_scores) == 6  # and of no score two others
+    p = [pair.p_holm for pair in actual.equal_scores]
+    assert p == sorted(p)
+    assert p[-1] < 0.05
+    for pair in actual.equal_scores:
+        for name, value in zip(pair.conditions, pair.scores, strict=True):
+            assert value == pytest.approx(score["ABCDEFGHIJKL".index(name)])
+        assert abs(pair.change.value) == pytest.approx(0.2, abs=0.02)
 
 
 # Scores of which less is more biased, and scores of no bias at all.

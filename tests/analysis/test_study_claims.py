@@ -57,6 +57,7 @@ EMPTY = Correlation(
 )
 WIDE = EMPTY._replace(slope=Estimate(0.001, -0.006, 0.008))
 APART = EqualScores(("a", "b"), (1.0, 1.1), MeanChange(0.012, 0.001, 7, 8), 0.04)
+NEAR = EqualScores(("c", "d"), (1.0, 1.1), MeanChange(0.01, 0.0001, 7, 8), 0.001)
 FALLING = SHOWN._replace(r=-0.5, low=-0.7, high=-0.2, slope=Estimate(-0.01, -0.014, -0.006))
 
 
@@ -185,19 +186,26 @@ def judged(scopes: dict[str, Correlation] | None = None, **changed: object) -> S
         ({}, {"given_utility": FALLING}, "rises", "it may go with damage to the classifier"),
         ({}, {"given_utility": SHOWN}, "rises", ""),
         # Gaps of conditions of one score
-        ({RUNS: EMPTY, DOSES: EMPTY}, {"equal_scores": APART}, "does not tell", "a and b have one"),
-        ({}, {"equal_scores": APART}, "rises", ""),
+        ({RUNS: EMPTY, DOSES: EMPTY}, {"equal_scores": [APART]}, "does not tell", "a and b have one"),
+        ({}, {"equal_scores": [APART]}, "rises", ""),
         (
             {RUNS: EMPTY, DOSES: EMPTY},
-            {"equal_scores": APART._replace(p_holm=0.05)},
+            {"equal_scores": [APART._replace(p_holm=0.05)]},
             "at most",
             "",
         ),
         (
             {RUNS: EMPTY, DOSES: EMPTY},
-            {"equal_scores": APART._replace(change=MeanChange(0.01, 0.001, 7, 8))},
+            {"equal_scores": [NEAR]},
             "at most",
             "",
+        ),
+        # A surer pair whose gaps hardly differ does not hide one whose gaps do
+        (
+            {RUNS: EMPTY, DOSES: EMPTY},
+            {"equal_scores": [NEAR, APART]},
+            "does not tell",
+            "a and b have one",
         ),
         # So few degrees of freedom that 90% are within x, and .04 would be missed
         (
