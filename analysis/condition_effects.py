@@ -39,12 +39,16 @@ _EQUAL_SCORE = 0.05  # share of the range of the score within which two scores c
 class MeanChange(NamedTuple):
     """A mean over units with its standard error; NaN below three units, and where every unit has
     the same change but for rounding, for no spread is no certainty. No change at all is certain.
+
+    ``parts``, ``degrees``: what every corpus adds to the squared error, and its degrees of freedom.
     """
 
     value: float = nan
     error: float = nan
     df: float = nan
     n: int = 0
+    parts: tuple[float, ...] = ()
+    degrees: tuple[float, ...] = ()
 
     @property
     def interval(self) -> Estimate:
@@ -56,12 +60,37 @@ class MeanChange(NamedTuple):
         """Return |d| + t(.95, df) se: the change is smaller in .95 of studies."""
         return abs(self.value) + float(scipy.special.stdtrit(self.df, 1 - ALPHA)) * self.error
 
-    @property
-    def p(self) -> float:
-        """Return the two-sided p of no change."""
+    def p(self, most_df: float) -> float:
+        """Return the two-sided p of no change, by at most so many degrees of freedom."""
         if self.error == 0:
             return 1.0
-        return 2 * float(scipy.special.stdtr(self.df, -abs(self.value) / self.error))
+        df = min(self.df, most_df)
+        return 2 * float(scipy.special.stdtr(df, -abs(self.value) / self.error))
+
+
+def adjust_changes(changes: Sequence[MeanChange]) -> list[float]:
+    """Return p of each change, adjusted over all of them (Holm).
+
+    None has more degrees of freedom than their mean error. Where one corpus is noisier than
+    another, a change whose error is small there by chance would have too many of its own.
+    """
+    by_degrees: dict[tuple[float, ...], list[tuple[float, ...]]] = {}
+    for change in changes:
+        by_degrees.setdefault(change.degrees, []).append(change.parts)
+    most_df = {
+        degrees: float(satterthwaite(np.mean(parts, axis=0)[:, None], np.array(degrees))[0])
+        if degrees
+        else inf
+        for degrees, parts in by_degrees.items()
+    }
+    return holm([change.p(most_df[change.degrees]) for change in changes])
+
+
+def satterthwaite(parts: Floats, degrees: Floats) -> Floats:
+    """Return the degrees of freedom of sums of variances: (strata, n) and (strata,) to (n,)."""
+    spread = (parts**2 / degrees[:, None]).sum(axis=0)
+    summed = parts.sum(axis=0) ** 2
+    return np.where(spread > 0, summed / np.where(spread > 0, spread, 1), inf)
 
 
 def mean_change(
@@ -92,8 +121,8 @@ def mean_change(
     size = np.bincount(group)
     if len(changes) < MIN_UNITS or size.max() < 2:
         return MeanChange(float(group_means(changes, group).mean()) if len(size) else nan)
-    mean, variance, degrees = (float(part[0]) for part in _trained(changes[:, None], group))
-    error2, df = variance, degrees
+    means, parts, degrees = _trained(changes[:, None], group)
+    error2, df = float(parts.sum()), float(satterthwaite(parts, degrees)[0])
     usable = np.zeros((0, 0)) if resampled is None else resampled
     usable = usable[:, np.isfinite(usable).all(axis=0)]
     if usable.shape[1] >= MIN_RESAMPLES:
@@ -102,12 +131,14 @@ def mean_change(
         error2 += max(0.0, together - float(own.sum()))
     is_rounding = not error2 > (ROUNDING * float(np.abs(changes).max())) ** 2
     error = (nan if changes.any() else 0.0) if is_rounding else sqrt(error2)
-    return MeanChange(mean, error, df, len(changes))
+    by_corpus = tuple(parts[:, 0].tolist()), tuple(degrees.tolist())
+    return MeanChange(float(means[0]), error, df, len(changes), *by_corpus)
 
 
 def _trained(changes: Floats, group: Ints) -> tuple[Floats, Floats, Floats]:
-    """Return the means of changes over strata, their variances by training, and degrees of freedom;
-    a unit alone in its stratum has the variance of the others. Shape (units, changes).
+    """Return the means of changes over strata, what every stratum adds to their variances by
+    training, and its degrees of freedom; a unit alone in its stratum has the variance of the
+    others. Shapes: (units, changes) to (changes,), (strata, changes), (strata,).
     """
     size = np.bincount(group)[:, None]
     means = group_means(changes, group)
@@ -115,11 +146,7 @@ def _trained(changes: Floats, group: Ints) -> tuple[Floats, Floats, Floats]:
     variances = squares[size[:, 0] > 1] / (size[size > 1] - 1)[:, None]
     each = np.tile(variances.mean(axis=0), (len(size), 1))
     each[size[:, 0] > 1] = variances
-    parts = each / size / len(size) ** 2
-    variance = parts.sum(axis=0)
-    spread = (parts**2 / np.maximum(size - 1, 1)).sum(axis=0)
-    df = np.where(spread > 0, variance**2 / np.where(spread > 0, spread, 1), inf)
-    return means.mean(axis=0), variance, df
+    return means.mean(axis=0), each / size / len(size) ** 2, np.maximum(size[:, 0] - 1.0, 1)
 
 
 class Cells(NamedTuple):
@@ -234,7 +261,7 @@ def gap_effects(cells: Cells) -> GapEffects:
         return GapEffects()
     changes = [cells.change([place], controls) for place in cells.modified]
     labels = (x[cells.modified].tolist() for x in (cells.condition, cells.method, cells.direction))
-    columns = (*labels, changes, holm([change.p for change in changes]))
+    columns = (*labels, changes, adjust_changes(changes))
     conditions = list(map(ConditionEffect, *columns))
     return GapEffects(
         tuple(conditions),
@@ -286,7 +313,9 @@ def equal_scores(cells: Cells, condition: Labels, score: Floats) -> list[EqualSc
     if len(cells.y) < MIN_UNITS or not len(complete):
         return []
     apart_by = cells.y[:, place[complete[:, 0]]] - cells.y[:, place[complete[:, 1]]]
-    mean, variance, df = _trained(apart_by, factorize(cells.stratum))
+    mean, parts, degrees = _trained(apart_by, factorize(cells.stratum))
+    most_df = float(satterthwaite(parts.mean(axis=1, keepdims=True), degrees)[0])
+    df, variance = np.minimum(satterthwaite(parts, degrees), most_df), parts.sum(axis=0)
     t = np.abs(mean) / np.sqrt(np.where(variance > 0, variance, inf))
     p = scipy.special.stdtr(df, -t)  # without the error of items
     found: list[EqualScores] = []
@@ -294,11 +323,13 @@ def equal_scores(cells: Cells, condition: Labels, score: Floats) -> list[EqualSc
     for step, index in enumerate(p.argsort(kind="stable").tolist()):
         first, second = complete[index].tolist()
         change = cells.change(place[[first]], place[[second]])
-        p_holm = min(1.0, max(p_holm, change.p * (len(complete) - step)))
+        p_holm = min(1.0, max(p_holm, change.p(most_df) * (len(complete) - step)))
         if found and not p_holm < ALPHA:
             break
         names = (str(condition[first]), str(condition[second]))
-        found.append(EqualScores(names, (float(score[first]), float(score[second])), change, p_holm))
+        found.append(
+            EqualScores(names, (float(score[first]), float(score[second])), change, p_holm)
+        )
     return found
 
 

@@ -16,7 +16,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pandas as pd
 
-from biasbridge.analysis.condition_effects import MIN_UNITS, MeanChange, mean_change, units_of
+from biasbridge.analysis.condition_effects import (
+    MIN_UNITS,
+    MeanChange,
+    adjust_changes,
+    mean_change,
+    units_of,
+)
 from biasbridge.analysis.correlation import group_means
 from biasbridge.analysis.joined import (
     OPTIONS,
@@ -51,7 +57,6 @@ from biasbridge.files import InputError, nearest
 from biasbridge.files.columns import as_arrays, as_float, as_text, text_rows
 from biasbridge.files.writers import Document, TextTable
 from biasbridge.stats.formatting import NOTHING, format_estimate
-from biasbridge.stats.intervals import holm
 
 if TYPE_CHECKING:
     from biasbridge.analysis.tables import Key, Tables
@@ -166,7 +171,7 @@ def _judged(results: Sequence[Effect], smallest_change: SmallestChange) -> list[
     judged = list(results)
     for family in families.values():
         changes = [results[index].change for index in family]
-        for index, change, p in zip(family, changes, holm([x.p for x in changes]), strict=True):
+        for index, change, p in zip(family, changes, adjust_changes(changes), strict=True):
             x = smallest_change_of(smallest_change, results[index].names["measure"])
             word = judge_change(change, p, x)
             judged[index] = results[index]._replace(verdict=word)

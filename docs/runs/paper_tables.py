@@ -312,7 +312,7 @@ def debiasing(_: str) -> str:
     """Tabulate what Attract-Repel by the authors' words did to the network, at full dose."""
     rows = []
     titles = {"precision": "precision gap", "recall": "recall gap", "fpr": "false positive gap"}
-    for run, (posts, _) in OVERVIEW.items():
+    for run in OVERVIEW:
         if run == COREFERENCE:
             continue
         row = {"posts": RUNS["paper001"][run]}
@@ -531,7 +531,7 @@ def _panel_points(run: str) -> pd.DataFrame:
 
 
 def methods(run: str) -> str:
-    """Tabulate what each method at its largest dose, with each word list, did to scores and gaps."""
+    """Tabulate what each method did at its largest dose, by word list, to scores and gaps."""
     rows = _at_largest_doses(run)
     digits = [2 if side == "score" else 3 for side in rows["side"]]
     parts = (rows[name].tolist() for name in ("change", "low", "high"))

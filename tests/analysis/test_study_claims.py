@@ -16,10 +16,13 @@ from statsmodels.stats.multitest import multipletests
 from biasbridge.analysis.answer import _planted_lines, change_cells, headlines
 from biasbridge.analysis.claims import Claim, GapClaims, study_claims
 from biasbridge.analysis.condition_effects import (
+    Cells,
     ConditionEffect,
     EqualScores,
     GapEffects,
     MeanChange,
+    equal_scores,
+    gap_effects,
 )
 from biasbridge.analysis.correlate import Levels, correlate
 from biasbridge.analysis.correlation import Correlation
@@ -186,7 +189,12 @@ def judged(scopes: dict[str, Correlation] | None = None, **changed: object) -> S
         ({}, {"given_utility": FALLING}, "rises", "it may go with damage to the classifier"),
         ({}, {"given_utility": SHOWN}, "rises", ""),
         # Gaps of conditions of one score
-        ({RUNS: EMPTY, DOSES: EMPTY}, {"equal_scores": [APART]}, "does not tell", "a and b have one"),
+        (
+            {RUNS: EMPTY, DOSES: EMPTY},
+            {"equal_scores": [APART]},
+            "does not tell",
+            "a and b have one",
+        ),
         ({}, {"equal_scores": [APART]}, "rises", ""),
         (
             {RUNS: EMPTY, DOSES: EMPTY},
@@ -310,6 +318,26 @@ def test_a_gap_without_a_bound_says_what_is_missing(
     gap = claims_of(slice_of("weat7", "rises", effects=effects))
     assert (gap.overall.verdict, gap.overall.reason) == judgement
     assert not any("up to -" in " ".join(change_cells(x).values()) for x in shown_of(gap))
+
+
+@pytest.mark.parametrize("noise", [(0.02, 0.02), (0.008, 0.03), (0.001, 0.03)])
+def test_a_noisier_corpus_makes_no_more_claims(noise: tuple[float, float]) -> None:
+    """Forty conditions that do nothing. By its own degrees of freedom the surest of them would be
+    moved in .08 of studies, and of the pairs of one score one would differ in .09.
+    """
+    rng = np.random.default_rng(0)
+    stratum, n = np.repeat([0, 1], 4), 300
+    names = np.array(["none", *(f"c{i}" for i in range(40))])
+    moved = told = 0
+    for _ in range(n):
+        y = rng.normal(scale=np.repeat(noise, 4)[:, None], size=(8, 41))
+        labels = names, names, np.full(41, ""), np.full(41, nan)
+        cells = Cells(y, np.empty((8, 41, 0)), stratum, *labels)
+        moved += any(effect.p_holm < 0.05 for effect in gap_effects(cells).conditions)
+        pairs = equal_scores(cells, names, rng.permutation(np.linspace(-2, 2, 41)))
+        told += pairs[0].p_holm < 0.05
+    assert moved / n < 0.06
+    assert told / n < 0.06
 
 
 def test_no_seed_is_worth_dropping() -> None:
