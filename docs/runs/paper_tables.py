@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import NamedTuple
 
 import altair as alt
@@ -535,12 +536,10 @@ def methods(run: str) -> str:
     rows = _at_largest_doses(run)
     digits = [2 if side == "score" else 3 for side in rows["side"]]
     parts = (rows[name].tolist() for name in ("change", "low", "high"))
-    rows["cell"] = [
-        format_estimate(*cells, digits=n, sign="+")
-        for *cells, n in zip(*parts, digits, strict=True)
-    ]
+    rows["cell"] = list(map(partial(format_estimate, sign="+"), *parts, digits))
     wide = rows.pivot_table("cell", "condition", "panel", "first", sort=False).reset_index()
-    return markdown(wide.rename(columns={"condition": "method"}).to_dict("records"))
+    renamed = wide.rename(columns={"condition": "method"}).astype(str)
+    return markdown(renamed.to_dict("records"))
 
 
 def _at_largest_doses(run: str) -> pd.DataFrame:
