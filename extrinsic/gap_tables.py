@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import groupby
-from math import isnan
+from math import isnan, nan
 from typing import TYPE_CHECKING, NamedTuple
 
 from biasbridge.extrinsic.claims import OUTCOMES, find_outcome
@@ -360,9 +360,9 @@ def _base_rate_warning(rows: Sequence[GapRow], label: str) -> str:
         f"Base rates differ: {rates[low]:.0%} of the items of “{low}” are {label},"
         f" {rates[high]:.0%} of those of “{high}”. That alone moves {' and '.join(moved)}."
     )
-    recall, fpr = (values.get((name, ALL)) for name in ("recall", "fpr"))
-    if recall is not None and fpr is not None:
-        at_low, at_high = (_precision(rates[name], recall, fpr) for name in (low, high))
+    recall, fpr = (values.get((name, ALL), nan) for name in ("recall", "fpr"))
+    at_low, at_high = (_precision(rates[name], recall, fpr) for name in (low, high))
+    if not isnan(at_low + at_high):
         numbers = [format_number(rate) for rate in (recall, fpr, at_low, at_high)]
         text += (
             f" Suppose recall ({numbers[0]}) and false positive rate ({numbers[1]}) were the same"
@@ -373,5 +373,7 @@ def _base_rate_warning(rows: Sequence[GapRow], label: str) -> str:
 
 
 def _precision(base_rate: float, recall: float, fpr: float) -> float:
-    true_positives = base_rate * recall
-    return true_positives / (true_positives + (1 - base_rate) * fpr)
+    """Compute the precision; NaN where nothing is flagged."""
+    true_positives, false_positives = base_rate * recall, (1 - base_rate) * fpr
+    flagged = true_positives + false_positives
+    return true_positives / flagged if flagged else nan

@@ -189,6 +189,22 @@ def test_base_rates_a_tenth_apart_ask_for_caution(high: float, said: bool) -> No
     assert any(line.startswith("Base rates differ: 40%") for line in block.lines) == said
 
 
+@pytest.mark.parametrize(("flagged", "is_supposed"), [(21, True), (20, False), (0, False)])
+def test_a_precision_is_supposed_only_where_items_are_flagged(
+    flagged: int, is_supposed: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Group a has no positives; b has 20 of 40, and of its items the first are flagged."""
+    rows = [{"label": 0, "prediction": 0, "group": "a"} for _ in range(40)]
+    rows += [
+        {"label": int(n < 20), "prediction": int(n < flagged), "group": "b"} for n in range(40)
+    ]
+    pd.DataFrame(rows).to_csv(tmp_path / "p.csv", index=False)
+    measures = "recall,fpr,base_rate,accuracy,precision"
+    assert main([str(tmp_path / "p.csv"), "--min-support", "0", "--measures", measures]) == 0
+    printed = capsys.readouterr().out
+    assert ("Suppose recall" in printed) == is_supposed
+
+
 # The files of ``biasbridge gaps``: what they say is what the table says, whatever names hold.
 
 HOSTILE = ("[x](u) <b>", "a|b*_c_", "100%$&#~^{}\\", "=1\n# x")
