@@ -94,7 +94,7 @@ def read_blocks(rows: Sequence[GapRow], label: str = "") -> list[GapBlock]:
             *_main_tables(block, groups, values, (earlier, later) if earlier else ()),
             *_largest_differences(block),
         ]
-        lines = _lines(block, label or "of label 1")
+        lines = _lines(block, label or (f"of class {subset}" if subset else "of label 1"))
         blocks.append(GapBlock(name, block, groups, bool(earlier), tables, lines))
     return blocks
 
@@ -281,7 +281,7 @@ def _lines(rows: Sequence[GapRow], label: str) -> list[str]:
     gaps = [row for row in rows if row.kind == "gap" and not isnan(row.value)]
     lines = []
     if gaps and not gaps[0].earlier:
-        lines = [_adjusted(gaps), _possible_chance(gaps), _base_rate_warning(rows, label)]
+        lines = [_adjusted(gaps), _possible_chance(gaps), _base_rate_warning(rows, gaps, label)]
     either = [measure_name(name) for name in _WITHOUT_SIDE & {row.measure for row in gaps}]
     lines += [f"{name}: it depends on the use which sign is worse." for name in either]
     return [capitalise(line) for line in (*lines, _clusters(rows, gaps)) if line]
@@ -340,10 +340,8 @@ def _possible_chance(gaps: Sequence[GapRow]) -> str:
     return f"Not after adjustment: {listed}. {chance}."
 
 
-def _base_rate_warning(rows: Sequence[GapRow], label: str) -> str:
-    """Warn if base rates differ and a measure that they move is shown, with the precision that they
-    alone would give.
-    """
+def _base_rate_warning(rows: Sequence[GapRow], gaps: Sequence[GapRow], label: str) -> str:
+    """Warn if base rates differ and move a gap, and say which precision they alone would give."""
     values = {
         (row.measure, row.group): row.value
         for row in rows
@@ -351,18 +349,19 @@ def _base_rate_warning(rows: Sequence[GapRow], label: str) -> str:
     }
     rates = {group: v for (name, group), v in values.items() if name == "base_rate"}
     rates.pop(ALL, None)
-    shown = dict.fromkeys(row.measure for row in rows if row.kind == "gap")
-    moved = [measure_name(name) for name in shown if name in _MOVED_BY_BASE_RATES]
+    shown = dict.fromkeys(row.measure for row in gaps if row.expected_from_base_rates != 0)
+    moved = [name for name in shown if name in _MOVED_BY_BASE_RATES]
     if not moved or len(rates) < 2 or max(rates.values()) - min(rates.values()) < _LARGE_DIFFERENCE:
         return ""
     low, high = min(rates, key=rates.__getitem__), max(rates, key=rates.__getitem__)
+    names = " and ".join(map(measure_name, moved))
     text = (
         f"Base rates differ: {rates[low]:.0%} of the items of “{low}” are {label},"
-        f" {rates[high]:.0%} of those of “{high}”. That alone moves {' and '.join(moved)}."
+        f" {rates[high]:.0%} of those of “{high}”. That alone moves {names}."
     )
     recall, fpr = (values.get((name, ALL), nan) for name in ("recall", "fpr"))
     at_low, at_high = (_precision(rates[name], recall, fpr) for name in (low, high))
-    if not isnan(at_low + at_high):
+    if "precision" in moved and not isnan(at_low + at_high):
         numbers = [format_number(rate) for rate in (recall, fpr, at_low, at_high)]
         text += (
             f" Suppose recall ({numbers[0]}) and false positive rate ({numbers[1]}) were the same"
