@@ -53,9 +53,15 @@ from biasbridge.stats.formatting import (
     detectable_change,
     format_estimate,
     format_trimmed,
-    harm_sign,
 )
-from biasbridge.stats.measure_facts import MEASURE_FACTS, measure_name
+from biasbridge.stats.measure_facts import (
+    FLAGGED,
+    MEASURE_FACTS,
+    MISSED,
+    error_rate,
+    less_is_better,
+    measure_name,
+)
 
 if TYPE_CHECKING:
     from biasbridge.extrinsic.predictions import Unanswered
@@ -66,7 +72,6 @@ REFUSE: Verdict = "do not release"
 UNDECIDED: Verdict = "cannot tell"
 _STATUS = {RELEASE: 0, REFUSE: 3, UNDECIDED: 4}
 HARM = 0.02  # the smallest harm of interest
-_MISSED, _FALSE_ALARMS = ("recall", "fnr"), "fpr"
 _MEASURES_WITH_GAP = tuple(name for name in ALL_MEASURES if name not in (*CRITERIA, *WITHOUT_GAP))
 _MAX_LISTED = 3
 _MOST_TIMES = 100  # the present number of items: more is no advice
@@ -80,8 +85,7 @@ def decided_measures(
     """
     wanted = [*measures, *bounds]
     if n_versions > 1 and any(name in MEASURES for name in wanted):
-        wanted += [] if {*_MISSED} & {*wanted} else [_MISSED[0]]
-        wanted.append(_FALSE_ALARMS)
+        wanted += [kind[0] for kind in (MISSED, FLAGGED) if not {*kind} & {*wanted}]
     return tuple(dict.fromkeys(wanted))
 
 
@@ -124,7 +128,7 @@ class Claim(NamedTuple):
         row = self.row
         if not MEASURE_FACTS[row.measure].has_worse_side:
             return abs(row.value), max(low, -high, 0), max(abs(low), abs(high))
-        if self.kind == "gap" or harm_sign(row.measure) > 0:
+        if self.kind == "gap" or less_is_better(row.measure):
             return row.value, low, high
         return -row.value, -high, -low
 
@@ -303,7 +307,7 @@ def _decisive(parts: Sequence[Part]) -> list[str]:
     none.
     """
     present = [name for part in parts for name in part.measures if name in _MEASURES_WITH_GAP]
-    errors = [name for name in present if name in (*_MISSED, _FALSE_ALARMS, *SCORED)]
+    errors = [name for name in present if name in (*MISSED, *FLAGGED, *SCORED)]
     return list(dict.fromkeys(errors or present))
 
 
@@ -476,7 +480,8 @@ _FLAGS = _Outcome(
     *("others", "wrongly flagged", "wrongly flags {}", "wrongly flagged {}", "{others} {flagged}")
 )
 _ERRS = _Outcome("items", "wrong", "gets {} wrong", "got {} wrong", "{items} predicted wrongly")
-OUTCOMES = {"recall": _MISSES, "fnr": _MISSES, "fpr": _FLAGS, "accuracy": _ERRS}
+_BY_ERROR = {"missed": _MISSES, "flagged": _FLAGS, "wrong": _ERRS}
+OUTCOMES = {name: _BY_ERROR[facts.error] for name, facts in MEASURE_FACTS.items() if facts.error}
 
 
 def find_outcome(measure: str, subset: str) -> _Outcome | None:
@@ -537,7 +542,7 @@ class _Words:
             return (
                 f"the {noun} of {measure_name(measure)}{self.about(claim.group)} is {size}{allowed}"
             )
-        rates = [100 * (rate if harm_sign(measure) > 0 else 1 - rate) for rate in claim.rates]
+        rates = [100 * error_rate(measure, rate) for rate in claim.rates]
         worse, low, high = (100 * end for end in claim.interval)
         ends = [] if isnan(limit) else [(100 * limit, end) for end in (worse, low, high)]
         digits = max(_digits(*pair) for pair in [(rates[0], rates[1]), *ends])
@@ -611,7 +616,7 @@ class _Words:
         rows = [claim.row for claim in claims if claim.row.measure in OUTCOMES]
         counted = [(row.measure, row.subset) for row in rows]
         for row in rows[:1]:  # both kinds of errors are drawn
-            counted += [(measure, row.subset) for measure in ("recall", "fpr")]
+            counted += [(measure, row.subset) for measure in (MISSED[0], FLAGGED[0])]
         for measure, subset in counted:
             if outcome := find_outcome(measure, subset):
                 meaning = outcome.meaning.format(**self._kinds(subset))

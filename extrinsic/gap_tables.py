@@ -18,11 +18,10 @@ from biasbridge.stats.formatting import (
     capitalise,
     format_estimate,
     format_number,
-    harm_sign,
     order_groups,
 )
 from biasbridge.stats.intervals import ALPHA
-from biasbridge.stats.measure_facts import MEASURE_FACTS, measure_heading, measure_name
+from biasbridge.stats.measure_facts import MEASURE_FACTS, error_rate, measure_heading, measure_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -256,7 +255,7 @@ def error_chart(blocks: Sequence[GapBlock], claim: Claim | None = None) -> Error
     shown = [*groups[:_MAX_CHARTED], ALL]
     cells = [(named.get(x, x), [cell(x, measure) for measure in errors]) for x in shown]
     if claim and claim.kind == "gap" and claim.against not in shown and claim.group in shown:
-        rate = 100 * (claim.rates[0] if harm_sign(claim.row.measure) > 0 else 1 - claim.rates[0])
+        rate = 100 * error_rate(claim.row.measure, claim.rates[0])
         counts = [[(rate,) * 3] if measure == claim.row.measure else [] for measure in errors]
         reference = named.get(claim.against, claim.against), [(marks, "") for marks in counts]
         cells.insert(shown.index(claim.group) + 1, reference)
@@ -269,9 +268,8 @@ def error_chart(blocks: Sequence[GapBlock], claim: Claim | None = None) -> Error
 
 def _count(row: GapRow) -> _Count:
     """Return the count of 100 of a value, with the ends of its interval."""
-    value, low, high = (100 * end for end in (row.value, row.low, row.high))
-    is_error = harm_sign(row.measure) > 0
-    return (value, low, high) if is_error else (100 - value, 100 - high, 100 - low)
+    value, *ends = (100 * error_rate(row.measure, x) for x in (row.value, row.low, row.high))
+    return value, min(ends), max(ends)
 
 
 def _lines(rows: Sequence[GapRow], label: str) -> list[str]:

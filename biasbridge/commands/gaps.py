@@ -36,6 +36,7 @@ from biasbridge.prediction_tables import (
     require_score,
     thresholds,
 )
+from biasbridge.stats.measure_facts import REVERSED
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,9 +48,9 @@ if TYPE_CHECKING:
 _TABLE_FILES = (".csv", ".jsonl", ".parquet")
 _ALL = "all"  # thresholds
 _SHOWN_THRESHOLDS = 20  # of more, every fifth is printed
-_EPILOG = """\
-A gap is the privileged group's value minus the other group's. For error rates (fpr, fnr) it is the
-other way round. A positive gap is worse for the other group. Brackets hold 95% intervals: of
+_EPILOG = f"""\
+A gap is the privileged group's value minus the other group's. For errors ({", ".join(REVERSED)}) it
+is the other way round. A positive gap is worse for the other group. Brackets hold 95% intervals: of
 values Wilson's, of gaps Newcombe's, of changes between versions Price and Bonett's. The interval of
 the largest difference accounts for the choice of the largest. An item in no group counts in the
 rows "all" and in the rest. Rows with the same value in a column id are one item in several groups.

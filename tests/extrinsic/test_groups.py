@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import product
@@ -30,12 +31,13 @@ from biasbridge.extrinsic.measures import MEASURES
 from biasbridge.extrinsic.spread import DIFFERENCE, estimate_spread
 from biasbridge.files import InputError
 from biasbridge.intrinsic.resampling import times_drawn
-from biasbridge.stats.measure_facts import MEASURE_FACTS
+from biasbridge.stats.measure_facts import MEASURE_FACTS, REVERSED
 
 if TYPE_CHECKING:
     from biasbridge.stats.arrays import Floats
 
 
+ROOT = Path(__file__).parents[2]
 GROUPS = ("a", "b", "c")
 COMPARED: list[dict[str, Any]] = [{}, {"privileged": "none"}, {"privileged": "a"}]
 Items = list[tuple[int, int, frozenset[str]]]
@@ -587,3 +589,9 @@ def test_the_largest_difference_among_overlapping_groups_holds_the_truth(share: 
 
 def test_every_measure_is_described_once() -> None:
     assert {*MEASURE_FACTS} == {*ALL_MEASURES}
+
+
+def test_the_columns_say_of_which_measures_gaps_are_reversed() -> None:
+    columns = (ROOT / "docs/columns.csv").read_text(encoding="utf-8")
+    [listed] = re.findall("`gap`: privileged minus unprivileged, reversed for ([^.]*)", columns)
+    assert re.findall("`([^`]*)`", listed) == [*REVERSED]
