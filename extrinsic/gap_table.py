@@ -83,7 +83,7 @@ def as_table(rows: Sequence[GapRow]) -> pd.DataFrame:
     Parameters
     ----------
     rows : sequence of GapRow
-        As :func:`measure_gaps` returns them.
+        As :func:`part_rows` returns them.
 
     Returns
     -------
