@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from biasbridge.command_line import takes
-from biasbridge.extrinsic.predictions import DEFAULT_MEASURES, SHARE, GapRequest
+from biasbridge.extrinsic.predictions import DEFAULT_MEASURES, HARM, SHARE, GapRequest
 from biasbridge.files import InputError
 from biasbridge.files.choice import as_names
 from biasbridge.files.errors import nearest
@@ -115,7 +115,7 @@ class ReleaseRequest(TableRequest):
     """A request that is decided on: the options of :func:`biasbridge.gaps`."""
 
     bounds: Mapping[str, float] | None = field(default=None, kw_only=True)
-    harm: float = field(default=0.02, kw_only=True)
+    harm: float = field(default=HARM, kw_only=True)
 
     def __post_init__(self) -> None:
         from biasbridge.extrinsic.claims import check_bounds

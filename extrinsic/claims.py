@@ -71,7 +71,6 @@ RELEASE: Verdict = "release"
 REFUSE: Verdict = "do not release"
 UNDECIDED: Verdict = "cannot tell"
 _STATUS = {RELEASE: 0, REFUSE: 3, UNDECIDED: 4}
-HARM = 0.02  # the smallest harm of interest
 _MEASURES_WITH_GAP = tuple(name for name in ALL_MEASURES if name not in (*CRITERIA, *WITHOUT_GAP))
 _MAX_LISTED = 3
 _MOST_TIMES = 100  # the present number of items: more is no advice

@@ -64,6 +64,7 @@ if TYPE_CHECKING:
 
 # Base rates move others, such as precision and F1
 DEFAULT_MEASURES = ("base_rate", "recall", "fpr")
+HARM = 0.02  # the smallest harm of interest, a share of items
 SHARE = "share"  # a threshold: where as many items are flagged as by the first version
 _GROUP_SEPARATOR = "\x1f"  # between the groups of an item in several
 _UNKNOWN_GROUP = "they count in no group and in no rest"
