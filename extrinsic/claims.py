@@ -111,6 +111,16 @@ class Claim(NamedTuple):
         return self.row.earlier or self.row.privileged
 
     @property
+    def n(self) -> int | None:
+        """Items of the group in the measure's denominator."""
+        return self.row.support if self.kind == "harm" else self.row.support_unprivileged
+
+    @property
+    def outcome(self) -> _Outcome | None:
+        """What the measure counts; None for one that counts nothing."""
+        return find_outcome(self.row.measure, self.row.subset)
+
+    @property
     def interval(self) -> tuple[float, float, float]:
         """How much worse the group fares, with the 95% interval; NaN where it is not known."""
         return self._worse(self.row.low, self.row.high)
@@ -169,7 +179,7 @@ class Claim(NamedTuple):
             "high": high,
             "limit": None if isnan(self.limit) else self.limit,
             "verdict": self.verdict,
-            "n": row.support if self.kind == "harm" else row.support_unprivileged,
+            "n": self.n,
             "reason": row.reason,
         }
         return record | ({"class": row.subset} if row.subset else {})
@@ -271,8 +281,7 @@ def describe_constant(parts: Sequence[Part]) -> str:
     """Return that the last version flags none of items with both labels, or all, or gives items of
     several classes one class; else nothing.
     """
-    single = [part for part in parts if not part.earlier and part.subset != MACRO]
-    last = [part for part in single if part.version == single[-1].version]
+    last = [part for part in _last(parts) if part.subset != MACRO]
     classes = [part for part in last if part.subset]
     samples = [part.sample for part in classes or last]
     shares = {
@@ -524,16 +533,14 @@ class _Words:
         return {**IN_WORDS, "none": "no group"}.get(group, group)
 
     def _of_100(self, claim: Claim) -> str:
-        outcome = find_outcome(claim.row.measure, claim.row.subset)
-        kind = self._kinds(claim.row.subset)[outcome.kind if outcome else "items"]
+        kind = self._kinds(claim.row.subset)[claim.outcome.kind if claim.outcome else "items"]
         return f"{kind}{self.about(claim.group)}"
 
     def describe(self, claim: Claim) -> str:
         """Format ``of 100 toxic comments about women v1 missed 6, v2 misses 38: 32 more (27 to
         37), where 2 are allowed``.
         """
-        measure, limit = claim.row.measure, claim.limit
-        outcome = find_outcome(claim.row.measure, claim.row.subset)
+        measure, limit, outcome = claim.row.measure, claim.limit, claim.outcome
         if outcome is None:
             noun = "change" if claim.kind == "harm" else "gap"
             size = format_estimate(claim.row.value, claim.row.low, claim.row.high)
@@ -576,7 +583,7 @@ class _Words:
         """Say how many items tell the value from the limit in four of five samples; empty for too
         many.
         """
-        n = int(claim.facts()["n"] or 0)
+        n = claim.n or 0
         margin = abs(claim.limit - claim.interval[0])
         times = (detectable_change(claim.row._asdict()) / margin) ** 2 if margin else inf
         if not times < _MOST_TIMES:
@@ -591,8 +598,7 @@ class _Words:
         """
         names = []
         for claim in claims[:_MAX_LISTED]:
-            outcome = find_outcome(claim.row.measure, claim.row.subset)
-            title = outcome.title if outcome else measure_name(claim.row.measure)
+            title = claim.outcome.title if claim.outcome else measure_name(claim.row.measure)
             title += f", compared with {self._side(claim.against)}" if self._has_both else ""
             group = "all items" if claim.group == ALL else IN_WORDS.get(claim.group, claim.group)
             names.append(f"{group} ({title})")
