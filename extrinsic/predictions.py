@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -125,8 +125,8 @@ class GapRequest:
     map: str | Mapping[Any, object] | None = None
 
     def __post_init__(self) -> None:
-        names = [field.name for field in fields(GapRequest) if field.type == "str | Sequence[str]"]
-        vars(self).update({name: as_names(getattr(self, name) or ()) for name in names})
+        for name in ("pred", "score", "group", "unprivileged", "measures", "positive"):
+            vars(self)[name] = as_names(getattr(self, name) or ())
         cross: Any = self.cross.split(",") if isinstance(self.cross, str) else self.cross or ()
         cross = [cross] if cross and isinstance(cross[0], str) else cross
         vars(self).update(cross=cross, group=self.group or ([] if cross else ["group"]))
