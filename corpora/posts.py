@@ -350,7 +350,7 @@ class HatEval(OptionalSplit):
     HS that others published, makes ``test_es.tsv`` the test.
 
     ``group="target"``: in the English train and dev files, ordered by id, tweets about women follow
-    those about immigrants (``_FIRST_ABOUT_WOMEN``): groups women and migrants. The mixed test tweets
+    those about immigrants (``_FIRST_ABOUT_WOMEN``): groups women and migrants. Mixed test tweets
     have no group. Otherwise the collection has no target: see ``biasbridge.extrinsic.taggers``.
     Within one target the order of the file reveals the label; posts are shuffled and get new ids.
     """
