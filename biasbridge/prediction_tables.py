@@ -1,4 +1,4 @@
-"""Functions on tables of predictions beside ``gaps``: thresholds and changed items."""
+"""Requests on tables of predictions, their gaps with a decision, thresholds and changed items."""
 
 from __future__ import annotations
 
