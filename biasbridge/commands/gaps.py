@@ -123,9 +123,9 @@ def gaps(request: ReleaseRequest) -> MeasuredGaps:
     unprivileged : str or sequence of str
         Group to compare (default: all); may be repeated.
     measures : str or sequence of str
-        Names of measures, by default base_rate, recall and fpr. There are also precision, f1, fnr,
-        accuracy, selection_rate, ece (expected calibration error of scores that are probabilities),
-        auc, bpsn_auc, bnsp_auc, demographic_parity and equalised_odds.
+        Names of measures, by default base_rate, recall and fpr; also precision, f1, fnr, accuracy,
+        selection_rate, ece (expected calibration error of scores that are probabilities), auc,
+        bpsn_auc, bnsp_auc, demographic_parity and equalised_odds.
     positive : str or sequence of str
         Label of the positive class; may be repeated.
     multiclass : bool
