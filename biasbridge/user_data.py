@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from biasbridge.command_line import command_text
+from biasbridge.extrinsic.predictions import middle_score
 from biasbridge.files import InputError, read_lines
 from biasbridge.files.columns import (
     CLASS_NONE,
@@ -156,8 +157,6 @@ def describe_predictions(path: Path, given: DataOptions) -> list[str]:
     is_labelled = "label" in names and names & {*_GOLD_NAMES}
     if not is_predicted and not is_labelled and given.label not in names:
         return []
-    from biasbridge.extrinsic.predictions import middle_score
-
     table = as_predictions(path)
     roles = _guess_roles(table, given)
     gold, preds, scores, groups, codes = roles
@@ -225,8 +224,6 @@ def _guess_roles(table: pd.DataFrame, given: DataOptions) -> _Roles:
 
 def _guess_options(table: pd.DataFrame, roles: _Roles, positive: Sequence[str]) -> dict[str, Any]:
     """Return the options of ``biasbridge gaps`` that differ from their defaults."""
-    from biasbridge.extrinsic.predictions import middle_score
-
     gold, preds, scores, groups, _ = roles
     options: dict[str, Any] = {"gold": [gold], "pred": preds, "group": groups}
     options = {role: names for role, names in options.items() if names != [_DEFAULTS[role]]}
