@@ -260,6 +260,11 @@ class MeasuredGaps:
         return list(map(self.names.in_row, self.rows))
 
     @property
+    def shown_notes(self) -> list[str]:
+        """The notes with these names."""
+        return list(map(self.names.in_text, self.notes))
+
+    @property
     def table(self) -> pd.DataFrame:
         """Table of the rows."""
         from biasbridge.extrinsic.gap_table import as_table
@@ -340,7 +345,7 @@ class MeasuredGaps:
         shown = [self.names.versions.get(name, name) for name in request.pred]
         blocks = read_blocks(self.shown, self.label)
         first = [claim._replace(row=self.names.in_row(claim.row)) for claim in self.decision.claims]
-        notes = [*map(self.names.in_text, self.notes), *describe_missing(self.shown)]
+        notes = [*self.shown_notes, *describe_missing(self.shown)]
         return write_gaps_page(
             path,
             f"{request.source}: {request.gold}{label}, {', '.join(shown)}, by {', '.join(columns)}",

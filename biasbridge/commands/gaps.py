@@ -59,10 +59,11 @@ where nobody can tell; --quiet prints this decision alone. See also docs/howto/p
 
 
 class _ThresholdGaps(NamedTuple):
-    """The table of :func:`thresholds` by score, and notes."""
+    """The table of :func:`thresholds` by score, notes, and the title of the page."""
 
     tables: dict[str, pd.DataFrame]
-    notes: list[str]
+    shown_notes: list[str]
+    title: str
 
     @property
     def table(self) -> pd.DataFrame:
@@ -72,6 +73,30 @@ class _ThresholdGaps(NamedTuple):
         table = pd.concat(self.tables.values(), keys=self.tables, names=["score"])
         table = table.reset_index("score").reset_index(drop=True)
         return table if len(self.tables) > 1 else table.drop(columns="score")
+
+    def print(self, console: Console) -> None:
+        """Print the tables; of many thresholds every fifth."""
+        from biasbridge.extrinsic.thresholds import threshold_text
+        from biasbridge.files.writers import TextTable, print_text_table
+        from biasbridge.stats.formatting import IN_WORDS
+
+        for score, table in self.tables.items():
+            if len(self.tables) > 1:
+                console.print()
+                say(console, score)
+            text = threshold_text(table)
+            rows = text[:: 5 if len(text) > _SHOWN_THRESHOLDS else 1].to_numpy().tolist()
+            sides = {IN_WORDS.get(name, name) for name in table["privileged"]}
+            heading = f"the largest gap to {' or '.join(sides)} (positive: worse for the group)"
+            print_text_table(TextTable(heading, list(map(str, text)), rows), console)
+
+    def report(self, page: Path) -> None:
+        """Write the page."""
+        from biasbridge.extrinsic.thresholds import threshold_text
+        from biasbridge.gap_pages import write_thresholds_page
+
+        tables = {score: (table, threshold_text(table)) for score, table in self.tables.items()}
+        write_thresholds_page(tables, self.shown_notes, page, self.title)
 
 
 def _as_table(measured: MeasuredGaps) -> GapTable:
@@ -283,11 +308,12 @@ def _run_thresholds(options: dict[str, Any], documents: Sequence[str]) -> _Thres
     if {"bounds", "harm"} & {*options}:
         problem = "--fail-above and --harm do not go with --threshold all"
         raise InputError(f"{problem}; leave them out")
-    scores = options.pop("score")
+    scores, source = options.pop("score"), Path(options["predictions"]).name
+    title = f"{source}: {options.get('gold', 'label')} by thresholds of {', '.join(scores)}"
     options["predictions"] = read_items(ScoreRequest(**options))
     tables = {score: thresholds(**options, score=score) for score in scores}
     notes = dict.fromkeys(note for table in tables.values() for note in table.attrs["notes"])
-    return _ThresholdGaps(tables, list(map(printable, notes)))
+    return _ThresholdGaps(tables, list(map(printable, notes)), title)
 
 
 def _show(
@@ -295,26 +321,9 @@ def _show(
 ) -> None:
     from biasbridge.files.extras import describe_missing_charts
 
-    if isinstance(result, _ThresholdGaps):
-        from biasbridge.extrinsic.thresholds import threshold_text
-        from biasbridge.files.writers import TextTable, print_text_table
-        from biasbridge.stats.formatting import IN_WORDS
-
-        for score, table in result.tables.items():
-            if len(result.tables) > 1:
-                console.print()
-                say(console, score)
-            text = threshold_text(table)
-            rows = text[:: 5 if len(text) > _SHOWN_THRESHOLDS else 1].to_numpy().tolist()
-            sides = {IN_WORDS.get(name, name) for name in table["privileged"]}
-            heading = f"the largest gap to {' or '.join(sides)} (positive: worse for the group)"
-            print_text_table(TextTable(heading, list(map(str, text)), rows), console)
-        for note in result.notes:
-            say(console, f"note: {note}")
-    else:
-        result.print(console)
-        for note in result.notes:
-            say(console, f"note: {result.names.in_text(note)}")
+    result.print(console)
+    for note in result.shown_notes:
+        say(console, f"note: {note}")
     if "html" in documents and (missing_charts := describe_missing_charts()):
         say(console, f"note: {missing_charts}")
 
@@ -342,20 +351,6 @@ def _end(
     return result.decision.status if result.is_decided else 0
 
 
-def _write_page(
-    result: MeasuredGaps | _ThresholdGaps, page: Path, *, predictions: str, gold: str = "label"
-) -> None:
-    if not isinstance(result, _ThresholdGaps):
-        result.report(page)
-        return
-    from biasbridge.extrinsic.thresholds import threshold_text
-    from biasbridge.gap_pages import write_thresholds_page
-
-    title = f"{Path(predictions).name}: {gold} by thresholds of {', '.join(result.tables)}"
-    tables = {score: (table, threshold_text(table)) for score, table in result.tables.items()}
-    write_thresholds_page(tables, result.notes, page, title)
-
-
 def _format(kind: str, result: MeasuredGaps | _ThresholdGaps) -> str:
     """Return the text of a document."""
     if isinstance(result, _ThresholdGaps):
@@ -371,7 +366,7 @@ def _format(kind: str, result: MeasuredGaps | _ThresholdGaps) -> str:
         | {"cross": list(map(" × ".join, request.cross))},
         list(request.positive),
         len(result.items),
-        list(map(result.names.in_text, result.notes)) if is_read else list(result.notes),
+        list(result.shown_notes if is_read else result.notes),
     )
     return format_gaps(kind, result.shown if is_read else result.rows, facts)
 
@@ -413,7 +408,7 @@ main = Command(
     run=_run,
     end=_end,
     documents={kind: partial(_format, kind) for kind in ("csv", "json", "md", "tex")},
-    report=_write_page,
+    report=lambda result, page: result.report(page),
     types={
         "bounds": _read_bounds,
         "threshold": _read_thresholds,
