@@ -208,21 +208,8 @@ def release_claims(
 ) -> list[Claim]:
     """Return the claims on the last version, the one that decides first.
 
-    Parameters
-    ----------
-    parts : sequence of Part
-        Predictions by version and class.
-    gaps : Gaps
-        Groups and comparisons.
-    bounds : mapping of str to float
-        The largest gap by measure; may be empty.
-    harm : float
-        The smallest harm of interest, used where there are several versions.
-
-    Raises
-    ------
-    InputError
-        Bounds, and no group is compared with another.
+    ``bounds``: the largest gap by measure; may be empty. ``harm`` is used where there are several
+    versions. Raises ``InputError`` for bounds where no group is compared with another.
     """
     versions = list(dict.fromkeys(part.version for part in parts if not part.earlier))
     pair = f"{versions[-1]} - {versions[0]}"
@@ -391,27 +378,11 @@ def decide(
     doubt: str = "",
     unbounded: Sequence[Claim] = (),
 ) -> Decision:
-    """Decide by claims, of which the first decides.
+    """Decide by claims as :func:`release_claims` returns them, of which the first decides.
 
-    Parameters
-    ----------
-    claims : sequence of Claim
-        As ``release_claims`` returns them.
-    version : str
-        The version that is judged; empty if it is the only one.
-    label : str
-        Name of the positive class; empty for 1.
-    names : GroupNames
-        Names of groups, versions and positive items that people read.
-    doubt : str
-        Why the last version is not released whatever the claims are, as :func:`describe_constant`
-        and :func:`describe_unanswered` return it.
-    unbounded : sequence of Claim
-        As :func:`unbounded_gaps` returns them.
-
-    Returns
-    -------
-    Decision
+    ``version``: the one that is judged; empty if it is the only one. ``label``: name of the
+    positive class; empty for 1. ``names``: those that people read. ``doubt``: why there is no
+    release whatever the claims are. ``unbounded``: as :func:`unbounded_gaps` returns them.
     """
     shown = [claim._replace(row=names.in_row(claim.row)) for claim in claims]
     version = names.versions.get(version, version)
