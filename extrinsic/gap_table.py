@@ -77,7 +77,7 @@ class GapRow(NamedTuple):
 
 
 def as_table(rows: Sequence[GapRow]) -> pd.DataFrame:
-    """Return a table of rows as :func:`part_rows` returns them, counts as nullable integers, without
+    """Return a table of rows of :func:`part_rows`, counts as nullable integers, without
     ``_OPTIONAL`` columns that are empty.
     """
     supports = ("support", "support_privileged", "support_unprivileged", "n_clusters")
