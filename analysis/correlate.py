@@ -155,7 +155,7 @@ class Levels:
             parent=parent,
             cluster=cluster,
             condition=condition,
-            **self._conditions(table),
+            **self._modification(table),
             **({"utility": as_float(table, self.utility)} if self.utility else {}),
         )
 
@@ -172,7 +172,7 @@ class Levels:
         rows = zip(*texts, numbers.tolist(), strict=True)
         return np.array([", ".join(filter(None, row)) for row in rows], dtype=str)
 
-    def _conditions(self, table: pd.DataFrame) -> dict[str, Any]:
+    def _modification(self, table: pd.DataFrame) -> dict[str, Any]:
         """Return method, family, word list, direction and dose of each row: the columns ``method``
         (or the first of several), ``method_family``, ``wordset``, ``direction`` and ``dose`` of the
         conditions. Without several columns the method is unknown: empty.

@@ -251,7 +251,7 @@ def _sample_sizes(joined: pd.DataFrame, column: str) -> Floats:
 
 
 def join_folder(folder: str | Path, utility: str = UTILITY) -> pd.DataFrame:
-    """Read a results folder as ``join_points`` (without a task ``join_scores``)."""
+    """Read a results folder as ``join_points`` (without a task ``_join_scores``)."""
     tables = read_tables(folder)
     return join_points(tables, utility) if len(tables.extrinsic) else _join_scores(tables)
 

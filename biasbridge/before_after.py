@@ -64,7 +64,7 @@ def _harm(old: Score, new: Score) -> float:
     if not isnan(old.unbiased):
         return abs(new.value - old.unbiased) - abs(old.value - old.unbiased)
     about = {**METRICS, **MODEL_METRICS}[old.metric].about
-    return (new.value - old.value) * (1 if about.sign.startswith("lower") else -1)
+    return (new.value - old.value) * (1 if about.less_is_better else -1)
 
 
 def _changes(old: Score, new: Score) -> list[float]:

@@ -169,12 +169,11 @@ def conclusions(audited: Sequence[AuditedScore]) -> list[str]:
 
 def _conclusion(rows: Sequence[AuditedScore]) -> str:
     about = MODEL_METRICS[rows[0].score.metric].about
-    is_utility = "utility" in about.sign
-    certificate = "" if is_utility else f" {_certificate(rows)}"
+    certificate = "" if about.is_utility else f" {_certificate(rows)}"
     tested = [row for row in rows if not math.isnan(row.score.p_of_side + row.score.unbiased)]
     if not tested:
         shown = max(rows, key=_distance).score
-        at = "" if is_utility else f" (no bias: {_number(shown.unbiased)}), not tested"
+        at = "" if about.is_utility else f" (no bias: {_number(shown.unbiased)}), not tested"
         sign = about.sign.partition(". ")[0]
         return f"{_score_text(shown)}{at}. {sign[:1].upper()}{sign[1:]}.{certificate}"
     p_values = holm([row.score.p_of_side for row in tested])

@@ -290,7 +290,7 @@ def model_metric(name: str) -> type[ItemMetric]:
 
 def utility_line(table: pd.DataFrame) -> str:
     """Return what a copy kept of its use, and what it did not."""
-    names = [*(name for name, m in MODEL_METRICS.items() if "utility" in m.about.sign), _KEPT]
+    names = [*(name for name, m in MODEL_METRICS.items() if m.about.is_utility), _KEPT]
     rows = table[table["metric"].isin(names)]
     values = zip(rows["metric"], rows["before"], rows["after"], strict=True)
     return "utility: " + ", ".join(f"{name} {old:.3f} -> {new:.3f}" for name, old, new in values)

@@ -1,4 +1,4 @@
-"""Functions on tables of predictions beside ``gaps``: thresholds and changed items."""
+"""Requests on tables of predictions, their gaps with a decision, thresholds and changed items."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from biasbridge.command_line import takes
-from biasbridge.extrinsic.predictions import DEFAULT_MEASURES, SHARE, GapRequest
+from biasbridge.extrinsic.predictions import DEFAULT_MEASURES, HARM, SHARE, GapRequest
 from biasbridge.files import InputError
 from biasbridge.files.choice import as_names
 from biasbridge.files.errors import nearest
@@ -115,7 +115,7 @@ class ReleaseRequest(TableRequest):
     """A request that is decided on: the options of :func:`biasbridge.gaps`."""
 
     bounds: Mapping[str, float] | None = field(default=None, kw_only=True)
-    harm: float = field(default=0.02, kw_only=True)
+    harm: float = field(default=HARM, kw_only=True)
 
     def __post_init__(self) -> None:
         from biasbridge.extrinsic.claims import check_bounds
@@ -260,6 +260,11 @@ class MeasuredGaps:
         return list(map(self.names.in_row, self.rows))
 
     @property
+    def shown_notes(self) -> list[str]:
+        """The notes with these names."""
+        return list(map(self.names.in_text, self.notes))
+
+    @property
     def table(self) -> pd.DataFrame:
         """Table of the rows."""
         from biasbridge.extrinsic.gap_table import as_table
@@ -340,7 +345,7 @@ class MeasuredGaps:
         shown = [self.names.versions.get(name, name) for name in request.pred]
         blocks = read_blocks(self.shown, self.label)
         first = [claim._replace(row=self.names.in_row(claim.row)) for claim in self.decision.claims]
-        notes = [*map(self.names.in_text, self.notes), *describe_missing(self.shown)]
+        notes = [*self.shown_notes, *describe_missing(self.shown)]
         return write_gaps_page(
             path,
             f"{request.source}: {request.gold}{label}, {', '.join(shown)}, by {', '.join(columns)}",

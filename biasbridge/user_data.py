@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from biasbridge.command_line import command_text
+from biasbridge.extrinsic.predictions import middle_score
 from biasbridge.files import InputError, read_lines
 from biasbridge.files.columns import (
     CLASS_NONE,
@@ -132,6 +133,19 @@ def is_result_file(path: Path) -> bool:
     return detect_format(path) not in ("", JSON_OBJECTS)
 
 
+class _Roles(NamedTuple):
+    """Columns of a table of predictions, and ``codes``, the true labels of predicted ones.
+
+    ``scores``: empty where columns hold predicted labels.
+    """
+
+    gold: str
+    preds: list[str]
+    scores: list[str]
+    groups: list[str]
+    codes: str
+
+
 def describe_predictions(path: Path, given: DataOptions) -> list[str]:
     """Return what a table of predictions holds and the command for its gaps; none for other files.
 
@@ -143,10 +157,34 @@ def describe_predictions(path: Path, given: DataOptions) -> list[str]:
     is_labelled = "label" in names and names & {*_GOLD_NAMES}
     if not is_predicted and not is_labelled and given.label not in names:
         return []
-    codes, positive = given.map, given.positive
-    from biasbridge.extrinsic.predictions import middle_score
-
     table = as_predictions(path)
+    roles = _guess_roles(table, given)
+    gold, preds, scores, groups, codes = roles
+    if not preds and not scores:
+        return []
+    for name in filter(None, (gold, *preds)):
+        get_column(table, name, is_value=True)
+    for name in (name for name in scores if name.endswith("_1")):
+        if (other := f"{name[:-1]}0") in table and middle_score(table, [name]) != 0.5:
+            remedy = f"write {name} - {other} into a column X, and give --score X --threshold 0"
+            raise InputError(f"{path}: {name} alone is no score of label 1; {remedy}")
+    if not gold or not groups:
+        role, option = ("group", "group") if gold else ("label", "gold")
+        command = command_text("gaps", path, pred=preds, **{option: "COLUMN"})
+        problem = f"{path}: no column is recognised as the {role}"
+        raise InputError(f"{problem}; name it in {command}")
+    table = recode(table, [gold, *preds], codes) if codes else table
+    options = _guess_options(table, roles, given.positive)
+    measured = measure_gaps(ReleaseRequest(table, **options | {"gold": gold}))
+    found = ", ".join(measured.parts[0].sample.groups)
+    kind = "scores" if "score" in options else "predictions"
+    what = f"{kind} {', '.join(scores or preds)}, labels {gold}, groups {found}"
+    command = command_text("gaps", path, **options | {"map": codes})
+    return [*measured.notes, f"{path}: {what}", f"to measure gaps: {command}"]
+
+
+def _guess_roles(table: pd.DataFrame, given: DataOptions) -> _Roles:
+    """Guess the roles of columns by their names and content; empty where none has one."""
     ends = {name: name.rpartition(".")[2] for name in map(str, table)}
     preds, versions, scores = (
         [name for name in ends if form.fullmatch(ends[name])] for form in _PREDICTED
@@ -168,14 +206,7 @@ def describe_predictions(path: Path, given: DataOptions) -> list[str]:
     preds += [name for name in versions if {x.removeprefix(_HUB) for x in keys[name]} <= labels]
     scores = [name for name in scores if find_fractions(table, name) is not None]
     scores = [] if preds else scores
-    if not preds and not scores:
-        return []
-    for name in filter(None, (gold, *preds)):
-        get_column(table, name, is_value=True)
-    for name in (name for name in scores if name.endswith("_1")):
-        if (other := f"{name[:-1]}0") in ends and middle_score(table, [name]) != 0.5:
-            remedy = f"write {name} - {other} into a column X, and give --score X --threshold 0"
-            raise InputError(f"{path}: {name} alone is no score of label 1; {remedy}")
+    codes = given.map or ""
     predicted = {label for name in preds for label in keys[name]}
     coded = sorted(label for label in predicted - labels if label.startswith(_HUB))
     if coded and {x.removeprefix(_HUB) for x in coded} <= labels:
@@ -188,13 +219,12 @@ def describe_predictions(path: Path, given: DataOptions) -> list[str]:
         name for name in others if name != gold and find_fractions(table, name) is not None
     ]
     groups = groups or few[:1]
-    if not gold or not groups:
-        role, option = ("group", "group") if gold else ("label", "gold")
-        command = command_text("gaps", path, pred=preds, **{option: "COLUMN"})
-        problem = f"{path}: no column is recognised as the {role}"
-        raise InputError(f"{problem}; name it in {command}")
-    if codes:
-        table = recode(table, [gold, *preds], codes)
+    return _Roles(gold, preds, scores, groups, codes)
+
+
+def _guess_options(table: pd.DataFrame, roles: _Roles, positive: Sequence[str]) -> dict[str, Any]:
+    """Return the options of ``biasbridge gaps`` that differ from their defaults."""
+    gold, preds, scores, groups, _ = roles
     options: dict[str, Any] = {"gold": [gold], "pred": preds, "group": groups}
     options = {role: names for role, names in options.items() if names != [_DEFAULTS[role]]}
     if all(find_fractions(table, name) is not None for name in preds):
@@ -205,17 +235,12 @@ def describe_predictions(path: Path, given: DataOptions) -> list[str]:
     elif not {*map(binary_key, table.loc[~find_blank(table[gold]), gold])} <= BINARY:
         positive = positive or _positive_of_two(table[gold])
         options |= {"positive": positive, "multiclass": not positive}
-    repeated = [x for x in others if x.lower() in _UNITS and table[x].duplicated().mean() > 0.1]
-    options["cluster"] = "".join(repeated[:1])
+    units = (x for x in map(str, table) if x.lower() in _UNITS)
+    repeated = (x for x in units if table[x].duplicated().mean() > 0.1)
+    options["cluster"] = next(repeated, "")
     if joined := find_joined({*chain(*(table[name].dropna().map(str) for name in groups))}):
         options["group_sep"] = joined[2].replace("\n", "\\n")
-    options = {x: value for x, value in options.items() if value or isinstance(value, float)}
-    measured = measure_gaps(ReleaseRequest(table, **options | {"gold": gold}))
-    found = ", ".join(measured.parts[0].sample.groups)
-    kind = "scores" if scores else "predictions"
-    what = f"{kind} {', '.join(scores or preds)}, labels {gold}, groups {found}"
-    command = command_text("gaps", path, **options | {"map": codes})
-    return [*measured.notes, f"{path}: {what}", f"to measure gaps: {command}"]
+    return {x: value for x, value in options.items() if value or isinstance(value, float)}
 
 
 def _positive_of_two(cells: pd.Series) -> list[str]:

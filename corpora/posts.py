@@ -55,7 +55,7 @@ class OptionalSplit(RealData):
     """Base of sources whose posts may lack a split.
 
     ``test_share``: the share of such posts held out as the split ``test``, the same posts for every
-    seed (see ``hold_out``); 0: all posts are cross-validated.
+    seed (see ``_hold_out``); 0: all posts are cross-validated.
     """
 
     test_share: float
@@ -350,7 +350,7 @@ class HatEval(OptionalSplit):
     HS that others published, makes ``test_es.tsv`` the test.
 
     ``group="target"``: in the English train and dev files, ordered by id, tweets about women follow
-    those about immigrants (``FIRST_ABOUT_WOMEN``): groups women and migrants. The mixed test tweets
+    those about immigrants (``_FIRST_ABOUT_WOMEN``): groups women and migrants. Mixed test tweets
     have no group. Otherwise the collection has no target: see ``biasbridge.extrinsic.taggers``.
     Within one target the order of the file reveals the label; posts are shuffled and get new ids.
     """

@@ -168,7 +168,7 @@ def tokenise_tweet(text: str, language: str = "") -> list[str]:
     entities that end in a semicolon are decoded. Accents are kept, and a word has one spelling (see
     ``prepare_text``), with a straight apostrophe; "niñ@s" is kept too. Left to NLTK: a dot inside a
     handle ends it. Tokens never contain white space. An empty text has no tokens. Raises
-    ``InputError`` for a text of more than ``LONGEST`` characters, or of more than 10,000 without a
+    ``InputError`` for a text of more than ``_LONGEST`` characters, or of more than 10,000 without a
     line end or a word after a space.
     """
     if len(text) > _LONGEST:

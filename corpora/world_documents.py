@@ -377,7 +377,7 @@ def _draw_by_kind(kinds: Indices, rates: Floats, rng: np.random.Generator) -> Bo
 
 
 def _pairs(size: int, rng: np.random.Generator) -> list[tuple[str, str]]:
-    """Draw male and female occupations, distinct within each block of ``PER_DOCUMENT``."""
+    """Draw male and female occupations, distinct within each block of ``_PER_DOCUMENT``."""
     columns: list[list[str]] = []
     for words in (_MALE, _FEMALE):
         rounds = -(-size // len(words))

@@ -102,7 +102,7 @@ class Goal(NamedTuple, Generic[K]):
 
 def dose_for_goal(score_at: Callable[[float], float], goal: Goal[K], ways: _SearchOrder) -> float:
     """Return the dose nearest 0, in the first direction that has one, at which the score equals the
-    goal's value within ``CLOSE``.
+    goal's value within ``_CLOSE``.
 
     ``_STEPS`` doses from 0 bracket the crossing of the value, which is then bisected. Where the
     score jumps over the value, the dose of the jump. Raises ``InputError`` if no direction reaches

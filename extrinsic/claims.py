@@ -53,9 +53,15 @@ from biasbridge.stats.formatting import (
     detectable_change,
     format_estimate,
     format_trimmed,
-    harm_sign,
 )
-from biasbridge.stats.measure_facts import MEASURE_FACTS, measure_name
+from biasbridge.stats.measure_facts import (
+    FLAGGED,
+    MEASURE_FACTS,
+    MISSED,
+    error_rate,
+    less_is_better,
+    measure_name,
+)
 
 if TYPE_CHECKING:
     from biasbridge.extrinsic.predictions import Unanswered
@@ -65,8 +71,6 @@ RELEASE: Verdict = "release"
 REFUSE: Verdict = "do not release"
 UNDECIDED: Verdict = "cannot tell"
 _STATUS = {RELEASE: 0, REFUSE: 3, UNDECIDED: 4}
-HARM = 0.02  # the smallest harm of interest
-_MISSED, _FALSE_ALARMS = ("recall", "fnr"), "fpr"
 _MEASURES_WITH_GAP = tuple(name for name in ALL_MEASURES if name not in (*CRITERIA, *WITHOUT_GAP))
 _MAX_LISTED = 3
 _MOST_TIMES = 100  # the present number of items: more is no advice
@@ -80,8 +84,7 @@ def decided_measures(
     """
     wanted = [*measures, *bounds]
     if n_versions > 1 and any(name in MEASURES for name in wanted):
-        wanted += [] if {*_MISSED} & {*wanted} else [_MISSED[0]]
-        wanted.append(_FALSE_ALARMS)
+        wanted += [kind[0] for kind in (MISSED, FLAGGED) if not {*kind} & {*wanted}]
     return tuple(dict.fromkeys(wanted))
 
 
@@ -108,6 +111,16 @@ class Claim(NamedTuple):
         return self.row.earlier or self.row.privileged
 
     @property
+    def n(self) -> int | None:
+        """Items of the group in the measure's denominator."""
+        return self.row.support if self.kind == "harm" else self.row.support_unprivileged
+
+    @property
+    def outcome(self) -> _Outcome | None:
+        """What the measure counts; None for one that counts nothing."""
+        return find_outcome(self.row.measure, self.row.subset)
+
+    @property
     def interval(self) -> tuple[float, float, float]:
         """How much worse the group fares, with the 95% interval; NaN where it is not known."""
         return self._worse(self.row.low, self.row.high)
@@ -124,7 +137,7 @@ class Claim(NamedTuple):
         row = self.row
         if not MEASURE_FACTS[row.measure].has_worse_side:
             return abs(row.value), max(low, -high, 0), max(abs(low), abs(high))
-        if self.kind == "gap" or harm_sign(row.measure) > 0:
+        if self.kind == "gap" or less_is_better(row.measure):
             return row.value, low, high
         return -row.value, -high, -low
 
@@ -166,7 +179,7 @@ class Claim(NamedTuple):
             "high": high,
             "limit": None if isnan(self.limit) else self.limit,
             "verdict": self.verdict,
-            "n": row.support if self.kind == "harm" else row.support_unprivileged,
+            "n": self.n,
             "reason": row.reason,
         }
         return record | ({"class": row.subset} if row.subset else {})
@@ -195,21 +208,8 @@ def release_claims(
 ) -> list[Claim]:
     """Return the claims on the last version, the one that decides first.
 
-    Parameters
-    ----------
-    parts : sequence of Part
-        Predictions by version and class.
-    gaps : Gaps
-        Groups and comparisons.
-    bounds : mapping of str to float
-        The largest gap by measure; may be empty.
-    harm : float
-        The smallest harm of interest, used where there are several versions.
-
-    Raises
-    ------
-    InputError
-        Bounds, and no group is compared with another.
+    ``bounds``: the largest gap by measure; may be empty. ``harm`` is used where there are several
+    versions. Raises ``InputError`` for bounds where no group is compared with another.
     """
     versions = list(dict.fromkeys(part.version for part in parts if not part.earlier))
     pair = f"{versions[-1]} - {versions[0]}"
@@ -268,8 +268,7 @@ def describe_constant(parts: Sequence[Part]) -> str:
     """Return that the last version flags none of items with both labels, or all, or gives items of
     several classes one class; else nothing.
     """
-    single = [part for part in parts if not part.earlier and part.subset != MACRO]
-    last = [part for part in single if part.version == single[-1].version]
+    last = [part for part in _last(parts) if part.subset != MACRO]
     classes = [part for part in last if part.subset]
     samples = [part.sample for part in classes or last]
     shares = {
@@ -303,7 +302,7 @@ def _decisive(parts: Sequence[Part]) -> list[str]:
     none.
     """
     present = [name for part in parts for name in part.measures if name in _MEASURES_WITH_GAP]
-    errors = [name for name in present if name in (*_MISSED, _FALSE_ALARMS, *SCORED)]
+    errors = [name for name in present if name in (*MISSED, *FLAGGED, *SCORED)]
     return list(dict.fromkeys(errors or present))
 
 
@@ -379,27 +378,11 @@ def decide(
     doubt: str = "",
     unbounded: Sequence[Claim] = (),
 ) -> Decision:
-    """Decide by claims, of which the first decides.
+    """Decide by claims as :func:`release_claims` returns them, of which the first decides.
 
-    Parameters
-    ----------
-    claims : sequence of Claim
-        As ``release_claims`` returns them.
-    version : str
-        The version that is judged; empty if it is the only one.
-    label : str
-        Name of the positive class; empty for 1.
-    names : GroupNames
-        Names of groups, versions and positive items that people read.
-    doubt : str
-        Why the last version is not released whatever the claims are, as :func:`describe_constant`
-        and :func:`describe_unanswered` return it.
-    unbounded : sequence of Claim
-        As :func:`unbounded_gaps` returns them.
-
-    Returns
-    -------
-    Decision
+    ``version``: the one that is judged; empty if it is the only one. ``label``: name of the
+    positive class; empty for 1. ``names``: those that people read. ``doubt``: why there is no
+    release whatever the claims are. ``unbounded``: as :func:`unbounded_gaps` returns them.
     """
     shown = [claim._replace(row=names.in_row(claim.row)) for claim in claims]
     version = names.versions.get(version, version)
@@ -476,7 +459,8 @@ _FLAGS = _Outcome(
     *("others", "wrongly flagged", "wrongly flags {}", "wrongly flagged {}", "{others} {flagged}")
 )
 _ERRS = _Outcome("items", "wrong", "gets {} wrong", "got {} wrong", "{items} predicted wrongly")
-OUTCOMES = {"recall": _MISSES, "fnr": _MISSES, "fpr": _FLAGS, "accuracy": _ERRS}
+_BY_ERROR = {"missed": _MISSES, "flagged": _FLAGS, "wrong": _ERRS}
+OUTCOMES = {name: _BY_ERROR[facts.error] for name, facts in MEASURE_FACTS.items() if facts.error}
 
 
 def find_outcome(measure: str, subset: str) -> _Outcome | None:
@@ -520,16 +504,14 @@ class _Words:
         return {**IN_WORDS, "none": "no group"}.get(group, group)
 
     def _of_100(self, claim: Claim) -> str:
-        outcome = find_outcome(claim.row.measure, claim.row.subset)
-        kind = self._kinds(claim.row.subset)[outcome.kind if outcome else "items"]
+        kind = self._kinds(claim.row.subset)[claim.outcome.kind if claim.outcome else "items"]
         return f"{kind}{self.about(claim.group)}"
 
     def describe(self, claim: Claim) -> str:
         """Format ``of 100 toxic comments about women v1 missed 6, v2 misses 38: 32 more (27 to
         37), where 2 are allowed``.
         """
-        measure, limit = claim.row.measure, claim.limit
-        outcome = find_outcome(claim.row.measure, claim.row.subset)
+        measure, limit, outcome = claim.row.measure, claim.limit, claim.outcome
         if outcome is None:
             noun = "change" if claim.kind == "harm" else "gap"
             size = format_estimate(claim.row.value, claim.row.low, claim.row.high)
@@ -537,7 +519,7 @@ class _Words:
             return (
                 f"the {noun} of {measure_name(measure)}{self.about(claim.group)} is {size}{allowed}"
             )
-        rates = [100 * (rate if harm_sign(measure) > 0 else 1 - rate) for rate in claim.rates]
+        rates = [100 * error_rate(measure, rate) for rate in claim.rates]
         worse, low, high = (100 * end for end in claim.interval)
         ends = [] if isnan(limit) else [(100 * limit, end) for end in (worse, low, high)]
         digits = max(_digits(*pair) for pair in [(rates[0], rates[1]), *ends])
@@ -572,7 +554,7 @@ class _Words:
         """Say how many items tell the value from the limit in four of five samples; empty for too
         many.
         """
-        n = int(claim.facts()["n"] or 0)
+        n = claim.n or 0
         margin = abs(claim.limit - claim.interval[0])
         times = (detectable_change(claim.row._asdict()) / margin) ** 2 if margin else inf
         if not times < _MOST_TIMES:
@@ -587,8 +569,7 @@ class _Words:
         """
         names = []
         for claim in claims[:_MAX_LISTED]:
-            outcome = find_outcome(claim.row.measure, claim.row.subset)
-            title = outcome.title if outcome else measure_name(claim.row.measure)
+            title = claim.outcome.title if claim.outcome else measure_name(claim.row.measure)
             title += f", compared with {self._side(claim.against)}" if self._has_both else ""
             group = "all items" if claim.group == ALL else IN_WORDS.get(claim.group, claim.group)
             names.append(f"{group} ({title})")
@@ -611,7 +592,7 @@ class _Words:
         rows = [claim.row for claim in claims if claim.row.measure in OUTCOMES]
         counted = [(row.measure, row.subset) for row in rows]
         for row in rows[:1]:  # both kinds of errors are drawn
-            counted += [(measure, row.subset) for measure in ("recall", "fpr")]
+            counted += [(measure, row.subset) for measure in (MISSED[0], FLAGGED[0])]
         for measure, subset in counted:
             if outcome := find_outcome(measure, subset):
                 meaning = outcome.meaning.format(**self._kinds(subset))

@@ -45,22 +45,14 @@ Shares = TypeVar("Shares", "pd.Series[float]", pd.DataFrame)
 def term_rows(predictions: pd.DataFrame, gaps: Gaps = DEFAULT_GAPS) -> list[GapRow]:
     """Compute the effect of terms on the predictions of a challenge set.
 
-    Parameters
-    ----------
-    predictions : DataFrame
-        Columns of ``biasbridge.extrinsic.gap_table.gap_table``, ``term`` (empty: a post about
-        nobody), and optionally ``frame`` (empty: a post in none).
-    gaps : Gaps
-        Measures of terms, groups compared by flips, minimum support and confidence level.
+    ``predictions`` has the columns of ``biasbridge.extrinsic.gap_table.gap_table``, ``term``
+    (empty: a post about nobody), and optionally ``frame`` (empty: a post in none).
 
-    Returns
-    -------
-    list of GapRow
-        Of ``subset`` "terms": measures of each term and its gaps to the rest (``kind``
-        "term_gap"), unless terms are the groups themselves. ``kind`` "equality_difference" of
-        ``fpr`` and ``fnr``. ``kind`` "flips": over all pairs of terms (``group`` "all"), pairs
-        with each term (``group``), and pairs of two compared groups (``privileged``,
-        ``unprivileged``); support is the number of frames. Intervals are over frames.
+    Rows of ``subset`` "terms" are measures of each term and its gaps to the rest (``kind``
+    "term_gap"), unless terms are the groups themselves. Others: ``kind`` "equality_difference" of
+    ``fpr`` and ``fnr``. ``kind`` "flips": over all pairs of terms (``group`` "all"), pairs with
+    each term (``group``), and pairs of two compared groups (``privileged``, ``unprivileged``);
+    support is the number of frames. Intervals are over frames.
     """
     predictions, gaps = flag_share(predictions, gaps.at), replace(gaps, at="threshold")
     posts = predictions[get_column(predictions, "term") != ""]

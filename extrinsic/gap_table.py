@@ -77,18 +77,8 @@ class GapRow(NamedTuple):
 
 
 def as_table(rows: Sequence[GapRow]) -> pd.DataFrame:
-    """Return a table of rows, counts as nullable integers, without ``_OPTIONAL`` columns that are
-    empty.
-
-    Parameters
-    ----------
-    rows : sequence of GapRow
-        As :func:`measure_gaps` returns them.
-
-    Returns
-    -------
-    DataFrame
-        One row per value and gap.
+    """Return a table of rows of :func:`part_rows`, counts as nullable integers, without
+    ``_OPTIONAL`` columns that are empty.
     """
     supports = ("support", "support_privileged", "support_unprivileged", "n_clusters")
     lists = [row._replace(resampled=list(row.resampled)) for row in rows]
@@ -159,30 +149,11 @@ class Part(NamedTuple):
 def read_parts(
     request: GapRequest, table: pd.DataFrame
 ) -> tuple[list[Part], Gaps, list[str], Unanswered]:
-    """Read the predictions of each version, and pair each with every later one.
+    """Read the predictions of each version, and pair each with every later one, named
+    ``later - earlier``.
 
-    Parameters
-    ----------
-    request : GapRequest
-        Columns, groups and measures.
-    table : DataFrame
-        One row per item.
-
-    Returns
-    -------
-    parts : list of Part
-        Of each version, by class; then of each pair, named ``later - earlier``.
-    gaps : Gaps
-        The comparisons.
-    notes : list of str
-        Such as groups without items.
-    unanswered : Unanswered
-        Where most items lack a prediction or score.
-
-    Raises
-    ------
-    InputError
-        As ``GapRequest.read`` does.
+    Returns the parts by version and class, the comparisons, notes such as groups without items, and
+    where most items lack a prediction or score. Raises ``InputError`` as ``GapRequest.read`` does.
     """
     classifiers, gaps = request.read(table)
     facts = next(iter(classifiers.values())).attrs

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import groupby
-from math import isnan
+from math import isnan, nan
 from typing import TYPE_CHECKING, NamedTuple
 
 from biasbridge.extrinsic.claims import OUTCOMES, find_outcome
@@ -18,11 +18,10 @@ from biasbridge.stats.formatting import (
     capitalise,
     format_estimate,
     format_number,
-    harm_sign,
     order_groups,
 )
 from biasbridge.stats.intervals import ALPHA
-from biasbridge.stats.measure_facts import MEASURE_FACTS, measure_heading, measure_name
+from biasbridge.stats.measure_facts import MEASURE_FACTS, error_rate, measure_heading, measure_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -94,7 +93,7 @@ def read_blocks(rows: Sequence[GapRow], label: str = "") -> list[GapBlock]:
             *_main_tables(block, groups, values, (earlier, later) if earlier else ()),
             *_largest_differences(block),
         ]
-        lines = _lines(block, label or "of label 1")
+        lines = _lines(block, label or (f"of class {subset}" if subset else "of label 1"))
         blocks.append(GapBlock(name, block, groups, bool(earlier), tables, lines))
     return blocks
 
@@ -256,7 +255,7 @@ def error_chart(blocks: Sequence[GapBlock], claim: Claim | None = None) -> Error
     shown = [*groups[:_MAX_CHARTED], ALL]
     cells = [(named.get(x, x), [cell(x, measure) for measure in errors]) for x in shown]
     if claim and claim.kind == "gap" and claim.against not in shown and claim.group in shown:
-        rate = 100 * (claim.rates[0] if harm_sign(claim.row.measure) > 0 else 1 - claim.rates[0])
+        rate = 100 * error_rate(claim.row.measure, claim.rates[0])
         counts = [[(rate,) * 3] if measure == claim.row.measure else [] for measure in errors]
         reference = named.get(claim.against, claim.against), [(marks, "") for marks in counts]
         cells.insert(shown.index(claim.group) + 1, reference)
@@ -269,9 +268,8 @@ def error_chart(blocks: Sequence[GapBlock], claim: Claim | None = None) -> Error
 
 def _count(row: GapRow) -> _Count:
     """Return the count of 100 of a value, with the ends of its interval."""
-    value, low, high = (100 * end for end in (row.value, row.low, row.high))
-    is_error = harm_sign(row.measure) > 0
-    return (value, low, high) if is_error else (100 - value, 100 - high, 100 - low)
+    value, *ends = (100 * error_rate(row.measure, x) for x in (row.value, row.low, row.high))
+    return value, min(ends), max(ends)
 
 
 def _lines(rows: Sequence[GapRow], label: str) -> list[str]:
@@ -281,7 +279,7 @@ def _lines(rows: Sequence[GapRow], label: str) -> list[str]:
     gaps = [row for row in rows if row.kind == "gap" and not isnan(row.value)]
     lines = []
     if gaps and not gaps[0].earlier:
-        lines = [_adjusted(gaps), _possible_chance(gaps), _base_rate_warning(rows, label)]
+        lines = [_adjusted(gaps), _possible_chance(gaps), _base_rate_warning(rows, gaps, label)]
     either = [measure_name(name) for name in _WITHOUT_SIDE & {row.measure for row in gaps}]
     lines += [f"{name}: it depends on the use which sign is worse." for name in either]
     return [capitalise(line) for line in (*lines, _clusters(rows, gaps)) if line]
@@ -340,10 +338,8 @@ def _possible_chance(gaps: Sequence[GapRow]) -> str:
     return f"Not after adjustment: {listed}. {chance}."
 
 
-def _base_rate_warning(rows: Sequence[GapRow], label: str) -> str:
-    """Warn if base rates differ and a measure that they move is shown, with the precision that they
-    alone would give.
-    """
+def _base_rate_warning(rows: Sequence[GapRow], gaps: Sequence[GapRow], label: str) -> str:
+    """Warn if base rates differ and move a gap, and say which precision they alone would give."""
     values = {
         (row.measure, row.group): row.value
         for row in rows
@@ -351,18 +347,19 @@ def _base_rate_warning(rows: Sequence[GapRow], label: str) -> str:
     }
     rates = {group: v for (name, group), v in values.items() if name == "base_rate"}
     rates.pop(ALL, None)
-    shown = dict.fromkeys(row.measure for row in rows if row.kind == "gap")
-    moved = [measure_name(name) for name in shown if name in _MOVED_BY_BASE_RATES]
+    shown = dict.fromkeys(row.measure for row in gaps if row.expected_from_base_rates != 0)
+    moved = [name for name in shown if name in _MOVED_BY_BASE_RATES]
     if not moved or len(rates) < 2 or max(rates.values()) - min(rates.values()) < _LARGE_DIFFERENCE:
         return ""
     low, high = min(rates, key=rates.__getitem__), max(rates, key=rates.__getitem__)
+    names = " and ".join(map(measure_name, moved))
     text = (
         f"Base rates differ: {rates[low]:.0%} of the items of “{low}” are {label},"
-        f" {rates[high]:.0%} of those of “{high}”. That alone moves {' and '.join(moved)}."
+        f" {rates[high]:.0%} of those of “{high}”. That alone moves {names}."
     )
-    recall, fpr = (values.get((name, ALL)) for name in ("recall", "fpr"))
-    if recall is not None and fpr is not None:
-        at_low, at_high = (_precision(rates[name], recall, fpr) for name in (low, high))
+    recall, fpr = (values.get((name, ALL), nan) for name in ("recall", "fpr"))
+    at_low, at_high = (_precision(rates[name], recall, fpr) for name in (low, high))
+    if "precision" in moved and not isnan(at_low + at_high):
         numbers = [format_number(rate) for rate in (recall, fpr, at_low, at_high)]
         text += (
             f" Suppose recall ({numbers[0]}) and false positive rate ({numbers[1]}) were the same"
@@ -373,5 +370,7 @@ def _base_rate_warning(rows: Sequence[GapRow], label: str) -> str:
 
 
 def _precision(base_rate: float, recall: float, fpr: float) -> float:
-    true_positives = base_rate * recall
-    return true_positives / (true_positives + (1 - base_rate) * fpr)
+    """Compute the precision; NaN where nothing is flagged."""
+    true_positives, false_positives = base_rate * recall, (1 - base_rate) * fpr
+    flagged = true_positives + false_positives
+    return true_positives / flagged if flagged else nan

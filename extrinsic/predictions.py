@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -64,6 +64,7 @@ if TYPE_CHECKING:
 
 # Base rates move others, such as precision and F1
 DEFAULT_MEASURES = ("base_rate", "recall", "fpr")
+HARM = 0.02  # the smallest harm of interest, a share of items
 SHARE = "share"  # a threshold: where as many items are flagged as by the first version
 _GROUP_SEPARATOR = "\x1f"  # between the groups of an item in several
 _UNKNOWN_GROUP = "they count in no group and in no rest"
@@ -124,8 +125,8 @@ class GapRequest:
     map: str | Mapping[Any, object] | None = None
 
     def __post_init__(self) -> None:
-        names = [field.name for field in fields(GapRequest) if field.type == "str | Sequence[str]"]
-        vars(self).update({name: as_names(getattr(self, name) or ()) for name in names})
+        for name in ("pred", "score", "group", "unprivileged", "measures", "positive"):
+            vars(self)[name] = as_names(getattr(self, name) or ())
         cross: Any = self.cross.split(",") if isinstance(self.cross, str) else self.cross or ()
         cross = [cross] if cross and isinstance(cross[0], str) else cross
         vars(self).update(cross=cross, group=self.group or ([] if cross else ["group"]))

@@ -67,7 +67,7 @@ def retrieval_rows(
     Raises
     ------
     InputError
-        As ``compare_wordings``.
+        No queries, a cluster with two stereotypes, or a vector that is not finite.
     """
     comparison = _compare_wordings(queries, encoder)
     min_queries = max(min_support, 2)  # one query has no interval

@@ -10,7 +10,7 @@ misses the true one. Instead, an interval contains every D that does not reject 
 
 R* is the spread of tables drawn from groups that lie D apart and as near to the observed values as
 possible: values beyond an interval of length D are moved to its ends, and so are those within
-``TIED`` standard errors of an end, as several groups at an end give chance more choice. Equal
+``_TIED`` standard errors of an end, as several groups at an end give chance more choice. Equal
 differences count half (mid-P).
 
 Coverage is about 95% for 3 and 6 groups, equal or not; 92% to 99% by arrangement of the groups:

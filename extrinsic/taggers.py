@@ -21,7 +21,7 @@ from annotated_types import doc
 from biasbridge.extrinsic.measures import MEASURES
 from biasbridge.files import InputError, choice, nearest, read_lines
 from biasbridge.files.columns import (
-    describe_missing,
+    describe_empty_words,
     get_column,
     leave_out_copies,
     restore_ranges,
@@ -256,7 +256,7 @@ def count_tags(
     counts = _cross_table(tags, annotation)
     if n_empty := int((~is_annotated).sum()):
         count = f"{n_empty:,} of {len(posts):,} posts have an empty {group!r}"
-        notes.append(f"{count}{describe_missing(posts[group])}; they are left out")
+        notes.append(f"{count}{describe_empty_words(posts[group])}; they are left out")
     counts.attrs["notes"] = notes
     return counts
 

@@ -217,7 +217,7 @@ def _texts(cells: pd.Series) -> Iterable[str]:
     return {cell for cell in cells if isinstance(cell, str)} if is_mixed else ()
 
 
-def describe_missing(cells: pd.Series) -> str:
+def describe_empty_words(cells: pd.Series) -> str:
     """Return which words of a column count as empty; empty text where none does."""
     words = sorted({normalise_text(cell) for cell in _texts(cells) if is_missing(cell)} - {""})
     return f" ({', '.join(map(repr, words))} counts as empty)" if words else ""
@@ -229,7 +229,7 @@ def note_missing(table: pd.DataFrame, columns: Iterable[str]) -> list[str]:
     return [
         f"{find_blank(cells[name]).sum():,} of {len(table):,} rows have an empty {name!r}{words}"
         for name in cells
-        if (words := describe_missing(cells[name]))
+        if (words := describe_empty_words(cells[name]))
     ]
 
 

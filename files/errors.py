@@ -28,7 +28,7 @@ class InputError(ValueError):
 
     The message names the value, what is allowed and what to do next. Commands print it without a
     traceback and exit with status 2. It is one line: control characters are escaped, and the middle
-    of more than ``LONGEST`` characters is cut.
+    of more than ``_LONGEST`` characters is cut.
     """
 
     def __init__(self, message: str) -> None:

@@ -34,6 +34,7 @@ class MetricInfo:
     asks: built-in English queries of an audit, used in other languages under the same name.
     default: description of the default convention, beyond ``source``. falls: whether, by its
     ``sign``, the score is lower if X goes with A, or words with the first words of pairs.
+    is_utility: a score of use, not of bias. less_is_better: of ``unbiased`` None, such as a loss.
     """
 
     name: str
@@ -48,6 +49,8 @@ class MetricInfo:
     asks: tuple[str, ...] = ()
     default: str = ""
     falls: bool = False
+    is_utility: bool = False
+    less_is_better: bool = False
 
     @property
     def required(self) -> list[str]:

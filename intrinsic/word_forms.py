@@ -142,7 +142,7 @@ class Counterparts:
 
     A word is a token in lower case, Capitalised, in UPPER CASE or as the query writes it; its
     partner gets the same case. 's, 'll and 'd may follow it. If a word is in several pairs, the
-    first counts, except "her" and "his", whose partner the next token decides (``stands_alone``)
+    first counts, except "her" and "his", whose partner the next token decides (``_stands_alone``)
     if the pairs give them two. Raises ``InputError`` for an entry that is not one word.
     """
 

@@ -387,7 +387,7 @@ class _Parser:
         return Query(name, sets, defaults["language"], title=title)
 
     def parse_set(self, name: str, entry: object, defaults: Defaults, where: str) -> WordSet:
-        """Parse a list of words, pairs or rows, or a mapping with ``SET_KEYS``."""
+        """Parse a list of words, pairs or rows, or a mapping with ``_SET_KEYS``."""
         fields = _mapping({"words": entry} if isinstance(entry, list) else entry, where)
         _check_keys(fields, _SET_KEYS, where)
         if isinstance(fields.get("file"), str) and "words" not in fields:

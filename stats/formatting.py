@@ -8,7 +8,7 @@ from math import inf, isfinite, isnan, nan
 from typing import Any, Literal, TypeAlias
 
 from biasbridge.stats.intervals import quantile
-from biasbridge.stats.measure_facts import less_is_better
+from biasbridge.stats.measure_facts import FLAGGED, MISSED
 
 NOTHING = "-"
 _Sign = Literal["", "+"]
@@ -59,11 +59,6 @@ def detectable_change(row: ChangeRow) -> float:
     return float(joint_half + _POWER_QUANTILE * half)
 
 
-def harm_sign(measure: str) -> int:
-    """Return 1 where a larger value is worse for a group, else -1."""
-    return 1 if less_is_better(measure) else -1
-
-
 def order_groups(rows: Sequence[ChangeRow]) -> list[str]:
     """Return the groups of a table of gaps, the one with the largest gap first.
 
@@ -73,7 +68,7 @@ def order_groups(rows: Sequence[ChangeRow]) -> list[str]:
     single = [row for row in rows if not row.get("earlier")]
     last = single[-1].get("classifier", "") if single else ""
     gaps = [row for row in single if row["kind"] == "gap" and row.get("classifier", "") == last]
-    gaps = [row for row in gaps if row["measure"] in ("recall", "fpr", "fnr")] or gaps
+    gaps = [row for row in gaps if row["measure"] in (*MISSED, *FLAGGED)] or gaps
     found: dict[str, list[float]] = {}
     for row in gaps:
         if not isnan(row["value"]):

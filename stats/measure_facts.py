@@ -1,4 +1,4 @@
-"""What each measure of a classifier is called, what it means, and which way is worse.
+"""What each measure of a classifier is called, what it means, which way is worse, what it counts.
 
 ``MEASURES`` in ``extrinsic/measures.py`` computes them; a measure that is added there is described
 here, and nowhere else.
@@ -6,7 +6,7 @@ here, and nowhere else.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 
 class _MeasureFacts(NamedTuple):
@@ -14,7 +14,8 @@ class _MeasureFacts(NamedTuple):
 
     ``less_is_better``: an error. ``moved_by_base_rates``: groups with unequal base rates differ in
     it even if the classifier errs alike in both. ``has_worse_side``: false where it depends on the
-    use which way is worse.
+    use which way is worse. ``error``: the error that it or 1 minus it counts. Measures of what is
+    "missed" or wrongly "flagged" decide on a release; "wrong" items are of both kinds.
     """
 
     heading: str
@@ -23,6 +24,7 @@ class _MeasureFacts(NamedTuple):
     less_is_better: bool = False
     moved_by_base_rates: bool = False
     has_worse_side: bool = True
+    error: Literal["missed", "flagged", "wrong", ""] = ""
 
 
 MEASURE_FACTS = {
@@ -38,7 +40,10 @@ MEASURE_FACTS = {
         moved_by_base_rates=True,
     ),
     "recall": _MeasureFacts(
-        "recall", "recall", "proportion of the items with label 1 that the classifier finds"
+        "recall",
+        "recall",
+        "proportion of the items with label 1 that the classifier finds",
+        error="missed",
     ),
     "f1": _MeasureFacts(
         "F1", "F1", "precision and recall in one number, 2 P R / (P + R)", moved_by_base_rates=True
@@ -48,18 +53,21 @@ MEASURE_FACTS = {
         "false positive rate",
         "proportion of the items with label 0 that are called 1",
         less_is_better=True,
+        error="flagged",
     ),
     "fnr": _MeasureFacts(
         "fnr",
         "false negative rate",
         "proportion of the items with label 1 that are missed",
         less_is_better=True,
+        error="missed",
     ),
     "accuracy": _MeasureFacts(
         "accuracy",
         "accuracy",
         "proportion of all items that are predicted correctly",
         moved_by_base_rates=True,
+        error="wrong",
     ),
     "selection_rate": _MeasureFacts(
         "selection rate",
@@ -95,9 +103,20 @@ MEASURE_FACTS = {
 }
 
 
+# Of each kind the usual one comes first
+MISSED = tuple(name for name, facts in MEASURE_FACTS.items() if facts.error == "missed")
+FLAGGED = tuple(name for name, facts in MEASURE_FACTS.items() if facts.error == "flagged")
+REVERSED = tuple(name for name, facts in MEASURE_FACTS.items() if facts.less_is_better)
+
+
 def less_is_better(measure: str) -> bool:
     """Return whether a measure is an error."""
-    return measure in MEASURE_FACTS and MEASURE_FACTS[measure].less_is_better
+    return measure in REVERSED
+
+
+def error_rate(measure: str, value: float) -> float:
+    """Return the errors of a measure: its value, or 1 minus it where more is better."""
+    return value if less_is_better(measure) else 1 - value
 
 
 def measure_heading(measure: str) -> str:

@@ -116,7 +116,7 @@ def combination(
     """Compute sum c_i e_i of m proportions that may share items, with Price and Bonett's (2004)
     interval; for the difference of two that share none it is Agresti and Caffo's (2000).
 
-        sum c_i p_i -+ z sqrt(c' V c)    p, V: ``smoothed_moments`` of m; z as in ``quantile``
+        sum c_i p_i -+ z sqrt(c' V c)    p, V: ``_smoothed_moments`` of m; z as in ``quantile``
 
     The interval is widened to include the value and clipped to the range of the sum.
     ``tests/extrinsic/test_coverage.py`` simulates its coverage.
@@ -144,10 +144,10 @@ def combination(
 def _smoothed_moments(
     estimates: Sequence[Estimate], influences: Sequence[Floats], level: float, compared: int
 ) -> tuple[Floats, Floats]:
-    """Compute proportions (n,) and their covariance (n, n) with ``PSEUDO_ITEMS`` / m further items
+    """Compute proportions (n,) and their covariance (n, n) with ``_PSEUDO_ITEMS`` / m further items
     each, half of them successes; m: ``compared``. So two that share all items still vary.
 
-        p_i  = (n_i e_i + a) / N_i        N_i = n_i + 2 a, a = PSEUDO_ITEMS / (2 m)
+        p_i  = (n_i e_i + a) / N_i        N_i = n_i + 2 a, a = _PSEUDO_ITEMS / (2 m)
         V_ij = sum_u f_iu f_ju n_i n_j / (N_i N_j)
         V_ii = the same + p_i (1 - p_i) / N_i - n_i e_i (1 - e_i) / N_i^2
 

@@ -155,7 +155,7 @@ class Silhouettes(Fileless):
     One kind of list varies at a time, ``targets`` (X, Y, ..., or base pairs: the groups) or
     ``attributes`` (A, B, ..., or words: the concepts); the other is complete. In each of ``runs``
     random orders the lists of the kind grow together by about ``target_step`` or
-    ``attribute_step`` words, until the longest is complete (``subsets.nested_subsets``).
+    ``attribute_step`` words, until the longest is complete (``_nested_subsets``).
     """
 
     runs: Annotated[Count, doc("random orders of the lists")] = 100

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import re
 import subprocess
 import sys
+import tokenize
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
@@ -248,6 +250,30 @@ def asked_for(path: Path) -> Iterator[tuple[str, str]]:
             case ast.Call(func=ast.Name(id="isinstance"), args=[_, kind]):
                 names = [each.id for each in ast.walk(kind) if isinstance(each, ast.Name)]
                 yield from ((origin[name], name) for name in names if name in origin)
+
+
+# Of this project: a constant, or a name with parentheses
+NAMED = re.compile(r"``(?:\w*[a-z]\w*\.)*(_?[A-Z][A-Z0-9_]+|\w+(?=\())(?:\([^`]*\))?``")
+TO_MEND = "analysis/figures.py"
+
+
+def words_of_code(path: Path) -> Iterator[str]:
+    """The words of all but comments and docstrings."""
+    with path.open("rb") as file:
+        for token in tokenize.tokenize(file.readline):
+            if token.type != tokenize.COMMENT and '"""' not in token.string:
+                yield from re.findall(r"\w+", token.string)
+
+
+def test_names_in_docstrings_exist() -> None:
+    existing = {*dir(builtins)}.union(*map(words_of_code, MODULES))
+    named = {
+        (str(path.relative_to(ROOT)), name)
+        for path in MODULES
+        for name in NAMED.findall(path.read_text(encoding="utf-8"))
+    }
+    missing = {pair for pair in named if pair[1] not in existing and pair[0] != TO_MEND}
+    assert missing == set()
 
 
 def test_nobody_asks_which_part_it_is() -> None:

@@ -36,6 +36,7 @@ from biasbridge.prediction_tables import (
     require_score,
     thresholds,
 )
+from biasbridge.stats.measure_facts import REVERSED
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,9 +48,9 @@ if TYPE_CHECKING:
 _TABLE_FILES = (".csv", ".jsonl", ".parquet")
 _ALL = "all"  # thresholds
 _SHOWN_THRESHOLDS = 20  # of more, every fifth is printed
-_EPILOG = """\
-A gap is the privileged group's value minus the other group's. For error rates (fpr, fnr) it is the
-other way round. A positive gap is worse for the other group. Brackets hold 95% intervals: of
+_EPILOG = f"""\
+A gap is the privileged group's value minus the other group's. For errors ({", ".join(REVERSED)}) it
+is the other way round. A positive gap is worse for the other group. Brackets hold 95% intervals: of
 values Wilson's, of gaps Newcombe's, of changes between versions Price and Bonett's. The interval of
 the largest difference accounts for the choice of the largest. An item in no group counts in the
 rows "all" and in the rest. Rows with the same value in a column id are one item in several groups.
@@ -58,10 +59,11 @@ where nobody can tell; --quiet prints this decision alone. See also docs/howto/p
 
 
 class _ThresholdGaps(NamedTuple):
-    """The table of :func:`thresholds` by score, and notes."""
+    """The table of :func:`thresholds` by score, notes, and the title of the page."""
 
     tables: dict[str, pd.DataFrame]
-    notes: list[str]
+    shown_notes: list[str]
+    title: str
 
     @property
     def table(self) -> pd.DataFrame:
@@ -71,6 +73,30 @@ class _ThresholdGaps(NamedTuple):
         table = pd.concat(self.tables.values(), keys=self.tables, names=["score"])
         table = table.reset_index("score").reset_index(drop=True)
         return table if len(self.tables) > 1 else table.drop(columns="score")
+
+    def print(self, console: Console) -> None:
+        """Print the tables; of many thresholds every fifth."""
+        from biasbridge.extrinsic.thresholds import threshold_text
+        from biasbridge.files.writers import TextTable, print_text_table
+        from biasbridge.stats.formatting import IN_WORDS
+
+        for score, table in self.tables.items():
+            if len(self.tables) > 1:
+                console.print()
+                say(console, score)
+            text = threshold_text(table)
+            rows = text[:: 5 if len(text) > _SHOWN_THRESHOLDS else 1].to_numpy().tolist()
+            sides = {IN_WORDS.get(name, name) for name in table["privileged"]}
+            heading = f"the largest gap to {' or '.join(sides)} (positive: worse for the group)"
+            print_text_table(TextTable(heading, list(map(str, text)), rows), console)
+
+    def report(self, page: Path) -> None:
+        """Write the page."""
+        from biasbridge.extrinsic.thresholds import threshold_text
+        from biasbridge.gap_pages import write_thresholds_page
+
+        tables = {score: (table, threshold_text(table)) for score, table in self.tables.items()}
+        write_thresholds_page(tables, self.shown_notes, page, self.title)
 
 
 def _as_table(measured: MeasuredGaps) -> GapTable:
@@ -122,9 +148,9 @@ def gaps(request: ReleaseRequest) -> MeasuredGaps:
     unprivileged : str or sequence of str
         Group to compare (default: all); may be repeated.
     measures : str or sequence of str
-        Names of measures, by default base_rate, recall and fpr. There are also precision, f1, fnr,
-        accuracy, selection_rate, ece (expected calibration error of scores that are probabilities),
-        auc, bpsn_auc, bnsp_auc, demographic_parity and equalised_odds.
+        Names of measures, by default base_rate, recall and fpr; also precision, f1, fnr, accuracy,
+        selection_rate, ece (expected calibration error of scores that are probabilities), auc,
+        bpsn_auc, bnsp_auc, demographic_parity and equalised_odds.
     positive : str or sequence of str
         Label of the positive class; may be repeated.
     multiclass : bool
@@ -282,11 +308,12 @@ def _run_thresholds(options: dict[str, Any], documents: Sequence[str]) -> _Thres
     if {"bounds", "harm"} & {*options}:
         problem = "--fail-above and --harm do not go with --threshold all"
         raise InputError(f"{problem}; leave them out")
-    scores = options.pop("score")
+    scores, source = options.pop("score"), Path(options["predictions"]).name
+    title = f"{source}: {options.get('gold', 'label')} by thresholds of {', '.join(scores)}"
     options["predictions"] = read_items(ScoreRequest(**options))
     tables = {score: thresholds(**options, score=score) for score in scores}
     notes = dict.fromkeys(note for table in tables.values() for note in table.attrs["notes"])
-    return _ThresholdGaps(tables, list(map(printable, notes)))
+    return _ThresholdGaps(tables, list(map(printable, notes)), title)
 
 
 def _show(
@@ -294,26 +321,9 @@ def _show(
 ) -> None:
     from biasbridge.files.extras import describe_missing_charts
 
-    if isinstance(result, _ThresholdGaps):
-        from biasbridge.extrinsic.thresholds import threshold_text
-        from biasbridge.files.writers import TextTable, print_text_table
-        from biasbridge.stats.formatting import IN_WORDS
-
-        for score, table in result.tables.items():
-            if len(result.tables) > 1:
-                console.print()
-                say(console, score)
-            text = threshold_text(table)
-            rows = text[:: 5 if len(text) > _SHOWN_THRESHOLDS else 1].to_numpy().tolist()
-            sides = {IN_WORDS.get(name, name) for name in table["privileged"]}
-            heading = f"the largest gap to {' or '.join(sides)} (positive: worse for the group)"
-            print_text_table(TextTable(heading, list(map(str, text)), rows), console)
-        for note in result.notes:
-            say(console, f"note: {note}")
-    else:
-        result.print(console)
-        for note in result.notes:
-            say(console, f"note: {result.names.in_text(note)}")
+    result.print(console)
+    for note in result.shown_notes:
+        say(console, f"note: {note}")
     if "html" in documents and (missing_charts := describe_missing_charts()):
         say(console, f"note: {missing_charts}")
 
@@ -341,20 +351,6 @@ def _end(
     return result.decision.status if result.is_decided else 0
 
 
-def _write_page(
-    result: MeasuredGaps | _ThresholdGaps, page: Path, *, predictions: str, gold: str = "label"
-) -> None:
-    if not isinstance(result, _ThresholdGaps):
-        result.report(page)
-        return
-    from biasbridge.extrinsic.thresholds import threshold_text
-    from biasbridge.gap_pages import write_thresholds_page
-
-    title = f"{Path(predictions).name}: {gold} by thresholds of {', '.join(result.tables)}"
-    tables = {score: (table, threshold_text(table)) for score, table in result.tables.items()}
-    write_thresholds_page(tables, result.notes, page, title)
-
-
 def _format(kind: str, result: MeasuredGaps | _ThresholdGaps) -> str:
     """Return the text of a document."""
     if isinstance(result, _ThresholdGaps):
@@ -370,7 +366,7 @@ def _format(kind: str, result: MeasuredGaps | _ThresholdGaps) -> str:
         | {"cross": list(map(" × ".join, request.cross))},
         list(request.positive),
         len(result.items),
-        list(map(result.names.in_text, result.notes)) if is_read else list(result.notes),
+        list(result.shown_notes if is_read else result.notes),
     )
     return format_gaps(kind, result.shown if is_read else result.rows, facts)
 
@@ -412,7 +408,7 @@ main = Command(
     run=_run,
     end=_end,
     documents={kind: partial(_format, kind) for kind in ("csv", "json", "md", "tex")},
-    report=_write_page,
+    report=lambda result, page: result.report(page),
     types={
         "bounds": _read_bounds,
         "threshold": _read_thresholds,

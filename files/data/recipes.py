@@ -39,7 +39,7 @@ RecipeFormat = Mapping[str, Any]
 def _read_texts(content: bytes, form: RecipeFormat) -> Iterator[str]:
     """Yield the texts of a file in its order.
 
-    ``form`` is a source's ``format``: its ``type`` is a name in ``READERS``, ``gzip`` or ``zip``;
+    ``form`` is a source's ``format``: its ``type`` is a name in ``_READERS``, ``gzip`` or ``zip``;
     ``inner`` is the format of what these hold, ``member`` and ``exclude`` are patterns of members.
     """
     kind = form["type"]
@@ -129,7 +129,7 @@ def _clean_documents(texts: Iterable[str]) -> Iterator[str]:
 
 
 def _clean_posts(texts: Iterable[str]) -> Iterator[str]:
-    """Yield posts of at least ``MIN_WORDS`` words, each once.
+    """Yield posts of at least ``_MIN_WORDS`` words, each once.
 
     Entities are unescaped twice, white space is squeezed. A word has a Latin letter and begins with
     no handle, hashtag, mark or link. Two posts are copies if their letters and digits are equal

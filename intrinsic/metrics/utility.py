@@ -115,6 +115,7 @@ class SemanticQuality(Metric):
         title="Semantic quality: word similarity, Spearman's rho",
         formula="Spearman's rho over partners of (cos(w, v), judged similarity)",
         sign="larger: the vectors order pairs of words more as people do; utility, not bias",
+        is_utility=True,
         range=(-1, 1),
         unbiased=None,
         source="Hill et al. (2015) and others; Lauscher et al. (2020)",
@@ -166,6 +167,7 @@ class Analogies(Metric):
             " unit(a) + unit(c))"
         ),
         sign="larger: the pairs share one relation; utility, not which pairs measure bias well",
+        is_utility=True,
         range=(0, 1),
         unbiased=None,
         source="Mikolov et al. (2013); caution: Zhang, Sneyd & Stevenson (2020)",

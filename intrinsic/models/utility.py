@@ -78,6 +78,7 @@ class StsB(ItemMetric):
         title="Semantic textual similarity, Spearman's rho",
         formula="rho over pairs of cos(first, second) and rated similarity",
         sign="1: the encoder orders pairs as people do; utility, not bias",
+        is_utility=True,
         range=(-1, 1),
         source="Cer et al. (2017)",
         roles={"first": "sentences", "second": "sentences"},
@@ -137,6 +138,8 @@ class NeutralLoss(ItemMetric):
             " causal: log p(x_t | x before t)"
         ),
         sign="lower: the model predicts plain text better; utility, not bias",
+        is_utility=True,
+        less_is_better=True,
         range=(0, math.inf),
         source="Cross-entropy; masked models: Salazar et al. (2020)",
         roles={"lines": "sentences"},

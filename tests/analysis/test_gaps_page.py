@@ -189,6 +189,52 @@ def test_base_rates_a_tenth_apart_ask_for_caution(high: float, said: bool) -> No
     assert any(line.startswith("Base rates differ: 40%") for line in block.lines) == said
 
 
+@pytest.mark.parametrize(
+    ("flagged", "is_supposed"), [((1, 21), True), ((0, 10), False), ((0, 0), False)]
+)
+def test_a_precision_is_supposed_only_where_items_are_flagged(
+    flagged: tuple[int, int], is_supposed: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Group a has no positives, b 20 of 40; of the items of each the first are flagged."""
+    sides = zip("ab", (0, 20), flagged, strict=True)
+    items = [
+        {"label": int(n < positive), "prediction": int(n < flag), "group": group}
+        for group, positive, flag in sides
+        for n in range(40)
+    ]
+    pd.DataFrame(items).to_csv(tmp_path / "p.csv", index=False)
+    measures = "recall,fpr,base_rate,accuracy,precision"
+    assert main([str(tmp_path / "p.csv"), "--min-support", "0", "--measures", measures]) == 0
+    printed = capsys.readouterr().out
+    assert ("Suppose recall" in printed) == is_supposed
+
+
+@pytest.mark.parametrize(
+    ("measure", "expected", "said", "is_supposed"),
+    [
+        ("precision", 0.1, True, True),
+        ("precision", np.nan, True, True),
+        ("precision", 0.0, False, False),  # no false positives: base rates move nothing
+        ("accuracy", 0.1, True, False),
+        ("recall", np.nan, False, False),
+    ],
+)
+def test_base_rates_are_warned_of_where_they_move_a_gap_and_precision_where_it_is_one(
+    measure: str, expected: float, said: bool, is_supposed: bool
+) -> None:
+    values = {"base_rate": (0.2, 0.6), "recall": (0.8, 0.8), "fpr": (0.1, 0.1)}
+    rows = [
+        GapRow("value", name, group, value=x)
+        for name, pair in values.items()
+        for group, x in zip(("all", "b"), pair, strict=True)
+    ]
+    rows += [GapRow("value", "base_rate", "a", value=0.2)]
+    gap = GapRow("gap", measure, "", "a", "b", 0.1, -0.1, 0.3, expected_from_base_rates=expected)
+    [block] = read_blocks([*rows, gap])
+    text = " ".join(block.lines)
+    assert ("That alone moves" in text, "Then precision" in text) == (said, is_supposed)
+
+
 # The files of ``biasbridge gaps``: what they say is what the table says, whatever names hold.
 
 HOSTILE = ("[x](u) <b>", "a|b*_c_", "100%$&#~^{}\\", "=1\n# x")

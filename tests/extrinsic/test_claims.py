@@ -12,8 +12,9 @@ import pandas as pd
 import pytest
 
 from biasbridge import gaps
-from biasbridge.extrinsic.claims import HARM, Claim, Decision, decide
+from biasbridge.extrinsic.claims import Claim, Decision, decide
 from biasbridge.extrinsic.gap_table import GapRow
+from biasbridge.extrinsic.predictions import HARM
 from biasbridge.stats.formatting import detectable_change
 
 YES, NO, UNKNOWN = "release", "do not release", "cannot tell"

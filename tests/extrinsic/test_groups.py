@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import product
@@ -17,6 +18,7 @@ from hypothesis import strategies as st
 from statsmodels.stats.proportion import confint_proportions_2indep
 
 import biasbridge
+from biasbridge.command_line import read_parameters
 from biasbridge.commands.gaps import main
 from biasbridge.extrinsic.gap_table import gap_table, make_block
 from biasbridge.extrinsic.gaps import ALL_MEASURES, Gaps
@@ -30,12 +32,13 @@ from biasbridge.extrinsic.measures import MEASURES
 from biasbridge.extrinsic.spread import DIFFERENCE, estimate_spread
 from biasbridge.files import InputError
 from biasbridge.intrinsic.resampling import times_drawn
-from biasbridge.stats.measure_facts import MEASURE_FACTS
+from biasbridge.stats.measure_facts import MEASURE_FACTS, REVERSED
 
 if TYPE_CHECKING:
     from biasbridge.stats.arrays import Floats
 
 
+ROOT = Path(__file__).parents[2]
 GROUPS = ("a", "b", "c")
 COMPARED: list[dict[str, Any]] = [{}, {"privileged": "none"}, {"privileged": "a"}]
 Items = list[tuple[int, int, frozenset[str]]]
@@ -150,7 +153,7 @@ def test_gaps_of_all_measures_and_comparisons_are_those_of_loops_over_sets(
             assert row["value"] == pytest.approx(gap, nan_ok=True)
             supports = (row["support_privileged"], row["support_unprivileged"])
             assert supports == (n_first, n_second)
-    assert len(rows) == 7 * 8
+    assert len(rows) == 8 * (len(MEASURES) - 1)  # the base rate has no gap
     values = tables[0][tables[0]["kind"] == "value"].set_index(["measure", "group"])
     for measure, name in product(measures, ("all", *GROUPS)):
         pairs = [(y, guess) for y, guess, names in items if name in ("all", *names)]
@@ -585,5 +588,13 @@ def test_the_largest_difference_among_overlapping_groups_holds_the_truth(share: 
     assert np.mean([each.low <= truth <= each.high for each in result]) >= 0.93
 
 
-def test_every_measure_is_described_once() -> None:
+def test_every_measure_is_described_and_named_in_the_help() -> None:
     assert {*MEASURE_FACTS} == {*ALL_MEASURES}
+    text = read_parameters(biasbridge.gaps)["measures"]
+    assert {*ALL_MEASURES} <= {*re.findall(r"\w+", text)}
+
+
+def test_the_columns_say_of_which_measures_gaps_are_reversed() -> None:
+    columns = (ROOT / "docs/columns.csv").read_text(encoding="utf-8")
+    [listed] = re.findall("`gap`: privileged minus unprivileged, reversed for ([^.]*)", columns)
+    assert re.findall("`([^`]*)`", listed) == [*REVERSED]

@@ -156,7 +156,7 @@ def read_point(config: DictConfig) -> Point:
 
 
 def _read_part(part: str, tree: Tree, reader: Reader) -> Any:
-    """Return one of the ``PARTS`` of a point from the resolved configuration."""
+    """Return one of the ``_PARTS`` of a point from the resolved configuration."""
     if part == "intrinsic":
         return tuple(_read_metrics(tree[part], reader))
     node = tree.get(part)

@@ -52,7 +52,7 @@ def locked(path: Path, what: str = "", *, wait: bool = True) -> Iterator[None]:
     """Hold the lock of a file, which is created if missing and stays.
 
     The file then holds the process id, host and sweep. A process that waits for
-    ``SECONDS_BEFORE_MESSAGE`` logs it, unless the holder works for the same sweep. Raises
+    ``_SECONDS_BEFORE_MESSAGE`` logs it, unless the holder works for the same sweep. Raises
     ``HeldError`` without ``wait``, ``NoLockError``, and ``InputError`` for a link.
     """
     start, pause, is_logged = time.monotonic(), 0.01, False

@@ -366,7 +366,7 @@ class _Training:
 
     @property
     def loss(self) -> float | None:
-        """Nats per predicted word over the last ``CHECK_EVERY`` steps; None before the first."""
+        """Nats per predicted word over the last ``_CHECK_EVERY`` steps; None before the first."""
         last = self._losses[-_CHECK_EVERY:]
         return round(sum(last) / len(last), 4) if last else None
 
