@@ -57,7 +57,7 @@ from biasbridge.analysis.result_folder import write_csv_tables
 from biasbridge.analysis.slices import pearson
 from biasbridge.analysis.tables import group_indices
 from biasbridge.files import InputError
-from biasbridge.files.charts import save_charts
+from biasbridge.files.charts import figure_style, save_charts
 from biasbridge.files.columns import as_float, as_labels, as_text, clean_models, text_rows
 from biasbridge.files.tables import require_columns
 from biasbridge.files.writers import print_lines
@@ -123,8 +123,8 @@ def draw_figures(
     * ``figure6``: rows: gap; columns: subset of the test items (WinoBias: type1, type2), where
       there are several.
 
-    x is the intrinsic score and y the gap (the paper's figure 3 swaps them). More than six columns
-    go to the rows. A figure of over 30,000 points is not drawn, and the ``console`` reports it.
+    x is the intrinsic score and y the gap; the paper's figure 3 swaps them, and so does this one
+    in the style of figures with these axes. More than six columns go to the rows. A figure of over 30,000 points is not drawn, and the ``console`` reports it.
     """
     written, undrawn = [], []
     titled = _with_titles(joined)
@@ -144,6 +144,7 @@ def draw_figures(
                 undrawn.append(f"{stem} ({len(points):,} points)")
                 continue
             data, titles = _FIGURES[number](points, text)
+            titles = titles._replace(swapped=number == 3 and figure_style().axes == "paper")
             written += _draw(data.reset_index(drop=True), titles, out / stem, suffixes, results)
     if change := change or change_picture(joined, results):
         written += save_charts(change.chart, out / "change", suffixes)
@@ -295,6 +296,7 @@ class ChartText(NamedTuple):
     black: str | None = None
     reverse: bool = False
     own_scales: bool = False  # of x in each panel, for scores of several metrics
+    swapped: bool = False  # y on the horizontal axis
 
 
 class Panel(NamedTuple):
@@ -355,7 +357,22 @@ def scatter_grid(
         )
         .resolve_scale(x="independent" if text.own_scales else "shared")
     )
-    return finish(grid, text.title, text.notes)
+    drawing = finish(grid, text.title, text.notes)
+    return alt.FacetChart.from_dict(_swap_axes(drawing.to_dict())) if text.swapped else drawing
+
+
+def _swap_axes(node: Any) -> Any:
+    """Swap the axes of a chart; what stands at a fixed place of its panel stays."""
+    if isinstance(node, list):
+        return [_swap_axes(part) for part in node]
+    if not isinstance(node, dict):
+        return node
+    encoding, names = node.get("encoding", {}), {"x": "y", "y": "x", "x2": "y2", "y2": "x2"}
+    placed = [encoding[name] for name in ("x", "y") if name in encoding]
+    if placed and not any("value" in channel for channel in placed):
+        swapped = {names.get(name, name): part for name, part in encoding.items()}
+        return node | {"encoding": swapped}
+    return {name: _swap_axes(part) for name, part in node.items()}
 
 
 @ONE_THREAD
