@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import struct
 from base64 import b64encode
 from collections.abc import Iterator, Sequence
@@ -10,7 +11,6 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
-from xml.etree import ElementTree
 
 from biasbridge.files.choice import choice
 from biasbridge.files.errors import printable
@@ -24,6 +24,8 @@ FORMATS = (".svg", ".png", ".pdf", ".html", ".json")
 FigureFormat = Literal["svg", "pdf", "png"]
 FigureWidth = Literal["page", "column"]
 FigureAxes = Literal["default", "paper"]
+_SIZE = re.compile(r'width="([\d.]+)" height="([\d.]+)"')  # of an SVG
+_LEGEND_COLUMNS = 3  # so that a legend is no wider than a panel
 _COLUMN, _TEXT = 219, 455  # points: the widths of a column, and of the text, of ACL papers
 
 
@@ -177,10 +179,13 @@ def _column_pdf(spec: dict[str, Any]) -> bytes:
     import vl_convert
 
     stacked = _stack({name: part for name, part in spec.items() if name != "title"})
+    legend = stacked["config"].get("legend", {}) | {"columns": _LEGEND_COLUMNS}
+    stacked["config"] = stacked["config"] | {"legend": legend}
     svg = vl_convert.vegalite_to_svg(stacked)
-    root = ElementTree.fromstring(svg)
+    drawn, height = map(float, _SIZE.findall(svg)[0])
     width = _TEXT if "facet" in stacked else _COLUMN
-    return bytes(vl_convert.svg_to_pdf(svg, scale=width / float(root.attrib["width"])))
+    size = f'width="{width:g}" height="{height * width / drawn:g}"'
+    return bytes(vl_convert.svg_to_pdf(_SIZE.sub(size, svg, count=1)))
 
 
 def _stack(node: Any) -> Any:

@@ -49,7 +49,7 @@ MISTAKES = [
     ("train debais=hard", "unknown config key 'debais'; did you mean 'debias'?"),
     ("train debias.dosse=1", "unknown config key 'dosse'; did you mean 'dose'?"),
     ("train figures.formats=[gif]", "each item one of svg, pdf, png"),
-    ("train figures.width=wide", "figures.width=wide"),
+    ("train figures.width=wide", "figures.width='wide': give one of page, column"),
     ("train figures=png", "figures.formats=[svg,png]"),
     ("bbq absent", "no such file: absent"),
     ("predict model absent.csv out.csv", "no such file: absent.csv"),

@@ -102,7 +102,8 @@ def _figure_style(node: object) -> FigureStyle:
     if not isinstance(node, Mapping):
         raise InputError(f"figures={node}: give one setting, such as figures.formats=[svg,png]")
     try:
-        return FigureStyle(**_plain(node))
+        values: dict[str, Any] = {name: _plain(node[name]) for name in node}
+        return FigureStyle(**values)
     except FieldError as error:
         raise InputError(f"figures.{error}") from None
 
