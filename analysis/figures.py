@@ -57,7 +57,7 @@ from biasbridge.analysis.result_folder import write_csv_tables
 from biasbridge.analysis.slices import pearson
 from biasbridge.analysis.tables import group_indices
 from biasbridge.files import InputError
-from biasbridge.files.charts import save_charts
+from biasbridge.files.charts import figure_style, make_spec, save_charts
 from biasbridge.files.columns import as_float, as_labels, as_text, clean_models, text_rows
 from biasbridge.files.tables import require_columns
 from biasbridge.files.writers import print_lines
@@ -90,6 +90,7 @@ _FIGURE_COLUMNS = (*_FIGURE_POINT_COLUMNS, *SCORE, *GAP, *_VALUES)
 # Width and height in pixels by the number of columns.
 _PANEL_SIZES = {1: (460, 320), 2: (300, 200)}
 _SMALL_PANEL = (210, 170)
+_UNEQUAL = 4
 _SPACING = alt.RowColnumber(row=18, column=30)  # keeps labels of neighbouring axes apart
 _AXIS_SCALE: dict[str, Any] = {"zero": False, "nice": True, "padding": 6}
 _PLACES = ("row", "column", "colour", "shape")
@@ -123,8 +124,9 @@ def draw_figures(
     * ``figure6``: rows: gap; columns: subset of the test items (WinoBias: type1, type2), where
       there are several.
 
-    x is the intrinsic score and y the gap (the paper's figure 3 swaps them). More than six columns
-    go to the rows. A figure of over 30,000 points is not drawn, and the ``console`` reports it.
+    x is the intrinsic score and y the gap. The paper's figure 3 swaps them, and so does this one in
+    the style ``axes=paper``. More than six columns go to the rows. A figure of over 30,000 points
+    is not drawn, and the ``console`` reports it.
     """
     written, undrawn = [], []
     titled = _with_titles(joined)
@@ -144,6 +146,7 @@ def draw_figures(
                 undrawn.append(f"{stem} ({len(points):,} points)")
                 continue
             data, titles = _FIGURES[number](points, text)
+            titles = titles._replace(swapped=number == 3 and figure_style().axes == "paper")
             written += _draw(data.reset_index(drop=True), titles, out / stem, suffixes, results)
     if change := change or change_picture(joined, results):
         written += save_charts(change.chart, out / "change", suffixes)
@@ -295,6 +298,7 @@ class ChartText(NamedTuple):
     black: str | None = None
     reverse: bool = False
     own_scales: bool = False  # of x in each panel, for scores of several metrics
+    swapped: bool = False  # y on the horizontal axis
 
 
 class Panel(NamedTuple):
@@ -353,9 +357,44 @@ def scatter_grid(
             data=pd.concat([points, notes, *_fit_lines(panels, points, mark)], ignore_index=True),
             spacing=_SPACING,
         )
-        .resolve_scale(x="independent" if text.own_scales else "shared")
+        .resolve_scale(
+            x="independent" if text.own_scales else "shared",
+            y="independent" if _have_several_units(data) else "shared",
+        )
     )
-    return finish(grid, text.title, text.notes)
+    drawing = finish(grid, text.title, text.notes)
+    if not text.swapped:
+        return drawing
+    swapped: Drawing = alt.FacetChart.from_dict(_swap_axes(make_spec(drawing)), validate=False)
+    return swapped
+
+
+def _have_several_units(data: pd.DataFrame) -> bool:
+    """Test whether the spreads of columns are so unequal that one scale would hide some: log odds
+    beside shares.
+    """
+    y = data["y"].where(np.isfinite(as_float(data, "y")))
+    spread = y.groupby(as_text(data, "column")).agg(lambda values: values.max() - values.min())
+    spread = spread[spread > 0]
+    return len(spread) > 1 and bool(spread.max() > _UNEQUAL * spread.min())
+
+
+def _swap_axes(node: Any) -> Any:
+    """Swap the axes of a chart; what stands at a fixed place of its panel stays."""
+    if isinstance(node, list):
+        return [_swap_axes(part) for part in node]
+    if not isinstance(node, dict):
+        return node
+    names = {"x": "y", "y": "x", "x2": "y2", "y2": "x2"}
+    swapped = {}
+    for name, part in node.items():
+        placed = [part[axis] for axis in ("x", "y") if axis in part] if name == "encoding" else []
+        is_fixed = any("value" in channel for channel in placed)
+        if name == "scale" or (placed and not is_fixed):  # of a resolution, or of marks
+            swapped[name] = {names.get(axis, axis): channel for axis, channel in part.items()}
+        else:
+            swapped[name] = _swap_axes(part)
+    return swapped
 
 
 @ONE_THREAD

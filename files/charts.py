@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 import struct
 from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal
 
-from biasbridge.files.errors import InputError, printable
+from biasbridge.files.choice import choice
+from biasbridge.files.errors import printable
 from biasbridge.files.paths import atomic_path, require_output
 
 if TYPE_CHECKING:
@@ -20,26 +22,48 @@ if TYPE_CHECKING:
 _RENDERER = "vega_and_picture"
 FORMATS = (".svg", ".png", ".pdf", ".html", ".json")
 FigureFormat = Literal["svg", "pdf", "png"]
-STUDY_FIGURES: tuple[FigureFormat, ...] = ("svg", "pdf")
-_figures: ContextVar[Sequence[str]] = ContextVar("figures", default=STUDY_FIGURES)
+FigureWidth = Literal["page", "column"]
+FigureAxes = Literal["default", "paper"]
+_SIZE = re.compile(r'width="([\d.]+)" height="([\d.]+)"')  # of an SVG
+_LEGEND_COLUMNS = 3  # so that a legend is no wider than a panel
+_COLUMN, _TEXT = 219, 455  # points: the widths of a column, and of the text, of ACL papers
+
+
+@choice
+class FigureStyle:
+    """How the figures of studies are written.
+
+    ``formats``: beside SVG, which pages show. ``width``: for ``column`` PDFs have no title, and fit
+    a column of a paper; a grid of panels is as wide as its text. ``axes``: for ``paper`` figure 3
+    has the gap on the horizontal axis and the score on the vertical one.
+    """
+
+    formats: tuple[FigureFormat, ...] = ("svg", "pdf")
+    width: FigureWidth = "page"
+    axes: FigureAxes = "default"
+
+    @property
+    def suffixes(self) -> list[str]:
+        """The endings of the files."""
+        return [f".{name}" for name in dict.fromkeys(("svg", *self.formats))]
+
+
+_style: ContextVar[FigureStyle] = ContextVar("figure_style")
 
 
 @contextmanager
-def figures_as(formats: Sequence[str]) -> Iterator[None]:
-    """Write the figures of studies in these formats; as SVG in any case, which pages show."""
-    for name in formats:
-        if name not in (allowed := get_args(FigureFormat)):
-            raise InputError(f"figures={name}: give any of {', '.join(allowed)}")
-    token = _figures.set(formats)
+def figures_as(style: FigureStyle) -> Iterator[None]:
+    """Write the figures of studies in a style."""
+    token = _style.set(style)
     try:
         yield
     finally:
-        _figures.reset(token)
+        _style.reset(token)
 
 
-def figure_suffixes() -> list[str]:
-    """Return the endings of the figures of studies."""
-    return [f".{name}" for name in dict.fromkeys(("svg", *_figures.get()))]
+def figure_style() -> FigureStyle:
+    """Return the style of the figures of studies."""
+    return _style.get(FigureStyle())
 
 
 def save_chart(chart: alt.TopLevelMixin, path: str | Path) -> Path:
@@ -128,7 +152,7 @@ def save_charts(
     config = {"mark": {"aria": False}, **spec.get("config", {})}
     svg = vl_convert.vegalite_to_svg(spec | {"config": config})
     written = []
-    for suffix in figure_suffixes() if suffixes is None else suffixes:
+    for suffix in figure_style().suffixes if suffixes is None else suffixes:
         written.append(stem.with_name(stem.name + suffix))
         with atomic_path(written[-1]) as work:
             if suffix == ".svg":
@@ -141,6 +165,33 @@ def save_charts(
                 work.write_text(json.dumps(spec, ensure_ascii=False), encoding="utf-8")
             elif suffix == ".png":
                 work.write_bytes(vl_convert.svg_to_png(svg, scale=2))
+            elif figure_style().width == "column":
+                work.write_bytes(_column_pdf(spec | {"config": config}))
             else:
                 work.write_bytes(vl_convert.svg_to_pdf(svg))
     return written
+
+
+def _column_pdf(spec: dict[str, Any]) -> bytes:
+    """Return a chart without title, its parts one below the other, in the width of a column; a grid
+    of panels in that of the text.
+    """
+    import vl_convert
+
+    stacked = _stack({name: part for name, part in spec.items() if name != "title"})
+    legend = stacked["config"].get("legend", {}) | {"columns": _LEGEND_COLUMNS}
+    stacked["config"] = stacked["config"] | {"legend": legend}
+    svg = vl_convert.vegalite_to_svg(stacked)
+    drawn, height = map(float, _SIZE.findall(svg)[0])
+    width = _TEXT if "facet" in stacked else _COLUMN
+    size = f'width="{width:g}" height="{height * width / drawn:g}"'
+    return bytes(vl_convert.svg_to_pdf(_SIZE.sub(size, svg, count=1)))
+
+
+def _stack(node: Any) -> Any:
+    """Put what a chart has side by side one below the other."""
+    if isinstance(node, dict):
+        named = ("vconcat" if name == "hconcat" else name for name in node)
+        stacked = dict(zip(named, map(_stack, node.values()), strict=True))
+        return stacked | {"columns": 1} if "concat" in stacked else stacked
+    return [_stack(part) for part in node] if isinstance(node, list) else node

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from biasbridge.command_line import Command, output_file, say
 from biasbridge.commands import gaps
-from biasbridge.files.charts import STUDY_FIGURES, figures_as
+from biasbridge.files.charts import FigureAxes, FigureStyle, FigureWidth, figures_as
 from biasbridge.files.choice import as_names
 from biasbridge.files.paths import require_results
 
@@ -22,7 +22,9 @@ def report(
     results: str | PathLike[str],
     *,
     out: str | PathLike[str] | None = None,
-    figures: Sequence[str] = STUDY_FIGURES,
+    figures: Sequence[str] = ("pdf",),
+    width: FigureWidth = "page",
+    axes: FigureAxes = "default",
 ) -> list[Path]:
     """Write report.html for a results folder, with figures and correlations.tex beside it.
 
@@ -35,6 +37,10 @@ def report(
         Page to write, with its figures beside it (default: report.html in the results folder).
     figures : sequence of str
         Formats of the figures, beside SVG: pdf, png (default: pdf).
+    width : {"page", "column"}
+        Of a PDF: with its title, or without, in the width of a column of a paper.
+    axes : {"default", "paper"}
+        For "paper" figure 3 has the gap on the horizontal axis and the score on the vertical one.
 
     Returns
     -------
@@ -55,7 +61,8 @@ def report(
     from biasbridge.analysis.result_folder import require_own
     from biasbridge.files.terminal import open_console
 
-    with figures_as(as_names(figures)):
+    style = FigureStyle(tuple(as_names(figures)), width, axes)  # type: ignore[arg-type]
+    with figures_as(style):
         page = None if out is None else Path(out)
         if page is None:
             require_own(study.folder, ["figures"])

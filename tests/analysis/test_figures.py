@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import re
 from collections.abc import Callable
 from itertools import product
@@ -32,6 +33,7 @@ from biasbridge.analysis.result_folder import write_tables
 from biasbridge.analysis.slices import CORRELATION_COLUMNS, correlation_table
 from biasbridge.commands.scatter import main
 from biasbridge.files import InputError
+from biasbridge.files.charts import FigureStyle, figures_as
 from biasbridge.files.columns import text_rows
 from biasbridge.files.tables import read_table
 from biasbridge.stats.formatting import format_number
@@ -186,6 +188,43 @@ def test_figure_6_has_one_column_per_type_of_test_item(
     assert set(numbers["panel_row"]) == {"recall gap", "precision gap"}
     actual = texts(tmp_path / "figure6_hatespeech_en_weat.svg")
     assert {"type1", "type2", "recall gap", "precision gap"} <= set(actual)
+
+
+def fields(node: Any, axis: str) -> set[str]:
+    """The columns that a chart has on an axis."""
+    if isinstance(node, list):
+        return set[str]().union(*(fields(part, axis) for part in node))
+    if not isinstance(node, dict):
+        return set()
+    found = node.get("encoding", {}).get(axis, {}).get("field")
+    return {found} - {None} | fields([*node.values()], axis)
+
+
+def test_figures_for_a_paper(tables: Tables, tmp_path: Path) -> None:
+    """Figure 3, and only it, has the paper's axes; PDFs fit a column, grids the text."""
+    joined = join_points(tables)
+    unit = joined["measure"].map({"recall": 20.0, "precision": 1.0})
+    joined["y"] += unit * np.random.default_rng(0).normal(size=len(joined))
+    results = correlate_slices(joined)
+    with figures_as(FigureStyle(width="column", axes="paper")):
+        draw_figures(
+            joined,
+            tmp_path,
+            results=results,
+            confirmatory=["precision", "recall"],
+            suffixes=(".json", ".pdf"),
+        )
+    figure3, figure5, change = (
+        json.loads((tmp_path / f"{stem}.json").read_text("utf-8"))
+        for stem in (STEMS[0], STEMS[2], "change")
+    )
+    assert {"y", "y_low", "fit_y"} <= fields(figure3, "x")
+    assert {"x", "x_low", "fit_x"} <= fields(figure3, "y")
+    assert "x" in fields(figure5, "x") & fields(change, "x")
+    # Gaps of several units have a scale each
+    assert figure3["resolve"]["scale"] == {"x": "independent", "y": "shared"}
+    for stem, width in ((STEMS[0], b"455"), ("change", b"219")):
+        assert b"/MediaBox [0 0 " + width in (tmp_path / f"{stem}.pdf").read_bytes()
 
 
 def test_of_too_many_points_nothing_is_drawn(

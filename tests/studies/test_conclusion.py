@@ -18,7 +18,7 @@ from rich.console import Console
 from biasbridge.analysis.naming import STAMP
 from biasbridge.analysis.tables import Tables
 from biasbridge.files import InputError
-from biasbridge.files.charts import figures_as
+from biasbridge.files.charts import FigureStyle, figures_as
 from biasbridge.files.vectors import save_vectors
 from biasbridge.intrinsic.words import load_query
 from biasbridge.studies.base_pairs import BasePairStudy
@@ -51,11 +51,11 @@ def test_a_page_holds_answer_tables_and_figures_and_asks_for_nothing(tmp_path: P
     console = Console(file=io.StringIO(), width=150)
     written = conclude(result, POINTS, tmp_path, console)
     assert {path.name for path in written} == {*("words.csv", "f.svg", "f.pdf", "report.html")}
-    with figures_as(["png"]):  # the page shows the SVG
+    with figures_as(FigureStyle(("png",))):  # the page shows the SVG
         written = conclude(result, POINTS, tmp_path, console)
     assert {path.name for path in written} == {*("words.csv", "f.svg", "f.png", "report.html")}
-    with pytest.raises(InputError, match="figures=gif: give any of svg, pdf, png"):
-        figures_as(["gif"]).__enter__()
+    with pytest.raises(InputError, match="each item one of svg, pdf, png"):
+        FigureStyle(("gif",))  # type: ignore[arg-type]
     page = (tmp_path / "report.html").read_text("utf-8")
     assert "It &lt;holds&gt;." in page
     cells = '<td class="text" data-name="of_word">&lt;b&gt;x&lt;/b&gt;</td>'

@@ -17,7 +17,7 @@ from omegaconf import DictConfig, OmegaConf, open_dict
 from omegaconf.errors import OmegaConfBaseException
 
 from biasbridge.files import Choice, InputError, choice, nearest
-from biasbridge.files.charts import STUDY_FIGURES, FigureFormat
+from biasbridge.files.charts import FigureStyle
 from biasbridge.files.choice import FieldError
 from biasbridge.files.data.registry import data_path, groups, required_requests
 from biasbridge.files.errors import CONTROL
@@ -72,8 +72,8 @@ Overwrite = Literal["only-missing", "always", "only-cache"]
 class Settings:
     """Settings of a run.
 
-    ``store``, ``results``: folders; ``figures``: formats of those of the study; ``stale``: what
-    happens to results of other code; ``plan``: print the plan and stop.
+    ``store``, ``results``: folders; ``figures``: of the study; ``stale``: what happens to results
+    of other code; ``plan``: print the plan and stop.
     """
 
     store: str
@@ -81,7 +81,7 @@ class Settings:
     overwrite: Overwrite
     stale: Policy
     plan: bool
-    figures: tuple[FigureFormat, ...] = STUDY_FIGURES
+    figures: FigureStyle = FigureStyle()
 
     def __post_init__(self) -> None:
         if self.stale == "rebuild" and self.overwrite == "only-cache":
@@ -94,8 +94,18 @@ def read_settings(config: DictConfig) -> Settings:
     """Return the settings of a configuration. Raises ``InputError``."""
     values: dict[str, Any] = {n: config[n] for n in ("overwrite", "stale", "plan")}
     values |= {name: _folder(config, name) for name in ("store", "results")}
-    values["figures"] = _plain(config.results.figures)
+    values["figures"] = _figure_style(config.figures)
     return Settings(**values)
+
+
+def _figure_style(node: object) -> FigureStyle:
+    if not isinstance(node, Mapping):
+        raise InputError(f"figures={node}: give one setting, such as figures.formats=[svg,png]")
+    try:
+        values: dict[str, Any] = {name: _plain(node[name]) for name in node}
+        return FigureStyle(**values)
+    except FieldError as error:
+        raise InputError(f"figures.{error}") from None
 
 
 def _folder(config: DictConfig, name: str) -> str:

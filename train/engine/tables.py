@@ -29,7 +29,7 @@ from biasbridge.analysis.result_folder import (
     write_tables,
 )
 from biasbridge.analysis.tables import Tables
-from biasbridge.files.charts import figure_suffixes
+from biasbridge.files.charts import figure_style
 from biasbridge.files.columns import as_text
 from biasbridge.files.data.registry import sets_of_content
 from biasbridge.files.errors import printable
@@ -155,7 +155,7 @@ def _conclusion_key(study: Study, tables: Sequence[Path], results: Path, console
             [str(results), *map(sha256, read)],
             project_digest(),
             [platform.python_version(), *map(version, _LIBRARIES)],
-            figure_suffixes(),
+            repr(figure_style()),
             [console.width, console.color_system, console.quiet, console.encoding],
             [console.is_terminal, console.no_color, "COLUMNS" in os.environ],
         ]
