@@ -332,7 +332,7 @@ def scatter_grid(
     interval above.
 
     ``data``: the columns x, y, and ``_PLACES`` (constant text where unused), where known
-    ``INTERVALS`` and the columns of ``observations_of``. ``panels``: ``panel_statistics(data)`` if
+    ``_INTERVALS`` and the columns of ``observations_of``. ``panels``: ``_panel_statistics(data)`` if
     already computed. ``mark="line"`` joins the mean y at each x and shades from minimum to maximum;
     ``zero`` draws a line at y = 0. Raises ``InputError`` where palette or shapes do not suffice.
     """
