@@ -332,8 +332,8 @@ def scatter_grid(
     interval above.
 
     ``data``: the columns x, y, and ``_PLACES`` (constant text where unused), where known
-    ``_INTERVALS`` and the columns of ``observations_of``. ``panels``: ``_panel_statistics(data)`` if
-    already computed. ``mark="line"`` joins the mean y at each x and shades from minimum to maximum;
+    ``_INTERVALS`` and the columns of ``observations_of``. ``panels``: their statistics, if already
+    computed. ``mark="line"`` joins the mean y at each x and shades from minimum to maximum;
     ``zero`` draws a line at y = 0. Raises ``InputError`` where palette or shapes do not suffice.
     """
     order = {name: list(dict.fromkeys(as_text(data, name))) for name in _PLACES}
