@@ -263,14 +263,15 @@ def _full_doses(
 
 
 class EqualScores(NamedTuple):
-    """Two conditions of nearly one score, and the difference of their gaps; p adjusted over all
-    such pairs (Holm).
+    """Two conditions of nearly one mean score, and the difference of their gaps; p adjusted over
+    all ``n_pairs`` of this kind (Holm).
     """
 
     conditions: tuple[str, str]
     scores: tuple[float, float]
     change: MeanChange
     p_holm: float
+    n_pairs: int
 
 
 def equal_scores(cells: Cells, condition: Labels, score: Floats) -> list[EqualScores]:
@@ -298,7 +299,8 @@ def equal_scores(cells: Cells, condition: Labels, score: Floats) -> list[EqualSc
         if found and not p_holm < ALPHA:
             break
         names = (str(condition[first]), str(condition[second]))
-        found.append(EqualScores(names, (float(score[first]), float(score[second])), change, p_holm))
+        scores = (float(score[first]), float(score[second]))
+        found.append(EqualScores(names, scores, change, p_holm, len(complete)))
     return found
 
 

@@ -31,7 +31,7 @@ from biasbridge.analysis.scopes import (
     UNNAMED,
 )
 from biasbridge.analysis.slices import digits_of
-from biasbridge.stats.formatting import format_estimate, format_number
+from biasbridge.stats.formatting import format_estimate, format_number, format_p
 from biasbridge.stats.intervals import ALPHA, holm, westfall_young
 
 if TYPE_CHECKING:
@@ -212,9 +212,13 @@ def _untold(result: SliceResult, x: float) -> str:
     scores = " and ".join(format_number(result.sign * score) for score in pair.scores)
     first, second = pair.conditions
     change = format_estimate(*pair.change.interval, digits=3, sign="+")
+    p = f"adjusted p {format_p(pair.p_holm)} over {with_count(pair.n_pairs, 'pair')}"
+    told = (
+        f"{first} and {second} have nearly one mean score ({scores}). Their gaps are {change} apart"
+    )
     share = result.share_explained
     explained = f". The score explains {share:.0%} of what the conditions did" if share >= 0 else ""
-    return f"{first} and {second} have one score ({scores}), and gaps {change} apart{explained}"
+    return f"{told}, {p}{explained}"
 
 
 def _other_changes(result: SliceResult, x: float, sign: int = 0) -> list[str]:

@@ -56,8 +56,12 @@ EMPTY = Correlation(
     *(0.1, -0.3, 0.5, 0.6), n=30, df=26, slope=Estimate(0.001, -0.002, 0.004), slope_df=26
 )
 WIDE = EMPTY._replace(slope=Estimate(0.001, -0.006, 0.008))
-APART = EqualScores(("a", "b"), (1.0, 1.1), MeanChange(0.012, 0.001, 7, 8), 0.04)
-NEAR = EqualScores(("c", "d"), (1.0, 1.1), MeanChange(0.01, 0.0001, 7, 8), 0.001)
+APART = EqualScores(("a", "b"), (1.0, 1.1), MeanChange(0.012, 0.001, 7, 8), 0.04, 12)
+TOLD = (
+    "a and b have nearly one mean score (1.00 and 1.10)."
+    " Their gaps are +.012 [.010,.014] apart, adjusted p .0400 over 12 pairs"
+)
+NEAR = EqualScores(("c", "d"), (1.0, 1.1), MeanChange(0.01, 0.0001, 7, 8), 0.001, 12)
 FALLING = SHOWN._replace(r=-0.5, low=-0.7, high=-0.2, slope=Estimate(-0.01, -0.014, -0.006))
 
 
@@ -186,7 +190,7 @@ def judged(scopes: dict[str, Correlation] | None = None, **changed: object) -> S
         ({}, {"given_utility": FALLING}, "rises", "it may go with damage to the classifier"),
         ({}, {"given_utility": SHOWN}, "rises", ""),
         # Gaps of conditions of one score
-        ({RUNS: EMPTY, DOSES: EMPTY}, {"equal_scores": [APART]}, "does not tell", "a and b have one"),
+        ({RUNS: EMPTY, DOSES: EMPTY}, {"equal_scores": [APART]}, "does not tell", TOLD),
         ({}, {"equal_scores": [APART]}, "rises", ""),
         (
             {RUNS: EMPTY, DOSES: EMPTY},
@@ -205,7 +209,7 @@ def judged(scopes: dict[str, Correlation] | None = None, **changed: object) -> S
             {RUNS: EMPTY, DOSES: EMPTY},
             {"equal_scores": [NEAR, APART]},
             "does not tell",
-            "a and b have one",
+            TOLD,
         ),
         # So few degrees of freedom that 90% are within x, and .04 would be missed
         (
