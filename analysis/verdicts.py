@@ -74,8 +74,9 @@ at most x:      Every modification changes it by at most x, each surely (|d| + t
 moved:          Some modification changes it, p below {ALPHA} after Holm over the modifications.
 cannot tell:    Neither.
 
-p is adjusted over the tests declared before the run (Holm, 1979). All other tests are exploratory:
-they have r_rm with its interval, but no verdict.
+p is adjusted over the tests declared before the run, by permutations that they share (Westfall &
+Young, 1993), or after Holm (1979) where one of them has none. All other tests are exploratory: they
+have r_rm with its interval, but no verdict.
 
 Each scope is yes, no or too few (n of m). The scopes are these runs, other doses, other word lists
 ({MINIMUM[LISTS]} or more), other methods ({MINIMUM[METHODS]} families), other seeds ({MINIMUM[SEEDS]} parents) and other corpora ({MINIMUM[CORPORA]}).
@@ -112,7 +113,10 @@ def judge(
 
 def _adjust(results: Sequence[SliceResult], scope: str) -> dict[int, float]:
     """Return p of each confirmatory slice that has one in a scope, adjusted over the slices: by
-    permutations that they share (Westfall & Young, 1993), else after Holm.
+    permutations that they share (Westfall & Young, 1993), after Holm where one has none.
+
+    Parents of other sizes are permuted in other orders. Such draws are independent, and the
+    adjustment is Sidak's, which holds for tests that depend on each other, too.
     """
     tested = {
         index: result.scopes[scope]
@@ -121,8 +125,8 @@ def _adjust(results: Sequence[SliceResult], scope: str) -> dict[int, float]:
     }
     p = [test.p for test in tested.values()]
     drawn = [test.null.t if test.null else np.zeros(0) for test in tested.values()]
-    are_shared = min(map(len, drawn), default=0) > 0 and len({*map(len, drawn)}) == 1
-    adjusted = westfall_young(p, np.stack(drawn)) if are_shared else holm(p)
+    are_drawn = min(map(len, drawn), default=0) > 0 and len({*map(len, drawn)}) == 1
+    adjusted = westfall_young(p, np.stack(drawn)) if are_drawn else holm(p)
     return dict(zip(tested, adjusted, strict=True))
 
 

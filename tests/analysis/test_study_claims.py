@@ -22,7 +22,7 @@ from biasbridge.analysis.condition_effects import (
     MeanChange,
 )
 from biasbridge.analysis.correlate import Levels, correlate
-from biasbridge.analysis.correlation import Correlation
+from biasbridge.analysis.correlation import Correlation, correlation
 from biasbridge.analysis.declaration import Declaration
 from biasbridge.analysis.naming import SLICE_COLUMNS
 from biasbridge.analysis.observations import SlopeLine
@@ -386,6 +386,21 @@ def test_p_is_adjusted_over_confirmatory_slices_alone() -> None:
     assert first[::2] == [1e-9, ""]
     assert math.isnan(results[0].p_holm)
     assert (dict(results[0].holds), results[0].why) == ({}, "")
+
+
+@pytest.mark.parametrize(("lost", "own"), [(0, 0.0), (1, 1.0)])
+def test_tests_permuted_alike_count_once_and_others_as_by_sidak(lost: int, own: float) -> None:
+    """Parents of one size have the same permutations; where one lost a model they are drawn
+    apart.
+    """
+    x, y = np.random.default_rng(2).normal(size=(2, 20))
+    parent = np.repeat([0, 1], 10)
+    found = [correlation(x[n:], y[n:], parent[n:]) for n in (0, lost)]
+    asked = [SUPPORTED._replace(scopes={RUNS: one, **FEW}) for one in found]
+    p = min(one.p for one in found)
+    assert 0.2 < p < 0.8
+    actual = min(result.p_holm for result in judge(asked))
+    assert actual == pytest.approx(p + own * p * (1 - p), abs=0.02)
 
 
 def test_other_doses_are_adjusted_likewise() -> None:
