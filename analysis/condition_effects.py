@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from biasbridge.analysis.observations import Observations
     from biasbridge.stats.arrays import Floats, Ints, Labels
 
-MIN_UNITS = 3  # parents
+MIN_UNITS = 3
+PARENTS = "parents"
 _EQUAL_SCORE = 0.05  # share of the range of the score within which two scores count as equal
 
 
@@ -126,7 +127,7 @@ class Cells(NamedTuple):
     """Gaps of units (parents, or worlds) under conditions; NaN where there is no model.
 
     Shapes: y (units, conditions), resampled (units, conditions, resamples), stratum (units,), the
-    number of the corpus; condition, method, direction, dose (conditions,).
+    number of the corpus; condition, method, direction, dose (conditions,). ``unit``: what they are.
     """
 
     y: Floats
@@ -136,11 +137,12 @@ class Cells(NamedTuple):
     method: Labels
     direction: Labels
     dose: Floats
+    unit: str = PARENTS
 
     @classmethod
     def of(cls, models: Observations) -> Cells:
         """Arrange models, parents that are no units averaged."""
-        unit, stratum = units_of(models.stratum, models.cluster)
+        unit, stratum, name = units_of(models.stratum, models.cluster)
         condition = factorize(models.condition)
         shape = int(unit.max(initial=-1)) + 1, int(condition.max(initial=-1)) + 1
         place = unit * shape[1] + condition
@@ -158,6 +160,7 @@ class Cells(NamedTuple):
             models.method[first],
             models.direction[first],
             models.dose[first],
+            name,
         )
 
     @property
@@ -175,17 +178,20 @@ class Cells(NamedTuple):
         return mean_change(first[0] - second[0], self.stratum[units], first[1] - second[1])
 
 
-def units_of(parent: Labels, cluster: Labels) -> tuple[Ints, Ints]:
+def units_of(parent: Labels, cluster: Labels) -> tuple[Ints, Ints, str]:
     """Return for each model, by its parent and the cluster of that, the numbers of its unit and of
-    the stratum of that. Shapes (n,).
+    the stratum of that, shapes (n,), and what units are: ``parents``, ``corpora`` or ``worlds``.
     """
     unit, corpus = factorize(parent), factorize(cluster)
     one: Ints = np.zeros_like(unit)
     if len(set(corpus.tolist())) < 2:
-        return unit, one
+        return unit, one, PARENTS
     parents = np.bincount(corpus[np.unique(unit, return_index=True)[1]])
     is_world = np.char.startswith(cluster, "seed ").all()
-    return (corpus, one) if is_world or parents.min() < 2 else (unit, corpus)
+    if not is_world and parents.min() > 1:
+        return unit, corpus, PARENTS
+    name = "corpora" if parents.max() > 1 else PARENTS
+    return corpus, one, "worlds" if is_world else name
 
 
 class ConditionEffect(NamedTuple):
@@ -202,12 +208,13 @@ class ConditionEffect(NamedTuple):
 
 class GapEffects(NamedTuple):
     """What every condition does to a gap, and every method at its full dose, over its word lists;
-    ``n_units``: parents or worlds.
+    ``n_units``: number of the units, as ``units_of`` has them.
     """
 
     conditions: tuple[ConditionEffect, ...] = ()
     full: tuple[ConditionEffect, ...] = ()
     n_units: int = 0
+    unit: str = PARENTS
 
     @property
     def bound(self) -> float:
@@ -240,6 +247,7 @@ def gap_effects(cells: Cells) -> GapEffects:
         tuple(conditions),
         tuple(_full_doses(cells, controls, conditions)),
         int(np.isfinite(cells.y[:, controls[0]]).sum()),
+        cells.unit,
     )
 
 

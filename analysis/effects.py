@@ -178,7 +178,7 @@ def _effect(
 ) -> Effect:
     points = [cell.point for _, cell in changes]
     origin = np.array([(point.parent, point.cluster) for point in points])
-    unit, stratum = units_of(*origin.T)
+    unit, stratum, _ = units_of(*origin.T)
     n_resamples = min(min(len(before.resampled), len(cell.resampled)) for before, cell in changes)
     differences, resampled = (
         group_means(np.array(values), unit)

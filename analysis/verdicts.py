@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from biasbridge.analysis.condition_effects import MIN_UNITS
+from biasbridge.analysis.condition_effects import MIN_UNITS, PARENTS
 from biasbridge.analysis.correlation import NEARLY_1
 from biasbridge.analysis.joined import MIN_SKILL
 from biasbridge.analysis.naming import (
@@ -176,9 +176,9 @@ def judge_gap(effects: GapEffects, x: float) -> tuple[str, str]:
     """
     if not effects.conditions:
         return "", ""
+    units = effects.unit.replace(PARENTS, f"unmodified models ({PARENTS})")
     if effects.n_units < MIN_UNITS:
-        n = effects.n_units
-        return CANNOT_TELL, f"an effect takes {MIN_UNITS} unmodified models (parents), not {n}"
+        return CANNOT_TELL, f"an effect takes {MIN_UNITS} {units}, not {effects.n_units}"
     if effects.bound <= x:
         return AT_MOST, ""
     if any(effect.p_holm < ALPHA for effect in effects.conditions):
@@ -187,7 +187,7 @@ def judge_gap(effects: GapEffects, x: float) -> tuple[str, str]:
     few = sum(effect.change.n < MIN_UNITS for effect in unknown)
     if few:
         share = f"{few} of {with_count(len(effects.conditions), 'modification')}"
-        return CANNOT_TELL, f"an interval takes {MIN_UNITS} unmodified models, too many for {share}"
+        return CANNOT_TELL, f"an interval takes {MIN_UNITS} {units}, too many for {share}"
     alike = "changed every model by the same, so its interval is unknown"
     return CANNOT_TELL, f"{unknown[0].condition} {alike}" if unknown else ""
 

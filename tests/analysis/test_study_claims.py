@@ -296,7 +296,8 @@ CERTAIN, UNSURE = MeanChange(0.001, 0.001, 4, 5), MeanChange(0.03, 0.02, 4, 5)
             [CERTAIN, MeanChange(0.01)],
             (
                 "cannot tell",
-                "an interval takes 3 unmodified models, too many for 1 of 2 modifications",
+                "an interval takes 3 unmodified models (parents), too many for 1 of 2"
+                " modifications",
             ),
         ),
         (
@@ -314,6 +315,16 @@ def test_a_gap_without_a_bound_says_what_is_missing(
     gap = claims_of(slice_of("weat7", "rises", effects=effects))
     assert (gap.overall.verdict, gap.overall.reason) == judgement
     assert not any("up to -" in " ".join(change_cells(x).values()) for x in shown_of(gap))
+
+
+@pytest.mark.parametrize(
+    ("unit", "named"),
+    [("parents", "unmodified models (parents)"), ("worlds", "worlds"), ("corpora", "corpora")],
+)
+def test_a_gap_of_two_units_is_not_judged_and_they_are_named(unit: str, named: str) -> None:
+    conditions = (ConditionEffect("c", "m", "debias", CERTAIN),)
+    reason = f"an effect takes 3 {named}, not 2"
+    assert judge_gap(GapEffects(conditions, conditions, 2, unit), 0.02) == ("cannot tell", reason)
 
 
 def test_no_seed_is_worth_dropping() -> None:
