@@ -24,7 +24,7 @@ import numpy as np
 import scipy
 
 from biasbridge.analysis.correlation import MIN_RESAMPLES, ROUNDING, factorize, group_means
-from biasbridge.analysis.naming import CONTROL
+from biasbridge.analysis.naming import CONTROL, WORLD
 from biasbridge.analysis.tables import group_indices
 from biasbridge.stats.intervals import ALPHA, Estimate, holm, t_interval
 
@@ -187,7 +187,7 @@ def units_of(parent: Labels, cluster: Labels) -> tuple[Ints, Ints, str]:
     if len(set(corpus.tolist())) < 2:
         return unit, one, PARENTS
     parents = np.bincount(corpus[np.unique(unit, return_index=True)[1]])
-    is_world = np.char.startswith(cluster, "seed ").all()
+    is_world = np.char.startswith(cluster, WORLD).all()
     if not is_world and parents.min() > 1:
         return unit, corpus, PARENTS
     name = "corpora" if parents.max() > 1 else PARENTS
