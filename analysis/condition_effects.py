@@ -23,8 +23,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import scipy
 
-from biasbridge.analysis.correlation import MIN_RESAMPLES, ROUNDING, factorize, group_means
-from biasbridge.analysis.naming import CONTROL, WORLD
+from biasbridge.analysis.correlation import ROUNDING, factorize, group_means, usable_resamples
+from biasbridge.analysis.naming import CONTROL
+from biasbridge.analysis.observations import WORLD
 from biasbridge.analysis.tables import group_indices
 from biasbridge.stats.intervals import ALPHA, Estimate, holm, t_interval
 
@@ -95,9 +96,8 @@ def mean_change(
         return MeanChange(float(group_means(changes, group).mean()) if len(size) else nan)
     mean, variance, degrees = (float(part[0]) for part in _trained(changes[:, None], group))
     error2, df = variance, degrees
-    usable = np.zeros((0, 0)) if resampled is None else resampled
-    usable = usable[:, np.isfinite(usable).all(axis=0)]
-    if usable.shape[1] >= MIN_RESAMPLES:
+    usable = usable_resamples(resampled)
+    if usable is not None:
         together = float(group_means(usable, group).mean(axis=0).var(ddof=1))
         own = group_means(usable.var(axis=1, ddof=1), group) / size / len(size) ** 2
         error2 += max(0.0, together - float(own.sum()))

@@ -12,17 +12,8 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
-from biasbridge.analysis.naming import (
-    ALL,
-    CONDITION,
-    CONTROL,
-    GAP,
-    SCORE,
-    SLICE_COLUMNS,
-    UTILITY,
-    WORLD,
-)
-from biasbridge.analysis.observations import Observations
+from biasbridge.analysis.naming import ALL, CONDITION, CONTROL, GAP, SCORE, SLICE_COLUMNS, UTILITY
+from biasbridge.analysis.observations import WORLD, Observations
 from biasbridge.analysis.tables import Tables, group_indices, read_tables, require_rows, typed
 from biasbridge.files import InputError
 from biasbridge.files.columns import as_arrays, as_float, as_text, text_rows

@@ -40,8 +40,6 @@ SMALLEST_CHANGE = 0.02  # smallest change of interest, where an experiment decla
 SmallestChange = Positive | Mapping[str, Positive]  # of all gaps, or by measure
 MIN_COVERAGE = 0.8  # share of a text's tokens with a vector; below, a classifier has little input
 ANNOTATION = "annotation"
-# Before the seed of a synthetic world; names in users' columns have no space at their ends
-WORLD = " seed "
 REVERSED_SIGN = " (sign reversed)"  # after the title of such a score
 MAX_GROUPS = 30  # per chart: more cannot be distinguished
 STAMP = (

@@ -33,7 +33,8 @@ from biasbridge.analysis.correlation import (
     sampling_error,
     slope_sampling_error,
 )
-from biasbridge.analysis.naming import CONTROL, WORLD
+from biasbridge.analysis.naming import CONTROL
+from biasbridge.analysis.observations import WORLD
 from biasbridge.stats.intervals import ALPHA, Estimate, jackknife_error, t_interval
 
 if TYPE_CHECKING:

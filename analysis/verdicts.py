@@ -112,11 +112,8 @@ def judge(
 
 
 def _adjust(results: Sequence[SliceResult], scope: str) -> dict[int, float]:
-    """Return p of each confirmatory slice that has one in a scope, adjusted over the slices: by
-    permutations that they share (Westfall & Young, 1993), after Holm where one has none.
-
-    Parents of other sizes are permuted in other orders. Such draws are independent, and the
-    adjustment is Sidak's, which holds for tests that depend on each other, too.
+    """Return p of each confirmatory slice that has one in a scope, adjusted by shared permutations,
+    after Holm where one has none. Parents of other sizes have independent ones: as by Sidak.
     """
     tested = {
         index: result.scopes[scope]

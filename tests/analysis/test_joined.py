@@ -21,7 +21,8 @@ from biasbridge.analysis.joined import (
     low_skill_reason,
     observations_of,
 )
-from biasbridge.analysis.naming import GAP, SCORE, WORLD
+from biasbridge.analysis.naming import GAP, SCORE
+from biasbridge.analysis.observations import WORLD
 from biasbridge.analysis.scopes import METHODS
 from biasbridge.analysis.tables import Tables
 from biasbridge.files import InputError

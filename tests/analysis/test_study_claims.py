@@ -93,7 +93,7 @@ def slice_of(query: str, verdict: str, **known: Any) -> SliceResult:
     names |= {"query": query, "embedding": "all", "method": "all"}
     slope = Estimate(0.05, 0.03, 0.07)
     within = Correlation(0.5, 0.2, 0.7, 0.001, n=30, df=20, slope=slope)
-    return SliceResult(
+    result = SliceResult(
         names,
         {RUNS: within, DOSES: within._replace(n=12)},
         n=30,
@@ -106,6 +106,8 @@ def slice_of(query: str, verdict: str, **known: Any) -> SliceResult:
         holds={RUNS: "yes", DOSES: "yes"} if verdict else {},
         verdict=verdict,
     )._replace(**known)
+    gap_verdict, gap_why = judge_gap(result.effects, result.x)
+    return result._replace(gap_verdict=gap_verdict, gap_why=gap_why)
 
 
 def claims_of(*results: SliceResult) -> GapClaims:
