@@ -53,6 +53,7 @@ from biasbridge.analysis.verdicts import (
     RISES,
     TOO_FEW,
     UNTOLD,
+    VERDICTS,
     YES,
 )
 from biasbridge.files.columns import as_float, as_text
@@ -242,7 +243,7 @@ def headlines(claims: Sequence[GapClaims]) -> list[str]:
     lines = []
     for gap in claims:
         by_verdict: dict[str, list[Claim]] = {}
-        for claim in sorted(gap.scores, key=lambda claim: claim.rank):
+        for claim in sorted(gap.scores, key=lambda x: VERDICTS.index(x.verdict)):
             by_verdict.setdefault(claim.verdict, []).append(claim)
         phrases = [
             _VERDICT_PHRASES[verdict].format(

@@ -10,7 +10,7 @@ from math import nan
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from biasbridge.analysis.slices import gap_and_score
-from biasbridge.analysis.verdicts import VERDICTS, judge_change
+from biasbridge.analysis.verdicts import judge_change
 from biasbridge.files.choice import METRICS, choice_classes
 from biasbridge.files.paths import HOME
 from biasbridge.stats.intervals import UNDEFINED, Estimate
@@ -38,11 +38,6 @@ class Claim(NamedTuple):
     verdict: str
     reason: str
     result: SliceResult
-
-    @property
-    def rank(self) -> int:
-        """Order of claims on scores: what is shown comes first."""
-        return VERDICTS.index(self.verdict)
 
 
 class GapClaims(NamedTuple):

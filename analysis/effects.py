@@ -114,7 +114,7 @@ class _Cell(NamedTuple):
     scale_max: float
 
 
-Outcomes = dict[str, _Cell]  # by parent
+Means = dict[str, _Cell]  # by parent
 
 
 def effects(
@@ -207,7 +207,7 @@ def _effect(
     )
 
 
-def _cells(tables: Tables, utility: str) -> dict[_ConditionNames, dict[_ConditionNames, Outcomes]]:
+def _cells(tables: Tables, utility: str) -> dict[_ConditionNames, dict[_ConditionNames, Means]]:
     points = _points(tables.points[tables.points["status"] == "done"])
     rows: dict[tuple[_ConditionNames, _ConditionNames, str], list[_Cell]] = {}
     seen_scores = set()
@@ -227,7 +227,7 @@ def _cells(tables: Tables, utility: str) -> dict[_ConditionNames, dict[_Conditio
             condition = (CONTROL,) if point.condition[0] == CONTROL else point.condition
             key = (*settings, *outcome), condition, point.parent
             rows.setdefault(key, []).append(_Cell(point, 1, *values))
-    cells: dict[_ConditionNames, dict[_ConditionNames, Outcomes]] = {}
+    cells: dict[_ConditionNames, dict[_ConditionNames, Means]] = {}
     for (outcome_key, condition, parent), cell_rows in rows.items():
         cell = cell_rows[0]
         if len(cell_rows) > 1:
@@ -335,8 +335,8 @@ def compare_methods(
 
 
 def _paths(
-    conditions: Mapping[_ConditionNames, Outcomes], methods: Sequence[str], direction: str
-) -> tuple[str, list[dict[float, Outcomes]]]:
+    conditions: Mapping[_ConditionNames, Means], methods: Sequence[str], direction: str
+) -> tuple[str, list[dict[float, Means]]]:
     """Return the word lists, and for each method its cells by dose; at 0 the unmodified ones."""
     chosen = [[key for key in conditions if key[::3] == (name, direction)] for name in methods]
     shared = set.intersection(*({key[1] for key in keys} for keys in chosen))
@@ -351,7 +351,7 @@ def _paths(
     return ", ".join(sorted(words)), paths
 
 
-def _weighted(parts: Mapping[Key, Outcomes], weights: Mapping[Key, float]) -> Outcomes:
+def _weighted(parts: Mapping[Key, Means], weights: Mapping[Key, float]) -> Means:
     """Return weighted sums, of the parents that every part with a weight knows."""
     used = [(parts.get(place, {}), weight) for place, weight in weights.items() if weight]
     shares, sums = np.array([weight for _, weight in used]), {}
@@ -365,9 +365,7 @@ def _weighted(parts: Mapping[Key, Outcomes], weights: Mapping[Key, float]) -> Ou
     return sums
 
 
-def _equal_change(
-    paths: Sequence[Mapping[float, Outcomes]],
-) -> tuple[float, list[dict[float, float]]]:
+def _equal_change(paths: Sequence[Mapping[float, Means]]) -> tuple[float, list[dict[float, float]]]:
     """Return the largest mean change of a score that all methods reach, and for each the weights of
     the first two doses between which it lies; 0 where they move it apart, or not at all.
     """

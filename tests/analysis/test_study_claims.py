@@ -593,7 +593,7 @@ def test_the_claims_on_a_gap_have_estimates_bounds_and_ranks() -> None:
     assert changed.change == pytest.approx(BOUND.interval)
     assert changed.bound == overall.bound == BOUND.bound
     assert (score.ends, score.change) == ((-1.0, 1.0), asked[0].change)
-    assert other.rank < score.rank
+    assert VERDICTS.index(other.verdict) < VERDICTS.index(score.verdict)
     first = f"2 of 2 modifications move it, hard 1 by {change_cells(changed)['change [95%]']}"
     assert headlines([gap]) == [
         f"Recall gap: {first}; it falls with WEAT 8; what goes with WEAT 7 is at most .02."
