@@ -75,7 +75,6 @@ if TYPE_CHECKING:
     from biasbridge.analysis.slices import SliceResult
     from biasbridge.analysis.tables import Tables
 
-
 SCORE_HEADING, SCORE_RANGE = "largest dose; score", "from, to"
 _NOT_SEEN = (
     "Where a test cannot tell, four of five studies like this one would detect a change of about"

@@ -287,8 +287,7 @@ def equal_scores(cells: Cells, condition: Labels, score: Floats) -> list[EqualSc
     the pairs whose gaps surely differ, the surest first; the surest pair alone where none does.
     Shapes: condition, score (conditions,).
     """
-    order = {name: index for index, name in enumerate(cells.condition.tolist())}
-    place = np.array([order[name] for name in condition.tolist()])
+    place = (condition[:, None] == cells.condition).argmax(axis=1)
     apart = np.abs(score[:, None] - score[None])
     pairs = np.argwhere(np.triu(apart <= _EQUAL_SCORE * float(np.ptp(score)), 1))
     complete = pairs[np.isfinite(cells.y[:, place[pairs]]).all(axis=(0, 2))]

@@ -60,8 +60,6 @@ if TYPE_CHECKING:
 
 # Of gaps that are no difference of two rates; others lie in [-1, 1]
 _LARGEST_GAPS = {"log_odds": inf, "similarity": 2.0, "stereotype_similarity": 2.0}
-
-
 # Compared embeddings share these; a score has only the last
 _SHARED = (*TASK_SETTINGS, "task_options", "generated")
 _PARENT = ("embedding", "corpus", "parent_options")

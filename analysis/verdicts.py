@@ -75,8 +75,7 @@ moved:          Some modification changes it, p below {ALPHA} after Holm over th
 cannot tell:    Neither.
 
 p is adjusted over the tests declared before the run, by permutations that they share (Westfall &
-Young, 1993), or after Holm (1979) where one of them has none. All other tests are exploratory: they
-have r_rm with its interval, but no verdict.
+Young, 1993), else after Holm. All others are exploratory: r_rm with its interval, no verdict.
 
 Each scope is yes, no or too few (n of m). The scopes are these runs, other doses, other word lists
 ({MINIMUM[LISTS]} or more), other methods ({MINIMUM[METHODS]} families), other seeds ({MINIMUM[SEEDS]} parents) and other corpora ({MINIMUM[CORPORA]}).
