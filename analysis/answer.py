@@ -53,6 +53,7 @@ from biasbridge.analysis.verdicts import (
     RISES,
     TOO_FEW,
     UNTOLD,
+    VERDICTS,
     YES,
 )
 from biasbridge.files.columns import as_float, as_text
@@ -73,7 +74,6 @@ if TYPE_CHECKING:
     from biasbridge.analysis.declaration import Declaration
     from biasbridge.analysis.slices import SliceResult
     from biasbridge.analysis.tables import Tables
-
 
 SCORE_HEADING, SCORE_RANGE = "largest dose; score", "from, to"
 _NOT_SEEN = (
@@ -242,7 +242,7 @@ def headlines(claims: Sequence[GapClaims]) -> list[str]:
     lines = []
     for gap in claims:
         by_verdict: dict[str, list[Claim]] = {}
-        for claim in sorted(gap.scores, key=lambda claim: claim.rank):
+        for claim in sorted(gap.scores, key=lambda x: VERDICTS.index(x.verdict)):
             by_verdict.setdefault(claim.verdict, []).append(claim)
         phrases = [
             _VERDICT_PHRASES[verdict].format(

@@ -10,7 +10,7 @@ from math import nan
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from biasbridge.analysis.slices import gap_and_score
-from biasbridge.analysis.verdicts import VERDICTS, judge_change, judge_gap
+from biasbridge.analysis.verdicts import judge_change
 from biasbridge.files.choice import METRICS, choice_classes
 from biasbridge.files.paths import HOME
 from biasbridge.stats.intervals import UNDEFINED, Estimate
@@ -38,11 +38,6 @@ class Claim(NamedTuple):
     verdict: str
     reason: str
     result: SliceResult
-
-    @property
-    def rank(self) -> int:
-        """Order of claims on scores: what is shown comes first."""
-        return VERDICTS.index(self.verdict)
 
 
 class GapClaims(NamedTuple):
@@ -73,7 +68,7 @@ def _claims_on(gap: str, titled: Sequence[tuple[str, SliceResult]]) -> GapClaims
         verdict = judge_change(change, effect.p_holm, x)
         modifications.append(Claim("modification", *about, verdict, "", largest))
     subject = f"all {len(effects.conditions)} modifications"
-    verdict, why = judge_gap(effects, x)
+    verdict, why = largest.gap_verdict, largest.gap_why
     overall = Claim("all", subject, (nan, nan), UNDEFINED, effects.bound, x, verdict, why, largest)
     scores = []
     for score, result in titled:

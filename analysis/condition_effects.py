@@ -23,8 +23,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import scipy
 
-from biasbridge.analysis.correlation import MIN_RESAMPLES, ROUNDING, factorize, group_means
+from biasbridge.analysis.correlation import ROUNDING, factorize, group_means, usable_resamples
 from biasbridge.analysis.naming import CONTROL
+from biasbridge.analysis.observations import WORLD
 from biasbridge.analysis.tables import group_indices
 from biasbridge.stats.intervals import ALPHA, Estimate, holm, t_interval
 
@@ -32,7 +33,8 @@ if TYPE_CHECKING:
     from biasbridge.analysis.observations import Observations
     from biasbridge.stats.arrays import Floats, Ints, Labels
 
-MIN_UNITS = 3  # parents
+MIN_UNITS = 3
+PARENTS = "parents"
 _EQUAL_SCORE = 0.05  # share of the range of the score within which two scores count as equal
 
 
@@ -123,9 +125,8 @@ def mean_change(
         return MeanChange(float(group_means(changes, group).mean()) if len(size) else nan)
     means, parts, degrees = _trained(changes[:, None], group)
     error2, df = float(parts.sum()), float(satterthwaite(parts, degrees)[0])
-    usable = np.zeros((0, 0)) if resampled is None else resampled
-    usable = usable[:, np.isfinite(usable).all(axis=0)]
-    if usable.shape[1] >= MIN_RESAMPLES:
+    usable = usable_resamples(resampled)
+    if usable is not None:
         together = float(group_means(usable, group).mean(axis=0).var(ddof=1))
         own = group_means(usable.var(axis=1, ddof=1), group) / size / len(size) ** 2
         error2 += max(0.0, together - float(own.sum()))
@@ -153,7 +154,7 @@ class Cells(NamedTuple):
     """Gaps of units (parents, or worlds) under conditions; NaN where there is no model.
 
     Shapes: y (units, conditions), resampled (units, conditions, resamples), stratum (units,), the
-    number of the corpus; condition, method, direction, dose (conditions,).
+    number of the corpus; condition, method, direction, dose (conditions,). ``unit``: what they are.
     """
 
     y: Floats
@@ -163,11 +164,12 @@ class Cells(NamedTuple):
     method: Labels
     direction: Labels
     dose: Floats
+    unit: str = PARENTS
 
     @classmethod
     def of(cls, models: Observations) -> Cells:
         """Arrange models, parents that are no units averaged."""
-        unit, stratum = units_of(models.stratum, models.cluster)
+        unit, stratum, name = units_of(models.stratum, models.cluster)
         condition = factorize(models.condition)
         shape = int(unit.max(initial=-1)) + 1, int(condition.max(initial=-1)) + 1
         place = unit * shape[1] + condition
@@ -185,6 +187,7 @@ class Cells(NamedTuple):
             models.method[first],
             models.direction[first],
             models.dose[first],
+            name,
         )
 
     @property
@@ -202,17 +205,20 @@ class Cells(NamedTuple):
         return mean_change(first[0] - second[0], self.stratum[units], first[1] - second[1])
 
 
-def units_of(parent: Labels, cluster: Labels) -> tuple[Ints, Ints]:
+def units_of(parent: Labels, cluster: Labels) -> tuple[Ints, Ints, str]:
     """Return for each model, by its parent and the cluster of that, the numbers of its unit and of
-    the stratum of that. Shapes (n,).
+    the stratum of that, shapes (n,), and what units are: ``parents``, ``corpora`` or ``worlds``.
     """
     unit, corpus = factorize(parent), factorize(cluster)
     one: Ints = np.zeros_like(unit)
     if len(set(corpus.tolist())) < 2:
-        return unit, one
+        return unit, one, PARENTS
     parents = np.bincount(corpus[np.unique(unit, return_index=True)[1]])
-    is_world = np.char.startswith(cluster, "seed ").all()
-    return (corpus, one) if is_world or parents.min() < 2 else (unit, corpus)
+    is_world = np.char.startswith(cluster, WORLD).all()
+    if not is_world and parents.min() > 1:
+        return unit, corpus, PARENTS
+    name = "corpora" if parents.max() > 1 else PARENTS
+    return corpus, one, "worlds" if is_world else name
 
 
 class ConditionEffect(NamedTuple):
@@ -229,12 +235,13 @@ class ConditionEffect(NamedTuple):
 
 class GapEffects(NamedTuple):
     """What every condition does to a gap, and every method at its full dose, over its word lists;
-    ``n_units``: parents or worlds.
+    ``n_units``: number of the units, as ``units_of`` has them.
     """
 
     conditions: tuple[ConditionEffect, ...] = ()
     full: tuple[ConditionEffect, ...] = ()
     n_units: int = 0
+    unit: str = PARENTS
 
     @property
     def bound(self) -> float:
@@ -267,6 +274,7 @@ def gap_effects(cells: Cells) -> GapEffects:
         tuple(conditions),
         tuple(_full_doses(cells, controls, conditions)),
         int(np.isfinite(cells.y[:, controls[0]]).sum()),
+        cells.unit,
     )
 
 
@@ -290,14 +298,15 @@ def _full_doses(
 
 
 class EqualScores(NamedTuple):
-    """Two conditions of nearly one score, and the difference of their gaps; p adjusted over all
-    such pairs (Holm).
+    """Two conditions of nearly one mean score, and the difference of their gaps; p adjusted over
+    all ``n_pairs`` of this kind (Holm).
     """
 
     conditions: tuple[str, str]
     scores: tuple[float, float]
     change: MeanChange
     p_holm: float
+    n_pairs: int
 
 
 def equal_scores(cells: Cells, condition: Labels, score: Floats) -> list[EqualScores]:
@@ -305,8 +314,7 @@ def equal_scores(cells: Cells, condition: Labels, score: Floats) -> list[EqualSc
     the pairs whose gaps surely differ, the surest first; the surest pair alone where none does.
     Shapes: condition, score (conditions,).
     """
-    order = {name: index for index, name in enumerate(cells.condition.tolist())}
-    place = np.array([order[name] for name in condition.tolist()])
+    place = (condition[:, None] == cells.condition).argmax(axis=1)
     apart = np.abs(score[:, None] - score[None])
     pairs = np.argwhere(np.triu(apart <= _EQUAL_SCORE * float(np.ptp(score)), 1))
     complete = pairs[np.isfinite(cells.y[:, place[pairs]]).all(axis=(0, 2))]
@@ -327,9 +335,8 @@ def equal_scores(cells: Cells, condition: Labels, score: Floats) -> list[EqualSc
         if found and not p_holm < ALPHA:
             break
         names = (str(condition[first]), str(condition[second]))
-        found.append(
-            EqualScores(names, (float(score[first]), float(score[second])), change, p_holm)
-        )
+        scores = (float(score[first]), float(score[second]))
+        found.append(EqualScores(names, scores, change, p_holm, len(complete)))
     return found
 
 

@@ -292,7 +292,7 @@ def _shared(residual: Residuals, resampled: Floats | None, gradients: Floats) ->
 
     Shapes: (all observations, resamples), (statistics, n) -> (statistics, statistics).
     """
-    usable = _usable(residual, resampled)
+    usable = usable_resamples(resampled, residual.indices)
     if usable is None:
         return np.full((len(gradients), len(gradients)), nan)
     effects = residual.residual(usable)
@@ -302,11 +302,11 @@ def _shared(residual: Residuals, resampled: Floats | None, gradients: Floats) ->
     return shared
 
 
-def _usable(residual: Residuals, resampled: Floats | None) -> Floats | None:
-    """Return the resamples in which every model has a value; None below ``MIN_RESAMPLES``."""
+def usable_resamples(resampled: Floats | None, rows: Ints | slice = slice(None)) -> Floats | None:
+    """Return the resamples in which all ``rows`` have a value; None below ``MIN_RESAMPLES``."""
     if resampled is None:
         return None
-    usable: Floats = resampled[:, np.isfinite(resampled[residual.indices]).all(axis=0)]
+    usable: Floats = resampled[:, np.isfinite(resampled[rows]).all(axis=0)]
     return usable if usable.shape[1] >= MIN_RESAMPLES else None
 
 

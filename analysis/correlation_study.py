@@ -42,7 +42,7 @@ class Correlation(Declaration):
         import numpy as np
         import pandas as pd
 
-        from biasbridge.analysis.condition_effects import MIN_UNITS
+        from biasbridge.analysis.condition_effects import MIN_UNITS, units_of
         from biasbridge.analysis.joined import levels, observations_of
         from biasbridge.analysis.naming import with_count
         from biasbridge.analysis.scopes import DOSES, MINIMUM, RUNS
@@ -60,7 +60,8 @@ class Correlation(Declaration):
         if needed or df < MINIMUM[RUNS]:
             needed = needed or f"{MINIMUM[RUNS]} degrees of freedom"
             return [f"{n_each}: no verdict is possible, {needed} are needed"]
-        few = f", one on gaps takes {MIN_UNITS} parents" * (n_parents < MIN_UNITS)
+        unit, _, name = units_of(models.stratum, models.cluster)
+        few = f", one on gaps takes {MIN_UNITS} {name}" * (len({*unit}) < MIN_UNITS)
         return [f"{n_each}: a verdict is possible{few * (n_conditions > 1)}"]
 
     def conclude(self, tables: Tables, folder: Path, console: Console) -> list[Path]:

@@ -65,8 +65,6 @@ if TYPE_CHECKING:
 
 # Of gaps that are no difference of two rates; others lie in [-1, 1]
 _LARGEST_GAPS = {"log_odds": inf, "similarity": 2.0, "stereotype_similarity": 2.0}
-
-
 # Compared embeddings share these; a score has only the last
 _SHARED = (*TASK_SETTINGS, "task_options", "generated")
 _PARENT = ("embedding", "corpus", "parent_options")
@@ -119,7 +117,7 @@ class _Cell(NamedTuple):
     scale_max: float
 
 
-Cells = dict[str, _Cell]  # by parent
+Means = dict[str, _Cell]  # by parent
 
 
 def effects(
@@ -183,7 +181,7 @@ def _effect(
 ) -> Effect:
     points = [cell.point for _, cell in changes]
     origin = np.array([(point.parent, point.cluster) for point in points])
-    unit, stratum = units_of(*origin.T)
+    unit, stratum, _ = units_of(*origin.T)
     n_resamples = min(min(len(before.resampled), len(cell.resampled)) for before, cell in changes)
     differences, resampled = (
         group_means(np.array(values), unit)
@@ -212,7 +210,7 @@ def _effect(
     )
 
 
-def _cells(tables: Tables, utility: str) -> dict[_ConditionNames, dict[_ConditionNames, Cells]]:
+def _cells(tables: Tables, utility: str) -> dict[_ConditionNames, dict[_ConditionNames, Means]]:
     points = _points(tables.points[tables.points["status"] == "done"])
     rows: dict[tuple[_ConditionNames, _ConditionNames, str], list[_Cell]] = {}
     seen_scores = set()
@@ -232,7 +230,7 @@ def _cells(tables: Tables, utility: str) -> dict[_ConditionNames, dict[_Conditio
             condition = (CONTROL,) if point.condition[0] == CONTROL else point.condition
             key = (*settings, *outcome), condition, point.parent
             rows.setdefault(key, []).append(_Cell(point, 1, *values))
-    cells: dict[_ConditionNames, dict[_ConditionNames, Cells]] = {}
+    cells: dict[_ConditionNames, dict[_ConditionNames, Means]] = {}
     for (outcome_key, condition, parent), cell_rows in rows.items():
         cell = cell_rows[0]
         if len(cell_rows) > 1:
@@ -340,8 +338,8 @@ def compare_methods(
 
 
 def _paths(
-    conditions: Mapping[_ConditionNames, Cells], methods: Sequence[str], direction: str
-) -> tuple[str, list[dict[float, Cells]]]:
+    conditions: Mapping[_ConditionNames, Means], methods: Sequence[str], direction: str
+) -> tuple[str, list[dict[float, Means]]]:
     """Return the word lists, and for each method its cells by dose; at 0 the unmodified ones."""
     chosen = [[key for key in conditions if key[::3] == (name, direction)] for name in methods]
     shared = set.intersection(*({key[1] for key in keys} for keys in chosen))
@@ -356,7 +354,7 @@ def _paths(
     return ", ".join(sorted(words)), paths
 
 
-def _weighted(parts: Mapping[Key, Cells], weights: Mapping[Key, float]) -> Cells:
+def _weighted(parts: Mapping[Key, Means], weights: Mapping[Key, float]) -> Means:
     """Return weighted sums, of the parents that every part with a weight knows."""
     used = [(parts.get(place, {}), weight) for place, weight in weights.items() if weight]
     shares, sums = np.array([weight for _, weight in used]), {}
@@ -370,7 +368,7 @@ def _weighted(parts: Mapping[Key, Cells], weights: Mapping[Key, float]) -> Cells
     return sums
 
 
-def _equal_change(paths: Sequence[Mapping[float, Cells]]) -> tuple[float, list[dict[float, float]]]:
+def _equal_change(paths: Sequence[Mapping[float, Means]]) -> tuple[float, list[dict[float, float]]]:
     """Return the largest mean change of a score that all methods reach, and for each the weights of
     the first two doses between which it lies; 0 where they move it apart, or not at all.
     """

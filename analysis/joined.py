@@ -13,7 +13,7 @@ import pandas as pd
 from scipy.special import stdtrit
 
 from biasbridge.analysis.naming import ALL, CONDITION, CONTROL, GAP, SCORE, SLICE_COLUMNS, UTILITY
-from biasbridge.analysis.observations import Observations
+from biasbridge.analysis.observations import WORLD, Observations
 from biasbridge.analysis.tables import Tables, group_indices, read_tables, require_rows, typed
 from biasbridge.files import InputError
 from biasbridge.files.columns import as_arrays, as_float, as_text, text_rows
@@ -113,7 +113,7 @@ def origins(points: pd.DataFrame) -> dict[str, list[str]]:
     corpus = _keys(points, "corpus_key", parent)
     generated = np.isfinite(as_float(points, "stereotype"))
     cluster = [
-        f"seed {seed}" if is_generated and seed else key
+        f"{WORLD}{seed}" if is_generated and seed else key
         for key, seed, is_generated in zip(corpus, as_text(points, "seed"), generated, strict=True)
     ]
     return {"model": model, "parent": parent, "cluster": cluster}
@@ -130,14 +130,14 @@ def levels(points: pd.DataFrame) -> dict[str, list[str]]:
     if _has_several(model, parent):
         return {"model": model, "parent": parent, "cluster": world}
     corpus, algorithm = _keys(points, "corpus_key", parent), as_text(points, "embedding")
-    algorithm_and_world = [" ".join(pair) for pair in zip(algorithm, world, strict=True)]
+    algorithm_and_world = [f"{a} {b.strip()}" for a, b in zip(algorithm, world, strict=True)]
     one = [""] * len(model)
     if 1 < len(set(corpus)) < len(set(model)):
         model, parent = corpus, world if _has_several(corpus, world) else one
     elif _has_several(model, algorithm_and_world):
         parent = algorithm_and_world
     elif len(set(world)) > 1 and _has_several(model, world):
-        model, parent = world, one
+        model, parent = [name.strip() for name in world], one
     else:
         parent = algorithm
     return {"model": model, "parent": parent, "cluster": parent}

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from biasbridge.analysis.correlation import (
-    MIN_RESAMPLES,
     PERMUTATIONS,
     Correlation,
     correlation,
@@ -20,6 +19,7 @@ from biasbridge.analysis.correlation import (
     factorize,
     group_means,
     residuals,
+    usable_resamples,
 )
 from biasbridge.files import InputError
 
@@ -34,6 +34,7 @@ _LABELS = (
 )
 _NUMBERS = {"dose": nan, "utility": nan, "n_words": inf, "n_items": inf, "noise": 0.0}
 _AVERAGED = ("x", "y", "utility", "x_resampled", "y_resampled")
+WORLD = " seed "  # before the seed of a synthetic world: no name of a user starts with a space
 _MAX_MISSING = 0.2  # share of models: a kind of row that more of them lack is left out for all
 
 
@@ -310,9 +311,9 @@ def reliability(
     training. NaN below 50 resamples in which every model has a value. Shapes: (all,), (all,
     resamples), (all,).
     """
-    usable = resampled[:, np.isfinite(resampled[residual.indices]).all(axis=0)]
+    usable = usable_resamples(resampled, residual.indices)
     variance = float(np.square(residual.residual(side)).sum())
-    if usable.shape[1] < MIN_RESAMPLES or variance == 0:
+    if usable is None or variance == 0:
         return nan
     deviations = residual.residual(usable - usable.mean(axis=1, keepdims=True))
     noise = float(np.square(deviations).sum()) / (usable.shape[1] - 1)

@@ -34,6 +34,7 @@ from biasbridge.analysis.correlation import (
     slope_sampling_error,
 )
 from biasbridge.analysis.naming import CONTROL
+from biasbridge.analysis.observations import WORLD
 from biasbridge.stats.intervals import ALPHA, Estimate, jackknife_error, t_interval
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def measure_scopes(
     if len(conditions) > 1:
         scopes |= _over_conditions(independent.condition_means(), permutations)
     clusters = independent.with_siblings().cluster
-    is_world = np.char.startswith(clusters, "seed ").all()
+    is_world = np.char.startswith(clusters, WORLD).all()
     scopes[SEEDS] = (
         _leave_out(independent, independent.cluster, SEEDS)
         if is_world

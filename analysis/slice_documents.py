@@ -112,10 +112,10 @@ def correlations_document(results: Sequence[SliceResult]) -> Document:
     return Document((), (), tables, taggers)
 
 
-def count_models(result: SliceResult) -> str:
+def count_models(result: SliceResult, unit: str = "") -> str:
     """Return the number of models; ``44 as 22`` where seeds of a corpus are averaged."""
     averaged = f" as {result.within.n}" if result.within.n < result.n else ""
-    return f"{result.n}{averaged}"
+    return f"{result.n}{unit}{averaged}"
 
 
 def describe_slice(result: SliceResult, *, alone: bool = False) -> dict[str, str]:

@@ -148,9 +148,8 @@ class SliceResult(NamedTuple):
     mean scores, ``condition_scores``. ``saturated``, ``refused``: why there can be no verdict.
     ``tests``: number of confirmatory slices that ``p_holm``, of the scope of the verdict, is
     adjusted over; ``holds``: yes, no or too few by scope; ``x``: the smallest change of interest.
-    ``reverse_scored``: the sign of the score
-    is changed. ``sign``: that sign, NaN where parts differ; ``line``: the line of r_rm, for the
-    score as measured.
+    ``reverse_scored``: the sign of the score is changed. ``sign``: that sign, NaN where parts
+    differ; ``line``: the line of r_rm, for the score as measured.
     """
 
     names: dict[str, str]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from biasbridge.analysis.condition_effects import MIN_UNITS
+from biasbridge.analysis.condition_effects import MIN_UNITS, PARENTS
 from biasbridge.analysis.correlation import NEARLY_1
 from biasbridge.analysis.joined import MIN_SKILL
 from biasbridge.analysis.naming import (
@@ -31,7 +31,7 @@ from biasbridge.analysis.scopes import (
     UNNAMED,
 )
 from biasbridge.analysis.slices import digits_of
-from biasbridge.stats.formatting import format_estimate, format_number
+from biasbridge.stats.formatting import format_estimate, format_number, format_p
 from biasbridge.stats.intervals import ALPHA, holm, westfall_young
 
 if TYPE_CHECKING:
@@ -74,8 +74,8 @@ at most x:      Every modification changes it by at most x, each surely (|d| + t
 moved:          Some modification changes it, p below {ALPHA} after Holm over the modifications.
 cannot tell:    Neither.
 
-p is adjusted over the tests declared before the run (Holm, 1979). All other tests are exploratory:
-they have r_rm with its interval, but no verdict.
+p is adjusted over the tests declared before the run, by permutations that they share (Westfall &
+Young, 1993), else after Holm. All others are exploratory: r_rm with its interval, no verdict.
 
 Each scope is yes, no or too few (n of m). The scopes are these runs, other doses, other word lists
 ({MINIMUM[LISTS]} or more), other methods ({MINIMUM[METHODS]} families), other seeds ({MINIMUM[SEEDS]} parents) and other corpora ({MINIMUM[CORPORA]}).
@@ -111,8 +111,8 @@ def judge(
 
 
 def _adjust(results: Sequence[SliceResult], scope: str) -> dict[int, float]:
-    """Return p of each confirmatory slice that has one in a scope, adjusted over the slices: by
-    permutations that they share (Westfall & Young, 1993), else after Holm.
+    """Return p of each confirmatory slice that has one in a scope, adjusted by shared permutations,
+    after Holm where one has none. Parents of other sizes have independent ones: as by Sidak.
     """
     tested = {
         index: result.scopes[scope]
@@ -121,8 +121,8 @@ def _adjust(results: Sequence[SliceResult], scope: str) -> dict[int, float]:
     }
     p = [test.p for test in tested.values()]
     drawn = [test.null.t if test.null else np.zeros(0) for test in tested.values()]
-    are_shared = min(map(len, drawn), default=0) > 0 and len({*map(len, drawn)}) == 1
-    adjusted = westfall_young(p, np.stack(drawn)) if are_shared else holm(p)
+    are_drawn = min(map(len, drawn), default=0) > 0 and len({*map(len, drawn)}) == 1
+    adjusted = westfall_young(p, np.stack(drawn)) if are_drawn else holm(p)
     return dict(zip(tested, adjusted, strict=True))
 
 
@@ -172,9 +172,9 @@ def judge_gap(effects: GapEffects, x: float) -> tuple[str, str]:
     """
     if not effects.conditions:
         return "", ""
+    units = effects.unit.replace(PARENTS, f"unmodified models ({PARENTS})")
     if effects.n_units < MIN_UNITS:
-        n = effects.n_units
-        return CANNOT_TELL, f"an effect takes {MIN_UNITS} unmodified models (parents), not {n}"
+        return CANNOT_TELL, f"an effect takes {MIN_UNITS} {units}, not {effects.n_units}"
     if effects.bound <= x:
         return AT_MOST, ""
     if any(effect.p_holm < ALPHA for effect in effects.conditions):
@@ -183,7 +183,7 @@ def judge_gap(effects: GapEffects, x: float) -> tuple[str, str]:
     few = sum(effect.change.n < MIN_UNITS for effect in unknown)
     if few:
         share = f"{few} of {with_count(len(effects.conditions), 'modification')}"
-        return CANNOT_TELL, f"an interval takes {MIN_UNITS} unmodified models, too many for {share}"
+        return CANNOT_TELL, f"an interval takes {MIN_UNITS} {units}, too many for {share}"
     alike = "changed every model by the same, so its interval is unknown"
     return CANNOT_TELL, f"{unknown[0].condition} {alike}" if unknown else ""
 
@@ -212,9 +212,13 @@ def _untold(result: SliceResult, x: float) -> str:
     scores = " and ".join(format_number(result.sign * score) for score in pair.scores)
     first, second = pair.conditions
     change = format_estimate(*pair.change.interval, digits=3, sign="+")
+    p = f"adjusted p {format_p(pair.p_holm)} over {with_count(pair.n_pairs, 'pair')}"
+    told = (
+        f"{first} and {second} have nearly one mean score ({scores}). Their gaps are {change} apart"
+    )
     share = result.share_explained
     explained = f". The score explains {share:.0%} of what the conditions did" if share >= 0 else ""
-    return f"{first} and {second} have one score ({scores}), and gaps {change} apart{explained}"
+    return f"{told}, {p}{explained}"
 
 
 def _other_changes(result: SliceResult, x: float, sign: int = 0) -> list[str]:

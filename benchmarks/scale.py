@@ -111,7 +111,7 @@ def concluded(folder: Path) -> Work:
         points = [composer.read(cell).point for cell in composer.list_cells(parsed)]
     first: dict[str, Path] = {}
     for plan in (plan_point(point, store, shared) for point in points):
-        for step in plan.steps().values():
+        for step in plan.steps.values():
             kind = f"{step.name} {step.made_by} {step.params}"
             build = partial(copy_noisily, first.setdefault(kind, store.path(step)), rng)
             store.make(replace(step, build=build, decide=None))

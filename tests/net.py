@@ -215,7 +215,7 @@ def write_configs(folder: Path) -> None:
         for cell in composer.list_cells(read):
             plan = plan_point(composer.read(cell).point, Store(folder / "store"), planned)
             yield f"{plan.key} {' '.join(cell)}"
-            steps |= plan.steps()
+            steps |= plan.steps
         yield from (f"{key} {step.label}" for key, step in steps.items())
         firsts = {step.label: step.recipe() for step in reversed(steps.values())}
         yield from (json.dumps(recipe) for recipe in firsts.values())

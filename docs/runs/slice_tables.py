@@ -40,6 +40,7 @@ from biasbridge.analysis.scopes import DOSES, SEEDS
 from biasbridge.analysis.slice_documents import (
     CHANGE_HEADING,
     VERDICT_HEADING,
+    count_models,
     format_change,
     reasons,
 )
@@ -128,11 +129,6 @@ def _r_rm(test: DeclaredTest) -> str:
 
 def _at_full_strength(cell: Callable[[DeclaredTest], str]) -> Callable[[DeclaredTest], str]:
     return lambda test: cell(test) if test.names["strength"] == "1" else ""
-
-
-def _n_models(result: SliceResult, unit: str = "") -> str:
-    """Return the number of models: ``44 as 22`` where parents of a corpus are averaged."""
-    return f"{result.n}{unit}" + (f" as {n}" if (n := result.within.n) < result.n else "")
 
 
 def _tests_of(
@@ -299,7 +295,8 @@ LAYOUTS = {
         ("task", "gap", "method"),
         {
             "{part}: r_rm, models; r": lambda test: (
-                f"{_r_rm(test)}, {_n_models(test.result)}; {format_number(test.result.r_pearson)}"
+                f"{_r_rm(test)}, {count_models(test.result)};"
+                f" {format_number(test.result.r_pearson)}"
             )
         },
         merged=("task", "gap"),
@@ -354,7 +351,7 @@ def slices(run: str) -> str:
         for row in table.rows
     ]
     first = results[0]
-    models = ", ".join(dict.fromkeys(_n_models(result, " models") for result in results))
+    models = ", ".join(dict.fromkeys(count_models(result, " models") for result in results))
     counts = f"{models} of {first.n_parents} parents, {first.n_conditions} conditions:"
     lines = [*scope_lines(claims), *reasons(results), *detectable(results)]
     limits = "\n".join(f"- {line}" for line in lines)

@@ -12,8 +12,14 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy
+from statsmodels.stats.multitest import multipletests
 
-from biasbridge.analysis.condition_effects import mean_change
+from biasbridge.analysis.condition_effects import (
+    Cells,
+    equal_scores,
+    mean_change,
+    share_explained,
+)
 from biasbridge.analysis.correlate import _describe_repeats, correlate_slices
 from biasbridge.analysis.correlation import (
     Correlation,
@@ -171,6 +177,51 @@ def test_changes_that_differ_by_rounding_have_no_interval(apart: float, has_widt
     """The error of the mean of 1 - d, 1 and 1 + d is d / sqrt(3), beside a change of 1."""
     change = mean_change(1 + apart * np.array([-1.0, 0, 1]))
     assert isfinite(change.interval.low) == has_width
+
+
+def cells_of(gaps: NDArray[np.float64], noise: float) -> Cells:
+    """Gaps of six parents under conditions ``0``, ``1`` and so on."""
+    n = len(gaps)
+    y = gaps + noise * np.random.default_rng(0).normal(size=(6, n))
+    label = np.arange(n).astype(str)
+    one = np.zeros(6, dtype=np.intp)
+    return Cells(y, np.zeros((6, n, 0)), one, label, label, np.full(n, ""), np.ones(n))
+
+
+@pytest.mark.parametrize(("apart", "is_equal"), [(0.0499, True), (0.0501, False)])
+def test_scores_are_nearly_one_within_5_percent_of_their_range(
+    apart: float, *, is_equal: bool
+) -> None:
+    cells = cells_of(np.array([0.0, 0.1, 0.2]), 0.01)
+    found = equal_scores(cells, cells.condition, np.array([0, apart, 1.0]))
+    assert [pair.conditions for pair in found] == [("0", "1")] * is_equal
+
+
+@pytest.mark.parametrize(
+    ("p", "n_found"),
+    [((0.001, 0.024, 0.04), 3), ((0.001, 0.026, 0.04), 1), ((0.02, 0.03, 0.04), 1)],
+)
+def test_gaps_of_conditions_of_one_score_differ_by_p_after_holm(
+    p: tuple[float, ...], n_found: int
+) -> None:
+    """Three pairs of conditions, by t tests over six parents; the surest is always returned."""
+    spread = np.array([-1.0, -1, -1, 1, 1, 1])
+    t = scipy.stats.t.isf(np.array(p) / 2, 5)
+    cells = cells_of(np.zeros(6), 0.0)
+    cells.y[:, 1::2] = spread[:, None] + t * spread.std(ddof=1) / sqrt(6)
+    found = equal_scores(cells, cells.condition, np.array([0, 0, 1, 1, 2, 2.0]))
+    expected = multipletests(p, method="holm")[1][:n_found]
+    assert [pair.p_holm for pair in found] == pytest.approx(expected)
+    assert {pair.n_pairs for pair in found} == {3}
+
+
+@pytest.mark.parametrize("share", [0.2, 0.8])
+def test_the_share_a_score_explains_is_that_of_the_effects(share: float) -> None:
+    """Effects of length 1 of which the score has a share, nearly without noise."""
+    u, other = np.array([1.0, -1, 1, -1]) / 2, np.array([1.0, 1, -1, -1]) / 2
+    v = sqrt(share) * u + sqrt(1 - share) * other
+    cells = cells_of(v, 1e-4)
+    assert share_explained(cells, cells.condition, u, v) == pytest.approx(share, abs=1e-3)
 
 
 def saturation_of(x: NDArray[np.float64], y: NDArray[np.float64]) -> str:

@@ -16,6 +16,7 @@ import biasbridge
 from biasbridge.analysis.correlate import Levels, _describe_repeats, correlate, correlate_slices
 from biasbridge.analysis.joined import join_points
 from biasbridge.analysis.result_folder import write_tables
+from biasbridge.analysis.scopes import CORPORA, SEEDS
 from biasbridge.analysis.slices import CORRELATION_COLUMNS, SliceResult
 from biasbridge.commands.correlate import main
 from biasbridge.files import InputError
@@ -292,3 +293,15 @@ def test_notes_name_the_most_influential_model_and_the_slice() -> None:
     note, left_out = biasbridge.correlate(table[8:], "x", "y", parent="seed").attrs["notes"]
     assert note.startswith("without the most influential model (seed 1, row 4) r_rm is ")
     assert left_out.startswith("intervals leave out the sampling error")
+
+
+@pytest.mark.parametrize("blank", ["", " "])
+def test_a_corpus_that_is_named_like_a_seed_is_no_synthetic_world(blank: str) -> None:
+    """Of two parents and five conditions in each of five corpora."""
+    n = np.arange(50)
+    x, y = np.random.default_rng(0).normal(size=(2, 50))
+    names = {"parent": n // 5, "way": n % 5, "corpus": [f"{blank}seed {i // 10}" for i in n]}
+    table = pd.DataFrame({"x": x, "y": y} | names)
+    levels = Levels(parent=["parent"], condition=["way"], cluster=["corpus"])
+    [result] = correlate(table, x="x", y="y", levels=levels, confirmatory=["all"])
+    assert (result.scopes[SEEDS].n, result.scopes[CORPORA].n) == (10, 5)

@@ -22,6 +22,7 @@ from biasbridge.analysis.joined import (
     observations_of,
 )
 from biasbridge.analysis.naming import GAP, SCORE
+from biasbridge.analysis.observations import WORLD
 from biasbridge.analysis.scopes import METHODS
 from biasbridge.analysis.tables import Tables
 from biasbridge.files import InputError
@@ -206,7 +207,7 @@ def test_where_algorithms_share_corpora_a_corpus_is_the_model() -> None:
     rows = [(name, seed, f"{seed}{level}") for name, seed, level in rows]
     actual = swept(*rows, stereotype=0.5)
     assert actual["model"] == ["0u", "0v", "1u", "1v"] * 2
-    assert actual["parent"] == actual["cluster"] == [*["seed 0"] * 2, *["seed 1"] * 2] * 2
+    assert actual["parent"] == actual["cluster"] == [*[f"{WORLD}0"] * 2, *[f"{WORLD}1"] * 2] * 2
     natural = swept(*rows)
     assert natural["model"] == actual["model"]
     assert natural["parent"] == [""] * 8

@@ -7,6 +7,7 @@ from __future__ import annotations
 import io
 import subprocess
 import sys
+from math import nan
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -95,6 +96,30 @@ def test_a_plan_says_whether_a_verdict_is_possible(doses: int, parents: int, lin
     assert len(printed) <= 80
     [without] = Correlation().outline([fact | {"task": _NO_TASK} for fact in facts])
     assert without == "no task: there are scores and no gaps, so no verdict is possible"
+
+
+@pytest.mark.parametrize(
+    ("corpora", "stereotype", "more"),
+    [
+        (2, nan, ""),  # of two parents each
+        (2, 0.5, ", one on gaps takes 3 worlds"),
+        (3, 0.5, ""),
+    ],
+)
+def test_a_plan_counts_the_units_of_verdicts(corpora: int, stereotype: float, more: str) -> None:
+    """Of two algorithms in each corpus, or synthetic world."""
+    facts = [
+        {"method": "balance" if dose else "none", "direction": "debias" * bool(dose), "dose": dose}
+        | {"embedding": name, "seed": seed, "task": "hatespeech_en", "stereotype": stereotype}
+        | {"unit_key": f"{name} {seed} {dose}", "parent_key": f"{name} {seed}"}
+        | {"corpus_key": str(seed)}
+        for name in ("word2vec", "fasttext")
+        for seed in range(corpora)
+        for dose in range(10)
+    ]
+    n = 2 * corpora
+    line = f"10 conditions of {n} parents: a verdict is possible{more}"
+    assert Correlation().outline(facts) == [line]
 
 
 def test_what_cannot_be_correlated_is_said_and_is_no_failure(

@@ -25,7 +25,7 @@ from biasbridge.analysis.condition_effects import (
     gap_effects,
 )
 from biasbridge.analysis.correlate import Levels, correlate
-from biasbridge.analysis.correlation import Correlation
+from biasbridge.analysis.correlation import Correlation, correlation
 from biasbridge.analysis.declaration import Declaration
 from biasbridge.analysis.naming import SLICE_COLUMNS
 from biasbridge.analysis.observations import SlopeLine
@@ -59,8 +59,12 @@ EMPTY = Correlation(
     *(0.1, -0.3, 0.5, 0.6), n=30, df=26, slope=Estimate(0.001, -0.002, 0.004), slope_df=26
 )
 WIDE = EMPTY._replace(slope=Estimate(0.001, -0.006, 0.008))
-APART = EqualScores(("a", "b"), (1.0, 1.1), MeanChange(0.012, 0.001, 7, 8), 0.04)
-NEAR = EqualScores(("c", "d"), (1.0, 1.1), MeanChange(0.01, 0.0001, 7, 8), 0.001)
+APART = EqualScores(("a", "b"), (1.0, 1.1), MeanChange(0.012, 0.001, 7, 8), 0.04, 12)
+TOLD = (
+    "a and b have nearly one mean score (1.00 and 1.10)."
+    " Their gaps are +.012 [.010,.014] apart, adjusted p .0400 over 12 pairs"
+)
+NEAR = EqualScores(("c", "d"), (1.0, 1.1), MeanChange(0.01, 0.0001, 7, 8), 0.001, 12)
 FALLING = SHOWN._replace(r=-0.5, low=-0.7, high=-0.2, slope=Estimate(-0.01, -0.014, -0.006))
 
 
@@ -92,7 +96,7 @@ def slice_of(query: str, verdict: str, **known: Any) -> SliceResult:
     names |= {"query": query, "embedding": "all", "method": "all"}
     slope = Estimate(0.05, 0.03, 0.07)
     within = Correlation(0.5, 0.2, 0.7, 0.001, n=30, df=20, slope=slope)
-    return SliceResult(
+    result = SliceResult(
         names,
         {RUNS: within, DOSES: within._replace(n=12)},
         n=30,
@@ -105,6 +109,8 @@ def slice_of(query: str, verdict: str, **known: Any) -> SliceResult:
         holds={RUNS: "yes", DOSES: "yes"} if verdict else {},
         verdict=verdict,
     )._replace(**known)
+    gap_verdict, gap_why = judge_gap(result.effects, result.x)
+    return result._replace(gap_verdict=gap_verdict, gap_why=gap_why)
 
 
 def claims_of(*results: SliceResult) -> GapClaims:
@@ -189,12 +195,7 @@ def judged(scopes: dict[str, Correlation] | None = None, **changed: object) -> S
         ({}, {"given_utility": FALLING}, "rises", "it may go with damage to the classifier"),
         ({}, {"given_utility": SHOWN}, "rises", ""),
         # Gaps of conditions of one score
-        (
-            {RUNS: EMPTY, DOSES: EMPTY},
-            {"equal_scores": [APART]},
-            "does not tell",
-            "a and b have one",
-        ),
+        ({RUNS: EMPTY, DOSES: EMPTY}, {"equal_scores": [APART]}, "does not tell", TOLD),
         ({}, {"equal_scores": [APART]}, "rises", ""),
         (
             {RUNS: EMPTY, DOSES: EMPTY},
@@ -213,7 +214,7 @@ def judged(scopes: dict[str, Correlation] | None = None, **changed: object) -> S
             {RUNS: EMPTY, DOSES: EMPTY},
             {"equal_scores": [NEAR, APART]},
             "does not tell",
-            "a and b have one",
+            TOLD,
         ),
         # So few degrees of freedom that 90% are within x, and .04 would be missed
         (
@@ -300,7 +301,8 @@ CERTAIN, UNSURE = MeanChange(0.001, 0.001, 4, 5), MeanChange(0.03, 0.02, 4, 5)
             [CERTAIN, MeanChange(0.01)],
             (
                 "cannot tell",
-                "an interval takes 3 unmodified models, too many for 1 of 2 modifications",
+                "an interval takes 3 unmodified models (parents), too many for 1 of 2"
+                " modifications",
             ),
         ),
         (
@@ -338,6 +340,16 @@ def test_a_noisier_corpus_makes_no_more_claims(noise: tuple[float, float]) -> No
         told += pairs[0].p_holm < 0.05
     assert moved / n < 0.06
     assert told / n < 0.06
+
+
+@pytest.mark.parametrize(
+    ("unit", "named"),
+    [("parents", "unmodified models (parents)"), ("worlds", "worlds"), ("corpora", "corpora")],
+)
+def test_a_gap_of_two_units_is_not_judged_and_they_are_named(unit: str, named: str) -> None:
+    conditions = (ConditionEffect("c", "m", "debias", CERTAIN),)
+    reason = f"an effect takes 3 {named}, not 2"
+    assert judge_gap(GapEffects(conditions, conditions, 2, unit), 0.02) == ("cannot tell", reason)
 
 
 def test_no_seed_is_worth_dropping() -> None:
@@ -410,6 +422,21 @@ def test_p_is_adjusted_over_confirmatory_slices_alone() -> None:
     assert first[::2] == [1e-9, ""]
     assert math.isnan(results[0].p_holm)
     assert (dict(results[0].holds), results[0].why) == ({}, "")
+
+
+@pytest.mark.parametrize(("lost", "own"), [(0, 0.0), (1, 1.0)])
+def test_tests_permuted_alike_count_once_and_others_as_by_sidak(lost: int, own: float) -> None:
+    """Parents of one size have the same permutations; where one lost a model they are drawn
+    apart.
+    """
+    x, y = np.random.default_rng(2).normal(size=(2, 20))
+    parent = np.repeat([0, 1], 10)
+    found = [correlation(x[n:], y[n:], parent[n:]) for n in (0, lost)]
+    asked = [SUPPORTED._replace(scopes={RUNS: one, **FEW}) for one in found]
+    p = min(one.p for one in found)
+    assert 0.2 < p < 0.8
+    actual = min(result.p_holm for result in judge(asked))
+    assert actual == pytest.approx(p + own * p * (1 - p), abs=0.02)
 
 
 def test_other_doses_are_adjusted_likewise() -> None:
@@ -589,7 +616,7 @@ def test_the_claims_on_a_gap_have_estimates_bounds_and_ranks() -> None:
     assert changed.change == pytest.approx(BOUND.interval)
     assert changed.bound == overall.bound == BOUND.bound
     assert (score.ends, score.change) == ((-1.0, 1.0), asked[0].change)
-    assert other.rank < score.rank
+    assert VERDICTS.index(other.verdict) < VERDICTS.index(score.verdict)
     first = f"2 of 2 modifications move it, hard 1 by {change_cells(changed)['change [95%]']}"
     assert headlines([gap]) == [
         f"Recall gap: {first}; it falls with WEAT 8; what goes with WEAT 7 is at most .02."

@@ -68,14 +68,14 @@ ECT = EmbeddingCoherence()
 
 def named(folder: Path, task: HateSpeech) -> dict[str, str]:
     """The key of each step by its name."""
-    return {step.name: key for key, step in plan(folder, task=task).steps().items()}
+    return {step.name: key for key, step in plan(folder, task=task).steps.items()}
 
 
 def test_a_further_metric_measures_none_again_and_their_order_changes_nothing(
     tmp_path: Path,
 ) -> None:
     one, both, turned = (plan(tmp_path, *m) for m in ((WEAT,), (WEAT, ECT), (ECT, WEAT)))
-    assert set(one.steps()) < set(both.steps())
+    assert set(one.steps) < set(both.steps)
     assert both.key == turned.key != one.key
     assert plan(tmp_path, WEAT, WEAT).key == one.key
 
@@ -128,7 +128,7 @@ def test_linked_labels_are_of_one_embedding_and_transmission_0_is_none(tmp_path:
     plain = named(tmp_path, TASK)
     assert named(tmp_path, replace(TASK, labels=Linked(0.0))) == plain
     linked = {
-        name: plan(tmp_path, subject=subject, task=replace(TASK, labels=labels)).steps()
+        name: plan(tmp_path, subject=subject, task=replace(TASK, labels=labels)).steps
         for name, subject, labels in [
             ("half", SUBJECT, Linked(0.5)),
             ("whole", SUBJECT, Linked(1.0)),

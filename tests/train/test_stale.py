@@ -137,7 +137,7 @@ def run_vectors(folder: Path, build: Callable[[Path, Mapping[str, Path]], None])
     """A point whose vectors are trained by the toy, which ``build`` loads."""
     store = Store(folder / "store")
     planned = replace(plan(store.root), metrics=(replace(VECTORS, build=build),), subject={})
-    for step in planned.steps().values():
+    for step in planned.steps.values():
         assert step.source  # as the process that plans reads it
     return run_point(planned, store, folder)
 
@@ -182,7 +182,7 @@ def test_no_file_of_the_project_runs_in_a_build_that_its_recipe_does_not_name(
         if event == "call" and _is_ours(name) and not importing:
             ran.add(name)
 
-    for step in planned.steps().values():
+    for step in planned.steps.values():
         inputs = {name: Store(tmp_path).make(each) for name, each in step.inputs.items()}
         ran.clear()
         (out := tmp_path / step.key).mkdir()

@@ -202,7 +202,7 @@ def _run_pool(
     warnings.filterwarnings("ignore", "A worker stopped while some jobs", UserWarning)
     n_processes = min(n_workers, len(ready_points))
     for ready in ready_points:
-        _ = [step.source for step in ready.plan.steps().values()]  # parses the files of workers
+        _ = [step.source for step in ready.plan.steps.values()]  # parses the files of workers
     # Workers are killed, and clean up nothing
     temporary = TemporaryDirectory(prefix="biasbridge-", ignore_cleanup_errors=True)
     with temporary as scratch, ExitStack() as stack:
@@ -286,7 +286,7 @@ def plan_rounds(jobs: Sequence[Job], store: Store) -> list[list[Job]]:
     which may lack a corpus or posts in common. Within a round embeddings take turns. All that is
     left after ``MAX_ROUNDS`` is one more round.
     """
-    steps = {key: step for job in jobs for key, step in job.plan.steps().items()}
+    steps = {key: step for job in jobs for key, step in job.plan.steps.items()}
     unbuilt = {key for key, step in steps.items() if not store.has(step)}
     turns: Counter[str] = Counter()
     order: dict[str, int] = {}
@@ -294,7 +294,7 @@ def plan_rounds(jobs: Sequence[Job], store: Store) -> list[list[Job]]:
     for job in jobs:
         turns[job.plan.origin.key] += 1
         order[job.plan.key] = turns[job.plan.origin.key]
-        missing[job.plan.key] = job.plan.steps().keys() & unbuilt
+        missing[job.plan.key] = job.plan.steps.keys() & unbuilt
     left = sorted(jobs, key=lambda job: order[job.plan.key])
     rounds: list[list[Job]] = []
     while left and len(rounds) < MAX_ROUNDS:

@@ -183,7 +183,7 @@ def _plan_rebuilds(
 ) -> dict[str, Step]:
     """Print cost or plan, and outdated results; return the stored steps to rebuild, by key."""
     plans = distinct_plans(jobs)
-    to_rebuild = {key: step for plan in plans for key, step in plan.steps().items()}
+    to_rebuild = {key: step for plan in plans for key, step in plan.steps.items()}
     results: list[Outdated] = []
     if settings.overwrite != "always":
         results = outdated(store, [step for plan in plans for step in plan.ends])

@@ -43,7 +43,7 @@ def print_plan(
 ) -> None:
     """Print a row per step: results of all ``cells``, of ``plans``, stored, to make; time."""
     steps = _steps(plans)
-    one_by_one = Counter(step.name for plan in cells for step in plan.steps().values())
+    one_by_one = Counter(step.name for plan in cells for step in plan.steps.values())
     to_make = [step for step in steps if step.key in anew or not store.has(step)]
     costs = _expected_costs(to_make, store)
     title = f"{with_count(len(cells), 'run')}, {with_count(len(plans), 'distinct point')}"
@@ -77,7 +77,7 @@ def describe_cost(
 
 
 def _steps(plans: Iterable[Plan]) -> list[Step]:
-    return list({key: step for plan in plans for key, step in plan.steps().items()}.values())
+    return list({key: step for plan in plans for key, step in plan.steps.items()}.values())
 
 
 def _expected_costs(steps: Sequence[Step], store: Store) -> dict[str, float | None]:
@@ -116,7 +116,7 @@ class SweepProgress:
         self._unmodified = {
             plan.key: plan for plan in plans if plan.task and plan.unit.key == plan.parent.key
         }
-        self._labels = {key: step.label for plan in plans for key, step in plan.steps().items()}
+        self._labels = {key: step.label for plan in plans for key, step in plan.steps.items()}
         self._store, self._results, self._console = store, results, console
         self._start = time.monotonic()
 

@@ -212,18 +212,13 @@ class Plan:
         return hashlib.sha256("/".join(ends).encode()).hexdigest()[:16]
 
     @cached_property
-    def _steps_by_key(self) -> dict[str, Step]:
-        return _ancestry(self.ends)
-
     def steps(self) -> dict[str, Step]:
-        """Return every step by key, inputs first."""
-        return self._steps_by_key
+        """Every step by key, inputs first."""
+        return _ancestry(self.ends)
 
     def task_words(self) -> list[Step]:
         """Return the steps that drew words from the task."""
-        return [
-            step for step in self._steps_by_key.values() if step.made_by == full_name(TaskWords)
-        ]
+        return [step for step in self.steps.values() if step.made_by == full_name(TaskWords)]
 
     def keys(self) -> dict[str, str]:
         """Return the columns of keys: of the observation, its parent and the other steps."""

@@ -214,7 +214,7 @@ def _task_warnings(plans: Sequence[Plan], store: Store) -> list[str]:
 
 def _find_folder(plans: Sequence[Plan], store: Store, name: str) -> Path | None:
     """Return the folder of a step by its name; None if it is no longer stored."""
-    steps = (step for plan in plans for step in plan.steps().values() if step.name == name)
+    steps = (step for plan in plans for step in plan.steps.values() if step.name == name)
     return next((store.path(step) for step in steps if store.has(step)), None)
 
 
@@ -223,7 +223,7 @@ def _citations(plans: Sequence[Plan]) -> list[str]:
     digests = {
         (name.partition(" ")[2], digest)
         for plan in plans
-        for step in plan.steps().values()
+        for step in plan.steps.values()
         for name, digest in step.files.items()
     }
     cited = dict.fromkeys(each.citation for each in sets_of_content(digests))
