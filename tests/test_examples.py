@@ -19,7 +19,7 @@ from biasbridge.files.places import in_package
 
 EXAMPLES = sorted((Path(__file__).resolve().parent.parent / "examples").glob("*.ipynb"))
 VEGA, PICTURE = "application/vnd.vegalite.v6+json", "image/png"
-N_CHARTS = (2, 1, 1, 1, 1)
+N_CHARTS = (2, 1, 1, 1, 1, 1)
 BY_CHARTS = [
     pytest.param(path, n, id=path.stem) for path, n in zip(EXAMPLES, N_CHARTS, strict=True)
 ]
