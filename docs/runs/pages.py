@@ -131,4 +131,5 @@ if __name__ == "__main__":
     slice_tables.draw_transfer()
     slice_tables.draw_answer()
     paper_tables.draw_figure3()
-    paper_tables.draw_coreference()
+    for run in paper_tables.DRAWN:
+        paper_tables.draw_changes(run)

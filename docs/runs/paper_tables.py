@@ -48,10 +48,11 @@ ROOT = HERE.parents[1]
 NETWORKS = ("cnn", "end_to_end_reduced")
 COREFERENCE = "paper001_coreference"
 LINEAR = "paper001_coreference_linear"
+EVEN = "paper001_even"
 RUNS = {  # a column each, by page
     "paper001": {
         "paper001_open": "TweetEval",
-        "paper001_open_davidson": "Davidson",
+        EVEN: "Davidson",
         "paper001_en": "HatEval by keywords",
         "paper001_en_target": "HatEval by target",
         COREFERENCE: "coreference",
@@ -59,15 +60,17 @@ RUNS = {  # a column each, by page
     "hatespeech_es": {"paper001_es_women": "women", "paper001_es_migrants": "migrants"},
 }
 OVERVIEW = {  # posts and groups of the main table
-    "paper001_open_davidson": ("Davidson, public", "men and women, by words in the post"),
+    EVEN: ("Davidson, public", "men and women, by words in the post"),
     "paper001_open": ("TweetEval, public", "women and others, by keywords"),
     "paper001_en": ("HatEval, restricted", "women and others, by keywords"),
     "paper001_en_target": ("HatEval, restricted", "women and migrants, by target"),
     COREFERENCE: ("WinoBias", "with and against the stereotype"),
 }
 CLASSIFIERS = {"cnn": "network", "linear": "linear", "": "linear", "log_linear": "log-linear"}
+SHARE = "_share"  # tasks in which all models flag equally many
+PAPER_METHODS = ("balance", AttractRepel.name)
 FINDINGS = {  # runs of the page on all tasks
-    "paper001_open_davidson": "Hate speech, Davidson: men and women",
+    EVEN: "Hate speech, Davidson: men and women",
     "paper001_open": "Hate speech, TweetEval: women and others",
     "answer_en": "Hate speech, HatEval: women and others",
     LINEAR: "Coreference, WinoBias: with the stereotype and against it",
@@ -77,7 +80,7 @@ FINDINGS = {  # runs of the page on all tasks
 PANELS = {  # of figure 3, from above
     COREFERENCE: "Coreference: WinoBias, mean of both types",
     "paper001_open": "Hate speech: TweetEval, women and others",
-    "paper001_open_davidson": "Hate speech: Davidson, women and men",
+    EVEN: "Hate speech: Davidson, women and men",
     "paper001_en": "Hate speech: HatEval, women and others",
     "paper001_en_target": "Hate speech: HatEval, women and migrants",
     "paper001_es_women": "Spanish hate speech: women and others",
@@ -97,7 +100,18 @@ AS_IN_ENGLISH = {
 EMBEDDINGS = ("word2vec", "fasttext")
 WIDTH = 150  # of a panel of figure 3
 SQUARE = "M-1,-1H1V1H-1Z"  # the shortest path, for there are thousands
-COREFERENCE_PANELS = ["WEAT 6b", "log odds gap, type1", "precision gap, type1"]
+DRAWN = {  # name, gaps and panels of the pictures of changes
+    LINEAR: (
+        "coreference",
+        "the gaps of WinoBias",
+        ["WEAT 6b", "log odds gap, type1", "precision gap, type1"],
+    ),
+    EVEN: (
+        "hatespeech_en",
+        "gaps on Davidson's posts",
+        ["WEAT 6b", "recall gap, network", "precision gap, network", "recall gap, linear"],
+    ),
+}
 LISTS = {  # by which Attract-Repel moves vectors
     "gender_authors": ", authors' words",
     **{f"weat{n}": f", words of WEAT {n}" for n in ("6b", "7", "8")},
@@ -287,7 +301,8 @@ def overview(_: str) -> str:
     for run, (posts, compared) in OVERVIEW.items():
         by_classifier: dict[str, list[tuple[SliceResult, dict[str, str]]]] = {}
         for result, titles in recorded_slices(run):
-            by_classifier.setdefault(result.names["classifier"], []).append((result, titles))
+            if not result.names["task"].endswith(SHARE):
+                by_classifier.setdefault(result.names["classifier"], []).append((result, titles))
         for classifier, found in by_classifier.items():
             claimed = [each for each in found if each[0].verdict in (RISES, FALLS)] or found
             largest, titles = max(claimed, key=lambda each: abs(each[0].change.value))
@@ -325,6 +340,7 @@ def debiasing(_: str) -> str:
                 1,
             )
             is_meant &= names["classifier"] == "cnn" and names["wordset"] == "gender_authors"
+            is_meant &= not names["task"].endswith(SHARE)
             is_meant &= effect.embedding == ALL and effect.against == "unmodified"
             title = titles.get(names["measure"], "F1" * (names["side"] == "utility"))
             if is_meant and title and names["side"] != "score":
@@ -350,7 +366,8 @@ def findings(_: str) -> str:
             rows.append(
                 {
                     "task and groups": title,
-                    "classifier": CLASSIFIERS[result.names["classifier"]],
+                    "classifier": CLASSIFIERS[result.names["classifier"]]
+                    + ", equal share flagged" * result.names["task"].endswith(SHARE),
                     "gap": measure_title(result.names["measure"])
                     + result.names["subset"].replace("type", ", type "),
                     "unmodified": format_number(result.gap_unmodified, 3),
@@ -436,10 +453,13 @@ def _pair(values: Iterator[float], digits: int = 3) -> str:
 
 
 def network_gaps(run: str) -> pd.DataFrame:
-    """Return the declared gaps of the network: ``y``, a row for each query and training."""
+    """Return the declared gaps of the network at its own threshold under the paper's methods:
+    ``y``, a row for each query and training.
+    """
     rows = joined(run)
     is_declared = rows["measure"].isin(declared(run).confirmatory)
-    return rows[is_declared & rows["classifier"].isin(NETWORKS)]
+    is_declared &= rows["classifier"].isin(NETWORKS) & ~rows["task"].str.endswith(SHARE)
+    return rows[is_declared & rows["method"].isin([CONTROL, *PAPER_METHODS])]
 
 
 def _gaps(run: str, measure: str) -> pd.DataFrame:
@@ -480,8 +500,9 @@ def unmodified_f1(run: str, group: str) -> float:
 
 def draw_figure3() -> None:
     """Draw ``paper001_figure3.svg``: a panel for each score, gap and embedding of every task."""
-    methods = ["balance", "attract_repel"]
-    colours = alt.Scale(domain=[ORIGINAL, *methods], range=[BLACK, *palette_of(methods)])
+    colours = alt.Scale(
+        domain=[ORIGINAL, *PAPER_METHODS], range=[BLACK, *palette_of(PAPER_METHODS)]
+    )
     parts = []
     for run, title in PANELS.items():
         is_first, is_last = run == next(iter(PANELS)), run == [*PANELS][-1]
@@ -556,8 +577,15 @@ def _at_largest_doses(run: str) -> pd.DataFrame:
     )
     rows = rows[rows["side"] != "utility"].assign(panel="")
     for side, titles_of in (("gap", gap_titles), ("score", score_titles)):
-        rows.loc[rows["side"] == side, "panel"] = titles_of(rows[rows["side"] == side])
-    is_meant = rows["measure"].isin(declared(run).confirmatory) & (rows["privileged"] == PRO)
+        is_side = rows["side"] == side
+        rows.loc[is_side, "panel"] = titles_of(rows[is_side])
+    by_task = rows["classifier"].map(CLASSIFIERS) + rows["task"].str.endswith(SHARE).map(
+        {True: ", equal share", False: ""}
+    )
+    if by_task[rows["side"] == "gap"].nunique() > 1:
+        rows["panel"] += (", " + by_task).where(rows["side"] == "gap", "")
+    is_meant = rows["measure"].isin(declared(run).confirmatory)
+    is_meant &= (rows["privileged"] == PRO) | (PRO not in rows["privileged"].unique())
     rows = rows[is_meant | (rows["side"] == "score")]
     directions = rows["direction"].map({"debias": "debiasing", "overbias": "overbiasing"})
     by_list = rows["method"] == AttractRepel.name
@@ -565,10 +593,11 @@ def _at_largest_doses(run: str) -> pd.DataFrame:
     return rows.assign(condition=directions + ": " + rows["method"] + lists)
 
 
-def draw_coreference() -> None:
-    """Draw ``coreference_changes.svg``: each method at its largest dose, on score and gaps."""
-    rows = _at_largest_doses(LINEAR)
-    rows = rows[rows["panel"].isin(COREFERENCE_PANELS)]
+def draw_changes(run: str) -> None:
+    """Draw ``NAME_changes.svg``: what each method at its largest dose did to a score and gaps."""
+    name, gaps, panels = DRAWN[run]
+    rows = _at_largest_doses(run)
+    rows = rows[rows["panel"].isin(panels)]
     order = [*rows.sort_values("direction", kind="stable")["condition"].unique()]
     by_method = dict(zip(names := rows["method"].unique().tolist(), palette_of(names), strict=True))
     scale = alt.Scale(domain=[*by_method], range=[*by_method.values()])
@@ -577,10 +606,10 @@ def draw_coreference() -> None:
         alt.Color("method:N", legend=None, scale=scale),
     )
     chart = alt.layer(rule_at(0), *intervals(base, "change", size=40, opacity=1, title=None))
-    chart = chart.properties(width=170, height=alt.Step(17))
-    columns = alt.Column("panel:N", sort=COREFERENCE_PANELS, title=None, header=PANEL_HEADER)
+    chart = chart.properties(width=510 // len(panels), height=alt.Step(17))
+    columns = alt.Column("panel:N", sort=panels, title=None, header=PANEL_HEADER)
     table = rows[["panel", "condition", "method", "change", "low", "high"]]
     chart = chart.facet(column=columns, data=table, spacing=12).resolve_scale(x="independent")
-    title = "What each method at its largest dose did to WEAT 6b, and to the gaps of WinoBias"
+    title = f"What each method at its largest dose did to WEAT 6b, and to {gaps}"
     notes = ["Changes against the unmodified embeddings, with 95% intervals, over eight of these."]
-    save_charts(finish(chart, title, notes), HERE / "coreference_changes", (".svg",))
+    save_charts(finish(chart, title, notes), HERE / f"{name}_changes", (".svg",))
