@@ -582,7 +582,7 @@ def _at_largest_doses(run: str) -> pd.DataFrame:
     by_task = rows["classifier"].map(CLASSIFIERS) + rows["task"].str.endswith(SHARE).map(
         {True: ", equal share", False: ""}
     )
-    if by_task[rows["side"] == "gap"].nunique() > 1:
+    if len({*by_task[rows["side"] == "gap"]}) > 1:
         rows["panel"] += (", " + by_task).where(rows["side"] == "gap", "")
     is_meant = rows["measure"].isin(declared(run).confirmatory)
     is_meant &= (rows["privileged"] == PRO) | (PRO not in rows["privileged"].unique())
