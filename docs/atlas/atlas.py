@@ -1,8 +1,8 @@
 """Write the atlas again: ``BIASBRIDGE_DATA=FOLDER python docs/atlas/atlas.py``.
 
-Every set is analysed like our own studies, its slices all confirmatory. Writes atlas.csv, atlas.svg
-and the numbers in README.md. A set is a YAML file here and its table: a CSV beside it where the
-licence allows, else in ``BIASBRIDGE_DATA``. Its fields:
+Every set is analysed like our own studies, its slices all confirmatory. Writes atlas.csv,
+atlas.svg, points.svg and the numbers in README.md. A set is a YAML file here and its table: a CSV beside it
+where the licence allows, else in ``BIASBRIDGE_DATA``. Its fields:
 
 * ``title``, ``source``, ``licence``, ``claim``, ``note``: measures, publication, licence, the
   authors' conclusion, remarks;
@@ -31,10 +31,13 @@ import yaml
 
 from biasbridge.analysis.charts import CONFIG, PALETTE, Drawing, finish, intervals, rule_at
 from biasbridge.analysis.correlate import Levels, correlate
+from biasbridge.analysis.declaration import Declaration
+from biasbridge.analysis.joined import join_points
 from biasbridge.analysis.naming import ALL
 from biasbridge.analysis.observations import both_finite
 from biasbridge.analysis.slice_documents import format_change
 from biasbridge.analysis.slices import SliceResult, correlation_table
+from biasbridge.analysis.tables import read_tables
 from biasbridge.analysis.verdicts import CANNOT_TELL, VERDICTS, judge
 from biasbridge.files.charts import save_chart
 from biasbridge.files.columns import as_float, as_labels
@@ -48,6 +51,18 @@ NUMBERS = (
     *("r_pearson", "change", "change_low", "change_high", "verdict", "why"),
 )
 SMALL_R = 0.3  # an r_rm below which a published relation says little
+BESIDE = {  # sets of the main paper, with a run of ours: task, run, rows of its network or resolver
+    "goldfarb_tarrant_2021_coreference": (
+        "coreference",
+        "paper001_coreference_linear",
+        {"privileged": "pro"},
+    ),
+    "goldfarb_tarrant_2021_hatespeech_en": (
+        "hate speech",
+        "paper001_even",
+        {"task": "hatespeech_en_cnn_threshold"},
+    ),
+}
 
 
 class Slice(NamedTuple):
@@ -180,6 +195,61 @@ def forest_plot(sets: Iterable[PointSet]) -> Drawing:
     return drawing
 
 
+def paired_points() -> pd.DataFrame:
+    """Return the main paper's points and ours: ``whose``, ``panel``, ``embedding``, ``WEAT``,
+    ``gap`` in points of 100.
+    """
+    parts = []
+    for name, (task, run, of_run) in BESIDE.items():
+        declared = yaml.safe_load((HERE / f"{name}.yaml").read_text(encoding="utf-8"))
+        theirs = read_table(data_folder() / declared["table"]).astype({"Test": str})
+        theirs = theirs[theirs["Test"].isin(("6", "7", "8"))]
+        theirs = theirs.rename(columns={"Performance Gap": "gap", "Metric": "measure"})
+        theirs["embedding"] = theirs["Embedding"].str.lower()
+        tables = read_tables(HERE.parent / "runs" / run)
+        ours = join_points(tables, Declaration.of(HERE.parent / "runs" / run).utility)
+        ours = ours[ours["measure"].isin(("precision", "recall"))]
+        for column, value in of_run.items():
+            ours = ours[ours[column] == value]
+        keys = ["measure", "embedding", "unit_key", "query"]
+        ours = ours.groupby(keys)[["x", "y"]].mean().reset_index()  # over types and trainings
+        ours = ours.rename(columns={"x": "WEAT"}).assign(gap=100 * ours["y"])
+        for whose, points in (("the paper", theirs), ("here", ours)):
+            panel = task + ", " + points["measure"].str.lower()
+            parts.append(points.assign(whose=whose, panel=panel))
+    columns = ["whose", "panel", "embedding", "WEAT", "gap"]
+    return pd.concat(parts, ignore_index=True)[columns].round({"WEAT": 4, "gap": 3})
+
+
+def points_plot(points: pd.DataFrame) -> Drawing:
+    """Draw the main paper's points beside ours, on the same axes."""
+    embeddings = sorted({*points["embedding"]}, reverse=True)
+    colours = alt.Scale(domain=embeddings, range=PALETTE[: len(embeddings)])
+    panels = []
+    for panel in points["panel"].unique():
+        rows = points[points["panel"] == panel]
+        scales = {
+            axis: alt.Scale(domain=[float(rows[axis].min()), float(rows[axis].max())], nice=True)
+            for axis in ("WEAT", "gap")
+        }
+        marks = alt.Chart().mark_point(filled=True, size=14, opacity=0.6)
+        marks = marks.encode(
+            alt.X("WEAT:Q", scale=scales["WEAT"], title="WEAT 6 (6b), 7, 8"),
+            alt.Y("gap:Q", scale=scales["gap"], title=f"{panel}: gap"),
+            alt.Color("embedding:N", scale=colours),
+        )
+        layers = alt.layer(rule_at(0), marks).properties(width=240, height=130)
+        columns = alt.Column("whose:N", sort=["the paper", "here"], title=None)
+        panels.append(layers.facet(column=columns, data=rows, spacing=12))
+    chart = alt.vconcat(*panels, spacing=12).resolve_scale(color="shared")
+    title = "The main paper's points beside ours, on the same axes"
+    notes = [
+        "A point: an embedding and a WEAT; gaps in points of 100, means over types and trainings.",
+        "Coreference: above 0 is with the stereotype. Hate speech: above 0 is worse for women.",
+    ]
+    return finish(chart, title, notes)
+
+
 def answer(sets: Sequence[PointSet]) -> str:
     """Summarise all slices."""
     results = [part.result for each in sets for part in each.slices]
@@ -290,6 +360,7 @@ def main(out: Path = HERE) -> None:
         sets.append(read_set(path, beside if beside.is_file() else data_folder() / name))
     write_csv(atlas_table(sets), out / "atlas.csv")
     save_chart(forest_plot(sets), out / "atlas.svg")
+    save_chart(points_plot(paired_points()), out / "points.svg")
     columns = ["set", "models, parents", "slices", *VERDICTS, "r_rm"]
     page = (HERE / "README.md").read_text(encoding="utf-8")
     page = put(page, "**Of ", "\n", answer(sets))
