@@ -1,8 +1,8 @@
 """Write the atlas again: ``BIASBRIDGE_DATA=FOLDER python docs/atlas/atlas.py``.
 
 Every set is analysed like our own studies, its slices all confirmatory. Writes atlas.csv,
-atlas.svg, points.svg and the numbers in README.md. A set is a YAML file here and its table: a CSV beside it
-where the licence allows, else in ``BIASBRIDGE_DATA``. Its fields:
+atlas.svg, points.svg and the numbers in README.md. A set is a YAML file here and its table: a CSV
+beside it where the licence allows, else in ``BIASBRIDGE_DATA``. Its fields:
 
 * ``title``, ``source``, ``licence``, ``claim``, ``note``: measures, publication, licence, the
   authors' conclusion, remarks;
