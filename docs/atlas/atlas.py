@@ -51,6 +51,7 @@ NUMBERS = (
     *("r_pearson", "change", "change_low", "change_high", "verdict", "why"),
 )
 SMALL_R = 0.3  # an r_rm below which a published relation says little
+SQUARE = "M-1,-1H1V1H-1Z"  # the shortest path, for there are thousands
 BESIDE = {  # sets of the main paper, with a run of ours: task, run, rows of its network or resolver
     "goldfarb_tarrant_2021_coreference": (
         "coreference",
@@ -206,6 +207,8 @@ def paired_points() -> pd.DataFrame:
         theirs = theirs[theirs["Test"].isin(("6", "7", "8"))]
         theirs = theirs.rename(columns={"Performance Gap": "gap", "Metric": "measure"})
         theirs["embedding"] = theirs["Embedding"].str.lower()
+        for column in ("WEAT", "gap"):
+            theirs[column] = as_float(theirs, column)
         tables = read_tables(HERE.parent / "runs" / run)
         ours = join_points(tables, Declaration.of(HERE.parent / "runs" / run).utility)
         ours = ours[ours["measure"].isin(("precision", "recall"))]
@@ -232,7 +235,7 @@ def points_plot(points: pd.DataFrame) -> Drawing:
             axis: alt.Scale(domain=[float(rows[axis].min()), float(rows[axis].max())], nice=True)
             for axis in ("WEAT", "gap")
         }
-        marks = alt.Chart().mark_point(filled=True, size=14, opacity=0.6)
+        marks = alt.Chart().mark_point(filled=True, shape=SQUARE, size=9, opacity=0.6)
         marks = marks.encode(
             alt.X("WEAT:Q", scale=scales["WEAT"], title="WEAT 6 (6b), 7, 8"),
             alt.Y("gap:Q", scale=scales["gap"], title=f"{panel}: gap"),

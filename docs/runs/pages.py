@@ -23,11 +23,13 @@ from recorded_runs import HERE, STUDIES
 BLOCK = re.compile(r"(<!-- (?P<name>[\w ./-]+) -->\n)(?P<body>.*?)(<!-- end -->)", re.DOTALL)
 FILE = "file"
 FILE_TITLES = {
+    "settings": "Every setting",
     "slices": "All declared tests",
     "breakouts": "By method and embedding, exploratory",
     "unmodified": "Scores and gaps of the unmodified models",
     "conditions": "Changes by each method at its largest dose",
     "methods": "Every method at its largest dose, on each score and gap",
+    "methods_by_corpus": "The same with each corpus alone, exploratory",
     "tests": "All declared tests",
     "transfer_tests": "All declared tests",
     "by_method": "Planted and erased models alone, exploratory",
@@ -60,6 +62,7 @@ TABLES: dict[str, Callable[[str], str]] = {
     "debiasing": paper_tables.debiasing,
     "findings": paper_tables.findings,
     "methods": paper_tables.methods,
+    "methods_by_corpus": paper_tables.methods_by_corpus,
     "certificate_scores": certificate_tables.certificate,
     "certificate_agreement": certificate_tables.text_agreement,
     "certificate_text": certificate_tables.real_text,

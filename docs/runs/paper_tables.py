@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -25,6 +25,7 @@ from recorded_runs import (
 from biasbridge.analysis.answer import name_verdict
 from biasbridge.analysis.charts import BLACK, finish, intervals, palette_of, rule_at
 from biasbridge.analysis.claims import study_claims
+from biasbridge.analysis.effects import Effect, effects
 from biasbridge.analysis.joined import observations_of
 from biasbridge.analysis.naming import (
     ALL,
@@ -109,14 +110,17 @@ DRAWN = {  # name, gaps and panels of the pictures of changes
     EVEN: (
         "hatespeech_en",
         "gaps on Davidson's posts",
-        ["WEAT 6b", "recall gap, network", "precision gap, network", "recall gap, linear"],
+        [
+            "WEAT 6b",
+            *("recall gap, network", "precision gap, network"),
+            *("recall gap, linear", "precision gap, linear"),
+        ],
     ),
 }
 LISTS = {  # by which Attract-Repel moves vectors
     "gender_authors": ", authors' words",
     **{f"weat{n}": f", words of WEAT {n}" for n in ("6b", "7", "8")},
 }
-PANEL_HEADER = alt.Header(labelAnchor="start")
 ROW_HEADER = alt.Header(labelAngle=0, labelAlign="left", labelFontSize=11)
 
 
@@ -279,9 +283,8 @@ def _test_items(run: str) -> str:
     points = tables(run).points
     cells = points.drop_duplicates(["classifier", "task_options"])
     folds = [json.loads(cell)["predictions.folds"] for cell in cells["task_options"]]
-    return ", ".join(
-        f"{n} folds ({name})" for n, name in zip(folds, cells["classifier"], strict=True)
-    )
+    by_classifier = dict.fromkeys(zip(folds, cells["classifier"], strict=True))
+    return ", ".join(f"{n} folds ({name})" for n, name in by_classifier)
 
 
 def _n_trainings(run: str) -> int:
@@ -357,8 +360,10 @@ def findings(_: str) -> str:
     for run, title in FINDINGS.items():
         for gap in study_claims([result for result, _ in recorded_slices(run)]):
             result, bound = gap.overall.result, format_number(gap.overall.bound, 3)
-            if run == LINEAR and result.names["measure"] == "recall":
-                continue  # as precision
+            if result.names["task"].endswith(SHARE) or (
+                run == LINEAR and result.names["measure"] == "recall"
+            ):
+                continue  # much as at the threshold; as precision
             debiasing = [each for each in result.effects.full if each.direction == "debias"]
             largest = max(debiasing, key=lambda each: abs(each.change.value))
             change = format_estimate(*largest.change.interval, digits=3, sign="+")
@@ -366,8 +371,7 @@ def findings(_: str) -> str:
             rows.append(
                 {
                     "task and groups": title,
-                    "classifier": CLASSIFIERS[result.names["classifier"]]
-                    + ", equal share flagged" * result.names["task"].endswith(SHARE),
+                    "classifier": CLASSIFIERS[result.names["classifier"]],
                     "gap": measure_title(result.names["measure"])
                     + result.names["subset"].replace("type", ", type "),
                     "unmodified": format_number(result.gap_unmodified, 3),
@@ -554,22 +558,45 @@ def _panel_points(run: str) -> pd.DataFrame:
 
 def methods(run: str) -> str:
     """Tabulate what each method did at its largest dose, by word list, to scores and gaps."""
-    rows = _at_largest_doses(run)
+    return _tabulate_methods({"": _at_largest_doses(run)})
+
+
+def methods_by_corpus(run: str) -> str:
+    """Tabulate the same with the embeddings of each corpus alone."""
+    recorded = tables(run)
+    corpora = recorded.points["corpus"].unique().tolist()
+    parts = {
+        corpus: recorded._replace(points=recorded.points[recorded.points["corpus"] == corpus])
+        for corpus in corpora
+    }
+    return _tabulate_methods(
+        {
+            corpus: _at_largest_doses(run, effects(part, declared(run).utility))
+            for corpus, part in parts.items()
+        }
+    )
+
+
+def _tabulate_methods(parts: dict[str, pd.DataFrame]) -> str:
+    rows = pd.concat([part.assign(corpus=corpus) for corpus, part in parts.items()])
     digits = [2 if side == "score" else 3 for side in rows["side"]]
     parts = (rows[name].tolist() for name in ("change", "low", "high"))
     rows["cell"] = list(map(partial(format_estimate, sign="+"), *parts, digits))
-    wide = rows.pivot_table("cell", "condition", "panel", "first", sort=False).reset_index()
+    keys = ["condition", "corpus"]
+    wide = rows.pivot_table("cell", keys, "panel", "first", sort=False).reset_index()
     renamed = wide.rename(columns={"condition": "method"}).astype(str)
     return markdown(renamed.to_dict("records"))
 
 
-def _at_largest_doses(run: str) -> pd.DataFrame:
-    """Return the effects at full dose over all embeddings, with the titles of their outcomes."""
+def _at_largest_doses(run: str, found: Sequence[Effect] = ()) -> pd.DataFrame:
+    """Return the effects at full dose over all embeddings, with the titles of their outcomes;
+    ``found``: the effects, if not those of the whole run.
+    """
     rows = pd.DataFrame(
         [
             {**effect.names, "change": effect.effect}
             | {"low": effect.effect_low, "high": effect.effect_high}
-            for effect in condition_effects(run)
+            for effect in found or condition_effects(run)
             if effect.embedding == ALL
             and effect.against == "unmodified"
             and abs(float(effect.names["dose"])) == 1
@@ -601,15 +628,23 @@ def draw_changes(run: str) -> None:
     order = [*rows.sort_values("direction", kind="stable")["condition"].unique()]
     by_method = dict(zip(names := rows["method"].unique().tolist(), palette_of(names), strict=True))
     scale = alt.Scale(domain=[*by_method], range=[*by_method.values()])
-    base = alt.Chart().encode(
-        alt.Y("condition:N", sort=order, title=None, axis=alt.Axis(labelLimit=0)),
-        alt.Color("method:N", legend=None, scale=scale),
-    )
-    chart = alt.layer(rule_at(0), *intervals(base, "change", size=40, opacity=1, title=None))
-    chart = chart.properties(width=510 // len(panels), height=alt.Step(17))
-    columns = alt.Column("panel:N", sort=panels, title=None, header=PANEL_HEADER)
-    table = rows[["panel", "condition", "method", "change", "low", "high"]]
-    chart = chart.facet(column=columns, data=table, spacing=12).resolve_scale(x="independent")
+    shares = rows[rows["panel"].str.contains("precision|recall")]
+    domain = [float(shares["low"].min()), float(shares["high"].max())]
+    parts = []
+    for panel in panels:
+        axis = alt.Axis(labelLimit=0, labels=not parts, ticks=not parts)
+        base = alt.Chart().encode(
+            alt.Y("condition:N", sort=order, title=None, axis=axis),
+            alt.Color("method:N", legend=None, scale=scale),
+        )
+        is_share = panel in {*shares["panel"]}
+        of_x = alt.Scale(domain=domain) if is_share else alt.Scale()
+        marks = intervals(base, "change", size=40, opacity=1, title=None, scale=of_x)
+        table = rows.loc[rows["panel"] == panel, ["condition", "method", "change", "low", "high"]]
+        part = alt.layer(rule_at(0), *marks, data=table)
+        heading = alt.TitleParams(panel, anchor="start", frame="group", fontSize=11)
+        parts.append(part.properties(width=510 // len(panels), height=alt.Step(17), title=heading))
+    chart = alt.hconcat(*parts, spacing=10)
     title = f"What each method at its largest dose did to WEAT 6b, and to {gaps}"
     notes = ["Changes against the unmodified embeddings, with 95% intervals, over eight of these."]
     save_charts(finish(chart, title, notes), HERE / f"{name}_changes", (".svg",))

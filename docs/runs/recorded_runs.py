@@ -82,8 +82,10 @@ def markdown(rows: Sequence[dict[str, str]], merged: Sequence[str] = ()) -> str:
     """
     table = pd.DataFrame(rows, dtype=object).fillna("")
     table = table.loc[:, ~table.isin(["", NOTHING]).all()]
-    for name in table.columns.intersection([*merged]):
-        table[name] = table[name].mask(table[name].eq(table[name].shift()), "")
+    is_same = np.ones(len(table), dtype=bool)
+    for name in table.columns.intersection([*merged]):  # within what the columns before share
+        is_same &= table[name].eq(table[name].shift()).to_numpy()
+        table[name] = table[name].mask(is_same, "")
     lines = [[*table], ["---"] * table.shape[1], *table.to_numpy().tolist()]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
 
