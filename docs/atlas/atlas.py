@@ -214,8 +214,14 @@ def paired_points() -> pd.DataFrame:
         ours = ours[ours["measure"].isin(("precision", "recall"))]
         for column, value in of_run.items():
             ours = ours[ours[column] == value]
-        keys = ["measure", "embedding", "unit_key", "query"]
-        ours = ours.groupby(keys)[["x", "y"]].mean().reset_index()  # over types and trainings
+        keys = [
+            "measure",
+            "embedding",
+            "corpus",
+            "query",
+            *("method", "direction", "dose", "wordset"),
+        ]
+        ours = ours.groupby(keys, dropna=False)[["x", "y"]].mean().reset_index()
         ours = ours.rename(columns={"x": "WEAT"}).assign(gap=100 * ours["y"])
         for whose, points in (("the paper", theirs), ("here", ours)):
             panel = task + ", " + points["measure"].str.lower()
@@ -247,8 +253,8 @@ def points_plot(points: pd.DataFrame) -> Drawing:
     chart = alt.vconcat(*panels, spacing=12).resolve_scale(color="shared")
     title = "The main paper's points beside ours, on the same axes"
     notes = [
-        "A point: an embedding and a WEAT; gaps in points of 100, means over types and trainings.",
-        "Coreference: above 0 is with the stereotype. Hate speech: above 0 is worse for women.",
+        "A point: an embedding and a WEAT; ours are means over seeds, types and trainings.",
+        "Gaps in points of 100. Above 0: with the stereotype; worse for women.",
     ]
     return finish(chart, title, notes)
 
