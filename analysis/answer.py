@@ -470,7 +470,7 @@ def _averaged_settings(points: pd.DataFrame) -> Iterator[str]:
         values = pd.Series(as_text(varying, name))
         if values.groupby(models).nunique().max() > 1:
             title = "" if name == "task_options" else f"{name.replace('_', ' ')} "
-            yield title + ", ".join(dict.fromkeys(values))
+            yield title + ", ".join(value or "default" for value in dict.fromkeys(values))
 
 
 def _level(rows: pd.DataFrame, utility: str) -> Iterator[str]:

@@ -453,7 +453,11 @@ def test_the_task_is_described_in_short_sentences(tables: Tables) -> None:
 
 @pytest.mark.parametrize(
     ("settings", "named"),
-    [({"classifier": ("cnn", "linear")}, "classifier cnn, linear"), ({"replicate": (0, 1)}, "")],
+    [
+        ({"classifier": ("cnn", "linear")}, "classifier cnn, linear"),
+        ({"task_options": ("{}", '{"extrinsic.at": "share"}')}, "over default, extrinsic.at=share"),
+        ({"replicate": (0, 1)}, ""),
+    ],
 )
 def test_settings_that_a_gap_is_averaged_over_are_named(
     settings: dict[str, Sequence[object]], named: str
