@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
@@ -54,6 +54,7 @@ _SHOWN = (
 )
 _SLOPE = 12.0  # sd from no bias to the whole: more than one score needs, as WEAT and likelihoods
 _FORECAST_STUDIES = 100
+_MORE_SEEDS, _SMALL_SHARE = (8, 20, 40), 0.25  # of undecided studies
 
 
 @choice
@@ -132,10 +133,31 @@ class Certificate(Fileless):
 
 
 def _share_undecided(scores: StrengthScores, all_scores: Sequence[StrengthScores]) -> str:
-    """Say how many of 100 studies of drawn scores are undecided, and most often why."""
-    from biasbridge.studies.certificate_scores import measure_properties, random_models
+    """Say how many of 100 studies of drawn scores are undecided, most often why, and how many seeds
+    would suffice.
+    """
+    from biasbridge.studies.certificate_scores import random_models
 
     random = random_models(scores, [other for other in all_scores if other.names == scores.names])
+    n_seeds, reasons = len(scores.seeds), _undecided(scores, random)
+    material, subject = scores.names["material"], scores.names["subject"]
+    kind = subject or "models"
+    kind += f" ({material})" * (material != SYNTHETIC)
+    mostly = f" (most often: {reasons.most_common(1)[0][0]})" if reasons else ""
+    share = reasons.total() / _FORECAST_STUDIES
+    said = f"{format_number(share)} of studies with {n_seeds} seeds of {kind}{mostly}"
+    for more in [n for n in _MORE_SEEDS if n > n_seeds and share > _SMALL_SHARE]:
+        share = _undecided(_with_seeds(scores, more), random).total() / _FORECAST_STUDIES
+        said += f", with {more} in {format_number(share)}"
+        if share <= _SMALL_SHARE:
+            break
+    return said
+
+
+def _undecided(scores: StrengthScores, random: StrengthScores | None) -> Counter[str]:
+    """Count why drawn studies are undecided."""
+    from biasbridge.studies.certificate_scores import measure_properties
+
     rng = np.random.default_rng(0)
     reasons: Counter[str] = Counter()
     for _ in range(_FORECAST_STUDIES):
@@ -144,12 +166,15 @@ def _share_undecided(scores: StrengthScores, all_scores: Sequence[StrengthScores
         if claim.verdict == CANNOT_TELL:
             fault = claim.open_fault
             reasons[f"{fault} not excluded" if fault else "slope not sure"] += 1
-    material, subject = scores.names["material"], scores.names["subject"]
-    kind = subject or "models"
-    kind += f" ({material})" * (material != SYNTHETIC)
-    mostly = f" (most often: {reasons.most_common(1)[0][0]})" if reasons else ""
-    share = format_number(reasons.total() / _FORECAST_STUDIES)
-    return f"{share} of studies with {len(scores.seeds)} seeds of {kind}{mostly}"
+    return reasons
+
+
+def _with_seeds(scores: StrengthScores, n: int) -> StrengthScores:
+    """Return scores of as many seeds, those there are in turn."""
+    turn = np.arange(n) % len(scores.seeds)
+    arrays = ("scores", "p", "excludes_unbiased", "off_target")
+    changed: dict[str, Any] = {name: getattr(scores, name)[turn] for name in arrays}
+    return replace(scores, seeds=np.arange(float(n)), **changed)
 
 
 def _draw_scores(scores: StrengthScores, rng: np.random.Generator) -> StrengthScores:

@@ -48,7 +48,7 @@ _ON_MODELS = (
     f"{{{_MODELS}, corpus.stereotype: 1, model.until_learned: false, model.steps: 0,"
     " seed: 'range(40)'}",
 )
-_SEEDS = {"vectors": 8, "model": 3, "encoder": 3}
+_SEEDS = {"vectors": 20, "model": 3, "encoder": 3}
 
 
 class _ConfiguredMetric(NamedTuple):
@@ -93,7 +93,7 @@ def certify(
     query : str, optional
         Query of planted words, or a set of items (default: all planted words, and others).
     seeds : int, optional
-        Number of models per planted strength (default: 8 embeddings or 3 language models).
+        Number of models per planted strength (default: 20 embeddings or 3 language models).
     config_dir : path, optional
         Folder with modules of your own metrics and methods. A metric may have a file
         ``intrinsic/METRIC.yaml`` there.
