@@ -24,6 +24,7 @@ BLOCK = re.compile(r"(<!-- (?P<name>[\w ./-]+) -->\n)(?P<body>.*?)(<!-- end -->)
 FILE = "file"
 FILE_TITLES = {
     "settings": "Every setting",
+    "claims": "Claims of the paper, and each run",
     "slices": "All declared tests",
     "breakouts": "By method and embedding, exploratory",
     "unmodified": "Scores and gaps of the unmodified models",
