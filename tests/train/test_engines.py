@@ -42,7 +42,7 @@ def job(parent: str, dose: int, corpus: str = "") -> Job:
     origin = step("vectors", parent, **text)
     vectors = step("vectors", f"{parent} {dose}", vectors=origin) if dose else origin
     end = step("extrinsic", "gaps", vectors=vectors, posts=step("posts", parent))
-    plan: Any = SimpleNamespace(key=end.key, ends=[end], origin=origin, steps=end.ancestry)
+    plan: Any = SimpleNamespace(key=end.key, ends=[end], origin=origin, steps=end.ancestry())
     return Job(plan, [parent, str(dose)])
 
 
@@ -76,7 +76,7 @@ def test_few_rounds_however_long_the_chains(tmp_path: Path) -> None:
         ends = [step("extrinsic", f"{depth} {n}", vectors=chain[-1]) for n in range(2)]
         for end in ends:
             plan: Any = SimpleNamespace(
-                key=end.key, ends=[end], origin=chain[0], steps=end.ancestry
+                key=end.key, ends=[end], origin=chain[0], steps=end.ancestry()
             )
             jobs.append(Job(plan, [str(depth)]))
     rounds = plan_rounds(jobs, Store(tmp_path))
