@@ -63,7 +63,7 @@ MODEL = ["subject=language_model", "model=loaded", "model.model=bert"]
 ENCODER = [*MODEL, "source=none"]
 OF_MODELS = ["aul", "aula", "ceat", "crows_pairs", "disco", "lpbs", "next_word", "planted_bias"]
 OF_MODELS += ["neutral_loss", "pll", "probe", "seat", "sts_b", "certificate_models"]
-OF_MODELS += ["certificate_smollm2"]
+OF_MODELS += ["certificate_smollm2", "certificate_minilm"]
 HUB = ["embedding.model=bert@86b5e0934494bd15c9632b12f734a8a67f723594"]
 NEEDS: dict[tuple[str, str], list[str]] = {
     ("corpus", "default"): [],  # no text of its own
