@@ -23,7 +23,13 @@ from omegaconf.errors import OmegaConfBaseException
 from biasbridge.files import Choice, InputError
 from biasbridge.train.cli import CONF
 from biasbridge.train.cli.choices import find_class
-from biasbridge.train.cli.command import MAX_CELLS, _build_cells, read_command, read_options
+from biasbridge.train.cli.command import (
+    MAX_CELLS,
+    _build_cells,
+    expand_grids,
+    read_command,
+    read_options,
+)
 from biasbridge.train.cli.composing import Composer, Selection, read_point
 from biasbridge.train.engine.point import plan_point
 from biasbridge.train.engine.steps import SharedSteps
@@ -245,6 +251,22 @@ def test_what_is_no_grid_is_refused() -> None:
         _build_cells({}, [1], [])  # type: ignore[list-item]
     with pytest.raises(InputError, match="200,000 cells or more; give fewer"):
         _build_cells({}, [], ["a=0,1", f"b=range({MAX_CELLS})"])
+
+
+@pytest.mark.parametrize("name", ["gaps.at", "gaps", "debias.dose"])
+def test_what_differs_between_points_is_filled_in_by_each(name: str) -> None:
+    """The sweep would fill it in once: two tasks of one name, whose gaps would be averaged."""
+
+    def cells(reference: str) -> list[list[str]]:
+        grid = f"{{gaps.at: 'threshold,share', debias: none, task.name: 'x_{reference}'}}"
+        lines = ["hydra.mode=MULTIRUN", f"hydra.sweeper.grids=[{grid}]"]
+        return expand_grids(read_command(read_options(lines)))
+
+    with pytest.raises(InputError, match=f"{re.escape(name)} differs between points"):
+        cells(f"${{{name}}}")
+    first, second = cells(f"\\${{{name}}}")
+    assert f"task.name=x_${{{name}}}" in first
+    assert f"task.name=x_${{{name}}}" in second
 
 
 def test_the_paper_sweep_holds_what_the_study_varied() -> None:

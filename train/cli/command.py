@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 
 
 _BARE = re.compile(r"[A-Za-z_./][\w./-]*", re.ASCII)
+_REFERENCE = re.compile(r"(?<!\\)\$\{([\w.]+)\}", re.ASCII)
 _NOT_TEXT = {"true", "false", "null", "nan", "inf"}  # not read as text by the grammar
 
 INPUT_ERRORS = (InputError, HydraException, OmegaConfBaseException, YAMLError)
@@ -351,7 +352,27 @@ def expand_grids(command: Command) -> list[list[str]]:
     params, grids = sweeper.get("params") or {}, sweeper.get("grids") or []
     if not isinstance(grids, list):
         raise InputError(f"hydra.sweeper.grids={grids!r}: give a list of mappings")
+    written = OmegaConf.to_container(command.config.hydra.sweeper, resolve=False)
+    assert isinstance(written, dict)
+    for grid in [written.get("params"), *(written.get("grids") or [])]:
+        _refuse_swept_references(grid or {})
     return _build_cells(params, grids, command.overrides)
+
+
+def _refuse_swept_references(grid: object) -> None:
+    """Raise ``InputError`` for a value that names a key of its own grid: the sweep would fill it in
+    once, alike for all points.
+    """
+    if not isinstance(grid, Mapping):
+        return
+    for key, value in grid.items():
+        for name in _REFERENCE.findall(value) if isinstance(value, str) else ():
+            swept = [other for other in grid if f"{name}.".startswith(f"{other}.")]
+            if swept or any(str(other).startswith(f"{name}.") for other in grid):
+                raise InputError(
+                    f"{key}={value}: {name} differs between points; write \\${{{name}}}, which each"
+                    " point fills in"
+                )
 
 
 def _refuse_code(hydra: DictConfig) -> None:
